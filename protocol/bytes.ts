@@ -1,0 +1,133 @@
+/** Byte strings, and the ASCII, number and pattern rules that Redis applies to them. */
+
+/** A string whose char codes are bytes (latin1): keys, values, arguments and Lua strings. */
+export type Bytes = string;
+
+/** Milliseconds since the Unix epoch. */
+export type Millis = number;
+
+const UPPER = /[A-Z]/;
+const LOWER = /[a-z]/;
+
+/** Lower-cases A to Z and leaves every other byte alone, as Redis does with command names. */
+export function asciiLower(text: Bytes): Bytes {
+  return UPPER.test(text) ? shiftCase(text, 65, 90, 32) : text;
+}
+
+/** Upper-cases a to z and leaves every other byte alone ('ÿ'.toUpperCase() would leave latin1). */
+export function asciiUpper(text: Bytes): Bytes {
+  return LOWER.test(text) ? shiftCase(text, 97, 122, -32) : text;
+}
+
+function shiftCase(text: Bytes, first: number, last: number, by: number): Bytes {
+  let out = '';
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    out += String.fromCharCode(code >= first && code <= last ? code + by : code);
+  }
+  return out;
+}
+
+/** UTF-8 encodes ordinary text from the API's edge. */
+export function fromText(text: string): Bytes {
+  return Buffer.from(text, 'utf8').latin1Slice();
+}
+
+/** The bytes of a Buffer or typed array. */
+export function fromBuffer(buffer: Uint8Array): Bytes {
+  return Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength).latin1Slice();
+}
+
+/** A Buffer that holds the bytes. */
+export function toBuffer(bytes: Bytes): Buffer {
+  return Buffer.from(bytes, 'latin1');
+}
+
+const INT64_MAX = 9223372036854775807n;
+const INT64_MIN = -9223372036854775808n;
+
+/**
+ * Reads a 64-bit integer as strictly as Redis' string2ll: no blanks, no plus sign, no leading zero.
+ * Answers a number while that is exact, a bigint beyond 2^53, undefined for anything else.
+ */
+export function parseInteger(text: Bytes): number | bigint | undefined {
+  const length = text.length;
+  if (length === 0 || length > 20) return undefined;
+  const negative = text.charCodeAt(0) === 45;
+  let i = negative ? 1 : 0;
+  const first = text.charCodeAt(i);
+  if (first === 48) return length === 1 ? 0 : undefined;
+  let value = 0;
+  if (i === length) return undefined;
+  for (; i < length; i++) {
+    const digit = text.charCodeAt(i) - 48;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  if (value <= Number.MAX_SAFE_INTEGER) return negative ? -value : value;
+  const exact = BigInt(text);
+  return exact <= INT64_MAX && exact >= INT64_MIN ? exact : undefined;
+}
+
+/** As parseInteger, but only integers that a JavaScript number holds exactly. */
+export function parseSafeInteger(text: Bytes): number | undefined {
+  const value = parseInteger(text);
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** True when the value fits a signed 64-bit integer. */
+export function isInt64(value: bigint): boolean {
+  return value <= INT64_MAX && value >= INT64_MIN;
+}
+
+/** A bigint back as a number where that loses nothing. */
+export function narrow(value: bigint): number | bigint {
+  return value <= 9007199254740991n && value >= -9007199254740991n ? Number(value) : value;
+}
+
+const DECIMAL = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?)$/i;
+const HEX_FLOAT = /^([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)(?:[pP]([+-]?\d+))?$/;
+
+/** Reads a double as C's strtod does when nothing may be left over; undefined for NaN and nonsense. */
+export function parseDouble(text: Bytes): number | undefined {
+  if (DECIMAL.test(text)) {
+    const code = text.charCodeAt(0);
+    const body = code === 43 || code === 45 ? text.slice(1) : text;
+    const magnitude = body.charCodeAt(0) > 57 ? Infinity : Number(body);
+    return code === 45 ? -magnitude : magnitude;
+  }
+  const hex = HEX_FLOAT.exec(text);
+  if (hex === null) return undefined;
+  const [, sign, whole = '', part = '', power = '0'] = hex;
+  if (whole.length + part.length === 0) return undefined;
+  let value = 0;
+  for (const digit of whole + part) value = value * 16 + parseInt(digit, 16);
+  value *= 2 ** (parseInt(power, 10) - 4 * part.length);
+  return sign === '-' ? -value : value;
+}
+
+/** C's printf("%.<digits>g"): Redis 7.0 prints doubles with 17 digits, Lua with 14. */
+export function formatGeneral(value: number, digits: number): Bytes {
+  if (Number.isNaN(value)) return 'nan';
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  if (value === 0) return Object.is(value, -0) ? '-0' : '0';
+  const [mantissa = '', exponent = '0'] = value.toExponential(digits - 1).split('e');
+  const power = parseInt(exponent, 10);
+  if (power < -4 || power >= digits) {
+    const sign = power < 0 ? '-' : '+';
+    return `${stripZeros(mantissa)}e${sign}${String(Math.abs(power)).padStart(2, '0')}`;
+  }
+  return stripZeros(value.toFixed(Math.max(0, Math.min(100, digits - 1 - power))));
+}
+
+function stripZeros(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}
+
+/** A double as Redis 7.0 prints scores: integers bare, everything else with 17 significant digits. */
+export function formatDouble(value: number): Bytes {
+  if (Number.isSafeInteger(value) && Math.abs(value) < 1e17) {
+    return Object.is(value, -0) ? '-0' : String(value);
+  }
+  return formatGeneral(value, 17);
+}
