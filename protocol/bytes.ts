@@ -3,6 +3,15 @@
 /** A string whose char codes are bytes (latin1): keys, values, arguments and Lua strings. */
 export type Bytes = string;
 
+declare global {
+  interface Buffer {
+    /** Node's own fast path behind toString('latin1', start, end); its types leave it out. */
+    latin1Slice(start?: number, end?: number): string;
+    /** Node's own fast path behind write(text, offset, 'latin1'). */
+    latin1Write(text: string, offset?: number, length?: number): number;
+  }
+}
+
 /** Milliseconds since the Unix epoch. */
 export type Millis = number;
 
