@@ -1,0 +1,92 @@
+/** Starts the real redis-server (the oracle) and finds the other programs that some tests need. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+/** The full path of a program on PATH; undefined where it is not installed. */
+export function findProgram(name: string): string | undefined {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const path = join(folder, name);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {}
+  }
+  return undefined;
+}
+
+/** False where the oracle is missing: `test.skipIf(!hasRedisServer)('… (needs redis-server)', …)`. */
+export const hasRedisServer = findProgram('redis-server') !== undefined;
+
+/** A running redis-server. */
+export interface RealRedis {
+  /** Its unix socket, for ioredis' `path`, node-redis' `socket.path` and redis-cli -s. */
+  readonly path: string;
+  /** Its TCP port on 127.0.0.1; 0 where it was not asked for. */
+  readonly port: number;
+  /** A scratch directory of its own, removed by `stop`. */
+  readonly dir: string;
+  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Starts redis-server without persistence on a unix socket, and with `tcp` on a free port too. `args` are added
+ * to its command line. Rejects with what it printed when it does not come up.
+ */
+export async function startRedisServer({ tcp = false, args = [] as string[] } = {}): Promise<RealRedis> {
+  const dir = mkdtempSync(join(tmpdir(), 'lostlock-redis-'));
+  const path = join(dir, 'redis.sock');
+  const port = tcp ? await freePort() : 0;
+  const quiet = ['--save', '', '--appendonly', 'no', '--dir', dir, '--bind', '127.0.0.1'];
+  const child = spawn(
+    findProgram('redis-server') ?? 'redis-server',
+    [...quiet, '--port', String(port), '--unixsocket', path, ...args],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const kill = (): boolean => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const stop = async (): Promise<void> => {
+    process.off('exit', kill);
+    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
+      const gone = new Promise((resolve) => child.once('exit', resolve));
+      kill();
+      await gone;
+    }
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    await ready(child);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { path, port, dir, stop, [Symbol.asyncDispose]: stop };
+}
+
+/** Resolves once the server prints that it accepts connections. */
+function ready(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let printed = '';
+    const read = (chunk: Buffer): void => {
+      printed += chunk.toString('latin1');
+      if (/eady to accept connections|server is now ready/i.test(printed)) resolve();
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`redis-server exited with ${code}:\n${printed}`)));
+  });
+}
+
+/** A TCP port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  return address.port;
+}

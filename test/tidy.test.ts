@@ -1,0 +1,130 @@
+/** Holds every source file to the repository's rules, and proves of each rule that it can fail. */
+import { expect, test } from 'vitest';
+import { readSources, sourceFile } from './support/source-text.ts';
+import { describeViolation, rules, violations } from './support/tidy.ts';
+
+const sources = readSources(process.cwd());
+
+test('every source file keeps the rules', () => {
+  expect(sources.length).toBeGreaterThan(5);
+  expect(violations(sources).map(describeViolation)).toEqual([]);
+});
+
+const opened = '/** A file that was planted to prove a rule. */\n';
+
+/** What each rule must find, and a neighbour that it must leave alone. */
+const planted: readonly [rule: string, path: string, bad: string, good: string][] = [
+  ['layers', 'protocol/a.ts', "import { x } from '../keyspace/a.ts';", "import { x } from './b.ts';"],
+  [
+    'layers',
+    'keyspace/a.ts',
+    "import type { x } from '../scripting/a.ts';",
+    "import { x } from '../protocol/a.ts';",
+  ],
+  [
+    'layers',
+    'scripting/library/a.ts',
+    "export { x } from '../../keyspace/a.ts';",
+    "import { x } from '../a.ts';",
+  ],
+  [
+    'layers',
+    'server/commands/a.ts',
+    "const x = import('../../lab/a.ts');",
+    "import { x } from '../execute.ts';",
+  ],
+  ['layers', 'locks/a.ts', "import { x } from '../protocol/a.ts';", "import { x } from 'node:crypto';"],
+  ['layers', 'lab/a.ts', "import { x } from '../index.ts';", "import { x } from '../locks/a.ts';"],
+  ['layers', 'index.ts', "import { x } from './test/support/a.ts';", "import { x } from './lab/a.ts';"],
+  [
+    'layers',
+    'server/a.ts',
+    "import { connect } from 'node:net';",
+    "import { createHash } from 'node:crypto';",
+  ],
+  ['doors', 'server/a.ts', 'const now = Date.now();', "const text = 'Date.now()'; // Not Date.now()."],
+  [
+    'doors',
+    'keyspace/a.ts',
+    'const now = performance.now();',
+    'const performance: number = row.performance;',
+  ],
+  ['doors', 'server/a.ts', 'setTimeout(task, 5);', 'host.clock.at(5, task);'],
+  ['doors', 'server/a.ts', 'setImmediate(task);', 'host.clock.soon(task);'],
+  ['doors', 'server/a.ts', 'const x = Math.random();', 'const x = host.random();'],
+  ['doors', 'server/a.ts', 'const x = randomBytes(20);', "const x = createHash('sha1');"],
+  ['doors', 'server/a.ts', 'const x = process.pid;', 'const x = info.process;'],
+  ['doors', 'server/a.ts', 'console.log(1);', 'log(1);'],
+  ['doors', 'server/a.ts', 'async function f() {}', 'function f() {}'],
+  ['doors', 'server/a.ts', 'const p: Promise<void> = f();', "const flag = 'async';"],
+  ['bytes', 'server/a.ts', 'const x = name.toUpperCase();', 'const x = asciiUpper(name);'],
+  ['bytes', 'protocol/a.ts', 'const x = name.toLowerCase();', 'const x = asciiLower(name);'],
+  ['bytes', 'keyspace/a.ts', 'const x = name.trim();', 'const x = wheel.trimmed;'],
+  ['bytes', 'scripting/a.ts', 'const x = Number(text);', 'const x = Number.isInteger(1);'],
+  ['bytes', 'scripting/a.ts', 'const x = parseInt(text, 10);', 'const x = parseInteger(text);'],
+  ['any', 'lab/a.ts', 'const x: any = 1;', 'const x = Promise.any(list); // any'],
+  ['default-exports', 'lab/a.ts', 'export default 1;', 'export const x = 1;'],
+  ['focused-tests', 'test/a.test.ts', "test.only('x', f);", "test('only', f);"],
+  ['focused-tests', 'test/a.test.ts', "describe.skip('x', f);", 'skip(reason);'],
+  ['focused-tests', 'test/a.test.ts', 'context.skip();', "context.skip('needs a clock');"],
+  [
+    'skip-reasons',
+    'test/a.test.ts',
+    "test.skipIf(!x)('x', () => {});",
+    "test.skipIf(!x)('x (needs y)', () => {});",
+  ],
+  [
+    'sleeps',
+    'test/a.test.ts',
+    'await new Promise((done) => setTimeout(done, 50));',
+    'await until(() => done);',
+  ],
+  ['sleeps', 'test/a.test.ts', 'await sleep(50);', 'await world.sleep(50);'],
+  ['marks', 'lab/a.ts', '// TODO: later', '// Later.'],
+  ['length', 'lab/a.ts', 'x;\n'.repeat(400), 'x;\n'.repeat(398)],
+  ['length', 'server/commands/a.ts', 'x;\n'.repeat(500), 'x;\n'.repeat(498)],
+  ['length', 'lab/a.ts', `const x = ${'y + '.repeat(40)} 1;`, `const x = '${'y'.repeat(200)}';`],
+  ['length', 'lab/a.ts', `// ${'word '.repeat(40)}`, `// ${'word '.repeat(20)}`],
+  ['words', 'lab/a.ts', 'const isMaster = 1;', "const role = 'master';"],
+  ['words', 'lab/a.ts', '// The slave follows.', "// Redis calls it 'slave'."],
+  ['ascii', 'lab/a.ts', 'const \u03b1 = 1;', "const x = '\u03b1'; // \u03b1"],
+];
+
+for (const [rule, path, bad, good] of planted) {
+  test(`the rule '${rule}' finds ${bad.slice(0, 50).split('\n')[0]} in ${path}`, () => {
+    const broken = (text: string) => violations([sourceFile(path, opened + text)]).map((v) => v.rule);
+    expect(broken(bad)).toContain(rule);
+    expect(broken(good)).not.toContain(rule);
+  });
+}
+
+test('every rule has a planted violation', () => {
+  const proven = new Set(['opening', ...planted.map(([rule]) => rule)]);
+  expect(rules.map((rule) => rule.name).filter((name) => !proven.has(name))).toEqual([]);
+});
+
+test('a file without an opening sentence is found', () => {
+  const broken = (text: string) => violations([sourceFile('lab/a.ts', text)]).map((v) => v.rule);
+  expect(broken('export const x = 1;\n')).toEqual(['opening']);
+  expect(broken('/** x */\nexport const x = 1;\n')).toEqual(['opening']);
+  expect(broken(`${opened}export const x = 1;\n`)).toEqual([]);
+  expect(broken(`#!/usr/bin/env node\n${opened}export const x = 1;\n`)).toEqual([]);
+});
+
+test('a line is excused only where the rule allows it and a reason is given', () => {
+  const broken = (text: string) => violations([sourceFile('server/a.ts', opened + text)]).map((v) => v.rule);
+  expect(broken('const x = Number(big); // tidy bytes: a bigint, not a byte string')).toEqual([]);
+  expect(broken('const x = Number(big); // tidy bytes: ok')).toEqual(['bytes']);
+  expect(broken("import { x } from '../lab/a.ts'; // tidy layers: it is only a type")).toEqual(['layers']);
+});
+
+test('rules do not take strings, comments and regular expressions for code', () => {
+  const text = [
+    'const a = /[/"]Date/.test(b) ? `#{Math.max(1, 2)} Date #{`#{c}` + "Date"}` : 1 / 2 / e;',
+    "const d = 'it\\'s a Date'; /* Date */",
+  ].join('\n');
+  const planted = (code: string) =>
+    violations([sourceFile('server/a.ts', opened + code.replaceAll('#', '$'))]);
+  expect(planted(`${text}\n`)).toEqual([]);
+  expect(planted('const a = `#{Date.now()}`;\n').map((v) => v.rule)).toEqual(['doors']);
+});

@@ -1,0 +1,13 @@
+/** How the tests run: samples in `npm test`, everything under `--mode long`. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig(({ mode }) => ({
+  test: {
+    include: ['test/**/*.test.ts'],
+    env: { LOSTLOCK_LONG: mode === 'long' ? '1' : '' },
+    // Bounds for a broken test on a busy machine; no test asserts a duration.
+    testTimeout: mode === 'long' ? 1_200_000 : 60_000,
+    hookTimeout: 60_000,
+    coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,lab,locks}/**/*.ts'] },
+  },
+}));
