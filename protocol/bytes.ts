@@ -94,6 +94,11 @@ export function narrow(value: bigint): number | bigint {
   return value <= 9007199254740991n && value >= -9007199254740991n ? Number(value) : value;
 }
 
+/** A bigint as the nearest number. */
+export function approximate(value: bigint): number {
+  return Number(value);
+}
+
 const DECIMAL = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?)$/i;
 const HEX_FLOAT = /^([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)(?:[pP]([+-]?\d+))?$/;
 

@@ -28,8 +28,9 @@ const mayImport: Record<string, readonly string[]> = {
   scripting: ['scripting', 'protocol'],
   server: ['server', 'scripting', 'keyspace', 'protocol'],
   locks: ['locks'],
-  lab: ['lab', 'locks', 'server', 'scripting', 'keyspace', 'protocol'],
-  '.': ['.', 'lab', 'locks', 'server', 'scripting', 'keyspace', 'protocol'],
+  embed: ['embed', 'server', 'scripting', 'keyspace', 'protocol'],
+  lab: ['lab', 'embed', 'locks', 'server', 'scripting', 'keyspace', 'protocol'],
+  '.': ['.', 'lab', 'embed', 'locks', 'server', 'scripting', 'keyspace', 'protocol'],
 };
 const doors = ['server/node-host.ts', 'server/tcp.ts', 'server/memory.ts'];
 const coreFolders = ['protocol', 'keyspace', 'scripting', 'server'];

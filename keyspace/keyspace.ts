@@ -1,0 +1,257 @@
+/** One numbered database: its keys, their deadlines, and the single consequence of every write. */
+import type { Bytes, Millis } from '../protocol/bytes.ts';
+import { fail, WRONGTYPE } from '../protocol/errors.ts';
+import type { ExpiryWheel, WheelNode } from './expiry-wheel.ts';
+import { type TypeName, type Types, typeOf, type Value } from './value.ts';
+
+/** When a key ends. Only keys with a TTL own one; it sits in the expiry wheel. */
+export class Deadline implements WheelNode {
+  expiresAt: Millis;
+  wheelPrev: WheelNode | undefined = undefined;
+  wheelNext: WheelNode | undefined = undefined;
+  wheelSlot = -1;
+  readonly db: Keyspace;
+  readonly key: Bytes;
+  constructor(db: Keyspace, key: Bytes, expiresAt: Millis) {
+    this.db = db;
+    this.key = key;
+    this.expiresAt = expiresAt;
+  }
+}
+
+/** What a key maps to. */
+export class Entry {
+  value: Value;
+  deadline: Deadline | undefined = undefined;
+  /** Grows with every key created: the order SCAN walks in, stable while keys come and go. */
+  readonly serial: number;
+  /** When it was last used, for OBJECT IDLETIME and eviction. */
+  usedAt: Millis;
+  constructor(value: Value, serial: number, usedAt: Millis) {
+    this.value = value;
+    this.serial = serial;
+    this.usedAt = usedAt;
+  }
+}
+
+/** Someone who watches a key: WATCH marks its transaction, client-side caching its clients. */
+export interface Watcher {
+  touched: boolean;
+}
+
+/** What all databases of one node share: the frozen instant, the count of changes, and who wants to hear of them. */
+export interface KeyspaceWorld {
+  /** The instant of the present execution unit. */
+  now: Millis;
+  /** Changes made since the node started. */
+  dirty: number;
+  /** 'delete': a key past its deadline goes at first touch (primary); 'hide': it stays until told (replica); 'keep': paused. */
+  expiryPolicy: 'delete' | 'hide' | 'keep';
+  /** True when someone wants `changed` or `missed` to be reported. */
+  listening: boolean;
+  readonly wheel: ExpiryWheel<Deadline>;
+  /** Called for every event when `listening`: notifications, blocked clients, client-side caching. */
+  onChanged(db: Keyspace, key: Bytes, event: string): void;
+  /** Called after a key was removed because its deadline passed. */
+  onExpired(db: Keyspace, key: Bytes): void;
+  /** Called for a look-up that found nothing, when `listening`. */
+  onMissed(db: Keyspace, key: Bytes): void;
+}
+
+export class Keyspace {
+  /** Its number; SWAPDB exchanges two. */
+  index: number;
+  readonly world: KeyspaceWorld;
+  readonly entries: Map<Bytes, Entry>;
+  /** Keys with a deadline. */
+  volatile = 0;
+  readonly watchers = new Map<Bytes, Set<Watcher>>();
+  #serial = 0;
+  // The entry most recently found: writes look a key up, change it, then report it.
+  #lastKey: Bytes | undefined;
+  #last: Entry | undefined;
+
+  constructor(index: number, world: KeyspaceWorld, entries: Map<Bytes, Entry> = new Map()) {
+    this.index = index;
+    this.world = world;
+    this.entries = entries;
+  }
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  /** The serial number of the newest key. */
+  get newestSerial(): number {
+    return this.#serial;
+  }
+
+  /** The live entry of a key, without counting as a use. */
+  peek(key: Bytes): Entry | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    const deadline = entry.deadline;
+    if (deadline !== undefined && deadline.expiresAt < this.world.now && this.#gone(deadline))
+      return undefined;
+    return entry;
+  }
+
+  /** The live entry of a key, for a command that uses it. */
+  find(key: Bytes): Entry | undefined {
+    const entry = this.peek(key);
+    this.#lastKey = key;
+    this.#last = entry;
+    if (entry !== undefined) entry.usedAt = this.world.now;
+    return entry;
+  }
+
+  /** The live entry of a key for a reading command, which tells of a miss. */
+  lookup(key: Bytes): Entry | undefined {
+    const entry = this.find(key);
+    if (entry === undefined && this.world.listening) this.world.onMissed(this, key);
+    return entry;
+  }
+
+  /** The value of a key for a reading command; throws WRONGTYPE when it is of another type. */
+  read<T extends TypeName>(key: Bytes, type: T): Types[T] | undefined {
+    const entry = this.lookup(key);
+    return entry === undefined ? undefined : typed(entry.value, type);
+  }
+
+  /** The value of a key for a writing command; throws WRONGTYPE when it is of another type. */
+  get<T extends TypeName>(key: Bytes, type: T): Types[T] | undefined {
+    const entry = this.find(key);
+    return entry === undefined ? undefined : typed(entry.value, type);
+  }
+
+  /** The value of a key, created when absent; throws WRONGTYPE when it is of another type. */
+  getOrCreate<T extends TypeName>(key: Bytes, type: T, create: () => Types[T]): Types[T] {
+    const found = this.get(key, type);
+    if (found !== undefined) return found;
+    const value = create();
+    this.put(key, value);
+    return value;
+  }
+
+  /** Stores a value, over whatever was there. The TTL goes unless it is to be kept. Report with `changed`. */
+  put(key: Bytes, value: Value, keepTtl = false): Entry {
+    const entry = key === this.#lastKey ? this.#last : this.find(key);
+    if (entry !== undefined) {
+      entry.value = value;
+      if (!keepTtl && entry.deadline !== undefined) this.persist(entry);
+      return entry;
+    }
+    const fresh = new Entry(value, ++this.#serial, this.world.now);
+    this.entries.set(key, fresh);
+    this.#lastKey = key;
+    this.#last = fresh;
+    if (this.world.listening) this.world.onChanged(this, key, 'new');
+    return fresh;
+  }
+
+  /** Removes a live key; false when there was none. Report with `changed`. */
+  remove(key: Bytes): boolean {
+    const entry = this.find(key);
+    if (entry === undefined) return false;
+    this.#drop(key, entry);
+    return true;
+  }
+
+  /** Removes a key whether or not its deadline has passed, and says whether it was there (a replica obeys its primary). */
+  obliterate(key: Bytes): boolean {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return false;
+    this.#drop(key, entry);
+    return true;
+  }
+
+  /** Removes every key. Report with `touchAll` beforehand where watchers must know. */
+  clear(): void {
+    for (const entry of this.entries.values()) {
+      if (entry.deadline !== undefined) this.world.wheel.disarm(entry.deadline);
+    }
+    this.entries.clear();
+    this.volatile = 0;
+    this.#lastKey = undefined;
+  }
+
+  /** Sets when a key ends, in milliseconds since the epoch. Report with `changed`. */
+  expireAt(key: Bytes, entry: Entry, at: Millis): void {
+    const deadline = entry.deadline;
+    if (deadline === undefined) {
+      entry.deadline = new Deadline(this, key, at);
+      this.volatile++;
+      this.world.wheel.arm(entry.deadline, at);
+    } else {
+      this.world.wheel.arm(deadline, at);
+    }
+  }
+
+  /** Takes a key's deadline away; false when it had none. */
+  persist(entry: Entry): boolean {
+    const deadline = entry.deadline;
+    if (deadline === undefined) return false;
+    this.world.wheel.disarm(deadline);
+    entry.deadline = undefined;
+    this.volatile--;
+    return true;
+  }
+
+  /**
+   * The one consequence of every write, called after it: counts it, spoils transactions that watch the key, reports
+   * the event (notifications, blocked clients), and removes an aggregate that became empty.
+   */
+  changed(key: Bytes, event: string, changes = 1): void {
+    const world = this.world;
+    world.dirty += changes;
+    if (this.watchers.size !== 0) this.touch(key);
+    if (world.listening) world.onChanged(this, key, event);
+    const entry = key === this.#lastKey ? this.#last : this.entries.get(key);
+    if (entry === undefined) return;
+    const value = entry.value;
+    if (typeof value !== 'string' && value.size === 0) {
+      this.#drop(key, entry);
+      if (world.listening) world.onChanged(this, key, 'del');
+    }
+  }
+
+  /** Spoils the transactions that watch the key. */
+  touch(key: Bytes): void {
+    const watchers = this.watchers.get(key);
+    if (watchers !== undefined) for (const watcher of watchers) watcher.touched = true;
+  }
+
+  /** Spoils the transactions that watch a key that exists here, or in the database about to take this one's place. */
+  touchAll(replacement?: Keyspace): void {
+    for (const [key, watchers] of this.watchers) {
+      if (!this.entries.has(key) && !replacement?.entries.has(key)) continue;
+      for (const watcher of watchers) watcher.touched = true;
+    }
+  }
+
+  /** Removes a key whose deadline has passed; the wheel and the look-ups call it. */
+  expire(deadline: Deadline): void {
+    const entry = this.entries.get(deadline.key);
+    if (entry?.deadline !== deadline) return;
+    this.#drop(deadline.key, entry);
+    if (this.watchers.size !== 0) this.touch(deadline.key);
+    this.world.onExpired(this, deadline.key);
+  }
+
+  #gone(deadline: Deadline): boolean {
+    const policy = this.world.expiryPolicy;
+    if (policy === 'delete') this.expire(deadline);
+    return policy !== 'keep';
+  }
+
+  #drop(key: Bytes, entry: Entry): void {
+    this.entries.delete(key);
+    if (key === this.#lastKey) this.#last = undefined;
+    if (entry.deadline !== undefined) this.persist(entry);
+  }
+}
+
+function typed<T extends TypeName>(value: Value, type: T): Types[T] {
+  if (typeOf(value) !== type) fail(WRONGTYPE);
+  return value as Types[T];
+}

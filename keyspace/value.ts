@@ -1,0 +1,28 @@
+/** The values a key can hold, and what may be asked of any of them. */
+import type { Bytes } from '../protocol/bytes.ts';
+import type { HashValue } from './hash.ts';
+import type { ListValue } from './list.ts';
+import type { SetValue } from './set.ts';
+import type { SortedSet } from './sorted-set.ts';
+
+/** Each type's name, as TYPE answers it, with its representation. */
+export interface Types {
+  string: Bytes;
+  hash: HashValue;
+  list: ListValue;
+  set: SetValue;
+  zset: SortedSet;
+}
+
+export type TypeName = keyof Types;
+export type Value = Types[TypeName];
+
+/** The type's name, as TYPE answers it. */
+export function typeOf(value: Value): TypeName {
+  return typeof value === 'string' ? 'string' : value.type;
+}
+
+/** A value that shares nothing with the original. */
+export function copyValue(value: Value): Value {
+  return typeof value === 'string' ? value : value.copy();
+}

@@ -1,0 +1,86 @@
+/** Reading a command's arguments: numbers, expiries and options, with the errors that Redis gives. */
+import {
+  approximate,
+  asciiUpper,
+  type Bytes,
+  type Millis,
+  parseDouble,
+  parseInteger,
+} from '../protocol/bytes.ts';
+import { fail, invalidExpiry, NOT_FLOAT, NOT_INTEGER, SYNTAX } from '../protocol/errors.ts';
+
+const INT64_MAX = 2n ** 63n - 1n;
+
+/** A 64-bit integer, exact: a number up to 2^53, a bigint beyond. Throws what Redis answers. */
+export function int64(text: Bytes, error = NOT_INTEGER): number | bigint {
+  return parseInteger(text) ?? fail(error);
+}
+
+/** An integer as a number; beyond 2^53 it is rounded, which is near enough for counts and positions. */
+export function integer(text: Bytes, error = NOT_INTEGER): number {
+  const value = parseInteger(text) ?? fail(error);
+  return typeof value === 'number' ? value : approximate(value);
+}
+
+/** An integer within bounds. Throws `rangeError` outside them. */
+export function integerBetween(text: Bytes, min: number, max: number, rangeError = NOT_INTEGER): number {
+  const value = integer(text);
+  return value < min || value > max ? fail(rangeError) : value;
+}
+
+/** A double. Throws what Redis answers. */
+export function float(text: Bytes, error = NOT_FLOAT): number {
+  return parseDouble(text) ?? fail(error);
+}
+
+/** The units of time options: EX and PX count from now, EXAT and PXAT from the epoch. */
+export type ExpiryOption = 'EX' | 'PX' | 'EXAT' | 'PXAT';
+
+/**
+ * The absolute deadline, in milliseconds, that an expiry option asks for. Throws for an amount that is not an
+ * integer, not positive, or too large for 64 bits.
+ */
+export function deadline(option: ExpiryOption, text: Bytes, now: Millis, command: Bytes): Millis {
+  const amount = int64(text);
+  const exact = BigInt(amount);
+  const unit = option === 'EX' || option === 'EXAT' ? 1000n : 1n;
+  if (exact <= 0n || exact > INT64_MAX / unit) throw invalidExpiry(command);
+  const base = option === 'EX' || option === 'PX' ? BigInt(now) : 0n;
+  if (exact * unit > INT64_MAX - base) throw invalidExpiry(command);
+  return approximate(exact * unit + base);
+}
+
+/** Walks over optional words: `while (options.more()) switch (options.next()) …`. */
+export class Options {
+  readonly #argv: readonly Bytes[];
+  #at: number;
+
+  constructor(argv: readonly Bytes[], from: number) {
+    this.#argv = argv;
+    this.#at = from;
+  }
+
+  more(): boolean {
+    return this.#at < this.#argv.length;
+  }
+
+  /** Words left. */
+  get left(): number {
+    return this.#argv.length - this.#at;
+  }
+
+  /** The next word in upper case, as an option's name. */
+  next(): Bytes {
+    return asciiUpper(this.value());
+  }
+
+  /** The next word as it is; a syntax error when there is none. */
+  value(): Bytes {
+    return this.#argv[this.#at++] ?? fail(SYNTAX);
+  }
+
+  /** Steps back one word. */
+  back(): void {
+    this.#at--;
+  }
+}

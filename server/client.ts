@@ -1,0 +1,209 @@
+/** The server's side of one connection: its protocol, database, transaction, subscriptions and output. */
+import type { Keyspace, Watcher } from '../keyspace/keyspace.ts';
+import type { Bytes, Millis } from '../protocol/bytes.ts';
+import { type DecodeLimits, RequestDecoder } from '../protocol/decode.ts';
+import { encodeReply } from '../protocol/encode.ts';
+import { PushReply, type Reply } from '../protocol/reply.ts';
+import type { Blocked } from './blocking.ts';
+import type { Command } from './command.ts';
+import type { Connection, Receiver } from './host.ts';
+import type { Server } from './server.ts';
+
+/** States that need a closer look before a command runs; zero for an ordinary client. */
+export const UNAUTHENTICATED = 1;
+export const IN_MULTI = 2;
+export const RESP2_SUBSCRIBER = 4;
+export const REPLY_OFF = 8;
+export const REPLY_SKIP = 16;
+/** The link to our primary: its commands are applied, not answered. */
+export const PRIMARY_LINK = 32;
+/** A replica that follows us. */
+export const REPLICA_LINK = 64;
+/** Runs commands on behalf of a script. */
+export const SCRIPT = 128;
+export const TRACKING = 256;
+export const MONITOR = 512;
+/** A user whose ACL rules must be asked. */
+export const RESTRICTED = 1024;
+
+/** The commands queued since MULTI. */
+export interface Transaction {
+  readonly queue: { command: Command; argv: Bytes[] }[];
+  /** A command was refused while queueing: EXEC will discard all. */
+  aborted: boolean;
+}
+
+/** A key that WATCH saw. */
+export interface WatchedKey {
+  readonly db: Keyspace;
+  readonly key: Bytes;
+  /** It was past its deadline already when watched, so that its removal is no change. */
+  readonly expired: boolean;
+}
+
+export class Client implements Receiver, Watcher {
+  readonly id: number;
+  readonly server: Server;
+  /** undefined for a script's and other built-in clients. */
+  readonly connection: Connection | undefined;
+  readonly decoder: RequestDecoder;
+  readonly limits: DecodeLimits;
+  readonly createdAt: Millis;
+  usedAt: Millis;
+  db: Keyspace;
+  protocol: 2 | 3 = 2;
+  /** The states above, as bits. */
+  state = 0;
+  name: Bytes = '';
+  user: Bytes = 'default';
+  library: { name: Bytes; version: Bytes } = { name: '', version: '' };
+  lastCommand: Command | undefined;
+  transaction: Transaction | undefined;
+  readonly watched: WatchedKey[] = [];
+  /** A watched key has changed. */
+  touched = false;
+  readonly channels = new Set<Bytes>();
+  readonly patterns = new Set<Bytes>();
+  readonly shardChannels = new Set<Bytes>();
+  blocked: Blocked | undefined;
+  /** The offset in the replication stream after its last command: what WAIT waits for. */
+  writeOffset = 0;
+  /** Replies not handed to the connection yet. */
+  #out = '';
+  /** Pushes that arose while a command of this client runs: they follow its reply. */
+  #pushes: PushReply[] | undefined;
+  /** Nothing more is read; the connection closes once the output is delivered. */
+  closing = false;
+  gone = false;
+  #draining = false;
+
+  constructor(server: Server, id: number, connection: Connection | undefined) {
+    this.server = server;
+    this.id = id;
+    this.connection = connection;
+    this.db = server.db(0);
+    this.createdAt = server.now;
+    this.usedAt = server.now;
+    this.limits = server.decodeLimits();
+    this.decoder = new RequestDecoder(this.limits);
+  }
+
+  receive(chunk: Uint8Array): void {
+    if (this.gone || this.closing) return;
+    this.decoder.write(chunk);
+    this.drain();
+    this.server.settle();
+  }
+
+  /** Executes the complete requests at hand, until one blocks or the stream is broken. */
+  drain(): void {
+    if (this.#draining) return;
+    this.#draining = true;
+    try {
+      while (this.blocked === undefined && !this.closing && !this.gone) {
+        const argv = this.decoder.next();
+        if (argv === undefined) break;
+        this.server.execute(this, argv);
+      }
+    } finally {
+      this.#draining = false;
+    }
+    if (this.closing || this.gone) return;
+    if (this.blocked === undefined) this.#checkInput();
+    else this.decoder.retain();
+  }
+
+  #checkInput(): void {
+    const failure = this.decoder.failure;
+    if (failure !== undefined) {
+      this.server.protocolError(this, failure);
+    } else if (this.decoder.buffered > this.server.settings['client-query-buffer-limit']) {
+      this.server.stats.queryBufferDisconnections++;
+      this.abort();
+    }
+  }
+
+  closed(): void {
+    if (this.gone) return;
+    this.gone = true;
+    this.server.forget(this);
+    this.server.settle();
+  }
+
+  /** Queues a reply. Pushes that arose meanwhile follow it. */
+  reply(reply: Reply): void {
+    this.write(encodeReply(reply, this.protocol));
+  }
+
+  /** Queues a message outside the request-reply order; after the reply when this client's own command is running. */
+  push(message: PushReply): void {
+    if (this.protocol === 3 && this.server.running === this) {
+      this.#pushes ??= [];
+      this.#pushes.push(message);
+      return;
+    }
+    this.write(encodeReply(message, this.protocol));
+  }
+
+  /** Sends the pushes that had to wait for the reply. */
+  releasePushes(): void {
+    if (this.#pushes === undefined) return;
+    const pushes = this.#pushes;
+    this.#pushes = undefined;
+    for (const message of pushes) this.write(encodeReply(message, this.protocol));
+  }
+
+  /** Queues encoded bytes. */
+  write(bytes: Bytes): void {
+    if (this.connection === undefined || this.gone) return;
+    if (this.#out.length === 0) this.server.hasOutput(this);
+    this.#out += bytes;
+  }
+
+  /** Bytes of output that the far end has not taken. */
+  get outputBytes(): number {
+    return this.#out.length + (this.connection?.pending ?? 0);
+  }
+
+  /** Hands the queued output to the connection. */
+  flush(): void {
+    if (this.gone || this.connection === undefined) return;
+    if (this.#out.length !== 0) {
+      this.connection.send(this.#out);
+      this.#out = '';
+    }
+    if (this.closing) this.connection.close();
+  }
+
+  /** Closes the connection once everything queued is delivered. */
+  close(): void {
+    if (this.closing || this.gone) return;
+    this.closing = true;
+    this.server.hasOutput(this);
+  }
+
+  /** Closes at once; queued output is lost. */
+  abort(): void {
+    if (this.gone) return;
+    this.connection?.abort();
+    this.closed();
+  }
+
+  /** Sets or clears one of the states. */
+  mark(state: number, on: boolean): void {
+    this.state = on ? this.state | state : this.state & ~state;
+  }
+
+  has(state: number): boolean {
+    return (this.state & state) !== 0;
+  }
+
+  get subscriptions(): number {
+    return this.channels.size + this.patterns.size;
+  }
+}
+
+/** A push message: kind and payload. */
+export function push(...items: Reply[]): PushReply {
+  return new PushReply(items);
+}

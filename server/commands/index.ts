@@ -1,0 +1,26 @@
+/** The command table: every group's entries, found by name in lower or upper case. */
+import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import type { Command } from '../command.ts';
+import { connectionCommands } from './connection.ts';
+import { stringCommands } from './string.ts';
+
+/** Commands by name. Other spellings than all-lower and all-upper are found by lower-casing them first. */
+export type Table = ReadonlyMap<Bytes, Command>;
+
+/** Every command there is. */
+export const allCommands: readonly Command[] = [...connectionCommands, ...stringCommands];
+
+/** The look-up table of one node: all commands and those it was given besides. */
+export function commandTable(extra: readonly Command[]): Table {
+  const table = new Map<Bytes, Command>();
+  for (const command of [...allCommands, ...extra]) {
+    table.set(command.name, command);
+    table.set(asciiUpper(command.name), command);
+  }
+  return table;
+}
+
+/** The table's commands, each once. */
+export function listCommands(table: Table): Command[] {
+  return [...new Set(table.values())];
+}

@@ -1,0 +1,101 @@
+/** The real world: Node's clock, timers, randomness, sockets and files behind the Host's doors. */
+import { randomInt } from 'node:crypto';
+import {
+  appendFileSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect as dial } from 'node:net';
+import { join } from 'node:path';
+import { type Bytes, fromBuffer, type Millis, toBuffer } from '../protocol/bytes.ts';
+import type { Clock, Connection, Disk, Host, Receiver, Timer } from './host.ts';
+import { SocketConnection } from './tcp.ts';
+
+/** setTimeout's longest delay; longer ones fire at once, so they are walked in steps. */
+const LONGEST_DELAY = 2 ** 31 - 1;
+
+/** Real time. Its timers never keep the process alive: listening sockets do. */
+export const nodeClock: Clock = {
+  now: () => Date.now(),
+  micros: () => Math.floor((performance.timeOrigin + performance.now()) * 1000),
+  at(deadline: Millis, task: () => void): Timer {
+    let handle: NodeJS.Timeout;
+    const arm = (): void => {
+      const left = deadline - Date.now();
+      handle = setTimeout(
+        () => (Date.now() >= deadline ? task() : arm()),
+        Math.max(1, Math.min(left, LONGEST_DELAY)),
+      );
+      handle.unref();
+    };
+    arm();
+    return { cancel: () => clearTimeout(handle) };
+  },
+  soon(task: () => void): Timer {
+    const handle = setImmediate(task);
+    return { cancel: () => clearImmediate(handle) };
+  },
+};
+
+/** Files in one directory, written through Node. */
+class NodeDisk implements Disk {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  read(name: string): Bytes | undefined {
+    try {
+      return fromBuffer(readFileSync(join(this.#directory, name)));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  write(name: string, bytes: Bytes): void {
+    const path = join(this.#directory, name);
+    writeFileSync(`${path}.new`, toBuffer(bytes));
+    renameSync(`${path}.new`, path);
+  }
+
+  append(name: string, bytes: Bytes): void {
+    appendFileSync(join(this.#directory, name), toBuffer(bytes));
+  }
+
+  sync(name: string): void {
+    const file = openSync(join(this.#directory, name), 'r+');
+    fsyncSync(file);
+    closeSync(file);
+  }
+
+  remove(name: string): void {
+    rmSync(join(this.#directory, name), { force: true });
+  }
+}
+
+/** A host on Node; files go into the directory. */
+export function nodeHost(directory = '.'): Host {
+  return {
+    clock: nodeClock,
+    disk: new NodeDisk(directory),
+    random: () => randomInt(2 ** 48 - 1) / (2 ** 48 - 1),
+    connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void {
+      const socket = dial({ host, port, noDelay: true });
+      const refused = (): void => receiver.closed();
+      socket.once('error', refused);
+      socket.once('connect', () => {
+        socket.off('error', refused);
+        const connection = new SocketConnection(socket);
+        opened(connection);
+        connection.attach(receiver);
+      });
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/** Keyspace notifications: which classes of events are wanted, and their delivery on the two kinds of channels. */
+import type { Keyspace } from '../keyspace/keyspace.ts';
+import type { Bytes } from '../protocol/bytes.ts';
+import type { Server } from './server.ts';
+
+/** The events of each class, by the letter notify-keyspace-events gives it. Whatever is not listed is generic. */
+const CLASSES: Record<string, string> = {
+  $: 'set setrange incrby incrbyfloat append getset',
+  l: 'lpush rpush lpop rpop linsert lset lrem ltrim',
+  s: 'sadd srem spop sinterstore sunionstore sdiffstore',
+  h: 'hset hincrby hincrbyfloat hdel hexpire hexpired hpersist',
+  z: 'zadd zincr zrem zremrangebyscore zremrangebyrank zremrangebylex zpopmin zpopmax zinterstore zunionstore zdiffstore zrangestore geosearchstore georadius',
+  t: 'xadd xdel xtrim xsetid xgroup-create xgroup-createconsumer xgroup-delconsumer xgroup-destroy xgroup-setid',
+  x: 'expired',
+  e: 'evicted',
+  m: 'keymiss',
+  n: 'new',
+};
+
+const CLASS_OF = new Map<string, string>();
+for (const [letter, events] of Object.entries(CLASSES)) {
+  for (const event of events.split(' ')) CLASS_OF.set(event, letter);
+}
+
+/** The classes that the letter A stands for: all but misses and new keys. */
+const ALL = 'g$lshzxetd';
+const ORDER = `${ALL}KEmn`;
+
+/** Reads the setting's letters; undefined when one is unknown. */
+export function parseEventClasses(text: Bytes): Set<string> | undefined {
+  const classes = new Set<string>();
+  for (const letter of text) {
+    if (letter === 'A') for (const each of ALL) classes.add(each);
+    else if (ORDER.includes(letter)) classes.add(letter);
+    else return undefined;
+  }
+  return classes;
+}
+
+/** Prints classes as CONFIG GET does. */
+export function printEventClasses(classes: ReadonlySet<string>): Bytes {
+  const all = [...ALL].every((letter) => classes.has(letter));
+  let out = all ? 'A' : [...ALL].filter((letter) => classes.has(letter)).join('');
+  for (const letter of 'KEmn') if (classes.has(letter)) out += letter;
+  return out;
+}
+
+export class Notifications {
+  readonly #server: Server;
+  #classes: ReadonlySet<string> = new Set();
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** True when somebody could hear an event. */
+  get enabled(): boolean {
+    return this.#classes.has('K') || this.#classes.has('E');
+  }
+
+  configure(setting: Bytes): void {
+    this.#classes = parseEventClasses(setting) ?? new Set();
+  }
+
+  /** Publishes an event on the key's and on the event's channel, where its class is wanted. */
+  send(db: Keyspace, key: Bytes, event: string): void {
+    const classes = this.#classes;
+    if (!classes.has(CLASS_OF.get(event) ?? 'g')) return;
+    const { pubsub } = this.#server;
+    if (classes.has('K')) pubsub.publish(`__keyspace@${db.index}__:${key}`, event);
+    if (classes.has('E')) pubsub.publish(`__keyevent@${db.index}__:${event}`, key);
+  }
+}

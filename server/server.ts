@@ -1,0 +1,390 @@
+/** A Redis node: owns databases, clients, time and statistics, and wires the mechanisms together. Transports attach connections to it. */
+import type { EncodingLimits } from '../keyspace/encoding.ts';
+import { defaultLimits } from '../keyspace/encoding.ts';
+import { ExpiryWheel } from '../keyspace/expiry-wheel.ts';
+import { type Deadline, Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
+import type { Bytes, Millis } from '../protocol/bytes.ts';
+import type { DecodeLimits } from '../protocol/decode.ts';
+import { encodeReply } from '../protocol/encode.ts';
+import { ReplyError } from '../protocol/reply.ts';
+import { Blocking } from './blocking.ts';
+import { Client, IN_MULTI, SCRIPT, UNAUTHENTICATED } from './client.ts';
+import type { Command } from './command.ts';
+import { commandTable, type Table } from './commands/index.ts';
+import { execute, GATE_LIMITED_MEMORY, GATE_REPLICA } from './execute.ts';
+import { Expiry } from './expiry.ts';
+import type { Connection, Host } from './host.ts';
+import { Notifications } from './notifications.ts';
+import { PubSub } from './pubsub.ts';
+import { defaultSettings, type Settings } from './settings.ts';
+
+/** One command of the replication stream. */
+export interface Effect {
+  readonly db: number;
+  readonly argv: readonly Bytes[];
+}
+
+export type LogLevel = 'debug' | 'verbose' | 'notice' | 'warning';
+
+/** What a node is started with. */
+export interface ServerOptions {
+  readonly settings?: Partial<Settings>;
+  readonly log?: (level: LogLevel, text: string) => void;
+  /** Extra table entries, such as the lab's LAB command. */
+  readonly commands?: readonly Command[];
+}
+
+export class Server {
+  readonly host: Host;
+  readonly settings: Settings;
+  readonly commands: Table;
+  readonly clients = new Map<number, Client>();
+  readonly expiry = new Expiry(this);
+  readonly pubsub = new PubSub();
+  readonly blocking: Blocking;
+  readonly notifications: Notifications;
+  readonly world: KeyspaceWorld;
+  /** The thresholds of OBJECT ENCODING, shared by every value. */
+  readonly encoding: EncodingLimits = defaultLimits();
+  readonly runId: Bytes;
+  readonly startedAt: Millis;
+  readonly stats = {
+    commands: 0,
+    connections: 0,
+    rejected: 0,
+    queryBufferDisconnections: 0,
+    expired: 0,
+    evicted: 0,
+    hits: 0,
+    misses: 0,
+    internalErrors: 0,
+  };
+  /** Per command, by serial: calls, refusals and failures. */
+  readonly calls: Uint32Array;
+  readonly refused: Uint32Array;
+  readonly failed: Uint32Array;
+  /** The node's states that need a closer look before a command runs (GATE_…). */
+  state = 0;
+  /** How deep in execution units we are; 0 between requests. */
+  depth = 0;
+  /** The client whose request is running. */
+  running: Client | undefined;
+  /** What the running command propagates instead of itself. */
+  rewritten: readonly (readonly Bytes[])[] | undefined;
+  /** True when somebody follows the replication stream. */
+  feeding = false;
+  /** Takes the effects of one unit; `atomic`: they belong together, as MULTI and EXEC. */
+  feed: (effects: readonly Effect[], atomic: boolean) => void = () => {};
+  /** May answer, delay or drop a request instead of us (tests); true: it did. */
+  interceptor: ((client: Client, argv: Bytes[]) => boolean) | undefined;
+  /** Requests that named no command of ours, by their first words. */
+  readonly unknownCommands = new Map<string, number>();
+  readonly log: (level: LogLevel, text: string) => void;
+
+  readonly #dbs: Keyspace[];
+  #nextClient = 1;
+  #effects: Effect[] = [];
+  #withOutput: Client[] = [];
+  #unblocked: Client[] = [];
+  #settling = false;
+
+  constructor(host: Host, options: ServerOptions = {}) {
+    this.host = host;
+    this.settings = { ...defaultSettings(), ...options.settings };
+    this.log = options.log ?? (() => {});
+    this.commands = commandTable(options.commands ?? []);
+    const slots = this.commands.size * 8;
+    this.calls = new Uint32Array(slots);
+    this.refused = new Uint32Array(slots);
+    this.failed = new Uint32Array(slots);
+    this.world = {
+      now: host.clock.now(),
+      dirty: 0,
+      expiryPolicy: 'delete',
+      listening: false,
+      wheel: new ExpiryWheel<Deadline>(),
+      onChanged: (db, key, event) => this.#changed(db, key, event),
+      onExpired: (db, key) => this.#expired(db, key),
+      onMissed: (db, key) => this.#changed(db, key, 'keymiss'),
+    };
+    this.startedAt = this.world.now;
+    this.runId = this.randomHex(40);
+    this.#dbs = Array.from(
+      { length: this.settings.databases },
+      (_, index) => new Keyspace(index, this.world),
+    );
+    this.blocking = new Blocking(this);
+    this.notifications = new Notifications(this);
+    this.applySettings();
+  }
+
+  /** The instant of the present execution unit, in milliseconds since the epoch. */
+  get now(): Millis {
+    return this.world.now;
+  }
+
+  get databases(): readonly Keyspace[] {
+    return this.#dbs;
+  }
+
+  /** A database by number. Throws RangeError when there is none. */
+  db(index: number): Keyspace {
+    const db = this.#dbs[index];
+    if (db === undefined) throw new RangeError(`database ${index}: allowed are 0 to ${this.#dbs.length - 1}`);
+    return db;
+  }
+
+  /** Lower-case hexadecimal digits from the host's randomness. */
+  randomHex(digits: number): Bytes {
+    let out = '';
+    while (out.length < digits) out += Math.floor(this.host.random() * 16).toString(16);
+    return out;
+  }
+
+  /** Makes derived state follow the settings; called after every change of them. */
+  applySettings(): void {
+    const { settings, encoding } = this;
+    encoding.hashMaxEntries = settings['hash-max-listpack-entries'];
+    encoding.hashMaxValue = settings['hash-max-listpack-value'];
+    encoding.setMaxIntset = settings['set-max-intset-entries'];
+    encoding.zsetMaxEntries = settings['zset-max-listpack-entries'];
+    encoding.zsetMaxValue = settings['zset-max-listpack-value'];
+    encoding.listMaxListpackSize = settings['list-max-listpack-size'];
+    for (const client of this.clients.values()) client.limits.maxBulk = settings['proto-max-bulk-len'];
+    this.gate(GATE_LIMITED_MEMORY, settings.maxmemory > 0);
+    this.notifications.configure(settings['notify-keyspace-events']);
+    this.listen();
+  }
+
+  /** Sets or clears one of the node's states. */
+  gate(state: number, on: boolean): void {
+    this.state = on ? this.state | state : this.state & ~state;
+  }
+
+  /** Decides whether keyspaces need to report their changes. */
+  listen(): void {
+    this.world.listening = this.notifications.enabled || this.blocking.count > 0;
+  }
+
+  decodeLimits(): DecodeLimits {
+    return { maxBulk: this.settings['proto-max-bulk-len'], authenticated: this.settings.requirepass === '' };
+  }
+
+  // Connections
+
+  /** Takes a new connection; undefined when it was refused. */
+  accept(connection: Connection): Client | undefined {
+    if (this.clients.size >= this.settings.maxclients) {
+      this.stats.rejected++;
+      connection.send('-ERR max number of clients reached\r\n');
+      connection.close();
+      return undefined;
+    }
+    this.world.now = this.host.clock.now();
+    this.stats.connections++;
+    const client = new Client(this, this.#nextClient++, connection);
+    client.mark(UNAUTHENTICATED, this.settings.requirepass !== '');
+    this.clients.set(client.id, client);
+    return client;
+  }
+
+  /** A client without a connection, for scripts and other work of our own. */
+  pseudoClient(): Client {
+    const client = new Client(this, 0, undefined);
+    client.mark(SCRIPT, true);
+    return client;
+  }
+
+  /** The client's connection is gone. */
+  forget(client: Client): void {
+    this.clients.delete(client.id);
+    this.blocking.forget(client);
+    this.unwatch(client);
+    this.pubsub.forget(client);
+  }
+
+  protocolError(client: Client, text: Bytes): void {
+    if (text !== '') client.write(encodeReply(new ReplyError(text), 2));
+    this.log('verbose', `Protocol error from client ${client.id}: ${text}`);
+    client.close();
+  }
+
+  hasOutput(client: Client): void {
+    this.#withOutput.push(client);
+  }
+
+  /** A wait has ended: the client's remaining requests follow when the present event is settled. */
+  unblocked(client: Client): void {
+    this.#unblocked.push(client);
+  }
+
+  // Execution
+
+  execute(client: Client, argv: Bytes[]): void {
+    execute(this, client, argv);
+  }
+
+  /** Runs work as one execution unit: one instant, one propagation. */
+  unit<T>(work: () => T, client?: Client): T {
+    if (this.depth === 0) this.beginUnit(client);
+    this.depth++;
+    try {
+      return work();
+    } finally {
+      this.depth--;
+      if (this.depth === 0) this.endUnit();
+    }
+  }
+
+  beginUnit(client: Client | undefined): void {
+    this.running = client;
+    const now = this.host.clock.now();
+    this.world.now = now;
+    const next = this.world.wheel.next();
+    if (next !== undefined && next < now) this.expiry.expireDue();
+  }
+
+  endUnit(): void {
+    const client = this.running;
+    this.running = undefined;
+    if (this.#effects.length > 0) this.#feedEffects(true);
+    if (client !== undefined) client.releasePushes();
+  }
+
+  /** Notes what the running command did for the replication stream. */
+  propagate(client: Client, argv: readonly Bytes[]): void {
+    const db = client.db.index;
+    if (this.rewritten === undefined) this.#effects.push({ db, argv });
+    else for (const effect of this.rewritten) this.#effects.push({ db, argv: effect });
+  }
+
+  /** The running command propagates these commands instead of itself; none: nothing. */
+  propagateAs(...commands: readonly (readonly Bytes[])[]): void {
+    this.rewritten = commands;
+  }
+
+  /** Adds a command to the stream beside the running one (an expired key's DEL, a popped element). */
+  propagateAlso(db: Keyspace, argv: readonly Bytes[]): void {
+    if (this.feeding) this.#effects.push({ db: db.index, argv });
+  }
+
+  #feedEffects(atomic: boolean): void {
+    const effects = this.#effects;
+    this.#effects = [];
+    this.feed(effects, atomic && effects.length > 1);
+  }
+
+  /** After an event: serves blocked clients, resumes the unblocked, arms the expiry timer, sends what is queued. */
+  settle(): void {
+    if (this.#settling || this.depth > 0) return;
+    this.#settling = true;
+    try {
+      do {
+        if (this.blocking.count > 0) this.blocking.serveReady();
+        while (this.#unblocked.length > 0) {
+          const resumed = this.#unblocked;
+          this.#unblocked = [];
+          for (const client of resumed) if (!client.gone) client.drain();
+        }
+      } while (this.blocking.hasReady);
+      this.expiry.arm();
+      this.#flush();
+    } finally {
+      this.#settling = false;
+    }
+  }
+
+  #flush(): void {
+    const clients = this.#withOutput;
+    if (clients.length === 0) return;
+    this.#withOutput = [];
+    for (const client of clients) client.flush();
+  }
+
+  #expired(db: Keyspace, key: Bytes): void {
+    this.stats.expired++;
+    this.#changed(db, key, 'expired');
+    this.propagateAlso(db, ['DEL', key]);
+  }
+
+  #changed(db: Keyspace, key: Bytes, event: string): void {
+    if (this.notifications.enabled) this.notifications.send(db, key, event);
+    if (this.blocking.count > 0) this.blocking.signal(db, key);
+  }
+
+  // Transactions
+
+  /** Ends the transaction being queued, without effect. */
+  discard(client: Client): void {
+    client.transaction = undefined;
+    client.mark(IN_MULTI, false);
+    this.unwatch(client);
+  }
+
+  unwatch(client: Client): void {
+    for (const { db, key } of client.watched) {
+      const watchers = db.watchers.get(key);
+      watchers?.delete(client);
+      if (watchers?.size === 0) db.watchers.delete(key);
+    }
+    client.watched.length = 0;
+    client.touched = false;
+  }
+
+  // Refusals that depend on the node's state
+
+  denied(_client: Client, _command: Command, _argv: readonly Bytes[]): ReplyError | undefined {
+    return undefined;
+  }
+
+  /** Makes room below maxmemory; false when there is none to make. */
+  freeMemory(): boolean {
+    return true;
+  }
+
+  enoughReplicas(): boolean {
+    return true;
+  }
+
+  readOnlyReplica(): boolean {
+    return (this.state & GATE_REPLICA) !== 0 && this.settings['replica-read-only'];
+  }
+
+  stale(): boolean {
+    return false;
+  }
+
+  busyError(): ReplyError {
+    return new ReplyError(
+      'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.',
+    );
+  }
+
+  paused(_client: Client, _writes: boolean): boolean {
+    return false;
+  }
+
+  postpone(_client: Client, _argv: Bytes[]): void {}
+
+  /** Counts a request for a command that does not exist. */
+  unknown(argv: readonly Bytes[]): void {
+    const words = argv.slice(0, 2).join(' ').slice(0, 128);
+    if (this.unknownCommands.size < 1000) {
+      this.unknownCommands.set(words, (this.unknownCommands.get(words) ?? 0) + 1);
+    }
+  }
+
+  /** A mistake of ours: answered as an error, counted, logged; the connection lives on. */
+  internalError(command: Command, error: unknown): ReplyError {
+    this.stats.internalErrors++;
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.log('warning', `Internal error in ${command.fullName}: ${text}`);
+    return new ReplyError(`ERR internal error in '${command.fullName}' command`);
+  }
+
+  /** Lets go of timers and connections; the databases stay readable. */
+  stop(): void {
+    this.expiry.cancel();
+    for (const client of [...this.clients.values()]) client.abort();
+  }
+}
