@@ -1,0 +1,310 @@
+/** Decodes a client's byte stream into requests, as they arrive, with Redis' limits, texts and leniencies. */
+import { constants } from 'node:buffer';
+import { type Bytes, parseInteger } from './bytes.ts';
+import { splitInline } from './inline.ts';
+
+/** What a stream may announce. The decoder reads the object anew at each header, so it may change under way. */
+export interface DecodeLimits {
+  /** The longest argument, in bytes: proto-max-bulk-len. */
+  maxBulk: number;
+  /** False until the client may speak freely: 10 arguments of 16 KiB are all that a stranger gets. */
+  authenticated: boolean;
+}
+
+const PROTOCOL = 'ERR Protocol error: ';
+const LINE_MAX = 64 * 1024;
+const COUNT_MAX = 2147483647;
+const STRANGER_COUNT = 10;
+const STRANGER_BULK = 16384;
+
+/** What the decoder waits for. A request's kind is settled by its first byte. */
+const START = 0;
+const INLINE = 1;
+const COUNT = 2;
+const LENGTH = 3;
+const PAYLOAD = 4;
+type Expecting = typeof START | typeof INLINE | typeof COUNT | typeof LENGTH | typeof PAYLOAD;
+
+const CR = 13;
+const LF = 10;
+const STAR = 42;
+const DOLLAR = 36;
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * One client's incremental request decoder. Feed it with write(), then call next() until it answers undefined: by then
+ * it has copied what it must keep, and the chunk may be reused. Who stops earlier (a blocked client) calls retain().
+ * It never throws; a broken stream sets `failure`, and everything behind it is discarded.
+ */
+export class RequestDecoder {
+  readonly #limits: DecodeLimits;
+  #buf: Buffer = EMPTY;
+  #pos = 0;
+  #end = 0;
+  /** True when #buf is our own memory, which may be appended to. */
+  #owned = false;
+  #expecting: Expecting = START;
+  #argv: Bytes[] = [];
+  /** Arguments of the current request still to come. */
+  #missing = 0;
+  /** The unfinished line, or ''. */
+  #line: Bytes = '';
+  /** A NUL was seen before the line's end: C's strchr never looks beyond, so the line never ends. */
+  #stalled = false;
+  /** The unfinished argument: its announced length, and what has come of it and its CRLF. */
+  #bulkLength = 0;
+  #bulk: Buffer = EMPTY;
+  #bulkFilled = 0;
+  #failure: Bytes | undefined;
+
+  constructor(limits: DecodeLimits) {
+    this.#limits = limits;
+  }
+
+  /** The error text (without '-') that the client is owed before its connection is closed; undefined while all is well. */
+  get failure(): Bytes | undefined {
+    return this.#failure;
+  }
+
+  /** Bytes held that no returned request contains: Redis' query buffer. */
+  get buffered(): number {
+    return this.#end - this.#pos + this.#line.length + this.#bulkFilled;
+  }
+
+  /** Takes the next bytes of the stream. The decoder reads them in place until next() has answered undefined. */
+  write(chunk: Uint8Array | Buffer): void {
+    if (this.#failure !== undefined || chunk.length === 0) return;
+    if (this.#pos < this.#end) {
+      this.#append(chunk);
+      return;
+    }
+    this.#buf = Buffer.isBuffer(chunk)
+      ? chunk
+      : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    this.#pos = 0;
+    this.#end = chunk.length;
+    this.#owned = false;
+  }
+
+  /** Copies what was written and not yet decoded, so that the caller may reuse its chunk. */
+  retain(): void {
+    if (this.#owned || this.#pos === this.#end) return;
+    this.#own(this.#end - this.#pos);
+  }
+
+  /** The next whole request, or undefined: more bytes are needed, or the stream is broken. */
+  next(): Bytes[] | undefined {
+    while (this.#pos < this.#end) {
+      const request = (this.#expecting === START ? this.#quick() : undefined) ?? this.#step();
+      if (request !== undefined) return request;
+    }
+    this.#buf = EMPTY;
+    this.#pos = 0;
+    this.#end = 0;
+    return undefined;
+  }
+
+  /**
+   * A whole multibulk request that lies in the buffer and holds nothing odd; else undefined, with nothing consumed.
+   * Small counts and lengths only: what a limit could touch, and all errors, are left to the careful path.
+   */
+  #quick(): Bytes[] | undefined {
+    const buf = this.#buf;
+    const end = this.#end;
+    let pos = this.#pos;
+    if (pos + 5 > end || buf[pos] !== STAR) return undefined;
+    let count = buf[pos + 1]! - 48;
+    if (count < 1 || count > 9) return undefined;
+    pos += 2;
+    if (buf[pos] !== CR) {
+      const digit = buf[pos++]! - 48;
+      if (digit < 0 || digit > 9 || buf[pos] !== CR || !this.#limits.authenticated) return undefined;
+      count = count * 10 + digit;
+    }
+    pos += 2;
+    const maxBulk = this.#limits.maxBulk;
+    const argv: Bytes[] = [];
+    for (let i = 0; i < count; i++) {
+      if (pos + 4 > end || buf[pos] !== DOLLAR) return undefined;
+      let length = buf[pos + 1]! - 48;
+      if (length < 0 || length > 9) return undefined;
+      pos += 2;
+      let code = buf[pos]!;
+      if (code !== CR) {
+        if (length === 0) return undefined;
+        for (let digits = 1; code !== CR; digits++) {
+          if (code < 48 || code > 57 || digits === 4) return undefined;
+          length = length * 10 + code - 48;
+          code = buf[++pos]!;
+          if (pos >= end) return undefined;
+        }
+      }
+      pos += 2;
+      const stop = pos + length;
+      if (stop + 2 > end || length > maxBulk) return undefined;
+      argv.push(buf.latin1Slice(pos, stop));
+      pos = stop + 2;
+    }
+    this.#pos = pos;
+    return argv;
+  }
+
+  /** Decodes one element (a line or a payload) carefully; answers a request when that element completes one. */
+  #step(): Bytes[] | undefined {
+    if (this.#expecting === START) {
+      this.#expecting = this.#buf[this.#pos] === STAR ? COUNT : INLINE;
+    }
+    if (this.#expecting === PAYLOAD) return this.#payload();
+    const line = this.#takeLine();
+    if (line === undefined) return undefined;
+    if (this.#expecting === INLINE) return this.#inline(line);
+    if (this.#expecting === COUNT) this.#count(line);
+    else this.#length(line);
+    return undefined;
+  }
+
+  #inline(line: Bytes): Bytes[] | undefined {
+    this.#expecting = START;
+    const argv = splitInline(line);
+    if (argv === undefined) this.#fail('unbalanced quotes in request');
+    return argv === undefined || argv.length === 0 ? undefined : argv;
+  }
+
+  #count(line: Bytes): undefined {
+    const count = parseInteger(line.slice(1));
+    if (count === undefined || count > COUNT_MAX) return this.#fail('invalid multibulk length');
+    if (count > STRANGER_COUNT && !this.#limits.authenticated) {
+      return this.#fail('unauthenticated multibulk length');
+    }
+    this.#expecting = count > 0 ? LENGTH : START;
+    this.#missing = Number(count);
+  }
+
+  #length(line: Bytes): undefined {
+    if (line.charCodeAt(0) !== DOLLAR) {
+      return this.#fail(`expected '$', got '${line.length === 0 ? ' ' : line.charAt(0).replace('\n', ' ')}'`);
+    }
+    const length = parseInteger(line.slice(1));
+    if (length === undefined || length < 0 || length > this.#limits.maxBulk) {
+      return this.#fail('invalid bulk length');
+    }
+    if (length > STRANGER_BULK && !this.#limits.authenticated)
+      return this.#fail('unauthenticated bulk length');
+    this.#expecting = PAYLOAD;
+    this.#bulkLength = Number(length);
+  }
+
+  /** An argument and the two bytes behind it, which Redis never looks at. */
+  #payload(): Bytes[] | undefined {
+    const needed = this.#bulkLength + 2 - this.#bulkFilled;
+    const available = this.#end - this.#pos;
+    if (available < needed) {
+      this.#collect(this.#end);
+      return undefined;
+    }
+    if (this.#bulkLength > constants.MAX_STRING_LENGTH) {
+      this.#fail('invalid bulk length');
+      return undefined;
+    }
+    if (this.#bulkFilled === 0) {
+      this.#argv.push(this.#buf.latin1Slice(this.#pos, this.#pos + this.#bulkLength));
+      this.#pos += needed;
+    } else {
+      this.#collect(this.#pos + needed);
+      this.#argv.push(this.#bulk.latin1Slice(0, this.#bulkLength));
+      this.#bulk = EMPTY;
+      this.#bulkFilled = 0;
+    }
+    this.#expecting = LENGTH;
+    if (--this.#missing > 0) return undefined;
+    this.#expecting = START;
+    const argv = this.#argv;
+    this.#argv = [];
+    return argv;
+  }
+
+  /** Moves the bytes up to `stop` into the unfinished argument, whose memory grows with what came, not what was announced. */
+  #collect(stop: number): void {
+    const filled = this.#bulkFilled + stop - this.#pos;
+    if (filled > this.#bulk.length) {
+      const grown = Buffer.allocUnsafeSlow(
+        Math.min(this.#bulkLength + 2, Math.max(filled, 2 * this.#bulk.length, 512)),
+      );
+      this.#bulk.copy(grown, 0, 0, this.#bulkFilled);
+      this.#bulk = grown;
+    }
+    this.#buf.copy(this.#bulk, this.#bulkFilled, this.#pos, stop);
+    this.#bulkFilled = filled;
+    this.#pos = stop;
+  }
+
+  /** The line up to LF (inline) or CR and any byte (headers), without its end; undefined keeps what there is of it. */
+  #takeLine(): Bytes | undefined {
+    const inline = this.#expecting === INLINE;
+    if (!this.#stalled) {
+      const held = this.#line;
+      if (!inline && held.length > 0 && held.charCodeAt(held.length - 1) === CR) {
+        this.#pos++;
+        this.#line = '';
+        return held.slice(0, -1);
+      }
+      const at = this.#find(inline ? LF : CR);
+      if (at >= 0 && (inline || at + 1 < this.#end)) return this.#cutLine(at, inline);
+    }
+    this.#line += this.#buf.latin1Slice(this.#pos, this.#end);
+    this.#pos = this.#end;
+    if (this.#line.length > LINE_MAX && (this.#stalled || inline || !this.#line.endsWith('\r'))) {
+      const what = inline
+        ? 'inline request'
+        : this.#expecting === COUNT
+          ? 'mbulk count string'
+          : 'bulk count string';
+      this.#fail(`too big ${what}`);
+    }
+    return undefined;
+  }
+
+  #cutLine(at: number, inline: boolean): Bytes {
+    const line = this.#line + this.#buf.latin1Slice(this.#pos, at);
+    this.#line = '';
+    this.#pos = at + (inline ? 1 : 2);
+    return inline && line.endsWith('\r') ? line.slice(0, -1) : line;
+  }
+
+  /** Where `code` is in the unread bytes, or -1; a NUL before it hides it for good. */
+  #find(code: number): number {
+    const at = this.#buf.indexOf(code, this.#pos);
+    const stop = at < 0 || at >= this.#end ? this.#end : at;
+    for (let i = this.#pos; i < stop; i++) {
+      if (this.#buf[i] === 0) {
+        this.#stalled = true;
+        return -1;
+      }
+    }
+    return stop === this.#end ? -1 : at;
+  }
+
+  #fail(text: Bytes): undefined {
+    this.#failure = PROTOCOL + text;
+    this.#argv = [];
+    this.#line = '';
+    this.#bulk = EMPTY;
+    this.#bulkFilled = 0;
+    this.#pos = this.#end;
+  }
+
+  #append(chunk: Uint8Array): void {
+    const needed = this.#end - this.#pos + chunk.length;
+    if (!this.#owned || this.#end + chunk.length > this.#buf.length) this.#own(2 * needed);
+    this.#buf.set(chunk, this.#end);
+    this.#end += chunk.length;
+  }
+
+  #own(capacity: number): void {
+    const copy = Buffer.allocUnsafeSlow(capacity);
+    this.#end = this.#buf.copy(copy, 0, this.#pos, this.#end);
+    this.#pos = 0;
+    this.#buf = copy;
+    this.#owned = true;
+  }
+}

@@ -1,0 +1,140 @@
+/** Encodes replies as RESP2 or RESP3, and requests for the replication stream, as Redis 7.0 writes them. */
+import { type Bytes, formatDouble } from './bytes.ts';
+import {
+  BigNumber,
+  Double,
+  MapReply,
+  NullArray,
+  OK,
+  PairsReply,
+  PushReply,
+  type Reply,
+  ReplyError,
+  SetReply,
+  SimpleString,
+  type Verbatim,
+} from './reply.ts';
+
+const CACHED = 1024;
+const BULK_HEADS: readonly Bytes[] = Array.from({ length: CACHED }, (_, n) => `$${n}\r\n`);
+const ARRAY_HEADS: readonly Bytes[] = Array.from({ length: CACHED }, (_, n) => `*${n}\r\n`);
+const INTEGERS: readonly Bytes[] = Array.from({ length: CACHED }, (_, n) => `:${n}\r\n`);
+const LINE_BREAK = /[\r\n]/;
+
+/** The bytes of one reply in the client's protocol. Nesting may be as deep as memory allows. */
+export function encodeReply(reply: Reply, protocol: 2 | 3): Bytes {
+  if (typeof reply === 'string') return encodeBulk(reply);
+  if (typeof reply === 'number') return encodeInteger(reply);
+  if (reply === OK) return '+OK\r\n';
+  if (reply === null) return protocol === 2 ? '$-1\r\n' : '_\r\n';
+  return isAggregate(reply) ? encodeNested(reply, protocol) : encodeLeaf(reply, protocol);
+}
+
+/** A command as the replication stream carries it: an array of bulk strings. */
+export function encodeRequest(argv: readonly Bytes[]): Bytes {
+  let out = encodeArrayHead(argv.length);
+  for (let i = 0; i < argv.length; i++) out += encodeBulk(argv[i]!);
+  return out;
+}
+
+/** A bulk string. */
+export function encodeBulk(text: Bytes): Bytes {
+  const length = text.length;
+  return `${length < CACHED ? BULK_HEADS[length] : `$${length}\r\n`}${text}\r\n`;
+}
+
+function encodeInteger(value: number): Bytes {
+  return (value >= 0 && value < CACHED ? INTEGERS[value] : undefined) ?? `:${value}\r\n`;
+}
+
+function encodeArrayHead(length: number): Bytes {
+  return length < CACHED ? ARRAY_HEADS[length]! : `*${length}\r\n`;
+}
+
+type Aggregate = readonly Reply[] | MapReply | SetReply | PairsReply | PushReply;
+type Leaf = Exclude<Reply, Aggregate>;
+
+function isAggregate(reply: Reply): reply is Aggregate {
+  return (
+    Array.isArray(reply) ||
+    reply instanceof MapReply ||
+    reply instanceof PairsReply ||
+    reply instanceof SetReply ||
+    reply instanceof PushReply
+  );
+}
+
+function encodeLeaf(reply: Leaf, protocol: 2 | 3): Bytes {
+  if (typeof reply === 'string') return encodeBulk(reply);
+  if (typeof reply === 'number') return encodeInteger(reply);
+  if (reply === null) return protocol === 2 ? '$-1\r\n' : '_\r\n';
+  if (reply instanceof SimpleString) return `+${oneLine(reply.text)}\r\n`;
+  if (reply instanceof ReplyError) return `-${oneLine(reply.text)}\r\n`;
+  if (typeof reply === 'bigint') return `:${reply}\r\n`;
+  if (typeof reply === 'boolean') {
+    if (protocol === 2) return reply ? ':1\r\n' : ':0\r\n';
+    return reply ? '#t\r\n' : '#f\r\n';
+  }
+  if (reply instanceof NullArray) return protocol === 2 ? '*-1\r\n' : '_\r\n';
+  if (reply instanceof Double) {
+    const text = formatDouble(reply.value);
+    return protocol === 2 ? encodeBulk(text) : `,${text}\r\n`;
+  }
+  if (reply instanceof BigNumber) return protocol === 2 ? encodeBulk(reply.digits) : `(${reply.digits}\r\n`;
+  return encodeVerbatim(reply, protocol);
+}
+
+function encodeVerbatim(reply: Verbatim, protocol: 2 | 3): Bytes {
+  if (protocol === 2) return encodeBulk(reply.text);
+  return `=${reply.text.length + 4}\r\n${reply.format}:${reply.text}\r\n`;
+}
+
+/** A status or an error is one line: a line break inside it would be read as the next reply. */
+function oneLine(text: Bytes): Bytes {
+  return LINE_BREAK.test(text) ? text.replace(/[\r\n]/g, ' ') : text;
+}
+
+/** A container being written. `paired`: every second item opens an array of two. */
+interface Frame {
+  readonly items: readonly Reply[];
+  readonly paired: boolean;
+  next: number;
+}
+
+function encodeNested(reply: Aggregate, protocol: 2 | 3): Bytes {
+  const outer: Frame[] = [];
+  let frame = openFrame(reply, protocol);
+  let out = encodeHead(reply, protocol);
+  for (;;) {
+    const { items, paired } = frame;
+    if (frame.next === items.length) {
+      const parent = outer.pop();
+      if (parent === undefined) return out;
+      frame = parent;
+      continue;
+    }
+    if (paired && frame.next % 2 === 0) out += '*2\r\n';
+    const item = items[frame.next++]!;
+    if (isAggregate(item)) {
+      out += encodeHead(item, protocol);
+      outer.push(frame);
+      frame = openFrame(item, protocol);
+    } else {
+      out += encodeLeaf(item, protocol);
+    }
+  }
+}
+
+function openFrame(reply: Aggregate, protocol: 2 | 3): Frame {
+  if (!('items' in reply)) return { items: reply, paired: false, next: 0 };
+  return { items: reply.items, paired: protocol === 3 && reply instanceof PairsReply, next: 0 };
+}
+
+function encodeHead(reply: Aggregate, protocol: 2 | 3): Bytes {
+  if (!('items' in reply)) return encodeArrayHead(reply.length);
+  const length = reply.items.length;
+  if (protocol === 2) return encodeArrayHead(length);
+  if (reply instanceof MapReply) return `%${length / 2}\r\n`;
+  if (reply instanceof PairsReply) return encodeArrayHead(length / 2);
+  return reply instanceof SetReply ? `~${length}\r\n` : `>${length}\r\n`;
+}

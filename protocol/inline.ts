@@ -1,0 +1,76 @@
+/** Splits an inline request (what a person types into telnet) into arguments, with Redis' quoting. */
+import type { Bytes } from './bytes.ts';
+
+const ESCAPES: Readonly<Record<string, Bytes>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' };
+const HEX = /^[0-9a-fA-F]{2}$/;
+
+/** C's isspace. Of these, \v and \f part arguments only where a blank is skipped: they do not end a bare word. */
+function isBlank(char: string): boolean {
+  return char !== '' && ' \t\n\v\f\r'.includes(char);
+}
+
+/**
+ * The arguments of a line: bare words, "double quotes" with \n \r \t \b \a \xHH and \<any>, 'single quotes' with \'.
+ * A closing quote must be followed by a blank or the end. Undefined when the quotes are unbalanced.
+ */
+export function splitInline(line: Bytes): Bytes[] | undefined {
+  const argv: Bytes[] = [];
+  let at = 0;
+  for (;;) {
+    while (isBlank(line.charAt(at))) at++;
+    if (at >= line.length) return argv;
+    const word = readWord(line, at);
+    if (word === undefined) return undefined;
+    argv.push(word.text);
+    at = word.end;
+  }
+}
+
+function readWord(line: Bytes, start: number): { text: Bytes; end: number } | undefined {
+  let text = '';
+  for (let at = start; ; at++) {
+    const char = line.charAt(at);
+    if (char === '' || ' \n\r\t'.includes(char)) return { text, end: at };
+    if (char !== '"' && char !== "'") {
+      text += char;
+      continue;
+    }
+    const quoted = char === '"' ? readDouble(line, at + 1) : readSingle(line, at + 1);
+    if (quoted === undefined) return undefined;
+    const after = line.charAt(quoted.end);
+    if (after !== '' && !isBlank(after)) return undefined;
+    return { text: text + quoted.text, end: quoted.end };
+  }
+}
+
+function readDouble(line: Bytes, start: number): { text: Bytes; end: number } | undefined {
+  let text = '';
+  for (let at = start; at < line.length; at++) {
+    const char = line.charAt(at);
+    if (char === '"') return { text, end: at + 1 };
+    if (char !== '\\' || at + 1 >= line.length) {
+      text += char;
+      continue;
+    }
+    const escaped = line.charAt(++at);
+    const hex = line.slice(at + 1, at + 3);
+    if (escaped === 'x' && HEX.test(hex)) {
+      text += Buffer.from(hex, 'hex').latin1Slice();
+      at += 2;
+    } else {
+      text += ESCAPES[escaped] ?? escaped;
+    }
+  }
+  return undefined;
+}
+
+function readSingle(line: Bytes, start: number): { text: Bytes; end: number } | undefined {
+  let text = '';
+  for (let at = start; at < line.length; at++) {
+    const char = line.charAt(at);
+    if (char === "'") return { text, end: at + 1 };
+    if (char === '\\' && line.charAt(at + 1) === "'") at++;
+    text += line.charAt(at);
+  }
+  return undefined;
+}
