@@ -94,8 +94,8 @@ export function narrow(value: bigint): number | bigint {
   return value <= 9007199254740991n && value >= -9007199254740991n ? Number(value) : value;
 }
 
-/** A bigint as the nearest number. */
-export function approximate(value: bigint): number {
+/** An integer as the nearest number. */
+export function approximate(value: number | bigint): number {
   return Number(value);
 }
 

@@ -1,6 +1,5 @@
 /** Decodes a client's byte stream into requests, as they arrive, with Redis' limits, texts and leniencies. */
-import { constants } from 'node:buffer';
-import { type Bytes, parseInteger } from './bytes.ts';
+import { approximate, type Bytes, parseInteger } from './bytes.ts';
 import { splitInline } from './inline.ts';
 
 /** What a stream may announce. The decoder reads the object anew at each header, so it may change under way. */
@@ -14,6 +13,8 @@ export interface DecodeLimits {
 const PROTOCOL = 'ERR Protocol error: ';
 const LINE_MAX = 64 * 1024;
 const COUNT_MAX = 2147483647;
+/** V8's longest string, 24 characters short of 512 MiB. */
+const STRING_MAX = 2 ** 29 - 24;
 const STRANGER_COUNT = 10;
 const STRANGER_BULK = 16384;
 
@@ -177,7 +178,7 @@ export class RequestDecoder {
       return this.#fail('unauthenticated multibulk length');
     }
     this.#expecting = count > 0 ? LENGTH : START;
-    this.#missing = Number(count);
+    this.#missing = approximate(count);
   }
 
   #length(line: Bytes): undefined {
@@ -191,7 +192,7 @@ export class RequestDecoder {
     if (length > STRANGER_BULK && !this.#limits.authenticated)
       return this.#fail('unauthenticated bulk length');
     this.#expecting = PAYLOAD;
-    this.#bulkLength = Number(length);
+    this.#bulkLength = approximate(length);
   }
 
   /** An argument and the two bytes behind it, which Redis never looks at. */
@@ -202,7 +203,7 @@ export class RequestDecoder {
       this.#collect(this.#end);
       return undefined;
     }
-    if (this.#bulkLength > constants.MAX_STRING_LENGTH) {
+    if (this.#bulkLength > STRING_MAX) {
       this.#fail('invalid bulk length');
       return undefined;
     }

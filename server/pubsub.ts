@@ -1,5 +1,6 @@
 /** Channels, patterns and shard channels: who listens, and delivery in subscription order. */
-import { type Bytes, globMatch } from '../protocol/bytes.ts';
+import type { Bytes } from '../protocol/bytes.ts';
+import { globMatch } from '../protocol/glob.ts';
 import type { Reply } from '../protocol/reply.ts';
 import { type Client, push, RESP2_SUBSCRIBER } from './client.ts';
 

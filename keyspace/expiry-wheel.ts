@@ -1,0 +1,214 @@
+/**
+ * A hierarchical timing wheel for deadlines: O(1) to arm and disarm, and empty time costs nothing, however long.
+ *
+ * A deadline is a number of six digits in base 512. A node waits in the level of the highest digit in which its
+ * deadline differs from the wheel's `base`, in the slot that this digit names:
+ *
+ *     level   0     1      2       3       4        5
+ *     slot    1 ms  512ms  4.4min  37h     2.2y     1115y wide
+ *
+ * The base lies at or before every deadline. When time reaches the first slot of a level, the base moves to the
+ * start of that slot and its nodes move to lower levels. Nodes with equal deadlines always share a slot, so they
+ * keep the order in which they were armed. Occupied slots are bits, so the next one is found without a walk.
+ */
+import type { Millis } from '../protocol/bytes.ts';
+
+/** The deadline of what never expires. */
+export const NO_DEADLINE: Millis = Infinity;
+
+/** What can be armed: the wheel writes these four fields and nobody else does. */
+export interface WheelNode {
+  /** The deadline while armed, and after popDue; NO_DEADLINE otherwise. */
+  expiresAt: Millis;
+  wheelPrev: WheelNode | undefined;
+  wheelNext: WheelNode | undefined;
+  /** The slot it waits in, counted over all levels; -1 while not armed. */
+  wheelSlot: number;
+}
+
+const DIGIT_BITS = 9;
+const SLOTS = 1 << DIGIT_BITS;
+const LEVELS = 6;
+/** Half of the digits fit the 32-bit integers of JavaScript's bit operations. */
+const HALF = 2 ** (3 * DIGIT_BITS);
+/** Later deadlines wait here too: nothing ever reaches it. */
+const LATEST = 2 ** 53;
+const WORDS = SLOTS / 32;
+/** The exact first deadline of a crowded slot is not looked for: its start is a good enough bound. */
+const SCAN_MAX = 64;
+
+export class ExpiryWheel<T extends WheelNode> {
+  #size = 0;
+  /** The base's upper and lower three digits. */
+  #high = 0;
+  #low = 0;
+  readonly #first: (T | undefined)[] = new Array<T | undefined>(SLOTS * LEVELS).fill(undefined);
+  readonly #last: (T | undefined)[] = new Array<T | undefined>(SLOTS * LEVELS).fill(undefined);
+  readonly #occupied = new Int32Array(WORDS * LEVELS);
+  /** How many nodes wait in each level. */
+  readonly #waiting = new Int32Array(LEVELS);
+  /** What next() answered, as long as it holds. */
+  #next: Millis | undefined;
+
+  /** How many nodes are armed. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Arms a node for a deadline of at least 0, or moves it there, behind those armed for the same one before. */
+  arm(node: T, at: Millis): void {
+    if (node.wheelSlot >= 0) this.#unlink(node);
+    else this.#size++;
+    node.expiresAt = at;
+    if (this.#next !== undefined && at < this.#next) this.#next = at;
+    if (at < this.#high * HALF + this.#low) this.#rewind(at);
+    this.#link(node);
+  }
+
+  /** Disarms a node, armed or not. */
+  disarm(node: T): void {
+    if (node.wheelSlot >= 0) {
+      this.#size--;
+      this.#unlink(node);
+    }
+    node.expiresAt = NO_DEADLINE;
+  }
+
+  /**
+   * The earliest deadline, or, where very many lie close together far ahead, a time before it by which it pays to
+   * ask popDue again; undefined when nothing is armed.
+   */
+  next(): Millis | undefined {
+    if (this.#next === undefined && this.#size > 0) this.#next = this.#findNext();
+    return this.#next;
+  }
+
+  /** Takes out the earliest node whose deadline lies before now, of equal ones the first armed. */
+  popDue(now: Millis): T | undefined {
+    for (;;) {
+      const slot = this.#firstSlot();
+      if (slot < 0 || this.#startOf(slot) >= now) return undefined;
+      if (slot < SLOTS) {
+        const node = this.#first[slot]!;
+        if (node.expiresAt >= now) return undefined;
+        this.#size--;
+        this.#unlink(node);
+        return node;
+      }
+      this.#openSlot(slot);
+    }
+  }
+
+  /** Disarms every node, which costs O(n); for FLUSHDB the caller may rather drop the wheel with the nodes. */
+  clear(): void {
+    for (let slot = this.#firstSlot(); slot >= 0; slot = this.#firstSlot()) this.disarm(this.#first[slot]!);
+  }
+
+  #link(node: T): void {
+    const at = node.expiresAt < LATEST ? node.expiresAt : LATEST;
+    const high = Math.floor(at / HALF);
+    const upper = high !== this.#high;
+    const digits = upper ? high : at - high * HALF;
+    const differing = digits ^ (upper ? this.#high : this.#low);
+    const level = differing < SLOTS ? 0 : differing < SLOTS * SLOTS ? 1 : 2;
+    const digit = (digits >>> (level * DIGIT_BITS)) & (SLOTS - 1);
+    const slot = (upper ? level + 3 : level) * SLOTS + digit;
+    const last = this.#last[slot];
+    node.wheelSlot = slot;
+    node.wheelPrev = last;
+    node.wheelNext = undefined;
+    this.#last[slot] = node;
+    if (last === undefined) {
+      this.#first[slot] = node;
+      this.#occupied[slot >>> 5]! |= 1 << (slot & 31);
+    } else {
+      last.wheelNext = node;
+    }
+    this.#waiting[slot >>> DIGIT_BITS]!++;
+  }
+
+  #unlink(node: T): void {
+    const slot = node.wheelSlot;
+    const { wheelPrev: prev, wheelNext: next } = node;
+    if (prev === undefined) this.#first[slot] = next as T | undefined;
+    else prev.wheelNext = next;
+    if (next === undefined) this.#last[slot] = prev as T | undefined;
+    else next.wheelPrev = prev;
+    if (prev === undefined && next === undefined) this.#occupied[slot >>> 5]! &= ~(1 << (slot & 31));
+    node.wheelPrev = undefined;
+    node.wheelNext = undefined;
+    node.wheelSlot = -1;
+    this.#waiting[slot >>> DIGIT_BITS]!--;
+    if (node.expiresAt === this.#next || this.#size === 0) this.#next = undefined;
+  }
+
+  /** The occupied slot that holds the earliest deadline: lower levels come first; -1 when nothing is armed. */
+  #firstSlot(): number {
+    for (let level = 0; level < LEVELS; level++) {
+      if (this.#waiting[level] === 0) continue;
+      for (let word = level * WORDS; ; word++) {
+        const bits = this.#occupied[word]!;
+        if (bits !== 0) return word * 32 + 31 - Math.clz32(bits & -bits);
+      }
+    }
+    return -1;
+  }
+
+  /** The first millisecond of a slot: the base's digits above the slot's level, the slot's own, and zeros. */
+  #startOf(slot: number): Millis {
+    const level = slot >>> DIGIT_BITS;
+    const shift = (level % 3) * DIGIT_BITS;
+    const digit = (slot & (SLOTS - 1)) << shift;
+    const above = (level < 3 ? this.#low : this.#high) >>> (shift + DIGIT_BITS);
+    const digits = above * 2 ** (shift + DIGIT_BITS) + digit;
+    return level < 3 ? this.#high * HALF + digits : digits * HALF;
+  }
+
+  /** Moves the base to the start of a slot, and the slot's nodes to lower levels, in order. */
+  #openSlot(slot: number): void {
+    this.#moveBase(this.#startOf(slot));
+    let node = this.#first[slot];
+    this.#first[slot] = undefined;
+    this.#last[slot] = undefined;
+    this.#occupied[slot >>> 5]! &= ~(1 << (slot & 31));
+    while (node !== undefined) {
+      const next = node.wheelNext as T | undefined;
+      this.#waiting[slot >>> DIGIT_BITS]!--;
+      this.#link(node);
+      node = next;
+    }
+  }
+
+  #moveBase(to: Millis): void {
+    this.#high = Math.floor(to / HALF);
+    this.#low = to - this.#high * HALF;
+  }
+
+  /**
+   * Moves the base back, to the start of the 37 hours that hold the time, and every node to its place for it. It
+   * happens when a clock was set back, and costs O(n), once.
+   */
+  #rewind(to: Millis): void {
+    const nodes: T[] = [];
+    for (let slot = this.#firstSlot(); slot >= 0; slot = this.#firstSlot()) {
+      const node = this.#first[slot]!;
+      this.#unlink(node);
+      nodes.push(node);
+    }
+    this.#moveBase(Math.floor(Math.max(0, to) / HALF) * HALF);
+    for (const node of nodes) this.#link(node);
+  }
+
+  #findNext(): Millis {
+    const slot = this.#firstSlot();
+    const start = this.#startOf(slot);
+    let node = this.#first[slot];
+    if (slot < SLOTS) return node!.expiresAt;
+    let earliest = NO_DEADLINE;
+    for (let scanned = 0; node !== undefined; node = node.wheelNext as T | undefined) {
+      if (node.expiresAt < earliest) earliest = node.expiresAt;
+      if (++scanned > SCAN_MAX) return start;
+    }
+    return earliest;
+  }
+}

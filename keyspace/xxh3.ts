@@ -1,0 +1,185 @@
+/** XXH3, the 64-bit hash that Redis 8.4's DIGEST prints, from the algorithm's specification. */
+import { type Bytes, toBuffer } from '../protocol/bytes.ts';
+
+const MASK = 0xffffffffffffffffn;
+const PRIME32_1 = 0x9e3779b1n;
+const PRIME32_2 = 0x85ebca77n;
+const PRIME32_3 = 0xc2b2ae3dn;
+const PRIME64_1 = 0x9e3779b185ebca87n;
+const PRIME64_2 = 0xc2b2ae3d27d4eb4fn;
+const PRIME64_3 = 0x165667b19e3779f9n;
+const PRIME64_4 = 0x85ebca77c2b2ae63n;
+const PRIME64_5 = 0x27d4eb2f165667c5n;
+const PRIME_MX1 = 0x165667919e3779f9n;
+const PRIME_MX2 = 0x9fb21c651e98df25n;
+
+/** The specification's default secret, 192 bytes. */
+const SECRET = Buffer.from(
+  'b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb170ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e',
+  'hex',
+);
+
+/** The hash of the bytes as 16 lower-case hexadecimal digits, most significant first. */
+export function xxh3Hex(bytes: Bytes): Bytes {
+  return xxh3(toBuffer(bytes)).toString(16).padStart(16, '0');
+}
+
+/** The 64-bit XXH3 of the data, with seed 0 and the default secret. */
+export function xxh3(data: Buffer): bigint {
+  const length = data.length;
+  if (length === 0) return avalanche64(secret64(56) ^ secret64(64));
+  if (length <= 3) return hash1to3(data);
+  if (length <= 8) return hash4to8(data);
+  if (length <= 16) return hash9to16(data);
+  if (length <= 128) return hash17to128(data);
+  if (length <= 240) return hash129to240(data);
+  return hashLong(data);
+}
+
+function secret64(offset: number): bigint {
+  return SECRET.readBigUInt64LE(offset);
+}
+
+function secret32(offset: number): bigint {
+  return BigInt(SECRET.readUInt32LE(offset));
+}
+
+function multiply(a: bigint, b: bigint): bigint {
+  return (a * b) & MASK;
+}
+
+/** The low and high halves of a 128-bit product, one XORed into the other. */
+function fold(a: bigint, b: bigint): bigint {
+  const product = a * b;
+  return (product & MASK) ^ (product >> 64n);
+}
+
+function rotateLeft(value: bigint, bits: bigint): bigint {
+  return ((value << bits) | (value >> (64n - bits))) & MASK;
+}
+
+function swap64(value: bigint): bigint {
+  const buffer = Buffer.alloc(8);
+  buffer.writeBigUInt64LE(value);
+  return buffer.readBigUInt64BE();
+}
+
+/** XXH64's final mix. */
+function avalanche64(value: bigint): bigint {
+  let hash = value ^ (value >> 33n);
+  hash = multiply(hash, PRIME64_2);
+  hash ^= hash >> 29n;
+  hash = multiply(hash, PRIME64_3);
+  return hash ^ (hash >> 32n);
+}
+
+/** XXH3's own final mix. */
+function avalanche(value: bigint): bigint {
+  let hash = value ^ (value >> 37n);
+  hash = multiply(hash, PRIME_MX1);
+  return hash ^ (hash >> 32n);
+}
+
+function hash1to3(data: Buffer): bigint {
+  const length = data.length;
+  const first = BigInt(data[0]!);
+  const middle = BigInt(data[length >> 1]!);
+  const last = BigInt(data[length - 1]!);
+  const combined = (first << 16n) | (middle << 24n) | last | (BigInt(length) << 8n);
+  return avalanche64(combined ^ (secret32(0) ^ secret32(4)));
+}
+
+function hash4to8(data: Buffer): bigint {
+  const length = data.length;
+  const head = BigInt(data.readUInt32LE(0));
+  const tail = BigInt(data.readUInt32LE(length - 4));
+  let hash = (tail + (head << 32n)) ^ (secret64(8) ^ secret64(16));
+  hash ^= rotateLeft(hash, 49n) ^ rotateLeft(hash, 24n);
+  hash = multiply(hash, PRIME_MX2);
+  hash ^= (hash >> 35n) + BigInt(length);
+  hash = multiply(hash, PRIME_MX2);
+  return hash ^ (hash >> 28n);
+}
+
+function hash9to16(data: Buffer): bigint {
+  const length = data.length;
+  const low = data.readBigUInt64LE(0) ^ (secret64(24) ^ secret64(32));
+  const high = data.readBigUInt64LE(length - 8) ^ (secret64(40) ^ secret64(48));
+  return avalanche((BigInt(length) + swap64(low) + high + fold(low, high)) & MASK);
+}
+
+function mix16(data: Buffer, offset: number, secret: number): bigint {
+  return fold(
+    data.readBigUInt64LE(offset) ^ secret64(secret),
+    data.readBigUInt64LE(offset + 8) ^ secret64(secret + 8),
+  );
+}
+
+function hash17to128(data: Buffer): bigint {
+  const length = data.length;
+  let sum = multiply(BigInt(length), PRIME64_1);
+  for (let i = (length - 1) >> 5; i >= 0; i--) {
+    sum += mix16(data, 16 * i, 32 * i);
+    sum += mix16(data, length - 16 * (i + 1), 32 * i + 16);
+  }
+  return avalanche(sum & MASK);
+}
+
+function hash129to240(data: Buffer): bigint {
+  const length = data.length;
+  const rounds = length >> 4;
+  let sum = multiply(BigInt(length), PRIME64_1);
+  for (let i = 0; i < 8; i++) sum += mix16(data, 16 * i, 16 * i);
+  sum = avalanche(sum & MASK);
+  for (let i = 8; i < rounds; i++) sum += mix16(data, 16 * i, 16 * (i - 8) + 3);
+  sum += mix16(data, length - 16, 136 - 17);
+  return avalanche(sum & MASK);
+}
+
+const STRIPE = 64;
+const STRIPES_PER_BLOCK = (192 - STRIPE) / 8;
+const BLOCK = STRIPE * STRIPES_PER_BLOCK;
+
+function hashLong(data: Buffer): bigint {
+  const length = data.length;
+  const sums = new BigUint64Array([
+    PRIME32_3,
+    PRIME64_1,
+    PRIME64_2,
+    PRIME64_3,
+    PRIME64_4,
+    PRIME32_2,
+    PRIME64_5,
+    PRIME32_1,
+  ]);
+  const blocks = Math.floor((length - 1) / BLOCK);
+  for (let block = 0; block < blocks; block++) {
+    for (let i = 0; i < STRIPES_PER_BLOCK; i++) accumulate(sums, data, block * BLOCK + i * STRIPE, 8 * i);
+    scramble(sums);
+  }
+  const stripes = Math.floor((length - 1 - blocks * BLOCK) / STRIPE);
+  for (let i = 0; i < stripes; i++) accumulate(sums, data, blocks * BLOCK + i * STRIPE, 8 * i);
+  accumulate(sums, data, length - STRIPE, 192 - STRIPE - 7);
+  let hash = multiply(BigInt(length), PRIME64_1);
+  for (let i = 0; i < 4; i++) {
+    hash += fold(sums[2 * i]! ^ secret64(11 + 16 * i), sums[2 * i + 1]! ^ secret64(11 + 16 * i + 8));
+  }
+  return avalanche(hash & MASK);
+}
+
+/** Adds one stripe of 64 bytes to the eight sums. */
+function accumulate(sums: BigUint64Array, data: Buffer, offset: number, secret: number): void {
+  for (let i = 0; i < 8; i++) {
+    const value = data.readBigUInt64LE(offset + 8 * i);
+    const keyed = value ^ secret64(secret + 8 * i);
+    sums[i ^ 1]! += value;
+    sums[i]! += (keyed & 0xffffffffn) * (keyed >> 32n);
+  }
+}
+
+function scramble(sums: BigUint64Array): void {
+  for (let i = 0; i < 8; i++) {
+    const sum = sums[i]!;
+    sums[i] = (sum ^ (sum >> 47n) ^ secret64(192 - STRIPE + 8 * i)) * PRIME32_1;
+  }
+}
