@@ -1,6 +1,8 @@
 /** How the tests run: samples in `npm test`, everything under `--mode long`. */
 import { defineConfig } from 'vitest/config';
 
+const report = process.env.LOSTLOCK_REPORT; // Where .ci/run wants the counts.
+
 export default defineConfig(({ mode }) => ({
   test: {
     include: ['test/**/*.test.ts'],
@@ -8,6 +10,7 @@ export default defineConfig(({ mode }) => ({
     // Bounds for a broken test on a busy machine; no test asserts a duration.
     testTimeout: mode === 'long' ? 1_200_000 : 60_000,
     hookTimeout: 60_000,
+    reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
     coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,lab,locks}/**/*.ts'] },
   },
 }));
