@@ -1,0 +1,41 @@
+/** The narrow face of a Redis client that the locks need; `ioredis.ts` and `node-redis.ts` put it on real clients. */
+
+/** One command with its arguments. */
+export type Command = readonly string[];
+
+/** How one of several commands sent together ended. */
+export type Settled = PromiseSettledResult<unknown>;
+
+/**
+ * A client of one Redis: a server, a pair behind Sentinel, or a cluster.
+ *
+ * An error that the server answered must reject with an Error whose `name` is `ReplyError`. Any other rejection means
+ * that nobody knows whether the command was executed.
+ */
+export interface LockClient {
+  /** Whether keys live in slots: scripts are then kept to one slot each. */
+  readonly cluster: boolean;
+  send(command: Command): Promise<unknown>;
+  /** Sends commands back to back on one connection (a cluster: that of the first command's keys). */
+  sendAll(commands: readonly Command[]): Promise<Settled[]>;
+  /** A connection of its own for messages. */
+  openSubscriber(events: SubscriberEvents): Subscriber;
+}
+
+export interface SubscriberEvents {
+  message(channel: string, text: string): void;
+  /** The connection was lost and is back; everything is subscribed again. Messages may have been missed. */
+  reconnected(): void;
+}
+
+export interface Subscriber {
+  /** Resolves when the server has confirmed. */
+  subscribe(channel: string): Promise<void>;
+  unsubscribe(channel: string): Promise<void>;
+  close(): void;
+}
+
+/** Whether an error is the server's answer, and so a certain outcome. */
+export function isReplyError(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ReplyError';
+}

@@ -1,0 +1,79 @@
+/** What all locks of one `createLocks` share. */
+import { LockEvents } from './events.ts';
+import type { Hold } from './hold.ts';
+import { Owners } from './owner.ts';
+import type { LockServer, Replication } from './server.ts';
+import { Watchdog } from './watchdog.ts';
+
+/** Settings of a set of locks; times in milliseconds. */
+export interface LocksOptions {
+  /** The lease of an acquisition that names none; the watchdog renews it every third. Default 30,000. */
+  leaseMs?: number;
+  /** How long a reply may take before its outcome counts as unknown. Default 3,000. */
+  requestTimeoutMs?: number;
+  /** The longest sleep between two looks of a waiter, should every message be lost. Default 5,000. */
+  maxSleepMs?: number;
+  /** How much of a lease is not trusted, for clocks that do not run alike. Default 0.01. */
+  driftFactor?: number;
+  /** After an unclean end (crash, loss) a lock stays closed this much longer. A clean release opens it at once. Default 0. */
+  lockDelayMs?: number;
+  /** A grant must reach that many replicas (WAIT, on the same connection), or it is rolled back. */
+  replicas?: number | 'all';
+  /** How long to wait for the replicas. Default 1,000. */
+  replicaTimeoutMs?: number;
+  /** With `replicas`: they must have it on disk, and the primary too (WAITAOF, Redis 7.2). */
+  fsync?: boolean;
+  /** Fair locks: when a waiter of Redisson is presumed dead, as in its own `fairLockWaitTimeout`. Default 300,000. */
+  fairWaitMs?: number;
+  /** Fair and queue locks: when a waiter of ours that does not show up any more loses its place. Default 6,000. */
+  placeMs?: number;
+  /** The name of this client among the owners. Default: a random UUID. */
+  clientId?: string;
+}
+
+/** One owner's counted hold of a re-entrant lock; see reentrant.ts. */
+export interface Counted {
+  hold: Hold | undefined;
+  count: number;
+  users: number;
+  turn: Promise<unknown>;
+}
+
+export class Core {
+  readonly servers: readonly LockServer[];
+  readonly owners: Owners;
+  readonly events = new LockEvents();
+  readonly watchdog = new Watchdog();
+  readonly leaseMs: number;
+  readonly maxSleepMs: number;
+  readonly driftFactor: number;
+  readonly lockDelayMs: number;
+  readonly fairWaitMs: number;
+  readonly placeMs: number;
+  readonly replication: Replication | undefined;
+  readonly counted = new Map<string, Counted>();
+
+  constructor(servers: readonly LockServer[], options: LocksOptions) {
+    this.servers = servers;
+    this.owners = new Owners(options.clientId);
+    this.leaseMs = options.leaseMs ?? 30_000;
+    this.maxSleepMs = options.maxSleepMs ?? 5000;
+    this.driftFactor = options.driftFactor ?? 0.01;
+    this.lockDelayMs = options.lockDelayMs ?? 0;
+    this.fairWaitMs = options.fairWaitMs ?? 300_000;
+    this.placeMs = options.placeMs ?? 6000;
+    this.replication =
+      options.replicas === undefined
+        ? undefined
+        : {
+            replicas: options.replicas,
+            timeoutMs: options.replicaTimeoutMs ?? 1000,
+            fsync: options.fsync ?? false,
+          };
+  }
+
+  /** The server of every lock but Redlock. */
+  get server(): LockServer {
+    return this.servers[0]!;
+  }
+}

@@ -1,0 +1,263 @@
+/**
+ * Locks that their owner may enter again: what re-entrant, fair, fenced and read-write locks have in common.
+ *
+ * This process knows how many holds each of its owners has, and tells the server the number it wants there. Requests of
+ * one owner for one lock go one after the other; so asking again after a lost reply never counts twice, and a count
+ * that a failover set back is put right by the next request.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Core, Counted } from './core.ts';
+import { NotReplicated } from './errors.ts';
+import { Held } from './held.ts';
+import { Hold, type Renewal } from './hold.ts';
+import { Lock, type Wish } from './lock.ts';
+import { insist } from './retry.ts';
+import type { Script } from './script.ts';
+import { type LockServer, NoReply } from './server.ts';
+import { MARKER_MS, renewOne } from './simple.ts';
+import type { Acquisition, Attempt } from './waiting.ts';
+import { type Choose, chooseFirst, type Waiter } from './wakeups.ts';
+
+/** What the server said to a request for a hold. */
+export type Taken =
+  | { granted: true; fence?: number }
+  | { granted: false; retryInMs: number }
+  | { granted: false; gone: true };
+
+/** One request to hold `target` times; the same `request` again must have the same effect. */
+export interface Take {
+  readonly owner: string;
+  readonly target: number;
+  readonly ttlMs: number;
+  readonly request: string;
+  /** Whether it may stand in line. */
+  readonly waits: boolean;
+}
+
+/** One request to hold only `target` times. `request` names it, `lateMs` > 0 bars requests that may be under way. */
+export interface Give extends Omit<Take, 'waits'> {
+  readonly lateMs: number;
+  readonly latchMs: number;
+  /** The request that took the hold. */
+  readonly takenBy: string;
+}
+
+/** How one kind of counted lock speaks to the server. */
+export interface CountedKind {
+  readonly name: string;
+  /** Tells the holds of this lock from those of other locks of the same name, in this process. */
+  readonly id: string;
+  channel(owner: string): string;
+  readonly ordered: boolean;
+  readonly choose?: Choose;
+  readonly shared?: boolean;
+  passOn?(granted: boolean): ((waiter: Waiter) => boolean) | undefined;
+  token(owner: string): string;
+  takeScript(take: Take): { script: Script; keys: string[]; args: (string | number)[] };
+  taken(reply: unknown): Taken;
+  /** 1: free now, 0: still held, -1: not the owner's. */
+  give(server: LockServer, give: Give): Promise<number>;
+  renewal(owner: string, count: number): Renewal;
+  /** Leaves the line, when waiting left a trace there. */
+  leave?(server: LockServer, owner: string): Promise<void>;
+}
+
+const LATCH_MS = 60_000;
+
+export class CountedLock extends Lock<Held> {
+  readonly #kind: CountedKind;
+
+  constructor(core: Core, kind: CountedKind) {
+    super(core, kind.name);
+    this.#kind = kind;
+  }
+
+  protected prepare(wish: Wish): Acquisition<Held> {
+    return new CountedAcquisition(this.core, this.#kind, wish);
+  }
+}
+
+/** Runs `work` when the owner's earlier requests for this lock are done. */
+export async function inTurn<T>(core: Core, key: string, work: (counted: Counted) => Promise<T>): Promise<T> {
+  let counted = core.counted.get(key);
+  if (!counted) {
+    counted = { hold: undefined, count: 0, users: 0, turn: Promise.resolve() };
+    core.counted.set(key, counted);
+  }
+  const mine = counted;
+  mine.users++;
+  const result = mine.turn.then(() => work(mine));
+  mine.turn = result.catch(() => {});
+  try {
+    return await result;
+  } finally {
+    mine.users--;
+    if (mine.users === 0 && mine.count === 0) core.counted.delete(key);
+  }
+}
+
+class CountedAcquisition implements Acquisition<Held> {
+  readonly lock: string;
+  readonly owner: string;
+  readonly servers: readonly LockServer[];
+  readonly channel: string;
+  readonly choose: Choose;
+  readonly ordered: boolean;
+  readonly shared: boolean;
+  readonly #core: Core;
+  readonly #kind: CountedKind;
+  readonly #wish: Wish;
+  readonly #key: string;
+  readonly #request = randomBytes(12).toString('base64url');
+  #unknown = false;
+
+  constructor(core: Core, kind: CountedKind, wish: Wish) {
+    this.#core = core;
+    this.#kind = kind;
+    this.#wish = wish;
+    this.lock = kind.name;
+    this.owner = wish.owner;
+    this.servers = [core.server];
+    this.channel = kind.channel(wish.owner);
+    this.choose = kind.choose ?? chooseFirst;
+    this.shared = kind.shared ?? false;
+    this.#key = `${kind.id} ${kind.name} ${wish.owner}`;
+    // Who holds it already does not stand in line to enter again.
+    this.ordered = kind.ordered && (core.counted.get(this.#key)?.count ?? 0) === 0;
+  }
+
+  passOn(granted: boolean): ((waiter: Waiter) => boolean) | undefined {
+    return this.#kind.passOn?.(granted);
+  }
+
+  attempt(): Promise<Attempt<Held>> {
+    return inTurn(this.#core, this.#key, async (counted) => {
+      if (counted.hold && !counted.hold.active) reset(counted);
+      const sentAt = Date.now();
+      let taken = await this.#take(counted.count + 1);
+      if ('gone' in taken) {
+        counted.hold?.lose('the server does not know it any more');
+        reset(counted);
+        taken = await this.#take(1);
+      }
+      if (!taken.granted) return { retryInMs: 'retryInMs' in taken ? taken.retryInMs : 0 };
+      counted.count++;
+      return { held: this.#hold(counted, sentAt, taken.fence) };
+    });
+  }
+
+  async #take(target: number): Promise<Taken> {
+    const { server, replication } = this.#core;
+    const ttlMs = this.#wish.leaseMs + this.#core.lockDelayMs;
+    const waits = (this.#wish.options.waitMs ?? Number.POSITIVE_INFINITY) > 0;
+    const { script, keys, args } = this.#kind.takeScript({
+      owner: this.owner,
+      target,
+      ttlMs,
+      request: this.#request,
+      waits,
+    });
+    try {
+      if (!replication || target > 1) return this.#kind.taken(await server.run(script, keys, args));
+      const { reply, copies, needed } = await server.runReplicated(script, keys, args, replication);
+      const taken = this.#kind.taken(reply);
+      if (taken.granted && copies! < needed) {
+        await this.#giveBack(0).catch(() => {});
+        throw new NotReplicated(this.lock, this.owner, copies!, needed);
+      }
+      return taken;
+    } catch (error) {
+      if (error instanceof NoReply) this.#unknown = true;
+      throw error;
+    }
+  }
+
+  #hold(counted: Counted, sentAt: number, fence: number | undefined): Held {
+    const { leaseMs, renewed, owner } = this.#wish;
+    if (counted.hold) {
+      counted.hold.prolong(sentAt, leaseMs);
+      if (renewed) counted.hold.renew(leaseMs);
+    } else {
+      const hold = new Hold(
+        {
+          lock: this.lock,
+          owner,
+          token: this.#kind.token(owner),
+          ...(fence !== undefined && { fence }),
+          leaseMs,
+          renewed,
+          servers: this.servers,
+          quorum: 1,
+          renewal: () => this.#kind.renewal(owner, Math.max(1, counted.count)),
+        },
+        this.#core,
+        sentAt,
+      );
+      hold.onLost = () => reset(counted, hold);
+      counted.hold = hold;
+    }
+    const hold = counted.hold;
+    return new Held(hold, {
+      release: () => this.#release(hold),
+      extend: (ms) =>
+        renewOne(
+          this.#core.server,
+          this.#kind.renewal(owner, Math.max(1, counted.count)),
+          hold.serverLeaseMs(ms),
+        ),
+    });
+  }
+
+  #release(hold: Hold): Promise<boolean> {
+    return inTurn(this.#core, this.#key, async (counted) => {
+      if (counted.hold !== hold) {
+        // Lost before: the field on the server may still be there, unless a new hold of the owner stands on it.
+        if (!counted.hold && hold.lost) await this.#giveBack(0);
+        return false;
+      }
+      const target = counted.count - 1;
+      if (target === 0) hold.end();
+      try {
+        const left = await this.#giveBack(target, hold.validUntil);
+        counted.count = target;
+        if (target === 0) reset(counted);
+        else if (left < 0) hold.lose('the server does not know it any more');
+        return left >= 0;
+      } catch (error) {
+        counted.count = target; // Unknown: the next request, or the end of the lease, puts it right.
+        if (target === 0) reset(counted);
+        throw error;
+      }
+    });
+  }
+
+  #giveBack(target: number, validUntil = Date.now() + this.#wish.leaseMs): Promise<number> {
+    const { server } = this.#core;
+    const give: Give = {
+      owner: this.owner,
+      target,
+      ttlMs: this.#wish.leaseMs + this.#core.lockDelayMs,
+      request: randomBytes(12).toString('base64url'),
+      takenBy: this.#request,
+      lateMs: this.#unknown ? MARKER_MS : 0,
+      latchMs: LATCH_MS,
+    };
+    return insist(
+      () => this.#kind.give(server, give),
+      Math.max(validUntil, Date.now() + server.requestTimeoutMs),
+    );
+  }
+
+  async abandon(unknown: boolean): Promise<void> {
+    await this.#kind.leave?.(this.#core.server, this.owner).catch(() => {});
+    if (!unknown) return;
+    // Whatever a lost request did: back to the holds that are known.
+    inTurn(this.#core, this.#key, (counted) => this.#giveBack(counted.count)).catch(() => {});
+  }
+}
+
+function reset(counted: Counted, only?: Hold): void {
+  if (only && counted.hold !== only) return;
+  counted.hold = undefined;
+  counted.count = 0;
+}

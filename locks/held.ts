@@ -1,0 +1,123 @@
+/** What an acquisition gives: the lock in hand. */
+import { LockLost, NotOwner, OutcomeUnknown, ServerRefused } from './errors.ts';
+import type { Hold } from './hold.ts';
+import { mayPass } from './retry.ts';
+
+/** What every held lock can do, however many servers and keys are behind it. */
+export interface HeldLock extends AsyncDisposable {
+  /** The lock's name. */
+  readonly name: string;
+  /** The random value by which the server knows this holder. */
+  readonly token: string;
+  /** `<client id>:<owner id>`. */
+  readonly owner: string;
+  /** Of fenced locks: grows with every grant. Hand it to the resource, which must refuse smaller ones. */
+  readonly fence: number | undefined;
+  /** Until when the lock is certainly held, in milliseconds of this process' Date.now, renewals included. */
+  readonly validUntil: number;
+  /** Aborts, with a LockLost as reason, when the lock is lost. */
+  readonly signal: AbortSignal;
+  /** Throws LockLost from the moment the lease could have ended on this process' clock, NotOwner after release. */
+  assertHeld(): void;
+  /**
+   * Asks for a lease from now on (milliseconds; the one it was acquired with if left out). Never shortens it.
+   * Throws LockLost when the lock is not held any more.
+   */
+  extend(leaseMs?: number): Promise<void>;
+  /**
+   * Gives the lock back. Throws NotOwner or LockLost when it was not held any more, OutcomeUnknown when no answer
+   * came until the lease was over. Calling it again gives the same outcome.
+   */
+  release(): Promise<void>;
+}
+
+/** How a kind of lock gives back and extends. */
+export interface Backing {
+  /** Gives it back; false when the server knows no such hold. Retries by itself. */
+  release(): Promise<boolean>;
+  /** Asks for a new lease; false when the server knows no such hold. */
+  extend(leaseMs: number): Promise<boolean>;
+}
+
+export class Held implements HeldLock {
+  readonly hold: Hold;
+  readonly #backing: Backing;
+  #released: Promise<void> | undefined;
+
+  constructor(hold: Hold, backing: Backing) {
+    this.hold = hold;
+    this.#backing = backing;
+  }
+
+  get name(): string {
+    return this.hold.spec.lock;
+  }
+
+  get token(): string {
+    return this.hold.spec.token;
+  }
+
+  get owner(): string {
+    return this.hold.spec.owner;
+  }
+
+  get fence(): number | undefined {
+    return this.hold.spec.fence;
+  }
+
+  get validUntil(): number {
+    return this.hold.validUntil;
+  }
+
+  get signal(): AbortSignal {
+    return this.hold.signal;
+  }
+
+  assertHeld(): void {
+    const { lost } = this.hold;
+    if (lost) throw lost;
+    if (this.#released || !this.hold.active) throw new NotOwner(this.name, this.owner);
+  }
+
+  async extend(leaseMs: number = this.hold.leaseMs): Promise<void> {
+    this.assertHeld();
+    const sentAt = Date.now();
+    const extended = await this.#backing.extend(leaseMs).catch((error: unknown) => {
+      throw this.#translate(error);
+    });
+    if (!extended) this.hold.lose('the server does not know it any more');
+    this.assertHeld();
+    this.hold.prolong(sentAt, leaseMs);
+    this.hold.tell('extended');
+  }
+
+  release(): Promise<void> {
+    this.#released ??= this.#release();
+    return this.#released;
+  }
+
+  async #release(): Promise<void> {
+    const { lost } = this.hold;
+    if (lost) {
+      // The key may still be there (the holder's clock is the more careful one): give it back, whatever comes of it.
+      this.#backing.release().catch(() => {});
+      throw lost;
+    }
+    const released = await this.#backing.release().catch((error: unknown) => {
+      throw this.#translate(error);
+    });
+    if (this.hold.lost) throw this.hold.lost;
+    if (!released) throw new NotOwner(this.name, this.owner);
+    this.hold.tell('released');
+  }
+
+  #translate(error: unknown): unknown {
+    if (error instanceof LockLost || error instanceof NotOwner) return error;
+    const Kind = mayPass(error) ? OutcomeUnknown : ServerRefused;
+    return new Kind(this.name, this.owner, error);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+}

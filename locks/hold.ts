@@ -1,0 +1,161 @@
+/** A hold: one owner's grant of one lock, its validity on the holder's own clock, and how its end becomes known. */
+import { LockLost } from './errors.ts';
+import type { LockEvents } from './events.ts';
+import { LONGEST_TIMER_MS } from './retry.ts';
+import type { LockServer } from './server.ts';
+
+/** How the server recognises a hold, for the script that renews many at once. */
+export interface Renewal {
+  readonly kind: 'string' | 'hash' | 'read' | 'permit' | 'place' | 'session';
+  readonly keys: readonly string[];
+  readonly token: string;
+}
+
+export interface HoldSpec {
+  readonly lock: string;
+  readonly owner: string;
+  readonly token: string;
+  readonly fence?: number;
+  readonly leaseMs: number;
+  /** Renewed by the watchdog, or left to end with its lease. */
+  readonly renewed: boolean;
+  /** The servers that keep it, and how many of them must agree. */
+  readonly servers: readonly LockServer[];
+  readonly quorum: number;
+  renewal(): Renewal;
+}
+
+/** What a hold needs of its surroundings. */
+export interface HoldHome {
+  readonly events: LockEvents;
+  readonly driftFactor: number;
+  /** Added to every TTL on the server: after an unclean end the lock stays closed this much longer. */
+  readonly lockDelayMs: number;
+  readonly watchdog: { add(hold: Hold): void; remove(hold: Hold): void };
+}
+
+export class Hold {
+  readonly spec: HoldSpec;
+  readonly #home: HoldHome;
+  #renewed: boolean;
+  #leaseMs: number;
+  #validUntil = 0;
+  #lost: LockLost | undefined;
+  #over = false;
+  #controller: AbortController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Told once, when the hold is lost. */
+  onLost: (() => void) | undefined;
+
+  /** @param sentAt when the request that was granted left: the lease may have begun then, never earlier */
+  constructor(spec: HoldSpec, home: HoldHome, sentAt: number) {
+    this.spec = spec;
+    this.#home = home;
+    this.#renewed = spec.renewed;
+    this.#leaseMs = spec.leaseMs;
+    this.prolong(sentAt, spec.leaseMs);
+    if (this.#renewed) home.watchdog.add(this);
+  }
+
+  get leaseMs(): number {
+    return this.#leaseMs;
+  }
+
+  /** Until when the hold is certain on this process' clock (Date.now milliseconds). */
+  get validUntil(): number {
+    return this.#validUntil;
+  }
+
+  get lost(): LockLost | undefined {
+    this.#checkClock();
+    return this.#lost;
+  }
+
+  /** Neither released nor lost. */
+  get active(): boolean {
+    this.#checkClock();
+    return !this.#over;
+  }
+
+  /** Aborts when the hold is lost. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.lost) this.#controller.abort(this.#lost);
+    }
+    return this.#controller.signal;
+  }
+
+  /** The TTL to ask of the server for a lease. */
+  serverLeaseMs(leaseMs: number): number {
+    return leaseMs + this.#home.lockDelayMs;
+  }
+
+  /** The server has confirmed a lease asked for at `sentAt`. Validity never shrinks. */
+  prolong(sentAt: number, leaseMs: number): void {
+    if (this.#over) return;
+    const drift = Math.ceil(leaseMs * this.#home.driftFactor);
+    this.#validUntil = Math.max(this.#validUntil, sentAt + leaseMs - drift);
+    this.#arm();
+  }
+
+  /** From now on the watchdog keeps it, with the given lease. */
+  renew(leaseMs: number): void {
+    if (this.#renewed || this.#over) return;
+    this.#renewed = true;
+    this.#leaseMs = leaseMs;
+    this.#home.watchdog.add(this);
+  }
+
+  /** It is held no longer, and nobody released it. */
+  lose(reason: string, cause?: unknown): void {
+    if (this.#over) return;
+    const { lock, owner, token, fence } = this.spec;
+    this.#lost = new LockLost(lock, owner, reason, cause);
+    this.end();
+    this.onLost?.();
+    this.#controller?.abort(this.#lost);
+    this.#home.events.tell({
+      event: 'lost',
+      lock,
+      owner,
+      token,
+      reason,
+      ...(fence !== undefined && { fence }),
+    });
+  }
+
+  /** It is about to be released: no renewal leaves any more. */
+  end(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
+    this.#home.watchdog.remove(this);
+  }
+
+  /** Tells of something that happened to this hold. */
+  tell(
+    event: 'acquired' | 'extended' | 'released',
+    more: { waitedMs?: number; attempts?: number } = {},
+  ): void {
+    const { lock, owner, token, fence } = this.spec;
+    this.#home.events.tell({ event, lock, owner, token, ...(fence !== undefined && { fence }), ...more });
+  }
+
+  /** After a stall the timer may be late; the clock is not. */
+  #checkClock(): void {
+    if (!this.#over && Date.now() >= this.#validUntil) this.lose("its lease ended on the holder's clock");
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer);
+    const left = Math.max(1, this.#validUntil - Date.now());
+    this.#timer = setTimeout(
+      () => {
+        this.#checkClock();
+        if (!this.#over) this.#arm();
+      },
+      Math.min(left, LONGEST_TIMER_MS),
+    );
+    this.#timer.unref?.();
+  }
+}

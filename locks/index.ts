@@ -1,0 +1,91 @@
+/** Locks over any Redis: `createLocks(client)` and everything it gives. */
+import type { LockClient } from './client.ts';
+import { Core, type LocksOptions } from './core.ts';
+import type { LockEvent, LockEventName } from './events.ts';
+import { fromIoredis, type IoredisLike } from './ioredis.ts';
+import { fromNodeRedis, type NodeRedisLike } from './node-redis.ts';
+import { FencedLock, type FencedOptions, ReentrantLock } from './reentrant.ts';
+import { LockServer } from './server.ts';
+import { SimpleLock } from './simple.ts';
+
+export type { Command, LockClient, Settled, Subscriber, SubscriberEvents } from './client.ts';
+export type { LocksOptions } from './core.ts';
+export * from './errors.ts';
+export { type LockEvent, type LockEventName, lockChannel } from './events.ts';
+export type { HeldLock } from './held.ts';
+export { fromIoredis, type IoredisLike } from './ioredis.ts';
+export type { AcquireOptions, Lock } from './lock.ts';
+export { fromNodeRedis, type NodeRedisLike } from './node-redis.ts';
+export type { FencedLock, FencedOptions, ReentrantLock } from './reentrant.ts';
+export type { SimpleLock } from './simple.ts';
+
+/** An ioredis client or cluster, a node-redis client, or anything behind the LockClient face. */
+export type AnyClient = IoredisLike | NodeRedisLike | LockClient;
+
+/**
+ * Locks over one Redis (or over several independent ones, for Redlock). The clients stay the caller's; only the
+ * connections opened here, for messages, are closed by `close()`.
+ */
+export function createLocks(clients: AnyClient | readonly AnyClient[], options: LocksOptions = {}): Locks {
+  return new Locks(Array.isArray(clients) ? clients : [clients as AnyClient], options);
+}
+
+export class Locks implements AsyncDisposable {
+  readonly #core: Core;
+
+  constructor(clients: readonly AnyClient[], options: LocksOptions) {
+    if (clients.length === 0) throw new RangeError('createLocks needs a client');
+    const servers = clients.map(
+      (client) => new LockServer(asLockClient(client), options.requestTimeoutMs ?? 3000),
+    );
+    this.#core = new Core(servers, options);
+  }
+
+  /** A string with a random token. Not re-entrant. */
+  simple(name: string): SimpleLock {
+    return new SimpleLock(this.#core, name);
+  }
+
+  /** Its owner may enter again. Redisson's RLock. */
+  reentrant(name: string): ReentrantLock {
+    return new ReentrantLock(this.#core, name);
+  }
+
+  /** Re-entrant, with a growing number per grant. Redisson's RFencedLock. */
+  fenced(name: string, options?: FencedOptions): FencedLock {
+    return new FencedLock(this.#core, name, options);
+  }
+
+  /** Runs `fn` as a new owner: what it acquires, and what it starts acquires, belongs together. */
+  run<T>(fn: () => T): T {
+    return this.#core.owners.run(fn);
+  }
+
+  /** Listens for `acquired`, `extended`, `lost` or `released`. */
+  on(event: LockEventName, listener: (event: LockEvent) => void): this {
+    this.#core.events.on(event, listener);
+    return this;
+  }
+
+  off(event: LockEventName, listener: (event: LockEvent) => void): this {
+    this.#core.events.off(event, listener);
+    return this;
+  }
+
+  /** Stops renewing and listening. Locks still held end with their leases. */
+  close(): void {
+    this.#core.watchdog.close();
+    for (const server of this.#core.servers) server.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+}
+
+function asLockClient(client: AnyClient): LockClient {
+  if ('openSubscriber' in client) return client;
+  return 'sendCommand' in client && !('call' in client)
+    ? fromNodeRedis(client as NodeRedisLike)
+    : fromIoredis(client as IoredisLike);
+}

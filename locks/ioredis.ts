@@ -1,0 +1,79 @@
+/** The locks' view of an ioredis client (5 or 6), single, behind Sentinel, or a cluster. */
+import type { Command, LockClient, Settled, Subscriber, SubscriberEvents } from './client.ts';
+
+/** What is used of ioredis' Redis and Cluster. */
+export interface IoredisLike {
+  call(command: string, ...args: string[]): Promise<unknown>;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  duplicate(...args: never[]): IoredisLike;
+  subscribe(...channels: string[]): Promise<unknown>;
+  unsubscribe(...channels: string[]): Promise<unknown>;
+  disconnect(reconnect?: boolean): void;
+  pipeline(commands?: unknown[][]): { exec(): Promise<[Error | null, unknown][] | null> };
+  readonly isCluster?: boolean;
+}
+
+/** Wraps an ioredis client. The client stays the caller's: it is never closed here, only its duplicates are. */
+export function fromIoredis(redis: IoredisLike): LockClient {
+  const cluster = redis.isCluster === true;
+  const send = ([name, ...args]: Command): Promise<unknown> => redis.call(name!, ...args);
+  return {
+    cluster,
+    send,
+    sendAll: (commands) =>
+      cluster ? sendPipeline(redis, commands) : Promise.allSettled(commands.map((command) => send(command))),
+    openSubscriber: (events) => new IoredisSubscriber(redis, events),
+  };
+}
+
+/** On a cluster the pipeline keeps keyless commands (WAIT) on the connection of those with keys. */
+async function sendPipeline(redis: IoredisLike, commands: readonly Command[]): Promise<Settled[]> {
+  const calls = commands.map((command) => ['call', ...command]);
+  const replies = (await redis.pipeline(calls).exec()) ?? [];
+  return replies.map(([error, value]) =>
+    error ? { status: 'rejected', reason: error } : { status: 'fulfilled', value },
+  );
+}
+
+class IoredisSubscriber implements Subscriber {
+  readonly #redis: IoredisLike;
+  readonly #channels = new Set<string>();
+  #connectedBefore = false;
+
+  constructor(source: IoredisLike, events: SubscriberEvents) {
+    // Resubscribing is done here and not by ioredis: a waiter may only look again once the server has confirmed.
+    const options = { autoResubscribe: false, lazyConnect: false, maxRetriesPerRequest: null };
+    this.#redis = source.isCluster
+      ? (source.duplicate as (nodes: never[], options: object) => IoredisLike).call(source, [], {})
+      : (source.duplicate as (options: object) => IoredisLike).call(source, options);
+    this.#redis.on('message', (channel: string, text: string) => events.message(channel, text));
+    this.#redis.on('error', () => {}); // The commands' own rejections tell; an unheard 'error' would end the process.
+    this.#redis.on('ready', () => {
+      if (!this.#connectedBefore) this.#connectedBefore = true;
+      else void this.#resubscribe(events);
+    });
+  }
+
+  async #resubscribe(events: SubscriberEvents): Promise<void> {
+    try {
+      if (this.#channels.size > 0) await this.#redis.subscribe(...this.#channels);
+    } catch {
+      return; // The connection broke again; the next 'ready' tries again.
+    }
+    events.reconnected();
+  }
+
+  async subscribe(channel: string): Promise<void> {
+    this.#channels.add(channel);
+    await this.#redis.subscribe(channel);
+  }
+
+  async unsubscribe(channel: string): Promise<void> {
+    this.#channels.delete(channel);
+    await this.#redis.unsubscribe(channel);
+  }
+
+  close(): void {
+    this.#redis.disconnect();
+  }
+}

@@ -1,0 +1,40 @@
+/** The names of keys and channels, as Redisson derives them from a lock's name, and a key's cluster slot. */
+
+/** `prefix:{name}`; a name that has a brace already gets none added. */
+export function prefixed(prefix: string, name: string): string {
+  return name.includes('{') ? `${prefix}:${name}` : `${prefix}:{${name}}`;
+}
+
+/** `{name}:suffix`, so that both keys fall into one cluster slot. */
+export function suffixed(name: string, suffix: string): string {
+  return name.includes('{') ? `${name}:${suffix}` : `{${name}}:${suffix}`;
+}
+
+/** What must stand before a suffix: the name, braced unless it has a brace already. */
+export function tagged(name: string): string {
+  return name.includes('{') ? name : `{${name}}`;
+}
+
+/** The marker of a request that was given up: should it arrive late, it must not take the lock any more. */
+export const abandonedKey = (name: string, request: string): string =>
+  `${prefixed('lostlock_abandoned', name)}:${request}`;
+
+/** The reply of a request that changes a count, kept for a while so that asking again changes nothing. */
+export const latchKey = (name: string, request: string): string =>
+  `${prefixed('lostlock_latch', name)}:${request}`;
+
+const CRC16 = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+  return crc & 0xffff;
+});
+
+/** The cluster slot (0 to 16,383) of a key: CRC16 of what stands in its first braces, or of all of it. */
+export function slotOf(key: string): number {
+  const open = key.indexOf('{');
+  const close = open < 0 ? -1 : key.indexOf('}', open + 1);
+  const hashed = close > open + 1 ? key.slice(open + 1, close) : key;
+  let crc = 0;
+  for (const byte of Buffer.from(hashed, 'utf8')) crc = ((crc << 8) & 0xffff) ^ CRC16[(crc >> 8) ^ byte]!;
+  return crc & 0x3fff;
+}

@@ -1,0 +1,108 @@
+/** The one shape of all locks: acquire, tryAcquire, using. */
+import type { Core } from './core.ts';
+import { LockError, LockTimeout, ServerRefused } from './errors.ts';
+import { Held, type HeldLock } from './held.ts';
+import { type Acquisition, acquireBy } from './waiting.ts';
+
+/** What an acquisition may ask for; times in milliseconds. */
+export interface AcquireOptions {
+  /** How long to wait for the lock. acquire: for ever by default; tryAcquire: not at all. */
+  waitMs?: number;
+  /** An explicit lease is not renewed: it ends by itself. Without one the default lease is kept up by the watchdog. */
+  leaseMs?: number;
+  /** Gives up when aborted. */
+  signal?: AbortSignal;
+  /** The owner's name within this set of locks; default: that of the async context, or a new one. */
+  owner?: string;
+}
+
+/** An acquisition's wishes, filled in. */
+export interface Wish<O extends AcquireOptions = AcquireOptions> {
+  readonly options: O;
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly renewed: boolean;
+}
+
+/** A lock with one name. `H` is what holding it gives, `O` what can be asked for. */
+export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptions = AcquireOptions> {
+  readonly name: string;
+  protected readonly core: Core;
+
+  constructor(core: Core, name: string) {
+    this.core = core;
+    this.name = name;
+  }
+
+  /** Prepares one acquisition; nothing is sent yet. */
+  protected abstract prepare(wish: Wish<O>): Acquisition<H>;
+
+  /**
+   * Waits for the lock and gives it.
+   * Throws LockTimeout after `waitMs`, the signal's reason when aborted, OutcomeUnknown when no answer came,
+   * ServerRefused when the server will not.
+   */
+  async acquire(options: O = {} as O): Promise<H> {
+    const waitMs = options.waitMs ?? Number.POSITIVE_INFINITY;
+    const owner = this.core.owners.choose(options.owner);
+    const held = await this.acquireAs(owner, { ...options, waitMs });
+    if (!held) throw new LockTimeout(this.name, owner, waitMs);
+    return held;
+  }
+
+  /** The lock if it is free (or gets free within `waitMs`, 0 by default), else null. Throws as acquire() does. */
+  tryAcquire(options: O = {} as O): Promise<H | null> {
+    return this.acquireAs(this.core.owners.choose(options.owner), {
+      ...options,
+      waitMs: options.waitMs ?? 0,
+    });
+  }
+
+  /**
+   * Runs `fn` with the lock held, as one owner: the same lock acquired inside is entered again. Releases at its end.
+   * Throws what `fn` threw; otherwise LockLost when the lock did not last to the end.
+   */
+  async using<T>(fn: (held: H) => T | Promise<T>): Promise<T>;
+  async using<T>(options: O, fn: (held: H) => T | Promise<T>): Promise<T>;
+  async using<T>(first: O | ((held: H) => T | Promise<T>), second?: (held: H) => T | Promise<T>): Promise<T> {
+    const [options, fn] = typeof first === 'function' ? [{} as O, first] : [first, second!];
+    const owner = this.core.owners.choose(options.owner);
+    return this.core.owners.runAs(owner, async () => {
+      const waitMs = options.waitMs ?? Number.POSITIVE_INFINITY;
+      const held = await this.acquireAs(owner, { ...options, waitMs });
+      if (!held) throw new LockTimeout(this.name, owner, waitMs);
+      let result: T;
+      try {
+        result = await fn(held);
+      } catch (error) {
+        await held.release().catch(() => {}); // What the work threw is what the caller has to know.
+        throw error;
+      }
+      await held.release();
+      return result;
+    });
+  }
+
+  /** Acquires for an owner given by its full name; the way in for locks made of locks. */
+  async acquireAs(owner: string, options: O & { waitMs: number }): Promise<H | null> {
+    const leaseMs = options.leaseMs ?? this.core.leaseMs;
+    if (!(leaseMs >= 1)) throw new RangeError(`a lease is at least 1 ms, not ${leaseMs}`);
+    const wish: Wish<O> = {
+      options,
+      owner,
+      leaseMs: Math.ceil(leaseMs),
+      renewed: options.leaseMs === undefined,
+    };
+    const patience = { waitMs: options.waitMs, signal: options.signal, maxSleepMs: this.core.maxSleepMs };
+    try {
+      const acquired = await acquireBy(this.prepare(wish), patience);
+      if (!acquired) return null;
+      const { held, waitedMs, attempts } = acquired;
+      if (held instanceof Held) held.hold.tell('acquired', { waitedMs, attempts });
+      return held;
+    } catch (error) {
+      const own = error instanceof LockError || (options.signal?.aborted && error === options.signal.reason);
+      throw own ? error : new ServerRefused(this.name, owner, error);
+    }
+  }
+}

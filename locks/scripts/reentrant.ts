@@ -1,0 +1,54 @@
+/** The scripts of the re-entrant lock: a hash of owner to hold count, laid out as Redisson's RLock. */
+import { defineScript } from '../script.ts';
+
+/**
+ * The count is set, not incremented: the owner says how many holds it will have, so that a request asked twice because
+ * its reply was lost counts once.
+ *
+ * KEYS  1 the lock · 2 the marker of this request when it was given up
+ * ARGV  1 TTL in milliseconds · 2 owner · 3 holds the owner will have
+ * reply null: held · -2: the owner's earlier holds are gone · -3: given up before it came · else the remaining
+ *       milliseconds of the holder, -1 when there is no TTL
+ */
+export const reentrantAcquireScript = defineScript(
+  'reentrant-acquire',
+  `
+if redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
+  redis.call('hset', KEYS[1], ARGV[2], ARGV[3])
+  if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
+  return nil
+end
+if ARGV[3] ~= '1' then return -2 end
+if redis.call('exists', KEYS[1]) == 1 then return redis.call('pttl', KEYS[1]) end
+if redis.call('exists', KEYS[2]) == 1 then return -3 end
+redis.call('hset', KEYS[1], ARGV[2], '1')
+redis.call('pexpire', KEYS[1], ARGV[1])
+return nil
+`,
+);
+
+/**
+ * KEYS  1 the lock · 2 its channel · 3 the latch of this request · 4 the marker for requests still under way
+ * ARGV  1 TTL in milliseconds · 2 owner · 3 holds that remain · 4 PUBLISH or SPUBLISH
+ *       5 for how many milliseconds the latch keeps the reply · 6 the same for the marker, 0: no marker
+ * reply 1: free now · 0: still held · -1: not the owner's
+ */
+export const reentrantReleaseScript = defineScript(
+  'reentrant-release',
+  `
+local answered = redis.call('get', KEYS[3])
+if answered then return tonumber(answered) end
+if ARGV[6] ~= '0' then redis.call('set', KEYS[4], '1', 'px', ARGV[6]) end
+if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return -1 end
+if ARGV[3] ~= '0' then
+  redis.call('hset', KEYS[1], ARGV[2], ARGV[3])
+  if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
+  redis.call('set', KEYS[3], '0', 'px', ARGV[5])
+  return 0
+end
+redis.call('del', KEYS[1])
+redis.call(ARGV[4], KEYS[2], '0')
+redis.call('set', KEYS[3], '1', 'px', ARGV[5])
+return 1
+`,
+);

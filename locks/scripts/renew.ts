@@ -1,0 +1,53 @@
+/** Renews many holds of any kind in one script. */
+import { defineScript } from '../script.ts';
+
+/**
+ * KEYS  the keys of all holds, one after the other, the one that carries the lease first:
+ *       string, hash, session: name · read: name, one timeout key per hold of the owner ·
+ *       permit: timeouts zset, permits string · place: timeouts zset
+ * ARGV  for each hold four: kind, number of its keys, token, lease in milliseconds
+ * reply for each hold 1 when it was the token's and has at least that lease now, else 0
+ *
+ * A key of a wrong type must not keep the other holds from being renewed: what can fail is called by pcall.
+ */
+export const renewScript = defineScript(
+  'renew',
+  `
+local function raise(key, lease)
+  if redis.call('pttl', key) < lease then redis.call('pexpire', key, lease) end
+end
+local function now()
+  local t = redis.call('time')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+local results, first = {}, 1
+for a = 1, #ARGV, 4 do
+  local kind, count, token, lease = ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2], tonumber(ARGV[a + 3])
+  local key, held = KEYS[first], false
+  if kind == 'string' then
+    held = redis.pcall('get', key) == token
+  elseif kind == 'hash' then
+    held = redis.pcall('hexists', key, token) == 1
+  elseif kind == 'session' then
+    held = redis.pcall('get', key) == token
+  elseif kind == 'read' then
+    held = redis.pcall('hexists', key, token) == 1
+    for k = first + 1, first + count - 1 do
+      held = held and redis.call('exists', KEYS[k]) == 1
+    end
+    if held then
+      for k = first + 1, first + count - 1 do raise(KEYS[k], lease) end
+    end
+  else
+    local score = redis.pcall('zscore', key, token)
+    local moment = now()
+    held = type(score) == 'string' and tonumber(score) > moment
+    if held and tonumber(score) < moment + lease then redis.call('zadd', key, moment + lease, token) end
+  end
+  if held and kind ~= 'permit' and kind ~= 'place' then raise(key, lease) end
+  results[#results + 1] = held and 1 or 0
+  first = first + count
+end
+return results
+`,
+);

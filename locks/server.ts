@@ -1,0 +1,169 @@
+/** One Redis as the locks see it: scripts by SHA, a limit on how long a reply may take, and unknown told from refused. */
+import { type Command, isReplyError, type LockClient, type Settled } from './client.ts';
+import { slotOf } from './keys.ts';
+import type { Script } from './script.ts';
+import { Wakeups } from './wakeups.ts';
+
+/** No reply: the command may have been executed, may be executed later, or never. */
+export class NoReply extends Error {
+  override readonly name = 'NoReply';
+}
+
+/** The server answered an error that passes: nothing was executed, and the same request may succeed soon. */
+export class TryAgain extends Error {
+  override readonly name = 'TryAgain';
+}
+
+/** A reply that a script gave, and to how many replicas its effects are known to have come. */
+export interface Replicated {
+  reply: unknown;
+  /** null when nobody asked. */
+  copies: number | null;
+}
+
+/** How many replicas must have a write (`all`: those connected, at least one), within how long, on disk or not. */
+export interface Replication {
+  replicas: number | 'all';
+  timeoutMs: number;
+  fsync: boolean;
+}
+
+const PASSING =
+  /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY |NOREPLICAS|ERR max number of clients)/;
+const SWEEP_AT = 64;
+const SWEEP_MS = 200;
+
+export class LockServer {
+  readonly client: LockClient;
+  readonly wakeups: Wakeups;
+  readonly requestTimeoutMs: number;
+  /** PUBLISH, or SPUBLISH where channels are sharded. Scripts get it as an argument, as Redisson's do. */
+  readonly publish = 'PUBLISH';
+  #spent: string[] = [];
+  #sweeper: NodeJS.Timeout | undefined;
+
+  constructor(client: LockClient, requestTimeoutMs: number) {
+    this.client = client;
+    this.requestTimeoutMs = requestTimeoutMs;
+    this.wakeups = new Wakeups(client, requestTimeoutMs);
+  }
+
+  /**
+   * Runs a script. Rejects with NoReply when nobody knows what happened, with TryAgain when the server cannot just
+   * now, and with the server's own error otherwise.
+   */
+  async run(script: Script, keys: readonly string[], args: readonly (string | number)[], timeoutMs?: number) {
+    const tail = [String(keys.length), ...keys, ...args.map(String)];
+    try {
+      return await this.#answer(this.client.send(['EVALSHA', script.sha, ...tail]), timeoutMs);
+    } catch (error) {
+      if (!isNoScript(error)) throw asOutcome(error);
+    }
+    return this.#answer(this.client.send(['EVAL', script.text, ...tail]), timeoutMs).catch(
+      (error: unknown) => {
+        throw asOutcome(error);
+      },
+    );
+  }
+
+  /** Runs a script and waits on the same connection until its effects are on enough replicas, or time is up. */
+  async runReplicated(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    { replicas, timeoutMs, fsync }: Replication,
+  ): Promise<Replicated & { needed: number }> {
+    const needed = replicas === 'all' ? Math.max(1, await this.#connectedReplicas()) : replicas;
+    const wait = fsync
+      ? ['WAITAOF', '1', String(needed), String(timeoutMs)]
+      : ['WAIT', String(needed), String(timeoutMs)];
+    const tail = [String(keys.length), ...keys, ...args.map(String)];
+    const limit = this.requestTimeoutMs + timeoutMs;
+    let settled = await this.#all([['EVALSHA', script.sha, ...tail], wait], limit);
+    if (settled[0]?.status === 'rejected' && isNoScript(settled[0].reason)) {
+      settled = await this.#all([['EVAL', script.text, ...tail], wait], limit);
+    }
+    const [granted, waited] = settled;
+    if (granted?.status !== 'fulfilled') throw asOutcome(granted?.reason);
+    // A WAIT that failed (no such command, demoted meanwhile, connection gone) proves no copy.
+    const copies = waited?.status === 'fulfilled' ? waited.value : 0;
+    return { reply: granted.value, copies: Number(Array.isArray(copies) ? copies[1] : copies), needed };
+  }
+
+  /** Sends one plain command, with run()'s errors. */
+  command(command: Command): Promise<unknown> {
+    return this.#answer(this.client.send(command)).catch((error: unknown) => {
+      throw asOutcome(error);
+    });
+  }
+
+  async #connectedReplicas(): Promise<number> {
+    const info = String(await this.command(['INFO', 'replication']));
+    return Number(/connected_slaves:(\d+)/.exec(info)?.[1] ?? 0);
+  }
+
+  /** Deletes a latch some time soon, together with others: its request has been answered. */
+  forget(key: string): void {
+    this.#spent.push(key);
+    if (this.#spent.length >= SWEEP_AT) this.sweep();
+    else if (!this.#sweeper) {
+      this.#sweeper = setTimeout(() => this.sweep(), SWEEP_MS);
+      this.#sweeper.unref?.();
+    }
+  }
+
+  /** Deletes the latches of answered requests now. What is lost here ends by its own TTL. */
+  sweep(): void {
+    clearTimeout(this.#sweeper);
+    this.#sweeper = undefined;
+    const spent = this.#spent;
+    this.#spent = [];
+    for (const keys of this.groupBySlot(spent, (key) => key)) {
+      this.client.send(['UNLINK', ...keys]).catch(() => {});
+    }
+  }
+
+  /** Splits items into groups that one command may touch: all together, or on a cluster by the slot of their key. */
+  groupBySlot<T>(items: readonly T[], key: (item: T) => string): T[][] {
+    if (items.length === 0) return [];
+    if (!this.client.cluster) return [[...items]];
+    const groups = new Map<number, T[]>();
+    for (const item of items) {
+      const slot = slotOf(key(item));
+      const group = groups.get(slot);
+      if (group) group.push(item);
+      else groups.set(slot, [item]);
+    }
+    return [...groups.values()];
+  }
+
+  close(): void {
+    this.sweep();
+    this.wakeups.close();
+  }
+
+  #all(commands: readonly Command[], limitMs: number): Promise<Settled[]> {
+    return this.#answer(this.client.sendAll(commands), limitMs);
+  }
+
+  /** The reply, or NoReply once `limitMs` have passed. */
+  #answer<T>(reply: Promise<T>, limitMs = this.requestTimeoutMs): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new NoReply(`no reply within ${limitMs} ms`)), limitMs);
+      reply.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
+  }
+}
+
+function isNoScript(error: unknown): boolean {
+  return isReplyError(error) && error.message.startsWith('NOSCRIPT');
+}
+
+/** The server's own errors stay, passing ones become TryAgain, all else NoReply. */
+function asOutcome(error: unknown): Error {
+  if (error instanceof NoReply) return error;
+  if (!isReplyError(error)) {
+    return new NoReply(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+  return PASSING.test(error.message) ? new TryAgain(error.message, { cause: error }) : error;
+}

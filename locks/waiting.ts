@@ -1,0 +1,221 @@
+/**
+ * How every lock waits: look; subscribe; look again; then sleep until a message, the holder's end of lease or the net,
+ * and look again. A waiter that gives up leaves nothing behind.
+ */
+import { OutcomeUnknown, ServerRefused } from './errors.ts';
+import type { HeldLock } from './held.ts';
+import { LONGEST_TIMER_MS, mayPass, pauseMs } from './retry.ts';
+import { type LockServer, NoReply } from './server.ts';
+import type { Channel, Choose, Waiter } from './wakeups.ts';
+
+/** The outcome of one look: the lock, or in how many milliseconds it may be free without a message (-1: unknown). */
+export type Attempt<H> = { held: H } | { retryInMs: number };
+
+/** One acquisition of one lock. */
+export interface Acquisition<H extends Releasable = HeldLock> {
+  readonly lock: string;
+  readonly owner: string;
+  readonly servers: readonly LockServer[];
+  /** Where its release is told. */
+  readonly channel: string;
+  readonly choose: Choose;
+  /** Waiters of this process stand in line for it, and only the first one looks. */
+  readonly ordered: boolean;
+  readonly demand?: number;
+  readonly shared?: boolean;
+  /** Idempotent: asking again after a lost reply gives the same lock. */
+  attempt(): Promise<Attempt<H>>;
+  /** Undoes what attempts may have done. `unknown`: some got no answer. Rejects never. */
+  abandon(unknown: boolean): Promise<void>;
+  /** After a look that a wake-up caused: to which of the other waiters the wake-up goes on, if any. */
+  passOn?(granted: boolean): ((waiter: Waiter) => boolean) | undefined;
+}
+
+export interface Releasable {
+  release(): Promise<void>;
+}
+
+export interface Patience {
+  readonly waitMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** The longest sleep between two looks: the net under lost messages. */
+  readonly maxSleepMs: number;
+}
+
+export interface Acquired<H> {
+  held: H;
+  waitedMs: number;
+  attempts: number;
+}
+
+/** How often an unanswered request is asked again by somebody who does not want to wait: to read back what it did. */
+const READ_BACKS = 2;
+
+/** Acquires, or gives null when the lock was not free in time. Throws what `signal` was aborted with. */
+export function acquireBy<H extends Releasable>(
+  acquisition: Acquisition<H>,
+  patience: Patience,
+): Promise<Acquired<H> | null> {
+  return new Wait(acquisition, patience).run();
+}
+
+class Wait<H extends Releasable> {
+  readonly #acquisition: Acquisition<H>;
+  readonly #patience: Patience;
+  readonly #startedAt = Date.now();
+  readonly #deadline: number;
+  readonly #waiter: Waiter;
+  #attempts = 0;
+  #failures = 0;
+  #unknown = false;
+  #lastError: unknown;
+  #retryInMs = 0;
+  #wakeUp: (() => void) | undefined;
+
+  constructor(acquisition: Acquisition<H>, patience: Patience) {
+    this.#acquisition = acquisition;
+    this.#patience = patience;
+    this.#deadline = this.#startedAt + patience.waitMs;
+    this.#waiter = {
+      demand: acquisition.demand ?? 1,
+      shared: acquisition.shared ?? false,
+      woken: false,
+      look: () => this.#wakeUp?.(),
+    };
+  }
+
+  async run(): Promise<Acquired<H> | null> {
+    this.#patience.signal?.throwIfAborted();
+    const { servers, channel, ordered } = this.#acquisition;
+    const line = ordered ? servers[0]!.wakeups.peek(channel) : undefined;
+    try {
+      if (!line || this.#patience.waitMs <= 0) {
+        const held = await this.#look();
+        if (held) return await this.#take(held);
+      }
+      const held = this.#patience.waitMs > 0 ? await this.#wait() : await this.#readBack();
+      if (held) return await this.#take(held);
+    } catch (error) {
+      await this.#giveUp();
+      throw error;
+    }
+    await this.#giveUp();
+    if (this.#lastError === undefined) return null;
+    const { lock, owner } = this.#acquisition;
+    const Kind = this.#lastError instanceof NoReply ? OutcomeUnknown : ServerRefused;
+    throw new Kind(lock, owner, this.#lastError);
+  }
+
+  /** Looks once; null when it is not to be had now. */
+  async #look(): Promise<H | null> {
+    this.#attempts++;
+    try {
+      const attempt = await this.#acquisition.attempt();
+      this.#lastError = undefined;
+      this.#failures = 0;
+      if ('held' in attempt) return attempt.held;
+      this.#retryInMs = attempt.retryInMs;
+    } catch (error) {
+      if (!mayPass(error)) throw error;
+      if (error instanceof NoReply) this.#unknown = true;
+      this.#lastError = error;
+      this.#retryInMs = pauseMs(++this.#failures);
+    }
+    return null;
+  }
+
+  async #readBack(): Promise<H | null> {
+    for (let tries = 0; tries < READ_BACKS && this.#lastError !== undefined; tries++) {
+      await this.#sleep(this.#retryInMs);
+      const held = await this.#look();
+      if (held) return held;
+    }
+    return null;
+  }
+
+  async #wait(): Promise<H | null> {
+    const { servers, channel, choose } = this.#acquisition;
+    const channels = servers.map((server) => server.wakeups.join(channel, choose, this.#waiter));
+    const onAbort = (): void => this.#wakeUp?.();
+    this.#patience.signal?.addEventListener('abort', onAbort);
+    let granted = false;
+    try {
+      await this.#untilReady(channels);
+      const held = await this.#lookUntilDeadline(channels[0]!);
+      granted = held !== null;
+      return held;
+    } finally {
+      this.#patience.signal?.removeEventListener('abort', onAbort);
+      const wasFirst = channels[0]!.waiters[0] === this.#waiter;
+      for (const [index, each] of channels.entries()) servers[index]!.wakeups.leave(each, this.#waiter);
+      // Whoever stands first now has never looked, and knows no end of the lease.
+      if (wasFirst && !granted && this.#acquisition.ordered) channels[0]!.lookAgain();
+    }
+  }
+
+  /** Waits for the subscriptions, but not beyond the deadline. */
+  async #untilReady(channels: readonly Channel[]): Promise<void> {
+    const ready = Promise.all(channels.map((each) => each.ready));
+    let settled = false;
+    void ready.then(() => {
+      settled = true;
+      this.#wakeUp?.();
+    });
+    await Promise.resolve();
+    while (!settled && Date.now() < this.#deadline && !this.#patience.signal?.aborted) {
+      await this.#sleep(this.#deadline - Date.now());
+    }
+  }
+
+  async #lookUntilDeadline(channel: Channel): Promise<H | null> {
+    const { ordered } = this.#acquisition;
+    for (;;) {
+      this.#patience.signal?.throwIfAborted();
+      const { woken } = this.#waiter;
+      if (!ordered || woken || channel.waiters[0] === this.#waiter) {
+        this.#waiter.woken = false;
+        const held = await this.#look();
+        this.#passOn(channel, woken, held !== null);
+        if (held) return held;
+      } else {
+        this.#retryInMs = -1;
+      }
+      const left = this.#deadline - Date.now();
+      if (left <= 0) return null;
+      const net = this.#retryInMs < 0 ? this.#patience.maxSleepMs : this.#retryInMs + 1;
+      if (!this.#waiter.woken) await this.#sleep(Math.min(net, this.#patience.maxSleepMs, left));
+    }
+  }
+
+  #passOn(channel: Channel, woken: boolean, granted: boolean): void {
+    const condition = this.#acquisition.passOn?.(granted);
+    if (condition && (woken || granted))
+      channel.passOn((other) => other !== this.#waiter && condition(other));
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.#wakeUp = undefined;
+        resolve();
+      };
+      const timer = setTimeout(done, Math.min(Math.max(0, ms), LONGEST_TIMER_MS));
+      this.#wakeUp = done;
+    });
+  }
+
+  /** The lock is there; if nobody wants it any more it goes back. */
+  async #take(held: H): Promise<Acquired<H>> {
+    const { signal } = this.#patience;
+    if (signal?.aborted) {
+      await held.release().catch(() => {});
+      throw signal.reason;
+    }
+    return { held, waitedMs: Date.now() - this.#startedAt, attempts: this.#attempts };
+  }
+
+  #giveUp(): Promise<void> {
+    return this.#acquisition.abandon(this.#unknown);
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Who waits for which message, in this process: one subscribed connection for all, and a queue of waiters per channel.
+ *
+ * A message is a hint and nothing more: it may come twice, too early or never. A waiter therefore subscribes, looks
+ * again, and only then sleeps, never longer than its net; and after a lost connection everybody looks again at once.
+ */
+import type { LockClient, Subscriber } from './client.ts';
+
+/** One waiter on a channel. `look` ends its sleep. */
+export interface Waiter {
+  /** How many permits it wants; 1 for a lock. */
+  readonly demand: number;
+  /** Whether it could hold the lock together with others like it. */
+  readonly shared: boolean;
+  /** Set when it was told to look and has not looked yet. */
+  woken: boolean;
+  look(): void;
+}
+
+/** Which of the waiters a message is for, in their order of arrival. */
+export type Choose = (waiters: readonly Waiter[], text: string) => readonly Waiter[];
+
+/** A lock that one may hold wakes the one that has waited longest. */
+export const chooseFirst: Choose = (waiters) => waiters.slice(0, 1);
+/** A gate that opened lets everybody through. */
+export const chooseAll: Choose = (waiters) => waiters;
+
+/** The waiters of this process on one channel. */
+export class Channel {
+  readonly name: string;
+  readonly waiters: Waiter[] = [];
+  readonly #choose: Choose;
+  /** Resolves when messages arrive, or when that has taken too long: then the sleepers' net has to do. */
+  ready: Promise<void> = Promise.resolve();
+
+  constructor(name: string, choose: Choose) {
+    this.name = name;
+    this.#choose = choose;
+  }
+
+  message(text: string): void {
+    for (const waiter of [...this.#choose(this.waiters, text)]) wake(waiter);
+  }
+
+  /** The connection was away: whoever could get the lock looks. */
+  lookAgain(): void {
+    this.message('');
+  }
+
+  /** Takes a waiter out; a wake-up it has not used goes to the next one. */
+  leave(waiter: Waiter): void {
+    const index = this.waiters.indexOf(waiter);
+    if (index >= 0) this.waiters.splice(index, 1);
+    if (waiter.woken) this.lookAgain();
+  }
+
+  /** Passes a wake-up on to the first waiter that satisfies the condition. */
+  passOn(condition: (waiter: Waiter) => boolean): void {
+    const next = this.waiters.find((waiter) => !waiter.woken && condition(waiter));
+    if (next) wake(next);
+  }
+}
+
+function wake(waiter: Waiter): void {
+  waiter.woken = true;
+  waiter.look();
+}
+
+export class Wakeups {
+  readonly #client: LockClient;
+  readonly #limitMs: number;
+  readonly #channels = new Map<string, Channel>();
+  #subscriber: Subscriber | undefined;
+  #closed = false;
+
+  constructor(client: LockClient, limitMs: number) {
+    this.#client = client;
+    this.#limitMs = limitMs;
+  }
+
+  /** The channel, if somebody of this process waits there. */
+  peek(name: string): Channel | undefined {
+    return this.#channels.get(name);
+  }
+
+  /** Joins the waiters of a channel; the first to come subscribes. */
+  join(name: string, choose: Choose, waiter: Waiter): Channel {
+    let channel = this.#channels.get(name);
+    if (!channel) {
+      channel = new Channel(name, choose);
+      this.#channels.set(name, channel);
+      channel.ready = this.#subscribe(channel);
+    }
+    channel.waiters.push(waiter);
+    return channel;
+  }
+
+  /** Leaves a channel; the last to go unsubscribes. */
+  leave(channel: Channel, waiter: Waiter): void {
+    channel.leave(waiter);
+    if (channel.waiters.length > 0 || this.#channels.get(channel.name) !== channel) return;
+    this.#channels.delete(channel.name);
+    if (!this.#closed) this.#subscriber?.unsubscribe(channel.name).catch(() => {});
+  }
+
+  async #subscribe(channel: Channel): Promise<void> {
+    this.#subscriber ??= this.#client.openSubscriber({
+      message: (name, text) => this.#channels.get(name)?.message(text),
+      reconnected: () => {
+        for (const each of this.#channels.values()) each.lookAgain();
+      },
+    });
+    let late = false;
+    let timer: NodeJS.Timeout | undefined;
+    const confirmed = this.#subscriber.subscribe(channel.name).then(
+      () => {
+        if (late) channel.lookAgain(); // Nobody has looked since; a message may have been missed.
+      },
+      () => {}, // Not to be had (no permission, no connection): the net has to do.
+    );
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        late = true;
+        resolve();
+      }, this.#limitMs);
+    });
+    await Promise.race([confirmed, limit]);
+    clearTimeout(timer);
+  }
+
+  /** Closes the connection of the messages. Waiters go on by their net. */
+  close(): void {
+    this.#closed = true;
+    this.#subscriber?.close();
+    this.#subscriber = undefined;
+  }
+}
