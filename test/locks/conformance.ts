@@ -1,0 +1,71 @@
+/** What every lock must do on every server: one suite, run on the real redis-server and on ours. */
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import { createLocks, type Locks, type LocksOptions } from '../../locks/index.ts';
+import { basicCases } from './conformance-basic.ts';
+
+/** Opens ioredis clients of one server under test. */
+export interface ServerUnderTest {
+  /** A new connection. */
+  client(): Redis;
+  /** Ends the server and what the clients hold. */
+  stop(): Promise<void>;
+}
+
+/** What the cases work with: sets of locks, each with its own connection, and a connection to look with. */
+export class Bench {
+  readonly #server: ServerUnderTest;
+  readonly #locks: Locks[] = [];
+  readonly #clients: Redis[] = [];
+  #names = 0;
+  readonly raw: Redis;
+
+  constructor(server: ServerUnderTest) {
+    this.#server = server;
+    this.raw = server.client();
+  }
+
+  /** A name no other case uses. */
+  name(): string {
+    return `lock:${++this.#names}`;
+  }
+
+  client(): Redis {
+    const client = this.#server.client();
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** A set of locks as another process would have it. */
+  locks(options: LocksOptions = {}): Locks {
+    const locks = createLocks(this.client(), options);
+    this.#locks.push(locks);
+    return locks;
+  }
+
+  /** Closes what the case opened, and returns the keys and channels it left behind. */
+  async tidyUp(): Promise<void> {
+    for (const locks of this.#locks.splice(0)) locks.close();
+    for (const client of this.#clients.splice(0)) client.disconnect();
+    await this.raw.flushall();
+  }
+}
+
+/** Declares the suite for one server. */
+export function lockConformance(name: string, open: () => Promise<ServerUnderTest>): void {
+  describe(name, () => {
+    let server: ServerUnderTest;
+    let bench: Bench;
+    beforeAll(async () => {
+      server = await open();
+      bench = new Bench(server);
+    });
+    beforeEach(() => bench.tidyUp());
+    afterAll(async () => {
+      await bench?.tidyUp();
+      bench?.raw.disconnect();
+      await server?.stop();
+    });
+    basicCases(() => bench);
+  });
+}
