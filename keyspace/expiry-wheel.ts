@@ -105,7 +105,7 @@ export class ExpiryWheel<T extends WheelNode> {
   }
 
   #link(node: T): void {
-    const at = node.expiresAt < LATEST ? node.expiresAt : LATEST;
+    const at = Math.min(node.expiresAt, LATEST);
     const high = Math.floor(at / HALF);
     const upper = high !== this.#high;
     const digits = upper ? high : at - high * HALF;
@@ -167,6 +167,7 @@ export class ExpiryWheel<T extends WheelNode> {
   /** Moves the base to the start of a slot, and the slot's nodes to lower levels, in order. */
   #openSlot(slot: number): void {
     this.#moveBase(this.#startOf(slot));
+    this.#next = undefined;
     let node = this.#first[slot];
     this.#first[slot] = undefined;
     this.#last[slot] = undefined;

@@ -1,0 +1,151 @@
+/** The timing wheel against a naive list of deadlines. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ExpiryWheel, NO_DEADLINE, type WheelNode } from '../../keyspace/expiry-wheel.ts';
+
+interface Named extends WheelNode {
+  readonly name: number;
+}
+
+function node(name: number): Named {
+  return { name, expiresAt: NO_DEADLINE, wheelPrev: undefined, wheelNext: undefined, wheelSlot: -1 };
+}
+
+/** The obvious way: a list of deadlines in the order of arming. */
+class Model {
+  armed: { name: number; at: number }[] = [];
+
+  arm(name: number, at: number): void {
+    this.disarm(name);
+    this.armed.push({ name, at });
+  }
+
+  disarm(name: number): void {
+    this.armed = this.armed.filter((one) => one.name !== name);
+  }
+
+  earliest(): { name: number; at: number } | undefined {
+    let first: { name: number; at: number } | undefined;
+    for (const one of this.armed) if (first === undefined || one.at < first.at) first = one;
+    return first;
+  }
+
+  popDue(now: number): { name: number; at: number } | undefined {
+    const first = this.earliest();
+    if (first === undefined || first.at >= now) return undefined;
+    this.disarm(first.name);
+    return first;
+  }
+}
+
+const YEAR = 365 * 86_400_000;
+const distance = fc.oneof(
+  fc.integer({ min: 0, max: 3 }),
+  fc.integer({ min: 0, max: 2000 }),
+  fc.integer({ min: 0, max: 600_000 }),
+  fc.integer({ min: 0, max: 100 * YEAR }),
+  fc.constantFrom(511, 512, 513, 2 ** 18 - 1, 2 ** 18, 2 ** 27 - 1, 2 ** 27, 2 ** 31, 2 ** 36, 2 ** 45),
+);
+const step = fc.record({
+  kind: fc.nat({ max: 9 }),
+  name: fc.nat({ max: 12 }),
+  by: distance,
+  backwards: fc.integer({ min: 0, max: 19 }).map((n) => n === 0),
+});
+
+describe('the expiry wheel', () => {
+  it('fires what a sorted list would, in the same order, whatever the clock does', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(0, 1_700_000_000_000, 2 ** 53 - 2 ** 47),
+        fc.array(step, { maxLength: 120 }),
+        (start, steps) => {
+          const wheel = new ExpiryWheel<Named>();
+          const model = new Model();
+          const nodes = Array.from({ length: 13 }, (_, i) => node(i));
+          let now = start;
+          for (const { kind, name, by, backwards } of steps) {
+            if (kind < 5) {
+              wheel.arm(nodes[name]!, now + by);
+              model.arm(name, now + by);
+            } else if (kind === 5) {
+              wheel.disarm(nodes[name]!);
+              model.disarm(name);
+            } else {
+              now = Math.max(0, Math.min(2 ** 53, backwards ? now - by : now + by));
+              for (;;) {
+                const expected = model.popDue(now);
+                const popped = wheel.popDue(now);
+                expect(popped?.name).toBe(expected?.name);
+                expect(popped?.expiresAt).toBe(expected?.at);
+                if (expected === undefined) break;
+              }
+            }
+            expect(wheel.size).toBe(model.armed.length);
+            expect(wheel.next()).toBe(model.earliest()?.at);
+          }
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  it('fires strictly after the deadline', () => {
+    const wheel = new ExpiryWheel<Named>();
+    const one = node(1);
+    wheel.arm(one, 1000);
+    expect(wheel.popDue(1000)).toBeUndefined();
+    expect(wheel.popDue(1001)).toBe(one);
+    expect(wheel.popDue(1001)).toBeUndefined();
+    expect(wheel.next()).toBeUndefined();
+  });
+
+  it('keeps the order of arming among equal deadlines, also for one armed again', () => {
+    const wheel = new ExpiryWheel<Named>();
+    const nodes = [0, 1, 2, 3].map(node);
+    const at = 1_700_000_123_456;
+    for (const one of nodes) wheel.arm(one, at);
+    expect(wheel.popDue(at - 200)).toBeUndefined();
+    wheel.arm(nodes[1]!, at);
+    expect([0, 1, 2, 3].map(() => wheel.popDue(at + 1)?.name)).toEqual([0, 2, 3, 1]);
+  });
+
+  it('never says later than the first deadline, and gets there in a few steps, however crowded a slot is', () => {
+    const wheel = new ExpiryWheel<Named>();
+    const base = 1_700_000_000_000;
+    for (let i = 0; i < 5000; i++) wheel.arm(node(i), base + 30_000 + ((i * 7919) % 5000));
+    let asked = 0;
+    for (let now = wheel.next()!; now < base + 30_000; now = wheel.next()!) {
+      expect(wheel.popDue(now + 1)).toBeUndefined();
+      asked++;
+    }
+    expect(wheel.next()).toBe(base + 30_000);
+    expect(asked).toBeLessThan(6);
+  });
+
+  it('takes the largest deadlines, and ones already past, for what they are', () => {
+    const wheel = new ExpiryWheel<Named>();
+    const [far, past, never] = [node(1), node(2), node(3)];
+    wheel.arm(far, 2 ** 53 - 1);
+    wheel.arm(never, 2 ** 60);
+    expect(wheel.popDue(1_700_000_000_000)).toBeUndefined();
+    wheel.arm(past, 5);
+    expect(wheel.next()).toBe(5);
+    expect(wheel.popDue(1_700_000_000_000)).toBe(past);
+    expect(wheel.next()).toBe(2 ** 53 - 1);
+    expect(wheel.popDue(2 ** 53)).toBe(far);
+    expect(wheel.popDue(2 ** 53)).toBeUndefined();
+    expect(wheel.size).toBe(1);
+  });
+
+  it('forgets everything on clear', () => {
+    const wheel = new ExpiryWheel<Named>();
+    const nodes = Array.from({ length: 100 }, (_, i) => node(i));
+    for (const one of nodes) wheel.arm(one, one.name * 1e9);
+    wheel.clear();
+    expect(wheel.size).toBe(0);
+    expect(wheel.next()).toBeUndefined();
+    expect(wheel.popDue(1e15)).toBeUndefined();
+    expect(nodes.every((one) => one.wheelSlot === -1 && one.expiresAt === NO_DEADLINE)).toBe(true);
+  });
+});
