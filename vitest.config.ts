@@ -11,6 +11,6 @@ export default defineConfig(({ mode }) => ({
     testTimeout: mode === 'long' ? 1_200_000 : 60_000,
     hookTimeout: 60_000,
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
-    coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,lab,locks}/**/*.ts'] },
+    coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks}/**/*.ts'] },
   },
 }));

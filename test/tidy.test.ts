@@ -1,5 +1,10 @@
 /** Holds every source file to the repository's rules, and proves of each rule that it can fail. */
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { commandsPage } from '../docs/commands-page.ts';
+import { type Command, defineCommands, defineContainer } from '../server/command.ts';
+import { allCommands } from '../server/commands/index.ts';
+import { untestedCommands } from './support/command-coverage.ts';
 import { readSources, sourceFile } from './support/source-text.ts';
 import { describeViolation, rules, violations } from './support/tidy.ts';
 
@@ -103,6 +108,12 @@ test('every rule has a planted violation', () => {
   expect(rules.map((rule) => rule.name).filter((name) => !proven.has(name))).toEqual([]);
 });
 
+test('a folder that is in no stratum is found', () => {
+  const broken = (path: string) => violations([sourceFile(path, opened)]).map((v) => v.rule);
+  expect(broken('helpers/a.ts')).toEqual(['layers']);
+  expect(broken('bench/a.ts')).toEqual([]);
+});
+
 test('a file without an opening sentence is found', () => {
   const broken = (text: string) => violations([sourceFile('lab/a.ts', text)]).map((v) => v.rule);
   expect(broken('export const x = 1;\n')).toEqual(['opening']);
@@ -127,4 +138,45 @@ test('rules do not take strings, comments and regular expressions for code', () 
     violations([sourceFile('server/a.ts', opened + code.replaceAll('#', '$'))]);
   expect(planted(`${text}\n`)).toEqual([]);
   expect(planted('const a = `#{Date.now()}`;\n').map((v) => v.rule)).toEqual(['doors']);
+});
+
+test('docs/commands.md is what the command table generates', () => {
+  const page = existsSync('docs/commands.md') ? readFileSync('docs/commands.md', 'utf8') : '';
+  expect(page === commandsPage(allCommands), 'docs/commands.md is out of step: npm run docs').toBe(true);
+});
+
+test('every command is named in some test', () => {
+  const tests = sources.filter((file) => /^test\/.*\.ts$/.test(file.path) && !file.path.includes('tidy'));
+  const cure = 'name it in a test under test/server/';
+  expect(untestedCommands(allCommands, tests.map((file) => file.text).join('\n')), cure).toEqual([]);
+});
+
+const one = {
+  summary: 'Does one | thing.',
+  since: '1.0.0',
+  arity: -2,
+  flags: ['fast'],
+  run: () => null,
+} as const;
+const table: Command[] = [
+  ...defineCommands('string', { getex: one }),
+  defineContainer(
+    'connection',
+    'client',
+    { summary: 'A container.', since: '2.4.0', flags: [] },
+    { setname: one },
+  ),
+];
+
+test('the page of commands names each command and subcommand of a table', () => {
+  const page = commandsPage(table);
+  expect(page).toContain('| GETEX | 2 or more | fast | 1.0.0 | Does one \\| thing. |');
+  expect(page).toContain('| CLIENT SETNAME | 2 or more |');
+  expect(commandsPage([...table].reverse())).toBe(page);
+});
+
+test('a command that no test names is found', () => {
+  expect(untestedCommands(table, 'getex, client setnames')).toEqual(['getex', 'client|setname']);
+  expect(untestedCommands(table, "redis.getex('x'); client.call('client', 'setname')")).toEqual([]);
+  expect(untestedCommands(table, 'GETEX key; CLIENT SETNAME x')).toEqual([]);
 });

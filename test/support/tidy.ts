@@ -32,6 +32,8 @@ const mayImport: Record<string, readonly string[]> = {
   lab: ['lab', 'embed', 'locks', 'server', 'scripting', 'keyspace', 'protocol'],
   '.': ['.', 'lab', 'embed', 'locks', 'server', 'scripting', 'keyspace', 'protocol'],
 };
+/** Folders that are not shipped and may import everything. */
+const outside = ['test', 'bench', 'docs'];
 const doors = ['server/node-host.ts', 'server/tcp.ts', 'server/memory.ts'];
 const coreFolders = ['protocol', 'keyspace', 'scripting', 'server'];
 
@@ -80,6 +82,12 @@ const layers: Rule = {
   *check(file) {
     const folder = folderOf(file.path);
     const allowed = mayImport[folder];
+    if (allowed === undefined && !outside.includes(folder)) {
+      yield {
+        at: 0,
+        cure: `${folder}/ is in no stratum: give it a line in test/support/tidy.ts and docs/architecture.md`,
+      };
+    }
     for (const { at, specifier } of imports(file)) {
       if (specifier.startsWith('.') && allowed !== undefined) {
         const target = folderOf(resolveFrom(file.path, specifier));

@@ -1,0 +1,43 @@
+/** The command line as other programs use it: the ready line, an answer, and a clean end on both signals. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
+import { expect, test } from 'vitest';
+
+/** Starts `lostlock` from its sources with the flags given; resolves with its port once it says that it is ready. */
+async function startCli(...flags: string[]) {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'cli.ts', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  for await (const chunk of child.stdout) {
+    printed += chunk;
+    if (printed.includes('\n')) break;
+  }
+  const port = Number(/^Ready to accept connections tcp (\d+)$/m.exec(printed)?.[1]);
+  return { child, port, printed };
+}
+
+/** Sends one line and returns what comes back before the server closes. */
+async function talk(port: number, text: string): Promise<string> {
+  const socket = createConnection(port, '127.0.0.1');
+  socket.write(text);
+  let received = '';
+  for await (const chunk of socket) received += chunk;
+  return received;
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`it serves, and ends with status 0 on ${signal} though a client is connected`, async () => {
+    const { child, port, printed } = await startCli('--port', '0');
+    expect(printed).toBe(`Ready to accept connections tcp ${port}\n`);
+    expect(await talk(port, 'ECHO hello\r\nSELECT 3\r\nSET k v\r\nGET k\r\nQUIT\r\n')).toBe(
+      '$5\r\nhello\r\n+OK\r\n+OK\r\n$1\r\nv\r\n+OK\r\n',
+    );
+    const idle = createConnection(port, '127.0.0.1');
+    idle.on('error', () => {});
+    await once(idle, 'connect');
+    child.kill(signal);
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+}
