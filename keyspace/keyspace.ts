@@ -10,7 +10,7 @@ export class Deadline implements WheelNode {
   wheelPrev: WheelNode | undefined = undefined;
   wheelNext: WheelNode | undefined = undefined;
   wheelSlot = -1;
-  readonly db: Keyspace;
+  db: Keyspace;
   readonly key: Bytes;
   constructor(db: Keyspace, key: Bytes, expiresAt: Millis) {
     this.db = db;
@@ -62,7 +62,7 @@ export class Keyspace {
   /** Its number; SWAPDB exchanges two. */
   index: number;
   readonly world: KeyspaceWorld;
-  readonly entries: Map<Bytes, Entry>;
+  entries: Map<Bytes, Entry>;
   /** Keys with a deadline. */
   volatile = 0;
   readonly watchers = new Map<Bytes, Set<Watcher>>();
@@ -173,6 +173,17 @@ export class Keyspace {
     this.entries.clear();
     this.volatile = 0;
     this.#lastKey = undefined;
+  }
+
+  /** Exchanges contents with another database; watchers and waiters stay. */
+  swapWith(other: Keyspace): void {
+    [this.entries, other.entries] = [other.entries, this.entries];
+    [this.volatile, other.volatile] = [other.volatile, this.volatile];
+    [this.#serial, other.#serial] = [other.#serial, this.#serial];
+    for (const db of [this, other]) {
+      db.#lastKey = undefined;
+      for (const { deadline } of db.entries.values()) if (deadline !== undefined) deadline.db = db;
+    }
   }
 
   /** Sets when a key ends, in milliseconds since the epoch. Report with `changed`. */

@@ -48,7 +48,7 @@ export class Blocking {
   block(client: Client, request: BlockRequest): Reply | undefined {
     const { timeoutReply } = request;
     const expired = typeof timeoutReply === 'function' ? timeoutReply : () => timeoutReply;
-    if (client.has(IN_MULTI | SCRIPT)) return expired();
+    if (request.kind !== 'pause' && client.has(IN_MULTI | SCRIPT)) return expired();
     const { clock } = this.#server.host;
     const timer =
       request.timeout > 0 ? clock.at(clock.now() + request.timeout, () => this.#timedOut(client)) : undefined;
@@ -75,6 +75,17 @@ export class Blocking {
     this.forget(client);
     if (reply !== undefined) client.reply(reply);
     this.#server.unblocked(client);
+  }
+
+  /** CLIENT UNBLOCK: ends a wait as if its time had run out, or with an error; false when the client does not wait. */
+  unblock(client: Client, asError: boolean): boolean {
+    const blocked = client.blocked;
+    if (blocked === undefined || blocked.kind === 'pause') return false;
+    const reply = asError
+      ? new ReplyError('UNBLOCKED client unblocked via CLIENT UNBLOCK')
+      : blocked.timeoutReply();
+    this.release(client, reply);
+    return true;
   }
 
   /** Ends a wait without a reply: the client has gone. */

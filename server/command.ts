@@ -1,6 +1,6 @@
 /** How a command is declared: one table entry, from which COMMAND, arity errors, refusals and the docs all follow. */
-import type { Bytes } from '../protocol/bytes.ts';
-import type { Reply } from '../protocol/reply.ts';
+import { asciiUpper, type Bytes } from '../protocol/bytes.ts';
+import { type Reply, SimpleString } from '../protocol/reply.ts';
 import type { Client } from './client.ts';
 
 /** Redis' command flags, as COMMAND INFO names them. */
@@ -128,7 +128,7 @@ export interface CommandSpec<A extends number> {
   /** Words in the request with the command's name; negative: at least so many. A subcommand counts its container too. */
   readonly arity: A;
   readonly flags: readonly Flag[];
-  /** ACL categories beyond those that follow from flags and group. */
+  /** ACL categories in place of the group's own; those that follow from flags come besides. */
   readonly categories?: readonly string[];
   readonly keys?: readonly KeySpec[];
   /** COMMAND INFO's tips. */
@@ -144,9 +144,13 @@ export interface ContainerSpec {
   readonly summary: string;
   readonly since: string;
   readonly complexity?: string;
-  readonly arity: -2;
+  readonly arity: -1 | -2;
   readonly flags: readonly Flag[];
+  readonly categories?: readonly string[];
+  readonly tips?: readonly string[];
   readonly subcommands: readonly Command[];
+  /** What the container does without a subcommand (COMMAND alone lists everything). */
+  readonly run?: (client: Client, argv: Bytes[]) => Reply | undefined;
 }
 
 /** A command as the table holds it. */
@@ -166,6 +170,11 @@ export interface Command {
 
 let serial = 0;
 
+/** How many commands and subcommands have been declared in this process: the length of per-command tables. */
+export function commandCount(): number {
+  return serial;
+}
+
 function make(
   group: Group,
   name: Bytes,
@@ -175,15 +184,16 @@ function make(
   let bits = 0;
   for (const flag of spec.flags) bits |= BITS[flag] ?? 0;
   const container = 'subcommands' in spec;
+  const arity = container && spec.run === undefined ? -2 : spec.arity;
   return {
     name,
     fullName,
     group,
     spec,
-    arity: spec.arity,
+    arity,
     bits,
     subcommands: container ? new Map(spec.subcommands.map((sub) => [sub.name, sub])) : undefined,
-    run: container ? () => null : spec.run,
+    run: spec.run ?? (() => null),
     serial: serial++,
   };
 }
@@ -200,17 +210,36 @@ export function defineCommands<const A extends Record<string, number>>(
   );
 }
 
-/** Declares a container and its subcommands. */
+/** Declares a container and its subcommands; HELP, which every container has, is made from their summaries. */
 export function defineContainer<const A extends Record<string, number>>(
   group: Group,
   name: Bytes,
   about: Omit<ContainerSpec, 'subcommands' | 'arity'>,
   specs: Specs<A>,
 ): Command {
-  const subcommands = Object.entries(specs as unknown as Record<string, CommandSpec<number>>).map(
-    ([sub, spec]) => make(group, sub, `${name}|${sub}`, spec),
-  );
-  return make(group, name, name, { ...about, arity: -2, subcommands });
+  const all = { ...(specs as unknown as Record<string, CommandSpec<number>>) };
+  all.help ??= helpOf(name, about, all);
+  const subcommands = Object.entries(all).map(([sub, spec]) => make(group, sub, `${name}|${sub}`, spec));
+  return make(group, name, name, { categories: [], ...about, arity: -1, subcommands });
+}
+
+function helpOf(
+  name: Bytes,
+  about: { since: string; categories?: readonly string[] },
+  specs: Record<string, CommandSpec<number>>,
+) {
+  const lines = [`${asciiUpper(name)} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`];
+  for (const [sub, { summary }] of Object.entries(specs)) lines.push(asciiUpper(sub), `    ${summary}`);
+  lines.push('HELP', '    Print this help.');
+  const help: CommandSpec<number> = {
+    summary: `Lists the subcommands of ${asciiUpper(name)}.`,
+    since: about.since,
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['loading', 'stale'],
+    run: () => lines.map((line) => new SimpleString(line)),
+  };
+  return help;
 }
 
 /** True when the number of words fits the arity. */

@@ -55,7 +55,7 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
   const refusal = refuse(server, client, found, argv);
   if (refusal !== undefined) {
     if (refusal === POSTPONED) return;
-    server.refused[found.serial] = (server.refused[found.serial] ?? 0) + 1;
+    server.stats.refused[found.serial] = (server.stats.refused[found.serial] ?? 0) + 1;
     if (client.transaction !== undefined) {
       if (found.name === 'exec') server.discard(client);
       else client.transaction.aborted = true;
@@ -91,7 +91,7 @@ export function resolve(server: Server, argv: readonly Bytes[]): Command | Reply
   const name = argv[0] ?? '';
   const command = server.commands.get(name) ?? server.commands.get(asciiLower(name));
   if (command !== undefined) return command;
-  server.unknown(argv);
+  server.stats.unknown(argv);
   return new ReplyError(unknownText(argv));
 }
 
@@ -110,7 +110,7 @@ export function checkWords(server: Server, command: Command, argv: readonly Byte
     const name = asciiLower(argv[1] as Bytes);
     const sub = command.subcommands.get(name);
     if (sub === undefined) {
-      server.unknown(argv);
+      server.stats.unknown(argv);
       const text = (argv[1] as Bytes).slice(0, 128);
       return new ReplyError(`ERR unknown subcommand '${text}'. Try ${asciiUpper(command.name)} HELP.`);
     }
@@ -163,8 +163,8 @@ function refuse(server: Server, client: Client, command: Command, argv: Bytes[])
       `ERR Can't execute '${command.fullName}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`,
     );
   }
-  if ((server.state & GATE_PAUSED) !== 0 && server.paused(client, writes)) {
-    server.postpone(client, argv);
+  if ((server.state & GATE_PAUSED) !== 0 && server.pausing.holds(client, writes)) {
+    server.pausing.postpone(client, argv);
     return POSTPONED;
   }
   return undefined;
@@ -237,13 +237,13 @@ export function call(server: Server, client: Client, command: Command, argv: Byt
   const dirty = world.dirty;
   const outerRewrite = server.rewritten;
   server.rewritten = undefined;
-  server.calls[command.serial]!++;
+  server.stats.calls[command.serial]!++;
   let reply: Reply | undefined;
   try {
     reply = command.run(client, argv);
-    if (reply instanceof ReplyError) server.failed[command.serial]!++;
+    if (reply instanceof ReplyError) server.stats.failed[command.serial]!++;
   } catch (error) {
-    server.failed[command.serial]!++;
+    server.stats.failed[command.serial]!++;
     reply = error instanceof ReplyError ? error : server.internalError(command, error);
   }
   if (server.feeding && (world.dirty !== dirty || server.rewritten !== undefined)) {

@@ -9,14 +9,16 @@ import { encodeReply } from '../protocol/encode.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { Blocking } from './blocking.ts';
 import { Client, IN_MULTI, SCRIPT, UNAUTHENTICATED } from './client.ts';
-import type { Command } from './command.ts';
+import { type Command, commandCount } from './command.ts';
 import { commandTable, type Table } from './commands/index.ts';
 import { execute, GATE_LIMITED_MEMORY, GATE_REPLICA } from './execute.ts';
 import { Expiry } from './expiry.ts';
 import type { Connection, Host } from './host.ts';
 import { Notifications } from './notifications.ts';
+import { Pausing } from './pausing.ts';
 import { PubSub } from './pubsub.ts';
 import { defaultSettings, type Settings } from './settings.ts';
+import { Statistics } from './statistics.ts';
 
 /** One command of the replication stream. */
 export interface Effect {
@@ -43,26 +45,15 @@ export class Server {
   readonly pubsub = new PubSub();
   readonly blocking: Blocking;
   readonly notifications: Notifications;
+  readonly pausing = new Pausing(this);
+  /** What this node is in replication. */
+  role: 'primary' | 'replica' = 'primary';
   readonly world: KeyspaceWorld;
   /** The thresholds of OBJECT ENCODING, shared by every value. */
   readonly encoding: EncodingLimits = defaultLimits();
   readonly runId: Bytes;
   readonly startedAt: Millis;
-  readonly stats = {
-    commands: 0,
-    connections: 0,
-    rejected: 0,
-    queryBufferDisconnections: 0,
-    expired: 0,
-    evicted: 0,
-    hits: 0,
-    misses: 0,
-    internalErrors: 0,
-  };
-  /** Per command, by serial: calls, refusals and failures. */
-  readonly calls: Uint32Array;
-  readonly refused: Uint32Array;
-  readonly failed: Uint32Array;
+  readonly stats: Statistics;
   /** The node's states that need a closer look before a command runs (GATE_…). */
   state = 0;
   /** How deep in execution units we are; 0 between requests. */
@@ -77,8 +68,6 @@ export class Server {
   feed: (effects: readonly Effect[], atomic: boolean) => void = () => {};
   /** May answer, delay or drop a request instead of us (tests); true: it did. */
   interceptor: ((client: Client, argv: Bytes[]) => boolean) | undefined;
-  /** Requests that named no command of ours, by their first words. */
-  readonly unknownCommands = new Map<string, number>();
   readonly log: (level: LogLevel, text: string) => void;
 
   readonly #dbs: Keyspace[];
@@ -93,10 +82,7 @@ export class Server {
     this.settings = { ...defaultSettings(), ...options.settings };
     this.log = options.log ?? (() => {});
     this.commands = commandTable(options.commands ?? []);
-    const slots = this.commands.size * 8;
-    this.calls = new Uint32Array(slots);
-    this.refused = new Uint32Array(slots);
-    this.failed = new Uint32Array(slots);
+    this.stats = new Statistics(commandCount());
     this.world = {
       now: host.clock.now(),
       dirty: 0,
@@ -321,6 +307,20 @@ export class Server {
     this.unwatch(client);
   }
 
+  /** Brings a client back to the state it was accepted in (RESET). */
+  reset(client: Client): void {
+    this.discard(client);
+    this.pubsub.forget(client);
+    client.state = 0;
+    client.protocol = 2;
+    client.name = '';
+    client.user = 'default';
+    client.db = this.db(0);
+    const open = this.settings.requirepass === '';
+    client.mark(UNAUTHENTICATED, !open);
+    client.limits.authenticated = open;
+  }
+
   unwatch(client: Client): void {
     for (const { db, key } of client.watched) {
       const watchers = db.watchers.get(key);
@@ -360,18 +360,28 @@ export class Server {
     );
   }
 
-  paused(_client: Client, _writes: boolean): boolean {
-    return false;
+  /** Exchanges the contents of two databases; clients keep their number, not their data. */
+  swap(first: number, second: number): void {
+    if (first === second) return;
+    const [a, b] = [this.db(first), this.db(second)];
+    a.touchAll(b);
+    b.touchAll(a);
+    a.swapWith(b);
+    this.blocking.signalAll(a);
+    this.blocking.signalAll(b);
   }
 
-  postpone(_client: Client, _argv: Bytes[]): void {}
+  /** The node's time in microseconds, frozen to the unit's millisecond inside a script or transaction. */
+  micros(): number {
+    const micros = this.host.clock.micros();
+    return this.depth > 1 ? this.world.now * 1000 : micros;
+  }
 
-  /** Counts a request for a command that does not exist. */
-  unknown(argv: readonly Bytes[]): void {
-    const words = argv.slice(0, 2).join(' ').slice(0, 128);
-    if (this.unknownCommands.size < 1000) {
-      this.unknownCommands.set(words, (this.unknownCommands.get(words) ?? 0) + 1);
-    }
+  /** What INFO says of replication. */
+  *replicationInfo(): Iterable<readonly [string, string | number]> {
+    yield ['role', 'master'];
+    yield ['connected_slaves', 0];
+    yield ['master_repl_offset', 0];
   }
 
   /** A mistake of ours: answered as an error, counted, logged; the connection lives on. */

@@ -1,10 +1,90 @@
 /** Commands of a connection's life (https://redis.io/docs/latest/commands/?group=connection). */
-
-import { fail } from '../../protocol/errors.ts';
-import { OK, PONG } from '../../protocol/reply.ts';
+import { timingSafeEqual } from 'node:crypto';
+import { asciiUpper, type Bytes, parseSafeInteger, toBuffer } from '../../protocol/bytes.ts';
+import { fail, NOT_INTEGER, SYNTAX, wrongArity } from '../../protocol/errors.ts';
+import { MapReply, OK, PONG, SimpleString } from '../../protocol/reply.ts';
 import { integer } from '../arguments.ts';
-import { push, RESP2_SUBSCRIBER } from '../client.ts';
+import { type Client, push, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../client.ts';
 import { defineCommands } from '../command.ts';
+import { VERSION } from '../version.ts';
+import { checkName } from './client.ts';
+
+const WRONGPASS = 'WRONGPASS invalid username-password pair or user is disabled.';
+const NO_CLUSTER = 'ERR This instance has cluster support disabled';
+
+/** True when both hold the same bytes; the time taken tells nothing of where they differ. */
+function same(given: Bytes, wanted: Bytes): boolean {
+  return given.length === wanted.length && timingSafeEqual(toBuffer(given), toBuffer(wanted));
+}
+
+/** Logs the client in. Throws WRONGPASS, and leaves it as it was. */
+function authenticate(client: Client, user: Bytes, password: Bytes): void {
+  const { requirepass } = client.server.settings;
+  if (user !== 'default' || (requirepass !== '' && !same(password, requirepass))) fail(WRONGPASS);
+  client.mark(UNAUTHENTICATED, false);
+  client.limits.authenticated = true;
+  client.user = user;
+}
+
+function switchProtocol(client: Client, protocol: 2 | 3): void {
+  client.protocol = protocol;
+  client.mark(RESP2_SUBSCRIBER, protocol === 2 && client.subscriptions + client.shardChannels.size > 0);
+}
+
+/** What HELLO's options ask for, validated before any of it is done. */
+function parseHello(client: Client, argv: readonly Bytes[]) {
+  const wanted: { auth?: { user: Bytes; password: Bytes }; name?: Bytes } = {};
+  for (let at = 2; at < argv.length; at++) {
+    const option = asciiUpper(argv[at] as Bytes);
+    const left = argv.length - 1 - at;
+    if (option === 'AUTH' && left >= 2) {
+      wanted.auth = { user: argv[at + 1] as Bytes, password: argv[at + 2] as Bytes };
+      authenticate(client, wanted.auth.user, wanted.auth.password);
+      at += 2;
+    } else if (option === 'SETNAME' && left >= 1) {
+      wanted.name = checkName(argv[at + 1] as Bytes);
+      at += 1;
+    } else {
+      fail(`ERR Syntax error in HELLO option '${argv[at]}'`);
+    }
+  }
+  return wanted;
+}
+
+function hello(client: Client, argv: readonly Bytes[]) {
+  const asked = argv[1];
+  let protocol = client.protocol;
+  if (asked !== undefined) {
+    const version = parseSafeInteger(asked) ?? fail('ERR Protocol version is not an integer or out of range');
+    if (version !== 2 && version !== 3) fail('NOPROTO unsupported protocol version');
+    protocol = version;
+  }
+  const { name } = parseHello(client, argv);
+  if (client.has(UNAUTHENTICATED)) {
+    fail(
+      'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time',
+    );
+  }
+  if (name !== undefined) client.name = name;
+  switchProtocol(client, protocol);
+  const { server } = client;
+  return new MapReply([
+    'server',
+    'redis',
+    'version',
+    VERSION,
+    'proto',
+    protocol,
+    'id',
+    client.id,
+    'mode',
+    'standalone',
+    'role',
+    server.role === 'primary' ? 'master' : 'replica',
+    'modules',
+    [],
+  ]);
+}
 
 export const connectionCommands = defineCommands('connection', {
   ping: {
@@ -13,8 +93,9 @@ export const connectionCommands = defineCommands('connection', {
     complexity: 'O(1)',
     arity: -1,
     flags: ['fast'],
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
     run(client, argv) {
-      if (argv.length > 2) fail("ERR wrong number of arguments for 'ping' command");
+      if (argv.length > 2) throw wrongArity('ping');
       if (client.has(RESP2_SUBSCRIBER)) return push('pong', argv[1] ?? '');
       return argv[1] ?? PONG;
     },
@@ -24,7 +105,7 @@ export const connectionCommands = defineCommands('connection', {
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 2,
-    flags: ['fast'],
+    flags: ['loading', 'stale', 'fast'],
     run: (_client, argv) => argv[1],
   },
   select: {
@@ -35,6 +116,7 @@ export const connectionCommands = defineCommands('connection', {
     flags: ['loading', 'stale', 'fast'],
     run(client, argv) {
       const index = integer(argv[1]);
+      if (Math.abs(index) > 2 ** 31 - 1) fail(NOT_INTEGER);
       if (index < 0 || index >= client.server.databases.length) fail('ERR DB index is out of range');
       client.db = client.server.db(index);
       return OK;
@@ -51,5 +133,66 @@ export const connectionCommands = defineCommands('connection', {
       client.close();
       return undefined;
     },
+  },
+  auth: {
+    summary: 'Logs the connection in.',
+    since: '1.0.0',
+    complexity: 'O(N) with N the number of passwords of the user',
+    arity: -2,
+    flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
+    run(client, argv) {
+      if (argv.length > 3) fail(SYNTAX);
+      const user = argv.length === 3 ? (argv[1] as Bytes) : 'default';
+      if (argv.length === 2 && client.server.settings.requirepass === '') {
+        fail(
+          'ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?',
+        );
+      }
+      authenticate(client, user, argv[argv.length - 1] as Bytes);
+      return OK;
+    },
+  },
+  hello: {
+    summary: 'Chooses the protocol version; may log in and name the connection at the same time.',
+    since: '6.0.0',
+    complexity: 'O(1)',
+    arity: -1,
+    flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
+    run: hello,
+  },
+  reset: {
+    summary: 'Brings the connection back to the state it was opened in.',
+    since: '6.2.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
+    run(client) {
+      client.server.reset(client);
+      return new SimpleString('RESET');
+    },
+  },
+  readonly: {
+    summary: 'Allows reads from a replica of a cluster.',
+    since: '3.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['loading', 'stale', 'fast'],
+    run: () => fail(NO_CLUSTER),
+  },
+  readwrite: {
+    summary: 'Forbids reads from a replica of a cluster again.',
+    since: '3.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['loading', 'stale', 'fast'],
+    run: () => fail(NO_CLUSTER),
+  },
+  asking: {
+    summary: 'Follows an ASK redirect of a cluster.',
+    since: '3.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['fast'],
+    run: () => fail(NO_CLUSTER),
   },
 });

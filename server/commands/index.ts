@@ -1,14 +1,25 @@
 /** The command table: every group's entries, found by name in lower or upper case. */
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../command.ts';
+import { clientCommand } from './client.ts';
+import { commandCommand } from './command.ts';
+import { configCommand } from './config.ts';
 import { connectionCommands } from './connection.ts';
+import { serverCommands } from './server.ts';
 import { stringCommands } from './string.ts';
 
 /** Commands by name. Other spellings than all-lower and all-upper are found by lower-casing them first. */
 export type Table = ReadonlyMap<Bytes, Command>;
 
 /** Every command there is. */
-export const allCommands: readonly Command[] = [...connectionCommands, ...stringCommands];
+export const allCommands: readonly Command[] = [
+  ...connectionCommands,
+  clientCommand,
+  configCommand,
+  commandCommand,
+  ...serverCommands,
+  ...stringCommands,
+];
 
 /** The look-up table of one node: all commands and those it was given besides. */
 export function commandTable(extra: readonly Command[]): Table {

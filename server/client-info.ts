@@ -1,0 +1,53 @@
+/** How CLIENT LIST and CLIENT INFO describe a connection. */
+import type { Bytes } from '../protocol/bytes.ts';
+import { type Client, IN_MULTI, MONITOR, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
+
+function flags(client: Client): Bytes {
+  let out = '';
+  if (client.has(REPLICA_LINK)) out += client.has(MONITOR) ? 'O' : 'S';
+  if (client.has(PRIMARY_LINK)) out += 'M';
+  if (client.subscriptions + client.shardChannels.size > 0) out += 'P';
+  if (client.has(IN_MULTI)) out += 'x';
+  if (client.blocked !== undefined) out += 'b';
+  if (client.touched) out += 'd';
+  if (client.closing) out += 'c';
+  return out === '' ? 'N' : out;
+}
+
+/** One line, in 7.0's fields and order. */
+export function describeClient(client: Client): Bytes {
+  const { server, transaction } = client;
+  const queued = client.decoder.buffered;
+  const seconds = (since: number): number => Math.max(0, Math.floor((server.now - since) / 1000));
+  const fields: [string, Bytes | number][] = [
+    ['id', client.id],
+    ['addr', client.connection?.remote ?? ''],
+    ['laddr', client.connection?.local ?? ''],
+    ['fd', client.id + 7],
+    ['name', client.name],
+    ['age', seconds(client.createdAt)],
+    ['idle', seconds(client.usedAt)],
+    ['flags', flags(client)],
+    ['db', client.db.index],
+    ['sub', client.channels.size],
+    ['psub', client.patterns.size],
+    ['ssub', client.shardChannels.size],
+    ['multi', transaction === undefined ? -1 : transaction.queue.length],
+    ['qbuf', queued],
+    ['qbuf-free', 0],
+    ['argv-mem', 0],
+    ['multi-mem', 0],
+    ['rbs', 16384],
+    ['rbp', 0],
+    ['obl', client.outputBytes],
+    ['oll', 0],
+    ['omem', 0],
+    ['tot-mem', queued + client.outputBytes],
+    ['events', 'r'],
+    ['cmd', client.lastCommand?.fullName ?? 'NULL'],
+    ['user', client.user],
+    ['redir', -1],
+    ['resp', client.protocol],
+  ];
+  return fields.map(([name, value]) => `${name}=${value}`).join(' ');
+}

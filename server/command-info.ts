@@ -1,0 +1,162 @@
+/** What COMMAND tells of a table entry: flags, ACL categories, key specifications, documentation. */
+import { asciiLower, type Bytes, parseSafeInteger } from '../protocol/bytes.ts';
+import { MapReply, type Reply, SetReply, SimpleString } from '../protocol/reply.ts';
+import type { Command, Flag, Group, KeySpec } from './command.ts';
+
+const GROUP_CATEGORIES: Record<Group, readonly string[]> = {
+  generic: ['keyspace'],
+  string: ['string'],
+  list: ['list'],
+  set: ['set'],
+  'sorted-set': ['sortedset'],
+  hash: ['hash'],
+  pubsub: ['pubsub'],
+  transactions: ['transaction'],
+  connection: ['connection'],
+  server: [],
+  scripting: ['scripting'],
+  hyperloglog: ['hyperloglog'],
+  cluster: [],
+  geo: ['geo'],
+  stream: ['stream'],
+  bitmap: ['bitmap'],
+  replication: [],
+};
+
+const FLAG_CATEGORIES: Partial<Record<Flag, readonly string[]>> = {
+  write: ['write'],
+  admin: ['admin', 'dangerous'],
+  pubsub: ['pubsub'],
+  blocking: ['blocking'],
+};
+
+/** A command's ACL categories, with their at-sign. */
+export function categoriesOf(command: Command): string[] {
+  const { flags, categories } = command.spec;
+  const all = new Set(categories ?? GROUP_CATEGORIES[command.group]);
+  for (const flag of flags) for (const each of FLAG_CATEGORIES[flag] ?? []) all.add(each);
+  if (flags.includes('readonly') && !all.has('scripting')) all.add('read');
+  all.add(flags.includes('fast') ? 'fast' : 'slow');
+  return [...all].map((name) => `@${name}`);
+}
+
+function statuses(words: readonly string[]): SimpleString[] {
+  return words.map((word) => new SimpleString(word));
+}
+
+/** First key, last key and step, as the old clients read them; zeros where specs cannot say. */
+function legacyRange(specs: readonly KeySpec[]): [number, number, number] {
+  const ranges = specs.flatMap(({ begin, find }) =>
+    typeof begin === 'number' && find !== 'unknown' && 'last' in find
+      ? [{ first: begin, last: find.last >= 0 ? begin + find.last : find.last, step: find.step }]
+      : [],
+  );
+  const [range, ...rest] = ranges;
+  if (range === undefined) return [0, 0, 0];
+  const last = rest.reduce((end, next) => (next.last < 0 ? next.last : Math.max(end, next.last)), range.last);
+  return [range.first, last, range.step];
+}
+
+/** A key's flags as Redis spells them: the access mode in capitals, the rest in small letters. */
+export function keyFlags(flags: string): string[] {
+  return flags.split(' ').map((word) => (/^(R[WOM]|OW)$/.test(word) ? word : asciiLower(word)));
+}
+
+function describeSpec(spec: KeySpec): Reply {
+  const { begin, find } = spec;
+  const words = keyFlags(spec.flags);
+  const search: Reply[] =
+    typeof begin === 'number'
+      ? ['type', 'index', 'spec', new MapReply(['index', begin])]
+      : ['type', 'keyword', 'spec', new MapReply(['keyword', begin.keyword, 'startfrom', begin.from])];
+  const found: Reply[] =
+    find === 'unknown'
+      ? ['type', 'unknown', 'spec', new MapReply([])]
+      : 'last' in find
+        ? [
+            'type',
+            'range',
+            'spec',
+            new MapReply(['lastkey', find.last, 'keystep', find.step, 'limit', find.limit]),
+          ]
+        : [
+            'type',
+            'keynum',
+            'spec',
+            new MapReply(['keynumidx', find.count, 'firstkey', find.first, 'keystep', find.step]),
+          ];
+  return new MapReply([
+    'flags',
+    new SetReply(statuses(words)),
+    'begin_search',
+    new MapReply(search),
+    'find_keys',
+    new MapReply(found),
+  ]);
+}
+
+/** The entry of COMMAND and COMMAND INFO. */
+export function commandInfo(command: Command): Reply {
+  const { spec } = command;
+  const specs = spec.keys ?? [];
+  return [
+    command.fullName,
+    command.arity,
+    new SetReply(statuses(spec.flags)),
+    ...legacyRange(specs),
+    new SetReply(statuses(categoriesOf(command))),
+    spec.tips ?? [],
+    specs.map(describeSpec),
+    [...(command.subcommands?.values() ?? [])].map(commandInfo),
+  ];
+}
+
+/** The entry of COMMAND DOCS: name and map, alternating. */
+export function commandDocs(command: Command): Reply[] {
+  const { summary, since, complexity } = command.spec;
+  const group = command.group === 'replication' ? 'server' : command.group;
+  const fields: Reply[] = ['summary', summary, 'since', since, 'group', group];
+  if (complexity !== undefined) fields.push('complexity', complexity);
+  if (command.subcommands !== undefined) {
+    fields.push('subcommands', new MapReply([...command.subcommands.values()].flatMap(commandDocs)));
+  }
+  return [command.fullName, new MapReply(fields)];
+}
+
+/** A key's position within a request, and what is done with it. */
+export interface FoundKey {
+  readonly at: number;
+  readonly flags: string;
+}
+
+/** Where the keys of a request are; undefined when the request does not fit the specs. */
+export function findKeys(command: Command, argv: readonly Bytes[]): FoundKey[] | undefined {
+  const specs = command.spec.keys ?? [];
+  if (command.spec.getKeys !== undefined) {
+    const flags = specs[0]?.flags ?? 'RW';
+    return command.spec.getKeys(argv).map((at) => ({ at, flags }));
+  }
+  const found: FoundKey[] = [];
+  for (const spec of specs) {
+    const positions = positionsOf(spec, argv);
+    if (positions === undefined) return undefined;
+    for (const at of positions) found.push({ at, flags: spec.flags });
+  }
+  return found;
+}
+
+function positionsOf({ begin, find }: KeySpec, argv: readonly Bytes[]): number[] | undefined {
+  if (typeof begin !== 'number' || find === 'unknown') return [];
+  const positions: number[] = [];
+  if ('last' in find) {
+    let last = find.last >= 0 ? begin + find.last : argv.length + find.last;
+    if (find.limit > 1) last = begin + Math.floor((argv.length - begin) / find.limit) - 1;
+    for (let at = begin; at <= last && at < argv.length; at += find.step) positions.push(at);
+    return positions;
+  }
+  const count = parseSafeInteger(argv[begin + find.count] ?? '');
+  const first = begin + find.first;
+  if (count === undefined || count < 0 || first + (count - 1) * find.step >= argv.length) return undefined;
+  for (let i = 0; i < count; i++) positions.push(first + i * find.step);
+  return positions;
+}

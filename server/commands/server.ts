@@ -1,0 +1,99 @@
+/** Commands about the node as a whole (https://redis.io/docs/latest/commands/?group=server). */
+
+import type { Keyspace } from '../../keyspace/keyspace.ts';
+import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../protocol/errors.ts';
+import { OK, type Reply, Verbatim } from '../../protocol/reply.ts';
+import { integer } from '../arguments.ts';
+import type { Client } from '../client.ts';
+import { defineCommands } from '../command.ts';
+import { info } from '../info.ts';
+
+/** Empties databases: counts every key as a change, and at least one so that it is always propagated. */
+function flush(client: Client, argv: readonly Bytes[], databases: readonly Keyspace[]): Reply {
+  const mode = argv[1] === undefined ? 'SYNC' : asciiUpper(argv[1]);
+  if (argv.length > 2 || (mode !== 'SYNC' && mode !== 'ASYNC')) fail(SYNTAX);
+  for (const db of databases) {
+    db.touchAll();
+    client.server.world.dirty += db.size;
+    db.clear();
+  }
+  client.server.world.dirty++;
+  return OK;
+}
+
+function databaseIndex(client: Client, text: Bytes, which: string): number {
+  const index = integer(text, `ERR invalid ${which} DB index`);
+  return index >= 0 && index < client.server.databases.length ? index : fail('ERR DB index is out of range');
+}
+
+export const serverCommands = defineCommands('server', {
+  dbsize: {
+    summary: 'Counts the keys of the database.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['readonly', 'fast'],
+    categories: ['keyspace'],
+    tips: ['request_policy:all_shards', 'response_policy:agg_sum'],
+    run: (client) => client.db.size,
+  },
+  flushall: {
+    summary: 'Removes every key of every database.',
+    since: '1.0.0',
+    complexity: 'O(N) with N the number of keys',
+    arity: -1,
+    flags: ['write'],
+    categories: ['keyspace', 'dangerous'],
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
+    run: (client, argv) => flush(client, argv, client.server.databases),
+  },
+  flushdb: {
+    summary: 'Removes every key of the database.',
+    since: '1.0.0',
+    complexity: 'O(N) with N the number of keys',
+    arity: -1,
+    flags: ['write'],
+    categories: ['keyspace', 'dangerous'],
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
+    run: (client, argv) => flush(client, argv, [client.db]),
+  },
+  swapdb: {
+    summary: 'Exchanges two databases.',
+    since: '4.0.0',
+    complexity: 'O(N) with N the number of clients that watch or block',
+    arity: 3,
+    flags: ['write', 'fast'],
+    categories: ['keyspace', 'dangerous'],
+    run(client, argv) {
+      const first = databaseIndex(client, argv[1], 'first');
+      const second = databaseIndex(client, argv[2], 'second');
+      client.server.swap(first, second);
+      client.server.world.dirty++;
+      return OK;
+    },
+  },
+  time: {
+    summary: "Answers the node's time in seconds and microseconds.",
+    since: '2.6.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['loading', 'stale', 'fast'],
+    categories: [],
+    tips: ['nondeterministic_output'],
+    run(client) {
+      const micros = client.server.micros();
+      return [String(Math.floor(micros / 1e6)), String(micros % 1e6)];
+    },
+  },
+  info: {
+    summary: 'Describes the node and its statistics.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: -1,
+    flags: ['loading', 'stale'],
+    categories: ['dangerous'],
+    tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
+    run: (client, argv) => new Verbatim('txt', info(client.server, argv.slice(1))),
+  },
+});

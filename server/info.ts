@@ -1,0 +1,112 @@
+/** INFO: the node described in sections, each a function of its own. */
+import { asciiLower, type Bytes } from '../protocol/bytes.ts';
+import { eachCommand } from './commands/command.ts';
+import type { Server } from './server.ts';
+import { LOSTLOCK_VERSION, VERSION } from './version.ts';
+
+type Field = readonly [string, string | number];
+
+const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
+  *server(server) {
+    const uptime = Math.floor((server.now - server.startedAt) / 1000);
+    yield ['redis_version', VERSION];
+    yield ['redis_git_sha1', '00000000'];
+    yield ['redis_git_dirty', 0];
+    yield ['redis_mode', 'standalone'];
+    yield ['lostlock_version', LOSTLOCK_VERSION];
+    yield ['arch_bits', 64];
+    yield ['run_id', server.runId];
+    yield ['tcp_port', server.settings.port];
+    yield ['server_time_usec', server.micros()];
+    yield ['uptime_in_seconds', uptime];
+    yield ['uptime_in_days', Math.floor(uptime / 86400)];
+    yield ['hz', 10];
+    yield ['configured_hz', 10];
+  },
+  *clients(server) {
+    yield ['connected_clients', server.clients.size];
+    yield ['cluster_connections', 0];
+    yield ['maxclients', server.settings.maxclients];
+    yield ['blocked_clients', server.blocking.total];
+    yield ['tracking_clients', 0];
+  },
+  *memory(server) {
+    yield ['maxmemory', server.settings.maxmemory];
+    yield ['maxmemory_policy', server.settings['maxmemory-policy']];
+  },
+  *persistence(server) {
+    yield ['loading', 0];
+    yield ['async_loading', 0];
+    yield ['rdb_bgsave_in_progress', 0];
+    yield ['aof_enabled', server.settings.appendonly ? 1 : 0];
+  },
+  *stats(server) {
+    const { stats } = server;
+    yield ['total_connections_received', stats.connections];
+    yield ['total_commands_processed', stats.commands];
+    yield ['rejected_connections', stats.rejected];
+    yield ['expired_keys', stats.expired];
+    yield ['evicted_keys', stats.evicted];
+    yield ['keyspace_hits', stats.hits];
+    yield ['keyspace_misses', stats.misses];
+    yield ['pubsub_channels', server.pubsub.channels.size];
+    yield ['pubsub_patterns', server.pubsub.patterns.size];
+    yield ['pubsubshard_channels', server.pubsub.shardChannels.size];
+    yield ['client_query_buffer_limit_disconnections', stats.queryBufferDisconnections];
+  },
+  *replication(server) {
+    yield* server.replicationInfo();
+  },
+  *cpu() {
+    yield ['used_cpu_sys', '0.000000'];
+    yield ['used_cpu_user', '0.000000'];
+  },
+  *modules() {},
+  *commandstats(server) {
+    for (const command of eachCommand(server)) {
+      for (const each of [command, ...(command.subcommands?.values() ?? [])]) {
+        const calls = server.stats.calls[each.serial] ?? 0;
+        const refused = server.stats.refused[each.serial] ?? 0;
+        if (calls + refused === 0) continue;
+        const failed = server.stats.failed[each.serial] ?? 0;
+        yield [
+          `cmdstat_${each.fullName}`,
+          `calls=${calls},usec=0,usec_per_call=0.00,rejected_calls=${refused},failed_calls=${failed}`,
+        ];
+      }
+    }
+  },
+  *errorstats() {},
+  *latencystats() {},
+  *cluster() {
+    yield ['cluster_enabled', 0];
+  },
+  *keyspace(server) {
+    for (const db of server.databases) {
+      if (db.size === 0) continue;
+      yield [`db${db.index}`, `keys=${db.size},expires=${db.volatile},avg_ttl=0`];
+    }
+  },
+};
+
+const TITLES: Record<string, string> = { cpu: 'CPU' };
+/** What INFO alone leaves out. */
+const EXTRA = new Set(['commandstats', 'latencystats']);
+
+/** The text of the sections asked for; none: the default ones. */
+export function info(server: Server, asked: readonly Bytes[]): Bytes {
+  const words = asked.length === 0 ? ['default'] : asked.map(asciiLower);
+  const everything = words.includes('all') || words.includes('everything');
+  const chosen = Object.keys(SECTIONS).filter(
+    (name) => everything || words.includes(name) || (words.includes('default') && !EXTRA.has(name)),
+  );
+  const parts = chosen.map((name) => {
+    const title =
+      TITLES[name] ??
+      name.slice(0, 1).replace(/[a-z]/, (c) => String.fromCharCode(c.charCodeAt(0) - 32)) + name.slice(1);
+    let text = `# ${title}\r\n`;
+    for (const [field, value] of SECTIONS[name]?.(server) ?? []) text += `${field}:${value}\r\n`;
+    return text;
+  });
+  return parts.join('\r\n');
+}
