@@ -30,6 +30,12 @@ const FLAG_CATEGORIES: Partial<Record<Flag, readonly string[]>> = {
   blocking: ['blocking'],
 };
 
+/** The order in which COMMAND INFO lists categories. */
+const CATEGORY_ORDER =
+  'keyspace read write set sortedset list hash string bitmap hyperloglog geo stream pubsub admin fast slow blocking dangerous connection transaction scripting'.split(
+    ' ',
+  );
+
 /** A command's ACL categories, with their at-sign. */
 export function categoriesOf(command: Command): string[] {
   const { flags, categories } = command.spec;
@@ -37,7 +43,7 @@ export function categoriesOf(command: Command): string[] {
   for (const flag of flags) for (const each of FLAG_CATEGORIES[flag] ?? []) all.add(each);
   if (flags.includes('readonly') && !all.has('scripting')) all.add('read');
   all.add(flags.includes('fast') ? 'fast' : 'slow');
-  return [...all].map((name) => `@${name}`);
+  return CATEGORY_ORDER.filter((name) => all.has(name)).map((name) => `@${name}`);
 }
 
 function statuses(words: readonly string[]): SimpleString[] {
@@ -105,9 +111,9 @@ export function commandInfo(command: Command): Reply {
     new SetReply(statuses(spec.flags)),
     ...legacyRange(specs),
     new SetReply(statuses(categoriesOf(command))),
-    spec.tips ?? [],
-    specs.map(describeSpec),
-    [...(command.subcommands?.values() ?? [])].map(commandInfo),
+    new SetReply(spec.tips ?? []),
+    new SetReply(specs.map(describeSpec)),
+    new SetReply([...(command.subcommands?.values() ?? [])].map(commandInfo)),
   ];
 }
 

@@ -1,6 +1,7 @@
 /** Keyspace notifications: which classes of events are wanted, and their delivery on the two kinds of channels. */
 import type { Keyspace } from '../keyspace/keyspace.ts';
 import type { Bytes } from '../protocol/bytes.ts';
+import { parseEventClasses } from './event-classes.ts';
 import type { Server } from './server.ts';
 
 /** The events of each class, by the letter notify-keyspace-events gives it. Whatever is not listed is generic. */
@@ -20,29 +21,6 @@ const CLASSES: Record<string, string> = {
 const CLASS_OF = new Map<string, string>();
 for (const [letter, events] of Object.entries(CLASSES)) {
   for (const event of events.split(' ')) CLASS_OF.set(event, letter);
-}
-
-/** The classes that the letter A stands for: all but misses and new keys. */
-const ALL = 'g$lshzxetd';
-const ORDER = `${ALL}KEmn`;
-
-/** Reads the setting's letters; undefined when one is unknown. */
-export function parseEventClasses(text: Bytes): Set<string> | undefined {
-  const classes = new Set<string>();
-  for (const letter of text) {
-    if (letter === 'A') for (const each of ALL) classes.add(each);
-    else if (ORDER.includes(letter)) classes.add(letter);
-    else return undefined;
-  }
-  return classes;
-}
-
-/** Prints classes as CONFIG GET does. */
-export function printEventClasses(classes: ReadonlySet<string>): Bytes {
-  const all = [...ALL].every((letter) => classes.has(letter));
-  let out = all ? 'A' : [...ALL].filter((letter) => classes.has(letter)).join('');
-  for (const letter of 'KEmn') if (classes.has(letter)) out += letter;
-  return out;
 }
 
 export class Notifications {

@@ -3,6 +3,7 @@
  * startServer's options all derive from this table.
  */
 import { asciiLower, type Bytes, parseSafeInteger } from '../protocol/bytes.ts';
+import { parseEventClasses, printEventClasses } from './event-classes.ts';
 
 /** A refusal says why, in Redis' words. */
 export class BadSetting {
@@ -77,6 +78,15 @@ function text(initial: Bytes, fixed = false) {
   );
 }
 
+function eventClasses() {
+  const read = (letters: Bytes): Bytes | BadSetting => {
+    const classes = parseEventClasses(letters);
+    if (classes !== undefined) return printEventClasses(classes);
+    return new BadSetting("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
+  };
+  return parameter<Bytes>('', read, (value) => value);
+}
+
 /** Every parameter that means something here. */
 export const parameters = {
   port: integer(6379, 0, 65535, true),
@@ -91,7 +101,7 @@ export const parameters = {
   // V8's longest string is 24 bytes short of Redis' own maximum.
   'proto-max-bulk-len': memory(512 * 1024 ** 2 - 1024, 1024 ** 2),
   'client-query-buffer-limit': memory(1024 ** 3, 1024 ** 2),
-  'notify-keyspace-events': text(''),
+  'notify-keyspace-events': eventClasses(),
   'busy-reply-threshold': integer(5000),
   appendonly: flag(false),
   appendfsync: text('everysec'),

@@ -2,14 +2,7 @@
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { globMatch } from '../../protocol/glob.ts';
-import {
-  MapReply,
-  NULL_ARRAY,
-  type Reply,
-  ReplyError,
-  SetReply,
-  SimpleString,
-} from '../../protocol/reply.ts';
+import { MapReply, type Reply, ReplyError, SetReply, SimpleString } from '../../protocol/reply.ts';
 import { Options } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { arityFits, type Command, defineContainer } from '../command.ts';
@@ -122,7 +115,7 @@ export const commandCommand = defineContainer(
         if (names.length === 0) return eachCommand(client.server).map(commandInfo);
         return names.map((name) => {
           const command = named(client.server, name);
-          return command === undefined ? NULL_ARRAY : commandInfo(command);
+          return command === undefined ? null : commandInfo(command);
         });
       },
     },

@@ -155,9 +155,11 @@ const anyType = ban('any', (file) => !isTidyItself(file), [
   [/(?:[:<|&]\s*|\bas\s+)any\b(?!\s*[(.])/g, 'write the type, or unknown with a check'],
 ]);
 
-const defaultExports = ban('default-exports', (file) => !/^[^/]+\.config\.ts$/.test(file.path), [
-  [/\bexport\s+default\b|\bas\s+default\b/g, 'export by name'],
-]);
+const defaultExports = ban(
+  'default-exports',
+  (file) => !/(^|\/)[^/]+\.config\.ts$|^jest\.ts$/.test(file.path),
+  [[/\bexport\s+default\b|\bas\s+default\b/g, 'export by name']],
+);
 
 const focusedTests = ban('focused-tests', (file) => isTest(file) && !isTidyItself(file), [
   [

@@ -1,0 +1,134 @@
+/** The package as npm ships it: what the tarball holds, and that every entry loads, in both module systems, with types. */
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+
+const project = mkdtempSync(join(tmpdir(), 'lostlock-user-'));
+const modules = join(project, 'node_modules');
+let packed: { size: number; files: { path: string }[] };
+
+/** The shipped entries that can be loaded outside a test runner, './locks' as 'lostlock/locks'. */
+const entries = Object.entries(manifest.exports)
+  .filter(([name, target]) => typeof target !== 'string' && name !== './vitest' && existsSync(source(target)))
+  .map(([name]) => `lostlock${name.slice(1)}`);
+
+/** The source file that an entry is built from. */
+function source(target: { import: { default: string } }): string {
+  return target.import.default.replace('./dist/', '').replace(/\.js$/, '.ts');
+}
+
+function run(command: string, ...args: string[]): string {
+  return execFileSync(command, args, { cwd: project, encoding: 'utf8', shell: process.platform === 'win32' });
+}
+
+beforeAll(() => {
+  execFileSync(process.execPath, ['--import', 'tsx', 'build.ts'], { stdio: 'inherit' });
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', project];
+  const listing = execFileSync(npm, pack, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  const parsed = JSON.parse(listing) as { filename: string; size: number; files: { path: string }[] }[];
+  packed = parsed[0] as (typeof parsed)[0];
+  run('tar', '-xf', `lostlock-${manifest.version}.tgz`);
+  mkdirSync(join(modules, '@types'), { recursive: true });
+  const links = [...Object.keys(manifest.dependencies), '@types/node', 'undici-types', 'ioredis'];
+  for (const name of links) symlinkSync(resolve('node_modules', name), join(modules, name), 'junction');
+  // Moved, not linked: what it requires must be found from where a user's package manager puts it.
+  run(process.execPath, '-e', "fs.renameSync('package', 'node_modules/lostlock')");
+  writeFileSync(join(project, 'package.json'), '{ "private": true }');
+}, 120_000);
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+test('the tarball holds the build and the notices, and nothing else', () => {
+  const paths = packed.files.map((file) => file.path);
+  const others = paths.filter((path) => !/^dist\/.*\.(js|cjs|d\.ts|d\.cts)$/.test(path)).sort();
+  expect(others).toEqual(['CHANGELOG.md', 'LICENSE', 'NOTICE', 'README.md', 'package.json']);
+  expect(paths.filter((path) => /test|bench|support/.test(path) && !/^dist\/vitest\./.test(path))).toEqual(
+    [],
+  );
+  expect(packed.size).toBeLessThan(2_000_000);
+});
+
+test('every entry can be required', () => {
+  const script = `for (const name of ${JSON.stringify(entries)}) if (Object.keys(require(name)).length === 0) throw name`;
+  run(process.execPath, '-e', script);
+});
+
+test('every entry can be imported', () => {
+  const script = `for (const name of ${JSON.stringify(entries)}) if (Object.keys(await import(name)).length === 0) throw name`;
+  run(process.execPath, '--input-type=module', '-e', script);
+});
+
+const serving = `
+  const server = await startServer();
+  const socket = require('node:net').connect(server.port, server.host);
+  socket.write('ECHO hello\\r\\n');
+  const [chunk] = await require('node:events').once(socket, 'data');
+  console.log(String(chunk).trim());
+  socket.destroy();
+  await server.stop();
+`;
+
+test('a CommonJS program starts a server, is answered, and ends by itself', () => {
+  const script = `const { startServer } = require('lostlock'); (async () => {${serving}})();`;
+  expect(run(process.execPath, '-e', script)).toMatch(/hello/);
+});
+
+test('an ES module starts a server, is answered, and ends by itself', () => {
+  const head = `import { startServer } from 'lostlock'; import { createRequire } from 'node:module';`;
+  const script = `${head} const require = createRequire('/'); ${serving}`;
+  expect(run(process.execPath, '--input-type=module', '-e', script)).toMatch(/hello/);
+});
+
+test("Jest's entry and the main one share their code, so that neither state nor classes come twice", () => {
+  const script = `const { globalSetup } = require('lostlock/jest'); const main = require.resolve('lostlock');
+    if (!require.cache[main]) throw new Error('lostlock/jest bundles its own copy of lostlock');`;
+  run(process.execPath, '-e', script);
+});
+
+test('the command starts from the package', async () => {
+  const cli = join(modules, 'lostlock', manifest.bin.lostlock);
+  expect(readFileSync(cli, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  const child = spawn(process.execPath, [cli, '--port', '0'], { cwd: project });
+  const [line] = await once(child.stdout, 'data');
+  expect(String(line)).toMatch(/^Ready to accept connections tcp \d+\n$/);
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+});
+
+for (const extension of ['cts', 'mts']) {
+  test(`the types hold without skipLibCheck in a .${extension} file`, () => {
+    const imports = entries.map((name, i) => `import * as m${i} from '${name}'; export { m${i} };`);
+    const use =
+      "import { startServer } from 'lostlock'; export const url: Promise<string> = startServer().then((s) => s.url);";
+    writeFileSync(join(project, `user.${extension}`), [...imports, use].join('\n'));
+    const tsc = resolve('node_modules', 'typescript', 'bin', 'tsc');
+    const strict = [
+      '--noEmit',
+      '--strict',
+      '--module',
+      'node16',
+      '--lib',
+      'es2023,esnext.disposable',
+      '--types',
+      'node',
+    ];
+    const checked = spawnSync(process.execPath, [tsc, ...strict, `user.${extension}`], {
+      cwd: project,
+      encoding: 'utf8',
+    });
+    expect(checked.stdout + checked.stderr).toBe('');
+  });
+}

@@ -1,0 +1,6 @@
+/** A project as a user of `lostlock/vitest` has it; test/packaging/runners.test.ts runs it. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: { globalSetup: '../../../vitest.ts', include: ['**/*.user.ts'] },
+});
