@@ -9,6 +9,8 @@ import manifest from './package.json' with { type: 'json' };
 const dist = resolve('dist');
 
 rmSync(dist, { recursive: true, force: true });
+// A build that fails leaves nothing behind that could be taken for a whole one.
+process.on('exit', (status) => status !== 0 && rmSync(dist, { recursive: true, force: true }));
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
 const compiled = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);

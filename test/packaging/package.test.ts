@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
+import { ensureBuilt } from '../support/built.ts';
 
 const project = mkdtempSync(join(tmpdir(), 'lostlock-user-'));
 const modules = join(project, 'node_modules');
@@ -33,8 +34,8 @@ function run(command: string, ...args: string[]): string {
   return execFileSync(command, args, { cwd: project, encoding: 'utf8', shell: process.platform === 'win32' });
 }
 
-beforeAll(() => {
-  execFileSync(process.execPath, ['--import', 'tsx', 'build.ts'], { stdio: 'inherit' });
+beforeAll(async () => {
+  await ensureBuilt();
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', project];
   const listing = execFileSync(npm, pack, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

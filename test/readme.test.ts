@@ -1,0 +1,72 @@
+/** Runs the programs of README.md as pasted, and compares what they print with what the page says. */
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ensureBuilt } from './support/built.ts';
+
+const readme = readFileSync('README.md', 'utf8');
+const project = mkdtempSync(join(tmpdir(), 'lostlock-readme-'));
+
+/** The code blocks in a language that are whole programs: they import lostlock and print something. */
+function programs(language: string): string[] {
+  const blocks = [...readme.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))];
+  return blocks.map((block) => block[1] ?? '').filter((text) => text.includes('console.log'));
+}
+
+/** What a program says that it prints: the text behind each arrow. */
+function promised(program: string): string[] {
+  return [...program.matchAll(/\/\/ → (.*)$/gm)].map((match) => match[1] ?? '');
+}
+
+beforeAll(async () => {
+  mkdirSync(join(project, 'node_modules'));
+  symlinkSync(resolve('.'), join(project, 'node_modules', 'lostlock'), 'junction');
+  symlinkSync(resolve('node_modules', 'ioredis'), join(project, 'node_modules', 'ioredis'), 'junction');
+  await ensureBuilt();
+});
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+const loaders: Record<string, string[]> = {
+  js: [],
+  ts: ['--import', resolve('node_modules/tsx/dist/esm/index.mjs')],
+};
+
+for (const [language, loader] of Object.entries(loaders)) {
+  test(`README.md has ${language} programs`, () => {
+    expect(programs(language).length).toBeGreaterThan(0);
+  });
+  for (const [index, program] of programs(language).entries()) {
+    test(`the ${language} program ${index + 1} of README.md prints what the page says, and ends`, () => {
+      const file = join(project, `program-${index}.m${language}`);
+      writeFileSync(file, program);
+      const run = spawnSync(process.execPath, [...loader, file], {
+        cwd: project,
+        encoding: 'utf8',
+        timeout: 60_000,
+      });
+      expect(run.stderr).toBe('');
+      expect(run.stdout.trim().split('\n')).toEqual(promised(program));
+      expect(run.status).toBe(0);
+    });
+  }
+}
+
+test('README.md names only files and scripts that exist', () => {
+  const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map((match) => match[1] ?? '');
+  expect(links.filter((path) => !existsSync(path))).toEqual([]);
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+  const named = [...readme.matchAll(/npm run ([\w:-]+)/g)].map((match) => match[1] ?? '');
+  expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  const paths = [...readme.matchAll(/vitest run (test\/[\w./-]+)/g)].map((match) => match[1] ?? '');
+  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+});
