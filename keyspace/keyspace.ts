@@ -36,7 +36,8 @@ export class Entry {
 
 /** Someone who watches a key: WATCH marks its transaction, client-side caching its clients. */
 export interface Watcher {
-  touched: boolean;
+  /** The key has changed. */
+  touch(): void;
 }
 
 /** What all databases of one node share: the frozen instant, the count of changes, and who wants to hear of them. */
@@ -229,14 +230,14 @@ export class Keyspace {
   /** Spoils the transactions that watch the key. */
   touch(key: Bytes): void {
     const watchers = this.watchers.get(key);
-    if (watchers !== undefined) for (const watcher of watchers) watcher.touched = true;
+    if (watchers !== undefined) for (const watcher of watchers) watcher.touch();
   }
 
   /** Spoils the transactions that watch a key that exists here, or in the database about to take this one's place. */
   touchAll(replacement?: Keyspace): void {
     for (const [key, watchers] of this.watchers) {
       if (!this.entries.has(key) && !replacement?.entries.has(key)) continue;
-      for (const watcher of watchers) watcher.touched = true;
+      for (const watcher of watchers) watcher.touch();
     }
   }
 

@@ -47,7 +47,8 @@ function encodeInteger(value: number): Bytes {
   return (value >= 0 && value < CACHED ? INTEGERS[value] : undefined) ?? `:${value}\r\n`;
 }
 
-function encodeArrayHead(length: number): Bytes {
+/** The opening of an array whose items follow. */
+export function encodeArrayHead(length: number): Bytes {
   return length < CACHED ? ARRAY_HEADS[length]! : `*${length}\r\n`;
 }
 

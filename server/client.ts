@@ -3,10 +3,11 @@ import type { Keyspace, Watcher } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { type DecodeLimits, RequestDecoder } from '../protocol/decode.ts';
 import { encodeReply } from '../protocol/encode.ts';
-import { PushReply, type Reply } from '../protocol/reply.ts';
+import type { Reply } from '../protocol/reply.ts';
 import type { Blocked } from './blocking.ts';
 import type { Command } from './command.ts';
 import type { Connection, Receiver } from './host.ts';
+import type { Message } from './pubsub.ts';
 import type { Server } from './server.ts';
 
 /** States that need a closer look before a command runs; zero for an ordinary client. */
@@ -26,6 +27,9 @@ export const MONITOR = 512;
 /** A user whose ACL rules must be asked. */
 export const RESTRICTED = 1024;
 
+/** A client in one of these states gets no replies, only pushes. */
+const MUTED = REPLY_OFF | REPLY_SKIP | PRIMARY_LINK;
+
 /** The commands queued since MULTI. */
 export interface Transaction {
   readonly queue: { command: Command; argv: Bytes[] }[];
@@ -33,15 +37,28 @@ export interface Transaction {
   aborted: boolean;
 }
 
-/** A key that WATCH saw. */
-export interface WatchedKey {
+/** A key that WATCH saw, as one client's watch on it. */
+export class Watch implements Watcher {
   readonly db: Keyspace;
   readonly key: Bytes;
   /** It was past its deadline already when watched, so that its removal is no change. */
-  readonly expired: boolean;
+  expired: boolean;
+  readonly #client: Client;
+
+  constructor(client: Client, key: Bytes, expired: boolean) {
+    this.#client = client;
+    this.db = client.db;
+    this.key = key;
+    this.expired = expired;
+  }
+
+  touch(): void {
+    if (this.expired && !this.db.entries.has(this.key)) this.expired = false;
+    else this.#client.touched = true;
+  }
 }
 
-export class Client implements Receiver, Watcher {
+export class Client implements Receiver {
   readonly id: number;
   readonly server: Server;
   /** undefined for a script's and other built-in clients. */
@@ -59,7 +76,7 @@ export class Client implements Receiver, Watcher {
   library: { name: Bytes; version: Bytes } = { name: '', version: '' };
   lastCommand: Command | undefined;
   transaction: Transaction | undefined;
-  readonly watched: WatchedKey[] = [];
+  readonly watched: Watch[] = [];
   /** A watched key has changed. */
   touched = false;
   readonly channels = new Set<Bytes>();
@@ -70,8 +87,8 @@ export class Client implements Receiver, Watcher {
   writeOffset = 0;
   /** Replies not handed to the connection yet. */
   #out = '';
-  /** Pushes that arose while a command of this client runs: they follow its reply. */
-  #pushes: PushReply[] | undefined;
+  /** Pushes that wait for the end of EXEC's reply. */
+  #held: Bytes | undefined;
   /** Nothing more is read; the connection closes once the output is delivered. */
   closing = false;
   gone = false;
@@ -130,32 +147,37 @@ export class Client implements Receiver, Watcher {
     this.server.settle();
   }
 
-  /** Queues a reply. Pushes that arose meanwhile follow it. */
+  /** Queues a reply, unless the client has turned replies off. */
   reply(reply: Reply): void {
-    this.write(encodeReply(reply, this.protocol));
+    if (!this.muted) this.write(encodeReply(reply, this.protocol));
   }
 
-  /** Queues a message outside the request-reply order; after the reply when this client's own command is running. */
-  push(message: PushReply): void {
-    if (this.protocol === 3 && this.server.running === this) {
-      this.#pushes ??= [];
-      this.#pushes.push(message);
-      return;
-    }
-    this.write(encodeReply(message, this.protocol));
+  /** True when replies are not sent, only pushes. */
+  get muted(): boolean {
+    return (this.state & MUTED) !== 0;
   }
 
-  /** Sends the pushes that had to wait for the reply. */
+  /** Queues a message outside the request-reply order. */
+  push(message: Message): void {
+    const bytes = message.bytes(this.protocol);
+    if (this.#held !== undefined && this.protocol === 3) this.#held += bytes;
+    else this.write(bytes);
+  }
+
+  /** Keeps RESP3's pushes back until `releasePushes`: an array is being written, which they would break. */
+  holdPushes(): void {
+    this.#held = '';
+  }
+
   releasePushes(): void {
-    if (this.#pushes === undefined) return;
-    const pushes = this.#pushes;
-    this.#pushes = undefined;
-    for (const message of pushes) this.write(encodeReply(message, this.protocol));
+    const held = this.#held ?? '';
+    this.#held = undefined;
+    if (held !== '') this.write(held);
   }
 
   /** Queues encoded bytes. */
   write(bytes: Bytes): void {
-    if (this.connection === undefined || this.gone) return;
+    if (this.connection === undefined || this.gone || bytes === '') return;
     if (this.#out.length === 0) this.server.hasOutput(this);
     this.#out += bytes;
   }
@@ -201,9 +223,4 @@ export class Client implements Receiver, Watcher {
   get subscriptions(): number {
     return this.channels.size + this.patterns.size;
   }
-}
-
-/** A push message: kind and payload. */
-export function push(...items: Reply[]): PushReply {
-  return new PushReply(items);
 }

@@ -6,7 +6,7 @@ import {
   type Client,
   IN_MULTI,
   PRIMARY_LINK,
-  REPLY_OFF,
+  REPLICA_LINK,
   REPLY_SKIP,
   RESP2_SUBSCRIBER,
   RESTRICTED,
@@ -21,6 +21,7 @@ import {
   MAY_REPLICATE,
   NO_AUTH,
   NO_MULTI,
+  READ,
   STALE,
   WRITE,
 } from './command.ts';
@@ -47,20 +48,14 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
   }
   const found = command instanceof ReplyError ? command : checkWords(server, command, argv);
   if (found instanceof ReplyError) {
-    if (client.transaction !== undefined) client.transaction.aborted = true;
-    if (!isSecurityProbe(server, client, name)) answer(client, found);
+    if (isSecurityProbe(server, client, name)) return;
+    reject(server, client, command instanceof ReplyError ? undefined : command, found);
     return;
   }
   client.lastCommand = found;
   const refusal = refuse(server, client, found, argv);
   if (refusal !== undefined) {
-    if (refusal === POSTPONED) return;
-    server.stats.refused[found.serial] = (server.stats.refused[found.serial] ?? 0) + 1;
-    if (client.transaction !== undefined) {
-      if (found.name === 'exec') server.discard(client);
-      else client.transaction.aborted = true;
-    }
-    answer(client, found.name === 'exec' ? execRefusal(refusal) : refusal);
+    if (refusal !== POSTPONED) reject(server, client, found, refusal);
     return;
   }
   if (client.has(IN_MULTI) && !RUNS_IN_MULTI.has(found.name)) {
@@ -74,16 +69,25 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
 /** Commands that act at once although a transaction is being queued. */
 const RUNS_IN_MULTI = new Set(['exec', 'discard', 'multi', 'watch', 'quit', 'reset']);
 
+/** Answers; a reply to be skipped is skipped now (CLIENT REPLY SKIP itself means the next one). */
 function answer(client: Client, reply: Reply | undefined): void {
-  if (client.has(REPLY_OFF | REPLY_SKIP | PRIMARY_LINK)) {
-    if (client.lastCommand?.fullName === 'client|reply') {
-      if (reply !== undefined) client.reply(reply);
-      return;
-    }
+  if (reply !== undefined) client.reply(reply);
+  if (client.has(REPLY_SKIP) && client.lastCommand?.fullName !== 'client|reply') {
     client.mark(REPLY_SKIP, false);
+  }
+}
+
+/** Answers a request that does not run: it spoils the transaction being queued, and EXEC gives up the whole. */
+function reject(server: Server, client: Client, command: Command | undefined, refusal: ReplyError): void {
+  if (command !== undefined) server.stats.refused[command.serial]!++;
+  if (command?.name === 'exec') {
+    server.discard(client);
+    const why = refusal.text.startsWith('ERR ') ? refusal.text.slice(4) : refusal.text;
+    answer(client, new ReplyError(`EXECABORT Transaction discarded because of: ${why}`));
     return;
   }
-  if (reply !== undefined) client.reply(reply);
+  if (client.transaction !== undefined) client.transaction.aborted = true;
+  answer(client, refusal);
 }
 
 /** Finds the table entry of a request, whatever the case of its name; a ReplyError when there is none. */
@@ -144,18 +148,17 @@ export const GATE_MONITORED = 64;
 
 /** Why a request may not run now, in Redis' order of asking; undefined when it may. */
 function refuse(server: Server, client: Client, command: Command, argv: Bytes[]): ReplyError | undefined {
-  const { bits } = command;
+  const bits = effectiveBits(client, command);
   if (client.has(UNAUTHENTICATED) && (bits & NO_AUTH) === 0) return new ReplyError(NOAUTH);
-  if (client.has(IN_MULTI) && (bits & NO_MULTI) !== 0) {
+  if (client.has(IN_MULTI) && (command.bits & NO_MULTI) !== 0) {
     return new ReplyError('ERR Command not allowed inside a transaction');
   }
   if (client.has(RESTRICTED)) {
     const denied = server.denied(client, command, argv);
     if (denied !== undefined) return denied;
   }
-  const writes = (effectiveBits(client, command) & (WRITE | MAY_REPLICATE)) !== 0;
   if (server.state !== 0) {
-    const refusal = refusedByState(server, client, command);
+    const refusal = refusedForData(server, client, command, bits);
     if (refusal !== undefined) return refusal;
   }
   if (client.has(RESP2_SUBSCRIBER) && !SUBSCRIBER_COMMANDS.has(command.name)) {
@@ -163,6 +166,14 @@ function refuse(server: Server, client: Client, command: Command, argv: Bytes[])
       `ERR Can't execute '${command.fullName}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`,
     );
   }
+  if (server.state !== 0) {
+    const refusal = refusedForPhase(server, client, command, bits);
+    if (refusal !== undefined) return refusal;
+  }
+  if (client.has(REPLICA_LINK) && (bits & (WRITE | MAY_REPLICATE | READ)) !== 0) {
+    return new ReplyError("ERR Replica can't interact with the keyspace");
+  }
+  const writes = (bits & (WRITE | MAY_REPLICATE)) !== 0;
   if ((server.state & GATE_PAUSED) !== 0 && server.pausing.holds(client, writes)) {
     server.pausing.postpone(client, argv);
     return POSTPONED;
@@ -182,47 +193,50 @@ const SUBSCRIBER_COMMANDS = new Set([
   'reset',
 ]);
 
+/** What every queued command must allow for EXEC to be allowed it. */
+const TOLERANCES = STALE | LOADING;
+
 /** EXEC counts as whatever its queued commands are. */
 function effectiveBits(client: Client, command: Command): number {
-  if (command.name !== 'exec' || client.transaction === undefined) return command.bits;
-  let bits = 0;
-  for (const { command: queued } of client.transaction.queue) bits |= queued.bits;
-  return command.bits | bits;
+  let bits = command.bits;
+  if (command.name !== 'exec' || client.transaction === undefined) return bits;
+  for (const { command: queued } of client.transaction.queue) {
+    bits = ((bits | queued.bits) & ~TOLERANCES) | (bits & queued.bits & TOLERANCES);
+  }
+  return bits;
 }
 
-function refusedByState(server: Server, client: Client, command: Command): ReplyError | undefined {
+/** Commands that a transaction may always end with, however little memory is left; EXEC by what it queued. */
+const ENDS_MULTI = new Set(['exec', 'discard', 'quit', 'reset']);
+
+/** Refusals for the data's sake: no memory left, too few replicas, a replica that takes no writes. */
+function refusedForData(server: Server, client: Client, command: Command, bits: number) {
+  const { state } = server;
+  if (client.has(PRIMARY_LINK)) return undefined;
+  if ((state & GATE_LIMITED_MEMORY) !== 0 && !server.freeMemory()) {
+    const queueing = client.has(IN_MULTI) && !ENDS_MULTI.has(command.name);
+    if (queueing || (bits & DENY_OOM) !== 0) return new ReplyError(OOM);
+  }
+  if ((bits & WRITE) === 0) return undefined;
+  if ((state & GATE_MIN_REPLICAS) !== 0 && !server.enoughReplicas()) {
+    return new ReplyError('NOREPLICAS Not enough good replicas to write.');
+  }
+  if ((state & GATE_REPLICA) !== 0 && server.readOnlyReplica()) return new ReplyError(READONLY);
+  return undefined;
+}
+
+/** Refusals because of what the node is going through: its link is down, it loads, a script keeps it busy. */
+function refusedForPhase(server: Server, client: Client, command: Command, bits: number) {
   const { state } = server;
   const primaryLink = client.has(PRIMARY_LINK);
-  const bits = effectiveBits(client, command);
-  if (
-    (state & GATE_LIMITED_MEMORY) !== 0 &&
-    !primaryLink &&
-    !server.freeMemory() &&
-    (bits & DENY_OOM) !== 0
-  ) {
-    return new ReplyError(OOM);
-  }
-  if ((bits & WRITE) !== 0 && !primaryLink) {
-    if ((state & GATE_MIN_REPLICAS) !== 0 && !server.enoughReplicas()) {
-      return new ReplyError('NOREPLICAS Not enough good replicas to write.');
-    }
-    if ((state & GATE_REPLICA) !== 0 && server.readOnlyReplica()) return new ReplyError(READONLY);
-  }
   if ((state & GATE_REPLICA) !== 0 && !primaryLink && (bits & STALE) === 0 && server.stale()) {
     return new ReplyError("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.");
   }
   if ((state & GATE_LOADING) !== 0 && !primaryLink && (bits & LOADING) === 0) {
     return new ReplyError('LOADING Redis is loading the dataset in memory');
   }
-  if ((state & GATE_BUSY) !== 0 && (bits & ALLOW_BUSY) === 0) return server.busyError();
+  if ((state & GATE_BUSY) !== 0 && (command.bits & ALLOW_BUSY) === 0) return server.busyError();
   return undefined;
-}
-
-/** A refusal while EXEC is asked for names the reason behind EXECABORT, unless nothing was queued. */
-function execRefusal(refusal: ReplyError): ReplyError {
-  const text = refusal.text;
-  if (text === NOAUTH || text.startsWith('EXECABORT')) return refusal;
-  return new ReplyError(`EXECABORT Transaction discarded because of: ${text.replace(/^ERR /, '')}`);
 }
 
 /**

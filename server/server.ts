@@ -231,10 +231,8 @@ export class Server {
   }
 
   endUnit(): void {
-    const client = this.running;
     this.running = undefined;
     if (this.#effects.length > 0) this.#feedEffects(true);
-    if (client !== undefined) client.releasePushes();
   }
 
   /** Notes what the running command did for the replication stream. */
@@ -322,9 +320,10 @@ export class Server {
   }
 
   unwatch(client: Client): void {
-    for (const { db, key } of client.watched) {
+    for (const watch of client.watched) {
+      const { db, key } = watch;
       const watchers = db.watchers.get(key);
-      watchers?.delete(client);
+      watchers?.delete(watch);
       if (watchers?.size === 0) db.watchers.delete(key);
     }
     client.watched.length = 0;

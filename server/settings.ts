@@ -118,7 +118,7 @@ export const parameters = {
   'repl-ping-replica-period': integer(10, 1),
   masterauth: text(''),
   'cluster-enabled': flag(false, true),
-  'hash-max-listpack-entries': integer(128),
+  'hash-max-listpack-entries': integer(512),
   'hash-max-listpack-value': integer(64),
   'set-max-intset-entries': integer(512),
   'zset-max-listpack-entries': integer(128),

@@ -4,8 +4,9 @@ import { asciiUpper, type Bytes, parseSafeInteger, toBuffer } from '../../protoc
 import { fail, NOT_INTEGER, SYNTAX, wrongArity } from '../../protocol/errors.ts';
 import { MapReply, OK, PONG, SimpleString } from '../../protocol/reply.ts';
 import { integer } from '../arguments.ts';
-import { type Client, push, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../client.ts';
+import { type Client, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../client.ts';
 import { defineCommands } from '../command.ts';
+import { markSubscriber } from '../pubsub.ts';
 import { VERSION } from '../version.ts';
 import { checkName } from './client.ts';
 
@@ -28,7 +29,7 @@ function authenticate(client: Client, user: Bytes, password: Bytes): void {
 
 function switchProtocol(client: Client, protocol: 2 | 3): void {
   client.protocol = protocol;
-  client.mark(RESP2_SUBSCRIBER, protocol === 2 && client.subscriptions + client.shardChannels.size > 0);
+  markSubscriber(client);
 }
 
 /** What HELLO's options ask for, validated before any of it is done. */
@@ -96,7 +97,7 @@ export const connectionCommands = defineCommands('connection', {
     tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
     run(client, argv) {
       if (argv.length > 2) throw wrongArity('ping');
-      if (client.has(RESP2_SUBSCRIBER)) return push('pong', argv[1] ?? '');
+      if (client.has(RESP2_SUBSCRIBER)) return ['pong', argv[1] ?? ''];
       return argv[1] ?? PONG;
     },
   },

@@ -5,8 +5,11 @@ import { clientCommand } from './client.ts';
 import { commandCommand } from './command.ts';
 import { configCommand } from './config.ts';
 import { connectionCommands } from './connection.ts';
+import { hashCommands } from './hash.ts';
+import { pubsubCommand, pubsubCommands } from './pubsub.ts';
 import { serverCommands } from './server.ts';
 import { stringCommands } from './string.ts';
+import { transactionCommands } from './transaction.ts';
 
 /** Commands by name. Other spellings than all-lower and all-upper are found by lower-casing them first. */
 export type Table = ReadonlyMap<Bytes, Command>;
@@ -19,6 +22,10 @@ export const allCommands: readonly Command[] = [
   commandCommand,
   ...serverCommands,
   ...stringCommands,
+  ...hashCommands,
+  ...transactionCommands,
+  ...pubsubCommands,
+  pubsubCommand,
 ];
 
 /** The look-up table of one node: all commands and those it was given besides. */

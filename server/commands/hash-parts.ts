@@ -1,0 +1,45 @@
+/** Hash commands that answer a part of the fields: HRANDFIELD and HSCAN. */
+import type { HashValue } from '../../keyspace/hash.ts';
+import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../protocol/errors.ts';
+import { PairsReply, type Reply } from '../../protocol/reply.ts';
+import type { Client } from '../client.ts';
+import { randomNumbers, signedCount } from '../picking.ts';
+import { scanCursor, scanNumbered, scanOptions } from '../scanning.ts';
+
+/** HRANDFIELD key [count [WITHVALUES]]. */
+export function randomFields(client: Client, argv: readonly Bytes[]): Reply {
+  const [, name, text, option] = argv as [Bytes, Bytes, Bytes?, Bytes?];
+  const random = (): number => client.server.host.random();
+  if (text === undefined) {
+    const hash = client.db.read(name, 'hash');
+    return hash === undefined ? null : hash.at(Math.floor(random() * hash.size))!;
+  }
+  const withValues = option !== undefined;
+  const count = signedCount(text);
+  if (argv.length > 4 || (withValues && asciiUpper(option) !== 'WITHVALUES')) fail(SYNTAX);
+  if (withValues && Math.abs(count) > 2 ** 62) fail('ERR value is out of range');
+  const hash = client.db.read(name, 'hash');
+  if (hash === undefined || count === 0) return [];
+  const fields = pick(hash, count, random);
+  return withValues ? new PairsReply(fields.flatMap((field) => [field, hash.get(field)!])) : fields;
+}
+
+function pick(hash: HashValue, count: number, random: () => number): Bytes[] {
+  if (count >= hash.size) return [...hash.keys()];
+  return randomNumbers(hash.size, count, random).map((number) => hash.at(number)!);
+}
+
+/** HSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
+export function hashScan(client: Client, argv: readonly Bytes[]): Reply {
+  const cursor = scanCursor(argv[2]!);
+  const hash = client.db.read(argv[1]!, 'hash');
+  if (hash === undefined) return ['0', []];
+  const { count, matches } = scanOptions(argv, 3);
+  const part =
+    hash.encoding() === 'listpack'
+      ? { items: [...hash.keys()], next: 0 }
+      : scanNumbered(hash.size, cursor, count, (number) => hash.at(number)!);
+  const fields = part.items.filter(matches);
+  return [String(part.next), fields.flatMap((field) => [field, hash.get(field)!])];
+}

@@ -1,0 +1,61 @@
+/** What publishing does beyond the transcripts of redis-server 7.0 (test/golden/pubsub.txt). */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Message } from '../../../server/pubsub.ts';
+import { Server } from '../../../server/server.ts';
+import { recordEffects, Talk } from '../../support/talk.ts';
+import { TestHost } from '../../support/targets.ts';
+
+let server: Server;
+let talk: Talk;
+
+beforeEach(() => {
+  server = new Server(new TestHost());
+  talk = new Talk(server);
+});
+afterEach(() => server.stop());
+
+test('a message is encoded once for each protocol, however many listen', () => {
+  const items = ['x'];
+  const message = new Message(items);
+  const before = [message.bytes(2), message.bytes(3)];
+  items.push('y');
+  expect([message.bytes(2), message.bytes(3)]).toEqual(before);
+  expect(new Message(items).bytes(2)).not.toBe(before[0]);
+});
+
+test('thousands of subscribers of both protocols hear a message', async () => {
+  const listeners = Array.from({ length: 2000 }, () => new Talk(server));
+  for (const [i, listener] of listeners.entries()) {
+    if (i % 2 === 0) listener.send('HELLO 3', 'SUBSCRIBE a');
+    else listener.send('SUBSCRIBE a');
+  }
+  for (const listener of listeners) await listener.hear((bytes) => bytes.includes('subscribe'));
+  expect(await talk.ask('PUBLISH a hello')).toBe(':2000\r\n');
+  for (const [i, listener] of listeners.entries()) {
+    const sign = i % 2 === 0 ? '>' : '*';
+    expect(await listener.hear()).toBe(`${sign}3\r\n$7\r\nmessage\r\n$1\r\na\r\n$5\r\nhello\r\n`);
+  }
+});
+
+test('PUBLISH and SPUBLISH are replicated as they are, listeners or not', async () => {
+  const effects = recordEffects(server);
+  await talk.ask('PUBLISH a x');
+  await talk.ask('SPUBLISH s y');
+  await talk.ask('MULTI', 'PUBLISH a z', 'SET k v', 'EXEC');
+  expect(effects).toEqual(['PUBLISH a x', 'SPUBLISH s y', 'MULTI', 'PUBLISH a z', 'SET k v', 'EXEC']);
+});
+
+test('PUBSUB HELP names every subcommand', async () => {
+  const help = await talk.ask('PUBSUB HELP');
+  for (const name of ['CHANNELS', 'NUMPAT', 'NUMSUB', 'SHARDCHANNELS', 'SHARDNUMSUB', 'HELP']) {
+    expect(help).toContain(`+${name}\r\n`);
+  }
+});
+
+test('nothing is kept of subscribers that have gone', async () => {
+  await talk.ask('SUBSCRIBE a', 'PSUBSCRIBE p*', 'SSUBSCRIBE s');
+  talk.hangUp();
+  await new Talk(server).ask('PING');
+  const { channels, patterns, shardChannels } = server.pubsub;
+  expect([channels.size, patterns.size, shardChannels.size]).toEqual([0, 0, 0]);
+});

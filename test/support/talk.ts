@@ -1,0 +1,57 @@
+/** Short conversations with a server of ours in memory, for what no transcript of redis-server can show. */
+import type { Duplex } from 'node:stream';
+import { encodeRequest } from '../../protocol/encode.ts';
+import { splitInline } from '../../protocol/inline.ts';
+import { connectInMemory } from '../../server/memory.ts';
+import type { Effect, Server } from '../../server/server.ts';
+import { until } from './until.ts';
+
+/** One raw connection: lines in, bytes out. */
+export class Talk {
+  readonly #stream: Duplex;
+  #received = '';
+
+  constructor(server: Server) {
+    this.#stream = connectInMemory(server);
+    this.#stream.on('data', (chunk: Buffer) => {
+      this.#received += chunk.toString('latin1');
+    });
+    // A server that stops resets its connections.
+    this.#stream.on('error', () => {});
+  }
+
+  /** Sends commands in one write, without waiting. */
+  send(...lines: string[]): void {
+    this.#stream.write(lines.map((line) => encodeRequest(splitInline(line) ?? [])).join(''), 'latin1');
+  }
+
+  /** Waits for bytes that the condition accepts (by default: any at all) and takes them. */
+  async hear(enough: (bytes: string) => boolean = (bytes) => bytes !== ''): Promise<string> {
+    await until(() => enough(this.#received), { what: 'a reply' });
+    const bytes = this.#received;
+    this.#received = '';
+    return bytes;
+  }
+
+  /** Sends commands and answers what comes. */
+  ask(...lines: string[]): Promise<string> {
+    this.send(...lines);
+    return this.hear();
+  }
+
+  hangUp(): void {
+    this.#stream.destroy();
+  }
+}
+
+/** Makes the server keep its replication stream; answers the list that it grows, one line per command. */
+export function recordEffects(server: Server): string[] {
+  const lines: string[] = [];
+  server.feeding = true;
+  server.feed = (effects: readonly Effect[], atomic: boolean) => {
+    if (atomic) lines.push('MULTI');
+    for (const { argv } of effects) lines.push(argv.join(' '));
+    if (atomic) lines.push('EXEC');
+  };
+  return lines;
+}
