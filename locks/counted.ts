@@ -40,6 +40,8 @@ export interface Give extends Omit<Take, 'waits'> {
   readonly latchMs: number;
   /** The request that took the hold. */
   readonly takenBy: string;
+  /** How often it was asked without an answer. Only an answered request's latch may be forgotten. */
+  readonly unanswered: number;
 }
 
 /** How one kind of counted lock speaks to the server. */
@@ -51,6 +53,8 @@ export interface CountedKind {
   readonly ordered: boolean;
   readonly choose?: Choose;
   readonly shared?: boolean;
+  /** A waiter looks at least that often, whatever it hears. */
+  readonly longestSleepMs?: number;
   passOn?(granted: boolean): ((waiter: Waiter) => boolean) | undefined;
   token(owner: string): string;
   takeScript(take: Take): { script: Script; keys: string[]; args: (string | number)[] };
@@ -104,6 +108,7 @@ class CountedAcquisition implements Acquisition<Held> {
   readonly choose: Choose;
   readonly ordered: boolean;
   readonly shared: boolean;
+  readonly longestSleepMs: number | undefined;
   readonly #core: Core;
   readonly #kind: CountedKind;
   readonly #wish: Wish;
@@ -121,6 +126,7 @@ class CountedAcquisition implements Acquisition<Held> {
     this.channel = kind.channel(wish.owner);
     this.choose = kind.choose ?? chooseFirst;
     this.shared = kind.shared ?? false;
+    this.longestSleepMs = kind.longestSleepMs;
     this.#key = `${kind.id} ${kind.name} ${wish.owner}`;
     // Who holds it already does not stand in line to enter again.
     this.ordered = kind.ordered && (core.counted.get(this.#key)?.count ?? 0) === 0;
@@ -128,6 +134,10 @@ class CountedAcquisition implements Acquisition<Held> {
 
   passOn(granted: boolean): ((waiter: Waiter) => boolean) | undefined {
     return this.#kind.passOn?.(granted);
+  }
+
+  get #waits(): boolean {
+    return (this.#wish.options.waitMs ?? Number.POSITIVE_INFINITY) > 0;
   }
 
   attempt(): Promise<Attempt<Held>> {
@@ -149,13 +159,12 @@ class CountedAcquisition implements Acquisition<Held> {
   async #take(target: number): Promise<Taken> {
     const { server, replication } = this.#core;
     const ttlMs = this.#wish.leaseMs + this.#core.lockDelayMs;
-    const waits = (this.#wish.options.waitMs ?? Number.POSITIVE_INFINITY) > 0;
     const { script, keys, args } = this.#kind.takeScript({
       owner: this.owner,
       target,
       ttlMs,
       request: this.#request,
-      waits,
+      waits: this.#waits,
     });
     try {
       if (!replication || target > 1) return this.#kind.taken(await server.run(script, keys, args));
@@ -233,7 +242,7 @@ class CountedAcquisition implements Acquisition<Held> {
 
   #giveBack(target: number, validUntil = Date.now() + this.#wish.leaseMs): Promise<number> {
     const { server } = this.#core;
-    const give: Give = {
+    const give = {
       owner: this.owner,
       target,
       ttlMs: this.#wish.leaseMs + this.#core.lockDelayMs,
@@ -243,13 +252,13 @@ class CountedAcquisition implements Acquisition<Held> {
       latchMs: LATCH_MS,
     };
     return insist(
-      () => this.#kind.give(server, give),
+      (unanswered) => this.#kind.give(server, { ...give, unanswered }),
       Math.max(validUntil, Date.now() + server.requestTimeoutMs),
     );
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    await this.#kind.leave?.(this.#core.server, this.owner).catch(() => {});
+    if (this.#waits) await this.#kind.leave?.(this.#core.server, this.owner).catch(() => {});
     if (!unknown) return;
     // Whatever a lost request did: back to the holds that are known.
     inTurn(this.#core, this.#key, (counted) => this.#giveBack(counted.count)).catch(() => {});

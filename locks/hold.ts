@@ -94,9 +94,9 @@ export class Hold {
   /** The server has confirmed a lease asked for at `sentAt`. Validity never shrinks. */
   prolong(sentAt: number, leaseMs: number): void {
     if (this.#over) return;
-    const drift = Math.ceil(leaseMs * this.#home.driftFactor);
+    const drift = Number.isFinite(leaseMs) ? Math.ceil(leaseMs * this.#home.driftFactor) : 0;
     this.#validUntil = Math.max(this.#validUntil, sentAt + leaseMs - drift);
-    this.#arm();
+    if (Number.isFinite(this.#validUntil)) this.#arm();
   }
 
   /** From now on the watchdog keeps it, with the given lease. */

@@ -2,21 +2,43 @@
 import type { LockClient } from './client.ts';
 import { Core, type LocksOptions } from './core.ts';
 import type { LockEvent, LockEventName } from './events.ts';
+import { FairLock } from './fair.ts';
+import type { HeldLock } from './held.ts';
 import { fromIoredis, type IoredisLike } from './ioredis.ts';
+import { CountDownLatch } from './latch.ts';
+import type { Lock } from './lock.ts';
+import { MultiLock } from './multi.ts';
 import { fromNodeRedis, type NodeRedisLike } from './node-redis.ts';
+import { ExpirablePermits, NonReentrantLock } from './permits.ts';
+import { QueueLock } from './queue.ts';
+import { ReadWriteLock } from './read-write.ts';
+import { Redlock } from './redlock.ts';
 import { FencedLock, type FencedOptions, ReentrantLock } from './reentrant.ts';
+import { SegmentedLock, type SegmentedOptions } from './segmented.ts';
+import { Semaphore } from './semaphore.ts';
 import { LockServer } from './server.ts';
+import { Session, type SessionOptions } from './session.ts';
 import { SimpleLock } from './simple.ts';
 
 export type { Command, LockClient, Settled, Subscriber, SubscriberEvents } from './client.ts';
 export type { LocksOptions } from './core.ts';
 export * from './errors.ts';
 export { type LockEvent, type LockEventName, lockChannel } from './events.ts';
+export type { FairLock } from './fair.ts';
 export type { HeldLock } from './held.ts';
 export { fromIoredis, type IoredisLike } from './ioredis.ts';
+export type { AwaitOptions, CountDownLatch } from './latch.ts';
 export type { AcquireOptions, Lock } from './lock.ts';
+export type { MultiLock } from './multi.ts';
 export { fromNodeRedis, type NodeRedisLike } from './node-redis.ts';
+export type { ExpirablePermits, NonReentrantLock } from './permits.ts';
+export type { QueueLock } from './queue.ts';
+export type { ReadWriteLock } from './read-write.ts';
+export type { Redlock } from './redlock.ts';
 export type { FencedLock, FencedOptions, ReentrantLock } from './reentrant.ts';
+export type { HeldSegment, Portion, SegmentedLock, SegmentedOptions } from './segmented.ts';
+export type { PermitOptions, Semaphore } from './semaphore.ts';
+export type { Session, SessionLock, SessionOptions } from './session.ts';
 export type { SimpleLock } from './simple.ts';
 
 /** An ioredis client or cluster, a node-redis client, or anything behind the LockClient face. */
@@ -54,6 +76,61 @@ export class Locks implements AsyncDisposable {
   /** Re-entrant, with a growing number per grant. Redisson's RFencedLock. */
   fenced(name: string, options?: FencedOptions): FencedLock {
     return new FencedLock(this.#core, name, options);
+  }
+
+  /** Re-entrant, first come first served among live waiters. Redisson's fair lock. */
+  fair(name: string): FairLock {
+    return new FairLock(this.#core, name);
+  }
+
+  /** Readers share, a writer excludes. Redisson's RReadWriteLock. */
+  readWrite(name: string): ReadWriteLock {
+    return new ReadWriteLock(this.#core, name);
+  }
+
+  /** Several locks as one, all or none. */
+  multi(locks: readonly Lock<HeldLock>[]): MultiLock {
+    return new MultiLock(this.#core, locks);
+  }
+
+  /** One lock on all the (independent) servers, by majority. */
+  redlock(name: string): Redlock {
+    return new Redlock(this.#core, name);
+  }
+
+  /** A number of permits without leases. Redisson's RSemaphore. */
+  semaphore(name: string): Semaphore {
+    return new Semaphore(this.#core, name);
+  }
+
+  /** A number of permits with a lease each. Redisson's RPermitExpirableSemaphore. */
+  expirablePermits(name: string): ExpirablePermits {
+    return new ExpirablePermits(this.#core, name);
+  }
+
+  /** Excludes its own holder too: one expirable permit. */
+  nonReentrant(name: string): NonReentrantLock {
+    return new NonReentrantLock(this.#core, name);
+  }
+
+  /** Closed until counted down. Redisson's RCountDownLatch. */
+  latch(name: string): CountDownLatch {
+    return new CountDownLatch(this.#core, name);
+  }
+
+  /** One stock behind several locks. */
+  segmented(name: string, options: SegmentedOptions): SegmentedLock {
+    return new SegmentedLock(this.#core, name, options);
+  }
+
+  /** Opens a session: locks that end with it, not with a TTL each. */
+  session(options?: SessionOptions): Promise<Session> {
+    return Session.open(this.#core, options);
+  }
+
+  /** Ordered waiters of which each hears only from its predecessor. */
+  queue(name: string): QueueLock {
+    return new QueueLock(this.#core, name);
   }
 
   /** Runs `fn` as a new owner: what it acquires, and what it starts acquires, belongs together. */

@@ -95,8 +95,13 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
     };
     const patience = { waitMs: options.waitMs, signal: options.signal, maxSleepMs: this.core.maxSleepMs };
     try {
-      const acquired = await acquireBy(this.prepare(wish), patience);
-      if (!acquired) return null;
+      const acquisition = this.prepare(wish);
+      const acquired = await acquireBy(acquisition, patience);
+      if (!acquired) {
+        const reason = acquisition.whyNot?.();
+        if (reason) throw reason;
+        return null;
+      }
       const { held, waitedMs, attempts } = acquired;
       if (held instanceof Held) held.hold.tell('acquired', { waitedMs, attempts });
       return held;

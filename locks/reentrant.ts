@@ -40,7 +40,7 @@ async function giveReentrant(server: LockServer, name: string, give: Give): Prom
     [name, lockChannelName(name), latch, abandonedKey(name, give.takenBy)],
     [give.ttlMs, give.owner, give.target, server.publish, give.latchMs, give.lateMs],
   );
-  server.forget(latch);
+  if (give.unanswered === 0) server.forget(latch);
   return Number(reply);
 }
 

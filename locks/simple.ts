@@ -43,6 +43,7 @@ export function releaseByToken(
   token: string,
   validUntil: number,
   markerMs = 0,
+  background = false,
 ): Promise<boolean> {
   const keys = [name, simpleChannel(name), abandonedKey(name, token)];
   return insist(
@@ -51,6 +52,7 @@ export function releaseByToken(
       return Number(reply) === 1 || (unknown > 0 && Date.now() < validUntil);
     },
     Math.max(validUntil, Date.now() + server.requestTimeoutMs),
+    background,
   );
 }
 
@@ -144,7 +146,8 @@ class SimpleAcquisition implements Acquisition<Held> {
   async abandon(unknown: boolean, taken = false): Promise<void> {
     if (!unknown && !taken) return;
     const until = Date.now() + this.#wish.leaseMs;
-    const released = releaseByToken(this.#server, this.lock, this.#token, until, unknown ? MARKER_MS : 0);
+    const marker = unknown ? MARKER_MS : 0;
+    const released = releaseByToken(this.#server, this.lock, this.#token, until, marker, !taken);
     const settled = released.then(
       () => {},
       () => {},

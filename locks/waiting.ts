@@ -23,12 +23,16 @@ export interface Acquisition<H extends Releasable = HeldLock> {
   readonly ordered: boolean;
   readonly demand?: number;
   readonly shared?: boolean;
+  /** A waiter looks at least that often. */
+  readonly longestSleepMs?: number | undefined;
   /** Idempotent: asking again after a lost reply gives the same lock. */
   attempt(): Promise<Attempt<H>>;
   /** Undoes what attempts may have done. `unknown`: some got no answer. Rejects never. */
   abandon(unknown: boolean): Promise<void>;
   /** After a look that a wake-up caused: to which of the other waiters the wake-up goes on, if any. */
   passOn?(granted: boolean): ((waiter: Waiter) => boolean) | undefined;
+  /** When it was not to be had: an error that says more than a time-out would. */
+  whyNot?(): Error | undefined;
 }
 
 export interface Releasable {
@@ -182,8 +186,12 @@ class Wait<H extends Releasable> {
       }
       const left = this.#deadline - Date.now();
       if (left <= 0) return null;
-      const net = this.#retryInMs < 0 ? this.#patience.maxSleepMs : this.#retryInMs + 1;
-      if (!this.#waiter.woken) await this.#sleep(Math.min(net, this.#patience.maxSleepMs, left));
+      const net = Math.min(
+        this.#patience.maxSleepMs,
+        this.#acquisition.longestSleepMs ?? Number.POSITIVE_INFINITY,
+      );
+      const free = this.#retryInMs < 0 ? net : this.#retryInMs + 1;
+      if (!this.#waiter.woken) await this.#sleep(Math.min(free, net, left));
     }
   }
 

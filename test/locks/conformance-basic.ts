@@ -1,27 +1,66 @@
 /** The cases that hold for every exclusive lock: exclusion, leases, waiting, giving up, loss. */
+import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import type { HeldLock, Lock } from '../../locks/index.ts';
 import { LockLost, type Locks, LockTimeout, NotOwner, ServerRefused } from '../../locks/index.ts';
 import { until } from '../support/until.ts';
 import type { Bench } from './conformance.ts';
 
-type Make = (locks: Locks, name: string) => Lock<HeldLock>;
+/** One kind of lock: how to make it, and which key holds its lease. */
+interface Kind {
+  make(locks: Locks, name: string): Lock<HeldLock>;
+  key(name: string): string;
+  /** Whether the keys of the kind show that nobody holds it. */
+  isFree(raw: Redis, name: string): Promise<boolean>;
+}
 
-const kinds: Record<string, Make> = {
-  simple: (locks, name) => locks.simple(name),
-  reentrant: (locks, name) => locks.reentrant(name),
-  fenced: (locks, name) => locks.fenced(name),
+const plain = (make: Kind['make']): Kind => ({
+  make,
+  key: (name) => name,
+  isFree: async (raw, name) => (await raw.exists(name)) === 0,
+});
+
+const inSortedSet = (make: Kind['make'], key: Kind['key']): Kind => ({
+  make,
+  key,
+  isFree: async (raw, name) => (await raw.zcard(key(name))) === 0,
+});
+
+const kinds: Record<string, Kind> = {
+  simple: plain((locks, name) => locks.simple(name)),
+  reentrant: plain((locks, name) => locks.reentrant(name)),
+  fenced: plain((locks, name) => locks.fenced(name)),
+  fair: plain((locks, name) => locks.fair(name)),
+  write: plain((locks, name) => locks.readWrite(name).write),
+  'non-reentrant': inSortedSet(
+    (locks, name) => locks.nonReentrant(name),
+    (name) => `{${name}}:timeout`,
+  ),
+  queue: inSortedSet(
+    (locks, name) => locks.queue(name),
+    (name) => `{${name}}:lostlock_queue_seen`,
+  ),
 };
 
+const channelsOf = async (raw: Redis): Promise<string[]> => (await raw.pubsub('CHANNELS', '*')) as string[];
+
+/** Milliseconds until the lease ends: a TTL, or the smallest score of a sorted set. */
+async function leaseOf(raw: Redis, key: string): Promise<number> {
+  if ((await raw.type(key)) !== 'zset') return raw.pttl(key);
+  const [, score] = await raw.zrange(key, '0', '0', 'WITHSCORES');
+  const [seconds, micros] = await raw.time();
+  return Number(score) - Number(seconds) * 1000 - Math.floor(Number(micros) / 1000);
+}
+
 export function basicCases(bench: () => Bench): void {
-  describe.each(Object.entries(kinds))('the %s lock', (_kind, make) => {
-    exclusionCases(bench, make);
-    leaseCases(bench, make);
-    givingUpCases(bench, make);
+  describe.each(Object.entries(kinds))('the %s lock', (_name, kind) => {
+    exclusionCases(bench, kind);
+    leaseCases(bench, kind);
+    givingUpCases(bench, kind);
   });
 }
 
-function exclusionCases(bench: () => Bench, make: Make): void {
+function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
   test('excludes others until it is released, and leaves nothing behind', async () => {
     const [a, b] = [bench().locks(), bench().locks()];
     const name = bench().name();
@@ -34,8 +73,8 @@ function exclusionCases(bench: () => Bench, make: Make): void {
     expect(next).not.toBeNull();
     await next!.release();
     a.close();
-    await until(async () => !(await bench().raw.exists(name)));
-    expect(await bench().raw.pubsub('CHANNELS', '*')).toEqual([]);
+    expect(await isFree(bench().raw, name)).toBe(true);
+    expect(await channelsOf(bench().raw)).toEqual([]);
   });
 
   test('gives the lock to a waiter as soon as it is released', async () => {
@@ -43,12 +82,12 @@ function exclusionCases(bench: () => Bench, make: Make): void {
     const name = bench().name();
     const held = await make(a, name).acquire({ leaseMs: 600_000 });
     const waiting = make(b, name).acquire();
-    await until(async () => ((await bench().raw.pubsub('CHANNELS', '*')) as string[]).length === 1);
+    await until(async () => (await channelsOf(bench().raw)).length >= 1);
     await held.release();
     const next = await waiting; // By message: both the lease and the net are ten minutes away.
     expect(next.name).toBe(name);
     await next.release();
-    await until(async () => ((await bench().raw.pubsub('CHANNELS', '*')) as string[]).length === 0);
+    await until(async () => (await channelsOf(bench().raw)).length === 0);
   });
 
   test('never has two holders under contention, and everybody gets his turn', async () => {
@@ -69,7 +108,7 @@ function exclusionCases(bench: () => Bench, make: Make): void {
     };
     await Promise.all(sets.flatMap((locks) => [work(locks), work(locks), work(locks), work(locks)]));
     expect(turns).toBe(120);
-    expect(await bench().raw.exists(name)).toBe(0);
+    expect(await isFree(bench().raw, name)).toBe(true);
   });
 
   test('is released at the end of `await using` and of using, also when the work throws', async () => {
@@ -79,16 +118,16 @@ function exclusionCases(bench: () => Bench, make: Make): void {
       await using held = await make(locks, name).acquire();
       held.assertHeld();
     }
-    expect(await bench().raw.exists(name)).toBe(0);
+    expect(await isFree(bench().raw, name)).toBe(true);
     const thrown = make(locks, name).using(async () => {
       throw new Error('the work failed');
     });
     await expect(thrown).rejects.toThrow('the work failed');
-    expect(await bench().raw.exists(name)).toBe(0);
+    expect(await isFree(bench().raw, name)).toBe(true);
   });
 }
 
-function leaseCases(bench: () => Bench, make: Make): void {
+function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
   test('an explicit lease ends by itself, and the holder is told by its own clock', async () => {
     const [a, b] = [bench().locks(), bench().locks()];
     const name = bench().name();
@@ -114,9 +153,9 @@ function leaseCases(bench: () => Bench, make: Make): void {
     const first = held.validUntil;
     await until(() => held.validUntil >= first + 300);
     held.assertHeld();
-    expect(await bench().raw.pttl(name)).toBeGreaterThan(0);
+    expect(await leaseOf(bench().raw, key(name))).toBeGreaterThan(0);
     await held.release();
-    expect(await bench().raw.exists(name)).toBe(0);
+    expect(await isFree(bench().raw, name)).toBe(true);
     expect(() => held.assertHeld()).toThrow(NotOwner);
   });
 
@@ -125,11 +164,11 @@ function leaseCases(bench: () => Bench, make: Make): void {
     const name = bench().name();
     const held = await make(locks, name).acquire({ leaseMs: 5000 });
     await held.extend(60_000);
-    expect(await bench().raw.pttl(name)).toBeGreaterThan(50_000);
+    expect(await leaseOf(bench().raw, key(name))).toBeGreaterThan(50_000);
     const { validUntil } = held;
     await held.extend(1000);
     expect(held.validUntil).toBe(validUntil);
-    expect(await bench().raw.pttl(name)).toBeGreaterThan(50_000);
+    expect(await leaseOf(bench().raw, key(name))).toBeGreaterThan(50_000);
     await held.release();
   });
 
@@ -138,13 +177,13 @@ function leaseCases(bench: () => Bench, make: Make): void {
     const name = bench().name();
     const held = await make(locks, name).acquire();
     const other = await make(locks, `${name}:other`).acquire();
-    await bench().raw.del(name);
+    await bench().raw.del(key(name), name);
     await until(() => held.signal.aborted);
     await expect(held.release()).rejects.toThrow(LockLost);
     other.assertHeld(); // Renewed in the same script, and not disturbed.
     await other.release();
     const long = await make(locks, name).acquire({ leaseMs: 60_000 });
-    await bench().raw.del(name);
+    await bench().raw.del(key(name), name);
     await expect(long.release()).rejects.toThrow(NotOwner);
   });
 
@@ -154,14 +193,14 @@ function leaseCases(bench: () => Bench, make: Make): void {
     const held = await make(a, name).acquire({ leaseMs: 100 });
     await until(() => held.signal.aborted);
     expect(await make(b, name).tryAcquire()).toBeNull();
-    await bench().raw.del(name);
+    await bench().raw.del(key(name), name);
     const clean = await make(a, name).acquire({ leaseMs: 10_000 });
     await clean.release();
     expect(await make(b, name).tryAcquire()).not.toBeNull();
   });
 }
 
-function givingUpCases(bench: () => Bench, make: Make): void {
+function givingUpCases(bench: () => Bench, { make, key }: Kind): void {
   test('gives up after waitMs with a typed error and leaves no trace', async () => {
     const [a, b] = [bench().locks(), bench().locks()];
     const name = bench().name();
@@ -169,7 +208,7 @@ function givingUpCases(bench: () => Bench, make: Make): void {
     const before = await bench().raw.keys('*');
     await expect(make(b, name).acquire({ waitMs: 60 })).rejects.toThrow(LockTimeout);
     expect(await make(b, name).tryAcquire({ waitMs: 30 })).toBeNull();
-    await until(async () => ((await bench().raw.pubsub('CHANNELS', '*')) as string[]).length === 0);
+    await until(async () => (await channelsOf(bench().raw)).length === 0);
     expect(await bench().raw.keys('*')).toEqual(before);
     await held.release();
   });
@@ -180,7 +219,7 @@ function givingUpCases(bench: () => Bench, make: Make): void {
     const held = await make(a, name).acquire();
     const controller = new AbortController();
     const waiting = make(b, name).acquire({ signal: controller.signal });
-    await until(async () => ((await bench().raw.pubsub('CHANNELS', '*')) as string[]).length === 1);
+    await until(async () => (await channelsOf(bench().raw)).length >= 1);
     controller.abort(new Error('no longer wanted'));
     await expect(waiting).rejects.toThrow('no longer wanted');
     await expect(make(b, name).acquire({ signal: controller.signal })).rejects.toThrow('no longer wanted');
@@ -195,7 +234,7 @@ function givingUpCases(bench: () => Bench, make: Make): void {
     const controller = new AbortController();
     const first = make(b, name).acquire({ signal: controller.signal });
     const second = make(b, name).acquire();
-    await until(async () => ((await bench().raw.pubsub('CHANNELS', '*')) as string[]).length === 1);
+    await until(async () => (await channelsOf(bench().raw)).length >= 1);
     const released = held.release();
     controller.abort(new Error('gone'));
     await expect(first).rejects.toThrow('gone');
@@ -206,8 +245,9 @@ function givingUpCases(bench: () => Bench, make: Make): void {
   test('a key of another type is a typed error and stays as it was', async () => {
     const locks = bench().locks();
     const name = bench().name();
-    await bench().raw.rpush(name, 'data');
+    await bench().raw.rpush(key(name), 'data');
+    await bench().raw.rpush(`lostlock_queue:{${name}}`, 'data');
     await expect(make(locks, name).acquire()).rejects.toThrow(ServerRefused);
-    expect(await bench().raw.lrange(name, 0, -1)).toEqual(['data']);
+    expect(await bench().raw.lrange(key(name), 0, -1)).toEqual(['data']);
   });
 }

@@ -3,6 +3,8 @@ import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import { createLocks, type Locks, type LocksOptions } from '../../locks/index.ts';
 import { basicCases } from './conformance-basic.ts';
+import { countingCases, readWriteCases, reentryCases } from './conformance-shared.ts';
+import { compositeCases, orderCases } from './conformance-special.ts';
 
 /** Opens ioredis clients of one server under test. */
 export interface ServerUnderTest {
@@ -15,7 +17,7 @@ export interface ServerUnderTest {
 /** What the cases work with: sets of locks, each with its own connection, and a connection to look with. */
 export class Bench {
   readonly #server: ServerUnderTest;
-  readonly #locks: Locks[] = [];
+  readonly #locks = new Map<Locks, Redis>();
   readonly #clients: Redis[] = [];
   #names = 0;
   readonly raw: Redis;
@@ -38,14 +40,22 @@ export class Bench {
 
   /** A set of locks as another process would have it. */
   locks(options: LocksOptions = {}): Locks {
-    const locks = createLocks(this.client(), options);
-    this.#locks.push(locks);
+    const client = this.client();
+    const locks = createLocks(client, options);
+    this.#locks.set(locks, client);
     return locks;
   }
 
-  /** Closes what the case opened, and returns the keys and channels it left behind. */
+  /** The process that has this set of locks dies: nothing of it reaches the server any more. */
+  crash(locks: Locks): void {
+    this.#locks.get(locks)?.disconnect();
+    locks.close();
+  }
+
+  /** Closes what the case opened and empties the server. */
   async tidyUp(): Promise<void> {
-    for (const locks of this.#locks.splice(0)) locks.close();
+    for (const locks of this.#locks.keys()) locks.close();
+    this.#locks.clear();
     for (const client of this.#clients.splice(0)) client.disconnect();
     await this.raw.flushall();
   }
@@ -66,6 +76,15 @@ export function lockConformance(name: string, open: () => Promise<ServerUnderTes
       bench?.raw.disconnect();
       await server?.stop();
     });
-    basicCases(() => bench);
+    for (const cases of [
+      basicCases,
+      reentryCases,
+      readWriteCases,
+      countingCases,
+      orderCases,
+      compositeCases,
+    ]) {
+      cases(() => bench);
+    }
   });
 }

@@ -1,0 +1,118 @@
+/** Several locks as one: all of them, or none. */
+import { randomInt } from 'node:crypto';
+import type { Core } from './core.ts';
+import { LockLost } from './errors.ts';
+import type { HeldLock } from './held.ts';
+import { type AcquireOptions, Lock, type Wish } from './lock.ts';
+import { pause } from './retry.ts';
+import type { Acquisition } from './waiting.ts';
+
+/** Redisson's budget: how long each of the locks may be waited for before all are given back and tried anew. */
+const BUDGET_PER_LOCK_MS = 1500;
+
+export class MultiLock extends Lock<HeldLock> {
+  readonly #locks: readonly Lock<HeldLock>[];
+
+  /** @param locks any locks, of any kind; they are taken in the order of their names, whatever order they come in */
+  constructor(core: Core, locks: readonly Lock<HeldLock>[]) {
+    if (locks.length === 0) throw new RangeError('a multi lock needs locks');
+    const inOrder = [...locks].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    super(core, inOrder.map((lock) => lock.name).join(' + '));
+    this.#locks = inOrder;
+  }
+
+  protected prepare(_wish: Wish): Acquisition<HeldLock> {
+    throw new Error('a multi lock acquires its locks');
+  }
+
+  override async acquireAs(
+    owner: string,
+    options: AcquireOptions & { waitMs: number },
+  ): Promise<HeldLock | null> {
+    const deadline = Date.now() + options.waitMs;
+    const budget = this.#locks.length * BUDGET_PER_LOCK_MS;
+    for (;;) {
+      options.signal?.throwIfAborted();
+      const until = Math.min(deadline, Date.now() + budget);
+      const helds = await this.#round(owner, options, until);
+      if (helds) return new HeldMulti(this.name, owner, helds);
+      const rest = randomInt(5, 50); // Others may have tried the same locks at the same time.
+      if (Date.now() + rest >= deadline) return null;
+      await pause(rest);
+    }
+  }
+
+  /** Takes all locks, or gives back what it took. */
+  async #round(owner: string, options: AcquireOptions, until: number): Promise<HeldLock[] | null> {
+    const helds: HeldLock[] = [];
+    try {
+      for (const lock of this.#locks) {
+        const waitMs = options.waitMs === 0 ? 0 : Math.max(0, until - Date.now());
+        const held = await lock.acquireAs(owner, { ...options, waitMs });
+        if (!held) return null;
+        helds.push(held);
+      }
+      if (options.leaseMs !== undefined) await Promise.all(helds.map((held) => held.extend(options.leaseMs)));
+      for (const held of helds) held.assertHeld();
+      return helds.splice(0);
+    } catch (error) {
+      if (error instanceof LockLost) return null; // The first ended while the last was waited for.
+      throw error;
+    } finally {
+      await Promise.all(helds.map((held) => held.release().catch(() => {})));
+    }
+  }
+}
+
+class HeldMulti implements HeldLock {
+  readonly name: string;
+  readonly owner: string;
+  readonly fence = undefined;
+  readonly #helds: readonly HeldLock[];
+  #signal: AbortSignal | undefined;
+  #released: Promise<void> | undefined;
+
+  constructor(name: string, owner: string, helds: readonly HeldLock[]) {
+    this.name = name;
+    this.owner = owner;
+    this.#helds = helds;
+  }
+
+  get token(): string {
+    return this.#helds.map((held) => held.token).join(' + ');
+  }
+
+  get validUntil(): number {
+    return Math.min(...this.#helds.map((held) => held.validUntil));
+  }
+
+  /** Aborts when the first of the locks is lost. */
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.any(this.#helds.map((held) => held.signal));
+    return this.#signal;
+  }
+
+  assertHeld(): void {
+    for (const held of this.#helds) held.assertHeld();
+  }
+
+  async extend(leaseMs?: number): Promise<void> {
+    await Promise.all(this.#helds.map((held) => held.extend(leaseMs)));
+  }
+
+  release(): Promise<void> {
+    this.#released ??= this.#releaseAll();
+    return this.#released;
+  }
+
+  /** Gives all back, the last taken first, and only then says what went wrong. */
+  async #releaseAll(): Promise<void> {
+    const outcomes = await Promise.allSettled([...this.#helds].reverse().map((held) => held.release()));
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+}

@@ -1,0 +1,137 @@
+/** Permits with a lease each, on the keys of Redisson's RPermitExpirableSemaphore; and the lock made of one permit. */
+import type { Core } from './core.ts';
+import { Held } from './held.ts';
+import { Hold, type Renewal } from './hold.ts';
+import { abandonedKey, suffixed } from './keys.ts';
+import { Lock, type Wish } from './lock.ts';
+import { randomToken } from './owner.ts';
+import { insist } from './retry.ts';
+import { permitAcquireScript, permitCountScript, permitReleaseScript } from './scripts/permits.ts';
+import { semaphoreSetScript } from './scripts/semaphore.ts';
+import { chooseByCount, semaphoreChannel } from './semaphore.ts';
+import { type LockServer, NoReply } from './server.ts';
+import { MARKER_MS, renewOne } from './simple.ts';
+import type { Acquisition, Attempt } from './waiting.ts';
+import type { Waiter } from './wakeups.ts';
+
+/** A number of permits; each is known by its id and returns by itself when its lease ends. */
+export class ExpirablePermits extends Lock<Held> {
+  /** Permits to begin with where none were ever set. */
+  protected readonly initial: number = 0;
+
+  /** Sets the number of permits, unless it was set before. */
+  async trySetPermits(permits: number): Promise<boolean> {
+    const { server } = this.core;
+    const keys = [this.name, semaphoreChannel(this.name)];
+    return Number(await server.run(semaphoreSetScript, keys, [permits, server.publish])) === 1;
+  }
+
+  /** The permits left, expired ones included. */
+  async availablePermits(): Promise<number> {
+    const { server } = this.core;
+    return Number(await server.run(permitCountScript, permitKeys(this.name), [server.publish]));
+  }
+
+  protected prepare(wish: Wish): Acquisition<Held> {
+    return new ExpirableAcquisition(this.core, this.name, wish, this.initial);
+  }
+}
+
+/** Excludes everybody, its own holder too. */
+export class NonReentrantLock extends ExpirablePermits {
+  protected override readonly initial = 1;
+}
+
+const permitKeys = (name: string): string[] => [name, suffixed(name, 'timeout'), semaphoreChannel(name)];
+
+class ExpirableAcquisition implements Acquisition<Held> {
+  readonly lock: string;
+  readonly owner: string;
+  readonly servers: readonly LockServer[];
+  readonly channel: string;
+  readonly choose = chooseByCount;
+  readonly ordered: boolean;
+  readonly shared = true;
+  readonly #core: Core;
+  readonly #wish: Wish;
+  readonly #initial: number;
+  readonly #id = randomToken();
+  #unknown = false;
+
+  constructor(core: Core, name: string, wish: Wish, initial: number) {
+    this.#core = core;
+    this.#wish = wish;
+    this.#initial = initial;
+    this.lock = name;
+    this.owner = wish.owner;
+    this.servers = [core.server];
+    this.channel = semaphoreChannel(name);
+    this.ordered = initial === 1;
+  }
+
+  passOn(granted: boolean): ((waiter: Waiter) => boolean) | undefined {
+    return granted && !this.ordered ? () => true : undefined;
+  }
+
+  async attempt(): Promise<Attempt<Held>> {
+    const { server, lockDelayMs } = this.#core;
+    const sentAt = Date.now();
+    const keys = [...permitKeys(this.lock), abandonedKey(this.lock, this.#id)];
+    const args = [server.publish, this.#id, this.#wish.leaseMs + lockDelayMs, this.#initial];
+    try {
+      const reply = await server.run(permitAcquireScript, keys, args);
+      return reply === null ? { held: this.#held(sentAt) } : { retryInMs: Number(reply) };
+    } catch (error) {
+      if (error instanceof NoReply) this.#unknown = true;
+      throw error;
+    }
+  }
+
+  #held(sentAt: number): Held {
+    const { leaseMs, renewed, owner } = this.#wish;
+    const renewal: Renewal = {
+      kind: 'permit',
+      keys: [suffixed(this.lock, 'timeout'), this.lock],
+      token: this.#id,
+    };
+    const hold = new Hold(
+      {
+        lock: this.lock,
+        owner,
+        token: this.#id,
+        leaseMs,
+        renewed,
+        servers: this.servers,
+        quorum: 1,
+        renewal: () => renewal,
+      },
+      this.#core,
+      sentAt,
+    );
+    return new Held(hold, {
+      release: () => {
+        hold.end();
+        return this.#giveBack(hold.validUntil);
+      },
+      extend: (ms) => renewOne(this.#core.server, renewal, hold.serverLeaseMs(ms)),
+    });
+  }
+
+  #giveBack(validUntil: number, background = false): Promise<boolean> {
+    const { server } = this.#core;
+    const keys = [...permitKeys(this.lock), abandonedKey(this.lock, this.#id)];
+    const args = [server.publish, this.#id, this.#unknown ? MARKER_MS : 0];
+    return insist(
+      async (unanswered) => {
+        const reply = Number(await server.run(permitReleaseScript, keys, args));
+        return reply === 1 || (unanswered > 0 && Date.now() < validUntil);
+      },
+      Math.max(validUntil, Date.now() + server.requestTimeoutMs),
+      background,
+    );
+  }
+
+  async abandon(unknown: boolean): Promise<void> {
+    if (unknown) this.#giveBack(Date.now() + this.#wish.leaseMs, true).catch(() => {});
+  }
+}

@@ -1,0 +1,147 @@
+/** The scripts of the fair lock: a re-entrant lock with a queue, laid out as Redisson's fair lock. */
+import { defineScript } from '../script.ts';
+
+/**
+ * The queue's two halves are Redisson's: a list of waiters, and a sorted set with the time at which each is presumed
+ * dead (a patience per place, cumulative). A third key is ours: until when each of our own waiters has shown up. Times
+ * are the server's, never a client's.
+ */
+const head = `
+local function now()
+  local t = redis.call('time')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+local function drop(waiter)
+  redis.call('lrem', KEYS[2], 1, waiter)
+  redis.call('zrem', KEYS[3], waiter)
+  redis.call('zrem', KEYS[4], waiter)
+end
+-- Drops the waiters at the head that are presumed dead; gives the first live one.
+local function first(moment)
+  while true do
+    local waiter = redis.call('lindex', KEYS[2], 0)
+    if not waiter then return nil end
+    local score = redis.call('zscore', KEYS[3], waiter)
+    local seen = redis.call('zscore', KEYS[4], waiter)
+    local dead = not score or tonumber(score) <= moment or (seen and tonumber(seen) <= moment)
+    if not dead then return waiter, seen end
+    drop(waiter)
+  end
+end
+`;
+
+/**
+ * KEYS  1 the lock · 2 queue · 3 timeouts · 4 when ours were last due · 5 marker of this request when given up
+ * ARGV  1 TTL in milliseconds · 2 owner · 3 holds the owner will have · 4 patience per place in milliseconds (Redisson's
+ *       fairLockWaitTimeout) · 5 for how long this waiter keeps its place without showing up, 0: does not stand in line
+ * reply null: held · -2: the owner's earlier holds are gone · -3: given up before it came · else in how many
+ *       milliseconds something may change without a message, -1: unknown
+ */
+export const fairAcquireScript = defineScript(
+  'fair-acquire',
+  `${head}
+if redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
+  redis.call('hset', KEYS[1], ARGV[2], ARGV[3])
+  if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
+  return nil
+end
+if ARGV[3] ~= '1' then return -2 end
+if redis.call('exists', KEYS[5]) == 1 then return -3 end
+local moment, patience = now(), tonumber(ARGV[4])
+local waiter, seen = first(moment)
+local free = redis.call('exists', KEYS[1]) == 0
+if free and (not waiter or waiter == ARGV[2]) then
+  drop(ARGV[2])
+  for _, other in ipairs(redis.call('zrange', KEYS[3], 0, -1)) do
+    redis.call('zincrby', KEYS[3], -patience, other)
+  end
+  redis.call('hset', KEYS[1], ARGV[2], '1')
+  redis.call('pexpire', KEYS[1], ARGV[1])
+  return nil
+end
+local left = free and -1 or redis.call('pttl', KEYS[1])
+if ARGV[5] ~= '0' then
+  local score = redis.call('zscore', KEYS[3], ARGV[2])
+  if score then
+    if tonumber(score) < moment + patience then redis.call('zadd', KEYS[3], moment + patience, ARGV[2]) end
+  else
+    local last = redis.call('lindex', KEYS[2], -1)
+    local before = last and tonumber(redis.call('zscore', KEYS[3], last)) or moment + math.max(0, left)
+    -- Bounded, so that many short visits cannot carry the times ever further into the future.
+    local most = moment + math.max(0, left) + redis.call('llen', KEYS[2]) * patience
+    redis.call('zadd', KEYS[3], math.min(before, most) + patience, ARGV[2])
+    redis.call('rpush', KEYS[2], ARGV[2])
+  end
+  redis.call('zadd', KEYS[4], moment + tonumber(ARGV[5]), ARGV[2])
+  redis.call('pexpire', KEYS[4], patience)
+end
+-- A dead head is found out by whoever looks after its time.
+if waiter and waiter ~= ARGV[2] and seen then
+  local due = math.max(0, tonumber(seen) - moment)
+  if left < 0 or due < left then left = due end
+end
+return left
+`,
+);
+
+/**
+ * KEYS  1 the lock · 2 queue · 3 timeouts · 4 when ours were last due · 5 latch of this request · 6 marker for requests
+ *       still under way · 7 the channels' common beginning
+ * ARGV  1 TTL in milliseconds · 2 owner · 3 holds that remain · 4 PUBLISH or SPUBLISH
+ *       5 for how many milliseconds the latch keeps the reply · 6 the same for the marker, 0: no marker
+ * reply 1: free now, and the first in line told · 0: still held · -1: not the owner's
+ */
+export const fairReleaseScript = defineScript(
+  'fair-release',
+  `${head}
+local answered = redis.call('get', KEYS[5])
+if answered then return tonumber(answered) end
+if ARGV[6] ~= '0' then redis.call('set', KEYS[6], '1', 'px', ARGV[6]) end
+local function tell()
+  local waiter = first(now())
+  if waiter then redis.call(ARGV[4], KEYS[7] .. ':' .. waiter, '0') end
+end
+if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
+  if redis.call('exists', KEYS[1]) == 0 then tell() end
+  return -1
+end
+if ARGV[3] ~= '0' then
+  redis.call('hset', KEYS[1], ARGV[2], ARGV[3])
+  if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
+  redis.call('set', KEYS[5], '0', 'px', ARGV[5])
+  return 0
+end
+redis.call('del', KEYS[1])
+tell()
+redis.call('set', KEYS[5], '1', 'px', ARGV[5])
+return 1
+`,
+);
+
+/**
+ * Leaves the line; those behind move up. Asking again changes nothing.
+ *
+ * KEYS  1 the lock · 2 queue · 3 timeouts · 4 when ours were last due · 5 the channels' common beginning
+ * ARGV  1 owner · 2 patience per place in milliseconds · 3 PUBLISH or SPUBLISH
+ * reply 1: was in line · 0: was not
+ */
+export const fairLeaveScript = defineScript(
+  'fair-leave',
+  `${head}
+local place = redis.call('lpos', KEYS[2], ARGV[1])
+if not place then
+  redis.call('zrem', KEYS[3], ARGV[1])
+  redis.call('zrem', KEYS[4], ARGV[1])
+  return 0
+end
+for _, other in ipairs(redis.call('lrange', KEYS[2], place + 1, -1)) do
+  if redis.call('zscore', KEYS[3], other) then redis.call('zincrby', KEYS[3], -tonumber(ARGV[2]), other) end
+end
+drop(ARGV[1])
+if place == 0 and redis.call('exists', KEYS[1]) == 0 then
+  local waiter = first(now())
+  if waiter then redis.call(ARGV[3], KEYS[5] .. ':' .. waiter, '0') end
+end
+return 1
+`,
+);

@@ -1,0 +1,39 @@
+/** The scripts of the count-down latch, on the key and channel of Redisson's RCountDownLatch. */
+import { defineScript } from '../script.ts';
+
+/**
+ * KEYS  1 the count · 2 channel
+ * ARGV  1 count · 2 PUBLISH or SPUBLISH
+ * reply 1: set · 0: a count is set already
+ */
+export const latchSetScript = defineScript(
+  'latch-set',
+  `
+if redis.call('exists', KEYS[1]) == 1 then return 0 end
+redis.call('set', KEYS[1], ARGV[1])
+redis.call(ARGV[2], KEYS[2], '1')
+return 1
+`,
+);
+
+/**
+ * KEYS  1 the count · 2 channel · 3 latch of this request
+ * ARGV  1 PUBLISH or SPUBLISH · 2 for how many milliseconds the latch keeps the reply
+ * reply the count that remains; 0 where there was none
+ */
+export const latchCountDownScript = defineScript(
+  'latch-count-down',
+  `
+local answered = redis.call('get', KEYS[3])
+if answered then return tonumber(answered) end
+if redis.call('exists', KEYS[1]) == 0 then return 0 end
+local left = redis.call('decr', KEYS[1])
+if left <= 0 then
+  redis.call('del', KEYS[1])
+  redis.call(ARGV[1], KEYS[2], '0')
+  left = 0
+end
+redis.call('set', KEYS[3], left, 'px', ARGV[2])
+return left
+`,
+);

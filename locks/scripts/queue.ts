@@ -1,0 +1,76 @@
+/** The scripts of the queue lock: ordered waiters of which each hears only from the one before it. */
+import { defineScript } from '../script.ts';
+
+/**
+ * Everybody who wants the lock takes a number; who has the smallest holds it. `seen` keeps until when each has a right
+ * to his place: a waiter by showing up, the holder by its lease. Times are the server's.
+ */
+const head = `
+local t = redis.call('time')
+local moment = t[1] * 1000 + math.floor(t[2] / 1000)
+local function behind(place)
+  return redis.call('zrange', KEYS[1], place, place)[1]
+end
+`;
+
+/**
+ * KEYS  1 queue · 2 seen · 3 last number · 4 marker of this request when it was given up
+ * ARGV  1 id · 2 lease in milliseconds · 3 for how long a waiter keeps its place without showing up, 0: does not wait
+ * reply {number}: held, with the number drawn · {-1, n}: in how many milliseconds the one before loses its place
+ *       · {-1, -3}: given up before it came
+ */
+export const queueVisitScript = defineScript(
+  'queue-visit',
+  `${head}
+local place = redis.call('zrank', KEYS[1], ARGV[1])
+if not place then
+  if redis.call('exists', KEYS[4]) == 1 then return {-1, -3} end
+  place = redis.call('zcard', KEYS[1])
+end
+-- Whoever stands right before and has not shown up is dropped; the others before it are not our business.
+local before = place
+while before > 0 do
+  local id = behind(before - 1)
+  local due = tonumber(redis.call('zscore', KEYS[2], id) or 0)
+  if due > moment then
+    if ARGV[3] ~= '0' then
+      if not redis.call('zscore', KEYS[1], ARGV[1]) then
+        redis.call('zadd', KEYS[1], redis.call('incr', KEYS[3]), ARGV[1])
+      end
+      redis.call('zadd', KEYS[2], moment + tonumber(ARGV[3]), ARGV[1])
+    end
+    return {-1, due - moment}
+  end
+  redis.call('zrem', KEYS[1], id)
+  redis.call('zrem', KEYS[2], id)
+  before = before - 1
+end
+local number = redis.call('zscore', KEYS[1], ARGV[1])
+if not number then
+  number = redis.call('incr', KEYS[3])
+  redis.call('zadd', KEYS[1], number, ARGV[1])
+end
+redis.call('zadd', KEYS[2], moment + tonumber(ARGV[2]), ARGV[1])
+return {tonumber(number), -1}
+`,
+);
+
+/**
+ * KEYS  1 queue · 2 seen · 3 marker for requests still under way · 4 the channels' common beginning
+ * ARGV  1 id · 2 PUBLISH or SPUBLISH · 3 for how many milliseconds to leave the marker, 0: none
+ * reply 1: was in line or held, and the next one was told · 0: was not
+ */
+export const queueLeaveScript = defineScript(
+  'queue-leave',
+  `${head}
+if ARGV[3] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[3]) end
+local place = redis.call('zrank', KEYS[1], ARGV[1])
+if not place then return 0 end
+local due = tonumber(redis.call('zscore', KEYS[2], ARGV[1]) or 0)
+redis.call('zrem', KEYS[1], ARGV[1])
+redis.call('zrem', KEYS[2], ARGV[1])
+local next_ = behind(place)
+if next_ then redis.call(ARGV[2], KEYS[4] .. ':' .. next_, '0') end
+return due > moment and 1 or 0
+`,
+);

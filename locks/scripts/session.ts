@@ -1,0 +1,48 @@
+/** The scripts of sessions: locks that live as long as their session, not as long as a TTL of their own. */
+import { defineScript } from '../script.ts';
+
+/**
+ * A session is one string with a TTL. A lock is a string without one: its value is the session's key, a space and a
+ * token, and it is held while that key exists. The key of another's session is read out of the value.
+ *
+ * KEYS  1 the lock · 2 the own session · 3 marker of this request when it was given up
+ * ARGV  1 the own session's key, a space, and the token
+ * reply null: held · -2: the own session is over · -3: given up before it came · else the remaining milliseconds of
+ *       the holder's session
+ */
+export const sessionAcquireScript = defineScript(
+  'session-acquire',
+  `
+if redis.call('exists', KEYS[2]) == 0 then return -2 end
+local holder = redis.call('get', KEYS[1])
+if holder == ARGV[1] then return nil end
+if holder then
+  local left = redis.call('pttl', string.match(holder, '^(.*) [^ ]*$') or holder)
+  if left ~= -2 then return left end
+end
+if redis.call('exists', KEYS[3]) == 1 then return -3 end
+redis.call('set', KEYS[1], ARGV[1])
+return nil
+`,
+);
+
+/**
+ * Ends a session, and with it all its locks that are known.
+ *
+ * KEYS  1 the session, then for each lock two: the lock, its channel
+ * ARGV  1 PUBLISH or SPUBLISH, then for each lock its value
+ * reply 1: it was alive · 0: it had ended
+ */
+export const sessionCloseScript = defineScript(
+  'session-close',
+  `
+local alive = redis.call('del', KEYS[1])
+for k = 2, #KEYS, 2 do
+  if redis.call('get', KEYS[k]) == ARGV[k / 2 + 1] then
+    redis.call('del', KEYS[k])
+    redis.call(ARGV[1], KEYS[k + 1], '0')
+  end
+end
+return alive
+`,
+);

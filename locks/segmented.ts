@@ -1,0 +1,150 @@
+/** The segmented lock: one stock behind k locks, so that k may take from it at a time. */
+import { randomBytes, randomInt } from 'node:crypto';
+import type { Core } from './core.ts';
+import { NotOwner } from './errors.ts';
+import type { HeldLock } from './held.ts';
+import { latchKey, suffixed } from './keys.ts';
+import type { AcquireOptions } from './lock.ts';
+import { insist } from './retry.ts';
+import { segmentPutScript, segmentTakeScript } from './scripts/segmented.ts';
+import { SimpleLock } from './simple.ts';
+
+const LATCH_MS = 60_000;
+const PATIENCE_MS = 30_000;
+
+export interface SegmentedOptions {
+  /** How many locks the stock is split over. */
+  segments: number;
+}
+
+/** What one segment gave. */
+export interface Portion {
+  readonly segment: number;
+  readonly units: number;
+}
+
+/** A held segment. */
+export interface HeldSegment {
+  readonly segment: number;
+  readonly held: HeldLock;
+}
+
+/** Stock and locks of one name, in `segments` parts. Every part has a cluster slot of its own. */
+export class SegmentedLock {
+  readonly name: string;
+  readonly segments: number;
+  readonly #core: Core;
+  readonly #locks: readonly SimpleLock[];
+
+  constructor(core: Core, name: string, { segments }: SegmentedOptions) {
+    if (!Number.isInteger(segments) || segments < 1) throw new RangeError(`${segments} segments are none`);
+    this.#core = core;
+    this.name = name;
+    this.segments = segments;
+    this.#locks = Array.from(
+      { length: segments },
+      (_, index) => new SimpleLock(core, `${name}:segment:${index}`),
+    );
+  }
+
+  /** The key of a segment's stock, for those who keep their own books under `acquire`. */
+  stockKey(segment: number): string {
+    return suffixed(`${this.name}:segment:${segment}`, 'stock');
+  }
+
+  /** Spreads a stock evenly, unless one was set before. */
+  async trySetStock(units: number): Promise<boolean> {
+    const parts = this.#locks.map(
+      (_, index) => Math.floor(units / this.segments) + (index < units % this.segments ? 1 : 0),
+    );
+    const set = parts.map((part, index) =>
+      this.#core.server.command(['SET', this.stockKey(index), String(part), 'NX']),
+    );
+    return (await Promise.all(set)).every((reply) => reply !== null);
+  }
+
+  /** The sum over all segments. It is exact only while nobody takes. */
+  async stock(): Promise<number> {
+    const parts = this.#locks.map((_, index) => this.#core.server.command(['GET', this.stockKey(index)]));
+    return (await Promise.all(parts)).reduce<number>((sum, part) => sum + Number(part ?? 0), 0);
+  }
+
+  /** Any free segment, or the first to get free of a randomly chosen one. Throws as Lock.acquire does. */
+  async acquire(options: AcquireOptions = {}): Promise<HeldSegment> {
+    return this.#lockOneOf(new Set(this.#locks.keys()), options);
+  }
+
+  /**
+   * Takes units from as many segments as it needs, one lock at a time: all, or none and null. The sum is kept whatever
+   * fails on the way. Throws as Lock.acquire does; what was taken by then is put back.
+   */
+  async take(units: number, options: AcquireOptions = {}): Promise<Portion[] | null> {
+    if (!Number.isInteger(units) || units < 1) throw new RangeError(`${units} units are none to take`);
+    const portions: Portion[] = [];
+    let missing = units;
+    const untried = new Set(this.#locks.keys());
+    try {
+      while (missing > 0 && untried.size > 0) {
+        const { segment, held } = await this.#lockOneOf(untried, options);
+        untried.delete(segment);
+        const taken = await this.#takeFrom(segment, held, missing);
+        if (taken > 0) portions.push({ segment, units: taken });
+        missing -= taken;
+      }
+    } catch (error) {
+      await this.putBack(portions);
+      throw error;
+    }
+    if (missing === 0) return portions;
+    await this.putBack(portions);
+    return null;
+  }
+
+  /** Returns what was taken, each portion once however many answers get lost. */
+  async putBack(portions: readonly Portion[]): Promise<void> {
+    const { server } = this.#core;
+    const puts = portions.map(({ segment, units }) => {
+      const latch = this.#latch(segment);
+      return insist(
+        () => server.run(segmentPutScript, [this.stockKey(segment), latch], [units, LATCH_MS]),
+        Date.now() + PATIENCE_MS,
+      );
+    });
+    await Promise.all(puts);
+  }
+
+  #latch(segment: number): string {
+    return latchKey(`${this.name}:segment:${segment}`, randomBytes(12).toString('base64url'));
+  }
+
+  /** A free one of the segments, in random order; if none is free, waits for one of them. */
+  async #lockOneOf(candidates: ReadonlySet<number>, options: AcquireOptions): Promise<HeldSegment> {
+    const list = [...candidates];
+    const start = randomInt(list.length);
+    const { waitMs: _, ...now } = options;
+    for (let step = 0; step < list.length; step++) {
+      const segment = list[(start + step) % list.length]!;
+      const held = await this.#locks[segment]!.tryAcquire(now);
+      if (held) return { segment, held };
+    }
+    const segment = list[start]!;
+    return { segment, held: await this.#locks[segment]!.acquire(options) };
+  }
+
+  async #takeFrom(segment: number, held: HeldLock, units: number): Promise<number> {
+    const { server } = this.#core;
+    const latch = this.#latch(segment);
+    try {
+      const keys = [held.name, this.stockKey(segment), latch];
+      const taken = await insist(async (unanswered) => {
+        const reply = Number(await server.run(segmentTakeScript, keys, [held.token, units, LATCH_MS]));
+        if (unanswered === 0) server.forget(latch);
+        return reply;
+      }, Date.now() + PATIENCE_MS);
+      if (taken < 0) throw new NotOwner(held.name, held.owner);
+      return taken;
+    } finally {
+      await held.release().catch(() => {}); // What was taken is taken; a lease that ended since changes nothing.
+    }
+  }
+}

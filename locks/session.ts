@@ -1,0 +1,217 @@
+/** Sessions: ZooKeeper's way of ending locks, all together with the process that held them. */
+import { randomUUID } from 'node:crypto';
+import type { Core } from './core.ts';
+import { BadConfiguration, LockLost } from './errors.ts';
+import { Held } from './held.ts';
+import { Hold } from './hold.ts';
+import { abandonedKey } from './keys.ts';
+import { Lock, type Wish } from './lock.ts';
+import { randomToken } from './owner.ts';
+import { sessionAcquireScript, sessionCloseScript } from './scripts/session.ts';
+import { type LockServer, NoReply } from './server.ts';
+import { MARKER_MS, releaseByToken, simpleChannel } from './simple.ts';
+import type { Acquisition, Attempt } from './waiting.ts';
+import { chooseFirst } from './wakeups.ts';
+
+export interface SessionOptions {
+  /** How long the session outlives its process, in milliseconds; kept up by the watchdog. Default: the locks' lease. */
+  leaseMs?: number;
+}
+
+/** One process' presence. Its locks have no leases: they end when they are released, or all with the session. */
+export class Session implements AsyncDisposable {
+  readonly key: string;
+  readonly #core: Core;
+  readonly #hold: Hold;
+  readonly #helds = new Set<Hold>();
+
+  private constructor(core: Core, key: string, hold: Hold) {
+    this.#core = core;
+    this.key = key;
+    this.#hold = hold;
+    hold.onLost = () => {
+      for (const held of this.#helds) held.lose('its session was lost', hold.lost);
+      this.#helds.clear();
+    };
+  }
+
+  /** Opens a session. Throws BadConfiguration on a cluster, where a lock and its session would need one slot. */
+  static async open(core: Core, { leaseMs = core.leaseMs }: SessionOptions = {}): Promise<Session> {
+    const { server } = core;
+    const key = `lostlock_session:${randomUUID()}`;
+    if (server.client.cluster) {
+      throw new BadConfiguration(key, 'sessions need one server: on a cluster use locks with leases');
+    }
+    const sentAt = Date.now();
+    await server.command(['SET', key, key, 'PX', String(leaseMs + core.lockDelayMs)]);
+    const hold = new Hold(
+      {
+        lock: key,
+        owner: core.owners.clientId,
+        token: key,
+        leaseMs,
+        renewed: true,
+        servers: [server],
+        quorum: 1,
+        renewal: () => ({ kind: 'session', keys: [key], token: key }),
+      },
+      core,
+      sentAt,
+    );
+    return new Session(core, key, hold);
+  }
+
+  /** A lock that ends with this session. Leases do not apply to it. */
+  lock(name: string): SessionLock {
+    return new SessionLock(this.#core, name, this);
+  }
+
+  /** Until when the session is certain on this process' clock. */
+  get validUntil(): number {
+    return this.#hold.validUntil;
+  }
+
+  /** Aborts when the session, and with it every lock, is lost. */
+  get signal(): AbortSignal {
+    return this.#hold.signal;
+  }
+
+  /** Throws LockLost from the moment the session could have ended. */
+  assertAlive(): void {
+    if (this.#hold.lost) throw this.#hold.lost;
+    if (!this.#hold.active) throw new LockLost(this.key, this.#hold.spec.owner, 'the session was closed');
+  }
+
+  /** Ends the session: its locks are free at once. */
+  async close(): Promise<void> {
+    if (!this.#hold.active) return;
+    this.#hold.end();
+    const helds = [...this.#helds];
+    this.#helds.clear();
+    const keys = helds.flatMap(({ spec }) => [spec.lock, simpleChannel(spec.lock)]);
+    const { server } = this.#core;
+    await server.run(
+      sessionCloseScript,
+      [this.key, ...keys],
+      [server.publish, ...helds.map(({ spec }) => spec.token)],
+    );
+    for (const held of helds) held.lose('its session was closed');
+  }
+
+  /** A lock was acquired in this session. */
+  keep(hold: Hold): void {
+    this.#helds.add(hold);
+  }
+
+  /** A lock of this session is given back. */
+  drop(hold: Hold): void {
+    this.#helds.delete(hold);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+export class SessionLock extends Lock<Held> {
+  readonly #session: Session;
+
+  constructor(core: Core, name: string, session: Session) {
+    super(core, name);
+    this.#session = session;
+  }
+
+  protected prepare(wish: Wish): Acquisition<Held> {
+    return new SessionAcquisition(this.core, this.#session, this.name, wish);
+  }
+}
+
+/** A held lock whose validity is its session's. */
+class HeldInSession extends Held {
+  readonly #session: Session;
+
+  constructor(session: Session, ...rest: ConstructorParameters<typeof Held>) {
+    super(...rest);
+    this.#session = session;
+  }
+
+  override get validUntil(): number {
+    return this.#session.validUntil;
+  }
+
+  override assertHeld(): void {
+    super.assertHeld();
+    this.#session.assertAlive();
+  }
+}
+
+class SessionAcquisition implements Acquisition<Held> {
+  readonly lock: string;
+  readonly owner: string;
+  readonly servers: readonly LockServer[];
+  readonly channel: string;
+  readonly choose = chooseFirst;
+  readonly ordered = true;
+  readonly #core: Core;
+  readonly #session: Session;
+  readonly #token: string;
+  #unknown = false;
+
+  constructor(core: Core, session: Session, name: string, wish: Wish) {
+    this.#core = core;
+    this.#session = session;
+    this.#token = `${session.key} ${randomToken()}`;
+    this.lock = name;
+    this.owner = wish.owner;
+    this.servers = [core.server];
+    this.channel = simpleChannel(name);
+  }
+
+  async attempt(): Promise<Attempt<Held>> {
+    this.#session.assertAlive();
+    const keys = [this.lock, this.#session.key, abandonedKey(this.lock, this.#token)];
+    try {
+      const reply = await this.#core.server.run(sessionAcquireScript, keys, [this.#token]);
+      if (reply === null) return { held: this.#held() };
+      if (Number(reply) === -2) throw new LockLost(this.lock, this.owner, 'its session is over');
+      return { retryInMs: Number(reply) };
+    } catch (error) {
+      if (error instanceof NoReply) this.#unknown = true;
+      throw error;
+    }
+  }
+
+  #held(): Held {
+    const hold = new Hold(
+      {
+        lock: this.lock,
+        owner: this.owner,
+        token: this.#token,
+        leaseMs: Number.POSITIVE_INFINITY,
+        renewed: false,
+        servers: this.servers,
+        quorum: 1,
+        renewal: () => ({ kind: 'session', keys: [this.#session.key], token: this.#session.key }),
+      },
+      this.#core,
+      Date.now(),
+    );
+    this.#session.keep(hold);
+    return new HeldInSession(this.#session, hold, {
+      release: () => {
+        hold.end();
+        this.#session.drop(hold);
+        return this.#giveBack(this.#session.validUntil);
+      },
+      extend: async () => true,
+    });
+  }
+
+  #giveBack(until: number): Promise<boolean> {
+    return releaseByToken(this.#core.server, this.lock, this.#token, until, this.#unknown ? MARKER_MS : 0);
+  }
+
+  async abandon(unknown: boolean): Promise<void> {
+    if (unknown) this.#giveBack(this.#session.validUntil).catch(() => {});
+  }
+}
