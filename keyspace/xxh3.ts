@@ -1,5 +1,5 @@
 /** XXH3, the 64-bit hash that Redis 8.4's DIGEST prints, from the algorithm's specification. */
-import { type Bytes, toBuffer } from '../protocol/bytes.ts';
+import { type Bytes, narrow, toBuffer } from '../protocol/bytes.ts';
 
 const MASK = 0xffffffffffffffffn;
 const PRIME32_1 = 0x9e3779b1n;
@@ -137,21 +137,31 @@ function hash129to240(data: Buffer): bigint {
 }
 
 const STRIPE = 64;
-const STRIPES_PER_BLOCK = (192 - STRIPE) / 8;
+const STRIPES_PER_BLOCK = (SECRET.length - STRIPE) / 8;
 const BLOCK = STRIPE * STRIPES_PER_BLOCK;
 
+const INITIAL_SUMS = [
+  PRIME32_3,
+  PRIME64_1,
+  PRIME64_2,
+  PRIME64_3,
+  PRIME64_4,
+  PRIME32_2,
+  PRIME64_5,
+  PRIME32_1,
+] as const;
+
+/**
+ * Everything that is done per stripe works on 32-bit halves, because BigInts would be twenty times slower: sums is
+ * eight 64-bit sums, each as its low and its high half.
+ */
 function hashLong(data: Buffer): bigint {
   const length = data.length;
-  const sums = new BigUint64Array([
-    PRIME32_3,
-    PRIME64_1,
-    PRIME64_2,
-    PRIME64_3,
-    PRIME64_4,
-    PRIME32_2,
-    PRIME64_5,
-    PRIME32_1,
-  ]);
+  const sums = new Uint32Array(16);
+  for (const [i, sum] of INITIAL_SUMS.entries()) {
+    sums[2 * i] = half(sum);
+    sums[2 * i + 1] = half(sum >> 32n);
+  }
   const blocks = Math.floor((length - 1) / BLOCK);
   for (let block = 0; block < blocks; block++) {
     for (let i = 0; i < STRIPES_PER_BLOCK; i++) accumulate(sums, data, block * BLOCK + i * STRIPE, 8 * i);
@@ -159,27 +169,64 @@ function hashLong(data: Buffer): bigint {
   }
   const stripes = Math.floor((length - 1 - blocks * BLOCK) / STRIPE);
   for (let i = 0; i < stripes; i++) accumulate(sums, data, blocks * BLOCK + i * STRIPE, 8 * i);
-  accumulate(sums, data, length - STRIPE, 192 - STRIPE - 7);
+  accumulate(sums, data, length - STRIPE, SECRET.length - STRIPE - 7);
   let hash = multiply(BigInt(length), PRIME64_1);
   for (let i = 0; i < 4; i++) {
-    hash += fold(sums[2 * i]! ^ secret64(11 + 16 * i), sums[2 * i + 1]! ^ secret64(11 + 16 * i + 8));
+    const secret = 11 + 16 * i;
+    hash += fold(sumAt(sums, 2 * i) ^ secret64(secret), sumAt(sums, 2 * i + 1) ^ secret64(secret + 8));
   }
   return avalanche(hash & MASK);
 }
 
-/** Adds one stripe of 64 bytes to the eight sums. */
-function accumulate(sums: BigUint64Array, data: Buffer, offset: number, secret: number): void {
-  for (let i = 0; i < 8; i++) {
-    const value = data.readBigUInt64LE(offset + 8 * i);
-    const keyed = value ^ secret64(secret + 8 * i);
-    sums[i ^ 1]! += value;
-    sums[i]! += (keyed & 0xffffffffn) * (keyed >> 32n);
+/** The low 32 bits. */
+function half(value: bigint): number {
+  return narrow(value & 0xffffffffn) as number;
+}
+
+function sumAt(sums: Uint32Array, i: number): bigint {
+  return (BigInt(sums[2 * i + 1]!) << 32n) | BigInt(sums[2 * i]!);
+}
+
+/** Adds one stripe of 64 bytes to the sums: each lane to its neighbour, and its keyed halves' product to itself. */
+function accumulate(sums: Uint32Array, data: Buffer, offset: number, secret: number): void {
+  for (let lane = 0; lane < 8; lane++) {
+    const at = offset + 8 * lane;
+    const low = word(data, at);
+    const high = word(data, at + 4);
+    addTo(sums, 2 * (lane ^ 1), low >>> 0, high);
+    const a = low ^ word(SECRET, secret + 8 * lane);
+    const b = high ^ word(SECRET, secret + 8 * lane + 4);
+    const a0 = a & 0xffff;
+    const a1 = a >>> 16;
+    const b0 = b & 0xffff;
+    const b1 = b >>> 16;
+    const middle = a1 * b0 + ((a0 * b0) >>> 16);
+    const carried = a0 * b1 + (middle & 0xffff);
+    addTo(
+      sums,
+      2 * lane,
+      Math.imul(a, b) >>> 0,
+      a1 * b1 + Math.floor(middle / 65536) + Math.floor(carried / 65536),
+    );
   }
 }
 
-function scramble(sums: BigUint64Array): void {
+function addTo(sums: Uint32Array, at: number, low: number, high: number): void {
+  const sum = sums[at]! + low;
+  sums[at] = sum;
+  sums[at + 1] = sums[at + 1]! + high + (sum > 0xffffffff ? 1 : 0);
+}
+
+function word(data: Buffer, at: number): number {
+  return data[at]! | (data[at + 1]! << 8) | (data[at + 2]! << 16) | (data[at + 3]! << 24);
+}
+
+/** Ends a block of sixteen stripes: each sum is shifted onto itself, keyed, and multiplied by a 32-bit prime. */
+function scramble(sums: Uint32Array): void {
   for (let i = 0; i < 8; i++) {
-    const sum = sums[i]!;
-    sums[i] = (sum ^ (sum >> 47n) ^ secret64(192 - STRIPE + 8 * i)) * PRIME32_1;
+    const sum = sumAt(sums, i);
+    const mixed = (sum ^ (sum >> 47n) ^ secret64(SECRET.length - STRIPE + 8 * i)) * PRIME32_1;
+    sums[2 * i] = half(mixed);
+    sums[2 * i + 1] = half(mixed >> 32n);
   }
 }
