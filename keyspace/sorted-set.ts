@@ -12,8 +12,10 @@ export class SortedSet {
   #large = false;
   readonly #limits: Readonly<EncodingLimits>;
 
-  constructor(limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
+  /** `expected` is how many members it will have, where known: a set that will be large is no listpack first. */
+  constructor(limits: Readonly<EncodingLimits> = DEFAULT_LIMITS, expected = 0) {
     this.#limits = limits;
+    this.#large = expected > limits.zsetMaxEntries;
   }
 
   get size(): number {

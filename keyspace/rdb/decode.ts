@@ -1,0 +1,123 @@
+/** A stored value back from any form that redis-server 7.0 writes or still reads. */
+import { type Bytes, parseDouble } from '../../protocol/bytes.ts';
+import type { EncodingLimits } from '../encoding.ts';
+import { HashValue } from '../hash.ts';
+import { ListValue } from '../list.ts';
+import { SetValue } from '../set.ts';
+import { SortedSet } from '../sorted-set.ts';
+import type { Value } from '../value.ts';
+import { badFormat } from './errors.ts';
+import { readListpack } from './listpack.ts';
+import { readIntset, readZiplist, readZipmap } from './old-forms.ts';
+import type { RdbReader } from './reader.ts';
+import { VALUE } from './types.ts';
+
+type Limits = Readonly<EncodingLimits>;
+
+/**
+ * Reads a value that is stored in the form of that number. A collection may come out empty. Throws RdbError for
+ * what contradicts itself, members that occur twice among it.
+ */
+export function readBody(input: RdbReader, type: number, limits: Limits): Value {
+  switch (type) {
+    case VALUE.string:
+      return input.string();
+    case VALUE.list:
+      return new ListValue(strings(input, input.count()));
+    case VALUE.listZiplist:
+      return new ListValue(readZiplist(input.blob()));
+    case VALUE.listQuicklist:
+      return new ListValue(quicklist(input, false));
+    case VALUE.listQuicklist2:
+      return new ListValue(quicklist(input, true));
+    case VALUE.set:
+      return setOf(strings(input, input.count()), limits);
+    case VALUE.setIntset:
+      return setOf(readIntset(input.blob()), limits);
+    case VALUE.setListpack:
+      return setOf(readListpack(input.blob()), limits);
+    case VALUE.hash:
+      return hashOf(strings(input, input.count() * 2), limits);
+    case VALUE.hashZipmap:
+      return hashOf(readZipmap(input.blob()), limits);
+    case VALUE.hashZiplist:
+      return hashOf(readZiplist(input.blob()), limits);
+    case VALUE.hashListpack:
+      return hashOf(readListpack(input.blob()), limits);
+    case VALUE.zset:
+      return sortedSet(input, limits, () => input.double());
+    case VALUE.zsetText:
+      return sortedSet(input, limits, () => textScore(input));
+    case VALUE.zsetZiplist:
+      return sortedSetOf(readZiplist(input.blob()), limits);
+    case VALUE.zsetListpack:
+      return sortedSetOf(readListpack(input.blob()), limits);
+    default:
+      throw badFormat(`value type ${type}`);
+  }
+}
+
+function strings(input: RdbReader, count: number): Bytes[] {
+  const out: Bytes[] = [];
+  for (let i = 0; i < count; i++) out.push(input.string());
+  return out;
+}
+
+function quicklist(input: RdbReader, second: boolean): Bytes[] {
+  const elements: Bytes[] = [];
+  for (let nodes = input.count(); nodes > 0; nodes--) {
+    const container = second ? input.size() : 2;
+    if (container === 1) {
+      elements.push(input.string());
+    } else {
+      if (container !== 2) throw badFormat('quicklist node');
+      const data = input.blob();
+      for (const element of second ? readListpack(data) : readZiplist(data)) elements.push(element);
+    }
+  }
+  return elements;
+}
+
+function setOf(members: readonly Bytes[], limits: Limits): SetValue {
+  const set = new SetValue(limits);
+  for (const member of members) if (!set.add(member)) throw badFormat('set member twice');
+  return set;
+}
+
+function hashOf(pairs: readonly Bytes[], limits: Limits): HashValue {
+  if (pairs.length % 2 !== 0) throw badFormat('hash field without value');
+  const hash = new HashValue(limits);
+  for (let i = 0; i < pairs.length; i += 2) {
+    if (!hash.set(pairs[i]!, pairs[i + 1]!)) throw badFormat('hash field twice');
+  }
+  return hash;
+}
+
+function sortedSetOf(pairs: readonly Bytes[], limits: Limits): SortedSet {
+  if (pairs.length % 2 !== 0) throw badFormat('sorted set member without score');
+  const zset = new SortedSet(limits, pairs.length / 2);
+  for (let i = 0; i < pairs.length; i += 2) addScored(zset, pairs[i]!, parseDouble(pairs[i + 1]!));
+  return zset;
+}
+
+function sortedSet(input: RdbReader, limits: Limits, score: () => number): SortedSet {
+  const count = input.count();
+  const zset = new SortedSet(limits, count);
+  for (let i = 0; i < count; i++) addScored(zset, input.string(), score());
+  return zset;
+}
+
+function addScored(zset: SortedSet, member: Bytes, score: number | undefined): void {
+  if (score === undefined || Number.isNaN(score)) throw badFormat('score');
+  if (zset.set(member, score) !== 'added') throw badFormat('sorted set member twice');
+}
+
+/** A score as the first RDB versions stored it: its text behind one byte of length, or a mark. */
+function textScore(input: RdbReader): number {
+  const length = input.byte();
+  if (length === 255) return -Infinity;
+  if (length === 254) return Infinity;
+  const score = length === 253 ? undefined : parseDouble(input.raw(length));
+  if (score === undefined) throw badFormat('score');
+  return score;
+}

@@ -1,0 +1,48 @@
+/** One value as DUMP answers it and RESTORE takes it: type, value, version and checksum. */
+import { type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
+import { DEFAULT_LIMITS, type EncodingLimits } from '../encoding.ts';
+import type { Value } from '../value.ts';
+import { crc64 } from './crc64.ts';
+import { readBody } from './decode.ts';
+import { valueType, writeBody } from './encode.ts';
+import { badFormat, RdbError } from './errors.ts';
+import { RdbReader } from './reader.ts';
+import { RDB_VERSION } from './types.ts';
+import { RdbWriter } from './writer.ts';
+
+/** Two bytes of version and eight of checksum. */
+const FOOTER = 10;
+
+/** The payload for a value, which RESTORE turns back into it, here or in redis-server 7.0 and later. */
+export function dumpValue(value: Value): Bytes {
+  const out = new RdbWriter();
+  out.byte(valueType(value));
+  writeBody(out, value);
+  out.byte(RDB_VERSION);
+  out.byte(0);
+  out.rawData(crc64(out.data()));
+  return fromBuffer(out.data());
+}
+
+/**
+ * The value of a payload. Throws RdbError of kind 'checksum' when version or checksum are wrong (Redis says
+ * `ERR DUMP payload version or checksum are wrong`), of kind 'format' otherwise (`ERR Bad data format`).
+ */
+export function restoreValue(payload: Bytes, limits: Readonly<EncodingLimits> = DEFAULT_LIMITS): Value {
+  const data = toBuffer(payload);
+  const end = data.length - FOOTER;
+  if (end < 0 || data.readUInt16LE(end) > RDB_VERSION || !checksumHolds(data)) {
+    throw new RdbError('checksum', 'payload version or checksum');
+  }
+  const input = new RdbReader(data, 0, end);
+  const value = readBody(input, input.byte(), limits);
+  if (input.left !== 0) throw badFormat('more than one value');
+  if (typeof value !== 'string' && value.size === 0) throw badFormat('empty value');
+  return value;
+}
+
+/** An all-zero checksum stands for none. */
+function checksumHolds(data: Buffer): boolean {
+  const stored = data.subarray(data.length - 8);
+  return stored.every((byte) => byte === 0) || crc64(data, 0, data.length - 8).equals(stored);
+}

@@ -1,0 +1,118 @@
+/** A value in the form in which redis-server 7.0 would store it, uncompressed. */
+import { type Bytes, formatDouble } from '../../protocol/bytes.ts';
+import type { HashValue } from '../hash.ts';
+import type { ListValue } from '../list.ts';
+import type { SetValue } from '../set.ts';
+import type { SortedSet } from '../sorted-set.ts';
+import type { Value } from '../value.ts';
+import { ListpackBuilder } from './listpack.ts';
+import { writeIntset } from './old-forms.ts';
+import { VALUE } from './types.ts';
+import type { RdbWriter } from './writer.ts';
+
+/** A quicklist node is closed before it would grow beyond this, Redis' default list-max-listpack-size. */
+const NODE_MAX = 8192;
+/** What an element adds to a listpack beside its bytes, at most. */
+const ELEMENT_OVERHEAD = 10;
+/** A quicklist node that holds a listpack. */
+const PACKED = 2;
+
+/** The number of the form in which `writeBody` stores the value. */
+export function valueType(value: Value): number {
+  if (typeof value === 'string') return VALUE.string;
+  switch (value.type) {
+    case 'list':
+      return VALUE.listQuicklist2;
+    case 'set':
+      return value.encoding() === 'intset' ? VALUE.setIntset : VALUE.set;
+    case 'hash':
+      return value.encoding() === 'listpack' ? VALUE.hashListpack : VALUE.hash;
+    case 'zset':
+      return value.encoding() === 'listpack' ? VALUE.zsetListpack : VALUE.zset;
+  }
+}
+
+/** Writes a value without its type. */
+export function writeBody(out: RdbWriter, value: Value): void {
+  if (typeof value === 'string') {
+    out.string(value);
+    return;
+  }
+  switch (value.type) {
+    case 'list':
+      writeList(out, value);
+      break;
+    case 'set':
+      writeSet(out, value);
+      break;
+    case 'hash':
+      writeHash(out, value);
+      break;
+    case 'zset':
+      writeSortedSet(out, value);
+      break;
+  }
+}
+
+function writeList(out: RdbWriter, list: ListValue): void {
+  const nodes: Buffer[] = [];
+  let node = new ListpackBuilder();
+  for (const element of list.values()) {
+    if (node.count > 0 && node.length + element.length + ELEMENT_OVERHEAD > NODE_MAX) {
+      nodes.push(node.finish());
+      node = new ListpackBuilder();
+    }
+    node.add(element);
+  }
+  nodes.push(node.finish());
+  out.size(nodes.length);
+  for (const data of nodes) {
+    out.size(PACKED);
+    out.blob(data);
+  }
+}
+
+function writeSet(out: RdbWriter, set: SetValue): void {
+  if (set.encoding() === 'intset') out.blob(writeIntset(set.values()));
+  else writeStrings(out, set.size, set.values());
+}
+
+function writeHash(out: RdbWriter, hash: HashValue): void {
+  if (hash.encoding() === 'hashtable') {
+    out.size(hash.size);
+    for (const [field, value] of hash.entries()) {
+      out.string(field);
+      out.string(value);
+    }
+    return;
+  }
+  const pack = new ListpackBuilder();
+  for (const [field, value] of hash.entries()) {
+    pack.add(field);
+    pack.add(value);
+  }
+  out.blob(pack.finish());
+}
+
+function writeSortedSet(out: RdbWriter, zset: SortedSet): void {
+  if (zset.encoding() === 'skiplist') {
+    out.size(zset.size);
+    // From the end, as Redis writes it: the reader then inserts at the head of its skiplist.
+    for (const { member, score } of zset.entries(true)) {
+      out.string(member);
+      out.double(score);
+    }
+    return;
+  }
+  const pack = new ListpackBuilder();
+  for (const { member, score } of zset.entries()) {
+    pack.add(member);
+    pack.add(formatDouble(score));
+  }
+  out.blob(pack.finish());
+}
+
+function writeStrings(out: RdbWriter, size: number, strings: Iterable<Bytes>): void {
+  out.size(size);
+  for (const text of strings) out.string(text);
+}

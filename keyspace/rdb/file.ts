@@ -1,0 +1,152 @@
+/** Whole datasets as RDB: what a full sync sends, what SAVE writes, and what a node starts from. */
+import { type Bytes, fromBuffer, type Millis, narrow, toBuffer } from '../../protocol/bytes.ts';
+import { DEFAULT_LIMITS, type EncodingLimits } from '../encoding.ts';
+import type { Value } from '../value.ts';
+import { crc64 } from './crc64.ts';
+import { readBody } from './decode.ts';
+import { valueType, writeBody } from './encode.ts';
+import { badFormat, RdbError } from './errors.ts';
+import { RdbReader } from './reader.ts';
+import { RDB_VERSION, RDB_VERSION_MAX, SECTION } from './types.ts';
+import { RdbWriter } from './writer.ts';
+
+const MAGIC = 'REDIS';
+
+/** A key to be written. */
+export interface RdbEntry {
+  readonly key: Bytes;
+  readonly value: Value;
+  readonly expiresAt?: Millis | undefined;
+}
+
+/** A database to be written; one without entries leaves no trace. */
+export interface RdbDatabase {
+  readonly index: number;
+  readonly entries: Iterable<RdbEntry>;
+}
+
+/** What stands beside the keys: named facts (redis-ver, repl-id, …) and the code of FUNCTION libraries. */
+export interface RdbExtras {
+  readonly aux?: Iterable<readonly [name: Bytes, value: Bytes]>;
+  readonly libraries?: Iterable<Bytes>;
+}
+
+/** What a file holds, in its order. */
+export type RdbItem =
+  | { readonly kind: 'aux'; readonly name: Bytes; readonly value: Bytes }
+  | { readonly kind: 'library'; readonly code: Bytes }
+  | ({ readonly kind: 'entry'; readonly database: number } & RdbEntry);
+
+/** The databases as an RDB file of version 10. */
+export function writeRdb(databases: Iterable<RdbDatabase>, extras: RdbExtras = {}): Bytes {
+  const out = new RdbWriter();
+  out.raw(MAGIC + String(RDB_VERSION).padStart(4, '0'));
+  for (const [name, value] of extras.aux ?? []) {
+    out.byte(SECTION.aux);
+    out.string(name);
+    out.string(value);
+  }
+  for (const code of extras.libraries ?? []) {
+    out.byte(SECTION.library);
+    out.string(code);
+  }
+  for (const database of databases) writeDatabase(out, database);
+  out.byte(SECTION.end);
+  out.rawData(crc64(out.data()));
+  return fromBuffer(out.data());
+}
+
+function writeDatabase(out: RdbWriter, { index, entries }: RdbDatabase): void {
+  let named = false;
+  for (const { key, value, expiresAt } of entries) {
+    if (!named) {
+      out.byte(SECTION.database);
+      out.size(index);
+      named = true;
+    }
+    if (expiresAt !== undefined) {
+      out.byte(SECTION.expiresMillis);
+      out.int64(expiresAt);
+    }
+    out.byte(valueType(value));
+    out.string(key);
+    writeBody(out, value);
+  }
+}
+
+/**
+ * What the file holds, read as it is asked for. The generator returns the position behind the file's end. Throws
+ * RdbError, for a wrong checksum at the very end: use nothing before everything was read.
+ */
+export function* readRdb(
+  source: Bytes | Uint8Array,
+  limits: Readonly<EncodingLimits> = DEFAULT_LIMITS,
+): Generator<RdbItem, number> {
+  const data = typeof source === 'string' ? toBuffer(source) : view(source);
+  const input = new RdbReader(data);
+  const version = readHeader(input);
+  let database = 0;
+  let expiresAt: Millis | undefined;
+  for (;;) {
+    const section = input.byte();
+    if (section === SECTION.end) return finish(input, version);
+    if (section === SECTION.database) database = databaseNumber(input);
+    else if (section === SECTION.expiresMillis) expiresAt = millis(input.int64());
+    else if (section === SECTION.expiresSeconds) expiresAt = input.int32() * 1000;
+    else if (section === SECTION.library) yield { kind: 'library', code: input.string() };
+    else if (section === SECTION.aux) yield { kind: 'aux', name: input.string(), value: input.string() };
+    else if (!skipHint(input, section)) {
+      const key = input.string();
+      const value = readBody(input, section, limits);
+      // Redis drops empty collections too: it wrote them itself, for a time.
+      if (typeof value === 'string' || value.size > 0) {
+        yield { kind: 'entry', database, key, value, expiresAt };
+      }
+      expiresAt = undefined;
+    }
+  }
+}
+
+function view(source: Uint8Array): Buffer {
+  return Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+}
+
+function readHeader(input: RdbReader): number {
+  const magic = input.raw(9);
+  const version = /^REDIS(\d{4})$/.exec(magic)?.[1];
+  if (version === undefined) throw badFormat('wrong signature');
+  const number = +version;
+  if (number < 1 || number > RDB_VERSION_MAX) throw new RdbError('checksum', `RDB version ${number}`);
+  return number;
+}
+
+/** Passes over what only helps Redis to plan: sizes and the keys' last uses. */
+function skipHint(input: RdbReader, section: number): boolean {
+  if (section === SECTION.sizes) {
+    input.size();
+    input.size();
+  } else if (section === SECTION.idle) input.size();
+  else if (section === SECTION.frequency) input.byte();
+  else return false;
+  return true;
+}
+
+function databaseNumber(input: RdbReader): number {
+  const number = input.size();
+  if (typeof number === 'bigint') throw badFormat('database');
+  return number;
+}
+
+function millis(value: bigint): Millis {
+  return value > 9007199254740991n ? Number.MAX_SAFE_INTEGER : (narrow(value) as number);
+}
+
+function finish(input: RdbReader, version: number): number {
+  if (version < 5) return input.position;
+  const end = input.position;
+  const stored = input.rawData(8);
+  if (stored.some((byte) => byte !== 0) && !crc64(input.data, 0, end).equals(stored)) {
+    throw new RdbError('checksum', 'RDB checksum');
+  }
+  return input.position;
+}

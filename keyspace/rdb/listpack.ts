@@ -1,0 +1,142 @@
+/** Listpacks: Redis' compact lists of strings and integers, in which small values are stored. */
+import { type Bytes, narrow, parseInteger } from '../../protocol/bytes.ts';
+import { badFormat } from './errors.ts';
+import { RdbReader } from './reader.ts';
+import { RdbWriter } from './writer.ts';
+
+const HEADER = 6;
+const END = 0xff;
+/** The header's count when it does not fit 16 bits. */
+const COUNT_UNKNOWN = 0xffff;
+
+/** The elements of a listpack, integers as text. */
+export function readListpack(data: Buffer): Bytes[] {
+  const reader = new RdbReader(data);
+  if (reader.uint32() !== data.length) throw badFormat('listpack size');
+  const count = reader.uint16();
+  const elements: Bytes[] = [];
+  for (;;) {
+    const start = reader.position;
+    const first = reader.byte();
+    if (first === END) break;
+    elements.push(readElement(reader, first));
+    reader.skip(backLength(reader.position - start));
+  }
+  if (reader.left !== 0) throw badFormat('listpack end');
+  if (count !== COUNT_UNKNOWN && count !== elements.length) throw badFormat('listpack count');
+  return elements;
+}
+
+function readElement(reader: RdbReader, first: number): Bytes {
+  if (first < 0x80) return String(first);
+  if (first < 0xc0) return reader.raw(first & 0x3f);
+  if (first < 0xe0) {
+    const value = ((first & 0x1f) << 8) | reader.byte();
+    return String(value >= 0x1000 ? value - 0x2000 : value);
+  }
+  if (first < 0xf0) return reader.raw(((first & 0x0f) << 8) | reader.byte());
+  if (first === 0xf0) return reader.raw(reader.uint32());
+  if (first === 0xf1) return String(reader.int16());
+  if (first === 0xf2) return String(reader.int24());
+  if (first === 0xf3) return String(reader.int32());
+  if (first === 0xf4) return String(reader.int64());
+  throw badFormat('listpack element');
+}
+
+/** How many bytes an element's length takes behind it; Redis' bounds are one short of the powers of two. */
+function backLength(length: number): number {
+  if (length <= 127) return 1;
+  if (length < 16383) return 2;
+  if (length < 2097151) return 3;
+  return length < 268435455 ? 4 : 5;
+}
+
+/** Builds one listpack. */
+export class ListpackBuilder {
+  readonly #out = new RdbWriter();
+  #count = 0;
+
+  constructor() {
+    this.#out.raw('\0\0\0\0\0\0');
+  }
+
+  /** Bytes so far, the end mark not counted. */
+  get length(): number {
+    return this.#out.length;
+  }
+
+  /** How many elements were added. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Adds a string, as an integer where it is one. */
+  add(value: Bytes): void {
+    const integer = value.length <= 20 ? parseInteger(value) : undefined;
+    if (integer !== undefined) {
+      this.addInteger(integer);
+      return;
+    }
+    const start = this.#out.length;
+    const length = value.length;
+    if (length < 64) {
+      this.#out.byte(0x80 | length);
+    } else if (length < 4096) {
+      this.#out.byte(0xe0 | (length >>> 8));
+      this.#out.byte(length & 0xff);
+    } else {
+      this.#out.byte(0xf0);
+      this.#little(length, 4);
+    }
+    this.#out.raw(value);
+    this.#finish(start);
+  }
+
+  addInteger(integer: number | bigint): void {
+    const start = this.#out.length;
+    const value = typeof integer === 'bigint' ? narrow(integer) : integer;
+    if (typeof value === 'bigint' || value < -2147483648 || value > 2147483647) {
+      this.#out.byte(0xf4);
+      this.#out.int64(value);
+    } else if (value >= 0 && value <= 127) {
+      this.#out.byte(value);
+    } else if (value >= -4096 && value <= 4095) {
+      this.#out.byte(0xc0 | ((value >>> 8) & 0x1f));
+      this.#out.byte(value & 0xff);
+    } else if (value >= -32768 && value <= 32767) {
+      this.#out.byte(0xf1);
+      this.#little(value, 2);
+    } else if (value >= -8388608 && value <= 8388607) {
+      this.#out.byte(0xf2);
+      this.#little(value, 3);
+    } else {
+      this.#out.byte(0xf3);
+      this.#little(value, 4);
+    }
+    this.#finish(start);
+  }
+
+  /** The finished listpack; nothing can be added afterwards. */
+  finish(): Buffer {
+    this.#out.byte(END);
+    const data = this.#out.data();
+    data.writeUInt32LE(data.length, 0);
+    data.writeUInt16LE(Math.min(this.#count, COUNT_UNKNOWN), HEADER - 2);
+    return data;
+  }
+
+  #little(value: number, bytes: number): void {
+    for (let i = 0; i < bytes; i++) this.#out.byte((value >>> (8 * i)) & 0xff);
+  }
+
+  /** The element's length, to be read backwards: seven bits a byte, the top bit set on all but the first. */
+  #finish(start: number): void {
+    const length = this.#out.length - start;
+    const bytes = backLength(length);
+    for (let i = bytes - 1; i >= 0; i--) {
+      const bits = Math.floor(length / 128 ** i) & 127;
+      this.#out.byte(i === bytes - 1 ? bits : bits | 128);
+    }
+    this.#count++;
+  }
+}

@@ -1,0 +1,114 @@
+/** Writes RDB's primitives: lengths, strings and numbers, into one growing buffer. */
+import { type Bytes, narrow, parseSafeInteger } from '../../protocol/bytes.ts';
+
+/** Integers as text are at most this long when they fit 32 bits. */
+const INT32_TEXT_MAX = 11;
+
+export class RdbWriter {
+  #buffer = Buffer.allocUnsafe(256);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** A view of what was written, valid until the next write. */
+  data(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  byte(value: number): void {
+    this.#buffer[this.#reserve(1)] = value;
+  }
+
+  /** Bytes as they are. */
+  raw(bytes: Bytes): void {
+    const at = this.#reserve(bytes.length);
+    this.#buffer.latin1Write(bytes, at, bytes.length);
+  }
+
+  rawData(data: Uint8Array): void {
+    const at = this.#reserve(data.length);
+    this.#buffer.set(data, at);
+  }
+
+  double(value: number): void {
+    const at = this.#reserve(8);
+    this.#buffer.writeDoubleLE(value, at);
+  }
+
+  /** A signed 64-bit number, least significant byte first: a deadline in milliseconds, say. */
+  int64(value: number | bigint): void {
+    const at = this.#reserve(8);
+    this.#buffer.writeBigInt64LE(BigInt(value), at);
+  }
+
+  uint64be(value: bigint): void {
+    const at = this.#reserve(8);
+    this.#buffer.writeBigUInt64BE(value, at);
+  }
+
+  /** A length: 1, 2, 5 or 9 bytes; any unsigned 64-bit number. */
+  size(value: number | bigint): void {
+    const small = typeof value === 'bigint' ? narrow(value) : value;
+    if (typeof small === 'bigint' || small > 0xffffffff) {
+      this.byte(0x81);
+      this.uint64be(BigInt(small));
+    } else if (small < 64) {
+      this.byte(small);
+    } else if (small < 16384) {
+      const at = this.#reserve(2);
+      this.#buffer.writeUInt16BE(0x4000 | small, at);
+    } else {
+      this.byte(0x80);
+      const at = this.#reserve(4);
+      this.#buffer.writeUInt32BE(small, at);
+    }
+  }
+
+  /** A string: short integers in binary, everything else by length and bytes. */
+  string(value: Bytes): void {
+    if (value.length <= INT32_TEXT_MAX && this.#integer(value)) return;
+    this.size(value.length);
+    this.raw(value);
+  }
+
+  /** A string that is binary data, and therefore never an integer. */
+  blob(data: Uint8Array): void {
+    this.size(data.length);
+    this.rawData(data);
+  }
+
+  #integer(text: Bytes): boolean {
+    const value = parseSafeInteger(text);
+    if (value === undefined) return false;
+    if (value >= -128 && value <= 127) {
+      this.byte(0xc0);
+      this.byte(value & 0xff);
+    } else if (value >= -32768 && value <= 32767) {
+      this.byte(0xc1);
+      const at = this.#reserve(2);
+      this.#buffer.writeInt16LE(value, at);
+    } else if (value >= -2147483648 && value <= 2147483647) {
+      this.byte(0xc2);
+      const at = this.#reserve(4);
+      this.#buffer.writeInt32LE(value, at);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /** Makes room for that many bytes, and answers where they begin. */
+  #reserve(count: number): number {
+    const at = this.#length;
+    const needed = at + count;
+    if (needed > this.#buffer.length) {
+      const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
+      this.#buffer.copy(grown, 0, 0, at);
+      this.#buffer = grown;
+    }
+    this.#length = needed;
+    return at;
+  }
+}
