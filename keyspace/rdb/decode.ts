@@ -101,9 +101,12 @@ function sortedSetOf(pairs: readonly Bytes[], limits: Limits): SortedSet {
 }
 
 function sortedSet(input: RdbReader, limits: Limits, score: () => number): SortedSet {
-  const count = input.count();
-  const zset = new SortedSet(limits, count);
-  for (let i = 0; i < count; i++) addScored(zset, input.string(), score());
+  const pairs: [Bytes, number][] = [];
+  for (let left = input.count(); left > 0; left--) pairs.push([input.string(), score()]);
+  // What stays a skiplist must be one from the start: only there a score can be -0.
+  const long = pairs.some(([member]) => member.length > limits.zsetMaxValue);
+  const zset = new SortedSet(limits, long ? Infinity : pairs.length);
+  for (const [member, value] of pairs) addScored(zset, member, value);
   return zset;
 }
 

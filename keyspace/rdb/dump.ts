@@ -34,9 +34,9 @@ export function restoreValue(payload: Bytes, limits: Readonly<EncodingLimits> = 
   if (end < 0 || data.readUInt16LE(end) > RDB_VERSION || !checksumHolds(data)) {
     throw new RdbError('checksum', 'payload version or checksum');
   }
-  const input = new RdbReader(data, 0, end);
+  // Redis neither minds data behind the value nor a value that runs into the footer.
+  const input = new RdbReader(data);
   const value = readBody(input, input.byte(), limits);
-  if (input.left !== 0) throw badFormat('more than one value');
   if (typeof value !== 'string' && value.size === 0) throw badFormat('empty value');
   return value;
 }

@@ -20,11 +20,26 @@ export function readListpack(data: Buffer): Bytes[] {
     const first = reader.byte();
     if (first === END) break;
     elements.push(readElement(reader, first));
-    reader.skip(backLength(reader.position - start));
+    checkBack(reader, reader.position - start);
   }
   if (reader.left !== 0) throw badFormat('listpack end');
   if (count !== COUNT_UNKNOWN && count !== elements.length) throw badFormat('listpack count');
   return elements;
+}
+
+/** Behind every element stands its length, for those who read backwards. */
+function checkBack(reader: RdbReader, length: number): void {
+  for (const byte of backBytes(length)) if (reader.byte() !== byte) throw badFormat('listpack back length');
+}
+
+/** Seven bits a byte, the top bit set on all but the first. */
+function backBytes(length: number): number[] {
+  const bytes: number[] = [];
+  for (let i = backLength(length) - 1; i >= 0; i--) {
+    const bits = Math.floor(length / 128 ** i) & 127;
+    bytes.push(bytes.length === 0 ? bits : bits | 128);
+  }
+  return bytes;
 }
 
 function readElement(reader: RdbReader, first: number): Bytes {
@@ -129,14 +144,8 @@ export class ListpackBuilder {
     for (let i = 0; i < bytes; i++) this.#out.byte((value >>> (8 * i)) & 0xff);
   }
 
-  /** The element's length, to be read backwards: seven bits a byte, the top bit set on all but the first. */
   #finish(start: number): void {
-    const length = this.#out.length - start;
-    const bytes = backLength(length);
-    for (let i = bytes - 1; i >= 0; i--) {
-      const bits = Math.floor(length / 128 ** i) & 127;
-      this.#out.byte(i === bytes - 1 ? bits : bits | 128);
-    }
+    for (const byte of backBytes(this.#out.length - start)) this.#out.byte(byte);
     this.#count++;
   }
 }

@@ -64,8 +64,12 @@ export function readIntset(data: Buffer): Bytes[] {
   const count = reader.uint32();
   if (![2, 4, 8].includes(width) || count * width !== reader.left) throw badFormat('intset size');
   const members: Bytes[] = [];
+  let previous: number | bigint = -Infinity;
   for (let i = 0; i < count; i++) {
-    members.push(String(width === 2 ? reader.int16() : width === 4 ? reader.int32() : reader.int64()));
+    const value = width === 2 ? reader.int16() : width === 4 ? reader.int32() : reader.int64();
+    if (value <= previous) throw badFormat('intset order');
+    members.push(String(value));
+    previous = value;
   }
   return members;
 }

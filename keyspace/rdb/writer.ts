@@ -18,7 +18,8 @@ export class RdbWriter {
   }
 
   byte(value: number): void {
-    this.#buffer[this.#reserve(1)] = value;
+    const at = this.#reserve(1);
+    this.#buffer[at] = value;
   }
 
   /** Bytes as they are. */
