@@ -1,15 +1,134 @@
 #!/usr/bin/env node
 /** `npx lostlock`: the server for everyone who does not embed it; flags are redis.conf's names. */
-import { parseArgs } from 'node:util';
-import { startServer } from './index.ts';
+import { writeFileSync } from 'node:fs';
+import { type LostlockServer, startServer } from './index.ts';
+import { fromText } from './protocol/bytes.ts';
+import { aliases, BadSetting, parameters, type Settings } from './server/settings.ts';
+import { LOSTLOCK_VERSION } from './server/version.ts';
 
-const { values } = parseArgs({
-  options: { port: { type: 'string', default: '6379' }, bind: { type: 'string', default: '127.0.0.1' } },
-});
-const server = await startServer({ port: Number(values.port), host: values.bind });
-console.log(`Ready to accept connections tcp ${server.port}`);
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
-    void server.stop().then(() => process.exit(0));
+const HELP = `Usage: lostlock [port] [--<parameter> <value> ...] [options]
+
+An in-process Redis-protocol server, made for locks. Parameters are redis.conf's names:
+  --port 6379            TCP port; 0 takes a free one
+  --bind 127.0.0.1       address to listen on
+  --unixsocket PATH      listen on a unix socket besides
+  --requirepass WORD     what AUTH must give
+  --databases 16, --maxclients 10000, --notify-keyspace-events KEA, --maxmemory 100mb ...
+Options:
+  --port-file FILE       write the port there once the server listens
+  --url-file FILE        write the redis:// URL there once the server listens
+  --loglevel LEVEL       debug, verbose, notice or warning; notice by default
+  --exit-with-parent     stop when standard input ends
+  --version, --help
+`;
+
+const LEVELS = ['debug', 'verbose', 'notice', 'warning'] as const;
+
+interface Invocation {
+  readonly settings: Partial<Settings>;
+  portFile?: string;
+  urlFile?: string;
+  level: (typeof LEVELS)[number];
+  exitWithParent: boolean;
+}
+
+class UsageError extends Error {}
+
+function takeValue(args: string[], flag: string): string {
+  return args.shift() ?? usage(`${flag} needs a value`);
+}
+
+function usage(why: string): never {
+  throw new UsageError(why);
+}
+
+function parse(argv: readonly string[]): Invocation {
+  const settings: Record<string, unknown> = {};
+  const invocation: Invocation = {
+    settings: settings as Partial<Settings>,
+    level: 'notice',
+    exitWithParent: false,
+  };
+  const args = argv.flatMap((word) => (/^--[a-z-]+=/.test(word) ? splitOnce(word) : [word]));
+  if (/^\d+$/.test(args[0] ?? '')) args.unshift('--port');
+  for (let flag = args.shift(); flag !== undefined; flag = args.shift()) {
+    if (flag === '--port-file') invocation.portFile = takeValue(args, flag);
+    else if (flag === '--url-file') invocation.urlFile = takeValue(args, flag);
+    else if (flag === '--exit-with-parent') invocation.exitWithParent = true;
+    else if (flag === '--loglevel') invocation.level = level(takeValue(args, flag));
+    else if (flag.startsWith('--')) setting(settings, flag, takeValue(args, flag));
+    else usage(`${flag} is no flag`);
+  }
+  return invocation;
+}
+
+function splitOnce(word: string): string[] {
+  const at = word.indexOf('=');
+  return [word.slice(0, at), word.slice(at + 1)];
+}
+
+function level(word: string): Invocation['level'] {
+  return (
+    LEVELS.find((each) => each === word) ?? usage(`--loglevel ${word}: allowed are ${LEVELS.join(', ')}`)
+  );
+}
+
+function setting(settings: Record<string, unknown>, flag: string, value: string): void {
+  const word = flag.slice(2).toLowerCase();
+  const name = Object.hasOwn(aliases, word) ? (aliases[word] as string) : word;
+  if (!Object.hasOwn(parameters, name)) usage(`${flag} is no parameter of lostlock; --help lists them`);
+  const read = parameters[name as keyof Settings].read(fromText(value));
+  if (read instanceof BadSetting) usage(`${flag} ${value}: ${read.why}`);
+  settings[name] = read;
+}
+
+async function serve(invocation: Invocation): Promise<void> {
+  const {
+    port = 6379,
+    bind = '127.0.0.1',
+    unixsocket = '',
+    requirepass = '',
+    ...settings
+  } = invocation.settings;
+  const server = await startServer({
+    port,
+    host: bind,
+    settings,
+    ...(unixsocket !== '' && { unixSocket: unixsocket }),
+    ...(requirepass !== '' && { password: requirepass }),
+    log(grade, text) {
+      if (LEVELS.indexOf(grade) >= LEVELS.indexOf(invocation.level)) console.error(text);
+    },
   });
+  stopOnSignals(server);
+  if (invocation.exitWithParent) process.stdin.resume().once('end', () => stop(server));
+  if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);
+  if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${server.url}\n`);
+  console.log(`Ready to accept connections tcp ${server.port}`);
+}
+
+function stop(server: LostlockServer): void {
+  void server.stop().then(() => process.exit(0));
+}
+
+function stopOnSignals(server: LostlockServer): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(server));
+}
+
+const argv = process.argv.slice(2);
+if (argv.includes('--help') || argv.includes('-h')) {
+  console.log(HELP);
+} else if (argv.includes('--version') || argv.includes('-v')) {
+  console.log(`lostlock ${LOSTLOCK_VERSION}`);
+} else {
+  try {
+    serve(parse(argv)).catch((error: Error) => {
+      console.error(`lostlock: ${error.message}`);
+      process.exit(1);
+    });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`lostlock: ${error.message}\n\n${HELP}`);
+    process.exit(2);
+  }
 }

@@ -1,2 +1,10 @@
 /** lostlock's public face: start a Redis-protocol server inside this process. */
-export { type LostlockServer, type StartOptions, startServer } from './embed/start.ts';
+export type { DumpEntry, Seed, SeedValue, Text } from './embed/dataset.ts';
+export type {
+  InterceptedReply,
+  InterceptedRequest,
+  Interception,
+  Intervention,
+  RequestFilter,
+} from './embed/interceptor.ts';
+export { LostlockServer, type StartOptions, startServer } from './embed/start.ts';

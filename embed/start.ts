@@ -1,10 +1,15 @@
 /** startServer: a node on the real clock with its listeners, as users embed it. */
 import type { Duplex } from 'node:stream';
+import { fromText } from '../protocol/bytes.ts';
 import { connectInMemory } from '../server/memory.ts';
 import { nodeHost } from '../server/node-host.ts';
 import { type LogLevel, Server } from '../server/server.ts';
-import type { Settings } from '../server/settings.ts';
+import { parameters, type Settings } from '../server/settings.ts';
 import { Listener } from '../server/tcp.ts';
+import { type ConnectorClass, connectorFor } from './connector.ts';
+import { type DumpEntry, dump, type Seed, seed } from './dataset.ts';
+import { type Interception, Interceptor, type Intervention, type RequestFilter } from './interceptor.ts';
+import { badOption, checkInteger, checkNames, checkString } from './options.ts';
 
 /** How to start a server. */
 export interface StartOptions {
@@ -16,36 +21,139 @@ export interface StartOptions {
   readonly unixSocket?: string;
   /** What AUTH must give; none by default. */
   readonly password?: string;
+  /** Number of databases; 16 by default. */
+  readonly databases?: number;
   /** Any other parameter, by redis.conf's name. */
   readonly settings?: Partial<Settings>;
+  /** Keys to begin with. */
+  readonly seed?: Seed;
+  /** False: the server does not keep the process alive. True by default. */
+  readonly keepAlive?: boolean;
   readonly log?: (level: LogLevel, text: string) => void;
+}
+
+const OPTIONS = [
+  'port',
+  'host',
+  'unixSocket',
+  'password',
+  'databases',
+  'settings',
+  'seed',
+  'keepAlive',
+  'log',
+];
+
+/** Throws TypeError for the first option that is wrong. */
+function checkOptions(options: StartOptions): void {
+  checkNames(options, OPTIONS, 'startServer');
+  if (options.port !== undefined) checkInteger('port', options.port, 0, 65535);
+  if (options.host !== undefined) checkString('host', options.host);
+  if (options.unixSocket !== undefined) checkString('unixSocket', options.unixSocket);
+  if (options.password !== undefined) checkString('password', options.password);
+  if (options.databases !== undefined) checkInteger('databases', options.databases, 1, 2 ** 31 - 1);
+  checkNames(options.settings ?? {}, Object.keys(parameters), 'settings');
+  for (const [name, value] of Object.entries(options.settings ?? {})) {
+    const { initial } = parameters[name as keyof Settings];
+    if (typeof value !== typeof initial) throw badOption(`settings.${name}`, value, `a ${typeof initial}`);
+  }
 }
 
 /** A running server. */
 export class LostlockServer implements AsyncDisposable {
+  /** The node itself, for what this class does not offer. */
   readonly node: Server;
   readonly host: string;
   readonly port: number;
+  /** For ioredis: `new Redis({ Connector: server.connector })` connects in memory, without a socket. */
+  readonly connector: ConnectorClass;
   readonly #listeners: readonly Listener[];
+  readonly #interceptor: Interceptor;
+  readonly #password: string | undefined;
 
-  constructor(node: Server, host: string, port: number, listeners: readonly Listener[]) {
+  constructor(node: Server, options: StartOptions, port: number, listeners: readonly Listener[]) {
     this.node = node;
-    this.host = host;
+    this.host = options.host ?? '127.0.0.1';
     this.port = port;
+    this.connector = connectorFor(() => this.connect());
     this.#listeners = listeners;
+    this.#interceptor = new Interceptor(node);
+    this.#password = options.password;
   }
 
-  /** redis://host:port, for any client. */
+  /** redis://host:port, with the password where there is one, for any client. */
   get url(): string {
-    return `redis://${this.host}:${this.port}`;
+    const login = this.#password === undefined ? '' : `:${encodeURIComponent(this.#password)}@`;
+    return `redis://${login}${this.host}:${this.port}`;
   }
 
-  /** Opens an in-memory connection. */
+  /** Opens an in-memory connection: write requests to it, read replies from it. */
   connect(): Duplex {
     return connectInMemory(this.node);
   }
 
-  /** Closes every connection and listener; resolves when no handle is left. */
+  /** Stores keys over what is there. Throws TypeError for a value it does not understand. */
+  seed(data: Seed): void {
+    seed(this.node, data);
+  }
+
+  /** Every key as plain values, in a form that `seed` takes back. */
+  dump(): DumpEntry[] {
+    return dump(this.node);
+  }
+
+  /** Removes every key of every database. */
+  flush(): void {
+    this.node.unit(() => {
+      for (const db of this.node.databases) {
+        db.touchAll();
+        this.node.world.dirty += db.size;
+        db.clear();
+      }
+      this.node.propagateAlso(this.node.db(0), ['FLUSHALL']);
+    });
+    this.node.settle();
+  }
+
+  /** Requests that named no command of ours, with how often each came: what a client tried and did not get. */
+  unknownCommands(): { readonly command: string; readonly count: number }[] {
+    return [...this.node.stats.unknownCommands].map(([command, count]) => ({ command, count }));
+  }
+
+  /**
+   * Answers, delays or breaks requests that match. Rules are asked in order of their making.
+   * Throws TypeError for a filter or intervention that does not exist.
+   */
+  intercept(filter: RequestFilter, intervention: Intervention): Interception {
+    return this.#interceptor.add(filter, intervention);
+  }
+
+  /** As Testcontainers and redis-memory-server name it. */
+  getHost(): string {
+    return this.host;
+  }
+
+  /** As Testcontainers and redis-memory-server name it. */
+  getPort(): number {
+    return this.port;
+  }
+
+  /** As Testcontainers names it; whatever port is asked for, there is one. */
+  getMappedPort(_port?: number): number {
+    return this.port;
+  }
+
+  /** As Testcontainers names it. */
+  getConnectionUrl(): string {
+    return this.url;
+  }
+
+  /** As Testcontainers names it. */
+  getPassword(): string | undefined {
+    return this.#password;
+  }
+
+  /** Closes every connection and listener; resolves when no handle is left. A second call does nothing more. */
   async stop(): Promise<void> {
     this.node.stop();
     await Promise.all(this.#listeners.map((listener) => listener.close()));
@@ -56,20 +164,35 @@ export class LostlockServer implements AsyncDisposable {
   }
 }
 
-/** Starts a server on a free port of 127.0.0.1 unless told otherwise. Rejects when the address cannot be had. */
+/**
+ * Starts a server, on a free port of 127.0.0.1 unless told otherwise. Rejects with a TypeError that names a wrong
+ * option, and with Node's error when an address cannot be had.
+ */
 export async function startServer(options: StartOptions = {}): Promise<LostlockServer> {
-  const settings = { ...options.settings };
-  if (options.password !== undefined) settings.requirepass = options.password;
-  const host = options.host ?? '127.0.0.1';
+  checkOptions(options);
+  const settings: Partial<Settings> = { ...options.settings };
+  if (options.password !== undefined) settings.requirepass = fromText(options.password);
+  if (options.databases !== undefined) settings.databases = options.databases;
+  if (options.host !== undefined) settings.bind = options.host;
+  if (options.unixSocket !== undefined) settings.unixsocket = fromText(options.unixSocket);
   const node = new Server(nodeHost(), { settings, ...(options.log && { log: options.log }) });
-  const tcp = new Listener(node);
-  const listeners = [tcp];
-  const { port } = await tcp.listen({ host, port: options.port ?? 0 });
-  node.settings.port = port;
-  if (options.unixSocket !== undefined) {
-    const unix = new Listener(node, options.unixSocket);
-    listeners.push(unix);
-    await unix.listen({ path: options.unixSocket });
+  if (options.seed !== undefined) seed(node, options.seed);
+  const listeners: Listener[] = [];
+  try {
+    const tcp = new Listener(node);
+    listeners.push(tcp);
+    const { port } = await tcp.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
+    node.settings.port = port;
+    if (options.unixSocket !== undefined) {
+      const unix = new Listener(node, options.unixSocket);
+      listeners.push(unix);
+      await unix.listen({ path: options.unixSocket });
+    }
+    if (options.keepAlive === false) for (const listener of listeners) listener.unref();
+    return new LostlockServer(node, options, port, listeners);
+  } catch (error) {
+    node.stop();
+    await Promise.all(listeners.map((listener) => listener.close()));
+    throw error;
   }
-  return new LostlockServer(node, host, port, listeners);
 }

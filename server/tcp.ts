@@ -12,9 +12,11 @@ export class SocketConnection implements Connection {
   readonly remote: string;
   readonly local: string;
   readonly #socket: Socket;
+  readonly #isTcp: boolean;
 
   constructor(socket: Socket, path?: string) {
     this.#socket = socket;
+    this.#isTcp = path === undefined;
     this.remote = path === undefined ? `${socket.remoteAddress}:${socket.remotePort}` : `${path}:0`;
     this.local = path === undefined ? `${socket.localAddress}:${socket.localPort}` : `${path}:0`;
   }
@@ -43,7 +45,9 @@ export class SocketConnection implements Connection {
   }
 
   abort(): void {
-    this.#socket.resetAndDestroy();
+    // A unix socket knows no reset.
+    if (this.#isTcp) this.#socket.resetAndDestroy();
+    else this.#socket.destroy();
   }
 
   pause(): void {
@@ -81,6 +85,11 @@ export class Listener {
         resolve({ port: typeof address === 'object' && address !== null ? address.port : 0 });
       });
     });
+  }
+
+  /** Lets the process end although this listens. */
+  unref(): void {
+    this.#net.unref();
   }
 
   /** Stops listening and closes every connection; resolves when no handle is left. */

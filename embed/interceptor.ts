@@ -1,0 +1,176 @@
+/** Rules that answer, delay or break the n-th request that matches, for tests of what clients do then. */
+import { asciiLower, type Bytes, fromText } from '../protocol/bytes.ts';
+import { type Reply, ReplyError } from '../protocol/reply.ts';
+import { type Client, REPLY_SKIP } from '../server/client.ts';
+import type { Server } from '../server/server.ts';
+import type { Text } from './dataset.ts';
+import { badOption, checkInteger, checkNames } from './options.ts';
+import { decodeText, encodeText, type TextLike } from './text.ts';
+
+/** A request as rules see it. */
+export interface InterceptedRequest {
+  /** The command's name in small letters. */
+  readonly command: string;
+  readonly args: readonly Text[];
+  /** The connection's number and CLIENT SETNAME name. */
+  readonly client: { readonly id: number; readonly name: string };
+}
+
+/** Which requests a rule is about; what is left out matches everything. */
+export interface RequestFilter {
+  /** The command's name, in any case. */
+  readonly command?: string;
+  /** A word that must be among the arguments (a key, say). */
+  readonly argument?: string;
+  /** The CLIENT SETNAME name of the connection. */
+  readonly client?: string;
+  /** A test of one's own. */
+  readonly when?: (request: InterceptedRequest) => boolean;
+  /** Acts on the n-th match only, counted from 1; on every match when left out. */
+  readonly nth?: number;
+}
+
+/**
+ * What happens to a matching request.
+ * - `{ reply }`: it is not executed; this is answered (null, number, text, or an array of those).
+ * - `{ error }`: it is not executed; this error is answered, its code first ('OOM command not allowed').
+ * - `{ delayMs }`: it is executed so many milliseconds later; the connection's next requests wait behind it.
+ * - `'disconnect'`: it is not executed; the connection is reset.
+ * - `'drop-reply'`: it is executed; the reply never leaves.
+ * - `'disconnect-after'`: it is executed; the connection is reset instead of the reply.
+ */
+export type Intervention =
+  | { readonly reply: InterceptedReply }
+  | { readonly error: string }
+  | { readonly delayMs: number }
+  | 'disconnect'
+  | 'drop-reply'
+  | 'disconnect-after';
+
+export type InterceptedReply = null | TextLike | readonly InterceptedReply[];
+
+/** A rule in force. */
+export interface Interception {
+  /** How many requests have matched so far. */
+  readonly matches: number;
+  /** How many it has acted on. */
+  readonly hits: number;
+  /** Takes the rule away. */
+  remove(): void;
+}
+
+interface Rule {
+  readonly filter: RequestFilter;
+  readonly act: Intervention;
+  matches: number;
+  hits: number;
+}
+
+const FILTERS = ['command', 'argument', 'client', 'when', 'nth'];
+const WORDS = ['disconnect', 'drop-reply', 'disconnect-after'];
+
+/** The rules of one server, asked in order of their making; the first that acts has it. */
+export class Interceptor {
+  readonly #server: Server;
+  readonly #rules = new Set<Rule>();
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** Adds a rule. Throws TypeError for a filter or intervention that does not exist. */
+  add(filter: RequestFilter, act: Intervention): Interception {
+    check(filter, act);
+    const rule: Rule = { filter, act, matches: 0, hits: 0 };
+    this.#rules.add(rule);
+    this.#server.interceptor = (client, argv) => this.#intercept(client, argv);
+    return {
+      get matches() {
+        return rule.matches;
+      },
+      get hits() {
+        return rule.hits;
+      },
+      remove: () => {
+        this.#rules.delete(rule);
+        if (this.#rules.size === 0) this.#server.interceptor = undefined;
+      },
+    };
+  }
+
+  #intercept(client: Client, argv: Bytes[]): boolean {
+    const request: InterceptedRequest = {
+      command: asciiLower(argv[0] ?? ''),
+      args: argv.slice(1).map(decodeText),
+      client: { id: client.id, name: client.name },
+    };
+    for (const rule of this.#rules) {
+      if (!matches(rule.filter, request)) continue;
+      rule.matches++;
+      if (rule.filter.nth !== undefined && rule.filter.nth !== rule.matches) continue;
+      rule.hits++;
+      return this.#apply(rule.act, client, argv);
+    }
+    return false;
+  }
+
+  #apply(act: Intervention, client: Client, argv: Bytes[]): boolean {
+    const server = this.#server;
+    if (act === 'disconnect') {
+      client.abort();
+    } else if (act === 'drop-reply') {
+      client.mark(REPLY_SKIP, true);
+      return false;
+    } else if (act === 'disconnect-after') {
+      client.mark(REPLY_SKIP, true);
+      server.host.clock.soon(() => client.abort());
+      return false;
+    } else if ('delayMs' in act) {
+      this.#later(act.delayMs, client, argv);
+    } else {
+      client.reply('error' in act ? new ReplyError(fromText(act.error)) : toReply(act.reply));
+    }
+    return true;
+  }
+
+  #later(delay: number, client: Client, argv: Bytes[]): void {
+    const server = this.#server;
+    const { clock } = server.host;
+    server.blocking.block(client, { kind: 'pause', timeout: 0, timeoutReply: null });
+    clock.at(clock.now() + delay, () => {
+      if (client.gone) return;
+      server.blocking.forget(client);
+      const interceptor = server.interceptor;
+      server.interceptor = undefined;
+      server.execute(client, argv);
+      server.interceptor = interceptor;
+      server.unblocked(client);
+      server.settle();
+    });
+  }
+}
+
+function matches(filter: RequestFilter, request: InterceptedRequest): boolean {
+  if (filter.command !== undefined && asciiLower(fromText(filter.command)) !== request.command) return false;
+  if (filter.argument !== undefined && !request.args.includes(filter.argument)) return false;
+  if (filter.client !== undefined && filter.client !== request.client.name) return false;
+  return filter.when?.(request) ?? true;
+}
+
+function toReply(reply: InterceptedReply): Reply {
+  if (reply === null) return null;
+  if (typeof reply === 'number' && Number.isInteger(reply)) return reply;
+  if (typeof reply === 'object' && !(reply instanceof Uint8Array)) return reply.map(toReply);
+  return encodeText(reply);
+}
+
+function check(filter: RequestFilter, act: Intervention): void {
+  checkNames(filter, FILTERS, 'intercept');
+  if (filter.nth !== undefined) checkInteger('intercept.nth', filter.nth, 1, Number.MAX_SAFE_INTEGER);
+  if (typeof act === 'string' ? WORDS.includes(act) : 'reply' in act || 'error' in act) return;
+  if (typeof act === 'object' && 'delayMs' in act) {
+    checkInteger('intercept.delayMs', act.delayMs, 0, Number.MAX_SAFE_INTEGER);
+    return;
+  }
+  throw badOption('intercept', act, `{ reply }, { error }, { delayMs }, '${WORDS.join("', '")}'`);
+}

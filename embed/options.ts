@@ -1,0 +1,33 @@
+/** Checks of what users hand to our own API: a wrong option is named with its value and what is allowed. */
+import { inspect } from 'node:util';
+
+/** The error for a wrong option. */
+export function badOption(name: string, value: unknown, allowed: string): TypeError {
+  return new TypeError(`lostlock: option ${name} is ${inspect(value, { depth: 1 })}; allowed: ${allowed}`);
+}
+
+/** Throws for options that do not exist, so that a misspelt one does not pass in silence. */
+export function checkNames(options: object, allowed: readonly string[], where: string): void {
+  for (const name of Object.keys(options)) {
+    if (!allowed.includes(name)) {
+      throw badOption(
+        `${where}.${name}`,
+        (options as Record<string, unknown>)[name],
+        `the options ${allowed.join(', ')}`,
+      );
+    }
+  }
+}
+
+/** Throws unless the value is an integer within the bounds. */
+export function checkInteger(name: string, value: unknown, min: number, max: number): void {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
+    throw badOption(name, value, `an integer from ${min} to ${max}`);
+  }
+}
+
+/** Throws unless the value is a string (not an empty one where `filled`). */
+export function checkString(name: string, value: unknown, filled = true): void {
+  if (typeof value !== 'string' || (filled && value === ''))
+    throw badOption(name, value, 'a string that is not empty');
+}

@@ -1,0 +1,118 @@
+/** Embedding: seeds and dumps, in-memory connections, addresses, wrong options, and an end without leftovers. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { expect, test } from 'vitest';
+import { startServer } from '../../index.ts';
+
+const bytes = Buffer.from([0xff, 0x00, 0xfe]);
+
+test('what was seeded comes back from a dump, bytes that are no UTF-8 as Buffers', async () => {
+  await using server = await startServer({
+    seed: {
+      text: 'häß',
+      number: 5,
+      list: ['a', 'b'],
+      set: new Set(['x']),
+      hash: { field: 'value' },
+      raw: bytes,
+    },
+  });
+  const dumped = server.dump();
+  expect(dumped).toEqual([
+    { db: 0, key: 'text', type: 'string', value: 'häß' },
+    { db: 0, key: 'number', type: 'string', value: '5' },
+    { db: 0, key: 'list', type: 'list', value: ['a', 'b'] },
+    { db: 0, key: 'set', type: 'set', value: ['x'] },
+    { db: 0, key: 'hash', type: 'hash', value: [['field', 'value']] },
+    { db: 0, key: 'raw', type: 'string', value: bytes },
+  ]);
+  await using twin = await startServer();
+  const entries = [
+    ...dumped,
+    { db: 3, key: 'z', type: 'zset' as const, value: [['m', 1.5]] as [string, number][], expiresAt: 4e12 },
+  ];
+  twin.seed(entries);
+  expect(twin.dump()).toEqual(entries);
+  twin.flush();
+  expect(twin.dump()).toEqual([]);
+});
+
+test('names that JavaScript objects reserve are keys like any other', async () => {
+  await using server = await startServer();
+  const redis = new Redis({ Connector: server.connector });
+  for (const name of ['__proto__', 'constructor', 'toString']) {
+    await redis.set(name, name);
+    expect(await redis.get(name)).toBe(name);
+  }
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  redis.disconnect();
+});
+
+test('servers of one process share nothing', async () => {
+  await using one = await startServer({ seed: { key: 'one' } });
+  await using two = await startServer({ seed: { key: 'two' } });
+  const redis = new Redis(one.url);
+  await redis.set('key', 'changed');
+  redis.disconnect();
+  expect(two.dump()).toMatchObject([{ value: 'two' }]);
+});
+
+test('a unix socket serves beside the port, and a password is part of the URL', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lostlock-'));
+  const path = join(folder, 'redis.sock');
+  await using server = await startServer({ unixSocket: path, password: 'p@ss' });
+  const overSocket = new Redis({ path, password: 'p@ss' });
+  const overTcp = new Redis(server.url);
+  expect(await overSocket.set('a', '1')).toBe('OK');
+  expect(await overTcp.get('a')).toBe('1');
+  overSocket.disconnect();
+  overTcp.disconnect();
+  rmSync(folder, { recursive: true });
+});
+
+test('the habits of Testcontainers users work', async () => {
+  await using server = await startServer({ password: 'secret' });
+  expect(server.getMappedPort(6379)).toBe(server.port);
+  expect(server.getConnectionUrl()).toBe(`redis://:secret@${server.getHost()}:${server.getPort()}`);
+  expect(server.getPassword()).toBe('secret');
+});
+
+test('what a client tried and did not get is listed', async () => {
+  await using server = await startServer();
+  const redis = new Redis({ Connector: server.connector });
+  await expect(redis.call('NOSUCH', 'x')).rejects.toThrow('unknown command');
+  await expect(redis.call('NOSUCH', 'x')).rejects.toThrow('unknown command');
+  redis.disconnect();
+  expect(server.unknownCommands()).toEqual([{ command: 'NOSUCH x', count: 2 }]);
+});
+
+test.each([
+  [{ port: 70000 }, 'option port is 70000; allowed: an integer from 0 to 65535'],
+  [{ prot: 1 }, 'option startServer.prot is 1; allowed: the options port'],
+  [{ settings: { 'max-clients': 1 } }, 'option settings.max-clients is 1'],
+  [{ settings: { maxclients: 'many' } }, "option settings.maxclients is 'many'; allowed: a number"],
+  [{ password: '' }, "option password is ''; allowed: a string that is not empty"],
+])('the wrong option %o is named with what is allowed', async (options, message) => {
+  await expect(startServer(options as never)).rejects.toThrow(message);
+});
+
+test('an address that is taken rejects and leaves nothing behind', async () => {
+  await using server = await startServer();
+  await expect(startServer({ port: server.port })).rejects.toThrow('EADDRINUSE');
+});
+
+test('after stop no handle of the server is left', async () => {
+  const before = process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length;
+  const server = await startServer();
+  const redis = new Redis(server.url, { retryStrategy: () => null });
+  redis.on('error', () => {});
+  await redis.set('k', 'v', 'PX', 5000);
+  await server.stop();
+  await server.stop();
+  redis.disconnect();
+  await expect
+    .poll(() => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length)
+    .toBeLessThanOrEqual(before);
+});
