@@ -52,6 +52,12 @@ export function toBuffer(bytes: Bytes): Buffer {
   return Buffer.from(bytes, 'latin1');
 }
 
+/** What C prints of a string (`%.*s`): at most so many bytes, and none from a NUL on. */
+export function cString(text: Bytes, most = Infinity): Bytes {
+  const nul = text.indexOf('\0');
+  return text.slice(0, nul < 0 ? most : Math.min(nul, most));
+}
+
 const INT64_MAX = 9223372036854775807n;
 const INT64_MIN = -9223372036854775808n;
 

@@ -13,8 +13,8 @@ export interface DecodeLimits {
 const PROTOCOL = 'ERR Protocol error: ';
 const LINE_MAX = 64 * 1024;
 const COUNT_MAX = 2147483647;
-/** V8's longest string, 24 characters short of 512 MiB. */
-const STRING_MAX = 2 ** 29 - 24;
+/** The longest argument that is taken when it comes: V8's strings end 24 bytes short of 512 MiB, and a reply needs a head. */
+const STRING_MAX = 2 ** 29 - 1024;
 const STRANGER_COUNT = 10;
 const STRANGER_BULK = 16384;
 

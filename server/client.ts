@@ -58,6 +58,9 @@ export class Watch implements Watcher {
   }
 }
 
+/** More output than this is handed over before the end of the batch: a string cannot grow beyond 512 MB. */
+const OUT_MAX = 64 * 1024 ** 2;
+
 export class Client implements Receiver {
   readonly id: number;
   readonly server: Server;
@@ -149,7 +152,18 @@ export class Client implements Receiver {
 
   /** Queues a reply, unless the client has turned replies off. */
   reply(reply: Reply): void {
-    if (!this.muted) this.write(encodeReply(reply, this.protocol));
+    if (!this.muted) this.write(this.#encode(reply));
+  }
+
+  /** A reply too long for a string (MGET of several 200 MB values) costs the client its connection, not us our life. */
+  #encode(reply: Reply): Bytes {
+    try {
+      return encodeReply(reply, this.protocol);
+    } catch (error) {
+      this.server.log('warning', `A reply to client ${this.id} cannot be written: ${error}`);
+      this.abort();
+      return '';
+    }
   }
 
   /** True when replies are not sent, only pushes. */
@@ -179,6 +193,7 @@ export class Client implements Receiver {
   write(bytes: Bytes): void {
     if (this.connection === undefined || this.gone || bytes === '') return;
     if (this.#out.length === 0) this.server.hasOutput(this);
+    if (this.#out.length + bytes.length > OUT_MAX) this.#send();
     this.#out += bytes;
   }
 
@@ -190,11 +205,13 @@ export class Client implements Receiver {
   /** Hands the queued output to the connection. */
   flush(): void {
     if (this.gone || this.connection === undefined) return;
-    if (this.#out.length !== 0) {
-      this.connection.send(this.#out);
-      this.#out = '';
-    }
+    if (this.#out.length !== 0) this.#send();
     if (this.closing) this.connection.close();
+  }
+
+  #send(): void {
+    this.connection?.send(this.#out);
+    this.#out = '';
   }
 
   /** Closes the connection once everything queued is delivered. */

@@ -1,5 +1,5 @@
 /** The path of every command: look up, check, queue or call, propagate. Read this first. */
-import { asciiLower, asciiUpper, type Bytes } from '../protocol/bytes.ts';
+import { asciiLower, asciiUpper, type Bytes, cString } from '../protocol/bytes.ts';
 import { NOAUTH, OOM, READONLY, wrongArity } from '../protocol/errors.ts';
 import { QUEUED, type Reply, ReplyError } from '../protocol/reply.ts';
 import {
@@ -102,9 +102,9 @@ export function resolve(server: Server, argv: readonly Bytes[]): Command | Reply
 function unknownText(argv: readonly Bytes[]): Bytes {
   let args = '';
   for (let i = 1; i < argv.length && args.length < 128; i++) {
-    args += `'${(argv[i] as Bytes).slice(0, 128 - args.length)}' `;
+    args += `'${cString(argv[i] ?? '', 128 - args.length)}' `;
   }
-  return `ERR unknown command '${(argv[0] ?? '').slice(0, 128)}', with args beginning with: ${args}`;
+  return `ERR unknown command '${cString(argv[0] ?? '', 128)}', with args beginning with: ${args}`;
 }
 
 /** Steps from a container to its subcommand and checks the count of words. */
@@ -115,7 +115,7 @@ export function checkWords(server: Server, command: Command, argv: readonly Byte
     const sub = command.subcommands.get(name);
     if (sub === undefined) {
       server.stats.unknown(argv);
-      const text = (argv[1] as Bytes).slice(0, 128);
+      const text = cString(argv[1] as Bytes, 128);
       return new ReplyError(`ERR unknown subcommand '${text}'. Try ${asciiUpper(command.name)} HELP.`);
     }
     found = sub;

@@ -99,7 +99,7 @@ export const parameters = {
   maxmemory: memory(0),
   'maxmemory-policy': text('noeviction'),
   // V8's longest string is 24 bytes short of Redis' own maximum.
-  'proto-max-bulk-len': memory(512 * 1024 ** 2 - 1024, 1024 ** 2),
+  'proto-max-bulk-len': memory(512 * 1024 ** 2, 1024 ** 2),
   'client-query-buffer-limit': memory(1024 ** 3, 1024 ** 2),
   'notify-keyspace-events': eventClasses(),
   'busy-reply-threshold': integer(5000),

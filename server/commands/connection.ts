@@ -1,6 +1,6 @@
 /** Commands of a connection's life (https://redis.io/docs/latest/commands/?group=connection). */
 import { timingSafeEqual } from 'node:crypto';
-import { asciiUpper, type Bytes, parseSafeInteger, toBuffer } from '../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, cString, parseSafeInteger, toBuffer } from '../../protocol/bytes.ts';
 import { fail, NOT_INTEGER, SYNTAX, wrongArity } from '../../protocol/errors.ts';
 import { MapReply, OK, PONG, SimpleString } from '../../protocol/reply.ts';
 import { integer } from '../arguments.ts';
@@ -46,7 +46,7 @@ function parseHello(client: Client, argv: readonly Bytes[]) {
       wanted.name = checkName(argv[at + 1] as Bytes);
       at += 1;
     } else {
-      fail(`ERR Syntax error in HELLO option '${argv[at]}'`);
+      fail(`ERR Syntax error in HELLO option '${cString(argv[at] as Bytes)}'`);
     }
   }
   return wanted;

@@ -1,0 +1,66 @@
+/** Holds lostlock, and the real redis-server where it is installed, to the recorded answers of the protocol corpus. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startServer } from '../../index.ts';
+import { RawClient, type Target } from '../support/raw-client.ts';
+import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
+import { type Recorded, record } from './conversation.ts';
+import { corpus } from './corpus.ts';
+
+const golden: Record<string, Recorded> = JSON.parse(readFileSync('test/golden/protocol-corpus.json', 'utf8'));
+
+interface Started {
+  readonly target: () => Target;
+  stop(): Promise<void>;
+}
+
+function holdToGolden(start: (password: string | undefined) => Promise<Started>): void {
+  for (const password of [undefined, 'secret']) {
+    describe(password === undefined ? 'without a password' : 'with a password', () => {
+      let server: Started;
+      let fence: RawClient;
+      beforeAll(async () => {
+        server = await start(password);
+        fence = await RawClient.connect(server.target());
+      });
+      afterAll(async () => {
+        fence.close();
+        await server.stop();
+      });
+      for (const { name, bytes, auth } of corpus) {
+        if ((auth ?? false) !== (password !== undefined)) continue;
+        test(name, async () => {
+          expect(await record(server.target, fence, bytes)).toEqual(golden[name]);
+        });
+      }
+    });
+  }
+}
+
+test('every message has a name of its own and a recorded answer', () => {
+  expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length);
+  expect(Object.keys(golden).sort()).toEqual(corpus.map(({ name }) => name).sort());
+});
+
+describe('lostlock over TCP answers as recorded', () => {
+  holdToGolden(async (password) => {
+    const server = await startServer(password === undefined ? {} : { password });
+    return { target: () => ({ port: server.port }), stop: () => server.stop() };
+  });
+});
+
+describe('lostlock in memory answers as recorded', () => {
+  holdToGolden(async (password) => {
+    const server = await startServer(password === undefined ? {} : { password });
+    return { target: () => server.connect(), stop: () => server.stop() };
+  });
+});
+
+describe.skipIf(!hasRedisServer)('redis-server still answers as recorded (needs redis-server)', () => {
+  holdToGolden(async (password) => {
+    const server = await startRedisServer({
+      args: password === undefined ? [] : ['--requirepass', password],
+    });
+    return { target: () => ({ path: server.path }), stop: () => server.stop() };
+  });
+});
