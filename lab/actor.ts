@@ -1,0 +1,79 @@
+/** Somebody in a world: a node or a client, with a wall clock of its own, whom a test can pause, resume and kill. */
+import { VirtualClock } from './clock.ts';
+import type { Schedule } from './schedule.ts';
+import type { Task } from './timers.ts';
+import type { World } from './world.ts';
+
+/**
+ * A process, as far as the world models it. Timers and connections belong to the actor whose code made them; while it
+ * is paused they wait, as under SIGSTOP or a long garbage collection, and come due together when it resumes.
+ */
+export class Actor {
+  readonly name: string;
+  readonly world: World;
+  readonly schedule: Schedule;
+  readonly clock: VirtualClock;
+  #paused = false;
+  #alive = true;
+  #waiting: Task[] = [];
+
+  constructor(world: World, name: string) {
+    this.world = world;
+    this.schedule = world.schedule;
+    this.name = name;
+    this.clock = new VirtualClock(this);
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /** Stops the actor's timers and what arrives for it. Its wall clock goes on. */
+  pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.world.trace.note(this.name, 'pause');
+  }
+
+  /** Lets everything that came due during the pause happen now, in the order in which it came due. */
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.world.trace.note(this.name, 'resume');
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const task of waiting) if (task.deferred) this.schedule.arm(task, this.schedule.micros);
+  }
+
+  /** Ends the actor: nothing that it started happens any more. Its connections are the network's affair. */
+  kill(): void {
+    this.#alive = false;
+    this.#paused = false;
+    this.#waiting = [];
+    this.schedule.discard(this);
+    this.clock.forgetAlarms();
+  }
+
+  /** The process starts anew, with nothing of its former self but the name and the clock. */
+  revive(): void {
+    this.#alive = true;
+  }
+
+  /** Takes a task that came due while paused. */
+  postpone(task: Task): void {
+    task.defer();
+    this.#waiting.push(task);
+  }
+
+  /**
+   * Runs code as this actor, from outside or inside the world: `world.run` with its name on it.
+   * Rejects with what the code throws.
+   */
+  run<T>(code: () => T): Promise<Awaited<T>> {
+    return this.world.runAs(this, code);
+  }
+}

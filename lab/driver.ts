@@ -1,0 +1,149 @@
+/** Moves one world at a time through real macrotasks, in contiguous batches, so that no outside code ever sees virtual time. */
+import { countResources, type Inside, present } from './present.ts';
+
+/** What a drive asks of its world. */
+export interface Drive {
+  readonly inside: Inside;
+  /** Called once, when it is this drive's turn; what it throws ends the drive. */
+  begin(): void;
+  /** Does one thing, after which Node runs every tick and microtask; true when there is nothing left to do. */
+  step(): boolean;
+}
+
+/** Steps in one batch; the outside world waits for so many. */
+const BATCH = 64;
+
+/**
+ * Waits for its turn, then steps until the drive is done. Rejects with what `begin` or `step` throws, and when code in
+ * the world has begun real I/O.
+ *
+ * One step is one macrotask: afterwards every nextTick and promise reaction has run, however deep. The immediates of
+ * one check phase run back to back, so that between the first and the last of a batch neither I/O nor a real timer
+ * can come; only there is `present.inside` set. One world at a time, because clients' libraries keep job queues that
+ * all worlds share (bluebird's): each drive must leave them empty before the next world runs.
+ */
+export function drive(work: Drive): Promise<void> {
+  const turn = present.turn.then(
+    () => new Promise<void>((resolve, reject) => new Batches(work, resolve, reject)),
+  );
+  present.turn = turn.catch(() => {});
+  return turn;
+}
+
+class Batches {
+  readonly #work: Drive;
+  readonly #resolve: () => void;
+  readonly #reject: (error: unknown) => void;
+  #begun = false;
+  #done = false;
+  #failed = false;
+  #error: unknown;
+  #before = new Map<string, number>();
+  /** Small at first: most drives are short. */
+  #size = 4;
+
+  constructor(work: Drive, resolve: () => void, reject: (error: unknown) => void) {
+    this.#work = work;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    // An exception in a tick or a microtask ends Node's phase early; what follows must not run in the world.
+    process.on('uncaughtExceptionMonitor', leave);
+    this.#queue();
+  }
+
+  #queue(): void {
+    const { setImmediate } = present.real;
+    setImmediate(this.#enter);
+    for (let i = 0; i < this.#size; i++) setImmediate(this.#step);
+    setImmediate(this.#leave);
+  }
+
+  readonly #enter = (): void => {
+    this.#before = countResources();
+    present.excused.clear();
+  };
+
+  readonly #step = (): void => {
+    if (this.#done) return;
+    present.inside = this.#work.inside;
+    try {
+      if (this.#begun) this.#done = this.#work.step();
+      else {
+        this.#begun = true;
+        checkRoutes();
+        this.#work.begin();
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+  };
+
+  readonly #leave = (): void => {
+    present.inside = undefined;
+    const leaks = this.#leaks();
+    if (leaks.length > 0) this.#fail(new RealInputOutput(leaks));
+    if (!this.#done) {
+      this.#size = Math.min(BATCH, this.#size * 2);
+      this.#queue();
+      return;
+    }
+    process.off('uncaughtExceptionMonitor', leave);
+    if (this.#failed) this.#reject(this.#error);
+    else this.#resolve();
+  };
+
+  #fail(error: unknown): void {
+    if (!this.#failed) this.#error = error;
+    this.#failed = true;
+    this.#done = true;
+  }
+
+  /** Nothing else can have run since the batch began, so whatever is new was begun in the world. */
+  #leaks(): string[] {
+    const leaks: string[] = [];
+    for (const [name, count] of countResources()) {
+      // Our own immediates were counted at the beginning: those of the steps, and this one.
+      const ours = name === 'Immediate' ? this.#size + 1 : 0;
+      const before = (this.#before.get(name) ?? 0) - ours + (present.excused.get(name) ?? 0);
+      if (count > before) leaks.push(name);
+    }
+    return leaks.sort();
+  }
+}
+
+function leave(): void {
+  present.inside = undefined;
+}
+
+/** Code in a world began something that virtual time cannot finish. */
+export class RealInputOutput extends Error {
+  /** Node's names of what was begun. */
+  readonly resources: readonly string[];
+
+  constructor(resources: readonly string[]) {
+    const early = resources.some((name) => name === 'Timeout' || name === 'Immediate')
+      ? ". A real timer comes from a module that was loaded before 'lostlock/router'"
+      : '';
+    super(
+      `code in a world began real I/O, which virtual time cannot finish: ${resources.join(', ')}${early}. ` +
+        'Do it before the world, or between two drives',
+    );
+    this.name = 'RealInputOutput';
+    this.resources = resources;
+  }
+}
+
+/** Throws unless code in the world will meet our clock. */
+function checkRoutes(): void {
+  if (present.routed === undefined) {
+    throw new Error("the virtual clock needs its routes: import 'lostlock/router' before any client");
+  }
+  for (const [name, routed] of Object.entries(present.routed)) {
+    if (Reflect.get(globalThis, name) !== routed) {
+      throw new Error(
+        `globalThis.${name} is not the router's: fake timers (vi.useFakeTimers, jest, sinon) are active, ` +
+          'and exclude the virtual clock',
+      );
+    }
+  }
+}

@@ -1,0 +1,122 @@
+/** What will happen in a world, and when: tasks due at an instant, and tasks due before time moves. */
+import type { Actor } from './actor.ts';
+import { type Task, TaskHeap, type VirtualTimeout } from './timers.ts';
+
+/** So many events without time moving are taken for an endless loop. */
+const EVENTS_AT_ONE_INSTANT = 200_000;
+/** Our own synchronous events may follow each other within one step, but the outside must get its turn. */
+const INNER_EVENTS = 256;
+
+/** Something in the world re-arms itself for ever. */
+export class EndlessLoop extends Error {
+  constructor() {
+    super(
+      `${EVENTS_AT_ONE_INSTANT} events without time moving: something in the world re-arms itself for ever`,
+    );
+    this.name = 'EndlessLoop';
+  }
+}
+
+/** The order of events of one world. */
+export class Schedule {
+  readonly heap = new TaskHeap();
+  readonly timersById = new Map<number, VirtualTimeout>();
+  nextTimerId = 1;
+  /** The present instant, in microseconds since the epoch, on the world's own clock. */
+  micros: number;
+  /** Whose code is running, or ran last. */
+  running: Actor | undefined;
+  #immediates: Task[] = [];
+  #nextImmediate = 0;
+  #eventsNow = 0;
+  #stopped = false;
+
+  constructor(micros: number) {
+    this.micros = micros;
+  }
+
+  /** Schedules the task at an instant; when that is past already, at the present one. */
+  arm(task: Task, at: number): void {
+    if (!this.#stopped) this.heap.push(task, Math.max(at, this.micros));
+  }
+
+  /** Schedules the task before time moves, after what is enqueued already. */
+  enqueue(task: Task): void {
+    if (!this.#stopped) this.#immediates.push(task);
+  }
+
+  /** Forgets what is scheduled for an actor. */
+  discard(actor: Actor): void {
+    this.#immediates = this.#immediates.slice(this.#nextImmediate).filter((task) => task.actor !== actor);
+    this.#nextImmediate = 0;
+    for (const task of this.heap.tasksOf(actor)) task.cancel();
+  }
+
+  /** Nothing is scheduled any more, nor ever will be. */
+  stop(): void {
+    this.#stopped = true;
+    this.heap.clear();
+    this.timersById.clear();
+    this.#immediates = [];
+    this.#nextImmediate = 0;
+  }
+
+  /** True when nothing is enqueued and no task is armed. */
+  get empty(): boolean {
+    return this.#immediates.length === 0 && this.heap.size === 0;
+  }
+
+  /**
+   * Runs what comes next, up to an instant; false when there is nothing. Where that is our own synchronous code it
+   * goes on, up to and including the first task that may leave promises behind.
+   * Throws what the task throws, and an error when time does not move any more.
+   */
+  runNext(limit: number): boolean {
+    for (let events = 0; events < INNER_EVENTS; events++) {
+      const task = this.#take(limit);
+      if (task === undefined) return events > 0;
+      if (this.#fire(task)) return true;
+    }
+    return true;
+  }
+
+  #take(limit: number): Task | undefined {
+    const immediate = this.#immediates[this.#nextImmediate];
+    if (immediate !== undefined) {
+      this.#nextImmediate++;
+      if (this.#nextImmediate === this.#immediates.length || this.#nextImmediate > 1024) {
+        this.#immediates.splice(0, this.#nextImmediate);
+        this.#nextImmediate = 0;
+      }
+      this.#count(false);
+      return immediate;
+    }
+    const next = this.heap.peek();
+    if (next === undefined || next.at > limit) return undefined;
+    this.heap.pop();
+    this.#count(next.at > this.micros);
+    this.micros = next.at;
+    return next;
+  }
+
+  #count(moved: boolean): void {
+    if (moved) this.#eventsNow = 0;
+    else if (++this.#eventsNow > EVENTS_AT_ONE_INSTANT) {
+      throw new EndlessLoop();
+    }
+  }
+
+  /** True when promises may be pending afterwards. */
+  #fire(task: Task): boolean {
+    const { run, actor } = task;
+    if (run === undefined) return false;
+    if (actor.paused) {
+      actor.postpone(task);
+      return false;
+    }
+    this.running = actor;
+    task.run = undefined;
+    run.call(task);
+    return !task.inner;
+  }
+}

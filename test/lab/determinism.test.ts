@@ -1,0 +1,52 @@
+/** The same seed makes the same trace, byte for byte, with every client and lock library: here, elsewhere, and in company. */
+import { capturedRandom } from '../support/captured-random.ts';
+import '../../lab/router.ts';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { contend } from '../support/contention.ts';
+import { sampleOf } from '../support/long.ts';
+
+const SEEDS = Array.from({ length: sampleOf(200, 12) }, (_, i) => i + 1);
+
+async function hashes(): Promise<Map<number, string>> {
+  const found = new Map<number, string>();
+  for (const seed of SEEDS) found.set(seed, (await contend(seed)).hash);
+  return found;
+}
+
+test('every contender holds the lock, before the crash and after', async () => {
+  const { holds, trace } = await contend(1);
+  expect([...holds.keys()].sort()).toEqual(['node-redis', 'redlock4', 'redlock5', 'semaphore', 'sesame']);
+  expect(trace).toContain('reset');
+  expect(trace).toContain('refused');
+});
+
+test('seeds differ, and each gives the same hash again', async () => {
+  const first = await hashes();
+  expect(new Set(first.values()).size).toBe(SEEDS.length);
+  expect(await hashes()).toEqual(first);
+});
+
+test('worlds that run side by side do not disturb each other', async () => {
+  const alone = await hashes();
+  const together = await Promise.all(SEEDS.map(async (seed) => [seed, (await contend(seed)).hash] as const));
+  expect(new Map(together)).toEqual(alone);
+});
+
+test('a second process, which runs the seeds in another order, agrees', async () => {
+  const args = ['--import', 'tsx', 'test/support/contention-main.ts', '1', String(SEEDS.length)];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const there = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' '));
+  expect(new Map(there.map(([seed, hash]) => [Number(seed), hash]))).toEqual(await hashes());
+});
+
+test('randomness that was captured before the router is found out', async () => {
+  const first = await contend(1, capturedRandom);
+  const second = await contend(1, capturedRandom);
+  expect(second.hash).not.toBe(first.hash);
+  expect((await contend(1, Math.random)).hash).toBe((await contend(1, Math.random)).hash);
+});
