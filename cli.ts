@@ -6,6 +6,8 @@ import { fromText } from './protocol/bytes.ts';
 import { aliases, BadSetting, parameters, type Settings } from './server/settings.ts';
 import { LOSTLOCK_VERSION } from './server/version.ts';
 
+const parent = process.ppid;
+
 const HELP = `Usage: lostlock [port] [--<parameter> <value> ...] [options]
 
 An in-process Redis-protocol server, made for locks. Parameters are redis.conf's names:
@@ -101,6 +103,7 @@ async function serve(invocation: Invocation): Promise<void> {
     },
   });
   stopOnSignals(server);
+  if (process.env.npm_command !== undefined) stopWithShell(server);
   if (invocation.exitWithParent) process.stdin.resume().once('end', () => stop(server));
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${server.url}\n`);
@@ -109,6 +112,16 @@ async function serve(invocation: Invocation): Promise<void> {
 
 function stop(server: LostlockServer): void {
   void server.stop().then(() => process.exit(0));
+}
+
+/** npm and npx start us through a shell that does not hand SIGTERM on: when that shell is gone, so are we. */
+function stopWithShell(server: LostlockServer): void {
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    stop(server);
+  }, 250);
+  watch.unref();
 }
 
 function stopOnSignals(server: LostlockServer): void {
