@@ -1,5 +1,5 @@
 /** Glob patterns as KEYS, SCAN and PSUBSCRIBE understand them: `*`, `?`, `[…]` and backslash, on bytes, without recursion. */
-import { asciiLower, type Bytes } from './bytes.ts';
+import type { Bytes } from './bytes.ts';
 
 const STAR = 42;
 const QUESTION = 63;
@@ -9,50 +9,56 @@ const CLOSE = 93;
 const CARET = 94;
 const DASH = 45;
 
-/** True when the whole text fits the pattern; `nocase` folds A to Z. */
-export function globMatch(pattern: Bytes, text: Bytes, nocase = false): boolean {
-  if (nocase) return match(asciiLower(pattern), asciiLower(text));
-  return match(pattern, text);
-}
+/** Redis gives up on a pattern whose stars nest deeper than this. */
+const STARS_MAX = 1000;
 
-// Only the latest star needs to be remembered: an earlier one could give back nothing that this one cannot take.
-function match(pattern: Bytes, text: Bytes): boolean {
+/**
+ * True when the whole text fits the pattern; `nocase` folds A to Z. As in Redis, no pattern but '' fits the empty text
+ * (not even '*'), a class may lack its end, and its ranges count bytes above 127 as negative.
+ */
+export function globMatch(pattern: Bytes, text: Bytes, nocase = false): boolean {
+  if (text.length === 0) return pattern.length === 0;
   let p = 0;
   let t = 0;
+  let stars = 0;
+  // Only the latest star needs to be remembered: an earlier one could give back nothing that this one cannot take.
   let star = -1;
   let resume = 0;
-  for (;;) {
-    if (p < pattern.length && pattern.charCodeAt(p) === STAR) {
+  while (t < text.length || p < pattern.length) {
+    if (pattern.charCodeAt(p) === STAR) {
       while (pattern.charCodeAt(p + 1) === STAR) p++;
       if (p + 1 === pattern.length) return true;
+      if (++stars > STARS_MAX) return false;
       star = p++;
       resume = t;
       continue;
     }
-    if (t === text.length) return p === pattern.length;
-    const next = p < pattern.length ? step(pattern, p, text.charCodeAt(t)) : -1;
+    const next = t < text.length && p < pattern.length ? step(pattern, p, text.charCodeAt(t), nocase) : -1;
     if (next >= 0) {
       p = next;
       t++;
-    } else if (star >= 0) {
+    } else if (star >= 0 && resume < text.length) {
       p = star + 1;
       t = ++resume;
     } else {
       return false;
     }
   }
+  return true;
 }
 
 /** The position behind the element at `p` when it takes the byte; -1 when it does not. */
-function step(pattern: Bytes, p: number, byte: number): number {
+function step(pattern: Bytes, p: number, byte: number, nocase: boolean): number {
   const code = pattern.charCodeAt(p);
   if (code === QUESTION) return p + 1;
-  if (code === OPEN) return stepClass(pattern, p + 1, byte);
-  if (code === BACKSLASH && p + 1 < pattern.length) return pattern.charCodeAt(p + 1) === byte ? p + 2 : -1;
-  return code === byte ? p + 1 : -1;
+  if (code === OPEN) return stepClass(pattern, p + 1, byte, nocase);
+  if (code === BACKSLASH && p + 1 < pattern.length) {
+    return same(pattern.charCodeAt(p + 1), byte, nocase) ? p + 2 : -1;
+  }
+  return same(code, byte, nocase) ? p + 1 : -1;
 }
 
-function stepClass(pattern: Bytes, from: number, byte: number): number {
+function stepClass(pattern: Bytes, from: number, byte: number, nocase: boolean): number {
   let p = from;
   const inverted = pattern.charCodeAt(p) === CARET;
   if (inverted) p++;
@@ -65,12 +71,34 @@ function stepClass(pattern: Bytes, from: number, byte: number): number {
     } else if (code === CLOSE) {
       break;
     } else if (pattern.charCodeAt(p + 1) === DASH && p + 2 < pattern.length) {
-      const end = pattern.charCodeAt(p + 2);
-      if (byte >= Math.min(code, end) && byte <= Math.max(code, end)) found = true;
+      if (inRange(byte, code, pattern.charCodeAt(p + 2), nocase)) found = true;
       p += 2;
-    } else if (code === byte) {
+    } else if (same(code, byte, nocase)) {
       found = true;
     }
   }
   return found !== inverted ? Math.min(p + 1, pattern.length) : -1;
+}
+
+/** Either end may come first; they change places before letters are folded, so that [Z-a] without case is empty. */
+function inRange(byte: number, first: number, second: number, nocase: boolean): boolean {
+  const from = signed(first);
+  const to = signed(second);
+  const low = fold(Math.min(from, to), nocase);
+  const high = fold(Math.max(from, to), nocase);
+  const value = fold(signed(byte), nocase);
+  return value >= low && value <= high;
+}
+
+function same(a: number, b: number, nocase: boolean): boolean {
+  return a === b || (nocase && fold(a, true) === fold(b, true));
+}
+
+function fold(code: number, nocase: boolean): number {
+  return nocase && code >= 65 && code <= 90 ? code + 32 : code;
+}
+
+/** A byte as C's char. */
+function signed(byte: number): number {
+  return byte > 127 ? byte - 256 : byte;
 }
