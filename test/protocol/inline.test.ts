@@ -1,0 +1,32 @@
+/** Proves the quoting of inline requests. */
+import { expect, test } from 'vitest';
+import { splitInline } from '../../protocol/inline.ts';
+
+test.each<[line: string, argv: string[] | undefined]>([
+  ['', []],
+  [' \t\v\f\r', []],
+  ['set a b', ['set', 'a', 'b']],
+  ['  set   a  ', ['set', 'a']],
+  ['"a b" \'c d\'', ['a b', 'c d']],
+  ['""', ['']],
+  ["''", ['']],
+  ['"\\x41\\xfF\\x0"', ['A\xffx0']],
+  ['"\\n\\r\\t\\b\\a\\"\\\\\\z"', ['\n\r\t\b\x07"\\z']],
+  ["'\\'\\n\\x41'", ["'\\n\\x41"]],
+  ['a"b c"', ['ab c']],
+  ["a'b c'", ['ab c']],
+  ['a\\x41', ['a\\x41']],
+  ['a\vb', ['a\vb']],
+  ['"a"\vb', ['a', 'b']],
+  ['"a"b', undefined],
+  ['"a"\'b\'', undefined],
+  ["'a'b", undefined],
+  ['"a', undefined],
+  ["'a", undefined],
+  ['"a\\', undefined],
+  ['"a\\"', undefined],
+  ["'a\\'", undefined],
+  ['__proto__ constructor "\\toString"', ['__proto__', 'constructor', '\toString']],
+])('%j is %j', (line, argv) => {
+  expect(splitInline(line)).toEqual(argv);
+});
