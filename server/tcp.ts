@@ -1,11 +1,19 @@
 /** The TCP and unix-socket transport: Node sockets as Connections of a server. */
-import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import { createServer, type Server as NetServer, Socket } from 'node:net';
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import type { Connection, Receiver } from './host.ts';
 import type { Server } from './server.ts';
 
 /** Above this a string is cheaper to hand over as one Buffer. */
 const LARGE = 1 << 16;
+
+/** All sockets read into this one buffer: whoever receives a chunk copies what it keeps. */
+const READ_BUFFER_BYTES = 1 << 16;
+
+/** What libuv's listening handle lets us replace, which saves a Buffer per read: an internal of Node, used where it is there. */
+interface ListeningHandle {
+  onconnection?: (status: number, handle?: object) => void;
+}
 
 /** A Node socket as a Connection. */
 export class SocketConnection implements Connection {
@@ -25,10 +33,11 @@ export class SocketConnection implements Connection {
     return this.#socket.writableLength;
   }
 
-  /** Directs what arrives to the receiver. */
-  attach(receiver: Receiver): void {
+  /** Directs what arrives to the receiver; `reads` where the socket hands chunks over by itself. */
+  attach(receiver: Receiver, reads?: Inlet): void {
     const socket = this.#socket;
-    socket.on('data', (chunk: Uint8Array) => receiver.receive(chunk));
+    if (reads === undefined) socket.on('data', (chunk: Uint8Array) => receiver.receive(chunk));
+    else reads.receiver = receiver;
     socket.on('error', () => socket.destroy());
     socket.on('close', () => receiver.closed());
     socket.on('end', () => socket.destroySoon());
@@ -59,20 +68,55 @@ export class SocketConnection implements Connection {
   }
 }
 
+/** Where a socket that reads into the shared buffer delivers. */
+interface Inlet {
+  receiver: Receiver | undefined;
+}
+
 /** Listens on a TCP port or a unix socket and attaches every connection to the server. */
 export class Listener {
   readonly #net: NetServer;
   readonly #sockets = new Set<Socket>();
 
+  readonly #server: Server;
+  readonly #path: string | undefined;
+  readonly #readBuffer = Buffer.allocUnsafe(READ_BUFFER_BYTES);
+
   constructor(server: Server, path?: string) {
-    this.#net = createServer({ noDelay: true, allowHalfOpen: false }, (socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-      const connection = new SocketConnection(socket, path);
-      const client = server.accept(connection);
-      if (client !== undefined) connection.attach(client);
-      else socket.on('error', () => socket.destroy());
-    });
+    this.#server = server;
+    this.#path = path;
+    this.#net = createServer({ noDelay: true, allowHalfOpen: false }, (socket) => this.#accept(socket));
+  }
+
+  #accept(socket: Socket, reads?: Inlet): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    const connection = new SocketConnection(socket, this.#path);
+    const client = this.#server.accept(connection);
+    if (client !== undefined) connection.attach(client, reads);
+    else socket.on('error', () => socket.destroy());
+  }
+
+  // Node reads each chunk of an accepted socket into a Buffer of its own unless the socket is made with `onread`, which
+  // only dialled sockets offer; so accepted ones are made here, from the handle that libuv gives.
+  #readInPlace(): void {
+    const handle = (this.#net as unknown as { _handle?: ListeningHandle })._handle;
+    if (typeof handle?.onconnection !== 'function') return;
+    const ordinary = handle.onconnection;
+    handle.onconnection = (status, client) => {
+      if (status !== 0 || client === undefined) return ordinary.call(handle, status, client);
+      const reads: Inlet = { receiver: undefined };
+      const onread = {
+        buffer: this.#readBuffer,
+        callback: (bytes: number, buffer: Uint8Array): boolean => {
+          reads.receiver?.receive(buffer.subarray(0, bytes));
+          return true;
+        },
+      };
+      const socket = new Socket({ handle: client, readable: true, writable: true, onread } as never);
+      socket.setNoDelay(true);
+      this.#accept(socket, reads);
+    };
   }
 
   /** Starts to listen. Rejects with Node's error when the address is taken or may not be used. */
@@ -81,6 +125,7 @@ export class Listener {
       this.#net.once('error', reject);
       this.#net.listen(where, () => {
         this.#net.off('error', reject);
+        this.#readInPlace();
         const address = this.#net.address();
         resolve({ port: typeof address === 'object' && address !== null ? address.port : 0 });
       });
@@ -94,9 +139,13 @@ export class Listener {
 
   /** Stops listening and closes every connection; resolves when no handle is left. */
   close(): Promise<void> {
+    const closed = [...this.#sockets].map((socket) => {
+      const gone = new Promise((resolve) => socket.once('close', resolve));
+      socket.destroy();
+      return gone;
+    });
     return new Promise((resolve) => {
-      this.#net.close(() => resolve());
-      for (const socket of this.#sockets) socket.destroy();
+      this.#net.close(() => void Promise.all(closed).then(() => resolve()));
     });
   }
 }
