@@ -36,18 +36,22 @@ export function float(text: Bytes, error = NOT_FLOAT): number {
 /** The units of time options: EX and PX count from now, EXAT and PXAT from the epoch. */
 export type ExpiryOption = 'EX' | 'PX' | 'EXAT' | 'PXAT';
 
+/** Amounts up to here can be multiplied and added to the time without losing a digit. */
+const PLAIN_AMOUNT = 2 ** 40;
+
 /**
  * The absolute deadline, in milliseconds, that an expiry option asks for. Throws for an amount that is not an
  * integer, not positive, or too large for 64 bits.
  */
 export function deadline(option: ExpiryOption, text: Bytes, now: Millis, command: Bytes): Millis {
   const amount = int64(text);
+  const unit = option === 'EX' || option === 'EXAT' ? 1000 : 1;
+  const base = option === 'EX' || option === 'PX' ? now : 0;
+  if (typeof amount === 'number' && amount > 0 && amount < PLAIN_AMOUNT) return amount * unit + base;
   const exact = BigInt(amount);
-  const unit = option === 'EX' || option === 'EXAT' ? 1000n : 1n;
-  if (exact <= 0n || exact > INT64_MAX / unit) throw invalidExpiry(command);
-  const base = option === 'EX' || option === 'PX' ? BigInt(now) : 0n;
-  if (exact * unit > INT64_MAX - base) throw invalidExpiry(command);
-  return approximate(exact * unit + base);
+  if (exact <= 0n || exact > INT64_MAX / BigInt(unit)) throw invalidExpiry(command);
+  if (exact * BigInt(unit) > INT64_MAX - BigInt(base)) throw invalidExpiry(command);
+  return approximate(exact * BigInt(unit) + BigInt(base));
 }
 
 /** Walks over optional words: `while (options.more()) switch (options.next()) …`. */

@@ -1,84 +1,126 @@
-/** Commands on strings (https://redis.io/docs/latest/commands/?group=string). */
+/** Commands that set and get whole strings (https://redis.io/docs/latest/commands/?group=string). */
 import type { Entry } from '../../keyspace/keyspace.ts';
-import type { Bytes, Millis } from '../../protocol/bytes.ts';
-import { fail, SYNTAX, WRONGTYPE } from '../../protocol/errors.ts';
+import { xxh3Hex } from '../../keyspace/xxh3.ts';
+import { asciiLower, type Bytes, type Millis } from '../../protocol/bytes.ts';
+import { fail, WRONGTYPE, wrongArity } from '../../protocol/errors.ts';
 import { OK, type Reply } from '../../protocol/reply.ts';
-import { deadline, type ExpiryOption, Options } from '../arguments.ts';
 import type { Client } from '../client.ts';
-import { defineCommands, key } from '../command.ts';
-
-/** What SET's options ask for. */
-interface SetOptions {
-  expiresAt: Millis | undefined;
-  keepTtl: boolean;
-  get: boolean;
-  /** Only when the key is absent ('NX'), present ('XX'), or its value compares so with `operand`. */
-  condition: '' | 'NX' | 'XX';
-}
-
-function parseSetOptions(client: Client, argv: readonly Bytes[]): SetOptions {
-  const parsed: SetOptions = { expiresAt: undefined, keepTtl: false, get: false, condition: '' };
-  const options = new Options(argv, 3);
-  let expiry: { option: ExpiryOption; text: Bytes } | undefined;
-  while (options.more()) {
-    const option = options.next();
-    switch (option) {
-      case 'NX':
-      case 'XX':
-        if (parsed.condition !== '' && parsed.condition !== option) fail(SYNTAX);
-        parsed.condition = option;
-        break;
-      case 'GET':
-        parsed.get = true;
-        break;
-      case 'KEEPTTL':
-        if (expiry !== undefined) fail(SYNTAX);
-        parsed.keepTtl = true;
-        break;
-      case 'EX':
-      case 'PX':
-      case 'EXAT':
-      case 'PXAT':
-        if (expiry !== undefined || parsed.keepTtl) fail(SYNTAX);
-        expiry = { option, text: options.value() };
-        break;
-      default:
-        fail(SYNTAX);
-    }
-  }
-  if (expiry !== undefined) parsed.expiresAt = deadline(expiry.option, expiry.text, client.server.now, 'set');
-  return parsed;
-}
+import { defineCommands, key, keys } from '../command.ts';
+import {
+  COMPARES,
+  EXAT,
+  expiryOf,
+  GET,
+  GETEX_OPTIONS,
+  IFDEQ,
+  IFDNE,
+  IFEQ,
+  IFNE,
+  KEEPTTL,
+  NX,
+  PERSIST,
+  PXAT,
+  parseStringOptions,
+  SET_OPTIONS,
+  type StringOptions,
+  XX,
+} from './string-options.ts';
 
 /** Stores a string, reports it, and sets its deadline where one is given. */
-export function store(client: Client, name: Bytes, value: Bytes, expiresAt?: Millis, keepTtl = false): Entry {
+export function store(client: Client, name: Bytes, value: Bytes, expiresAt?: Millis, keepTtl = false): void {
   const { db } = client;
-  const entry = db.put(name, value, keepTtl);
+  const entry = db.put(name, value, keepTtl || expiresAt !== undefined);
   if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
   db.changed(name, 'set');
-  if (expiresAt !== undefined) db.changed(name, 'expire', 0);
-  return entry;
+  if (expiresAt === undefined) return;
+  db.changed(name, 'expire', 0);
+  if (client.server.feeding) client.server.propagateAs(['SET', name, value, 'PXAT', String(expiresAt)]);
+}
+
+/** The string of an entry; throws WRONGTYPE for another type. */
+export function stringOf(entry: Entry): Bytes {
+  return typeof entry.value === 'string' ? entry.value : fail(WRONGTYPE);
+}
+
+/** Removes a string key after a comparison or GETDEL; replicated as DEL. */
+export function removeString(client: Client, name: Bytes): void {
+  client.db.remove(name);
+  client.db.changed(name, 'del');
+  if (client.server.feeding) client.server.propagateAs(['DEL', name]);
+}
+
+const DIGEST_LENGTH = 16;
+
+/** Whether a string satisfies one of the comparing conditions. Throws for a digest of the wrong length. */
+export function compares(bits: number, operand: Bytes, value: Bytes): boolean {
+  if ((bits & IFEQ) !== 0) return value === operand;
+  if ((bits & IFNE) !== 0) return value !== operand;
+  if (operand.length !== DIGEST_LENGTH) fail('ERR must be exactly 16 hexadecimal characters');
+  return (xxh3Hex(value) === asciiLower(operand)) === ((bits & IFDEQ) !== 0);
+}
+
+/** Whether SET's conditions let it go on. */
+function allows({ bits, operand }: StringOptions, old: Entry | undefined): boolean {
+  if ((bits & NX) !== 0) return old === undefined;
+  if ((bits & XX) !== 0) return old !== undefined;
+  if ((bits & COMPARES) === 0) return true;
+  return old === undefined ? (bits & (IFNE | IFDNE)) !== 0 : compares(bits, operand, stringOf(old));
 }
 
 function set(client: Client, argv: readonly Bytes[]): Reply {
-  const name = argv[1] as Bytes;
-  const value = argv[2] as Bytes;
+  const name = argv[1]!;
+  const value = argv[2]!;
   if (argv.length === 3) {
     store(client, name, value);
     return OK;
   }
-  const options = parseSetOptions(client, argv);
-  const old = client.db.find(name);
-  if (options.get && old !== undefined && typeof old.value !== 'string') fail(WRONGTYPE);
-  const answer = options.get ? ((old?.value as Bytes | undefined) ?? null) : undefined;
-  if (options.condition === 'NX' ? old !== undefined : options.condition === 'XX' && old === undefined) {
-    return answer ?? null;
+  const options = parseStringOptions(argv, 3, SET_OPTIONS);
+  const { bits } = options;
+  const expiresAt = expiryOf(options, client.server.now, 'set');
+  const wantsOld = (bits & GET) !== 0;
+  const old = wantsOld ? client.db.lookup(name) : client.db.find(name);
+  const answer = wantsOld && old !== undefined ? stringOf(old) : null;
+  if (!allows(options, old)) return answer;
+  store(client, name, value, expiresAt, (bits & KEEPTTL) !== 0);
+  const { server } = client;
+  if (expiresAt === undefined && server.feeding && (bits & (GET | COMPARES)) !== 0) {
+    server.propagateAs((bits & KEEPTTL) === 0 ? ['SET', name, value] : ['SET', name, value, 'KEEPTTL']);
   }
-  store(client, name, value, options.expiresAt, options.keepTtl);
-  if (options.expiresAt !== undefined && client.server.feeding) {
-    client.server.propagateAs(['SET', name, value, 'PXAT', String(options.expiresAt)]);
+  return wantsOld ? answer : OK;
+}
+
+/** SETEX and PSETEX: the amount comes before the value. */
+function setWithExpiry(client: Client, argv: readonly Bytes[], option: 'EX' | 'PX', command: Bytes): Reply {
+  const options = parseStringOptions([option, argv[2]!], 0, SET_OPTIONS);
+  store(client, argv[1]!, argv[3]!, expiryOf(options, client.server.now, command));
+  return OK;
+}
+
+function getex(client: Client, argv: readonly Bytes[]): Reply {
+  const { db, server } = client;
+  const name = argv[1]!;
+  const options = parseStringOptions(argv, 2, GETEX_OPTIONS);
+  const entry = db.lookup(name);
+  if (entry === undefined) return null;
+  const value = stringOf(entry);
+  const expiresAt = expiryOf(options, server.now, 'getex');
+  if (expiresAt === undefined) {
+    if ((options.bits & PERSIST) !== 0 && db.persist(entry)) {
+      db.changed(name, 'persist');
+      server.propagateAs(['PERSIST', name]);
+    }
+  } else if ((options.bits & (EXAT | PXAT)) !== 0 && expiresAt < server.now) {
+    removeString(client, name);
+  } else {
+    db.expireAt(name, entry, expiresAt);
+    db.changed(name, 'expire');
+    server.propagateAs(['PEXPIREAT', name, String(expiresAt)]);
   }
-  return answer === undefined ? OK : answer;
+  return value;
+}
+
+function storePairs(client: Client, argv: readonly Bytes[]): void {
+  for (let i = 1; i < argv.length; i += 2) store(client, argv[i]!, argv[i + 1]!);
 }
 
 export const stringCommands = defineCommands('string', {
@@ -99,5 +141,126 @@ export const stringCommands = defineCommands('string', {
     flags: ['write', 'denyoom'],
     keys: key('RW ACCESS UPDATE VARIABLE_FLAGS'),
     run: set,
+  },
+  getset: {
+    summary: 'Stores a string and answers the one before it.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('RW ACCESS UPDATE'),
+    run(client, argv) {
+      const [, name, value] = argv;
+      const old = client.db.read(name, 'string') ?? null;
+      store(client, name, value);
+      if (client.server.feeding) client.server.propagateAs(['SET', name, value]);
+      return old;
+    },
+  },
+  getdel: {
+    summary: 'Answers the string a key holds and removes the key.',
+    since: '6.2.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['write', 'fast'],
+    keys: key('RW ACCESS DELETE'),
+    run(client, argv) {
+      const old = client.db.read(argv[1], 'string');
+      if (old === undefined) return null;
+      removeString(client, argv[1]);
+      return old;
+    },
+  },
+  getex: {
+    summary: 'Answers the string a key holds and changes when the key expires.',
+    since: '6.2.0',
+    complexity: 'O(1)',
+    arity: -2,
+    flags: ['write', 'fast'],
+    keys: key('RW ACCESS UPDATE'),
+    run: getex,
+  },
+  mget: {
+    summary: 'Answers the strings of several keys; nil where there is none.',
+    since: '1.0.0',
+    complexity: 'O(N), N keys',
+    arity: -2,
+    flags: ['readonly', 'fast'],
+    keys: keys('RO ACCESS'),
+    tips: ['request_policy:multi_shard'],
+    run: (client, argv) =>
+      argv.slice(1).map((name) => {
+        const value = client.db.lookup(name)?.value;
+        return typeof value === 'string' ? value : null;
+      }),
+  },
+  mset: {
+    summary: 'Stores several strings at once.',
+    since: '1.0.1',
+    complexity: 'O(N), N keys',
+    arity: -3,
+    flags: ['write', 'denyoom'],
+    keys: keys('OW UPDATE', 1, 2),
+    tips: ['request_policy:multi_shard', 'response_policy:all_succeeded'],
+    run(client, argv) {
+      if (argv.length % 2 === 0) throw wrongArity('mset');
+      storePairs(client, argv);
+      return OK;
+    },
+  },
+  msetnx: {
+    summary: 'Stores several strings at once, but only when none of the keys exists.',
+    since: '1.0.1',
+    complexity: 'O(N), N keys',
+    arity: -3,
+    flags: ['write', 'denyoom'],
+    keys: keys('OW INSERT', 1, 2),
+    tips: ['request_policy:multi_shard', 'response_policy:agg_min'],
+    run(client, argv) {
+      if (argv.length % 2 === 0) throw wrongArity('msetnx');
+      for (let i = 1; i < argv.length; i += 2) if (client.db.find(argv[i]!) !== undefined) return 0;
+      storePairs(client, argv);
+      return 1;
+    },
+  },
+  setnx: {
+    summary: 'Stores a string unless the key exists.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('OW INSERT'),
+    run(client, argv) {
+      if (client.db.find(argv[1]) !== undefined) return 0;
+      store(client, argv[1], argv[2]);
+      return 1;
+    },
+  },
+  setex: {
+    summary: 'Stores a string that expires after some seconds.',
+    since: '2.0.0',
+    complexity: 'O(1)',
+    arity: 4,
+    flags: ['write', 'denyoom'],
+    keys: key('OW UPDATE'),
+    run: (client, argv) => setWithExpiry(client, argv, 'EX', 'setex'),
+  },
+  psetex: {
+    summary: 'Stores a string that expires after some milliseconds.',
+    since: '2.6.0',
+    complexity: 'O(1)',
+    arity: 4,
+    flags: ['write', 'denyoom'],
+    keys: key('OW UPDATE'),
+    run: (client, argv) => setWithExpiry(client, argv, 'PX', 'psetex'),
+  },
+  strlen: {
+    summary: 'Answers how many bytes the string of a key has.',
+    since: '2.2.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['readonly', 'fast'],
+    keys: key('RO'),
+    run: (client, argv) => client.db.read(argv[1], 'string')?.length ?? 0,
   },
 });

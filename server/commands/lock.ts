@@ -1,0 +1,116 @@
+/**
+ * Lock commands of other servers: DELEX and DIGEST of Redis 8.4, DELIFEQ of Valkey 9, CAS and CAD of Tair. Their
+ * servers cannot be run beside us: they follow the documentation (redis.io, valkey.io, alibabacloud.com), and
+ * DIGEST is checked against xxhash.
+ */
+import { xxh3Hex } from '../../keyspace/xxh3.ts';
+import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { fail, wrongArity } from '../../protocol/errors.ts';
+import type { Reply } from '../../protocol/reply.ts';
+import type { Client } from '../client.ts';
+import { defineCommands, key } from '../command.ts';
+import { compares, removeString, store, stringOf } from './string.ts';
+import { CAS_OPTIONS, expiryOf, IFDEQ, IFDNE, IFEQ, IFNE, parseStringOptions } from './string-options.ts';
+
+const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
+  ['IFEQ', IFEQ],
+  ['IFNE', IFNE],
+  ['IFDEQ', IFDEQ],
+  ['IFDNE', IFDNE],
+]);
+
+function delex(client: Client, argv: readonly Bytes[]): Reply {
+  const [, name = '', condition, operand] = argv;
+  if (argv.length !== 2 && argv.length !== 4) throw wrongArity('delex');
+  const entry = client.db.find(name);
+  if (entry === undefined) return 0;
+  if (condition !== undefined && operand !== undefined) {
+    const { value } = entry;
+    if (typeof value !== 'string') {
+      return fail('ERR Key should be of string type if conditions are specified');
+    }
+    const bit = CONDITIONS.get(asciiUpper(condition));
+    if (bit === undefined) return fail('ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE');
+    if (!compares(bit, operand, value)) return 0;
+  }
+  removeString(client, name);
+  return 1;
+}
+
+/** Removes the key when its string equals the value: 1, 0, or `absent` where there is no key. */
+function removeIfEqual(client: Client, name: Bytes, value: Bytes, absent: number): Reply {
+  const entry = client.db.find(name);
+  if (entry === undefined) return absent;
+  if (stringOf(entry) !== value) return 0;
+  removeString(client, name);
+  return 1;
+}
+
+function cas(client: Client, argv: readonly Bytes[]): Reply {
+  const [, name = '', old, value = ''] = argv;
+  const options = parseStringOptions(argv, 4, CAS_OPTIONS);
+  // An expiry of 0 ends the key at once.
+  const ended = options.expiry === '0';
+  const expiresAt = ended ? undefined : expiryOf(options, client.server.now, 'cas');
+  const entry = client.db.find(name);
+  if (entry === undefined) return -1;
+  if (stringOf(entry) !== old) return 0;
+  if (ended) {
+    removeString(client, name);
+    return 1;
+  }
+  store(client, name, value, expiresAt);
+  if (expiresAt === undefined && client.server.feeding) client.server.propagateAs(['SET', name, value]);
+  return 1;
+}
+
+export const lockCommands = defineCommands('string', {
+  delex: {
+    summary: 'Removes a key when its string, or the digest of it, compares so (Redis 8.4).',
+    since: '8.4.0',
+    complexity: 'O(1) for IFEQ and IFNE, O(N) for IFDEQ and IFDNE, N bytes of the string',
+    arity: -2,
+    flags: ['write', 'fast'],
+    keys: key('RW DELETE VARIABLE_FLAGS'),
+    run: delex,
+  },
+  digest: {
+    summary: 'Answers the XXH3 hash of a string, 16 hexadecimal digits (Redis 8.4).',
+    since: '8.4.0',
+    complexity: 'O(N), N bytes of the string',
+    arity: 2,
+    flags: ['readonly', 'fast'],
+    keys: key('RO ACCESS'),
+    run(client, argv) {
+      const value = client.db.read(argv[1], 'string');
+      return value === undefined ? null : xxh3Hex(value);
+    },
+  },
+  delifeq: {
+    summary: 'Removes a key when its string equals the value (Valkey 9).',
+    since: '9.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'fast'],
+    keys: key('RM ACCESS DELETE'),
+    run: (client, argv) => removeIfEqual(client, argv[1], argv[2], 0),
+  },
+  cas: {
+    summary: 'Replaces a string when it equals the old value; -1 where there is no key (Tair).',
+    since: '1.2.3',
+    complexity: 'O(1)',
+    arity: -4,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('RW ACCESS UPDATE'),
+    run: cas,
+  },
+  cad: {
+    summary: 'Removes a key when its string equals the value; -1 where there is no key (Tair).',
+    since: '1.2.3',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'fast'],
+    keys: key('RW ACCESS DELETE'),
+    run: (client, argv) => removeIfEqual(client, argv[1], argv[2], -1),
+  },
+});
