@@ -2,6 +2,7 @@
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../protocol/errors.ts';
 import type { ExpiryWheel, WheelNode } from './expiry-wheel.ts';
+import { KeyRoll } from './key-roll.ts';
 import { type TypeName, type Types, typeOf, type Value } from './value.ts';
 
 /** When a key ends. Only keys with a TTL own one; it sits in the expiry wheel. */
@@ -68,6 +69,8 @@ export class Keyspace {
   volatile = 0;
   readonly watchers = new Map<Bytes, Set<Watcher>>();
   #serial = 0;
+  /** Kept from the first SCAN or RANDOMKEY on. */
+  #roll: KeyRoll | undefined;
   // The entry most recently found: writes look a key up, change it, then report it.
   #lastKey: Bytes | undefined;
   #last: Entry | undefined;
@@ -82,9 +85,10 @@ export class Keyspace {
     return this.entries.size;
   }
 
-  /** The serial number of the newest key. */
-  get newestSerial(): number {
-    return this.#serial;
+  /** The keys by serial number, for SCAN and RANDOMKEY. */
+  get roll(): KeyRoll {
+    this.#roll ??= new KeyRoll(this.entries);
+    return this.#roll;
   }
 
   /** The live entry of a key, without counting as a use. */
@@ -109,6 +113,13 @@ export class Keyspace {
   /** The live entry of a key for a reading command, which tells of a miss. */
   lookup(key: Bytes): Entry | undefined {
     const entry = this.find(key);
+    if (entry === undefined && this.world.listening) this.world.onMissed(this, key);
+    return entry;
+  }
+
+  /** The live entry of a key for a command that looks at it without using it; tells of a miss. */
+  inspect(key: Bytes): Entry | undefined {
+    const entry = this.peek(key);
     if (entry === undefined && this.world.listening) this.world.onMissed(this, key);
     return entry;
   }
@@ -144,6 +155,7 @@ export class Keyspace {
     }
     const fresh = new Entry(value, ++this.#serial, this.world.now);
     this.entries.set(key, fresh);
+    this.#roll?.add(key, fresh.serial);
     this.#lastKey = key;
     this.#last = fresh;
     if (this.world.listening) this.world.onChanged(this, key, 'new');
@@ -172,6 +184,7 @@ export class Keyspace {
       if (entry.deadline !== undefined) this.world.wheel.disarm(entry.deadline);
     }
     this.entries.clear();
+    this.#roll = undefined;
     this.volatile = 0;
     this.#lastKey = undefined;
   }
@@ -183,6 +196,7 @@ export class Keyspace {
     [this.#serial, other.#serial] = [other.#serial, this.#serial];
     for (const db of [this, other]) {
       db.#lastKey = undefined;
+      db.#roll = undefined;
       for (const { deadline } of db.entries.values()) if (deadline !== undefined) deadline.db = db;
     }
   }

@@ -58,6 +58,16 @@ export function cString(text: Bytes, most = Infinity): Bytes {
   return text.slice(0, nul < 0 ? most : Math.min(nul, most));
 }
 
+/** Orders byte strings as memcmp does: negative, 0 or positive. */
+export function compareBytes(a: Bytes, b: Bytes): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The text without the white space that C's strtod and its like skip at the start. */
+export function stripBlanks(text: Bytes): Bytes {
+  return text.replace(/^[ \t\n\v\f\r]+/, '');
+}
+
 const INT64_MAX = 9223372036854775807n;
 const INT64_MIN = -9223372036854775808n;
 

@@ -28,6 +28,18 @@ export function integerBetween(text: Bytes, min: number, max: number, rangeError
   return value < min || value > max ? fail(rangeError) : value;
 }
 
+const INT32_MAX = 2 ** 31 - 1;
+
+/** An integer that fits C's int, as database numbers and the like are read. */
+export function int32(text: Bytes): number {
+  return integerBetween(
+    text,
+    -INT32_MAX - 1,
+    INT32_MAX,
+    'ERR value is out of range, value must between -2147483648 and 2147483647',
+  );
+}
+
 /** A double. Throws what Redis answers. */
 export function float(text: Bytes, error = NOT_FLOAT): number {
   return parseDouble(text) ?? fail(error);

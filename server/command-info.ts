@@ -74,7 +74,9 @@ function describeSpec(spec: KeySpec): Reply {
   const search: Reply[] =
     typeof begin === 'number'
       ? ['type', 'index', 'spec', new MapReply(['index', begin])]
-      : ['type', 'keyword', 'spec', new MapReply(['keyword', begin.keyword, 'startfrom', begin.from])];
+      : begin === 'unknown'
+        ? ['type', 'unknown', 'spec', new MapReply([])]
+        : ['type', 'keyword', 'spec', new MapReply(['keyword', begin.keyword, 'startfrom', begin.from])];
   const found: Reply[] =
     find === 'unknown'
       ? ['type', 'unknown', 'spec', new MapReply([])]

@@ -86,7 +86,7 @@ export interface KeySpec {
   /** RW, RO, OW or RM, then ACCESS, UPDATE, INSERT or DELETE, and the rarer marks. */
   readonly flags: string;
   /** The first key's position, or the option's name that the keys follow. */
-  readonly begin: number | { keyword: Bytes; from: number };
+  readonly begin: number | { keyword: Bytes; from: number } | 'unknown';
   /** The last key counted from the first (negative: from the end), the step, and the limit; or a key count's position. */
   readonly find:
     | { last: number; step: number; limit: number }

@@ -10,6 +10,12 @@ import { pubsubCommand, pubsubCommands } from './pubsub.ts';
 import { serverCommands } from './server.ts';
 import { stringCommands } from './string.ts';
 import { transactionCommands } from './transaction.ts';
+import { counterCommands } from './counter.ts';
+import { expiryCommands } from './expiry.ts';
+import { genericCommands } from './generic.ts';
+import { lockCommands } from './lock.ts';
+import { objectCommand, scanCommands } from './scan.ts';
+import { stringEditCommands } from './string-edit.ts';
 
 /** Commands by name. Other spellings than all-lower and all-upper are found by lower-casing them first. */
 export type Table = ReadonlyMap<Bytes, Command>;
@@ -26,6 +32,13 @@ export const allCommands: readonly Command[] = [
   ...transactionCommands,
   ...pubsubCommands,
   pubsubCommand,
+  ...stringEditCommands,
+  ...counterCommands,
+  ...lockCommands,
+  ...genericCommands,
+  ...expiryCommands,
+  ...scanCommands,
+  objectCommand,
 ];
 
 /** The look-up table of one node: all commands and those it was given besides. */

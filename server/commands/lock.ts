@@ -9,7 +9,7 @@ import { fail, wrongArity } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
-import { compares, removeString, store, stringOf } from './string.ts';
+import { compares, removeAtOnce, store, stringOf } from './string.ts';
 import { CAS_OPTIONS, expiryOf, IFDEQ, IFDNE, IFEQ, IFNE, parseStringOptions } from './string-options.ts';
 
 const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
@@ -33,7 +33,7 @@ function delex(client: Client, argv: readonly Bytes[]): Reply {
     if (bit === undefined) return fail('ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE');
     if (!compares(bit, operand, value)) return 0;
   }
-  removeString(client, name);
+  removeAtOnce(client, name);
   return 1;
 }
 
@@ -42,7 +42,7 @@ function removeIfEqual(client: Client, name: Bytes, value: Bytes, absent: number
   const entry = client.db.find(name);
   if (entry === undefined) return absent;
   if (stringOf(entry) !== value) return 0;
-  removeString(client, name);
+  removeAtOnce(client, name);
   return 1;
 }
 
@@ -56,7 +56,7 @@ function cas(client: Client, argv: readonly Bytes[]): Reply {
   if (entry === undefined) return -1;
   if (stringOf(entry) !== old) return 0;
   if (ended) {
-    removeString(client, name);
+    removeAtOnce(client, name);
     return 1;
   }
   store(client, name, value, expiresAt);

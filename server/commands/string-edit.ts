@@ -1,4 +1,5 @@
 /** Commands on parts of strings, and LCS (https://redis.io/docs/latest/commands/?group=string). */
+import type { Entry } from '../../keyspace/keyspace.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
@@ -6,6 +7,20 @@ import { integer } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
 import { lcs } from './lcs.ts';
+
+/** What APPEND or SETRANGE made of an entry's string: it stays 'raw' for OBJECT ENCODING until it is set anew. */
+const edited = new WeakMap<Entry, Bytes>();
+
+/** True when the entry's string came about by editing. */
+export function isEdited(entry: Entry): boolean {
+  return edited.get(entry) === entry.value;
+}
+
+function storeEdited(client: Client, name: Bytes, value: Bytes, created: boolean, event: string): void {
+  const entry = client.db.put(name, value, true);
+  if (!created) edited.set(entry, value);
+  client.db.changed(name, event);
+}
 
 /** Refuses a string longer than the longest that a client may send. */
 function checkLength(client: Client, length: number): void {
@@ -35,8 +50,7 @@ function setrange(client: Client, argv: readonly Bytes[]): Reply {
   checkLength(client, offset + part.length);
   const head = value.slice(0, offset) + '\0'.repeat(Math.max(0, offset - value.length));
   const result = head + part + value.slice(offset + part.length);
-  db.put(name, result, true);
-  db.changed(name, 'setrange');
+  storeEdited(client, name, result, false, 'setrange');
   return result.length;
 }
 
@@ -50,12 +64,11 @@ export const stringEditCommands = defineCommands('string', {
     keys: key('RW INSERT'),
     run(client, argv) {
       const [, name, part] = argv;
-      const { db } = client;
-      const value = db.get(name, 'string') ?? '';
-      checkLength(client, value.length + part.length);
-      db.put(name, value + part, true);
-      db.changed(name, 'append');
-      return value.length + part.length;
+      const value = client.db.get(name, 'string');
+      const length = (value?.length ?? 0) + part.length;
+      checkLength(client, length);
+      storeEdited(client, name, (value ?? '') + part, value === undefined, 'append');
+      return length;
     },
   },
   getrange: {

@@ -1,7 +1,7 @@
 /** Commands that set and get whole strings (https://redis.io/docs/latest/commands/?group=string). */
 import type { Entry } from '../../keyspace/keyspace.ts';
 import { xxh3Hex } from '../../keyspace/xxh3.ts';
-import { asciiLower, type Bytes, type Millis } from '../../protocol/bytes.ts';
+import { asciiLower, asciiUpper, type Bytes, type Millis } from '../../protocol/bytes.ts';
 import { fail, WRONGTYPE, wrongArity } from '../../protocol/errors.ts';
 import { OK, type Reply } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
@@ -42,8 +42,8 @@ export function stringOf(entry: Entry): Bytes {
   return typeof entry.value === 'string' ? entry.value : fail(WRONGTYPE);
 }
 
-/** Removes a string key after a comparison or GETDEL; replicated as DEL. */
-export function removeString(client: Client, name: Bytes): void {
+/** Removes a key that a command has found; replicated as DEL. */
+export function removeAtOnce(client: Client, name: Bytes): void {
   client.db.remove(name);
   client.db.changed(name, 'del');
   if (client.server.feeding) client.server.propagateAs(['DEL', name]);
@@ -82,11 +82,20 @@ function set(client: Client, argv: readonly Bytes[]): Reply {
   const answer = wantsOld && old !== undefined ? stringOf(old) : null;
   if (!allows(options, old)) return answer;
   store(client, name, value, expiresAt, (bits & KEEPTTL) !== 0);
-  const { server } = client;
-  if (expiresAt === undefined && server.feeding && (bits & (GET | COMPARES)) !== 0) {
-    server.propagateAs((bits & KEEPTTL) === 0 ? ['SET', name, value] : ['SET', name, value, 'KEEPTTL']);
-  }
+  if (expiresAt === undefined && client.server.feeding) propagateSet(client, argv, bits);
   return wantsOld ? answer : OK;
+}
+
+/** Replicas need no GET, and know no comparisons: what passed them is a plain SET. */
+function propagateSet(client: Client, argv: readonly Bytes[], bits: number): void {
+  const [, name = '', value = ''] = argv;
+  const plain = ['SET', name, value];
+  if ((bits & COMPARES) !== 0) {
+    client.server.propagateAs((bits & KEEPTTL) === 0 ? plain : [...plain, 'KEEPTTL']);
+  } else if ((bits & GET) !== 0) {
+    const kept = argv.slice(3).filter((word) => asciiUpper(word) !== 'GET');
+    client.server.propagateAs([...plain, ...kept]);
+  }
 }
 
 /** SETEX and PSETEX: the amount comes before the value. */
@@ -94,6 +103,11 @@ function setWithExpiry(client: Client, argv: readonly Bytes[], option: 'EX' | 'P
   const options = parseStringOptions([option, argv[2]!], 0, SET_OPTIONS);
   store(client, argv[1]!, argv[3]!, expiryOf(options, client.server.now, command));
   return OK;
+}
+
+/** Whether a deadline asked for ends the key at once; on a replica the primary decides that. */
+export function isOver({ server }: Client, at: Millis): boolean {
+  return at <= server.now && server.world.expiryPolicy === 'delete';
 }
 
 function getex(client: Client, argv: readonly Bytes[]): Reply {
@@ -109,8 +123,8 @@ function getex(client: Client, argv: readonly Bytes[]): Reply {
       db.changed(name, 'persist');
       server.propagateAs(['PERSIST', name]);
     }
-  } else if ((options.bits & (EXAT | PXAT)) !== 0 && expiresAt < server.now) {
-    removeString(client, name);
+  } else if ((options.bits & (EXAT | PXAT)) !== 0 && isOver(client, expiresAt)) {
+    removeAtOnce(client, name);
   } else {
     db.expireAt(name, entry, expiresAt);
     db.changed(name, 'expire');
@@ -167,7 +181,7 @@ export const stringCommands = defineCommands('string', {
     run(client, argv) {
       const old = client.db.read(argv[1], 'string');
       if (old === undefined) return null;
-      removeString(client, argv[1]);
+      removeAtOnce(client, argv[1]);
       return old;
     },
   },

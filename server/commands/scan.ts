@@ -1,0 +1,147 @@
+/** SCAN and OBJECT: looking through the keys, and into how they are kept. */
+import { stringEncoding } from '../../keyspace/encoding.ts';
+import type { Entry } from '../../keyspace/keyspace.ts';
+import { typeOf } from '../../keyspace/value.ts';
+import { asciiLower, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
+import { fail } from '../../protocol/errors.ts';
+import { type Reply, SimpleString } from '../../protocol/reply.ts';
+import type { Client } from '../client.ts';
+import { type Command, defineCommands, defineContainer, key } from '../command.ts';
+import { scanCursor, scanOptions } from '../scanning.ts';
+import { isEdited } from './string-edit.ts';
+
+/**
+ * One step of SCAN. The cursor is the serial number of the last key looked at, and the walk goes from the newest
+ * key to the oldest: whatever exists all the while is met once, keys made meanwhile are not met, and no state is kept.
+ */
+function scan(client: Client, argv: readonly Bytes[]): Reply {
+  const { db } = client;
+  const cursor = scanCursor(argv[1]!);
+  const { count, matches, type } = scanOptions(argv, 2, true);
+  const wanted = type === undefined ? undefined : asciiLower(type);
+  const { roll } = db;
+  const found: Bytes[] = [];
+  let place = cursor === 0 ? roll.length : roll.placesBelow(cursor);
+  let last = 0;
+  for (let seen = 0; seen < count && place > 0; ) {
+    const name = roll.at(--place);
+    if (name === undefined) continue;
+    seen++;
+    last = roll.serialAt(place);
+    const entry = db.peek(name);
+    if (entry === undefined || !matches(name)) continue;
+    if (wanted === undefined || typeOf(entry.value) === wanted) found.push(name);
+  }
+  return [String(place === 0 ? 0 : last), found];
+}
+
+export const scanCommands = defineCommands('generic', {
+  scan: {
+    summary: 'Lists the keys step by step.',
+    since: '2.8.0',
+    complexity: 'O(1) for a step, O(N) for all, N keys of the database',
+    arity: -2,
+    flags: ['readonly'],
+    tips: ['nondeterministic_output', 'request_policy:special'],
+    run: scan,
+  },
+});
+
+const NO_LFU =
+  'ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.';
+const LFU =
+  'ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.';
+/** The counter that Redis gives to a new key. */
+const FREQUENCY = 5;
+/** Small integers are shared in Redis: it says so by a count of references that stands for all. */
+const SHARED_INTEGERS = 10_000;
+const SHARED = 2 ** 31 - 1;
+
+function encodingOf(entry: Entry): Bytes {
+  const { value } = entry;
+  if (typeof value !== 'string') return value.encoding();
+  return isEdited(entry) ? 'raw' : stringEncoding(value);
+}
+
+function references(entry: Entry): number {
+  const { value } = entry;
+  const small = typeof value === 'string' && !isEdited(entry) ? parseSafeInteger(value) : undefined;
+  return small !== undefined && small >= 0 && small < SHARED_INTEGERS ? SHARED : 1;
+}
+
+function usesFrequency(client: Client): boolean {
+  return client.server.settings['maxmemory-policy'].endsWith('lfu');
+}
+
+/** Answers what `ask` says of the key's entry; nil without the key. */
+function ofEntry(client: Client, name: Bytes, ask: (entry: Entry) => Reply): Reply {
+  const entry = client.db.peek(name);
+  return entry === undefined ? null : ask(entry);
+}
+
+const aboutOne = {
+  since: '2.2.3',
+  complexity: 'O(1)',
+  flags: ['readonly'],
+  keys: key('RO', 2),
+  tips: ['nondeterministic_output'],
+} as const;
+
+const HELP = [
+  'OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+  'ENCODING <key>',
+  '    How the value of the key is kept.',
+  'FREQ <key>',
+  '    How often the key is used, on a logarithmic scale.',
+  'IDLETIME <key>',
+  '    Seconds since the key was used.',
+  'REFCOUNT <key>',
+  '    How many references to the value there are.',
+  'HELP',
+  '    Prints this help.',
+];
+
+export const objectCommand: Command = defineContainer(
+  'generic',
+  'object',
+  { summary: 'Looks into how a value is kept.', since: '2.2.3', complexity: 'O(1)', flags: [] },
+  {
+    encoding: {
+      summary: 'Answers how the value of a key is kept.',
+      ...aboutOne,
+      arity: 3,
+      run: (client, argv) => ofEntry(client, argv[2], encodingOf),
+    },
+    refcount: {
+      summary: 'Counts the references to the value of a key.',
+      ...aboutOne,
+      arity: 3,
+      run: (client, argv) => ofEntry(client, argv[2], references),
+    },
+    idletime: {
+      summary: 'Answers the seconds since a key was used.',
+      ...aboutOne,
+      arity: 3,
+      run: (client, argv) =>
+        ofEntry(client, argv[2], (entry) => {
+          if (usesFrequency(client)) fail(LFU);
+          return Math.floor((client.server.now - entry.usedAt) / 1000);
+        }),
+    },
+    freq: {
+      summary: 'Answers how often a key is used, on a logarithmic scale.',
+      ...aboutOne,
+      since: '4.0.0',
+      arity: 3,
+      run: (client, argv) => ofEntry(client, argv[2], () => (usesFrequency(client) ? FREQUENCY : fail(NO_LFU))),
+    },
+    help: {
+      summary: 'Lists the subcommands.',
+      since: '6.2.0',
+      complexity: 'O(1)',
+      arity: 2,
+      flags: ['loading', 'stale'],
+      run: () => HELP.map((line) => new SimpleString(line)),
+    },
+  },
+);

@@ -1,0 +1,20 @@
+/** Records transcripts anew: `npx tsx test/support/record-transcripts.ts test/transcripts/string.txt …`. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseTranscript, play } from './transcript.ts';
+import { RedisTarget } from './transcript-redis.ts';
+import { startRedisServer } from './redis-server.ts';
+
+const redis = await startRedisServer();
+try {
+  const target = await RedisTarget.open(redis.path);
+  for (const file of process.argv.slice(2)) {
+    const parts: string[] = [];
+    for (const section of parseTranscript(readFileSync(file, 'latin1'))) {
+      parts.push(await play(section, target));
+    }
+    writeFileSync(file, parts.join('\n'), 'latin1');
+  }
+  target.close();
+} finally {
+  await redis.stop();
+}
