@@ -147,8 +147,10 @@ test('docs/commands.md is what the command table generates', () => {
 
 test('every command is named in some test', () => {
   const tests = sources.filter((file) => /^test\/.*\.ts$/.test(file.path) && !file.path.includes('tidy'));
-  const golden = readdirSync('test/golden').map((name) => readFileSync(`test/golden/${name}`, 'utf8'));
-  const cure = 'name it in a test under test/server/, or play it in test/golden/';
+  const golden = ['test/golden', 'test/transcripts'].flatMap((folder) =>
+    readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, 'utf8')),
+  );
+  const cure = 'name it in a test under test/server/, or play it in test/golden/ or test/transcripts/';
   const text = [...tests.map((file) => file.text), ...golden].join('\n');
   expect(untestedCommands(allCommands, text), cure).toEqual([]);
 });

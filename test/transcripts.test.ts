@@ -1,10 +1,10 @@
 /** Plays the transcripts on our server, and again on redis-server, so that they cannot drift from the truth. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
+import { hasRedisServer, type RealRedis, startRedisServer } from './support/redis-server.ts';
 import { parseTranscript, play, type Section } from './support/transcript.ts';
 import { OwnTarget } from './support/transcript-own.ts';
-import { RedisTarget } from './support/transcript-redis.ts';
-import { hasRedisServer, type RealRedis, startRedisServer } from './support/redis-server.ts';
+import { RECORDABLE, RedisTarget } from './support/transcript-redis.ts';
 
 const folder = new URL('./transcripts/', import.meta.url);
 
@@ -28,7 +28,7 @@ describe('the recordings', () => {
   afterAll(() => redis?.stop());
 
   test.skipIf(!hasRedisServer)('are what redis-server answers (needs redis-server)', async () => {
-    redis = await startRedisServer();
+    redis = await startRedisServer(RECORDABLE);
     const target = await RedisTarget.open(redis.path);
     for (const file of files) {
       for (const { section, text } of recorded(file)) expect(await play(section, target)).toBe(text);

@@ -57,7 +57,13 @@ function allows(bits: number, present: Millis | undefined, at: Millis): boolean 
 }
 
 /** EXPIRE and its like, for one unit and base. */
-function expire(client: Client, argv: readonly Bytes[], unit: bigint, relative: boolean, command: Bytes): Reply {
+function expire(
+  client: Client,
+  argv: readonly Bytes[],
+  unit: bigint,
+  relative: boolean,
+  command: Bytes,
+): Reply {
   const { db, server } = client;
   const name = argv[1]!;
   const bits = argv.length === 3 ? 0 : parseConditions(argv);
@@ -132,8 +138,7 @@ export const expiryCommands = defineCommands('generic', {
     flags: ['readonly', 'fast'],
     keys: key('RO ACCESS'),
     tips: ['nondeterministic_output'],
-    run: (client, argv) =>
-      deadlineOf(client, argv[1], (at) => seconds(Math.max(0, at - client.server.now))),
+    run: (client, argv) => deadlineOf(client, argv[1], (at) => seconds(Math.max(0, at - client.server.now))),
   },
   pttl: {
     summary: 'Answers the milliseconds left until a key expires.',

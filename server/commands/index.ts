@@ -5,17 +5,17 @@ import { clientCommand } from './client.ts';
 import { commandCommand } from './command.ts';
 import { configCommand } from './config.ts';
 import { connectionCommands } from './connection.ts';
-import { hashCommands } from './hash.ts';
-import { pubsubCommand, pubsubCommands } from './pubsub.ts';
-import { serverCommands } from './server.ts';
-import { stringCommands } from './string.ts';
-import { transactionCommands } from './transaction.ts';
 import { counterCommands } from './counter.ts';
 import { expiryCommands } from './expiry.ts';
 import { genericCommands } from './generic.ts';
+import { hashCommands } from './hash.ts';
 import { lockCommands } from './lock.ts';
+import { pubsubCommand, pubsubCommands } from './pubsub.ts';
 import { objectCommand, scanCommands } from './scan.ts';
+import { serverCommands } from './server.ts';
+import { stringCommands } from './string.ts';
 import { stringEditCommands } from './string-edit.ts';
+import { transactionCommands } from './transaction.ts';
 
 /** Commands by name. Other spellings than all-lower and all-upper are found by lower-casing them first. */
 export type Table = ReadonlyMap<Bytes, Command>;

@@ -133,7 +133,8 @@ export const objectCommand: Command = defineContainer(
       ...aboutOne,
       since: '4.0.0',
       arity: 3,
-      run: (client, argv) => ofEntry(client, argv[2], () => (usesFrequency(client) ? FREQUENCY : fail(NO_LFU))),
+      run: (client, argv) =>
+        ofEntry(client, argv[2], () => (usesFrequency(client) ? FREQUENCY : fail(NO_LFU))),
     },
     help: {
       summary: 'Lists the subcommands.',

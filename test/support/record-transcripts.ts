@@ -1,10 +1,10 @@
 /** Records transcripts anew: `npx tsx test/support/record-transcripts.ts test/transcripts/string.txt …`. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { parseTranscript, play } from './transcript.ts';
-import { RedisTarget } from './transcript-redis.ts';
 import { startRedisServer } from './redis-server.ts';
+import { parseTranscript, play } from './transcript.ts';
+import { RECORDABLE, RedisTarget } from './transcript-redis.ts';
 
-const redis = await startRedisServer();
+const redis = await startRedisServer(RECORDABLE);
 try {
   const target = await RedisTarget.open(redis.path);
   for (const file of process.argv.slice(2)) {

@@ -68,9 +68,9 @@ export class RespReader {
 export function printResp(value: RespValue, sorted = false): string {
   switch (value.type) {
     case 'bulk':
-      return `"${escape(value.text).replace(/"/g, '\\"')}"`;
+      return `"${escapeText(value.text).replace(/"/g, '\\"')}"`;
     case 'line':
-      return escape(value.text);
+      return escapeText(value.text);
     case 'null':
       return 'nil';
     case 'null-bulk':
@@ -85,7 +85,7 @@ export function printResp(value: RespValue, sorted = false): string {
   }
 }
 
-function escape(text: string): string {
+function escapeText(text: string): string {
   return text.replace(/[^ -~]|\\/g, (char) =>
     char === '\\' ? '\\\\' : `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`,
   );

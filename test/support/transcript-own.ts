@@ -1,10 +1,11 @@
 /** The replayer: plays transcripts on our own server, on a clock that only moves when told, without sockets. */
+
+import type { Client } from '../../server/client.ts';
 import type { Connection } from '../../server/host.ts';
 import { type Effect, Server } from '../../server/server.ts';
-import type { Client } from '../../server/client.ts';
-import type { Outcome, Step, Target } from './transcript.ts';
-import { RespReader, type RespValue } from './resp-text.ts';
+import { printResp, RespReader, type RespValue } from './resp-text.ts';
 import { TestHost } from './targets.ts';
+import { type Outcome, type Step, splitWords, type Target } from './transcript.ts';
 
 /** A client of an in-memory server, with what it has been sent. */
 export class TestClient {
@@ -37,6 +38,24 @@ export class TestClient {
     const replies: RespValue[] = [];
     for (let reply = this.reader.next(); reply !== undefined; reply = this.reader.next()) replies.push(reply);
     return replies;
+  }
+}
+
+/** One client that asks line by line and reads printed replies: `ask('SET k v')` is '+OK'. */
+export class Conversation {
+  readonly #client: TestClient;
+
+  constructor(server: Server) {
+    this.#client = new TestClient(server);
+  }
+
+  /** The replies to a request, printed as transcripts do; '' while it is blocked. */
+  ask(line: string): string {
+    this.#client.send(splitWords(line));
+    return this.#client
+      .received()
+      .map((reply) => printResp(reply))
+      .join(' ');
   }
 }
 

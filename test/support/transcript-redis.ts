@@ -1,12 +1,18 @@
 /** The recorder: plays transcripts on a real redis-server, as its clients, its replica and its subscriber. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Outcome, Step, Target } from './transcript.ts';
 import { RespReader, type RespValue } from './resp-text.ts';
+import type { Outcome, Step, Target } from './transcript.ts';
 import { until } from './until.ts';
 
 /** How long a reply is waited for before the client counts as blocked. */
 const PATIENCE = 100;
+
+/** Redis looks for keys past their deadline ten times a second; our own rings at the deadline. */
+const ACTIVE_EXPIRY = 200;
+
+/** What a redis-server must be started with to be recorded. */
+export const RECORDABLE = { args: ['--enable-debug-command', 'yes'] };
 
 function encode(argv: readonly string[]): Buffer {
   const bulks = argv.map((word) => `$${word.length}\r\n${word}\r\n`);
@@ -76,6 +82,8 @@ export class RedisTarget implements Target {
   static async open(path: string): Promise<RedisTarget> {
     const target = new RedisTarget(path);
     await target.#control.ask(['CONFIG', 'SET', 'notify-keyspace-events', 'AK', 'repl-timeout', '3600']);
+    // Keys past their deadline go while a transcript waits, or at first touch: never in between, by chance.
+    await target.#control.ask(['DEBUG', 'SET-ACTIVE-EXPIRE', '0']);
     await target.#subscriber.ask(['PSUBSCRIBE', '__keyspace@*', 'marker']);
     await until(() => target.#subscriber.replies.shift());
     await target.#follow();
@@ -119,7 +127,11 @@ export class RedisTarget implements Target {
   }
 
   async perform(step: Step): Promise<Outcome> {
-    if (step.kind === 'wait') await wait(step.millis + 5);
+    if (step.kind === 'wait') {
+      await this.#control.ask(['DEBUG', 'SET-ACTIVE-EXPIRE', '1']);
+      await wait(step.millis + ACTIVE_EXPIRY);
+      await this.#control.ask(['DEBUG', 'SET-ACTIVE-EXPIRE', '0']);
+    }
     if (step.kind === 'resp') {
       this.#protocol = step.protocol;
       for (const client of this.#clients.values()) await client.ask(['HELLO', String(step.protocol)]);

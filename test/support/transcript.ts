@@ -1,8 +1,9 @@
-/**
- * Transcripts: requests with the answers, replicated effects and keyspace events of the real redis-server
- * (test/transcripts/*.txt). One parser, two targets: a recorder against redis-server, a replayer against our own.
+/** Transcripts: requests with the answers, replicated effects and keyspace events of the real redis-server. */
+
+/*
+ * One parser and two targets: a recorder against redis-server, a replayer against our own. The lines:
  *
- *     ## a section: all data is removed, the clients are fresh
+ *     ## a section               all data is removed, the clients are fresh
  *     > SET k "v" EX 10          a request of client a; `b> …` is one of client b
  *     sorted> KEYS *             a request whose reply's items are compared in sorted order
  *     @resp 3                    the protocol of every client from here on
@@ -69,7 +70,7 @@ function parseStep(line: string): Step {
 export function splitWords(line: string): string[] {
   const words: string[] = [];
   for (const [word] of line.matchAll(/"(?:\\.|[^"\\])*"|'[^']*'|\S+/g)) {
-    if (word.startsWith('"')) words.push(unescape(word.slice(1, -1)));
+    if (word.startsWith('"')) words.push(unescapeText(word.slice(1, -1)));
     else words.push(word.startsWith("'") ? word.slice(1, -1) : word);
   }
   return words;
@@ -77,7 +78,7 @@ export function splitWords(line: string): string[] {
 
 const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t', '0': '\0' };
 
-function unescape(text: string): string {
+function unescapeText(text: string): string {
   return text.replace(/\\(?:x([0-9a-fA-F]{2})|(.))/g, (_all, hex: string | undefined, other: string) =>
     hex === undefined ? (ESCAPES[other] ?? other) : String.fromCharCode(parseInt(hex, 16)),
   );

@@ -1,0 +1,164 @@
+/** Lock commands of other servers, which redis-server 7.0 does not know: as redis.io, valkey.io and Tair's manual say. */
+import { beforeEach, expect, test } from 'vitest';
+import { Server } from '../../../server/server.ts';
+import { recordEffects } from '../../support/talk.ts';
+import { TestHost } from '../../support/targets.ts';
+import { Conversation } from '../../support/transcript-own.ts';
+
+let host: TestHost;
+let redis: Conversation;
+let effects: string[];
+
+beforeEach(() => {
+  host = new TestHost();
+  const server = new Server(host);
+  redis = new Conversation(server);
+  effects = recordEffects(server);
+});
+
+const HELLO = '9555e8555c62dcfd';
+const DIGEST_LENGTH = '-ERR must be exactly 16 hexadecimal characters';
+const WRONGTYPE = '-WRONGTYPE Operation against a key holding the wrong kind of value';
+
+test('DIGEST answers 16 hexadecimal digits of XXH3', () => {
+  redis.ask('SET k hello');
+  expect(redis.ask('DIGEST k')).toBe(`"${HELLO}"`);
+  redis.ask('SET k ""');
+  expect(redis.ask('DIGEST k')).toBe('"2d06800538d394c2"');
+  redis.ask('SET k v8');
+  expect(redis.ask('DIGEST k')).toBe('"0cc76dbb41381419"');
+  expect(redis.ask('DIGEST missing')).toBe('nil$');
+  redis.ask('HSET h f v');
+  expect(redis.ask('DIGEST h')).toBe(WRONGTYPE);
+});
+
+test('SET IFEQ and IFDEQ replace an equal value only, and never create the key', () => {
+  for (const [option, equal, other] of [
+    ['IFEQ', 'hello', 'world'],
+    ['IFDEQ', HELLO, '0000000000000000'],
+  ]) {
+    redis.ask('DEL k');
+    expect(redis.ask(`SET k x ${option} ${equal}`)).toBe('nil$');
+    expect(redis.ask('EXISTS k')).toBe(':0');
+    redis.ask('SET k hello');
+    expect(redis.ask(`SET k x ${option} ${other}`)).toBe('nil$');
+    expect(redis.ask(`SET k x ${option} ${other} GET`)).toBe('"hello"');
+    expect(redis.ask('GET k')).toBe('"hello"');
+    expect(redis.ask(`SET k x ${option} ${equal} GET PX 1000`)).toBe('"hello"');
+    expect(redis.ask('PTTL k')).toBe(':1000');
+    redis.ask('SET k hello');
+    expect(redis.ask(`SET k y ${option} ${equal}`)).toBe('+OK');
+    expect(redis.ask('GET k')).toBe('"y"');
+  }
+});
+
+test('SET IFNE and IFDNE replace a different value, and create the key', () => {
+  for (const [option, equal, other] of [
+    ['IFNE', 'hello', 'world'],
+    ['IFDNE', HELLO, '0000000000000000'],
+  ]) {
+    redis.ask('SET k hello');
+    expect(redis.ask(`SET k x ${option} ${equal}`)).toBe('nil$');
+    expect(redis.ask(`SET k x ${option} ${other}`)).toBe('+OK');
+    redis.ask('DEL k');
+    expect(redis.ask(`SET k x ${option} ${equal}`)).toBe('+OK');
+    expect(redis.ask('GET k')).toBe('"x"');
+  }
+});
+
+test('SET refuses two conditions, another type, and a digest of the wrong length', () => {
+  redis.ask('SET k hello');
+  expect(redis.ask('SET k x IFEQ a NX')).toBe('-ERR syntax error');
+  expect(redis.ask('SET k x XX IFEQ a')).toBe('-ERR syntax error');
+  expect(redis.ask('SET k x IFEQ a IFNE b')).toBe('-ERR syntax error');
+  expect(redis.ask('SET k x IFEQ')).toBe('-ERR syntax error');
+  expect(redis.ask('SET k x IFDEQ abc')).toBe(DIGEST_LENGTH);
+  expect(redis.ask(`SET k x IFDNE ${HELLO}0`)).toBe(DIGEST_LENGTH);
+  redis.ask('HSET h f v');
+  expect(redis.ask('SET h x IFEQ a')).toBe(WRONGTYPE);
+  expect(redis.ask('SET h x IFDNE a')).toBe(WRONGTYPE);
+  expect(redis.ask('SET missing x IFDEQ 12')).toBe('nil$');
+  expect(redis.ask('SET missing x IFDNE 12')).toBe('+OK');
+});
+
+test('a comparing SET is replicated as a plain one, so that an older replica follows', () => {
+  redis.ask('SET k a');
+  redis.ask('SET k b IFEQ a');
+  redis.ask('SET k c IFEQ nothing');
+  redis.ask('SET k c IFNE a KEEPTTL GET');
+  redis.ask('SET k d IFEQ c PX 500');
+  redis.ask('DELEX k IFEQ d');
+  expect(effects).toEqual([
+    'SET k a',
+    'SET k b',
+    'SET k c KEEPTTL',
+    `SET k d PXAT ${host.clock.now() + 500}`,
+    'DEL k',
+  ]);
+});
+
+test('DELEX removes by condition', () => {
+  const setAndRemove = (rest: string): string => {
+    redis.ask('SET k hello');
+    return `${redis.ask(`DELEX k ${rest}`)} ${redis.ask('EXISTS k')}`;
+  };
+  expect(setAndRemove('')).toBe(':1 :0');
+  expect(setAndRemove('IFEQ hello')).toBe(':1 :0');
+  expect(setAndRemove('IFEQ world')).toBe(':0 :1');
+  expect(setAndRemove('ifne world')).toBe(':1 :0');
+  expect(setAndRemove('IfNe hello')).toBe(':0 :1');
+  expect(setAndRemove(`IFDEQ ${HELLO}`)).toBe(':1 :0');
+  expect(setAndRemove('IFDEQ 9555E8555C62DCFD')).toBe(':1 :0');
+  expect(setAndRemove('IFDEQ zzzzzzzzzzzzzzzz')).toBe(':0 :1');
+  expect(setAndRemove(`IFDNE ${HELLO}`)).toBe(':0 :1');
+  expect(setAndRemove('IFDEQ 9555')).toBe(`${DIGEST_LENGTH} :1`);
+  expect(setAndRemove('FOO hello')).toBe('-ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE :1');
+  expect(setAndRemove('IFEQ')).toBe("-ERR wrong number of arguments for 'delex' command :1");
+  expect(setAndRemove('IFEQ a b')).toBe("-ERR wrong number of arguments for 'delex' command :1");
+});
+
+test('DELEX on a missing key is 0 whatever the condition; on another type only DELEX alone works', () => {
+  expect(redis.ask('DELEX k FOO x')).toBe(':0');
+  expect(redis.ask('DELEX k')).toBe(':0');
+  redis.ask('HSET h f v');
+  expect(redis.ask('DELEX h FOO v')).toBe('-ERR Key should be of string type if conditions are specified');
+  expect(redis.ask('DELEX h')).toBe(':1');
+});
+
+test('DELIFEQ removes an equal value: 1, else 0', () => {
+  redis.ask('SET k v');
+  expect(redis.ask('DELIFEQ k w')).toBe(':0');
+  expect(redis.ask('DELIFEQ missing v')).toBe(':0');
+  expect(redis.ask('DELIFEQ k v')).toBe(':1');
+  expect(redis.ask('EXISTS k')).toBe(':0');
+  redis.ask('HSET h f v');
+  expect(redis.ask('DELIFEQ h v')).toBe(WRONGTYPE);
+  expect(effects.filter((line) => line.includes('k'))).toEqual(['SET k v', 'DEL k']);
+});
+
+test('CAS replaces an equal value: 1, 0, or -1 without the key; the expiry goes unless given', () => {
+  expect(redis.ask('CAS k a b')).toBe(':-1');
+  redis.ask('SET k a EX 100');
+  expect(redis.ask('CAS k x b')).toBe(':0');
+  expect(redis.ask('CAS k a b')).toBe(':1');
+  expect(redis.ask('TTL k')).toBe(':-1');
+  expect(redis.ask('CAS k b c EX 10')).toBe(':1');
+  expect(redis.ask('TTL k')).toBe(':10');
+  expect(redis.ask('CAS k c d px 500')).toBe(':1');
+  expect(redis.ask('PTTL k')).toBe(':500');
+  expect(redis.ask('CAS k d e NX')).toBe('-ERR syntax error');
+  expect(redis.ask('CAS k d e EX -1')).toBe("-ERR invalid expire time in 'cas' command");
+  expect(redis.ask('CAS k d e EX 0')).toBe(':1');
+  expect(redis.ask('EXISTS k')).toBe(':0');
+  redis.ask('HSET h f v');
+  expect(redis.ask('CAS h a b')).toBe(WRONGTYPE);
+  expect(effects.slice(1, 3)).toEqual(['SET k b', `SET k c PXAT ${host.clock.now() + 10_000}`]);
+});
+
+test('CAD removes an equal value: 1, 0, or -1 without the key', () => {
+  expect(redis.ask('CAD k v')).toBe(':-1');
+  redis.ask('SET k v');
+  expect(redis.ask('CAD k w')).toBe(':0');
+  expect(redis.ask('CAD k v')).toBe(':1');
+  expect(redis.ask('EXISTS k')).toBe(':0');
+});
