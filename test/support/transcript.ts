@@ -91,9 +91,10 @@ export async function play(section: Section, target: Target): Promise<string> {
   for (const { line, step } of section.steps) {
     lines.push(line);
     const { replies, effects, events, now } = await target.perform(step);
-    const sorted = step.kind === 'request' && step.sorted;
+    const { sorted, argv } = step.kind === 'request' ? step : { sorted: false, argv: [] };
     for (const { client, reply } of replies) {
-      lines.push(`< ${client} ${relative(printResp(reply, sorted), now)}`);
+      const text = coarse(printResp(reply, sorted), argv);
+      lines.push(`< ${client} ${relative(text, now)}`);
     }
     for (const argv of effects) lines.push(`~ ${relative(argv.map(quote).join(' '), now)}`);
     for (const { key, event } of events) lines.push(`! ${quote(key)} ${event}`);
@@ -105,12 +106,24 @@ function quote(word: string): string {
   return /^[!-~]+$/.test(word) && !/["'\\]/.test(word) ? word : printResp({ type: 'bulk', text: word });
 }
 
+/** Distances in time, in tens of seconds: a slow machine must not change what is recorded. */
+function tens(millis: number): number {
+  return Math.abs(millis) < 5000 ? 0 : Math.ceil(millis / 10_000) * 10;
+}
+
 /** Times near the present are written relative to it, so that they are the same in every recording. */
 function relative(text: string, now: number): string {
   return text.replace(/\b1[5-9]\d{8,11}\b/g, (digits) => {
     const unit = digits.length === 13 ? 1 : digits.length === 10 ? 1000 : 0;
-    if (unit === 0) return digits;
-    const seconds = Math.round((parseInt(digits, 10) * unit - now) / 1000);
-    return Math.abs(seconds) < 1e6 ? `{now${seconds < 0 ? '' : '+'}${seconds}s}` : digits;
+    const millis = parseInt(digits, 10) * unit - now;
+    return unit === 0 || Math.abs(millis) > 1e9 ? digits : `{now+${tens(millis)}s}`;
   });
+}
+
+/** The reply to TTL and PTTL, coarsely. */
+function coarse(text: string, argv: readonly string[]): string {
+  const unit = { TTL: 1000, PTTL: 1 }[argv[0] ?? ''] ?? 0;
+  return unit === 0
+    ? text
+    : text.replace(/^:(\d{2,})$/, (_all, digits) => `:~${tens(parseInt(digits, 10) * unit)}s`);
 }
