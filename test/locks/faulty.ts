@@ -24,6 +24,7 @@ export function faulty(inner: LockClient): FaultyClient {
   const never = (): Promise<never> => new Promise<never>(() => {});
   const client: FaultyClient = {
     cluster: inner.cluster,
+    sharded: inner.sharded,
     fault: () => undefined,
     fired,
     send: async (command) => {

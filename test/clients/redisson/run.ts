@@ -19,7 +19,8 @@ function buildProject(): string {
   const classpath = join(here, 'target', 'classpath.txt');
   const sources = join(here, 'target', 'classes', 'lostlock', 'Main.class');
   const goals = ['compile', 'dependency:build-classpath', `-Dmdep.outputFile=${classpath}`];
-  execFileSync('mvn', ['-q', '-B', ...goals], { cwd: here, stdio: ['ignore', 'inherit', 'inherit'] });
+  const local = process.env.MAVEN_REPOSITORY ? [`-Dmaven.repo.local=${process.env.MAVEN_REPOSITORY}`] : [];
+  execFileSync('mvn', ['-q', '-B', ...local, ...goals], { cwd: here, stdio: ['ignore', 'inherit', 'inherit'] });
   if (!existsSync(sources)) throw new Error('Maven compiled nothing');
   return `${join(here, 'target', 'classes')}:${readFileSync(classpath, 'utf8').trim()}`;
 }
@@ -27,7 +28,9 @@ function buildProject(): string {
 /** Runs the Java side; gives what it printed. */
 function java(classpath: string, ...args: string[]): Promise<{ code: number; out: string }> {
   return new Promise((resolve) => {
-    const child = spawn('java', ['-cp', classpath, 'lostlock.Main', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('java', ['-cp', classpath, 'lostlock.Main', ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let out = '';
     child.stdout.on('data', (chunk: Buffer) => {
       out += chunk.toString();
@@ -138,12 +141,19 @@ async function contend(classpath: string, url: string, kind: Kind): Promise<bool
   redis.disconnect();
   const good = theirs.code === 0 && ours.overlaps === 0 && ours.done === count && left === '3';
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
-  console.log(`${good ? 'ok  ' : 'FAIL'} ${kind}: ours ${ours.done} done, ${ours.overlaps} overlaps; Redisson ${theirs.out.trim()}; ${seconds} s`);
+  console.log(
+    `${good ? 'ok  ' : 'FAIL'} ${kind}: ours ${ours.done} done, ${ours.overlaps} overlaps; Redisson ${theirs.out.trim()}; ${seconds} s`,
+  );
   return good;
 }
 
 /** Everything against one server. */
-async function against(label: string, url: string, classpath: string, only: readonly Kind[]): Promise<boolean> {
+async function against(
+  label: string,
+  url: string,
+  classpath: string,
+  only: readonly Kind[],
+): Promise<boolean> {
   console.log(`\n${label} at ${url}`);
   const smoke = await java(classpath, 'smoke', url);
   console.log(smoke.out.trim());

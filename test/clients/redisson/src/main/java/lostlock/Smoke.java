@@ -14,6 +14,7 @@ import org.redisson.api.RedissonClient;
 /** Every kind of lock that Redisson has, once through its life; each in a thread of its own against another. */
 final class Smoke {
   private final RedissonClient redisson;
+  private final String run = java.util.UUID.randomUUID().toString();
   private boolean good = true;
 
   Smoke(RedissonClient redisson) {
@@ -25,9 +26,10 @@ final class Smoke {
   }
 
   boolean run() {
-    one("lock", () -> exclusive(redisson.getLock("smoke:lock")));
-    one("fair", () -> exclusive(redisson.getFairLock("smoke:fair")));
-    one("spin", () -> exclusive(redisson.getSpinLock("smoke:spin")));
+    one("lock", () -> exclusive(redisson.getLock(name("lock"))));
+    one("not the owner", this::notTheOwner);
+    one("fair", () -> exclusive(redisson.getFairLock(name("fair"))));
+    one("spin", () -> exclusive(redisson.getSpinLock(name("spin"))));
     one("fenced", this::fenced);
     one("read-write", this::readWrite);
     one("multi", this::multi);
@@ -46,6 +48,10 @@ final class Smoke {
       good = false;
       System.out.println("FAIL " + name + ": " + thrown);
     }
+  }
+
+  private String name(String lock) {
+    return "smoke:" + lock + ":" + run;
   }
 
   private static void check(boolean condition, String what) {
@@ -83,19 +89,23 @@ final class Smoke {
     Thread.sleep(100);
     lock.unlock();
     check(waiting.get(20, TimeUnit.SECONDS), "woken");
-    try {
-      lock.unlock();
-      throw new AssertionError("unlocking what is not held must fail");
-    } catch (IllegalMonitorStateException expected) {
-      check(!lock.isLocked(), "free");
-    }
+    check(!lock.isLocked(), "free");
     check(lock.tryLock(0, 200, TimeUnit.MILLISECONDS), "leased");
     check(elsewhere(() -> lock.tryLock(5, TimeUnit.SECONDS)), "the lease ended");
     lock.forceUnlock();
   }
 
+  private void notTheOwner() {
+    try {
+      redisson.getLock(name("nobody")).unlock();
+    } catch (IllegalMonitorStateException expected) {
+      return;
+    }
+    throw new IllegalStateException("unlocking what is not held must fail");
+  }
+
   private void fenced() throws Exception {
-    RFencedLock lock = redisson.getFencedLock("smoke:fenced");
+    RFencedLock lock = redisson.getFencedLock(name("fenced"));
     long first = lock.lockAndGetToken();
     lock.unlock();
     long second = lock.lockAndGetToken();
@@ -104,7 +114,7 @@ final class Smoke {
   }
 
   private void readWrite() throws Exception {
-    RReadWriteLock lock = redisson.getReadWriteLock("smoke:rw");
+    RReadWriteLock lock = redisson.getReadWriteLock(name("rw"));
     lock.readLock().lock();
     check(elsewhere(() -> {
       boolean read = lock.readLock().tryLock(1, TimeUnit.SECONDS);
@@ -123,7 +133,7 @@ final class Smoke {
   }
 
   private void multi() throws Exception {
-    RLock[] locks = {redisson.getLock("smoke:m1"), redisson.getLock("smoke:m2"), redisson.getLock("smoke:m3")};
+    RLock[] locks = {redisson.getLock(name("m1")), redisson.getLock(name("m2")), redisson.getLock(name("m3"))};
     RedissonMultiLock all = new RedissonMultiLock(locks);
     check(all.tryLock(5, 20, TimeUnit.SECONDS), "all");
     for (RLock lock : locks) check(lock.isLocked(), "each");
@@ -132,7 +142,7 @@ final class Smoke {
   }
 
   private void semaphore() throws Exception {
-    RSemaphore semaphore = redisson.getSemaphore("smoke:semaphore");
+    RSemaphore semaphore = redisson.getSemaphore(name("semaphore"));
     check(semaphore.trySetPermits(3), "set");
     semaphore.acquire(2);
     check(!semaphore.tryAcquire(2), "too few");
@@ -150,7 +160,7 @@ final class Smoke {
   }
 
   private void permits() throws Exception {
-    RPermitExpirableSemaphore permits = redisson.getPermitExpirableSemaphore("smoke:permits");
+    RPermitExpirableSemaphore permits = redisson.getPermitExpirableSemaphore(name("permits"));
     check(permits.trySetPermits(1), "set");
     String leased = permits.acquire(200, TimeUnit.MILLISECONDS);
     String next = permits.tryAcquire(10, 60, TimeUnit.SECONDS);
@@ -161,7 +171,7 @@ final class Smoke {
   }
 
   private void latch() throws Exception {
-    RCountDownLatch latch = redisson.getCountDownLatch("smoke:latch");
+    RCountDownLatch latch = redisson.getCountDownLatch(name("latch"));
     check(latch.trySetCount(2), "set");
     CompletableFuture<Boolean> waiting = CompletableFuture.supplyAsync(() -> {
       try {
@@ -177,7 +187,7 @@ final class Smoke {
   }
 
   private void watchdog() throws Exception {
-    RLock lock = redisson.getLock("smoke:watchdog");
+    RLock lock = redisson.getLock(name("watchdog"));
     lock.lock();
     long most = 0;
     long before = lock.remainTimeToLive();
