@@ -20,7 +20,10 @@ function buildProject(): string {
   const sources = join(here, 'target', 'classes', 'lostlock', 'Main.class');
   const goals = ['compile', 'dependency:build-classpath', `-Dmdep.outputFile=${classpath}`];
   const local = process.env.MAVEN_REPOSITORY ? [`-Dmaven.repo.local=${process.env.MAVEN_REPOSITORY}`] : [];
-  execFileSync('mvn', ['-q', '-B', ...local, ...goals], { cwd: here, stdio: ['ignore', 'inherit', 'inherit'] });
+  execFileSync('mvn', ['-q', '-B', ...local, ...goals], {
+    cwd: here,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   if (!existsSync(sources)) throw new Error('Maven compiled nothing');
   return `${join(here, 'target', 'classes')}:${readFileSync(classpath, 'utf8').trim()}`;
 }
