@@ -43,6 +43,7 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
       client.lastCommand = command;
       const reply = call(server, client, command, argv);
       if (reply !== undefined) client.reply(reply);
+      if (server.blocking.hasReady) server.blocking.serveReady();
       return;
     }
   }
@@ -64,6 +65,7 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
     return;
   }
   answer(client, call(server, client, found, argv));
+  if (server.blocking.hasReady) server.blocking.serveReady();
 }
 
 /** Commands that act at once although a transaction is being queued. */

@@ -1,6 +1,7 @@
 /** The command table: every group's entries, found by name in lower or upper case. */
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../command.ts';
+import { blockingListCommands } from './blocking-list.ts';
 import { clientCommand } from './client.ts';
 import { commandCommand } from './command.ts';
 import { configCommand } from './config.ts';
@@ -9,6 +10,7 @@ import { counterCommands } from './counter.ts';
 import { expiryCommands } from './expiry.ts';
 import { genericCommands } from './generic.ts';
 import { hashCommands } from './hash.ts';
+import { directListCommands } from './list.ts';
 import { lockCommands } from './lock.ts';
 import { pubsubCommand, pubsubCommands } from './pubsub.ts';
 import { objectCommand, scanCommands } from './scan.ts';
@@ -29,6 +31,8 @@ export const allCommands: readonly Command[] = [
   ...serverCommands,
   ...stringCommands,
   ...hashCommands,
+  ...directListCommands,
+  ...blockingListCommands,
   ...transactionCommands,
   ...pubsubCommands,
   pubsubCommand,
