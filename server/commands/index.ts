@@ -15,6 +15,7 @@ import { lockCommands } from './lock.ts';
 import { pubsubCommand, pubsubCommands } from './pubsub.ts';
 import { objectCommand, scanCommands } from './scan.ts';
 import { serverCommands } from './server.ts';
+import { setCommands } from './set.ts';
 import { stringCommands } from './string.ts';
 import { stringEditCommands } from './string-edit.ts';
 import { transactionCommands } from './transaction.ts';
@@ -33,6 +34,7 @@ export const allCommands: readonly Command[] = [
   ...hashCommands,
   ...directListCommands,
   ...blockingListCommands,
+  ...setCommands,
   ...transactionCommands,
   ...pubsubCommands,
   pubsubCommand,

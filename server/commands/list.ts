@@ -52,7 +52,7 @@ function trim(client: Client, [, name, from, to]: Argv<4>): Reply {
   if (list === undefined) return OK;
   const before = list.size;
   const { first, last } = slice(list, start, stop);
-  list.trim(first, last);
+  list.keep(first, last);
   client.db.changed(name, 'ltrim', before - list.size);
   return OK;
 }
