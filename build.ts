@@ -1,6 +1,6 @@
 /** Builds the package into dist/: ES modules and types by tsc, and one CommonJS bundle per public entry by esbuild. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -18,7 +18,7 @@ if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 /** The built ES module of every public entry. */
 const entries = Object.values(manifest.exports)
   .flatMap((target) => (typeof target === 'string' ? [] : [resolve(target.import.default)]))
-  .filter((path) => path.endsWith('.js') && existsSync(path));
+  .filter((path) => path.endsWith('.js'));
 
 for (const entry of entries) {
   await build({
