@@ -38,13 +38,12 @@ export class LockServer {
   readonly wakeups: Wakeups;
   readonly requestTimeoutMs: number;
   /** PUBLISH, or SPUBLISH where channels are sharded. Scripts get it as an argument, as Redisson's do. */
-  readonly publish: 'PUBLISH' | 'SPUBLISH';
+  readonly publish = 'PUBLISH';
   #spent: string[] = [];
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(client: LockClient, requestTimeoutMs: number) {
     this.client = client;
-    this.publish = client.sharded ? 'SPUBLISH' : 'PUBLISH';
     this.requestTimeoutMs = requestTimeoutMs;
     this.wakeups = new Wakeups(client, requestTimeoutMs);
   }

@@ -42,8 +42,8 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
     if ((client.state | server.state) === 0) {
       client.lastCommand = command;
       const reply = call(server, client, command, argv);
+      client.writeOffset = server.replication.offset;
       if (reply !== undefined) client.reply(reply);
-      if (server.blocking.hasReady) server.blocking.serveReady();
       return;
     }
   }
@@ -64,8 +64,9 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
     answer(client, QUEUED);
     return;
   }
-  answer(client, call(server, client, found, argv));
-  if (server.blocking.hasReady) server.blocking.serveReady();
+  const reply = call(server, client, found, argv);
+  client.writeOffset = server.replication.offset;
+  answer(client, reply);
 }
 
 /** Commands that act at once although a transaction is being queued. */
@@ -148,6 +149,13 @@ export const GATE_LOADING = 16;
 export const GATE_MIN_REPLICAS = 32;
 export const GATE_MONITORED = 64;
 
+const BUSY = 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.';
+
+/** True while a replica has lost its primary and may not answer with old data. */
+function isStale(server: Server): boolean {
+  return server.primary?.linkUp === false && !server.settings['replica-serve-stale-data'];
+}
+
 /** Why a request may not run now, in Redis' order of asking; undefined when it may. */
 function refuse(server: Server, client: Client, command: Command, argv: Bytes[]): ReplyError | undefined {
   const bits = effectiveBits(client, command);
@@ -220,7 +228,7 @@ function refusedForData(server: Server, client: Client, command: Command, bits: 
     if (queueing || (bits & DENY_OOM) !== 0) return new ReplyError(OOM);
   }
   if ((bits & WRITE) === 0) return undefined;
-  if ((state & GATE_MIN_REPLICAS) !== 0 && !server.enoughReplicas()) {
+  if ((state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
     return new ReplyError('NOREPLICAS Not enough good replicas to write.');
   }
   if ((state & GATE_REPLICA) !== 0 && server.readOnlyReplica()) return new ReplyError(READONLY);
@@ -231,13 +239,13 @@ function refusedForData(server: Server, client: Client, command: Command, bits: 
 function refusedForPhase(server: Server, client: Client, command: Command, bits: number) {
   const { state } = server;
   const primaryLink = client.has(PRIMARY_LINK);
-  if ((state & GATE_REPLICA) !== 0 && !primaryLink && (bits & STALE) === 0 && server.stale()) {
+  if ((state & GATE_REPLICA) !== 0 && !primaryLink && (bits & STALE) === 0 && isStale(server)) {
     return new ReplyError("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.");
   }
   if ((state & GATE_LOADING) !== 0 && !primaryLink && (bits & LOADING) === 0) {
     return new ReplyError('LOADING Redis is loading the dataset in memory');
   }
-  if ((state & GATE_BUSY) !== 0 && (command.bits & ALLOW_BUSY) === 0) return server.busyError();
+  if ((state & GATE_BUSY) !== 0 && (command.bits & ALLOW_BUSY) === 0) return new ReplyError(BUSY);
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 /** Active expiry: removes keys once their deadline has passed, by one timer for the earliest of all deadlines. */
 import type { Millis } from '../protocol/bytes.ts';
+import { GATE_PAUSED } from './execute.ts';
 import type { Timer } from './host.ts';
 import type { Server } from './server.ts';
 
@@ -31,6 +32,13 @@ export class Expiry {
     this.#timer?.cancel();
     this.#armedFor = next + 1;
     this.#timer = host.clock.at(next + 1, () => this.#ring());
+  }
+
+  /** Takes the policy that the node's role and CLIENT PAUSE call for: only a primary deletes, and not while paused. */
+  follow(): void {
+    const { world, primary, state } = this.#server;
+    world.expiryPolicy = primary !== undefined ? 'hide' : (state & GATE_PAUSED) !== 0 ? 'keep' : 'delete';
+    if (world.expiryPolicy !== 'delete') this.cancel();
   }
 
   cancel(): void {

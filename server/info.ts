@@ -1,6 +1,7 @@
 /** INFO: the node described in sections, each a function of its own. */
 import { asciiLower, type Bytes } from '../protocol/bytes.ts';
 import { eachCommand } from './commands/command.ts';
+import { replicationInfo } from './role.ts';
 import type { Server } from './server.ts';
 import { LOSTLOCK_VERSION, VERSION } from './version.ts';
 
@@ -45,6 +46,9 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['total_connections_received', stats.connections];
     yield ['total_commands_processed', stats.commands];
     yield ['rejected_connections', stats.rejected];
+    yield ['sync_full', server.replication.counters.full];
+    yield ['sync_partial_ok', server.replication.counters.partial];
+    yield ['sync_partial_err', server.replication.counters.refused];
     yield ['expired_keys', stats.expired];
     yield ['evicted_keys', stats.evicted];
     yield ['keyspace_hits', stats.hits];
@@ -55,7 +59,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['client_query_buffer_limit_disconnections', stats.queryBufferDisconnections];
   },
   *replication(server) {
-    yield* server.replicationInfo();
+    yield* replicationInfo(server);
   },
   *cpu() {
     yield ['used_cpu_sys', '0.000000'];

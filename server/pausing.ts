@@ -23,7 +23,7 @@ export class Pausing {
     this.#all = all || (active && this.#all);
     this.#until = Math.max(active ? this.#until : 0, server.host.clock.now() + timeout);
     server.gate(GATE_PAUSED, true);
-    if (server.world.expiryPolicy === 'delete') server.world.expiryPolicy = 'keep';
+    server.expiry.follow();
     this.#timer?.cancel();
     this.#timer = server.host.clock.at(this.#until, () => this.unpause());
   }
@@ -34,7 +34,7 @@ export class Pausing {
     if ((server.state & GATE_PAUSED) === 0) return;
     this.#timer?.cancel();
     server.gate(GATE_PAUSED, false);
-    if (server.world.expiryPolicy === 'keep') server.world.expiryPolicy = 'delete';
+    server.expiry.follow();
     const postponed = this.#postponed;
     this.#postponed = [];
     for (const { client, argv } of postponed) {

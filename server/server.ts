@@ -17,8 +17,11 @@ import type { Connection, Host } from './host.ts';
 import { Notifications } from './notifications.ts';
 import { Pausing } from './pausing.ts';
 import { PubSub } from './pubsub.ts';
+import type { ReplicaSide } from './replica.ts';
+import { Replication } from './replication.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 import { Statistics } from './statistics.ts';
+import { Waiting } from './waiting.ts';
 
 /** One command of the replication stream. */
 export interface Effect {
@@ -46,8 +49,10 @@ export class Server {
   readonly blocking: Blocking;
   readonly notifications: Notifications;
   readonly pausing = new Pausing(this);
-  /** What this node is in replication. */
-  role: 'primary' | 'replica' = 'primary';
+  readonly replication: Replication;
+  readonly waiting = new Waiting(this);
+  /** The primary that this node follows; undefined: it is a primary itself. */
+  primary: ReplicaSide | undefined;
   readonly world: KeyspaceWorld;
   /** The thresholds of OBJECT ENCODING, shared by every value. */
   readonly encoding: EncodingLimits = defaultLimits();
@@ -101,7 +106,14 @@ export class Server {
     );
     this.blocking = new Blocking(this);
     this.notifications = new Notifications(this);
+    this.replication = new Replication(this);
+    this.replication.onAcknowledged = () => this.waiting.review();
     this.applySettings();
+  }
+
+  /** What this node is in replication. */
+  get role(): 'primary' | 'replica' {
+    return this.primary === undefined ? 'primary' : 'replica';
   }
 
   /** The instant of the present execution unit, in milliseconds since the epoch. */
@@ -138,6 +150,7 @@ export class Server {
     encoding.listMaxListpackSize = settings['list-max-listpack-size'];
     for (const client of this.clients.values()) client.limits.maxBulk = settings['proto-max-bulk-len'];
     this.gate(GATE_LIMITED_MEMORY, settings.maxmemory > 0);
+    this.replication.configure();
     this.notifications.configure(settings['notify-keyspace-events']);
     this.listen();
   }
@@ -168,10 +181,15 @@ export class Server {
     }
     this.world.now = this.host.clock.now();
     this.stats.connections++;
-    const client = new Client(this, this.#nextClient++, connection);
+    const client = new Client(this, this.nextClientId(), connection);
     client.mark(UNAUTHENTICATED, this.settings.requirepass !== '');
     this.clients.set(client.id, client);
     return client;
+  }
+
+  /** Numbers clients in order of arrival. */
+  nextClientId(): number {
+    return this.#nextClient++;
   }
 
   /** A client without a connection, for scripts and other work of our own. */
@@ -187,6 +205,7 @@ export class Server {
     this.blocking.forget(client);
     this.unwatch(client);
     this.pubsub.forget(client);
+    this.replication.forget(client);
   }
 
   protocolError(client: Client, text: Bytes): void {
@@ -341,46 +360,18 @@ export class Server {
     return true;
   }
 
-  enoughReplicas(): boolean {
-    return true;
-  }
-
   readOnlyReplica(): boolean {
-    return (this.state & GATE_REPLICA) !== 0 && this.settings['replica-read-only'];
+    return this.primary !== undefined && this.settings['replica-read-only'];
   }
 
-  stale(): boolean {
-    return false;
+  /** The offset up to which the append-only file is durable; undefined without one. */
+  syncedOffset(): number | undefined {
+    return this.settings.appendonly ? this.replication.offset : undefined;
   }
 
-  busyError(): ReplyError {
-    return new ReplyError(
-      'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.',
-    );
-  }
-
-  /** Exchanges the contents of two databases; clients keep their number, not their data. */
-  swap(first: number, second: number): void {
-    if (first === second) return;
-    const [a, b] = [this.db(first), this.db(second)];
-    a.touchAll(b);
-    b.touchAll(a);
-    a.swapWith(b);
-    this.blocking.signalAll(a);
-    this.blocking.signalAll(b);
-  }
-
-  /** The node's time in microseconds, frozen to the unit's millisecond inside a script or transaction. */
+  /** The node's time in microseconds; frozen inside a script or transaction. */
   micros(): number {
-    const micros = this.host.clock.micros();
-    return this.depth > 1 ? this.world.now * 1000 : micros;
-  }
-
-  /** What INFO says of replication. */
-  *replicationInfo(): Iterable<readonly [string, string | number]> {
-    yield ['role', 'master'];
-    yield ['connected_slaves', 0];
-    yield ['master_repl_offset', 0];
+    return this.depth > 1 ? this.world.now * 1000 : this.host.clock.micros();
   }
 
   /** A mistake of ours: answered as an error, counted, logged; the connection lives on. */
@@ -394,6 +385,8 @@ export class Server {
   /** Lets go of timers and connections; the databases stay readable. */
   stop(): void {
     this.expiry.cancel();
+    this.replication.stop();
+    this.primary?.stop();
     for (const client of [...this.clients.values()]) client.abort();
   }
 }

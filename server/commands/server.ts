@@ -8,6 +8,7 @@ import { integer } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { defineCommands } from '../command.ts';
 import { info } from '../info.ts';
+import type { Server } from '../server.ts';
 
 /** Empties databases: counts every key as a change, and at least one so that it is always propagated. */
 function flush(client: Client, argv: readonly Bytes[], databases: readonly Keyspace[]): Reply {
@@ -20,6 +21,17 @@ function flush(client: Client, argv: readonly Bytes[], databases: readonly Keysp
   }
   client.server.world.dirty++;
   return OK;
+}
+
+/** Exchanges the contents of two databases; clients keep their number, not their data. */
+function swap(server: Server, first: number, second: number): void {
+  if (first === second) return;
+  const [a, b] = [server.db(first), server.db(second)];
+  a.touchAll(b);
+  b.touchAll(a);
+  a.swapWith(b);
+  server.blocking.signalAll(a);
+  server.blocking.signalAll(b);
 }
 
 function databaseIndex(client: Client, text: Bytes, which: string): number {
@@ -68,7 +80,7 @@ export const serverCommands = defineCommands('server', {
     run(client, argv) {
       const first = databaseIndex(client, argv[1], 'first');
       const second = databaseIndex(client, argv[2], 'second');
-      client.server.swap(first, second);
+      swap(client.server, first, second);
       client.server.world.dirty++;
       return OK;
     },

@@ -1,17 +1,15 @@
 /** What every lock must do on every server: one suite, run on the real redis-server and on ours. */
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
-import { type AnyClient, createLocks, type Locks, type LocksOptions } from '../../locks/index.ts';
+import { createLocks, type Locks, type LocksOptions } from '../../locks/index.ts';
 import { basicCases } from './conformance-basic.ts';
 import { countingCases, readWriteCases, reentryCases } from './conformance-shared.ts';
 import { compositeCases, orderCases } from './conformance-special.ts';
 
 /** Opens ioredis clients of one server under test. */
 export interface ServerUnderTest {
-  /** A new connection to look with, and for the locks unless they have their own. */
+  /** A new connection. */
   client(): Redis;
-  /** A connection of another kind of client for the locks. */
-  lockClient?(): { client: AnyClient; disconnect(): void };
   /** Ends the server and what the clients hold. */
   stop(): Promise<void>;
 }
@@ -19,7 +17,8 @@ export interface ServerUnderTest {
 /** What the cases work with: sets of locks, each with its own connection, and a connection to look with. */
 export class Bench {
   readonly #server: ServerUnderTest;
-  readonly #locks = new Map<Locks, { disconnect(): void }>();
+  readonly #locks = new Map<Locks, Redis>();
+  readonly #clients: Redis[] = [];
   #names = 0;
   readonly raw: Redis;
 
@@ -33,25 +32,31 @@ export class Bench {
     return `lock:${++this.#names}`;
   }
 
+  client(): Redis {
+    const client = this.#server.client();
+    this.#clients.push(client);
+    return client;
+  }
+
   /** A set of locks as another process would have it. */
   locks(options: LocksOptions = {}): Locks {
-    const redis = this.#server.lockClient?.();
-    const client = redis?.client ?? this.#server.client();
+    const client = this.client();
     const locks = createLocks(client, options);
-    this.#locks.set(locks, redis ?? (client as Redis));
+    this.#locks.set(locks, client);
     return locks;
   }
 
   /** The process that has this set of locks dies: nothing of it reaches the server any more. */
   crash(locks: Locks): void {
-    locks.close();
     this.#locks.get(locks)?.disconnect();
+    locks.close();
   }
 
   /** Closes what the case opened and empties the server. */
   async tidyUp(): Promise<void> {
-    for (const locks of this.#locks.keys()) this.crash(locks);
+    for (const locks of this.#locks.keys()) locks.close();
     this.#locks.clear();
+    for (const client of this.#clients.splice(0)) client.disconnect();
     await this.raw.flushall();
   }
 }

@@ -1,0 +1,273 @@
+/** The primary's side of replication: identity, offset, backlog, the replicas that follow, and the stream fed to them. */
+import type { Bytes, Millis } from '../protocol/bytes.ts';
+import { encodeRequest } from '../protocol/encode.ts';
+import { Backlog } from './backlog.ts';
+import { type Client, REPLICA_LINK } from './client.ts';
+import { GATE_MIN_REPLICAS } from './execute.ts';
+import type { Timer } from './host.ts';
+import type { Effect, Server } from './server.ts';
+import { snapshot } from './snapshot.ts';
+
+/** The id of a stream that no node has. */
+export const NO_ID = '0'.repeat(40);
+
+/** A replica that follows us. */
+export interface Follower {
+  readonly client: Client;
+  state: 'handshake' | 'online';
+  /** Its own listening port and address, as it announced them. */
+  port: number;
+  address: Bytes;
+  /** The highest offset it has applied. */
+  acknowledged: number;
+  /** The highest offset it has made durable. */
+  synced: number;
+  /** When it last acknowledged. */
+  acknowledgedAt: Millis;
+  readonly capabilities: Set<Bytes>;
+}
+
+export class Replication {
+  readonly #server: Server;
+  /** The id of the stream we produce or follow, and the one before a promotion with the offset up to which it is ours. */
+  id: Bytes;
+  secondId: Bytes = NO_ID;
+  secondOffset = -1;
+  /** Bytes of the stream produced or applied. */
+  offset = 0;
+  backlog: Backlog | undefined;
+  readonly followers = new Map<Client, Follower>();
+  readonly counters = { full: 0, partial: 0, refused: 0 };
+  // The database that the stream's reader has selected; -1: it must be told.
+  #selected = -1;
+  #heartbeat: Timer | undefined;
+  #pingDueAt: Millis = 0;
+  /** Called when an acknowledgement arrives or a follower leaves. */
+  onAcknowledged: () => void = () => {};
+
+  constructor(server: Server) {
+    this.#server = server;
+    this.id = server.randomHex(40);
+  }
+
+  /** The entry of a client that speaks REPLCONF or PSYNC. */
+  follower(client: Client): Follower {
+    let follower = this.followers.get(client);
+    if (follower === undefined) {
+      follower = {
+        client,
+        state: 'handshake',
+        port: 0,
+        address: '',
+        acknowledged: 0,
+        synced: 0,
+        acknowledgedAt: this.#server.now,
+        capabilities: new Set(),
+      };
+      this.followers.set(client, follower);
+    }
+    return follower;
+  }
+
+  /** The followers that receive the stream. */
+  online(): Follower[] {
+    return [...this.followers.values()].filter(({ state }) => state === 'online');
+  }
+
+  /** Takes the effects of one execution unit into the stream. */
+  feed(effects: readonly Effect[], atomic: boolean): void {
+    let bytes = '';
+    if (atomic) bytes += encodeRequest(['MULTI']);
+    for (const { db, argv } of effects) {
+      if (db !== this.#selected) {
+        bytes += encodeRequest(['SELECT', String(db)]);
+        this.#selected = db;
+      }
+      bytes += encodeRequest(argv);
+    }
+    if (atomic) bytes += encodeRequest(['EXEC']);
+    this.feedBytes(bytes);
+  }
+
+  /** Takes raw bytes into the stream: our own, or those of the primary that we pass on. */
+  feedBytes(bytes: Bytes): void {
+    this.offset += bytes.length;
+    this.backlog?.append(bytes);
+    for (const follower of this.followers.values()) {
+      if (follower.state === 'online') follower.client.write(bytes);
+    }
+  }
+
+  /** Asks every follower to acknowledge at once, through the stream. */
+  askForAcknowledgement(): void {
+    if (this.online().length > 0) this.feedBytes(encodeRequest(['REPLCONF', 'GETACK', '*']));
+  }
+
+  /** PSYNC: resumes where the replica left off when the backlog allows, else sends everything. */
+  synchronize(client: Client, id: Bytes, from: number): void {
+    const rest = this.#resumable(id, from) ? this.backlog?.from(from) : undefined;
+    if (rest !== undefined) {
+      this.counters.partial++;
+      this.#enlist(client);
+      client.write(`+CONTINUE ${this.id}\r\n${rest}`);
+      return;
+    }
+    if (id !== '?') this.counters.refused++;
+    this.#ensureBacklog();
+    client.write(`+FULLRESYNC ${this.id} ${this.offset}\r\n`);
+    this.sendDataset(client);
+  }
+
+  /** Sends the dataset as an RDB, and then the stream. */
+  sendDataset(client: Client): void {
+    this.counters.full++;
+    this.#ensureBacklog();
+    // Nobody knows which database the newcomer's stream has selected: the next effect says so.
+    this.#selected = -1;
+    const rdb = snapshot(this.#server);
+    client.write(`$${rdb.length}\r\n${rdb}`);
+    this.#enlist(client);
+  }
+
+  #resumable(id: Bytes, from: number): boolean {
+    if (id === this.id) return true;
+    return id === this.secondId && from <= this.secondOffset;
+  }
+
+  #enlist(client: Client): void {
+    const follower = this.follower(client);
+    follower.state = 'online';
+    follower.acknowledgedAt = this.#server.now;
+    client.mark(REPLICA_LINK, true);
+    this.#startHeartbeat();
+    this.refreshGate();
+  }
+
+  #ensureBacklog(): void {
+    if (this.backlog !== undefined) return;
+    // A new history: whoever followed before there was a backlog cannot resume in it.
+    this.id = this.#server.randomHex(40);
+    this.secondId = NO_ID;
+    this.secondOffset = -1;
+    this.backlog = new Backlog(this.offset, this.#server.settings['repl-backlog-size']);
+    this.#selected = -1;
+    this.follow();
+  }
+
+  /** Lets the node's effects flow into the stream, if anybody may ever read it and it is ours to write. */
+  follow(): void {
+    const server = this.#server;
+    server.feeding = this.backlog !== undefined && server.role === 'primary';
+    server.feed = (effects, atomic) => this.feed(effects, atomic);
+  }
+
+  /** The replica's connection is gone. */
+  forget(client: Client): void {
+    if (!this.followers.delete(client)) return;
+    this.refreshGate();
+    this.onAcknowledged();
+  }
+
+  acknowledge(client: Client, offset: number, synced: number | undefined): void {
+    const follower = this.followers.get(client);
+    if (follower === undefined) return;
+    follower.acknowledged = Math.max(follower.acknowledged, offset);
+    if (synced !== undefined) follower.synced = Math.max(follower.synced, synced);
+    follower.acknowledgedAt = this.#server.now;
+    this.onAcknowledged();
+  }
+
+  /** Followers that have applied the stream up to the offset. */
+  countAcknowledged(offset: number): number {
+    return this.online().filter(({ acknowledged }) => acknowledged >= offset).length;
+  }
+
+  /** Followers that have made the stream durable up to the offset. */
+  countSynced(offset: number): number {
+    return this.online().filter(({ synced }) => synced >= offset).length;
+  }
+
+  /** Seconds since the follower last acknowledged. */
+  lag(follower: Follower): number {
+    return Math.floor(this.#server.now / 1000) - Math.floor(follower.acknowledgedAt / 1000);
+  }
+
+  /** Whether so many followers are near enough that writes may be taken. */
+  enoughReplicas(): boolean {
+    const { settings } = this.#server;
+    const good = this.online().filter((follower) => this.lag(follower) <= settings['min-replicas-max-lag']);
+    return good.length >= settings['min-replicas-to-write'];
+  }
+
+  /** From now on the stream is our primary's, which we pass on. */
+  becomeReplica(): void {
+    this.backlog ??= new Backlog(this.offset, this.#server.settings['repl-backlog-size']);
+    this.follow();
+  }
+
+  /** Follows the settings. */
+  configure(): void {
+    if (this.backlog !== undefined) this.backlog.capacity = this.#server.settings['repl-backlog-size'];
+    this.refreshGate();
+  }
+
+  /** Makes the node ask before writes exactly while min-replicas-to-write is set. */
+  refreshGate(): void {
+    const { settings } = this.#server;
+    this.#server.gate(
+      GATE_MIN_REPLICAS,
+      settings['min-replicas-to-write'] > 0 && settings['min-replicas-max-lag'] > 0,
+    );
+  }
+
+  /** A promotion: the old id stays valid up to here, and a new history begins. */
+  beginHistory(): void {
+    this.secondId = this.id;
+    this.secondOffset = this.offset + 1;
+    this.id = this.#server.randomHex(40);
+    this.#selected = -1;
+    this.follow();
+  }
+
+  /** What the replica's stream has selected is unknown to us once it is our own stream again. */
+  adopt(id: Bytes, offset: number): void {
+    this.id = id;
+    this.offset = offset;
+    this.secondId = NO_ID;
+    this.secondOffset = -1;
+    this.backlog = new Backlog(offset, this.#server.settings['repl-backlog-size']);
+    this.follow();
+  }
+
+  #startHeartbeat(): void {
+    if (this.#heartbeat !== undefined) return;
+    const { clock } = this.#server.host;
+    this.#pingDueAt = clock.now() + this.#server.settings['repl-ping-replica-period'] * 1000;
+    this.#heartbeat = clock.at(clock.now() + 1000, () => this.#beat());
+  }
+
+  // Once a second while anybody follows: PING into the stream when due, and drop followers that fell silent.
+  #beat(): void {
+    this.#heartbeat = undefined;
+    if (this.followers.size === 0) return;
+    const server = this.#server;
+    const { clock } = server.host;
+    server.unit(() => {
+      if (server.role === 'primary' && server.now >= this.#pingDueAt && this.online().length > 0) {
+        this.#pingDueAt = server.now + server.settings['repl-ping-replica-period'] * 1000;
+        this.feedBytes(encodeRequest(['PING']));
+      }
+      for (const follower of this.online()) {
+        if (this.lag(follower) > server.settings['repl-timeout']) follower.client.abort();
+      }
+    });
+    this.#heartbeat = clock.at(clock.now() + 1000, () => this.#beat());
+    server.settle();
+  }
+
+  /** Lets go of timers. */
+  stop(): void {
+    this.#heartbeat?.cancel();
+    this.#heartbeat = undefined;
+  }
+}

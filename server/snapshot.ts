@@ -1,0 +1,51 @@
+/** The dataset as an RDB file, for a full resync and for dump files, and back. */
+
+import type { Keyspace } from '../keyspace/keyspace.ts';
+import { type RdbDatabase, type RdbEntry, readRdb, writeRdb } from '../keyspace/rdb/file.ts';
+import type { Bytes } from '../protocol/bytes.ts';
+import type { Server } from './server.ts';
+import { VERSION } from './version.ts';
+
+function* entriesOf(db: Keyspace): Iterable<RdbEntry> {
+  for (const [key, { value, deadline }] of db.entries) yield { key, value, expiresAt: deadline?.expiresAt };
+}
+
+/** Every database as one RDB file, with the identity of the stream that continues it. */
+export function snapshot(server: Server): Bytes {
+  const databases: RdbDatabase[] = server.databases.map((db) => ({
+    index: db.index,
+    entries: entriesOf(db),
+  }));
+  return writeRdb(databases, {
+    aux: [
+      ['redis-ver', VERSION],
+      ['redis-bits', '64'],
+      ['ctime', String(Math.floor(server.now / 1000))],
+      ['repl-stream-db', '0'],
+      ['repl-id', server.replication.id],
+      ['repl-offset', String(server.replication.offset)],
+      ['aof-base', '0'],
+    ],
+  });
+}
+
+/**
+ * Replaces every database by what the file holds. Keys past their deadline are left out on a primary, as they would be
+ * deleted at once. Throws RdbError for a damaged file, and then changes nothing.
+ */
+export function loadSnapshot(server: Server, rdb: Bytes): void {
+  const items = [...readRdb(rdb, server.encoding)];
+  for (const db of server.databases) {
+    db.touchAll();
+    db.clear();
+  }
+  for (const item of items) {
+    if (item.kind !== 'entry' || item.database >= server.databases.length) continue;
+    if (server.role === 'primary' && item.expiresAt !== undefined && item.expiresAt < server.now) continue;
+    const db = server.db(item.database);
+    const entry = db.put(item.key, item.value);
+    if (item.expiresAt !== undefined) db.expireAt(item.key, entry, item.expiresAt);
+    db.touch(item.key);
+  }
+  for (const db of server.databases) server.blocking.signalAll(db);
+}

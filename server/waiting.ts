@@ -1,0 +1,55 @@
+/** WAIT and WAITAOF: clients that wait until enough replicas have acknowledged their writes. */
+import type { Millis } from '../protocol/bytes.ts';
+import type { Reply } from '../protocol/reply.ts';
+import type { Client } from './client.ts';
+import type { Server } from './server.ts';
+
+interface Waiter {
+  readonly client: Client;
+  /** Answers when enough have acknowledged. */
+  readonly ready: () => Reply | undefined;
+}
+
+export class Waiting {
+  readonly #server: Server;
+  readonly #waiters = new Set<Waiter>();
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /**
+   * Answers at once when `ready` does, else waits for acknowledgements, at most `timeout` milliseconds (0: for ever);
+   * then `count` is the answer.
+   */
+  wait(
+    client: Client,
+    timeout: Millis,
+    ready: () => Reply | undefined,
+    count: () => Reply,
+  ): Reply | undefined {
+    const server = this.#server;
+    const now = ready();
+    if (now !== undefined) return now;
+    const waiter: Waiter = { client, ready };
+    const answer = server.blocking.block(client, { kind: 'wait', timeout, timeoutReply: count });
+    if (answer !== undefined) return answer;
+    this.#waiters.add(waiter);
+    server.replication.askForAcknowledgement();
+    return undefined;
+  }
+
+  /** Answers those whose count is reached; called for every acknowledgement. */
+  review(): void {
+    for (const waiter of this.#waiters) {
+      if (waiter.client.gone || waiter.client.blocked?.kind !== 'wait') {
+        this.#waiters.delete(waiter);
+        continue;
+      }
+      const reply = waiter.ready();
+      if (reply === undefined) continue;
+      this.#waiters.delete(waiter);
+      this.#server.blocking.release(waiter.client, reply);
+    }
+  }
+}
