@@ -100,7 +100,7 @@ class Batches {
 
   /** Nothing else can have run since the batch began, so whatever is new was begun in the world. */
   #leaks(): string[] {
-    const leaks: string[] = [];
+    const leaks = present.refused.splice(0);
     for (const [name, count] of countResources()) {
       // Our own immediates were counted at the beginning: those of the steps, and this one.
       const ours = name === 'Immediate' ? this.#size + 1 : 0;

@@ -83,9 +83,9 @@ export class Journey implements Drive {
   }
 
   #waitedInVain(): Error {
-    const { schedule, network } = this.#world;
-    const held = network.describeHeld();
-    const also = held === '' ? '' : `; held back: ${held}`;
+    const { schedule } = this.#world;
+    const obstacles = this.#world.describeObstacles();
+    const also = obstacles === '' ? '' : `; ${obstacles}`;
     if (schedule.empty) {
       return new Error(
         `this wait can never end: no timer is set and no message is under way in the world${also}`,

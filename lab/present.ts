@@ -37,6 +37,8 @@ interface Present {
   turn: Promise<void>;
   /** Resources that code of the outside began from within, on purpose. */
   excused: Map<string, number>;
+  /** Work for Node's thread pool that code in the world has asked for; Node does not list it among its resources. */
+  refused: string[];
 }
 
 const key = Symbol.for('lostlock.present');
@@ -51,6 +53,7 @@ export const present: Present = (shared[key] ??= {
   },
   turn: Promise.resolve(),
   excused: new Map(),
+  refused: [],
 });
 
 /** Marks the timer handles of worlds; a symbol, because several copies of our classes may exist. */

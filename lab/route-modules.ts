@@ -3,6 +3,7 @@ import crypto from 'node:crypto';
 import dns from 'node:dns';
 import fs from 'node:fs';
 import net from 'node:net';
+import { dressLike } from './dress-like.ts';
 import { type Inside, present } from './present.ts';
 
 type Done = (error: Error | null, value?: unknown) => void;
@@ -31,8 +32,7 @@ export function routeModules(): void {
       const { inside } = present;
       return inside === undefined ? Reflect.apply(real, this, args) : inWorld(inside, args);
     };
-    Object.defineProperty(route, 'name', { value: name });
-    // Custom promisified forms would bypass the route.
+    dressLike(route, real);
     Object.defineProperty(owner, name, {
       value: route,
       writable: true,

@@ -1,9 +1,11 @@
 /** Lays, once and for ever, functions over Node's timers, clock and randomness that ask whose code is running. */
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
+import { dressLike } from './dress-like.ts';
 import { type Callback, outside, present, VIRTUAL } from './present.ts';
 import { routeModules } from './route-modules.ts';
 import { routeTimerPromises } from './route-promises.ts';
+import { routeRefusals } from './route-refusals.ts';
 
 /**
  * Replaces the functions by ones that serve the world whose code is running, and Node otherwise. Idempotent; there is
@@ -21,19 +23,9 @@ export function layRoutes(): void {
   routeMeters();
   routeTimerPromises();
   routeModules();
+  routeRefusals();
   routeConsole();
   syncBuiltinESMExports();
-}
-
-/** The replacement keeps the name and the extra properties of the original. */
-export function dressLike<T extends object>(route: T, original: object): T {
-  for (const key of Reflect.ownKeys(original)) {
-    if (key === 'prototype' || Object.hasOwn(route, key)) continue;
-    Object.defineProperty(route, key, Object.getOwnPropertyDescriptor(original, key) as PropertyDescriptor);
-  }
-  const { name } = original as { name?: string };
-  if (name !== undefined) Object.defineProperty(route, 'name', { value: name, configurable: true });
-  return route;
 }
 
 function routeTimers(): Record<string, unknown> {

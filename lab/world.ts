@@ -168,6 +168,15 @@ export class World {
     this.close();
   }
 
+  /** What keeps things from happening, for error messages: held links and paused actors. */
+  describeObstacles(): string {
+    const held = this.network.describeHeld();
+    const paused = [...this.#actors.values()].filter((actor) => actor.paused).map((actor) => actor.name);
+    const parts = held === '' ? [] : [`held back: ${held}`];
+    if (paused.length > 0) parts.push(`paused: ${paused.join(', ')}`);
+    return parts.join('; ');
+  }
+
   /** Throws when the world was closed, or has lost its determinism. */
   assertUsable(): void {
     if (this.#broken !== undefined) throw this.#broken;

@@ -1,5 +1,5 @@
 /** The same seed makes the same trace, byte for byte, with every client and lock library: here, elsewhere, and in company. */
-import { capturedRandom } from '../support/captured-random.ts';
+import { capturedRandom } from '../support/captured.ts';
 import '../../lab/router.ts';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
