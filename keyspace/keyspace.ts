@@ -3,7 +3,7 @@ import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../protocol/errors.ts';
 import type { ExpiryWheel, WheelNode } from './expiry-wheel.ts';
 import { KeyRoll } from './key-roll.ts';
-import { type TypeName, type Types, typeOf, type Value } from './value.ts';
+import { isEmptied, type TypeName, type Types, typeOf, type Value } from './value.ts';
 
 /** When a key ends. Only keys with a TTL own one; it sits in the expiry wheel. */
 export class Deadline implements WheelNode {
@@ -235,7 +235,7 @@ export class Keyspace {
     const entry = key === this.#lastKey ? this.#last : this.entries.get(key);
     if (entry === undefined) return;
     const value = entry.value;
-    if (typeof value !== 'string' && value.size === 0) {
+    if (isEmptied(value)) {
       this.#drop(key, entry);
       if (world.listening) world.onChanged(this, key, 'del');
     }

@@ -4,6 +4,7 @@ import type { HashValue } from './hash.ts';
 import type { ListValue } from './list.ts';
 import type { SetValue } from './set.ts';
 import type { SortedSet } from './sorted-set.ts';
+import type { StreamValue } from './stream.ts';
 
 /** Each type's name, as TYPE answers it, with its representation. */
 export interface Types {
@@ -12,6 +13,7 @@ export interface Types {
   list: ListValue;
   set: SetValue;
   zset: SortedSet;
+  stream: StreamValue;
 }
 
 export type TypeName = keyof Types;
@@ -25,4 +27,9 @@ export function typeOf(value: Value): TypeName {
 /** A value that shares nothing with the original. */
 export function copyValue(value: Value): Value {
   return typeof value === 'string' ? value : value.copy();
+}
+
+/** True for a collection that has become empty, and goes: every type but streams. */
+export function isEmptied(value: Value): boolean {
+  return typeof value !== 'string' && value.type !== 'stream' && value.size === 0;
 }

@@ -10,6 +10,7 @@ import { badFormat } from './errors.ts';
 import { readListpack } from './listpack.ts';
 import { readIntset, readZiplist, readZipmap } from './old-forms.ts';
 import type { RdbReader } from './reader.ts';
+import { readStream } from './stream.ts';
 import { VALUE } from './types.ts';
 
 type Limits = Readonly<EncodingLimits>;
@@ -52,6 +53,10 @@ export function readBody(input: RdbReader, type: number, limits: Limits): Value 
       return sortedSetOf(readZiplist(input.blob()), limits);
     case VALUE.zsetListpack:
       return sortedSetOf(readListpack(input.blob()), limits);
+    case VALUE.streamListpacks:
+    case VALUE.streamListpacks2:
+    case VALUE.streamListpacks3:
+      return readStream(input, type, limits);
     default:
       throw badFormat(`value type ${type}`);
   }

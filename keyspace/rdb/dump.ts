@@ -1,7 +1,7 @@
 /** One value as DUMP answers it and RESTORE takes it: type, value, version and checksum. */
 import { type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from '../encoding.ts';
-import type { Value } from '../value.ts';
+import { isEmptied, type Value } from '../value.ts';
 import { crc64 } from './crc64.ts';
 import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
@@ -37,7 +37,7 @@ export function restoreValue(payload: Bytes, limits: Readonly<EncodingLimits> = 
   // Redis neither minds data behind the value nor a value that runs into the footer.
   const input = new RdbReader(data);
   const value = readBody(input, input.byte(), limits);
-  if (typeof value !== 'string' && value.size === 0) throw badFormat('empty value');
+  if (isEmptied(value)) throw badFormat('empty value');
   return value;
 }
 

@@ -7,6 +7,7 @@ import type { SortedSet } from '../sorted-set.ts';
 import type { Value } from '../value.ts';
 import { ListpackBuilder } from './listpack.ts';
 import { writeIntset } from './old-forms.ts';
+import { writeStream } from './stream.ts';
 import { VALUE } from './types.ts';
 import type { RdbWriter } from './writer.ts';
 
@@ -29,6 +30,8 @@ export function valueType(value: Value): number {
       return value.encoding() === 'listpack' ? VALUE.hashListpack : VALUE.hash;
     case 'zset':
       return value.encoding() === 'listpack' ? VALUE.zsetListpack : VALUE.zset;
+    case 'stream':
+      return VALUE.streamListpacks2;
   }
 }
 
@@ -50,6 +53,9 @@ export function writeBody(out: RdbWriter, value: Value): void {
       break;
     case 'zset':
       writeSortedSet(out, value);
+      break;
+    case 'stream':
+      writeStream(out, value);
       break;
   }
 }

@@ -1,7 +1,7 @@
 /** Whole datasets as RDB: what a full sync sends, what SAVE writes, and what a node starts from. */
 import { type Bytes, fromBuffer, type Millis, narrow, toBuffer } from '../../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from '../encoding.ts';
-import type { Value } from '../value.ts';
+import { isEmptied, type Value } from '../value.ts';
 import { crc64 } from './crc64.ts';
 import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
@@ -99,7 +99,7 @@ export function* readRdb(
       const key = input.string();
       const value = readBody(input, section, limits);
       // Redis drops empty collections too: it wrote them itself, for a time.
-      if (typeof value === 'string' || value.size > 0) {
+      if (!isEmptied(value)) {
         yield { kind: 'entry', database, key, value, expiresAt };
       }
       expiresAt = undefined;

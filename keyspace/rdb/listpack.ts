@@ -66,6 +66,24 @@ function backLength(length: number): number {
   return length < 268435455 ? 4 : 5;
 }
 
+/** How many bytes a string takes as an element, its back length included. */
+export function elementSize(value: Bytes): number {
+  const integer = value.length <= 20 ? parseInteger(value) : undefined;
+  if (integer !== undefined) return integerSize(integer);
+  const length = value.length;
+  const size = length + (length < 64 ? 1 : length < 4096 ? 2 : 5);
+  return size + backLength(size);
+}
+
+/** How many bytes an integer takes as an element, its back length included. */
+export function integerSize(value: number | bigint): number {
+  if (value >= 0 && value <= 127) return 2;
+  if (value >= -4096 && value <= 4095) return 3;
+  if (value >= -32768 && value <= 32767) return 4;
+  if (value >= -8388608 && value <= 8388607) return 5;
+  return value >= -2147483648 && value <= 2147483647 ? 6 : 10;
+}
+
 /** Builds one listpack. */
 export class ListpackBuilder {
   readonly #out = new RdbWriter();

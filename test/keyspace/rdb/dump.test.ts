@@ -6,7 +6,7 @@ import { dumpValue, restoreValue } from '../../../keyspace/rdb/dump.ts';
 import { RdbError } from '../../../keyspace/rdb/errors.ts';
 import type { Value } from '../../../keyspace/value.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
-import { type Oracle, startOracle } from './oracle.ts';
+import { type Oracle, startOracle } from '../oracle.ts';
 import { anyPlain, createCommand, toPlain, toValue } from './plain.ts';
 
 function encodingOf(value: Value): string {

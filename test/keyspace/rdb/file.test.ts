@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { RdbError } from '../../../keyspace/rdb/errors.ts';
 import { type RdbItem, readRdb, writeRdb } from '../../../keyspace/rdb/file.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
-import { startOracle } from './oracle.ts';
+import { startOracle } from '../oracle.ts';
 import { anyPlain, createCommand, type Plain, toPlain, toValue } from './plain.ts';
 
 const FAR = 4_102_444_800_123;

@@ -5,7 +5,7 @@ import { crc64 } from '../../../keyspace/rdb/crc64.ts';
 import { restoreValue } from '../../../keyspace/rdb/dump.ts';
 import { VALUE } from '../../../keyspace/rdb/types.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
-import { type Oracle, startOracle } from './oracle.ts';
+import { type Oracle, startOracle } from '../oracle.ts';
 import { toPlain } from './plain.ts';
 
 function u32(value: number): Buffer {

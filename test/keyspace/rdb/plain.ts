@@ -42,6 +42,8 @@ export function toValue(plain: Plain): Value {
 export function toPlain(value: Value): Plain {
   if (typeof value === 'string') return { type: 'string', value };
   switch (value.type) {
+    case 'stream':
+      throw new Error('streams have a test of their own');
     case 'list':
       return { type: 'list', items: [...value.values()] };
     case 'set':

@@ -1,6 +1,6 @@
 /** A connection to the real redis-server that speaks byte strings. */
 import { Redis } from 'ioredis';
-import { type RealRedis, startRedisServer } from '../../support/redis-server.ts';
+import { type RealRedis, startRedisServer } from '../support/redis-server.ts';
 
 /** A reply with every bulk string as bytes. */
 export type Answer = string | number | null | Answer[];

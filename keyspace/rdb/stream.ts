@@ -1,0 +1,209 @@
+/** Streams in RDB: runs of entries as listpacks, then ids and counts, then consumer groups. */
+import { type Bytes, type Millis, narrow } from '../../protocol/bytes.ts';
+import type { EncodingLimits } from '../encoding.ts';
+import { StreamValue } from '../stream.ts';
+import type { StreamConsumer, StreamGroup } from '../stream-group.ts';
+import { idBytes, idMillis, idSequence, makeId, type StreamId } from '../stream-id.ts';
+import { StreamNode } from '../stream-node.ts';
+import { badFormat } from './errors.ts';
+import { ListpackBuilder, readListpack } from './listpack.ts';
+import type { RdbReader } from './reader.ts';
+import { VALUE } from './types.ts';
+import type { RdbWriter } from './writer.ts';
+
+/** Flags of an entry. */
+const DELETED = 1;
+const SAME_FIELDS = 2;
+/** How a count that is not known is stored. */
+const UNKNOWN = 0xffffffffffffffffn;
+
+export function writeStream(out: RdbWriter, stream: StreamValue): void {
+  const nodes = stream.nodes().filter((node) => node.entries.length > 0);
+  out.size(nodes.length);
+  for (const node of nodes) {
+    out.string(idBytes(node.masterId));
+    out.blob(packNode(node));
+  }
+  out.size(stream.length);
+  writeId(out, stream.lastId);
+  writeId(out, stream.firstId);
+  writeId(out, stream.maxDeletedId);
+  out.size(stream.entriesAdded);
+  const groups = stream.sortedGroups();
+  out.size(groups.length);
+  for (const group of groups) writeGroup(out, group);
+}
+
+function writeId(out: RdbWriter, id: StreamId): void {
+  out.size(idMillis(id));
+  out.size(idSequence(id));
+}
+
+function writeGroup(out: RdbWriter, group: StreamGroup): void {
+  out.string(group.name);
+  writeId(out, group.lastId);
+  out.size(group.entriesRead ?? UNKNOWN);
+  out.size(group.pending.size);
+  for (const { id, deliveredAt, deliveries } of group.pending.values()) {
+    out.raw(idBytes(id));
+    out.int64(deliveredAt);
+    out.size(deliveries);
+  }
+  out.size(group.consumers.size);
+  for (const consumer of group.sortedConsumers()) {
+    out.string(consumer.name);
+    out.int64(consumer.seenAt);
+    out.size(consumer.pending.size);
+    for (const id of consumer.pending.keys()) out.raw(idBytes(id));
+  }
+}
+
+/** A run as its listpack: counts and fields of the first entry, then each entry relative to that. */
+function packNode(node: StreamNode): Buffer {
+  const pack = new ListpackBuilder();
+  pack.addInteger(node.entries.length);
+  pack.addInteger(0);
+  pack.addInteger(node.masterFields.length);
+  for (const field of node.masterFields) pack.add(field);
+  pack.addInteger(0);
+  for (const { id, fields } of node.entries) {
+    const same = node.sameFields(fields);
+    const start = pack.count;
+    pack.addInteger(same ? SAME_FIELDS : 0);
+    pack.addInteger(BigInt.asIntN(64, idMillis(id) - idMillis(node.masterId)));
+    pack.addInteger(BigInt.asIntN(64, idSequence(id) - idSequence(node.masterId)));
+    if (!same) pack.addInteger(fields.length / 2);
+    for (let i = same ? 1 : 0; i < fields.length; i += same ? 2 : 1) pack.add(fields[i]!);
+    pack.addInteger(pack.count - start);
+  }
+  return pack.finish();
+}
+
+/** Reads a stream of any version that has them; throws RdbError for what contradicts itself. */
+export function readStream(input: RdbReader, type: number, limits: Readonly<EncodingLimits>): StreamValue {
+  const stream = new StreamValue(limits);
+  for (let nodes = input.count(); nodes > 0; nodes--) {
+    const key = input.blob();
+    if (key.length !== 16) throw badFormat('stream node key');
+    const node = unpackNode(
+      makeId(key.readBigUInt64BE(0), key.readBigUInt64BE(8)),
+      readListpack(input.blob()),
+    );
+    stream.addNode(node);
+  }
+  if (input.size() !== stream.length) throw badFormat('stream length');
+  stream.lastId = readId(input);
+  const later = type !== VALUE.streamListpacks;
+  const firstId = stream.firstEntry()?.id ?? 0n;
+  if (later) {
+    stream.firstId = readId(input);
+    stream.maxDeletedId = readId(input);
+    stream.entriesAdded = readCount(input) ?? 0;
+  } else {
+    stream.firstId = firstId;
+    stream.entriesAdded = stream.length;
+  }
+  for (let groups = input.count(); groups > 0; groups--) readGroup(input, stream, type);
+  return stream;
+}
+
+function readId(input: RdbReader): StreamId {
+  return makeId(input.size(), input.size());
+}
+
+/** A count, undefined where it is stored as unknown. */
+function readCount(input: RdbReader): number | undefined {
+  const count = input.size();
+  return typeof count === 'number' ? count : undefined;
+}
+
+function readRawId(input: RdbReader): StreamId {
+  return makeId(input.uint64be(), input.uint64be());
+}
+
+function readMillis(input: RdbReader): Millis {
+  const value = narrow(input.int64());
+  return typeof value === 'number' ? value : Number.MAX_SAFE_INTEGER;
+}
+
+function readGroup(input: RdbReader, stream: StreamValue, type: number): void {
+  const name = input.string();
+  const lastId = readId(input);
+  const later = type !== VALUE.streamListpacks;
+  const entriesRead = later ? readCount(input) : stream.entriesReadUpTo(lastId);
+  const group = stream.createGroup(name, lastId, entriesRead);
+  if (group === undefined) throw badFormat('stream group twice');
+  const unowned = new Map<StreamId, { deliveredAt: Millis; deliveries: number }>();
+  for (let left = input.count(); left > 0; left--) {
+    const id = readRawId(input);
+    if (unowned.has(id)) throw badFormat('pending entry twice');
+    unowned.set(id, { deliveredAt: readMillis(input), deliveries: readCount(input) ?? 0 });
+  }
+  for (let left = input.count(); left > 0; left--) {
+    const consumer = group.createConsumer(input.string(), readMillis(input));
+    if (consumer === undefined) throw badFormat('stream consumer twice');
+    if (type === VALUE.streamListpacks3) input.skip(8);
+    readConsumer(input, group, consumer, unowned);
+  }
+  if (unowned.size > 0) throw badFormat('pending entry without consumer');
+}
+
+function readConsumer(
+  input: RdbReader,
+  group: StreamGroup,
+  consumer: StreamConsumer,
+  unowned: Map<StreamId, { deliveredAt: Millis; deliveries: number }>,
+): void {
+  for (let left = input.count(); left > 0; left--) {
+    const id = readRawId(input);
+    const pending = unowned.get(id);
+    if (pending === undefined) throw badFormat("consumer's pending entry");
+    group.assign(id, consumer, pending.deliveredAt, pending.deliveries);
+    unowned.delete(id);
+  }
+}
+
+function unpackNode(masterId: StreamId, elements: readonly Bytes[]): StreamNode {
+  let at = 0;
+  const text = (): Bytes => {
+    const element = elements[at++];
+    if (element === undefined) throw badFormat('stream entry');
+    return element;
+  };
+  const integer = (): bigint => {
+    const element = text();
+    if (!/^-?\d{1,19}$/.test(element)) throw badFormat('stream entry number');
+    return BigInt(element);
+  };
+  const count = (): number => {
+    const value = narrow(integer());
+    if (typeof value !== 'number' || value < 0 || value > elements.length)
+      throw badFormat('stream entry count');
+    return value;
+  };
+  const live = count();
+  const deleted = count();
+  const masterFields = Array.from({ length: count() }, text);
+  if (integer() !== 0n) throw badFormat('stream master entry');
+  const node = new StreamNode(masterId, masterFields);
+  let gone = 0;
+  while (at < elements.length) {
+    const start = at;
+    const flags = count();
+    const ms = BigInt.asUintN(64, idMillis(masterId) + integer());
+    const id = makeId(ms, BigInt.asUintN(64, idSequence(masterId) + integer()));
+    const same = (flags & SAME_FIELDS) !== 0;
+    const pairs = same ? masterFields.length : count();
+    const fields = same
+      ? masterFields.flatMap((field) => [field, text()])
+      : Array.from({ length: pairs * 2 }, text);
+    if (count() !== at - 1 - start) throw badFormat('stream entry size');
+    node.append({ id, fields });
+    if ((flags & DELETED) !== 0) {
+      node.remove(node.entries.length - 1, 1);
+      gone++;
+    }
+  }
+  if (node.entries.length !== live || gone !== deleted) throw badFormat('stream node counts');
+  return node;
+}
