@@ -3,6 +3,8 @@ import { HashValue } from '../keyspace/hash.ts';
 import { ListValue } from '../keyspace/list.ts';
 import { SetValue } from '../keyspace/set.ts';
 import { SortedSet } from '../keyspace/sorted-set.ts';
+import { StreamValue } from '../keyspace/stream.ts';
+import { formatId, MAX_ID, MIN_ID, parseId } from '../keyspace/stream-id.ts';
 import type { Value } from '../keyspace/value.ts';
 import type { Server } from '../server/server.ts';
 import { badOption } from './options.ts';
@@ -17,7 +19,9 @@ export type DumpValue =
   | { readonly type: 'hash'; readonly value: readonly (readonly [field: Text, value: Text])[] }
   | { readonly type: 'list'; readonly value: readonly Text[] }
   | { readonly type: 'set'; readonly value: readonly Text[] }
-  | { readonly type: 'zset'; readonly value: readonly (readonly [member: Text, score: number])[] };
+  | { readonly type: 'zset'; readonly value: readonly (readonly [member: Text, score: number])[] }
+  /** The entries of a stream, fields and values alternating; its consumer groups are left out. */
+  | { readonly type: 'stream'; readonly value: readonly (readonly [id: string, fields: readonly Text[]])[] };
 
 /** A key as `dump` gives it and `seed` takes it. */
 export type DumpEntry = DumpValue & {
@@ -93,9 +97,23 @@ function fromEntry(server: Server, entry: DumpEntry): Value {
       for (const [member, score] of entry.value) zset.set(encodeText(member), score);
       return zset;
     }
+    case 'stream':
+      return streamOf(server, entry.value);
     default:
-      throw badOption('seed', entry, "entries of type 'string', 'hash', 'list', 'set' or 'zset'");
+      throw badOption('seed', entry, "entries of type 'string', 'hash', 'list', 'set', 'zset' or 'stream'");
   }
+}
+
+function streamOf(server: Server, entries: Iterable<readonly [string, readonly TextLike[]]>): StreamValue {
+  const stream = new StreamValue(server.encoding);
+  for (const [text, fields] of entries) {
+    const id = parseId(text);
+    if (id === undefined || id <= stream.lastId || fields.length === 0 || fields.length % 2 !== 0) {
+      throw badOption('seed', [text, fields], 'stream entries with ascending ids and fields with values');
+    }
+    stream.append(id, fields.map(encodeText));
+  }
+  return stream;
 }
 
 function setOf(server: Server, members: Iterable<TextLike>): SetValue {
@@ -151,5 +169,12 @@ function plain(value: Value): DumpValue {
       return { type: 'list', value: [...value.values()].map(decodeText) };
     case 'set':
       return { type: 'set', value: [...value.values()].map(decodeText) };
+    case 'stream':
+      return {
+        type: 'stream',
+        value: value
+          .range(MIN_ID, MAX_ID)
+          .map(({ id, fields }): [string, Text[]] => [formatId(id), fields.map(decodeText)]),
+      };
   }
 }

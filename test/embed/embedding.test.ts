@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { startServer } from '../../index.ts';
+import { type DumpEntry, startServer } from '../../index.ts';
 
 const bytes = Buffer.from([0xff, 0x00, 0xfe]);
 
@@ -32,9 +32,12 @@ test('what was seeded comes back from a dump, bytes that are no UTF-8 as Buffers
   const entries = [
     ...dumped,
     { db: 3, key: 'z', type: 'zset' as const, value: [['m', 1.5]] as [string, number][], expiresAt: 4e12 },
+    { db: 3, key: 's', type: 'stream' as const, value: [['5-1', ['field', bytes]]] as [string, Buffer[]][] },
   ];
-  twin.seed(entries);
+  twin.seed(entries as DumpEntry[]);
   expect(twin.dump()).toEqual(entries);
+  const backwards = [['5-1', ['f', 'v']] as const, ['4-1', ['f', 'v']] as const];
+  expect(() => twin.seed([{ key: 's', type: 'stream', value: backwards }])).toThrow('ascending ids');
   twin.flush();
   expect(twin.dump()).toEqual([]);
 });
