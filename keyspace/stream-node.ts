@@ -20,23 +20,23 @@ const FRAME = 7;
 
 export class StreamNode {
   /** The first entry's id, kept when that entry is gone: Redis stores the others relative to it. */
-  readonly masterId: StreamId;
+  readonly headId: StreamId;
   /** The names of the first entry's fields: entries with the same ones are stored without. */
-  readonly masterFields: readonly Bytes[];
+  readonly headFields: readonly Bytes[];
   entries: StreamEntry[] = [];
   /** How many entries were deleted from its middle. */
   deleted = 0;
   /** The last id it was given, deleted or not. */
   lastId: StreamId;
-  /** Bytes of the master entry's fields and of all entries. */
+  /** Bytes of the head entry's fields and of all entries. */
   #bytes: number;
 
-  constructor(masterId: StreamId, masterFields: readonly Bytes[]) {
-    this.masterId = masterId;
-    this.masterFields = masterFields;
-    this.lastId = masterId;
-    this.#bytes = FRAME + integerSize(masterFields.length) + integerSize(0);
-    for (const field of masterFields) this.#bytes += elementSize(field);
+  constructor(headId: StreamId, headFields: readonly Bytes[]) {
+    this.headId = headId;
+    this.headFields = headFields;
+    this.lastId = headId;
+    this.#bytes = FRAME + integerSize(headFields.length) + integerSize(0);
+    for (const field of headFields) this.#bytes += elementSize(field);
   }
 
   /** True when Redis would begin a new node rather than put these fields here. */
@@ -60,7 +60,7 @@ export class StreamNode {
 
   /** True when the entry has just the fields of the node's first. */
   sameFields(fields: readonly Bytes[]): boolean {
-    const names = this.masterFields;
+    const names = this.headFields;
     return fields.length === names.length * 2 && names.every((name, i) => fields[i * 2] === name);
   }
 
@@ -84,7 +84,7 @@ export class StreamNode {
   }
 
   copy(): StreamNode {
-    const copy = new StreamNode(this.masterId, this.masterFields);
+    const copy = new StreamNode(this.headId, this.headFields);
     copy.entries = this.entries.slice();
     copy.deleted = this.deleted;
     copy.lastId = this.lastId;
@@ -96,8 +96,8 @@ export class StreamNode {
     const count = fields.length / 2;
     const same = this.sameFields(fields);
     let bytes = integerSize(same ? 2 : 0);
-    bytes += integerSize(idMillis(id) - idMillis(this.masterId));
-    bytes += integerSize(BigInt.asIntN(64, idSequence(id) - idSequence(this.masterId)));
+    bytes += integerSize(idMillis(id) - idMillis(this.headId));
+    bytes += integerSize(BigInt.asIntN(64, idSequence(id) - idSequence(this.headId)));
     bytes += same ? integerSize(count + 3) : integerSize(count) + integerSize(count * 2 + 4);
     for (let i = same ? 1 : 0; i < fields.length; i += same ? 2 : 1) bytes += elementSize(fields[i]!);
     return bytes;

@@ -5,7 +5,7 @@ import { idBytes } from './stream-id.ts';
 
 /** How many nodes the tree has: one per fork, per unforked stretch of bytes, and per key's end. */
 export function radixTreeNodes(stream: StreamValue): number {
-  const keys = stream.nodes().map((node) => toBuffer(idBytes(node.masterId)));
+  const keys = stream.nodes().map((node) => toBuffer(idBytes(node.headId)));
   return keys.length === 0 ? 1 : countNodes(keys, 0, keys.length, 0);
 }
 

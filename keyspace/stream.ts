@@ -90,7 +90,7 @@ export class StreamValue {
       const { entries } = node;
       let i = 0;
       if (reverse) i = end >= node.lastId ? entries.length - 1 : node.indexOf(end + 1n) - 1;
-      else if (start > node.masterId) i = node.indexOf(start);
+      else if (start > node.headId) i = node.indexOf(start);
       for (; i >= 0 && i < entries.length; i += step) {
         const entry = entries[i]!;
         if (out.length >= count || (reverse ? entry.id < start : entry.id > end)) return out;
@@ -223,7 +223,7 @@ export class StreamValue {
     let high = nodes.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (nodes.peekAt(middle)!.masterId <= id) low = middle + 1;
+      if (nodes.peekAt(middle)!.headId <= id) low = middle + 1;
       else high = middle;
     }
     return low - 1;

@@ -21,7 +21,7 @@ export function writeStream(out: RdbWriter, stream: StreamValue): void {
   const nodes = stream.nodes().filter((node) => node.entries.length > 0);
   out.size(nodes.length);
   for (const node of nodes) {
-    out.string(idBytes(node.masterId));
+    out.string(idBytes(node.headId));
     out.blob(packNode(node));
   }
   out.size(stream.length);
@@ -63,15 +63,15 @@ function packNode(node: StreamNode): Buffer {
   const pack = new ListpackBuilder();
   pack.addInteger(node.entries.length);
   pack.addInteger(0);
-  pack.addInteger(node.masterFields.length);
-  for (const field of node.masterFields) pack.add(field);
+  pack.addInteger(node.headFields.length);
+  for (const field of node.headFields) pack.add(field);
   pack.addInteger(0);
   for (const { id, fields } of node.entries) {
     const same = node.sameFields(fields);
     const start = pack.count;
     pack.addInteger(same ? SAME_FIELDS : 0);
-    pack.addInteger(BigInt.asIntN(64, idMillis(id) - idMillis(node.masterId)));
-    pack.addInteger(BigInt.asIntN(64, idSequence(id) - idSequence(node.masterId)));
+    pack.addInteger(BigInt.asIntN(64, idMillis(id) - idMillis(node.headId)));
+    pack.addInteger(BigInt.asIntN(64, idSequence(id) - idSequence(node.headId)));
     if (!same) pack.addInteger(fields.length / 2);
     for (let i = same ? 1 : 0; i < fields.length; i += same ? 2 : 1) pack.add(fields[i]!);
     pack.addInteger(pack.count - start);
@@ -163,7 +163,7 @@ function readConsumer(
   }
 }
 
-function unpackNode(masterId: StreamId, elements: readonly Bytes[]): StreamNode {
+function unpackNode(headId: StreamId, elements: readonly Bytes[]): StreamNode {
   let at = 0;
   const text = (): Bytes => {
     const element = elements[at++];
@@ -183,19 +183,19 @@ function unpackNode(masterId: StreamId, elements: readonly Bytes[]): StreamNode 
   };
   const live = count();
   const deleted = count();
-  const masterFields = Array.from({ length: count() }, text);
-  if (integer() !== 0n) throw badFormat('stream master entry');
-  const node = new StreamNode(masterId, masterFields);
+  const headFields = Array.from({ length: count() }, text);
+  if (integer() !== 0n) throw badFormat('stream head entry');
+  const node = new StreamNode(headId, headFields);
   let gone = 0;
   while (at < elements.length) {
     const start = at;
     const flags = count();
-    const ms = BigInt.asUintN(64, idMillis(masterId) + integer());
-    const id = makeId(ms, BigInt.asUintN(64, idSequence(masterId) + integer()));
+    const ms = BigInt.asUintN(64, idMillis(headId) + integer());
+    const id = makeId(ms, BigInt.asUintN(64, idSequence(headId) + integer()));
     const same = (flags & SAME_FIELDS) !== 0;
-    const pairs = same ? masterFields.length : count();
+    const pairs = same ? headFields.length : count();
     const fields = same
-      ? masterFields.flatMap((field) => [field, text()])
+      ? headFields.flatMap((field) => [field, text()])
       : Array.from({ length: pairs * 2 }, text);
     if (count() !== at - 1 - start) throw badFormat('stream entry size');
     node.append({ id, fields });
