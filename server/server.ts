@@ -11,7 +11,7 @@ import { Blocking } from './blocking.ts';
 import { Client, IN_MULTI, SCRIPT, UNAUTHENTICATED } from './client.ts';
 import { type Command, commandCount } from './command.ts';
 import { commandTable, type Table } from './commands/index.ts';
-import { execute, GATE_LIMITED_MEMORY, GATE_REPLICA } from './execute.ts';
+import { execute, GATE_LIMITED_MEMORY } from './execute.ts';
 import { Expiry } from './expiry.ts';
 import type { Connection, Host } from './host.ts';
 import { Notifications } from './notifications.ts';
