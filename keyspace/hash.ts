@@ -3,13 +3,17 @@ import type { Bytes } from '../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
 import { IndexedKeys } from './random-map.ts';
 
-/** Up to here a field is found by walking; beyond, an index of numbers is built when one is first asked for. */
-const WALK_MAX = 64;
+/** Up to so many fields lie in one array: a lock's hash has one or two, and a Map costs three times as much to make. */
+const PAIRS_MAX = 8;
 
 export class HashValue {
   readonly type = 'hash';
-  #fields = new Map<Bytes, Bytes>();
+  /** Fields and values, alternating, while there are few. */
+  #pairs: Bytes[] | undefined = [];
+  /** Fields and values once there were many. */
+  #fields: Map<Bytes, Bytes> | undefined;
   #large = false;
+  /** Numbers for the fields, made when one is first asked for. */
   #index: IndexedKeys | undefined;
   readonly #limits: Readonly<EncodingLimits>;
 
@@ -18,49 +22,57 @@ export class HashValue {
   }
 
   get size(): number {
-    return this.#fields.size;
+    const pairs = this.#pairs;
+    return pairs === undefined ? this.#fields!.size : pairs.length >>> 1;
   }
 
   get(field: Bytes): Bytes | undefined {
-    return this.#fields.get(field);
+    const pairs = this.#pairs;
+    if (pairs === undefined) return this.#fields!.get(field);
+    for (let i = 0; i < pairs.length; i += 2) if (pairs[i] === field) return pairs[i + 1];
+    return undefined;
   }
 
   has(field: Bytes): boolean {
-    return this.#fields.has(field);
+    return this.get(field) !== undefined;
   }
 
   /** True when the field is new. */
   set(field: Bytes, value: Bytes): boolean {
-    const fields = this.#fields;
-    const before = fields.size;
-    fields.set(field, value);
-    const after = fields.size;
+    const isNew = this.#store(field, value);
     if (!this.#large) {
       const limits = this.#limits;
       const longest = limits.hashMaxValue;
-      this.#large = after > limits.hashMaxEntries || field.length > longest || value.length > longest;
+      this.#large = this.size > limits.hashMaxEntries || field.length > longest || value.length > longest;
     }
-    if (after === before) return false;
-    this.#index?.add(field);
-    return true;
+    return isNew;
   }
 
   /** True when the field was there. */
   delete(field: Bytes): boolean {
-    this.#index?.delete(field);
-    return this.#fields.delete(field);
+    const pairs = this.#pairs;
+    if (pairs === undefined) {
+      this.#index?.delete(field);
+      return this.#fields!.delete(field);
+    }
+    for (let i = 0; i < pairs.length; i += 2) {
+      if (pairs[i] !== field) continue;
+      pairs.splice(i, 2);
+      return true;
+    }
+    return false;
   }
 
   keys(): IterableIterator<Bytes> {
-    return this.#fields.keys();
+    return this.#pairs === undefined ? this.#fields!.keys() : everySecond(this.#pairs, 0);
   }
 
   values(): IterableIterator<Bytes> {
-    return this.#fields.values();
+    return this.#pairs === undefined ? this.#fields!.values() : everySecond(this.#pairs, 1);
   }
 
   entries(): IterableIterator<[Bytes, Bytes]> {
-    return this.#fields.entries();
+    return this.#pairs === undefined ? this.#fields!.entries() : couples(this.#pairs);
   }
 
   /**
@@ -68,13 +80,9 @@ export class HashValue {
    * Numbers are only stable while no field is added or deleted.
    */
   at(index: number): Bytes | undefined {
-    if (this.#index === undefined && this.#fields.size > WALK_MAX) {
-      this.#index = new IndexedKeys(this.#fields.keys());
-    }
-    if (this.#index !== undefined) return this.#index.at(index);
-    let i = 0;
-    for (const field of this.#fields.keys()) if (i++ === index) return field;
-    return undefined;
+    if (this.#pairs !== undefined) return this.#pairs[index * 2];
+    this.#index ??= new IndexedKeys(this.#fields!.keys());
+    return this.#index.at(index);
   }
 
   /** A hash that has outgrown a listpack stays a hash table, even when it shrinks again. */
@@ -84,8 +92,40 @@ export class HashValue {
 
   copy(): HashValue {
     const copy = new HashValue(this.#limits);
-    copy.#fields = new Map(this.#fields);
+    copy.#pairs = this.#pairs?.slice();
+    if (this.#fields !== undefined) copy.#fields = new Map(this.#fields);
     copy.#large = this.#large;
     return copy;
   }
+
+  #store(field: Bytes, value: Bytes): boolean {
+    const pairs = this.#pairs;
+    if (pairs === undefined) {
+      const fields = this.#fields!;
+      const before = fields.size;
+      fields.set(field, value);
+      if (fields.size === before) return false;
+      this.#index?.add(field);
+      return true;
+    }
+    for (let i = 0; i < pairs.length; i += 2) {
+      if (pairs[i] !== field) continue;
+      pairs[i + 1] = value;
+      return false;
+    }
+    pairs.push(field, value);
+    if (pairs.length > PAIRS_MAX * 2) {
+      this.#fields = new Map(couples(pairs));
+      this.#pairs = undefined;
+    }
+    return true;
+  }
+}
+
+function* everySecond(pairs: readonly Bytes[], from: number): Generator<Bytes, undefined> {
+  for (let i = from; i < pairs.length; i += 2) yield pairs[i]!;
+}
+
+function* couples(pairs: readonly Bytes[]): Generator<[Bytes, Bytes], undefined> {
+  for (let i = 0; i < pairs.length; i += 2) yield [pairs[i]!, pairs[i + 1]!];
 }
