@@ -92,7 +92,7 @@ export class ListValue {
   }
 
   /** LTRIM: keeps the elements from start to stop, both inclusive and normalised; none when start > stop. */
-  trim(start: number, stop: number): void {
+  keep(start: number, stop: number): void {
     const items = this.#items;
     if (start > stop) {
       items.clear();

@@ -15,6 +15,8 @@ export type Settled = PromiseSettledResult<unknown>;
 export interface LockClient {
   /** Whether keys live in slots: scripts are then kept to one slot each. */
   readonly cluster: boolean;
+  /** Whether messages go by SPUBLISH to the node of the channel's slot. */
+  readonly sharded: boolean;
   send(command: Command): Promise<unknown>;
   /** Sends commands back to back on one connection (a cluster: that of the first command's keys). */
   sendAll(commands: readonly Command[]): Promise<Settled[]>;

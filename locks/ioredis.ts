@@ -1,10 +1,12 @@
 /** The locks' view of an ioredis client (5 or 6), single, behind Sentinel, or a cluster. */
+
 import type { Command, LockClient, Settled, Subscriber, SubscriberEvents } from './client.ts';
+import { type ClusterLike, ShardedSubscriber } from './ioredis-cluster.ts';
 
 /** What is used of ioredis' Redis and Cluster. */
 export interface IoredisLike {
   call(command: string, ...args: string[]): Promise<unknown>;
-  on(event: string, listener: (...args: never[]) => void): unknown;
+  on(event: string, listener: (...args: string[]) => void): unknown;
   duplicate(...args: never[]): IoredisLike;
   subscribe(...channels: string[]): Promise<unknown>;
   unsubscribe(...channels: string[]): Promise<unknown>;
@@ -13,16 +15,23 @@ export interface IoredisLike {
   readonly isCluster?: boolean;
 }
 
-/** Wraps an ioredis client. The client stays the caller's: it is never closed here, only its duplicates are. */
-export function fromIoredis(redis: IoredisLike): LockClient {
+/**
+ * Wraps an ioredis client. The client stays the caller's: it is never closed here, only its duplicates are.
+ * @param sharded on a cluster (Redis 7): whether each message goes to the node of its slot only, or to all nodes
+ */
+export function fromIoredis(redis: IoredisLike, { sharded = true } = {}): LockClient {
   const cluster = redis.isCluster === true;
   const send = ([name, ...args]: Command): Promise<unknown> => redis.call(name!, ...args);
   return {
     cluster,
+    sharded: cluster && sharded,
     send,
     sendAll: (commands) =>
       cluster ? sendPipeline(redis, commands) : Promise.allSettled(commands.map((command) => send(command))),
-    openSubscriber: (events) => new IoredisSubscriber(redis, events),
+    openSubscriber: (events) =>
+      cluster && sharded
+        ? new ShardedSubscriber(redis as IoredisLike & ClusterLike, events)
+        : new IoredisSubscriber(redis, events),
   };
 }
 

@@ -8,7 +8,7 @@ export interface NodeRedisLike {
   duplicate(): NodeRedisLike;
   connect(): Promise<unknown>;
   destroy(): void;
-  on(event: string, listener: (...args: never[]) => void): unknown;
+  on(event: string, listener: (...args: string[]) => void): unknown;
   subscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
 }
@@ -21,6 +21,7 @@ export function fromNodeRedis(redis: NodeRedisLike): LockClient {
     });
   return {
     cluster: false,
+    sharded: false,
     send,
     sendAll: (commands) => Promise.allSettled(commands.map(send)),
     openSubscriber: (events) => new NodeRedisSubscriber(redis, events),
@@ -43,6 +44,7 @@ class NodeRedisSubscriber implements Subscriber {
   readonly #redis: NodeRedisLike;
   readonly #events: SubscriberEvents;
   readonly #connected: Promise<unknown>;
+  readonly #turns = new Map<string, Promise<unknown>>();
   #readyBefore = false;
   #closed = false;
 
@@ -59,14 +61,27 @@ class NodeRedisSubscriber implements Subscriber {
     this.#connected.catch(() => {});
   }
 
-  async subscribe(channel: string): Promise<void> {
-    await this.#connected;
-    await this.#redis.subscribe(channel, (message) => this.#events.message(channel, message));
+  subscribe(channel: string): Promise<void> {
+    const listener = (message: string): void => this.#events.message(channel, message);
+    return this.#inTurn(channel, () => this.#redis.subscribe(channel, listener));
   }
 
-  async unsubscribe(channel: string): Promise<void> {
-    await this.#connected;
-    if (!this.#closed) await this.#redis.unsubscribe(channel);
+  unsubscribe(channel: string): Promise<void> {
+    return this.#inTurn(channel, async () => {
+      if (!this.#closed) await this.#redis.unsubscribe(channel);
+    });
+  }
+
+  /** node-redis loses a subscription that is asked for while its end is under way: one after the other. */
+  async #inTurn(channel: string, change: () => Promise<unknown>): Promise<void> {
+    const before = this.#turns.get(channel) ?? this.#connected;
+    const turn = before.then(change, change);
+    this.#turns.set(channel, turn);
+    try {
+      await turn;
+    } finally {
+      if (this.#turns.get(channel) === turn) this.#turns.delete(channel);
+    }
   }
 
   close(): void {

@@ -38,12 +38,13 @@ export class LockServer {
   readonly wakeups: Wakeups;
   readonly requestTimeoutMs: number;
   /** PUBLISH, or SPUBLISH where channels are sharded. Scripts get it as an argument, as Redisson's do. */
-  readonly publish = 'PUBLISH';
+  readonly publish: 'PUBLISH' | 'SPUBLISH';
   #spent: string[] = [];
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(client: LockClient, requestTimeoutMs: number) {
     this.client = client;
+    this.publish = client.sharded ? 'SPUBLISH' : 'PUBLISH';
     this.requestTimeoutMs = requestTimeoutMs;
     this.wakeups = new Wakeups(client, requestTimeoutMs);
   }

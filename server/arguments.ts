@@ -22,9 +22,15 @@ export function integer(text: Bytes, error = NOT_INTEGER): number {
   return typeof value === 'number' ? value : approximate(value);
 }
 
-/** An integer within bounds. Throws `rangeError` outside them. */
-export function integerBetween(text: Bytes, min: number, max: number, rangeError = NOT_INTEGER): number {
-  const value = integer(text);
+/** An integer within bounds. Throws `rangeError` outside them, `notInteger` for anything else. */
+export function integerBetween(
+  text: Bytes,
+  min: number,
+  max: number,
+  rangeError = NOT_INTEGER,
+  notInteger = NOT_INTEGER,
+): number {
+  const value = integer(text, notInteger);
   return value < min || value > max ? fail(rangeError) : value;
 }
 
@@ -38,6 +44,15 @@ export function int32(text: Bytes): number {
     INT32_MAX,
     'ERR value is out of range, value must between -2147483648 and 2147483647',
   );
+}
+
+/** A blocking command's time-out, given in seconds: whole milliseconds, rounded up; 0 waits for ever. */
+export function waitingTime(text: Bytes): Millis {
+  const millis = float(text, 'ERR timeout is not a float or out of range') * 1000;
+  // 7.0 lets what is too large for 64 bits become negative.
+  if (millis <= -1 || millis >= 2 ** 63) fail('ERR timeout is negative');
+  // A double's last digits may carry 57 ms a little beyond 57.
+  return millis <= 0 ? 0 : Math.max(1, Math.ceil(millis - 1e-9));
 }
 
 /** A double. Throws what Redis answers. */

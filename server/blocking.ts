@@ -1,5 +1,6 @@
 /** Who waits for what: blocking commands parked on keys, first come first served, and other waits with a deadline. */
 import type { Keyspace } from '../keyspace/keyspace.ts';
+import { type TypeName, typeOf } from '../keyspace/value.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { type Client, IN_MULTI, SCRIPT } from './client.ts';
@@ -12,6 +13,8 @@ export interface Blocked {
   readonly kind: 'key' | 'wait' | 'pause' | 'script';
   readonly db: Keyspace;
   readonly keys: readonly Bytes[];
+  /** Only values of this type can serve it; undefined: any. */
+  readonly type: TypeName | undefined;
   /** Tries to serve the client from a key that is ready; undefined: nothing for it there. */
   readonly serve: (key: Bytes) => Reply | undefined;
   /** What it is answered when time runs out. */
@@ -23,11 +26,17 @@ export interface Blocked {
 export interface BlockRequest {
   kind?: Blocked['kind'];
   keys?: readonly Bytes[];
+  type?: TypeName;
   /** Milliseconds to wait; 0: for ever. */
   timeout: Millis;
   serve?: (key: Bytes) => Reply | undefined;
   timeoutReply: Reply | (() => Reply);
+  /** The answer where blocking is not allowed, if it is not the time-out's. */
+  refusal?: Reply;
 }
+
+/** Nobody waits for values of these types: no command blocks on them. */
+const NOT_WAITED_FOR: ReadonlySet<TypeName> = new Set<TypeName>(['string', 'hash', 'set']);
 
 export class Blocking {
   readonly #server: Server;
@@ -48,7 +57,9 @@ export class Blocking {
   block(client: Client, request: BlockRequest): Reply | undefined {
     const { timeoutReply } = request;
     const expired = typeof timeoutReply === 'function' ? timeoutReply : () => timeoutReply;
-    if (request.kind !== 'pause' && client.has(IN_MULTI | SCRIPT)) return expired();
+    if (request.kind !== 'pause' && client.has(IN_MULTI | SCRIPT)) {
+      return request.refusal === undefined ? expired() : request.refusal;
+    }
     const { clock } = this.#server.host;
     const timer =
       request.timeout > 0 ? clock.at(clock.now() + request.timeout, () => this.#timedOut(client)) : undefined;
@@ -56,6 +67,7 @@ export class Blocking {
       kind: request.kind ?? 'key',
       db: client.db,
       keys: request.keys ?? [],
+      type: request.type,
       serve: request.serve ?? (() => undefined),
       timeoutReply: expired,
       timer,
@@ -108,6 +120,8 @@ export class Blocking {
   /** Notes that a key may serve somebody; called for every change while anybody waits. */
   signal(db: Keyspace, key: Bytes): void {
     if (this.#waiting.get(db)?.has(key) !== true) return;
+    const value = db.entries.get(key)?.value;
+    if (value === undefined || NOT_WAITED_FOR.has(typeOf(value))) return;
     let set = this.#readySet.get(db);
     if (set === undefined) this.#readySet.set(db, (set = new Set()));
     if (set.has(key)) return;
@@ -144,7 +158,9 @@ export class Blocking {
     for (const client of [...(this.#waiting.get(db)?.get(key) ?? [])]) {
       const blocked = client.blocked;
       if (blocked === undefined || blocked.db !== db) continue;
-      if (db.peek(key) === undefined) return;
+      const entry = db.peek(key);
+      if (entry === undefined) return;
+      if (blocked.type !== undefined && typeOf(entry.value) !== blocked.type) continue;
       const reply = this.#server.unit(() => attempt(() => blocked.serve(key)), client);
       if (reply !== undefined && client.blocked === blocked) this.release(client, reply);
     }

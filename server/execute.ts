@@ -44,6 +44,7 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
       const reply = call(server, client, command, argv);
       client.writeOffset = server.replication.offset;
       if (reply !== undefined) client.reply(reply);
+      if (server.blocking.hasReady) server.blocking.serveReady();
       return;
     }
   }
@@ -67,6 +68,7 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
   const reply = call(server, client, found, argv);
   client.writeOffset = server.replication.offset;
   answer(client, reply);
+  if (server.blocking.hasReady) server.blocking.serveReady();
 }
 
 /** Commands that act at once although a transaction is being queued. */

@@ -13,12 +13,16 @@ export function signedCount(text: Bytes): number {
   return typeof count === 'number' ? count : approximate(count);
 }
 
+/** As many as one reply may hold; Redis would die of more. */
+const MOST = 2 ** 24;
+
 /**
  * Numbers below `size`: so many different ones for a positive count (which must not exceed the size), each drawn on
- * its own for a negative one.
+ * its own for a negative one. Throws for more than a reply can hold.
  */
 export function randomNumbers(size: number, count: number, random: () => number): number[] {
   const draw = (below: number): number => Math.floor(random() * below);
+  if (count < -MOST) fail('ERR value is out of range');
   if (count < 0) return Array.from({ length: -count }, () => draw(size));
   // Floyd's sampling: each round adds a number that was not there, all subsets equally likely.
   const chosen = new Set<number>();

@@ -1,6 +1,7 @@
 /** The command table: every group's entries, found by name in lower or upper case. */
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../command.ts';
+import { blockingListCommands } from './blocking-list.ts';
 import { clientCommand } from './client.ts';
 import { commandCommand } from './command.ts';
 import { configCommand } from './config.ts';
@@ -10,11 +11,13 @@ import { dumpCommands } from './dump.ts';
 import { expiryCommands } from './expiry.ts';
 import { genericCommands } from './generic.ts';
 import { hashCommands } from './hash.ts';
+import { directListCommands } from './list.ts';
 import { lockCommands } from './lock.ts';
 import { pubsubCommand, pubsubCommands } from './pubsub.ts';
 import { replicationCommands } from './replication.ts';
 import { objectCommand, scanCommands } from './scan.ts';
 import { serverCommands } from './server.ts';
+import { setCommands } from './set.ts';
 import { stringCommands } from './string.ts';
 import { stringEditCommands } from './string-edit.ts';
 import { transactionCommands } from './transaction.ts';
@@ -31,6 +34,9 @@ export const allCommands: readonly Command[] = [
   ...serverCommands,
   ...stringCommands,
   ...hashCommands,
+  ...directListCommands,
+  ...blockingListCommands,
+  ...setCommands,
   ...transactionCommands,
   ...pubsubCommands,
   pubsubCommand,

@@ -173,7 +173,7 @@ function applyToBoth(list: ListValue, model: string[], [kind, at, value, count]:
     expect(list.removeMatching(value, count)).toBe(removed);
   } else if (kind === 8 && model.length > 0) {
     const stop = Math.min(model.length - 1, index + Math.abs(count) * 3);
-    list.trim(index, stop);
+    list.keep(index, stop);
     model.splice(stop + 1);
     model.splice(0, index);
   } else if (kind === 9) expect(list.at(at)).toBe(model[at]);
@@ -206,7 +206,7 @@ describe('a list', () => {
     const list = new ListValue(['a', 'b']);
     expect(list.at(-1)).toBeUndefined();
     expect(list.removeAt(-1)).toBeUndefined();
-    list.trim(1, 0);
+    list.keep(1, 0);
     expect(list.size).toBe(0);
     expect(list.popLeft()).toBeUndefined();
     expect(list.encoding()).toBe('quicklist');

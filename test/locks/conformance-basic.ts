@@ -90,6 +90,17 @@ function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
     await until(async () => (await channelsOf(bench().raw)).length === 0);
   });
 
+  test('looks again at once when the connection of its messages broke', async () => {
+    const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
+    const name = bench().name();
+    const held = await make(a, name).acquire({ leaseMs: 600_000 });
+    const waiting = make(b, name).acquire();
+    await until(async () => (await channelsOf(bench().raw)).length >= 1);
+    await bench().raw.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await held.release(); // Nobody hears it.
+    await (await waiting).release();
+  });
+
   test('never has two holders under contention, and everybody gets his turn', async () => {
     const sets = [bench().locks(), bench().locks(), bench().locks()];
     const name = bench().name();

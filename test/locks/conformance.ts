@@ -1,15 +1,17 @@
 /** What every lock must do on every server: one suite, run on the real redis-server and on ours. */
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
-import { createLocks, type Locks, type LocksOptions } from '../../locks/index.ts';
+import { type AnyClient, createLocks, type Locks, type LocksOptions } from '../../locks/index.ts';
 import { basicCases } from './conformance-basic.ts';
 import { countingCases, readWriteCases, reentryCases } from './conformance-shared.ts';
 import { compositeCases, orderCases } from './conformance-special.ts';
 
 /** Opens ioredis clients of one server under test. */
 export interface ServerUnderTest {
-  /** A new connection. */
+  /** A new connection to look with, and for the locks unless they have their own. */
   client(): Redis;
+  /** A connection of another kind of client for the locks. */
+  lockClient?(): { client: AnyClient; disconnect(): void };
   /** Ends the server and what the clients hold. */
   stop(): Promise<void>;
 }
@@ -17,8 +19,7 @@ export interface ServerUnderTest {
 /** What the cases work with: sets of locks, each with its own connection, and a connection to look with. */
 export class Bench {
   readonly #server: ServerUnderTest;
-  readonly #locks = new Map<Locks, Redis>();
-  readonly #clients: Redis[] = [];
+  readonly #locks = new Map<Locks, { disconnect(): void }>();
   #names = 0;
   readonly raw: Redis;
 
@@ -32,31 +33,25 @@ export class Bench {
     return `lock:${++this.#names}`;
   }
 
-  client(): Redis {
-    const client = this.#server.client();
-    this.#clients.push(client);
-    return client;
-  }
-
   /** A set of locks as another process would have it. */
   locks(options: LocksOptions = {}): Locks {
-    const client = this.client();
+    const redis = this.#server.lockClient?.();
+    const client = redis?.client ?? this.#server.client();
     const locks = createLocks(client, options);
-    this.#locks.set(locks, client);
+    this.#locks.set(locks, redis ?? (client as Redis));
     return locks;
   }
 
   /** The process that has this set of locks dies: nothing of it reaches the server any more. */
   crash(locks: Locks): void {
-    this.#locks.get(locks)?.disconnect();
     locks.close();
+    this.#locks.get(locks)?.disconnect();
   }
 
   /** Closes what the case opened and empties the server. */
   async tidyUp(): Promise<void> {
-    for (const locks of this.#locks.keys()) locks.close();
+    for (const locks of this.#locks.keys()) this.crash(locks);
     this.#locks.clear();
-    for (const client of this.#clients.splice(0)) client.disconnect();
     await this.raw.flushall();
   }
 }

@@ -1,0 +1,194 @@
+/** `npm run test:clients`: a real Redisson through every kind of lock, and Redisson and our locks on the same keys. */
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import { startServer } from '../../../index.ts';
+import { createLocks, type HeldLock, type Lock, type Locks } from '../../../locks/index.ts';
+import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const COUNT = Number(process.env.COUNT ?? 10_000);
+const THREADS = 4;
+const kinds = ['reentrant', 'fair', 'fenced', 'read-write', 'semaphore', 'permits', 'latch'] as const;
+type Kind = (typeof kinds)[number];
+
+/** Compiles the project; throws what Maven printed. */
+function buildProject(): string {
+  const classpath = join(here, 'target', 'classpath.txt');
+  const sources = join(here, 'target', 'classes', 'lostlock', 'Main.class');
+  const goals = ['compile', 'dependency:build-classpath', `-Dmdep.outputFile=${classpath}`];
+  const local = process.env.MAVEN_REPOSITORY ? [`-Dmaven.repo.local=${process.env.MAVEN_REPOSITORY}`] : [];
+  execFileSync('mvn', ['-q', '-B', ...local, ...goals], {
+    cwd: here,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  if (!existsSync(sources)) throw new Error('Maven compiled nothing');
+  return `${join(here, 'target', 'classes')}:${readFileSync(classpath, 'utf8').trim()}`;
+}
+
+/** Runs the Java side; gives what it printed. */
+function java(classpath: string, ...args: string[]): Promise<{ code: number; out: string }> {
+  return new Promise((resolve) => {
+    const child = spawn('java', ['-cp', classpath, 'lostlock.Main', ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let out = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    child.on('close', (code) => resolve({ code: code ?? 1, out }));
+  });
+}
+
+/** Our side of the contention: the same turns as Contend.java, with the same witnesses. */
+class Contender {
+  readonly #redis: Redis;
+  readonly #locks: Locks;
+  readonly #name: string;
+  overlaps = 0;
+  done = 0;
+
+  constructor(url: string, name: string) {
+    this.#redis = new Redis(url);
+    this.#locks = createLocks(this.#redis);
+    this.#name = name;
+  }
+
+  async run(kind: Kind, count: number, tasks: number): Promise<void> {
+    const work = async (task: number): Promise<void> => {
+      for (let i = task; i < count; i += tasks) {
+        await this.#turn(kind, i);
+        this.done++;
+      }
+    };
+    await Promise.all(Array.from({ length: tasks }, (_, task) => work(task)));
+  }
+
+  close(): void {
+    this.#locks.close();
+    this.#redis.disconnect();
+  }
+
+  async #turn(kind: Kind, i: number): Promise<void> {
+    const name = this.#name;
+    const locks = this.#locks;
+    switch (kind) {
+      case 'reentrant':
+      case 'fair':
+        return this.#locked(locks[kind](name), i % 3 === 0);
+      case 'fenced':
+        return this.#locked(locks.fenced(name), false);
+      case 'read-write':
+        return i % 4 === 0 ? this.#write() : this.#read();
+      case 'semaphore':
+        return locks.semaphore(name).using(() => this.#inside(3));
+      case 'permits':
+        return locks.expirablePermits(name).using(() => this.#inside(3));
+      case 'latch': {
+        const latch = locks.latch(`${name}:${i}`);
+        await latch.countDown();
+        return latch.await({ waitMs: 60_000 });
+      }
+    }
+  }
+
+  #locked(lock: Lock<HeldLock>, twice: boolean): Promise<void> {
+    return lock.using(() => (twice ? lock.using(() => this.#inside(1)) : this.#inside(1)));
+  }
+
+  #write(): Promise<void> {
+    return this.#locks.readWrite(this.#name).write.using(async () => {
+      await this.#enter(1);
+      if (Number(await this.#redis.get(`witness:${this.#name}:readers`)) !== 0) this.overlaps++;
+      await this.#redis.decr(`witness:${this.#name}`);
+    });
+  }
+
+  #read(): Promise<void> {
+    return this.#locks.readWrite(this.#name).read.using(async () => {
+      await this.#redis.incr(`witness:${this.#name}:readers`);
+      if (Number(await this.#redis.get(`witness:${this.#name}`)) !== 0) this.overlaps++;
+      await this.#redis.decr(`witness:${this.#name}:readers`);
+    });
+  }
+
+  async #inside(most: number): Promise<void> {
+    await this.#enter(most);
+    await this.#redis.decr(`witness:${this.#name}`);
+  }
+
+  async #enter(most: number): Promise<void> {
+    if ((await this.#redis.incr(`witness:${this.#name}`)) > most) this.overlaps++;
+  }
+}
+
+async function contend(classpath: string, url: string, kind: Kind): Promise<boolean> {
+  const name = `interop:${kind}`;
+  const count = kind === 'latch' ? COUNT / 10 : COUNT / 2;
+  const redis = new Redis(url);
+  if (kind === 'semaphore' || kind === 'permits') await redis.set(name, 3);
+  if (kind === 'latch') for (let i = 0; i < count; i++) await redis.set(`${name}:${i}`, 2);
+  const ours = new Contender(url, name);
+  const startedAt = Date.now();
+  const [theirs] = await Promise.all([
+    java(classpath, 'contend', url, kind, name, String(count), String(THREADS)),
+    ours.run(kind, count, THREADS),
+  ]);
+  ours.close();
+  const left = kind === 'semaphore' || kind === 'permits' ? await redis.get(name) : '3';
+  redis.disconnect();
+  const good = theirs.code === 0 && ours.overlaps === 0 && ours.done === count && left === '3';
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  console.log(
+    `${good ? 'ok  ' : 'FAIL'} ${kind}: ours ${ours.done} done, ${ours.overlaps} overlaps; Redisson ${theirs.out.trim()}; ${seconds} s`,
+  );
+  return good;
+}
+
+/** Everything against one server. */
+async function against(
+  label: string,
+  url: string,
+  classpath: string,
+  only: readonly Kind[],
+): Promise<boolean> {
+  console.log(`\n${label} at ${url}`);
+  const smoke = await java(classpath, 'smoke', url);
+  console.log(smoke.out.trim());
+  let good = smoke.code === 0;
+  for (const kind of only) good = (await contend(classpath, url, kind)) && good;
+  return good;
+}
+
+async function main(): Promise<void> {
+  if (!findProgram('java') || !findProgram('mvn')) {
+    console.log('skipped: java and mvn are needed to run Redisson, and at least one is not installed');
+    return;
+  }
+  let classpath: string;
+  try {
+    classpath = buildProject();
+  } catch (error) {
+    console.log(`skipped: Maven could not resolve Redisson (${(error as Error).message.split('\n')[0]})`);
+    return;
+  }
+  const only = kinds.filter((kind) => !process.env.KINDS || process.env.KINDS.split(',').includes(kind));
+  let good = true;
+  if (process.argv[2]) good = await against('the given server', process.argv[2], classpath, only);
+  else {
+    if (hasRedisServer) {
+      await using real = await startRedisServer({ tcp: true });
+      good = await against('redis-server', `redis://127.0.0.1:${real.port}`, classpath, only);
+    }
+    await using ours = await startServer();
+    good = (await against('lostlock', ours.url, classpath, only)) && good;
+  }
+  process.exitCode = good ? 0 : 1;
+}
+
+await main();

@@ -1,0 +1,30 @@
+package lostlock;
+
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/**
+ * Runs an unmodified Redisson.
+ * smoke URL: every kind of lock by itself.
+ * contend URL KIND NAME COUNT THREADS: takes a lock so often, against whoever else does, and reports overlaps.
+ */
+public final class Main {
+  private Main() {}
+
+  public static void main(String[] args) throws Exception {
+    Config config = new Config();
+    config.useSingleServer().setAddress(args[1]).setConnectionMinimumIdleSize(4).setConnectionPoolSize(16);
+    config.setLockWatchdogTimeout(3000);
+    RedissonClient redisson = Redisson.create(config);
+    boolean good;
+    try {
+      good = args[0].equals("smoke")
+          ? new Smoke(redisson).run()
+          : new Contend(redisson, args[2], args[3], Integer.parseInt(args[4]), Integer.parseInt(args[5])).run();
+    } finally {
+      redisson.shutdown();
+    }
+    System.exit(good ? 0 : 1);
+  }
+}

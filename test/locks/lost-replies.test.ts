@@ -1,0 +1,213 @@
+/** A lost reply is an unknown, not a failure: every lock under requests and replies that get lost, late and doubled. */
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  createLocks,
+  fromIoredis,
+  type HeldLock,
+  type Lock,
+  type Locks,
+  OutcomeUnknown,
+} from '../../locks/index.ts';
+import { hasRedisServer, type RealRedis, startRedisServer } from '../support/redis-server.ts';
+import { until } from '../support/until.ts';
+import { type Fault, type FaultyClient, faulty } from './faulty.ts';
+
+type Make = (locks: Locks, name: string) => Lock<HeldLock>;
+
+const kinds: Record<string, { make: Make; out: (raw: Redis, name: string) => Promise<number> }> = {
+  simple: { make: (locks, name) => locks.simple(name), out: (raw, name) => raw.exists(name) },
+  reentrant: { make: (locks, name) => locks.reentrant(name), out: holdsIn },
+  fenced: { make: (locks, name) => locks.fenced(name), out: holdsIn },
+  fair: { make: (locks, name) => locks.fair(name), out: holdsIn },
+  read: { make: (locks, name) => locks.readWrite(name).read, out: holdsIn },
+  write: { make: (locks, name) => locks.readWrite(name).write, out: holdsIn },
+  semaphore: {
+    make: (locks, name) => locks.semaphore(name),
+    out: async (raw, name) => 5 - Number(await raw.get(name)),
+  },
+  'expirable permit': {
+    make: (locks, name) => locks.expirablePermits(name),
+    out: async (raw, name) => 5 - Number(await raw.get(name)),
+  },
+  queue: {
+    make: (locks, name) => locks.queue(name),
+    out: (raw, name) => raw.zcard(`lostlock_queue:{${name}}`),
+  },
+};
+
+async function holdsIn(raw: Redis, name: string): Promise<number> {
+  const fields = await raw.hgetall(name);
+  const counts = Object.entries(fields).filter(([field]) => field !== 'mode');
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
+  let server: RealRedis;
+  let raw: Redis;
+  let names = 0;
+  const open: { locks: Locks; client: Redis }[] = [];
+
+  beforeAll(async () => {
+    server = await startRedisServer();
+    raw = new Redis({ path: server.path });
+  });
+  afterEach(async () => {
+    for (const { locks, client } of open.splice(0)) {
+      locks.close();
+      client.disconnect();
+    }
+    await raw.flushall();
+  });
+  afterAll(async () => {
+    raw?.disconnect();
+    await server?.stop();
+  });
+
+  function setUp(leaseMs = 30_000): { locks: Locks; client: FaultyClient; name: string } {
+    const redis = new Redis({ path: server.path });
+    const client = faulty(fromIoredis(redis));
+    const locks = createLocks(client, { requestTimeoutMs: 40, leaseMs });
+    open.push({ locks, client: redis });
+    return { locks, client, name: `lock:${++names}` };
+  }
+
+  /** The next script calls fail so, one after the other; the first call of each script has loaded it before. */
+  function next(client: FaultyClient, ...faults: Fault[]): void {
+    client.fault = () => faults.shift();
+  }
+
+  async function warmUp(lock: Lock<HeldLock>): Promise<void> {
+    await raw.set(lock.name, '5');
+    if (!/Semaphore|Permits/.test(lock.constructor.name)) await raw.del(lock.name);
+    await (await lock.acquire()).release();
+  }
+
+  describe.each(Object.entries(kinds))('the %s lock', (_kind, { make, out }) => {
+    test.each(['lose-request', 'lose-reply', 'reset', 'late', 'twice'] as const)(
+      'acquired under %s is held once and released once',
+      async (fault) => {
+        const { locks, client, name } = setUp();
+        const lock = make(locks, name);
+        await warmUp(lock);
+        next(client, fault);
+        const held = await lock.acquire({ waitMs: 5000 });
+        expect(client.fired).toEqual([fault]);
+        expect(await out(raw, name)).toBe(1);
+        await client.deliverLate();
+        expect(await out(raw, name)).toBe(1);
+        next(client, fault, fault);
+        await held.release();
+        expect(await out(raw, name)).toBe(0);
+        await client.deliverLate();
+        expect(await out(raw, name)).toBe(0);
+      },
+    );
+
+    test('a request that comes after it was given up takes nothing', async () => {
+      const { locks, client, name } = setUp();
+      const lock = make(locks, name);
+      await warmUp(lock);
+      next(client, 'late', 'late', 'late');
+      await expect(lock.tryAcquire()).rejects.toThrow(OutcomeUnknown);
+      await until(async () => (await raw.keys('lostlock_*{lock:*')).some((key) => !key.includes('queue')));
+      await client.deliverLate();
+      expect(await out(raw, name)).toBe(0);
+    });
+
+    test('a lock that was taken without a reply and given up is free again', async () => {
+      const { locks, client, name } = setUp();
+      const lock = make(locks, name);
+      await warmUp(lock);
+      next(client, 'reset', 'reset', 'reset');
+      await expect(lock.tryAcquire()).rejects.toThrow(OutcomeUnknown);
+      await until(async () => (await out(raw, name)) === 0);
+      await (await lock.acquire()).release();
+    });
+  });
+
+  test.each(['reentrant', 'fair', 'read', 'write'])(
+    'the count of the %s lock does not drift',
+    async (kind) => {
+      const { locks, client, name } = setUp();
+      const { make, out } = kinds[kind]!;
+      const lock = make(locks, name);
+      await warmUp(lock);
+      await locks.run(async () => {
+        const holds: HeldLock[] = [];
+        for (const fault of ['reset', 'lose-reply', 'late', 'twice', 'lose-request'] as const) {
+          next(client, fault);
+          holds.push(await lock.acquire({ waitMs: 5000 }));
+          await client.deliverLate();
+          expect(await out(raw, name)).toBe(holds.length);
+        }
+        for (const fault of ['lose-request', 'late', 'reset', 'twice', 'lose-reply'] as const) {
+          next(client, fault, fault);
+          await holds.pop()!.release();
+          expect(await out(raw, name)).toBe(holds.length);
+          await client.deliverLate();
+          expect(await out(raw, name)).toBe(holds.length);
+        }
+      });
+    },
+  );
+
+  test('a renewal without a reply proves nothing, and the next one comes in time', async () => {
+    const { locks, client, name } = setUp(600);
+    const held = await locks.simple(name).acquire();
+    await held.extend(); // The server knows the renewing script from now on.
+    const first = held.validUntil;
+    next(client, 'lose-reply', 'reset');
+    await until(() => client.fired.length === 2);
+    expect(held.validUntil).toBe(first);
+    await until(() => held.validUntil > first);
+    held.assertHeld();
+    await held.release();
+  });
+
+  test('renewals that never get an answer end in a loss that the holder learns in time', async () => {
+    const { locks, client, name } = setUp(300);
+    const held = await locks.reentrant(name).acquire();
+    const { signal } = held;
+    client.fault = () => 'lose-request';
+    await until(() => signal.aborted);
+    expect(Date.now()).toBeGreaterThanOrEqual(held.validUntil);
+    expect(await raw.exists(name)).toBe(1); // The holder's clock is the more careful one.
+    client.fault = () => undefined;
+    await expect(held.release()).rejects.toThrow('lease ended');
+  });
+
+  test('a latch opens exactly when it was counted down, however often it was asked', async () => {
+    const { locks, client, name } = setUp();
+    const latch = locks.latch(name);
+    await latch.trySetCount(4);
+    for (const [index, fault] of (['lose-reply', 'reset', 'late', 'twice'] as const).entries()) {
+      next(client, fault);
+      expect(await latch.countDown()).toBe(3 - index);
+      await client.deliverLate();
+      expect(await latch.getCount()).toBe(3 - index);
+    }
+  });
+
+  test('a segment gives and takes back its units once', async () => {
+    const { locks, client, name } = setUp();
+    const stock = locks.segmented(name, { segments: 1 });
+    await stock.trySetStock(10);
+    await stock.putBack((await stock.take(1))!);
+    for (const fault of ['lose-reply', 'reset', 'late', 'twice'] as const) {
+      client.fault = (command) => (command[2] === '3' && command.length === 9 ? fault : undefined);
+      const once = client.fault;
+      let fired = false;
+      client.fault = (command) =>
+        fired ? undefined : (fired = once(command) !== undefined) ? fault : undefined;
+      const portions = await stock.take(3);
+      expect(fired).toBe(true);
+      await client.deliverLate();
+      expect(await stock.stock()).toBe(7);
+      next(client, fault);
+      await stock.putBack(portions!);
+      await client.deliverLate();
+      expect(await stock.stock()).toBe(10);
+    }
+  });
+});
