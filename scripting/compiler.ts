@@ -1,0 +1,40 @@
+/** Lua text to a JavaScript function: parse, write source, and let JavaScript compile it. */
+import type { Bytes } from '../protocol/bytes.ts';
+import { StatementEmitter } from './emit-statements.ts';
+import type { Form, Library } from './emitter.ts';
+import { LuaSyntaxError } from './lexer.ts';
+import { parse } from './parser.ts';
+import { RUNTIME } from './runtime.ts';
+import { S } from './state.ts';
+import type { LuaFunction } from './values.ts';
+
+/**
+ * Compiles a chunk for one form of execution and one library.
+ * @param chunk the chunk's name in messages, `user_script`
+ * @throws LuaSyntaxError with Lua's own text
+ */
+export function compileChunk(source: Bytes, chunk: Bytes, form: Form, library: Library): LuaFunction {
+  try {
+    const tree = parse(source, chunk);
+    const emitter = new StatementEmitter(form, library, chunk);
+    return instantiate(emitter.functionCode(tree), emitter.constants);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) {
+      throw new LuaSyntaxError(`${chunk}:1: chunk has too many syntax levels`);
+    }
+    throw thrown;
+  }
+}
+
+/** Only names that the emitter made up stand in the source, never a byte of the script. */
+function instantiate(code: string, constants: readonly unknown[]): LuaFunction {
+  const used = new Set<string>();
+  const body = code.replace(/\bR\.(\w+)/g, (_, name: string) => {
+    used.add(name);
+    return `R_${name}`;
+  });
+  const header = [...used].map((name) => `${name}: R_${name}`).join(', ');
+  const names = constants.map((_, i) => `k${i}`).join(', ');
+  const source = `'use strict'; const { ${header} } = R; const [${names}] = K; return ${body};`;
+  return new Function('S', 'R', 'K', 'isArray', source)(S, RUNTIME, constants, Array.isArray);
+}

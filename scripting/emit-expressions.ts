@@ -1,0 +1,401 @@
+/** Lua expressions as JavaScript expressions. */
+import type { BinaryNode, CallNode, Expression, IndexNode, LogicNode, MethodNode, TableNode } from './ast.ts';
+import { Emitter } from './emitter.ts';
+
+const ARITHMETIC: Record<string, readonly [string, string]> = {
+  '+': ['+', 'add'],
+  '-': ['-', 'subtract'],
+  '*': ['*', 'multiply'],
+  '/': ['/', 'divide'],
+  '%': ['', 'modulo'],
+  '^': ['', 'raisePower'],
+};
+
+/** Writes expressions; functions are left to the subclass. */
+export abstract class ExpressionEmitter extends Emitter {
+  protected abstract functionSource(node: Expression & { type: 'function' }): string;
+
+  /** Source whose value is exactly one Lua value. */
+  protected value(node: Expression): string {
+    switch (node.type) {
+      case 'nil':
+        return 'undefined';
+      case 'true':
+      case 'false':
+        return node.type;
+      case 'number':
+        return this.number(node.value);
+      case 'string':
+        return this.string(node.value);
+      case 'vararg':
+        return 'V[0]';
+      case 'local':
+        return `v${node.variable.id}`;
+      case 'global':
+        return this.#global(node.name, node.line);
+      case 'index':
+        return this.#index(node);
+      case 'call':
+      case 'method':
+        return this.#single(node);
+      case 'paren':
+        return this.value(node.inner);
+      case 'function':
+        return this.functionSource(node);
+      case 'table':
+        return this.#table(node);
+      case 'and':
+      case 'or':
+        return this.#logic(node);
+      case 'binary':
+        return this.#binary(node);
+      case 'unary':
+        return this.#unary(node);
+    }
+  }
+
+  #global(name: string, line: number): string {
+    if (name === 'KEYS') return 'S.keys';
+    if (name === 'ARGV') return 'S.argv';
+    const fixed = this.fixedGlobal(name);
+    if (typeof fixed === 'string') return this.string(fixed);
+    if (fixed !== undefined) return this.constant(fixed);
+    const globals = this.constant(this.library.globals);
+    return this.settled(`R.index(${globals}, ${this.string(name)}, ${this.site(line)})`);
+  }
+
+  #index(node: IndexNode): string {
+    const fixed = this.fixed(node);
+    if (typeof fixed === 'string') return this.string(fixed);
+    if (fixed !== undefined) return this.constant(fixed);
+    const object = this.value(node.object);
+    const site = this.site(node.line, this.naming(node.object));
+    const { key } = node;
+    if (key.type === 'string') {
+      return this.settled(
+        `R.indexString(${object}, ${this.string(key.value)}, ${this.hash(key.value)}, ${site})`,
+      );
+    }
+    const way = this.kindOf(key) === 'number' ? 'indexNumber' : 'index';
+    return this.settled(`R.${way}(${object}, ${this.value(key)}, ${site})`);
+  }
+
+  /** Source of a condition: a JavaScript boolean. */
+  protected condition(node: Expression): string {
+    switch (node.type) {
+      case 'nil':
+        return 'false';
+      case 'number':
+      case 'string':
+      case 'table':
+      case 'function':
+        return node.type === 'table' ? `(${this.value(node)}, true)` : 'true';
+      case 'paren':
+        return this.condition(node.inner);
+      case 'and':
+        return `(${this.condition(node.left)} && ${this.condition(node.right)})`;
+      case 'or':
+        return `(${this.condition(node.left)} || ${this.condition(node.right)})`;
+      case 'unary':
+        if (node.operator === 'not') return `!${this.condition(node.operand)}`;
+    }
+    if (this.kindOf(node) === 'boolean') return this.value(node);
+    if (this.isSimple(node)) {
+      const code = this.value(node);
+      return `(${code} !== undefined && ${code} !== false)`;
+    }
+    const code = this.value(node);
+    const temp = this.temp();
+    this.release(temp);
+    return `((${temp} = ${code}) !== undefined && ${temp} !== false)`;
+  }
+
+  #logic(node: LogicNode): string {
+    const { left } = node;
+    const and = node.type === 'and';
+    if (this.kindOf(left) === 'boolean') {
+      return `(${this.value(left)} ${and ? '&&' : '||'} ${this.value(node.right)})`;
+    }
+    const simple = this.isSimple(left);
+    const code = this.value(left);
+    const temp = simple ? '' : this.temp();
+    const name = simple ? code : temp;
+    const test = `${simple ? code : `(${temp} = ${code})`} === undefined || ${name} === false`;
+    this.release(temp);
+    const right = this.value(node.right);
+    return `(${test} ? ${and ? name : right} : ${and ? right : name})`;
+  }
+
+  /** Both operands, evaluated in order; those that cannot be written twice go into temporaries. */
+  #operands(left: Expression, right: Expression): { before: string; l: string; r: string; temps: string[] } {
+    const before: string[] = [];
+    const temps: string[] = [];
+    const hold = (node: Expression) => {
+      const code = this.value(node);
+      if (this.isSimple(node)) return code;
+      const temp = this.temp();
+      temps.push(temp);
+      before.push(`${temp} = ${code}`);
+      return temp;
+    };
+    const l = hold(left);
+    const r = hold(right);
+    return { before: before.length > 0 ? `${before.join(', ')}, ` : '', l, r, temps };
+  }
+
+  #binary(node: BinaryNode): string {
+    const arithmetic = ARITHMETIC[node.operator];
+    if (arithmetic !== undefined) return this.#arithmetic(node, arithmetic[0], arithmetic[1]);
+    switch (node.operator) {
+      case '..':
+        return this.#concatenation(node);
+      case '==':
+        return this.#equality(node);
+      case '~=':
+        return `!${this.#equality(node)}`;
+      case '>':
+        return this.#order(node, '>', 'less', true);
+      case '>=':
+        return this.#order(node, '>=', 'lessOrEqual', true);
+      default:
+        return this.#order(node, node.operator, node.operator === '<' ? 'less' : 'lessOrEqual', false);
+    }
+  }
+
+  #arithmetic(node: BinaryNode, operator: string, helper: string): string {
+    const compute = (l: string, r: string) => {
+      if (operator !== '') return `${l} ${operator} ${r}`;
+      return helper === 'modulo' ? `R.remainder(${l}, ${r})` : `R.power(${l}, ${r})`;
+    };
+    const leftIsNumber = this.kindOf(node.left) === 'number';
+    const rightIsNumber = this.kindOf(node.right) === 'number';
+    if (leftIsNumber && rightIsNumber) return `(${compute(this.value(node.left), this.value(node.right))})`;
+    const { before, l, r, temps } = this.#operands(node.left, node.right);
+    const tests: string[] = [];
+    if (!leftIsNumber) tests.push(`typeof ${l} === 'number'`);
+    if (!rightIsNumber) tests.push(`typeof ${r} === 'number'`);
+    const site = this.site(node.line, this.naming(node.left), this.naming(node.right));
+    const slow = this.settled(`R.${helper}(${l}, ${r}, ${site})`);
+    this.release(...temps);
+    return `(${before}${tests.join(' && ')} ? ${compute(l, r)} : ${slow})`;
+  }
+
+  #order(node: BinaryNode, operator: string, helper: string, swapped: boolean): string {
+    const leftIsNumber = this.kindOf(node.left) === 'number';
+    const rightIsNumber = this.kindOf(node.right) === 'number';
+    if (leftIsNumber && rightIsNumber) {
+      return `(${this.value(node.left)} ${operator} ${this.value(node.right)})`;
+    }
+    const { before, l, r, temps } = this.#operands(node.left, node.right);
+    const tests: string[] = [];
+    if (!leftIsNumber) tests.push(`typeof ${l} === 'number'`);
+    if (!rightIsNumber) tests.push(`typeof ${r} === 'number'`);
+    const operands = swapped ? `${r}, ${l}` : `${l}, ${r}`;
+    const slow = this.settled(`R.${helper}(${operands}, ${this.site(node.line)})`);
+    this.release(...temps);
+    return `(${before}${tests.join(' && ')} ? ${l} ${operator} ${r} : ${slow})`;
+  }
+
+  #equality(node: BinaryNode): string {
+    const plain = (side: Expression) =>
+      side.type === 'nil' || ['number', 'string', 'boolean'].includes(this.kindOf(side));
+    if (plain(node.left) || plain(node.right)) {
+      return `(${this.value(node.left)} === ${this.value(node.right)})`;
+    }
+    const { before, l, r, temps } = this.#operands(node.left, node.right);
+    const slow = this.settled(`R.equal(${l}, ${r}, ${this.site(node.line)})`);
+    this.release(...temps);
+    return `(${before}${l} === ${r} || ${slow})`;
+  }
+
+  /** `a .. b .. c`: all operands first, then joined from the right. */
+  #concatenation(node: BinaryNode): string {
+    const operands: Expression[] = [node.left];
+    let rest: Expression = node.right;
+    while (rest.type === 'binary' && rest.operator === '..') {
+      operands.push(rest.left);
+      rest = rest.right;
+    }
+    operands.push(rest);
+    const quiet = operands.every((operand) => this.isQuiet(operand));
+    const temps: string[] = [];
+    const before: string[] = [];
+    const parts = operands.map((operand) => {
+      const code = this.value(operand);
+      if (operand.type === 'string' || (quiet && this.isSimple(operand))) return code;
+      const temp = this.temp();
+      temps.push(temp);
+      before.push(`${temp} = ${code}`);
+      return temp;
+    });
+    let result = parts[parts.length - 1]!;
+    for (let i = parts.length - 2; i >= 0; i--) {
+      const last = i === parts.length - 2;
+      const right = last ? operands[i + 1]! : undefined;
+      result = this.#join(node, operands[i]!, parts[i]!, right, result);
+    }
+    this.release(...temps);
+    return before.length > 0 ? `(${before.join(', ')}, ${result})` : result;
+  }
+
+  #join(node: BinaryNode, left: Expression, l: string, right: Expression | undefined, code: string): string {
+    const temp = right === undefined ? this.temp() : '';
+    const r = right === undefined ? temp : code;
+    const tests: string[] = [];
+    if (this.kindOf(left) !== 'string') tests.push(`typeof ${l} === 'string'`);
+    if (right === undefined || this.kindOf(right) !== 'string') tests.push(`typeof ${r} === 'string'`);
+    const site = this.site(node.line, this.naming(left), right === undefined ? '' : this.naming(right));
+    const before = right === undefined ? `${temp} = ${code}, ` : '';
+    const slow = this.settled(`R.concatenate(${l}, ${r}, ${site})`);
+    this.release(temp);
+    if (tests.length === 0) return `(${l} + ${r})`;
+    return `(${before}${tests.join(' && ')} ? ${l} + ${r} : ${slow})`;
+  }
+
+  #unary(node: Expression & { type: 'unary' }): string {
+    if (node.operator === 'not') return `!${this.condition(node.operand)}`;
+    const site = this.site(node.line, this.naming(node.operand));
+    const code = this.value(node.operand);
+    if (node.operator === '#') return `R.lengthOf(${code}, ${site})`;
+    if (this.kindOf(node.operand) === 'number') return `(-${code})`;
+    const temp = this.temp();
+    const slow = this.settled(`R.negate(${temp}, ${site})`);
+    this.release(temp);
+    return `(typeof (${temp} = ${code}) === 'number' ? -${temp} : ${slow})`;
+  }
+
+  #single(node: CallNode | MethodNode): string {
+    const code = this.call(node);
+    const fixed = node.type === 'call' ? this.fixed(node.callee) : undefined;
+    if (typeof fixed === 'function' && this.library.single.has(fixed)) return code;
+    const temp = this.temp();
+    this.release(temp);
+    return `(isArray(${temp} = ${code}) ? ${temp}[0] : ${temp})`;
+  }
+
+  /** Source of a call, whose value is a result: one value, or an array of them. */
+  protected call(node: CallNode | MethodNode, discard = false): string {
+    return this.settled(this.startCall(node, discard));
+  }
+
+  /** As call, but in the resumable form the value may be a frame that has yet to be run. */
+  protected startCall(node: CallNode | MethodNode, discard = false): string {
+    if (node.type === 'method') return this.#methodCall(node);
+    const { callee } = node;
+    const site = this.site(node.line, this.naming(callee));
+    const fixed = this.fixed(callee);
+    if (typeof fixed === 'function') {
+      const used = (discard ? this.library.discarding.get(fixed) : undefined) ?? fixed;
+      return this.#apply(this.constant(used), '', node.args, site);
+    }
+    if (this.kindOf(callee) === 'function' && callee.type === 'local') {
+      return this.#apply(this.value(callee), '', node.args, site);
+    }
+    const simple = this.isSimple(callee);
+    const code = this.value(callee);
+    const temp = simple ? code : this.temp();
+    if (!simple) this.release(temp);
+    const test = simple ? code : `(${temp} = ${code})`;
+    const target = `(typeof ${test} === 'function' ? ${temp} : R.callable(${temp}, ${site}))`;
+    return this.#apply(target, '', node.args, site);
+  }
+
+  #methodCall(node: MethodNode): string {
+    const site = this.site(node.line, `method '${node.name}'`);
+    const lookup = this.site(node.line, this.naming(node.object));
+    const code = this.value(node.object);
+    const self = this.temp();
+    const method = this.temp();
+    const find = this.settled(
+      `R.indexString(${self}, ${this.string(node.name)}, ${this.hash(node.name)}, ${lookup})`,
+    );
+    const known = this.library.strings.get(node.name);
+    const found =
+      known === undefined ? find : `typeof ${self} === 'string' ? ${this.constant(known)} : ${find}`;
+    const target = `(typeof ${method} === 'function' ? ${method} : R.callable(${method}, ${site}))`;
+    this.release(method);
+    const applied = this.#apply(target, self, node.args, site);
+    this.release(self);
+    return `(${self} = ${code}, ${method} = ${found}, ${applied})`;
+  }
+
+  /** Arguments are evaluated first, then the call is noted as the one under way, then it is made. */
+  #apply(target: string, self: string, args: readonly Expression[], site: string): string {
+    const first = self === '' ? [] : [self];
+    if (args.every((arg) => this.isQuiet(arg))) {
+      const list = [...first, ...this.list(args)].join(', ');
+      return `(S.site = ${site}, ${target}(${list}))`;
+    }
+    const list = this.list(args);
+    const last = list.pop()!;
+    const temp = this.temp();
+    this.release(temp);
+    const noted = last.startsWith('...')
+      ? `...(${temp} = ${last.slice(3)}, S.site = ${site}, ${temp})`
+      : `(${temp} = ${last}, S.site = ${site}, ${temp})`;
+    return `${target}(${[...first, ...list, noted].join(', ')})`;
+  }
+
+  /** The sources of a list of values, of which the last may stand for several. */
+  protected list(nodes: readonly Expression[]): string[] {
+    return nodes.map((node, i) => {
+      if (i < nodes.length - 1) return this.value(node);
+      if (node.type === 'vararg') return '...V';
+      return this.isMultiple(node) ? `...R.listOf(${this.call(node)})` : this.value(node);
+    });
+  }
+
+  /** A call that may give any number of values. */
+  protected isMultiple(node: Expression): node is CallNode | MethodNode {
+    if (node.type === 'method') return true;
+    if (node.type !== 'call') return false;
+    const fixed = this.fixed(node.callee);
+    return !(typeof fixed === 'function' && this.library.single.has(fixed));
+  }
+
+  /** Stands for any number of values, where it comes last. */
+  protected isOpen(node: Expression): node is CallNode | MethodNode | (Expression & { type: 'vararg' }) {
+    return node.type === 'vararg' || this.isMultiple(node);
+  }
+
+  #table(node: TableNode): string {
+    const positional = node.items.filter((item) => item.key === undefined).map((item) => item.value);
+    const fields = node.items.length - positional.length;
+    const open = node.items[node.items.length - 1];
+    const many = open?.key === undefined && open !== undefined && this.isOpen(open.value);
+    const room = roomFor(positional.length - (many ? 1 : 0));
+    if (fields === 0) {
+      if (positional.length === 0) return 'new R.LuaTable()';
+      return `R.tableOf([${this.list(positional).join(', ')}], ${room})`;
+    }
+    const table = this.temp();
+    const items = this.temp();
+    const last = node.items[node.items.length - 1]!;
+    const steps = [`${table} = new R.LuaTable(${roomFor(fields)}, ${room})`];
+    if (positional.length > 0) steps.push(`${items} = []`);
+    const site = this.site(node.line);
+    for (const { key, value } of node.items) {
+      if (key === undefined) {
+        const code = last.value === value ? this.list([value])[0]! : this.value(value);
+        steps.push(`${items}.push(${code})`);
+      } else if (key.type === 'string') {
+        const name = this.string(key.value);
+        steps.push(`${table}.setString(${name}, ${this.hash(key.value)}, ${this.value(value)})`);
+      } else steps.push(`R.setIndex(${table}, ${this.value(key)}, ${this.value(value)}, ${site})`);
+    }
+    if (positional.length > 0) steps.push(`R.fill(${table}, ${items})`);
+    this.release(table, items);
+    return `(${steps.join(', ')}, ${table})`;
+  }
+}
+
+/** A constructor announces its sizes in Lua's one-byte floating point, which rounds up. */
+export function roomFor(count: number): number {
+  let mantissa = count;
+  let exponent = 0;
+  while (mantissa >= 16) {
+    mantissa = (mantissa + 1) >> 1;
+    exponent++;
+  }
+  return mantissa << exponent;
+}

@@ -1,0 +1,210 @@
+/** The ground that JavaScript source is written on: numbered names for constants, places and temporaries. */
+import type { Bytes } from '../protocol/bytes.ts';
+import type { Expression, FunctionNode, Variable } from './ast.ts';
+import type { Naming, Site } from './state.ts';
+import { hashString, type LuaTable } from './table.ts';
+import type { LuaFunction, LuaValue } from './values.ts';
+
+/** 'fast': plain functions. 'resumable': generators, which yield every call and can pause in any loop. */
+export type Form = 'fast' | 'resumable';
+
+/** What the compiler may know about an expression's value. */
+export type Kind = 'number' | 'string' | 'boolean' | 'table' | 'function' | 'any';
+
+/** What the compiler knows of the library that scripts see. */
+export interface Library {
+  readonly globals: LuaTable;
+  /** The functions that strings have as methods. */
+  readonly strings: LuaTable;
+  /** Functions that answer exactly one value, always at once. */
+  readonly single: ReadonlySet<LuaFunction>;
+  /** What to call where a function's result is not used. */
+  readonly discarding: ReadonlyMap<LuaFunction, LuaFunction>;
+}
+
+/** A function whose source is being written. */
+export interface Frame {
+  readonly node: FunctionNode;
+  temps: number;
+  readonly spare: string[];
+  /** Loop counters and the like, declared in blocks. */
+  blocks: number;
+}
+
+/** Collects constants and hands out names. No byte of a script's text enters the source. */
+export class Emitter {
+  readonly constants: unknown[] = [];
+  protected readonly form: Form;
+  protected readonly library: Library;
+  protected readonly chunk: Bytes;
+  protected frame!: Frame;
+  protected readonly kinds = new Map<Variable, Kind>();
+  readonly #strings = new Map<Bytes, string>();
+  readonly #values = new Map<unknown, string>();
+  readonly #sites = new Map<string, string>();
+
+  constructor(form: Form, library: Library, chunk: Bytes) {
+    this.form = form;
+    this.library = library;
+    this.chunk = chunk;
+  }
+
+  protected constant(value: unknown): string {
+    const known = this.#values.get(value);
+    if (known !== undefined) return known;
+    const name = `k${this.constants.push(value) - 1}`;
+    this.#values.set(value, name);
+    return name;
+  }
+
+  protected string(value: Bytes): string {
+    const known = this.#strings.get(value);
+    if (known !== undefined) return known;
+    const name = `k${this.constants.push(value) - 1}`;
+    this.#strings.set(value, name);
+    return name;
+  }
+
+  protected hash(value: Bytes): string {
+    return `${hashString(value)}`;
+  }
+
+  protected number(value: number): string {
+    if (Object.is(value, -0)) return '(-0)';
+    return value < 0 ? `(${value})` : `${value}`;
+  }
+
+  protected site(line: number, left: Naming = '', right: Naming = ''): string {
+    const id = `${line} ${left} ${right}`;
+    const known = this.#sites.get(id);
+    if (known !== undefined) return known;
+    const site: Site = { line, chunk: this.chunk, left, right };
+    const name = this.constant(site);
+    this.#sites.set(id, name);
+    return name;
+  }
+
+  protected temp(): string {
+    return this.frame.spare.pop() ?? `t${++this.frame.temps}`;
+  }
+
+  protected release(...temps: string[]): void {
+    this.frame.spare.push(...temps.filter((temp) => temp !== ''));
+  }
+
+  /** Lets a call's frame be run first, in the resumable form. */
+  protected settled(code: string): string {
+    if (this.form === 'fast') return code;
+    const temp = this.temp();
+    this.release(temp);
+    return `(R.isFrame(${temp} = ${code}) ? yield ${temp} : ${temp})`;
+  }
+
+  /** The value of a global that a script cannot change; undefined where that is not known. */
+  protected fixedGlobal(name: Bytes): LuaValue {
+    return name === 'KEYS' || name === 'ARGV' ? undefined : this.library.globals.get(name);
+  }
+
+  /** The value of an expression that stands for a library value, `redis.call`. */
+  protected fixed(node: Expression): LuaValue {
+    if (node.type === 'global') return this.fixedGlobal(node.name);
+    if (node.type !== 'index' || node.object.type !== 'global' || node.key.type !== 'string')
+      return undefined;
+    const table = this.fixedGlobal(node.object.name);
+    if (typeof table !== 'object' || !('readonly' in table) || !table.readonly) return undefined;
+    return node.object.name === '_G' ? undefined : table.get(node.key.value);
+  }
+
+  /** How messages name what an expression stands for. */
+  protected naming(node: Expression): Naming {
+    switch (node.type) {
+      case 'local':
+        return `${node.upvalue ? 'upvalue' : 'local'} '${node.variable.name}'`;
+      case 'global':
+        return `global '${node.name}'`;
+      case 'index':
+        return `field '${node.key.type === 'string' ? node.key.value : '?'}'`;
+      case 'method':
+        return '';
+      default:
+        return '';
+    }
+  }
+
+  protected kindOf(node: Expression): Kind {
+    switch (node.type) {
+      case 'number':
+      case 'string':
+      case 'table':
+      case 'function':
+        return node.type;
+      case 'true':
+      case 'false':
+        return 'boolean';
+      case 'local':
+        return this.kinds.get(node.variable) ?? 'any';
+      case 'global':
+        return node.name === 'KEYS' || node.name === 'ARGV' ? 'table' : 'any';
+      case 'paren':
+        return this.kindOf(node.inner);
+      case 'unary':
+        if (node.operator === 'not') return 'boolean';
+        return node.operator === '#' ? 'number' : this.#sameKind(node.operand, node.operand);
+      case 'binary':
+        if (node.operator === '..')
+          return this.#joins(node.left) && this.#joins(node.right) ? 'string' : 'any';
+        if ('+-*/%^'.includes(node.operator)) return this.#sameKind(node.left, node.right);
+        return 'boolean';
+      default:
+        return 'any';
+    }
+  }
+
+  #sameKind(left: Expression, right: Expression): Kind {
+    return this.kindOf(left) === 'number' && this.kindOf(right) === 'number' ? 'number' : 'any';
+  }
+
+  #joins(node: Expression): boolean {
+    const kind = this.kindOf(node);
+    return kind === 'string' || kind === 'number';
+  }
+
+  /** May be written twice: a constant, or a variable that nothing changes meanwhile. */
+  protected isSimple(node: Expression): boolean {
+    switch (node.type) {
+      case 'nil':
+      case 'true':
+      case 'false':
+      case 'number':
+      case 'string':
+        return true;
+      case 'local':
+        return !node.upvalue || !node.variable.assigned;
+      default:
+        return false;
+    }
+  }
+
+  /** Cannot run any code of the script's or the library's. */
+  protected isQuiet(node: Expression): boolean {
+    switch (node.type) {
+      case 'call':
+      case 'method':
+        return false;
+      case 'index':
+        return this.isQuiet(node.object) && this.isQuiet(node.key);
+      case 'binary':
+      case 'and':
+      case 'or':
+        return this.isQuiet(node.left) && this.isQuiet(node.right);
+      case 'unary':
+        return this.isQuiet(node.operand);
+      case 'paren':
+        return this.isQuiet(node.inner);
+      case 'table':
+        return node.items.every((item) => this.isQuiet(item.value) && (!item.key || this.isQuiet(item.key)));
+      default:
+        return true;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/** The bit library: 32-bit integers, as in LuaJIT. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { LuaFunction, LuaValue } from '../values.ts';
+import { checkNumber } from './args.ts';
+import type { Module } from './builder.ts';
+
+/** A number's low 32 bits, after rounding to the nearest integer, ties to even. */
+function bitsOf(args: readonly LuaValue[], at: number): number {
+  const value = checkNumber(args, at);
+  const floor = Math.floor(value);
+  const rest = value - floor;
+  return rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? (floor + 1) | 0 : floor | 0;
+}
+
+function folded(combine: (a: number, b: number) => number): LuaFunction {
+  return (...args) => {
+    let result = bitsOf(args, 0);
+    for (let i = 1; i < args.length; i++) result = combine(result, bitsOf(args, i));
+    return result;
+  };
+}
+
+function shift(move: (value: number, by: number) => number): LuaFunction {
+  return (...args) => {
+    const value = bitsOf(args, 0);
+    return move(value, bitsOf(args, 1) & 31) | 0;
+  };
+}
+
+const toHex: LuaFunction = (...args) => {
+  const value = bitsOf(args, 0);
+  const wanted = args.length < 2 ? 8 : bitsOf(args, 1);
+  const digits = Math.min(8, Math.abs(wanted) >>> 0);
+  const text = (value >>> 0)
+    .toString(16)
+    .padStart(8, '0')
+    .slice(8 - digits);
+  return wanted < 0 ? upperHex(text) : text;
+};
+
+function upperHex(text: Bytes): Bytes {
+  return text.replace(/[a-f]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) - 32));
+}
+
+const swap: LuaFunction = (...args) => {
+  const value = bitsOf(args, 0);
+  return (value << 24) | ((value & 0xff00) << 8) | ((value >>> 8) & 0xff00) | (value >>> 24);
+};
+
+export const BIT: Module = {
+  entries: [
+    ['tobit', (...args) => bitsOf(args, 0)],
+    ['bnot', (...args) => ~bitsOf(args, 0)],
+    ['band', folded((a, b) => a & b)],
+    ['bor', folded((a, b) => a | b)],
+    ['bxor', folded((a, b) => a ^ b)],
+    ['lshift', shift((value, by) => value << by)],
+    ['rshift', shift((value, by) => value >>> by)],
+    ['arshift', shift((value, by) => value >> by)],
+    ['rol', shift((value, by) => (value << by) | (value >>> (32 - by)))],
+    ['ror', shift((value, by) => (value >>> by) | (value << (32 - by)))],
+    ['bswap', swap],
+    ['tohex', toHex],
+  ],
+  single: [
+    'tobit',
+    'bnot',
+    'band',
+    'bor',
+    'bxor',
+    'lshift',
+    'rshift',
+    'arshift',
+    'rol',
+    'ror',
+    'bswap',
+    'tohex',
+  ],
+};

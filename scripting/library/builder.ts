@@ -1,0 +1,28 @@
+/** Puts library tables together. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import { LuaTable } from '../table.ts';
+import type { LuaFunction, LuaValue } from '../values.ts';
+
+/** What one library consists of. */
+export interface Module {
+  /** Its entries, in the order in which Lua registers them (which shows in pairs). */
+  readonly entries: readonly (readonly [Bytes, LuaValue])[];
+  /** Functions that answer exactly one value, at once. */
+  readonly single?: readonly Bytes[];
+}
+
+/** A Lua table with a library's entries. */
+export function tableFrom(module: Module): LuaTable {
+  const table = new LuaTable(module.entries.length);
+  for (const [name, value] of module.entries) table.set(name, value);
+  return table;
+}
+
+/** The functions named in `single`. */
+export function singles(module: Module): LuaFunction[] {
+  const names = new Set(module.single ?? []);
+  return module.entries
+    .filter(([name]) => names.has(name))
+    .map(([, value]) => value)
+    .filter((value) => typeof value === 'function');
+}

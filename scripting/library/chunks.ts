@@ -1,0 +1,55 @@
+/** load and loadstring: text that a script compiles while it runs. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import { LuaSyntaxError } from '../lexer.ts';
+import { callBack } from '../operations.ts';
+import { inLibrary, raise, S } from '../state.ts';
+import { firstOf, type LuaFunction, toText } from '../values.ts';
+import { checkFunction, checkString, optionalString } from './args.ts';
+
+/** Compiles text under a chunk's displayed name. */
+export type ChunkCompiler = (source: Bytes, chunk: Bytes) => LuaFunction;
+
+const NAME_ROOM = 43;
+
+/** How messages show a chunk: '=name' and '@file' as they are, text by its first line. */
+export function chunkName(name: Bytes): Bytes {
+  if (name.startsWith('=')) return name.slice(1, 60);
+  if (name.startsWith('@')) return name.length > 52 ? `...${name.slice(-51)}` : name.slice(1);
+  const line = /^[^\r\n]*/.exec(name)![0].slice(0, NAME_ROOM);
+  return `[string "${line}${line.length < name.length ? '...' : ''}"]`;
+}
+
+function compiled(compile: ChunkCompiler, source: Bytes, name: Bytes) {
+  try {
+    return compile(source, chunkName(name));
+  } catch (thrown) {
+    if (thrown instanceof LuaSyntaxError) return [undefined, thrown.message];
+    throw thrown;
+  }
+}
+
+/** loadstring(text, name) */
+export function loadString(compile: ChunkCompiler): LuaFunction {
+  return (...args) => {
+    const source = checkString(args, 0);
+    return compiled(compile, source, optionalString(args, 1, source));
+  };
+}
+
+/** load(reader, name): the reader is called until it answers nil or nothing. */
+export function load(compile: ChunkCompiler): LuaFunction {
+  return (...args) => {
+    checkFunction(args, 0);
+    const name = optionalString(args, 1, '=(load)');
+    const inside = inLibrary(S.site);
+    let source = '';
+    for (;;) {
+      if (--S.fuel < 0) raise('too much to load');
+      const piece = firstOf(callBack(args[0], [], inside));
+      if (piece === undefined || piece === '') return compiled(compile, source, name);
+      const text = toText(piece);
+      if (text === undefined) return [undefined, 'reader function must return a string'];
+      source += text;
+    }
+  };
+}

@@ -1,0 +1,171 @@
+/** The redis table: everything through which a script reaches its server. */
+import { createHash } from 'node:crypto';
+import { type Bytes, formatGeneral, toBuffer } from '../../protocol/bytes.ts';
+import { type Reply, ReplyError } from '../../protocol/reply.ts';
+import { errorTable, fieldTable, toLua } from '../convert.ts';
+import { S } from '../state.ts';
+import type { LuaTable } from '../table.ts';
+import { LuaError, type LuaFunction, type LuaValue, NOTHING, toNumber, toText } from '../values.ts';
+import type { Module } from './builder.ts';
+
+export const REDIS_VERSION = '7.0.15';
+const REDIS_VERSION_NUMBER = 0x0007000f;
+const NEEDS_ONE = 'Please specify at least one argument for this redis lib call';
+const NOT_TEXT = 'Lua redis lib command arguments must be strings or integers';
+
+/** Raises a table with the error's text, as the functions of this library do. */
+function fail(text: Bytes): never {
+  throw new LuaError(errorTable(`ERR ${text}`), S.site);
+}
+
+/** A number as the argument of a command: integers in full, the rest with 17 digits. */
+function numberArgument(value: number): Bytes {
+  return Number.isSafeInteger(value) && !Object.is(value, -0) ? `${value}` : formatGeneral(value, 17);
+}
+
+/** The command in a call's arguments, or the complaint about them. */
+function commandOf(args: LuaValue[]): Bytes[] | Bytes {
+  if (args.length === 0) return NEEDS_ONE;
+  for (let i = 0; i < args.length; i++) {
+    const value = args[i];
+    if (typeof value === 'string') continue;
+    if (typeof value !== 'number') return NOT_TEXT;
+    args[i] = numberArgument(value);
+  }
+  return args as Bytes[];
+}
+
+/** Asks the host, or reads back what it said when the script ran the first time. */
+function ask(command: Bytes[]): Reply {
+  const { log } = S;
+  if (S.replayed < log.length) return log[S.replayed++]!;
+  S.fuel -= 20;
+  const reply = S.host!.call(command);
+  log.push(reply);
+  S.replayed++;
+  return reply;
+}
+
+/** redis.call */
+const call: LuaFunction = (...args) => {
+  const command = commandOf(args);
+  if (typeof command === 'string') fail(command);
+  const reply = ask(command);
+  if (typeof reply === 'string' || typeof reply === 'number') return reply;
+  if (reply instanceof ReplyError) throw new LuaError(errorTable(reply.text), S.site);
+  return toLua(reply, S.protocol);
+};
+
+/** redis.call where nobody looks at the result. */
+const callAndForget: LuaFunction = (...args) => {
+  const command = commandOf(args);
+  if (typeof command === 'string') fail(command);
+  const reply = ask(command);
+  if (reply instanceof ReplyError) throw new LuaError(errorTable(reply.text), S.site);
+  return undefined;
+};
+
+/** redis.pcall */
+const pcall: LuaFunction = (...args) => {
+  const command = commandOf(args);
+  return typeof command === 'string' ? errorTable(`ERR ${command}`) : toLua(ask(command), S.protocol);
+};
+
+const errorReply: LuaFunction = (...args) => {
+  const text = args[0];
+  if (args.length !== 1 || typeof text !== 'string') return wrongArguments();
+  const body = text.startsWith('-') ? text.slice(1) : text;
+  return fieldTable('err', body.includes(' ') ? body : `ERR ${body}`);
+};
+
+const statusReply: LuaFunction = (...args) => {
+  const text = args[0];
+  return args.length === 1 && typeof text === 'string' ? fieldTable('ok', text) : wrongArguments();
+};
+
+function wrongArguments(): LuaTable {
+  return errorTable('ERR wrong number or type of arguments');
+}
+
+const sha1hex: LuaFunction = (...args) => {
+  if (args.length !== 1) fail('wrong number of arguments');
+  return sha1Of(toText(args[0]) ?? '');
+};
+
+/** SHA-1 in hexadecimal. */
+export function sha1Of(text: Bytes): Bytes {
+  return createHash('sha1').update(toBuffer(text)).digest('hex');
+}
+
+const log: LuaFunction = (...args) => {
+  if (args.length < 2) fail('redis.log() requires two arguments or more.');
+  const level = toNumber(args[0]);
+  if (level === undefined) fail('First argument must be a number (log level).');
+  if (level < 0 || level > 3) fail('Invalid debug level.');
+  const text = args.slice(1).map((part) => toText(part) ?? '');
+  if (S.replayed === S.log.length) {
+    S.host!.log(Math.trunc(level), text.join(' '));
+    S.log.push(null);
+  }
+  S.replayed++;
+  return NOTHING;
+};
+
+const setProtocol: LuaFunction = (...args) => {
+  if (args.length !== 1) fail('redis.setresp() requires one argument.');
+  const version = toNumber(args[0]);
+  if (version !== 2 && version !== 3) fail('RESP version must be 2 or 3.');
+  S.protocol = version;
+  S.host!.setProtocol(version);
+  return NOTHING;
+};
+
+const setReplication: LuaFunction = (...args) => {
+  if (args.length !== 1) fail('redis.set_repl() requires two arguments.');
+  const targets = Math.trunc(toNumber(args[0]) ?? 0);
+  if ((targets & ~3) !== 0) {
+    fail('Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.');
+  }
+  S.host!.setReplication(targets);
+  return NOTHING;
+};
+
+const mayRun: LuaFunction = (...args) => {
+  const command = commandOf(args);
+  if (typeof command === 'string') fail(command);
+  const allowed = S.host!.allowed(command);
+  if (allowed === undefined) fail('Invalid command passed to redis.acl_check_cmd()');
+  return allowed;
+};
+
+export const REDIS: Module = {
+  entries: [
+    ['call', call],
+    ['pcall', pcall],
+    ['log', log],
+    ['LOG_DEBUG', 0],
+    ['LOG_VERBOSE', 1],
+    ['LOG_NOTICE', 2],
+    ['LOG_WARNING', 3],
+    ['setresp', setProtocol],
+    ['sha1hex', sha1hex],
+    ['error_reply', errorReply],
+    ['status_reply', statusReply],
+    ['set_repl', setReplication],
+    ['REPL_NONE', 0],
+    ['REPL_AOF', 1],
+    ['REPL_SLAVE', 2],
+    ['REPL_REPLICA', 2],
+    ['REPL_ALL', 3],
+    ['acl_check_cmd', mayRun],
+    ['REDIS_VERSION_NUM', REDIS_VERSION_NUMBER],
+    ['REDIS_VERSION', REDIS_VERSION],
+    ['replicate_commands', () => true],
+    ['breakpoint', () => false],
+    ['debug', () => NOTHING],
+  ],
+  single: ['call', 'pcall', 'sha1hex', 'error_reply', 'status_reply', 'acl_check_cmd'],
+};
+
+/** What to call instead where the result is not used. */
+export const DISCARDING: ReadonlyMap<LuaFunction, LuaFunction> = new Map([[call, callAndForget]]);

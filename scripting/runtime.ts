@@ -1,0 +1,61 @@
+/** The functions that compiled scripts call by name. */
+import { isFrame } from './frames.ts';
+import { iterate } from './iterate.ts';
+import * as operations from './operations.ts';
+import { raiseAt, type Site } from './state.ts';
+import { LuaTable } from './table.ts';
+import { type LuaValue, listOf, NOTHING, Signal, toNumber } from './values.ts';
+
+/** A table of positional items; takes the array over. `room` is what the constructor announced. */
+function tableOf(items: LuaValue[], room: number): LuaTable {
+  const table = new LuaTable();
+  while (items.length < room) items.push(undefined);
+  if (items.length > 0) table.arr = items;
+  return table;
+}
+
+/** Puts a constructor's positional items into a table that has fields too. */
+function fill(table: LuaTable, items: LuaValue[]): void {
+  table.reserve(items.length);
+  for (let i = 0; i < items.length; i++) table.set(i + 1, items[i]);
+}
+
+/** Lua 5.1's `arg`. */
+function argTable(values: LuaValue[]): LuaTable {
+  const table = LuaTable.from([...values]);
+  table.set('n', values.length);
+  return table;
+}
+
+function forNumber(value: LuaValue, what: string, site: Site): number {
+  return toNumber(value) ?? raiseAt(site, `'for' ${what} must be a number`);
+}
+
+function remainder(x: number, y: number): number {
+  return x - Math.floor(x / y) * y;
+}
+
+function spent(): never {
+  throw new Signal('fuel');
+}
+
+function tooDeep(): never {
+  throw new Signal('depth');
+}
+
+/** Everything that source may name after `R.`. */
+export const RUNTIME: Readonly<Record<string, unknown>> = {
+  ...operations,
+  LuaTable,
+  NOTHING,
+  argTable,
+  fill,
+  forNumber,
+  isFrame,
+  iterate,
+  listOf,
+  remainder,
+  spent,
+  tableOf,
+  tooDeep,
+};

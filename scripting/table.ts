@@ -1,0 +1,342 @@
+/** Lua's table, with the real one's array part, hash part and growth, so that `#`, `next` and `pairs` answer in the same order. */
+import type { LuaValue } from './values.ts';
+
+const EMPTY: LuaValue[] = [];
+const DUMMY_KEYS: LuaValue[] = [undefined];
+const DUMMY_VALUES: LuaValue[] = [undefined];
+const DUMMY_LINKS: number[] = [-1];
+const MAX_SIZE = 2 ** 26;
+
+const doubles = new Float64Array(1);
+const words = new Uint32Array(doubles.buffer);
+
+/** Thrown when a table would outgrow what one script may hold. */
+export class TableOverflow extends Error {}
+
+/** Lua 5.1's hash of a string: it looks at 32 characters at most. */
+export function hashString(text: string): number {
+  let hash = text.length;
+  const step = (hash >> 5) + 1;
+  for (let at = hash; at >= step; at -= step) {
+    hash ^= ((hash << 5) + (hash >>> 2) + text.charCodeAt(at - 1)) | 0;
+  }
+  return hash;
+}
+
+let lastIdentity = 0;
+const identities = new WeakMap<object, number>();
+
+/** A number for an object that has no order of its own: what a pointer is to Lua. */
+export function identityOf(value: object): number {
+  let id = identities.get(value);
+  if (id === undefined) identities.set(value, (id = ++lastIdentity));
+  return id;
+}
+
+/** Starts the count of identities anew, so that a script that is run again counts alike. */
+export function resetIdentities(): void {
+  lastIdentity = 0x1000;
+}
+
+/** A Lua table. `arr[i]` is key i + 1; the hash part is Lua's chained scatter table with Brent's variation. */
+export class LuaTable {
+  arr: LuaValue[] = EMPTY;
+  /** Neither a metatable nor read-only: the fast paths may read and write at will. */
+  plain = true;
+  meta: LuaTable | undefined = undefined;
+  readonly = false;
+  /** Grows with each rehash: cursors then look their key up again. */
+  moves = 0;
+  keys: LuaValue[] = DUMMY_KEYS;
+  values: LuaValue[] = DUMMY_VALUES;
+  links: number[] = DUMMY_LINKS;
+  mask = 0;
+  free = 0;
+
+  /** @param slots hash entries to make room for, @param size array items likewise: a constructor's counts */
+  constructor(slots = 0, size = 0) {
+    if (slots > 0) this.#setSlots(slots);
+    if (size > 0) this.arr = new Array<LuaValue>(size).fill(undefined);
+  }
+
+  /** A table that holds the items as 1 to n, as if they had been appended one by one; takes the array over. */
+  static from(items: LuaValue[]): LuaTable {
+    const table = new LuaTable();
+    let size = 1;
+    while (size < items.length) size *= 2;
+    if (items.length > 0) {
+      for (let i = items.length; i < size; i++) items.push(undefined);
+      table.arr = items;
+    }
+    return table;
+  }
+
+  get(key: LuaValue): LuaValue {
+    if (typeof key === 'string') return this.getString(key, hashString(key));
+    if (typeof key === 'number') {
+      const at = key - 1;
+      if (at >= 0 && at < this.arr.length && Math.floor(at) === at) return this.arr[at];
+    } else if (key === undefined) return undefined;
+    const slot = this.#find(key, this.#main(key));
+    return slot < 0 ? undefined : this.values[slot];
+  }
+
+  /** As get, for a string whose hash is known. */
+  getString(key: string, hash: number): LuaValue {
+    const keys = this.keys;
+    let at = hash & this.mask;
+    do {
+      if (keys[at] === key) return this.values[at];
+      at = this.links[at]!;
+    } while (at >= 0);
+    return undefined;
+  }
+
+  /** Assigns without metamethods. The key is neither nil nor NaN (the caller has said so to the script). */
+  set(key: LuaValue, value: LuaValue): void {
+    if (typeof key === 'string') {
+      this.setString(key, hashString(key), value);
+      return;
+    }
+    if (typeof key === 'number') {
+      const at = key - 1;
+      if (at >= 0 && at < this.arr.length && Math.floor(at) === at) {
+        this.arr[at] = value;
+        return;
+      }
+    }
+    const slot = this.#find(key, this.#main(key));
+    if (slot >= 0) this.values[slot] = value;
+    else this.#insert(key, value);
+  }
+
+  /** As set, for a string whose hash is known. */
+  setString(key: string, hash: number, value: LuaValue): void {
+    const keys = this.keys;
+    let at = hash & this.mask;
+    do {
+      if (keys[at] === key) {
+        this.values[at] = value;
+        return;
+      }
+      at = this.links[at]!;
+    } while (at >= 0);
+    this.#insert(key, value);
+  }
+
+  /** A border, found as Lua 5.1 finds it: what `#` answers. */
+  length(): number {
+    const arr = this.arr;
+    let high = arr.length;
+    if (high > 0 && arr[high - 1] === undefined) {
+      let low = 0;
+      while (high - low > 1) {
+        const middle = (low + high) >>> 1;
+        if (arr[middle - 1] === undefined) high = middle;
+        else low = middle;
+      }
+      return low;
+    }
+    return this.keys === DUMMY_KEYS ? high : this.#unbound(high);
+  }
+
+  #unbound(from: number): number {
+    let low = from;
+    let high = from + 1;
+    while (this.get(high) !== undefined) {
+      low = high;
+      high *= 2;
+      if (high > 0x7ffffffd) {
+        low = 1;
+        while (this.get(low) !== undefined) low++;
+        return low - 1;
+      }
+    }
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (this.get(middle) === undefined) high = middle;
+      else low = middle;
+    }
+    return low;
+  }
+
+  /** Where the key stands in the order of traversal; 0 for nil, -1 when it is not in the table. */
+  position(key: LuaValue): number {
+    if (key === undefined) return 0;
+    if (typeof key === 'number' && key >= 1 && key <= this.arr.length && Math.floor(key) === key) return key;
+    const slot = this.#find(key, this.#main(key));
+    return slot < 0 ? -1 : this.arr.length + slot + 1;
+  }
+
+  /** The first position after this one that holds a value; 0 at the end. */
+  advance(position: number): number {
+    const size = this.arr.length;
+    let at = position;
+    for (; at < size; at++) if (this.arr[at] !== undefined) return at + 1;
+    if (this.keys === DUMMY_KEYS) return 0;
+    for (let slot = at - size; slot <= this.mask; slot++) {
+      if (this.values[slot] !== undefined) return size + slot + 1;
+    }
+    return 0;
+  }
+
+  keyAt(position: number): LuaValue {
+    return position <= this.arr.length ? position : this.keys[position - this.arr.length - 1];
+  }
+
+  valueAt(position: number): LuaValue {
+    return position <= this.arr.length ? this.arr[position - 1] : this.values[position - this.arr.length - 1];
+  }
+
+  /** Makes room for this many array items at once, as a constructor's list does. */
+  reserve(size: number): void {
+    if (size > this.arr.length) this.#resize(size, this.keys === DUMMY_KEYS ? 0 : this.mask + 1);
+  }
+
+  #main(key: LuaValue): number {
+    if (typeof key === 'string') return hashString(key) & this.mask;
+    if (typeof key === 'number') {
+      if (key === 0) return 0;
+      doubles[0] = key;
+      return ((words[0]! + words[1]!) >>> 0) % (this.mask | 1);
+    }
+    if (typeof key === 'boolean') return (key ? 1 : 0) & this.mask;
+    return identityOf(key as object) % (this.mask | 1);
+  }
+
+  #find(key: LuaValue, main: number): number {
+    let at = main;
+    do {
+      if (this.keys[at] === key) return at;
+      at = this.links[at]!;
+    } while (at >= 0);
+    return -1;
+  }
+
+  #insert(key: LuaValue, value: LuaValue): void {
+    let at = this.#main(key);
+    if (this.keys === DUMMY_KEYS || this.values[at] !== undefined) {
+      const spare = this.keys === DUMMY_KEYS ? -1 : this.#spare();
+      if (spare < 0) {
+        this.#rehash(key);
+        this.set(key, value);
+        return;
+      }
+      at = this.#collide(at, spare);
+    }
+    this.keys[at] = key;
+    this.values[at] = value;
+  }
+
+  /** Two keys want one slot: the one that is not at home moves. Answers where the newcomer goes. */
+  #collide(at: number, spare: number): number {
+    const { keys, values, links } = this;
+    const home = this.#main(keys[at]);
+    if (home === at) {
+      links[spare] = links[at]!;
+      links[at] = spare;
+      return spare;
+    }
+    let previous = home;
+    while (links[previous] !== at) previous = links[previous]!;
+    links[previous] = spare;
+    keys[spare] = keys[at];
+    values[spare] = values[at];
+    links[spare] = links[at]!;
+    links[at] = -1;
+    values[at] = undefined;
+    return at;
+  }
+
+  #spare(): number {
+    while (this.free > 0) {
+      this.free--;
+      if (this.keys[this.free] === undefined) return this.free;
+    }
+    return -1;
+  }
+
+  #rehash(extra: LuaValue): void {
+    const counts = new Array<number>(28).fill(0);
+    let integers = 0;
+    let total = 1;
+    const arr = this.arr;
+    for (let bound = 1, slice = 0, at = 0; at < arr.length; bound *= 2, slice++) {
+      const end = Math.min(bound, arr.length);
+      let used = 0;
+      for (; at < end; at++) if (arr[at] !== undefined) used++;
+      counts[slice]! += used;
+      integers += used;
+    }
+    total += integers;
+    if (this.keys !== DUMMY_KEYS) {
+      for (let slot = this.mask; slot >= 0; slot--) {
+        if (this.values[slot] === undefined) continue;
+        total++;
+        integers += countInteger(this.keys[slot], counts);
+      }
+    }
+    integers += countInteger(extra, counts);
+    let size = 0;
+    let inArray = 0;
+    for (let i = 0, bound = 1, sum = 0; bound / 2 < integers; i++, bound *= 2) {
+      sum += counts[i]!;
+      if (counts[i]! > 0 && sum > bound / 2) {
+        size = bound;
+        inArray = sum;
+      }
+      if (sum === integers) break;
+    }
+    this.#resize(size, total - inArray);
+  }
+
+  #resize(size: number, slots: number): void {
+    if (size > MAX_SIZE || slots > MAX_SIZE) throw new TableOverflow();
+    const { keys, values, arr } = this;
+    const old = keys === DUMMY_KEYS ? -1 : this.mask;
+    this.moves++;
+    if (size > arr.length) {
+      const grown = arr === EMPTY ? [] : arr;
+      for (let i = grown.length; i < size; i++) grown.push(undefined);
+      this.arr = grown;
+    }
+    this.#setSlots(slots);
+    if (size < arr.length) {
+      const tail = arr.splice(size);
+      if (size === 0) this.arr = EMPTY;
+      for (let i = 0; i < tail.length; i++) if (tail[i] !== undefined) this.set(size + i + 1, tail[i]);
+    }
+    for (let slot = old; slot >= 0; slot--) {
+      if (values[slot] !== undefined) this.set(keys[slot], values[slot]);
+    }
+  }
+
+  #setSlots(count: number): void {
+    if (count === 0) {
+      this.keys = DUMMY_KEYS;
+      this.values = DUMMY_VALUES;
+      this.links = DUMMY_LINKS;
+      this.mask = 0;
+      this.free = 0;
+      return;
+    }
+    let size = 1;
+    while (size < count) size *= 2;
+    this.keys = [];
+    this.values = [];
+    this.links = [];
+    for (let i = 0; i < size; i++) {
+      this.keys.push(undefined);
+      this.values.push(undefined);
+      this.links.push(-1);
+    }
+    this.mask = size - 1;
+    this.free = size;
+  }
+}
+
+function countInteger(key: LuaValue, counts: number[]): number {
+  if (typeof key !== 'number' || key < 1 || key > MAX_SIZE || Math.floor(key) !== key) return 0;
+  counts[key === 1 ? 0 : 32 - Math.clz32(key - 1)]!++;
+  return 1;
+}
