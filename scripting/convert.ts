@@ -1,5 +1,5 @@
 /** Replies to Lua values and back, by the rules of Redis 7.0. */
-import { type Bytes, formatDouble } from '../protocol/bytes.ts';
+import { approximate, type Bytes, formatDouble } from '../protocol/bytes.ts';
 import {
   BigNumber,
   Double,
@@ -39,7 +39,7 @@ export function toLua(reply: Reply, protocol: 2 | 3): LuaValue {
   if (reply === null || reply instanceof NullArray) return protocol === 2 ? false : undefined;
   if (Array.isArray(reply)) return listToLua(reply, protocol);
   if (reply instanceof SimpleString) return fieldTable('ok', reply.text);
-  if (typeof reply === 'bigint') return Number(reply);
+  if (typeof reply === 'bigint') return approximate(reply);
   if (typeof reply === 'boolean') return protocol === 3 ? reply : reply ? 1 : 0;
   if (reply instanceof ReplyError) return errorTable(reply.text);
   return protocol === 2 ? olderToLua(reply) : newerToLua(reply);

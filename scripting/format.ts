@@ -1,5 +1,5 @@
 /** C's printf conversions, exact to the last digit: ties round to even, where JavaScript rounds them up. */
-import type { Bytes } from '../protocol/bytes.ts';
+import { approximate, type Bytes } from '../protocol/bytes.ts';
 
 const view = new DataView(new ArrayBuffer(8));
 
@@ -15,7 +15,7 @@ export interface Spec {
 function parts(value: number): { mantissa: bigint; exponent: number } {
   view.setFloat64(0, value);
   const bits = view.getBigUint64(0);
-  const raw = Number((bits >> 52n) & 0x7ffn);
+  const raw = approximate((bits >> 52n) & 0x7ffn);
   const fraction = bits & 0xfffffffffffffn;
   return raw === 0
     ? { mantissa: fraction, exponent: -1074 }

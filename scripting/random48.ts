@@ -1,5 +1,7 @@
 /** The generator behind math.random in Redis: the 48-bit linear congruence of drand48, the same on every machine. */
 
+import { approximate } from '../protocol/bytes.ts';
+
 const MULTIPLIER = 0x5deece66dn;
 const MASK = 0xffffffffffffn;
 
@@ -24,6 +26,6 @@ export class Random48 {
   /** The next number, from 0 to 2^31 - 1. */
   next(): number {
     this.#state = (this.#state * MULTIPLIER + 11n) & MASK;
-    return Number(this.#state >> 17n);
+    return approximate(this.#state >> 17n);
   }
 }

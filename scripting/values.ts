@@ -1,5 +1,5 @@
 /** Lua values as JavaScript values, and the conversions between numbers and strings that Lua makes by itself. */
-import type { Bytes } from '../protocol/bytes.ts';
+import { approximate, type Bytes } from '../protocol/bytes.ts';
 import { formatFloat } from './format.ts';
 import type { Site } from './state.ts';
 import type { LuaTable } from './table.ts';
@@ -113,7 +113,7 @@ export function stringToNumber(text: Bytes): number | undefined {
 
 function hexadecimal(whole: string, part: string, power: number): number {
   const digits = BigInt(`0x${whole}${part}`);
-  return Number(digits) * 2 ** (power - 4 * part.length);
+  return approximate(digits) * 2 ** (power - 4 * part.length);
 }
 
 /** A number, or a string that reads as one; undefined for everything else. */

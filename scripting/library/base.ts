@@ -1,5 +1,5 @@
 /** Lua's basic functions, as far as Redis' sandbox has them. */
-import type { Bytes } from '../../protocol/bytes.ts';
+import { approximate, type Bytes } from '../../protocol/bytes.ts';
 import { after } from '../frames.ts';
 import { listNext, nextEntry, setPairsNext } from '../iterate.ts';
 import { callBack, metamethod } from '../operations.ts';
@@ -87,8 +87,8 @@ function parseBase(text: Bytes, base: number): number | undefined {
     if (digit >= base) return undefined;
     value = value * BigInt(base) + BigInt(digit);
   }
-  if (value >= 1n << 64n) return Number((1n << 64n) - 1n);
-  return Number(sign === '-' ? BigInt.asUintN(64, -value) : value);
+  if (value >= 1n << 64n) return approximate((1n << 64n) - 1n);
+  return approximate(sign === '-' ? BigInt.asUintN(64, -value) : value);
 }
 
 const next: LuaFunction = (...args) => nextEntry(checkTable(args, 0), args[1]);
