@@ -4,15 +4,7 @@ import { callBack, isTrue, less, MAX_STRING } from '../operations.ts';
 import { inLibrary, raise, raiseBare, S, type Site } from '../state.ts';
 import type { LuaTable } from '../table.ts';
 import { firstOf, type LuaFunction, type LuaValue, NOTHING, toText, typeName } from '../values.ts';
-import {
-  argumentError,
-  checkAny,
-  checkFunction,
-  checkInt32,
-  checkTable,
-  optionalInteger,
-  optionalString,
-} from './args.ts';
+import { checkFunction, checkInt32, checkTable, optionalInteger, optionalString } from './args.ts';
 import { rawSetValue } from './base.ts';
 import type { Module } from './builder.ts';
 
