@@ -15,6 +15,8 @@ const LINE_MAX = 64 * 1024;
 const COUNT_MAX = 2147483647;
 /** The longest argument that is taken when it comes: V8's strings end 24 bytes short of 512 MiB, and a reply needs a head. */
 const STRING_MAX = 2 ** 29 - 1024;
+/** Places that an announced count of arguments reserves at most. */
+const RESERVED = 64;
 const STRANGER_COUNT = 10;
 const STRANGER_BULK = 16384;
 
@@ -32,6 +34,26 @@ const STAR = 42;
 const DOLLAR = 36;
 const EMPTY = Buffer.alloc(0);
 
+/** Short arguments repeat (SET, NX, PX, 1, 30000): the latest of each slot is handed out again, without a new string. */
+const WORD_MAX = 8;
+const WORD_SLOTS = 1024;
+const words: Bytes[] = new Array<Bytes>(WORD_SLOTS).fill('');
+
+function word(buf: Buffer, start: number, stop: number): Bytes {
+  let hash = stop - start;
+  for (let i = start; i < stop; i++) hash = (Math.imul(hash, 31) + buf[i]!) | 0;
+  const slot = (hash ^ (hash >>> 10)) & (WORD_SLOTS - 1);
+  const known = words[slot]!;
+  if (known.length === stop - start) {
+    let i = 0;
+    while (start + i < stop && known.charCodeAt(i) === buf[start + i]) i++;
+    if (start + i === stop) return known;
+  }
+  const fresh = buf.latin1Slice(start, stop);
+  words[slot] = fresh;
+  return fresh;
+}
+
 /**
  * One client's incremental request decoder. Feed it with write(), then call next() until it answers undefined: by then
  * it has copied what it must keep, and the chunk may be reused. Who stops earlier (a blocked client) calls retain().
@@ -46,7 +68,8 @@ export class RequestDecoder {
   #owned = false;
   #expecting: Expecting = START;
   #argv: Bytes[] = [];
-  /** Arguments of the current request still to come. */
+  /** Arguments of the current request that are in #argv, and that are still to come. */
+  #taken = 0;
   #missing = 0;
   /** The unfinished line, or ''. */
   #line: Bytes = '';
@@ -124,7 +147,7 @@ export class RequestDecoder {
     }
     pos += 2;
     const maxBulk = this.#limits.maxBulk;
-    const argv: Bytes[] = [];
+    const argv = new Array<Bytes>(count);
     for (let i = 0; i < count; i++) {
       if (pos + 4 > end || buf[pos] !== DOLLAR) return undefined;
       let length = buf[pos + 1]! - 48;
@@ -143,7 +166,7 @@ export class RequestDecoder {
       pos += 2;
       const stop = pos + length;
       if (stop + 2 > end || length > maxBulk) return undefined;
-      argv.push(buf.latin1Slice(pos, stop));
+      argv[i] = length <= WORD_MAX ? word(buf, pos, stop) : buf.latin1Slice(pos, stop);
       pos = stop + 2;
     }
     this.#pos = pos;
@@ -179,6 +202,8 @@ export class RequestDecoder {
     }
     this.#expecting = count > 0 ? LENGTH : START;
     this.#missing = approximate(count);
+    this.#argv = new Array<Bytes>(Math.max(0, Math.min(this.#missing, RESERVED)));
+    this.#taken = 0;
   }
 
   #length(line: Bytes): undefined {
@@ -208,11 +233,11 @@ export class RequestDecoder {
       return undefined;
     }
     if (this.#bulkFilled === 0) {
-      this.#argv.push(this.#buf.latin1Slice(this.#pos, this.#pos + this.#bulkLength));
+      this.#argv[this.#taken++] = this.#buf.latin1Slice(this.#pos, this.#pos + this.#bulkLength);
       this.#pos += needed;
     } else {
       this.#collect(this.#pos + needed);
-      this.#argv.push(this.#bulk.latin1Slice(0, this.#bulkLength));
+      this.#argv[this.#taken++] = this.#bulk.latin1Slice(0, this.#bulkLength);
       this.#bulk = EMPTY;
       this.#bulkFilled = 0;
     }

@@ -4,6 +4,7 @@ import {
   BigNumber,
   Double,
   MapReply,
+  NULL_ARRAY,
   NullArray,
   OK,
   PairsReply,
@@ -27,6 +28,8 @@ export function encodeReply(reply: Reply, protocol: 2 | 3): Bytes {
   if (typeof reply === 'number') return encodeInteger(reply);
   if (reply === OK) return '+OK\r\n';
   if (reply === null) return protocol === 2 ? '$-1\r\n' : '_\r\n';
+  if (reply === NULL_ARRAY) return protocol === 2 ? '*-1\r\n' : '_\r\n';
+  if (reply instanceof SimpleString) return `+${oneLine(reply.text)}\r\n`;
   return isAggregate(reply) ? encodeNested(reply, protocol) : encodeLeaf(reply, protocol);
 }
 
@@ -57,11 +60,12 @@ type Leaf = Exclude<Reply, Aggregate>;
 
 function isAggregate(reply: Reply): reply is Aggregate {
   return (
-    Array.isArray(reply) ||
-    reply instanceof MapReply ||
-    reply instanceof PairsReply ||
-    reply instanceof SetReply ||
-    reply instanceof PushReply
+    typeof reply === 'object' &&
+    (Array.isArray(reply) ||
+      reply instanceof MapReply ||
+      reply instanceof PairsReply ||
+      reply instanceof SetReply ||
+      reply instanceof PushReply)
   );
 }
 
@@ -95,46 +99,49 @@ function oneLine(text: Bytes): Bytes {
   return LINE_BREAK.test(text) ? text.replace(/[\r\n]/g, ' ') : text;
 }
 
-/** A container being written. `paired`: every second item opens an array of two. */
+/** A container whose writing was interrupted by an inner one. `paired`: every second item opens an array of two. */
 interface Frame {
   readonly items: readonly Reply[];
   readonly paired: boolean;
-  next: number;
+  readonly next: number;
 }
 
 function encodeNested(reply: Aggregate, protocol: 2 | 3): Bytes {
   const outer: Frame[] = [];
-  let frame = openFrame(reply, protocol);
+  let items = itemsOf(reply);
+  let paired = protocol === 3 && reply instanceof PairsReply;
+  let next = 0;
   let out = encodeHead(reply, protocol);
   for (;;) {
-    const { items, paired } = frame;
-    if (frame.next === items.length) {
+    if (next === items.length) {
       const parent = outer.pop();
       if (parent === undefined) return out;
-      frame = parent;
+      ({ items, paired, next } = parent);
       continue;
     }
-    if (paired && frame.next % 2 === 0) out += '*2\r\n';
-    const item = items[frame.next++]!;
-    if (isAggregate(item)) {
+    if (paired && next % 2 === 0) out += '*2\r\n';
+    const item = items[next++]!;
+    if (typeof item === 'string') {
+      out += encodeBulk(item);
+    } else if (isAggregate(item)) {
       out += encodeHead(item, protocol);
-      outer.push(frame);
-      frame = openFrame(item, protocol);
+      outer.push({ items, paired, next });
+      items = itemsOf(item);
+      paired = protocol === 3 && item instanceof PairsReply;
+      next = 0;
     } else {
       out += encodeLeaf(item, protocol);
     }
   }
 }
 
-function openFrame(reply: Aggregate, protocol: 2 | 3): Frame {
-  if (!('items' in reply)) return { items: reply, paired: false, next: 0 };
-  return { items: reply.items, paired: protocol === 3 && reply instanceof PairsReply, next: 0 };
+function itemsOf(reply: Aggregate): readonly Reply[] {
+  return Array.isArray(reply) ? reply : (reply as MapReply).items;
 }
 
 function encodeHead(reply: Aggregate, protocol: 2 | 3): Bytes {
-  if (!('items' in reply)) return encodeArrayHead(reply.length);
-  const length = reply.items.length;
-  if (protocol === 2) return encodeArrayHead(length);
+  const { length } = itemsOf(reply);
+  if (protocol === 2 || Array.isArray(reply)) return encodeArrayHead(length);
   if (reply instanceof MapReply) return `%${length / 2}\r\n`;
   if (reply instanceof PairsReply) return encodeArrayHead(length / 2);
   return reply instanceof SetReply ? `~${length}\r\n` : `>${length}\r\n`;
