@@ -1,8 +1,9 @@
 /** The commands of a connection's life and of the node itself, answered as redis-server answers them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LostlockServer, startServer } from '../../index.ts';
+import { splitInline } from '../../protocol/inline.ts';
+import { RawClient } from '../support/raw-client.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../support/redis-server.ts';
-import { Wire, words } from '../support/wire.ts';
 
 /** Each script runs on a connection of its own, on both servers; every reply must be the same bytes. */
 const scripts: readonly (readonly string[])[] = [
@@ -122,16 +123,16 @@ describe.skipIf(!hasRedisServer)('beside redis-server (needs redis-server)', () 
   for (const protocol of ['2', '3']) {
     for (const script of scripts) {
       test(`RESP${protocol}: ${script.slice(0, 4).join(', ')}, …`, async () => {
-        const both = [
-          Wire.open({ port: ours.port, host: ours.host }),
-          Wire.open({ path: real.path }),
-        ] as const;
-        for (const wire of both) await wire.call('HELLO', protocol);
+        const both = [await RawClient.connect(ours), await RawClient.connect({ path: real.path })];
+        for (const client of both) await client.ask('HELLO', protocol);
         for (const line of script) {
-          const [mine, theirs] = await Promise.all(both.map((wire) => wire.call(...words(line))));
+          const words = splitInline(line) as [string, ...string[]];
+          const [mine, theirs] = await Promise.all(
+            both.map(async (client) => (await client.ask(...words)).raw),
+          );
           expect(`${line} -> ${withoutId(mine)}`).toBe(`${line} -> ${withoutId(theirs)}`);
         }
-        for (const wire of both) wire.close();
+        for (const client of both) client.close();
       });
     }
   }
@@ -139,17 +140,18 @@ describe.skipIf(!hasRedisServer)('beside redis-server (needs redis-server)', () 
 
 test('what names the node itself has the form that clients read', async () => {
   await using server = await startServer();
-  const wire = Wire.open({ port: server.port, host: server.host });
-  expect(await wire.call('HELLO', '3')).toMatch(/^%7\r\n\$6\r\nserver\r\n\$5\r\nredis\r\n\$7\r\nversion\r\n/);
-  expect(await wire.call('CLIENT', 'SETINFO', 'LIB-NAME', 'mine')).toBe('+OK\r\n');
-  const id = await wire.call('CLIENT', 'ID');
+  const client = await RawClient.connect(server);
+  const call = async (...words: [string, ...string[]]): Promise<string> => (await client.ask(...words)).raw;
+  expect(await call('HELLO', '3')).toMatch(/^%7\r\n\$6\r\nserver\r\n\$5\r\nredis\r\n\$7\r\nversion\r\n/);
+  expect(await call('CLIENT', 'SETINFO', 'LIB-NAME', 'mine')).toBe('+OK\r\n');
+  const id = await call('CLIENT', 'ID');
   expect(id).toMatch(/^:\d+\r\n$/);
-  expect(await wire.call('CLIENT', 'INFO')).toContain(`id=${id.slice(1, -2)} addr=127.0.0.1:`);
-  expect(await wire.call('CLIENT', 'LIST')).toContain('cmd=client|list');
-  expect(await wire.call('INFO', 'replication')).toContain('role:master\r\n');
-  expect(await wire.call('TIME')).toMatch(/^\*2\r\n\$10\r\n\d{10}\r\n\$\d\r\n\d{0,6}/);
-  expect(await wire.call('COMMAND', 'COUNT')).toMatch(/^:\d+\r\n$/);
-  expect(await wire.call('COMMAND', 'LIST')).toContain('$3\r\nset\r\n');
-  expect(await wire.call('COMMAND', 'DOCS', 'get')).toContain('summary');
-  wire.close();
+  expect(await call('CLIENT', 'INFO')).toContain(`id=${id.slice(1, -2)} addr=127.0.0.1:`);
+  expect(await call('CLIENT', 'LIST')).toContain('cmd=client|list');
+  expect(await call('INFO', 'replication')).toContain('role:master\r\n');
+  expect(await call('TIME')).toMatch(/^\*2\r\n\$10\r\n\d{10}\r\n\$\d\r\n\d{0,6}/);
+  expect(await call('COMMAND', 'COUNT')).toMatch(/^:\d+\r\n$/);
+  expect(await call('COMMAND', 'LIST')).toContain('$3\r\nset\r\n');
+  expect(await call('COMMAND', 'DOCS', 'get')).toContain('summary');
+  client.close();
 });
