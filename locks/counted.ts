@@ -7,7 +7,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Core, Counted } from './core.ts';
-import { NotReplicated } from './errors.ts';
 import { Held } from './held.ts';
 import { Hold, type Renewal } from './hold.ts';
 import { Lock, type Wish } from './lock.ts';
@@ -15,6 +14,7 @@ import { insist } from './retry.ts';
 import type { Script } from './script.ts';
 import { type LockServer, NoReply } from './server.ts';
 import { MARKER_MS, renewOne } from './simple.ts';
+import { take } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { type Choose, chooseFirst, type Waiter } from './wakeups.ts';
 
@@ -157,24 +157,22 @@ class CountedAcquisition implements Acquisition<Held> {
   }
 
   async #take(target: number): Promise<Taken> {
-    const { server, replication } = this.#core;
-    const ttlMs = this.#wish.leaseMs + this.#core.lockDelayMs;
-    const { script, keys, args } = this.#kind.takeScript({
+    const wanted = this.#kind.takeScript({
       owner: this.owner,
       target,
-      ttlMs,
+      ttlMs: this.#wish.leaseMs + this.#core.lockDelayMs,
       request: this.#request,
       waits: this.#waits,
     });
     try {
-      if (!replication || target > 1) return this.#kind.taken(await server.run(script, keys, args));
-      const { reply, copies, needed } = await server.runReplicated(script, keys, args, replication);
-      const taken = this.#kind.taken(reply);
-      if (taken.granted && copies! < needed) {
-        await this.#giveBack(0).catch(() => {});
-        throw new NotReplicated(this.lock, this.owner, copies!, needed);
-      }
-      return taken;
+      const reply = await take(this.#core, {
+        lock: this.lock,
+        owner: this.owner,
+        ...wanted,
+        granted: (answer) => this.#kind.taken(answer).granted,
+        undo: () => this.#giveBack(target - 1),
+      });
+      return this.#kind.taken(reply);
     } catch (error) {
       if (error instanceof NoReply) this.#unknown = true;
       throw error;

@@ -3,13 +3,12 @@ import { randomBytes } from 'node:crypto';
 import type { Core } from './core.ts';
 import { LockTimeout } from './errors.ts';
 import { latchKey } from './keys.ts';
-import { insist } from './retry.ts';
 import { latchCountDownScript, latchSetScript } from './scripts/latch.ts';
+import { ask } from './taking.ts';
 import { type Acquisition, acquireBy, type Releasable } from './waiting.ts';
 import { chooseAll } from './wakeups.ts';
 
 const LATCH_MS = 60_000;
-const PATIENCE_MS = 30_000;
 
 export interface AwaitOptions {
   /** How long to wait, in milliseconds. Default: for ever. */
@@ -34,25 +33,28 @@ export class CountDownLatch {
     if (!Number.isInteger(count) || count < 1)
       throw new RangeError(`a latch cannot count down from ${count}`);
     const { server } = this.#core;
-    const reply = await server.run(latchSetScript, [this.name, this.#channel], [count, server.publish]);
-    return Number(reply) === 1;
+    const keys = [this.name, this.#channel];
+    // Not idempotent in its reply: unanswered it is unknown, and the caller has to look.
+    const set = (): Promise<unknown> => server.run(latchSetScript, keys, [count, server.publish]);
+    return Number(await ask(this.#core, this.name, set, 0)) === 1;
   }
 
   /** Counts down by one, exactly once however many answers get lost. Gives the count that remains. */
   async countDown(): Promise<number> {
     const { server } = this.#core;
     const latch = latchKey(this.name, randomBytes(12).toString('base64url'));
-    return insist(async (unanswered) => {
+    return ask(this.#core, this.name, async (unanswered) => {
       const keys = [this.name, this.#channel, latch];
       const left = Number(await server.run(latchCountDownScript, keys, [server.publish, LATCH_MS]));
       if (unanswered === 0) server.forget(latch);
       return left;
-    }, Date.now() + PATIENCE_MS);
+    });
   }
 
   /** The count; 0 when open. */
   async getCount(): Promise<number> {
-    return Number((await this.#core.server.command(['GET', this.name])) ?? 0);
+    const get = (): Promise<unknown> => this.#core.server.command(['GET', this.name]);
+    return Number((await ask(this.#core, this.name, get)) ?? 0);
   }
 
   /** Waits until the latch is open. Throws LockTimeout after `waitMs`. */
@@ -66,7 +68,9 @@ export class CountDownLatch {
       choose: chooseAll,
       ordered: false,
       attempt: async () =>
-        (await this.getCount()) > 0 ? { retryInMs: -1 } : { held: { release: async () => {} } },
+        Number((await this.#core.server.command(['GET', this.name])) ?? 0) > 0
+          ? { retryInMs: -1 }
+          : { held: { release: async () => {} } },
       abandon: async () => {},
     };
     const opened = await acquireBy(gate, { waitMs, signal, maxSleepMs: this.#core.maxSleepMs });

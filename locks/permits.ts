@@ -7,10 +7,10 @@ import { Lock, type Wish } from './lock.ts';
 import { randomToken } from './owner.ts';
 import { insist } from './retry.ts';
 import { permitAcquireScript, permitCountScript, permitReleaseScript } from './scripts/permits.ts';
-import { semaphoreSetScript } from './scripts/semaphore.ts';
-import { chooseByCount, semaphoreChannel } from './semaphore.ts';
+import { chooseByCount, semaphoreChannel, setPermits } from './semaphore.ts';
 import { type LockServer, NoReply } from './server.ts';
 import { MARKER_MS, renewOne } from './simple.ts';
+import { ask, take } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import type { Waiter } from './wakeups.ts';
 
@@ -21,15 +21,15 @@ export class ExpirablePermits extends Lock<Held> {
 
   /** Sets the number of permits, unless it was set before. */
   async trySetPermits(permits: number): Promise<boolean> {
-    const { server } = this.core;
-    const keys = [this.name, semaphoreChannel(this.name)];
-    return Number(await server.run(semaphoreSetScript, keys, [permits, server.publish])) === 1;
+    return setPermits(this.core, this.name, permits);
   }
 
   /** The permits left, expired ones included. */
   async availablePermits(): Promise<number> {
-    const { server } = this.core;
-    return Number(await server.run(permitCountScript, permitKeys(this.name), [server.publish]));
+    const { core, name } = this;
+    const count = (): Promise<unknown> =>
+      core.server.run(permitCountScript, permitKeys(name), [core.server.publish]);
+    return Number(await ask(core, name, count));
   }
 
   protected prepare(wish: Wish): Acquisition<Held> {
@@ -79,7 +79,15 @@ class ExpirableAcquisition implements Acquisition<Held> {
     const keys = [...permitKeys(this.lock), abandonedKey(this.lock, this.#id)];
     const args = [server.publish, this.#id, this.#wish.leaseMs + lockDelayMs, this.#initial];
     try {
-      const reply = await server.run(permitAcquireScript, keys, args);
+      const reply = await take(this.#core, {
+        lock: this.lock,
+        owner: this.owner,
+        script: permitAcquireScript,
+        keys,
+        args,
+        granted: (answer) => answer === null,
+        undo: () => this.#giveBack(sentAt + this.#wish.leaseMs),
+      });
       return reply === null ? { held: this.#held(sentAt) } : { retryInMs: Number(reply) };
     } catch (error) {
       if (error instanceof NoReply) this.#unknown = true;

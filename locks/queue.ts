@@ -9,6 +9,7 @@ import { insist } from './retry.ts';
 import { queueLeaveScript, queueVisitScript } from './scripts/queue.ts';
 import { type LockServer, NoReply } from './server.ts';
 import { MARKER_MS, renewOne } from './simple.ts';
+import { take } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { chooseFirst } from './wakeups.ts';
 
@@ -59,8 +60,16 @@ class QueueAcquisition implements Acquisition<Held> {
     const ttlMs = this.#wish.leaseMs + this.#core.lockDelayMs;
     const args = [this.#id, ttlMs, this.#waits ? this.#core.placeMs : 0];
     try {
-      const reply = (await this.#core.server.run(queueVisitScript, keys, args)) as unknown[];
-      const [drawn, left] = reply.map(Number) as [number, number];
+      const reply = await take(this.#core, {
+        lock: this.lock,
+        owner: this.owner,
+        script: queueVisitScript,
+        keys,
+        args,
+        granted: (answer) => Number((answer as unknown[])[0]) >= 0,
+        undo: () => this.#leave(sentAt + this.#wish.leaseMs),
+      });
+      const [drawn, left] = (reply as unknown[]).map(Number) as [number, number];
       return drawn >= 0 ? { held: this.#held(sentAt, drawn) } : { retryInMs: left };
     } catch (error) {
       if (error instanceof NoReply) this.#unknown = true;

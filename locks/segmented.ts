@@ -5,12 +5,11 @@ import { NotOwner } from './errors.ts';
 import type { HeldLock } from './held.ts';
 import { latchKey, suffixed } from './keys.ts';
 import type { AcquireOptions } from './lock.ts';
-import { insist } from './retry.ts';
 import { segmentPutScript, segmentTakeScript } from './scripts/segmented.ts';
 import { SimpleLock } from './simple.ts';
+import { ask } from './taking.ts';
 
 const LATCH_MS = 60_000;
-const PATIENCE_MS = 30_000;
 
 export interface SegmentedOptions {
   /** How many locks the stock is split over. */
@@ -57,15 +56,13 @@ export class SegmentedLock {
     const parts = this.#locks.map(
       (_, index) => Math.floor(units / this.segments) + (index < units % this.segments ? 1 : 0),
     );
-    const set = parts.map((part, index) =>
-      this.#core.server.command(['SET', this.stockKey(index), String(part), 'NX']),
-    );
+    const set = parts.map((part, index) => this.#command(['SET', this.stockKey(index), String(part), 'NX']));
     return (await Promise.all(set)).every((reply) => reply !== null);
   }
 
   /** The sum over all segments. It is exact only while nobody takes. */
   async stock(): Promise<number> {
-    const parts = this.#locks.map((_, index) => this.#core.server.command(['GET', this.stockKey(index)]));
+    const parts = this.#locks.map((_, index) => this.#command(['GET', this.stockKey(index)]));
     return (await Promise.all(parts)).reduce<number>((sum, part) => sum + Number(part ?? 0), 0);
   }
 
@@ -105,12 +102,14 @@ export class SegmentedLock {
     const { server } = this.#core;
     const puts = portions.map(({ segment, units }) => {
       const latch = this.#latch(segment);
-      return insist(
-        () => server.run(segmentPutScript, [this.stockKey(segment), latch], [units, LATCH_MS]),
-        Date.now() + PATIENCE_MS,
-      );
+      const keys = [this.stockKey(segment), latch];
+      return ask(this.#core, this.name, () => server.run(segmentPutScript, keys, [units, LATCH_MS]));
     });
     await Promise.all(puts);
+  }
+
+  #command(command: string[]): Promise<unknown> {
+    return ask(this.#core, this.name, () => this.#core.server.command(command));
   }
 
   #latch(segment: number): string {
@@ -136,11 +135,11 @@ export class SegmentedLock {
     const latch = this.#latch(segment);
     try {
       const keys = [held.name, this.stockKey(segment), latch];
-      const taken = await insist(async (unanswered) => {
+      const taken = await ask(this.#core, this.name, async (unanswered) => {
         const reply = Number(await server.run(segmentTakeScript, keys, [held.token, units, LATCH_MS]));
         if (unanswered === 0) server.forget(latch);
         return reply;
-      }, Date.now() + PATIENCE_MS);
+      });
       if (taken < 0) throw new NotOwner(held.name, held.owner);
       return taken;
     } finally {

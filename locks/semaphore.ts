@@ -13,13 +13,12 @@ import {
   semaphoreUndoScript,
 } from './scripts/semaphore.ts';
 import { type LockServer, NoReply } from './server.ts';
+import { ask, PATIENCE_MS, take } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import type { Choose, Waiter } from './wakeups.ts';
 
 /** How long a latch keeps what a request did. */
 const LATCH_MS = 60_000;
-/** For how long an unanswered release goes on asking. */
-const PATIENCE_MS = 30_000;
 
 export interface PermitOptions extends AcquireOptions {
   /** How many permits to take at once. Default 1. */
@@ -35,20 +34,19 @@ export const chooseByCount: Choose = (waiters, text) => waiters.slice(0, Math.ma
 export class Semaphore extends Lock<Held, PermitOptions> {
   /** Sets the number of permits, unless it was set before. */
   async trySetPermits(permits: number): Promise<boolean> {
-    const { server } = this.core;
-    const keys = [this.name, semaphoreChannel(this.name)];
-    return Number(await server.run(semaphoreSetScript, keys, [permits, server.publish])) === 1;
+    return setPermits(this.core, this.name, permits);
   }
 
   /** The permits left. */
   async availablePermits(): Promise<number> {
-    return Number((await this.core.server.command(['GET', this.name])) ?? 0);
+    const { core, name } = this;
+    return Number((await ask(core, name, () => core.server.command(['GET', name]))) ?? 0);
   }
 
   /** Adds permits to the pool and wakes who waits for them. Not for permits that were acquired: release those. */
   async addPermits(permits: number): Promise<void> {
     const request = randomBytes(12).toString('base64url');
-    await giveBack(this.core.server, this.name, permits, request, undefined);
+    await giveBack(this.core, this.name, permits, request, undefined);
   }
 
   protected prepare(wish: Wish<PermitOptions>): Acquisition<Held> {
@@ -59,21 +57,31 @@ export class Semaphore extends Lock<Held, PermitOptions> {
   }
 }
 
+/** Sets a number of permits where there is none. */
+export function setPermits(core: Core, name: string, permits: number): Promise<boolean> {
+  const { server } = core;
+  const keys = [name, semaphoreChannel(name)];
+  // Not idempotent in its reply: unanswered it is unknown, and the caller has to look.
+  const set = (): Promise<unknown> => server.run(semaphoreSetScript, keys, [permits, server.publish]);
+  return ask(core, name, set, 0).then((reply) => Number(reply) === 1);
+}
+
 /** Gives permits back exactly once, however many answers get lost. */
 async function giveBack(
-  server: LockServer,
+  core: Core,
   name: string,
   permits: number,
   request: string,
   taken: { request: string; unknown: boolean } | undefined,
 ): Promise<void> {
+  const { server } = core;
   const latch = latchKey(name, request);
   const keys = [name, semaphoreChannel(name), latch, latchKey(name, taken?.request ?? request)];
   const args = [permits, LATCH_MS, server.publish, taken?.unknown ? 1 : 0];
-  await insist(async (unanswered) => {
+  await ask(core, name, async (unanswered) => {
     await server.run(semaphoreReleaseScript, keys, args);
     if (unanswered === 0) server.forget(latch);
-  }, Date.now() + PATIENCE_MS);
+  });
 }
 
 class PermitAcquisition implements Acquisition<Held> {
@@ -108,7 +116,15 @@ class PermitAcquisition implements Acquisition<Held> {
     const latch = latchKey(this.lock, this.#request);
     let reply: unknown;
     try {
-      reply = await server.run(semaphoreAcquireScript, [this.lock, latch], [this.demand, LATCH_MS]);
+      reply = await take(this.#core, {
+        lock: this.lock,
+        owner: this.owner,
+        script: semaphoreAcquireScript,
+        keys: [this.lock, latch],
+        args: [this.demand, LATCH_MS],
+        granted: (answer) => answer === null,
+        undo: () => this.#undo(),
+      });
     } catch (error) {
       if (error instanceof NoReply) this.#unknown = true;
       throw error;
@@ -120,7 +136,6 @@ class PermitAcquisition implements Acquisition<Held> {
   }
 
   #held(): Held {
-    const { server } = this.#core;
     const release = randomBytes(12).toString('base64url');
     const hold = new Hold(
       {
@@ -140,7 +155,7 @@ class PermitAcquisition implements Acquisition<Held> {
       release: async () => {
         hold.end();
         const taken = { request: this.#request, unknown: this.#unknown };
-        await giveBack(server, this.lock, this.demand, release, taken);
+        await giveBack(this.#core, this.lock, this.demand, release, taken);
         return true;
       },
       extend: async () => true,
@@ -148,13 +163,13 @@ class PermitAcquisition implements Acquisition<Held> {
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    if (!unknown) return;
+    if (unknown) this.#undo(true).catch(() => {});
+  }
+
+  #undo(background = false): Promise<unknown> {
     const { server } = this.#core;
     const keys = [this.lock, latchKey(this.lock, this.#request), this.channel];
-    insist(
-      () => server.run(semaphoreUndoScript, keys, [this.demand, LATCH_MS, server.publish]),
-      Date.now() + PATIENCE_MS,
-      true,
-    ).catch(() => {});
+    const args = [this.demand, LATCH_MS, server.publish];
+    return insist(() => server.run(semaphoreUndoScript, keys, args), Date.now() + PATIENCE_MS, background);
   }
 }

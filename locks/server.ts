@@ -14,11 +14,11 @@ export class TryAgain extends Error {
   override readonly name = 'TryAgain';
 }
 
-/** A reply that a script gave, and to how many replicas its effects are known to have come. */
+/** A reply that a script gave, to how many replicas its effects are known to have come, and how many were asked for. */
 export interface Replicated {
-  reply: unknown;
-  /** null when nobody asked. */
-  copies: number | null;
+  readonly reply: unknown;
+  readonly copies: number;
+  readonly needed: number;
 }
 
 /** How many replicas must have a write (`all`: those connected, at least one), within how long, on disk or not. */
@@ -73,7 +73,7 @@ export class LockServer {
     keys: readonly string[],
     args: readonly (string | number)[],
     { replicas, timeoutMs, fsync }: Replication,
-  ): Promise<Replicated & { needed: number }> {
+  ): Promise<Replicated> {
     const needed = replicas === 'all' ? Math.max(1, await this.#connectedReplicas()) : replicas;
     const wait = fsync
       ? ['WAITAOF', '1', String(needed), String(timeoutMs)]

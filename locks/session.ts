@@ -10,6 +10,7 @@ import { randomToken } from './owner.ts';
 import { sessionAcquireScript, sessionCloseScript } from './scripts/session.ts';
 import { type LockServer, NoReply } from './server.ts';
 import { MARKER_MS, releaseByToken, simpleChannel } from './simple.ts';
+import { ask, take } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { chooseFirst } from './wakeups.ts';
 
@@ -43,7 +44,12 @@ export class Session implements AsyncDisposable {
       throw new BadConfiguration(key, 'sessions need one server: on a cluster use locks with leases');
     }
     const sentAt = Date.now();
-    await server.command(['SET', key, key, 'PX', String(leaseMs + core.lockDelayMs)]);
+    await ask(
+      core,
+      key,
+      () => server.command(['SET', key, key, 'PX', String(leaseMs + core.lockDelayMs)]),
+      0,
+    );
     const hold = new Hold(
       {
         lock: key,
@@ -90,10 +96,9 @@ export class Session implements AsyncDisposable {
     this.#helds.clear();
     const keys = helds.flatMap(({ spec }) => [spec.lock, simpleChannel(spec.lock)]);
     const { server } = this.#core;
-    await server.run(
-      sessionCloseScript,
-      [this.key, ...keys],
-      [server.publish, ...helds.map(({ spec }) => spec.token)],
+    const values = helds.map(({ spec }) => spec.token);
+    await ask(this.#core, this.key, () =>
+      server.run(sessionCloseScript, [this.key, ...keys], [server.publish, ...values]),
     );
     for (const held of helds) held.lose('its session was closed');
   }
@@ -171,7 +176,15 @@ class SessionAcquisition implements Acquisition<Held> {
     this.#session.assertAlive();
     const keys = [this.lock, this.#session.key, abandonedKey(this.lock, this.#token)];
     try {
-      const reply = await this.#core.server.run(sessionAcquireScript, keys, [this.#token]);
+      const reply = await take(this.#core, {
+        lock: this.lock,
+        owner: this.owner,
+        script: sessionAcquireScript,
+        keys,
+        args: [this.#token],
+        granted: (answer) => answer === null,
+        undo: () => this.#giveBack(this.#session.validUntil),
+      });
       if (reply === null) return { held: this.#held() };
       if (Number(reply) === -2) throw new LockLost(this.lock, this.owner, 'its session is over');
       return { retryInMs: Number(reply) };

@@ -1,6 +1,5 @@
 /** The simple lock: a string with a random token, taken, renewed and given back by that token only. */
 import type { Core } from './core.ts';
-import { NotReplicated } from './errors.ts';
 import { type Backing, Held } from './held.ts';
 import { Hold, type Renewal } from './hold.ts';
 import { abandonedKey, prefixed } from './keys.ts';
@@ -10,6 +9,7 @@ import { insist } from './retry.ts';
 import { renewScript } from './scripts/renew.ts';
 import { simpleAcquireScript, simpleReleaseScript } from './scripts/simple.ts';
 import { type LockServer, NoReply } from './server.ts';
+import { take } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { chooseFirst } from './wakeups.ts';
 
@@ -18,7 +18,7 @@ export const MARKER_MS = 60_000;
 
 export class SimpleLock extends Lock<Held> {
   protected prepare(wish: Wish): Acquisition<Held> {
-    return new SimpleAcquisition(this.core, this.core.server, this.name, wish);
+    return new SimpleAcquisition(this.core, this.name, wish);
   }
 }
 
@@ -69,13 +69,13 @@ class SimpleAcquisition implements Acquisition<Held> {
   readonly #token = randomToken();
   #unknown = false;
 
-  constructor(core: Core, server: LockServer, name: string, wish: Wish) {
+  constructor(core: Core, name: string, wish: Wish) {
     this.#core = core;
-    this.#server = server;
+    this.#server = core.server;
     this.#wish = wish;
     this.lock = name;
     this.owner = wish.owner;
-    this.servers = [server];
+    this.servers = [core.server];
     this.channel = simpleChannel(name);
   }
 
@@ -87,22 +87,16 @@ class SimpleAcquisition implements Acquisition<Held> {
   }
 
   async #ask(): Promise<unknown> {
-    const server = this.#server;
-    const keys = [this.lock, abandonedKey(this.lock, this.#token)];
-    const args = [this.#token, this.#wish.leaseMs + this.#core.lockDelayMs];
     try {
-      if (!this.#core.replication) return await server.run(simpleAcquireScript, keys, args);
-      const { reply, copies, needed } = await server.runReplicated(
-        simpleAcquireScript,
-        keys,
-        args,
-        this.#core.replication,
-      );
-      if (reply === null && copies! < needed) {
-        await this.abandon(this.#unknown, true);
-        throw new NotReplicated(this.lock, this.owner, copies!, needed);
-      }
-      return reply;
+      return await take(this.#core, {
+        lock: this.lock,
+        owner: this.owner,
+        script: simpleAcquireScript,
+        keys: [this.lock, abandonedKey(this.lock, this.#token)],
+        args: [this.#token, this.#wish.leaseMs + this.#core.lockDelayMs],
+        granted: (reply) => reply === null,
+        undo: () => this.#giveBack(Date.now() + this.#wish.leaseMs),
+      });
     } catch (error) {
       if (error instanceof NoReply) this.#unknown = true;
       throw error;
@@ -129,29 +123,20 @@ class SimpleAcquisition implements Acquisition<Held> {
     const backing: Backing = {
       release: () => {
         hold.end();
-        return releaseByToken(
-          this.#server,
-          this.lock,
-          this.#token,
-          hold.validUntil,
-          this.#unknown ? MARKER_MS : 0,
-        );
+        return this.#giveBack(hold.validUntil);
       },
       extend: (ms) => renewOne(this.#server, renewal, hold.serverLeaseMs(ms)),
     };
     return new Held(hold, backing);
   }
 
-  /** Releases by token what a lost request may have taken, and marks it so that it takes nothing if it is late. */
-  async abandon(unknown: boolean, taken = false): Promise<void> {
-    if (!unknown && !taken) return;
-    const until = Date.now() + this.#wish.leaseMs;
-    const marker = unknown ? MARKER_MS : 0;
-    const released = releaseByToken(this.#server, this.lock, this.#token, until, marker, !taken);
-    const settled = released.then(
-      () => {},
-      () => {},
-    );
-    if (taken) await settled; // Known to be there, and the server answers: wait until it is gone.
+  /** Releases by token; a request that may be under way is marked, so that it takes nothing if it is late. */
+  #giveBack(validUntil: number, background = false): Promise<boolean> {
+    const markerMs = this.#unknown ? MARKER_MS : 0;
+    return releaseByToken(this.#server, this.lock, this.#token, validUntil, markerMs, background);
+  }
+
+  async abandon(unknown: boolean): Promise<void> {
+    if (unknown) this.#giveBack(Date.now() + this.#wish.leaseMs, true).catch(() => {});
   }
 }

@@ -1,0 +1,47 @@
+/** How requests are sent: those for a lock, which may have to reach replicas before they count, and all others. */
+import type { Core } from './core.ts';
+import { NotReplicated, OutcomeUnknown, ServerRefused } from './errors.ts';
+import { insist, mayPass } from './retry.ts';
+import type { Script } from './script.ts';
+
+export interface Taking {
+  readonly lock: string;
+  readonly owner: string;
+  readonly script: Script;
+  readonly keys: readonly string[];
+  readonly args: readonly (string | number)[];
+  granted(reply: unknown): boolean;
+  /** Gives back what was granted. */
+  undo(): Promise<unknown>;
+}
+
+/** The script's reply. Throws NotReplicated, after undoing the grant, when too few replicas have it. */
+export async function take({ server, replication }: Core, taking: Taking): Promise<unknown> {
+  const { script, keys, args } = taking;
+  if (!replication) return server.run(script, keys, args);
+  const { reply, copies, needed } = await server.runReplicated(script, keys, args, replication);
+  if (!taking.granted(reply) || copies >= needed) return reply;
+  await taking.undo().catch(() => {}); // What cannot be undone now ends with its lease.
+  throw new NotReplicated(taking.lock, taking.owner, copies, needed);
+}
+
+/** For how long a request that is no acquisition goes on without an answer, in milliseconds. */
+export const PATIENCE_MS = 30_000;
+
+/**
+ * Asks the server something idempotent until it answers.
+ * Throws OutcomeUnknown when no answer comes for long, ServerRefused when the server will not.
+ */
+export async function ask<T>(
+  core: Core,
+  lock: string,
+  request: (unanswered: number) => Promise<T>,
+  patienceMs: number = PATIENCE_MS,
+): Promise<T> {
+  try {
+    return await insist(request, Date.now() + patienceMs);
+  } catch (error) {
+    const Kind = mayPass(error) ? OutcomeUnknown : ServerRefused;
+    throw new Kind(lock, core.owners.clientId, error);
+  }
+}
