@@ -19,7 +19,7 @@ export function parseEventClasses(text: Bytes): Set<string> | undefined {
 /** Prints classes as CONFIG GET does. */
 export function printEventClasses(classes: ReadonlySet<string>): Bytes {
   const all = [...ALL].every((letter) => classes.has(letter));
-  let out = all ? 'A' : [...ALL].filter((letter) => classes.has(letter)).join('');
+  let out = all ? 'A' : [...ALL, 'n'].filter((letter) => classes.has(letter)).join('');
   for (const letter of 'KEm') if (classes.has(letter)) out += letter;
-  return !all && classes.has('n') ? `${out}n` : out;
+  return out;
 }

@@ -6,11 +6,11 @@ import type { Server } from './server.ts';
 
 /** The events of each class, by the letter notify-keyspace-events gives it. Whatever is not listed is generic. */
 const CLASSES: Record<string, string> = {
-  $: 'set setrange incrby incrbyfloat append getset',
+  $: 'set setrange incrby incrbyfloat append setbit pfadd',
   l: 'lpush rpush lpop rpop linsert lset lrem ltrim sortstore',
   s: 'sadd srem spop sinterstore sunionstore sdiffstore',
   h: 'hset hincrby hincrbyfloat hdel hexpire hexpired hpersist',
-  z: 'zadd zincr zrem zremrangebyscore zremrangebyrank zremrangebylex zpopmin zpopmax zinterstore zunionstore zdiffstore zrangestore geosearchstore georadius',
+  z: 'zadd zincr zrem zremrangebyscore zremrangebyrank zremrangebylex zpopmin zpopmax zinterstore zunionstore zdiffstore zrangestore geosearchstore georadiusstore',
   t: 'xadd xdel xtrim xsetid xgroup-create xgroup-createconsumer xgroup-delconsumer xgroup-destroy xgroup-setid',
   x: 'expired',
   e: 'evicted',

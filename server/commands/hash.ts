@@ -1,11 +1,13 @@
 /** Commands on hashes (https://redis.io/docs/latest/commands/?group=hash). */
 import { HashValue } from '../../keyspace/hash.ts';
-import { type Bytes, isInt64, narrow, parseInteger } from '../../protocol/bytes.ts';
-import { fail, OVERFLOW, wrongArity } from '../../protocol/errors.ts';
+import { type Bytes, parseInteger } from '../../protocol/bytes.ts';
+import { fail, NOT_FLOAT, wrongArity } from '../../protocol/errors.ts';
+import { parseLongDouble } from '../../protocol/long-double.ts';
 import { MapReply, OK, type Reply } from '../../protocol/reply.ts';
 import { int64 } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type Argv, defineCommands, type Flag, key } from '../command.ts';
+import { addFloats, addIntegers } from './counter.ts';
 import { hashScan, randomFields } from './hash-parts.ts';
 
 const WRITES: readonly Flag[] = ['write', 'denyoom', 'fast'];
@@ -36,20 +38,23 @@ function increment(client: Client, argv: Argv<4>): Reply {
   const hash = client.db.get(name, 'hash');
   const before = hash?.get(field);
   const old = before === undefined ? 0 : (parseInteger(before) ?? fail('ERR hash value is not an integer'));
-  const sum = add(old, by);
+  const sum = addIntegers(old, by);
   (hash ?? create(client, name)).set(field, String(sum));
   client.db.changed(name, 'hincrby');
   return sum;
 }
 
-/** The exact sum of 64-bit integers. Throws when it overflows. */
-function add(a: number | bigint, b: number | bigint): number | bigint {
-  if (typeof a === 'number' && typeof b === 'number') {
-    const sum = a + b;
-    if (Number.isSafeInteger(sum)) return sum;
-  }
-  const sum = BigInt(a) + BigInt(b);
-  return isInt64(sum) ? narrow(sum) : fail(OVERFLOW);
+/** HINCRBYFLOAT; replicas are told the sum, which they might compute otherwise. */
+function incrementFloat(client: Client, argv: Argv<4>): Reply {
+  const [, name, field, text] = argv;
+  const by = parseLongDouble(text) ?? fail(NOT_FLOAT);
+  if (typeof by === 'string') fail('ERR value is NaN or Infinity');
+  const hash = client.db.get(name, 'hash');
+  const sum = addFloats(hash?.get(field) ?? '0', text, 'ERR hash value is not a float');
+  (hash ?? create(client, name)).set(field, sum);
+  client.db.changed(name, 'hincrbyfloat');
+  if (client.server.feeding) client.server.propagateAs(['HSET', name, field, sum]);
+  return sum;
 }
 
 function remove(client: Client, argv: readonly Bytes[]): number {
@@ -198,6 +203,15 @@ export const hashCommands = defineCommands('hash', {
     flags: WRITES,
     keys: key('RW ACCESS UPDATE'),
     run: increment,
+  },
+  hincrbyfloat: {
+    summary: "Adds a floating-point number to a field's value.",
+    since: '2.6.0',
+    complexity: 'O(1)',
+    arity: 4,
+    flags: WRITES,
+    keys: key('RW ACCESS UPDATE'),
+    run: incrementFloat,
   },
   hrandfield: {
     summary: 'Answers random fields, with their values where asked.',

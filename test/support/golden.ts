@@ -4,7 +4,6 @@ import type { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { encodeRequest } from '../../protocol/encode.ts';
 import { splitInline } from '../../protocol/inline.ts';
-import { until } from './until.ts';
 
 /*
  * How a transcript is written:
@@ -93,6 +92,11 @@ class Talker {
     stream.on('end', end).on('close', end).on('error', end);
   }
 
+  /** Resolves when more bytes have come. */
+  next(): Promise<void> {
+    return new Promise((resolve) => this.#stream.once('data', () => resolve()));
+  }
+
   send(words: readonly string[], hold: boolean): void {
     this.#held += encodeRequest(words);
     if (hold) return;
@@ -154,9 +158,9 @@ class Stage {
   /** Two round trips of a bystander: by then the server has handled and answered all it was sent. */
   async #settle(): Promise<void> {
     for (let i = 0; i < 2; i++) {
-      this.#barrier.received = '';
+      const answered = this.#barrier.next();
       this.#barrier.send(['PING'], false);
-      await until(() => this.#barrier.received !== '', { what: "the bystander's PONG" });
+      await answered;
       await turn();
     }
   }
