@@ -13,8 +13,10 @@ import type { RdbWriter } from './writer.ts';
 
 /** A quicklist node is closed before it would grow beyond this, Redis' default list-max-listpack-size. */
 const NODE_MAX = 8192;
-/** What an element adds to a listpack beside its bytes, at most. */
-const ELEMENT_OVERHEAD = 10;
+/** What Redis reckons an element adds to a node beside its bytes, and the node's end mark. */
+const ELEMENT_OVERHEAD = 9;
+/** Whole scores up to here are stored as integers in a listpack. */
+const INTEGER_SCORE_MAX = 2 ** 62;
 /** A quicklist node that holds a listpack. */
 const PACKED = 2;
 
@@ -113,7 +115,8 @@ function writeSortedSet(out: RdbWriter, zset: SortedSet): void {
   const pack = new ListpackBuilder();
   for (const { member, score } of zset.entries()) {
     pack.add(member);
-    pack.add(formatDouble(score));
+    if (Number.isInteger(score) && Math.abs(score) <= INTEGER_SCORE_MAX) pack.addInteger(BigInt(score));
+    else pack.add(formatDouble(score));
   }
   out.blob(pack.finish());
 }

@@ -77,8 +77,12 @@ describe.skipIf(!hasRedisServer)('beside redis-server (needs redis-server)', () 
         await oracle.call('config', 'set', 'rdbcompression', compression);
         await oracle.call('del', 'k');
         await oracle.call(...createCommand('k', plain));
-        const restored = restoreValue((await oracle.call('dump', 'k')) as string);
+        const payload = (await oracle.call('dump', 'k')) as string;
+        const restored = restoreValue(payload);
         expect(toPlain(restored)).toEqual(toPlain(toValue(plain)));
+        if (compression === 'no' && encodingOf(restored) !== 'hashtable') {
+          expect(dumpValue(toValue(plain))).toBe(payload);
+        }
         if (typeof restored !== 'string') {
           expect(encodingOf(restored)).toBe(await oracle.call('object', 'encoding', 'k'));
         }
