@@ -136,6 +136,16 @@ const hostDoors = ban('doors', isCore, [
   ],
 ]);
 
+/** What a seed must decide is never asked of the real world; the router's own files stand between the two. */
+const worlds = ban('worlds', (file) => /^lab\/(?!route)/.test(file.path), [
+  [/\bDate\.now\b|\bnew Date\(\s*\)|(?<![.\w$])performance\b(?!\s*:)/g, "take the world's time"],
+  [/\bMath\.random\b/g, "draw from the world's seeded random streams (lab/random.ts)"],
+  [
+    /\b(random(Bytes|UUID|Int)|getRandomValues)\b/g,
+    "draw from the world's seeded random streams (lab/random.ts)",
+  ],
+]);
+
 const byteHelpers = ban(
   'bytes',
   (file) => coreFolders.includes(folderOf(file.path)) && file.path !== 'protocol/bytes.ts',
@@ -277,6 +287,7 @@ const ascii: Rule = {
 export const rules: readonly Rule[] = [
   layers,
   hostDoors,
+  worlds,
   byteHelpers,
   anyType,
   defaultExports,
