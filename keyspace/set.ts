@@ -5,11 +5,15 @@ import { IndexedKeys } from './random-map.ts';
 
 type Integer = number | bigint;
 
+/** What a Set and IndexedKeys have in common; `add` differs in its answer. */
+type MemberTable = Set<Bytes> | IndexedKeys;
+
 export class SetValue {
   readonly type = 'set';
   /** Ascending 64-bit integers; undefined once the set has become a hash table. */
   #integers: Integer[] | undefined = [];
-  #members: IndexedKeys | undefined;
+  /** The hash table; replaced by one whose members have numbers when a number is first asked for. */
+  #members: MemberTable | undefined;
   readonly #limits: Readonly<EncodingLimits>;
 
   constructor(limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
@@ -30,9 +34,9 @@ export class SetValue {
   /** True when the member is new. */
   add(member: Bytes): boolean {
     const integers = this.#integers;
-    if (integers === undefined) return this.#members!.add(member);
+    if (integers === undefined) return addTo(this.#members!, member);
     const value = parseInteger(member);
-    if (value === undefined) return this.#toHashTable().add(member);
+    if (value === undefined) return addTo(this.#toHashTable(), member);
     const position = lowerBound(integers, value);
     if (integers[position] === value) return false;
     integers.splice(position, 0, value);
@@ -55,7 +59,7 @@ export class SetValue {
   /** The member of that number, 0 to size - 1; numbers are only stable while the set does not change. */
   at(index: number): Bytes | undefined {
     const integers = this.#integers;
-    if (integers === undefined) return this.#members!.at(index);
+    if (integers === undefined) return this.#numbered().at(index);
     const value = integers[index];
     return value === undefined ? undefined : String(value);
   }
@@ -73,15 +77,30 @@ export class SetValue {
   copy(): SetValue {
     const copy = new SetValue(this.#limits);
     copy.#integers = this.#integers?.slice();
-    if (this.#members !== undefined) copy.#members = new IndexedKeys(this.#members.values());
+    if (this.#members !== undefined) copy.#members = new Set(this.#members.values());
     return copy;
   }
 
-  #toHashTable(): IndexedKeys {
-    this.#members = new IndexedKeys(texts(this.#integers!));
+  #toHashTable(): Set<Bytes> {
+    const members = new Set(texts(this.#integers!));
+    this.#members = members;
     this.#integers = undefined;
-    return this.#members;
+    return members;
   }
+
+  #numbered(): IndexedKeys {
+    const members = this.#members!;
+    if (members instanceof IndexedKeys) return members;
+    const numbered = new IndexedKeys(members);
+    this.#members = numbered;
+    return numbered;
+  }
+}
+
+function addTo(members: MemberTable, member: Bytes): boolean {
+  const before = members.size;
+  members.add(member);
+  return members.size !== before;
 }
 
 function* texts(integers: readonly Integer[]): Generator<Bytes, undefined> {

@@ -136,6 +136,18 @@ describe('a set', () => {
     );
   });
 
+  it('keeps members and their order when numbers are first asked for', () => {
+    const set = new SetValue();
+    for (const member of ['c', 'a', 'b']) set.add(member);
+    set.delete('a');
+    expect([...set.values()]).toEqual(['c', 'b']);
+    expect([set.at(0), set.at(1), set.at(2)].sort()).toEqual(['b', 'c', undefined]);
+    expect(set.add('b')).toBe(false);
+    expect(set.add('d')).toBe(true);
+    expect([...set.values()]).toEqual(['c', 'b', 'd']);
+    expect([...set.copy().values()]).toEqual(['c', 'b', 'd']);
+  });
+
   it('is an intset up to its limit and a hash table for ever after', () => {
     const set = new SetValue();
     for (let i = 0; i < 512; i++) set.add(String(i));
