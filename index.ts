@@ -7,4 +7,5 @@ export type {
   Intervention,
   RequestFilter,
 } from './embed/interceptor.ts';
+export type { NativeReply, NativeScript, ScriptRegistry } from './embed/native-scripts.ts';
 export { LostlockServer, type StartOptions, startServer } from './embed/start.ts';

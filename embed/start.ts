@@ -9,6 +9,7 @@ import { Listener } from '../server/tcp.ts';
 import { type ConnectorClass, connectorFor } from './connector.ts';
 import { type DumpEntry, dump, type Seed, seed } from './dataset.ts';
 import { type Interception, Interceptor, type Intervention, type RequestFilter } from './interceptor.ts';
+import { ScriptRegistry } from './native-scripts.ts';
 import { badOption, checkInteger, checkNames, checkString } from './options.ts';
 
 /** How to start a server. */
@@ -67,6 +68,8 @@ export class LostlockServer implements AsyncDisposable {
   readonly port: number;
   /** For ioredis: `new Redis({ Connector: server.connector })` connects in memory, without a socket. */
   readonly connector: ConnectorClass;
+  /** TypeScript functions that stand in for Lua scripts. */
+  readonly scripts: ScriptRegistry;
   readonly #listeners: readonly Listener[];
   readonly #interceptor: Interceptor;
   readonly #password: string | undefined;
@@ -77,6 +80,7 @@ export class LostlockServer implements AsyncDisposable {
     this.port = port;
     this.connector = connectorFor(() => this.connect());
     this.#listeners = listeners;
+    this.scripts = new ScriptRegistry(node);
     this.#interceptor = new Interceptor(node);
     this.#password = options.password;
   }

@@ -19,6 +19,7 @@ import { Pausing } from './pausing.ts';
 import { PubSub } from './pubsub.ts';
 import type { ReplicaSide } from './replica.ts';
 import { Replication } from './replication.ts';
+import { Scripts } from './scripts.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 import { Statistics } from './statistics.ts';
 import { Waiting } from './waiting.ts';
@@ -50,6 +51,7 @@ export class Server {
   readonly notifications: Notifications;
   readonly pausing = new Pausing(this);
   readonly replication: Replication;
+  readonly scripts: Scripts;
   readonly waiting = new Waiting(this);
   /** The primary that this node follows; undefined: it is a primary itself. */
   primary: ReplicaSide | undefined;
@@ -107,6 +109,7 @@ export class Server {
     this.blocking = new Blocking(this);
     this.notifications = new Notifications(this);
     this.replication = new Replication(this);
+    this.scripts = new Scripts(this);
     this.replication.onAcknowledged = () => this.waiting.review();
     this.applySettings();
   }

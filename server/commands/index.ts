@@ -16,6 +16,7 @@ import { lockCommands } from './lock.ts';
 import { pubsubCommand, pubsubCommands } from './pubsub.ts';
 import { replicationCommands } from './replication.ts';
 import { objectCommand, scanCommands } from './scan.ts';
+import { scriptingCommands } from './scripting.ts';
 import { serverCommands } from './server.ts';
 import { setCommands } from './set.ts';
 import { stringCommands } from './string.ts';
@@ -49,6 +50,7 @@ export const allCommands: readonly Command[] = [
   objectCommand,
   ...dumpCommands,
   ...replicationCommands,
+  ...scriptingCommands,
 ];
 
 /** The look-up table of one node: all commands and those it was given besides. */

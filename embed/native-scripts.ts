@@ -1,0 +1,65 @@
+/** TypeScript functions that stand in for Lua scripts, with text at their edges. */
+import { fromText } from '../protocol/bytes.ts';
+import { Double, type Reply, ReplyError, SimpleString } from '../protocol/reply.ts';
+import type { Server } from '../server/server.ts';
+import type { Text } from './dataset.ts';
+import { badOption } from './options.ts';
+import { decodeText, encodeText, type TextLike } from './text.ts';
+
+/** What commands answer to a native script, and what it may answer itself. */
+export type NativeReply = null | boolean | bigint | TextLike | readonly NativeReply[];
+
+/**
+ * Stands in for a script.
+ * @param call runs a command and returns its reply; it throws an Error with Redis' text when the command fails
+ */
+export type NativeScript = (
+  keys: readonly Text[],
+  argv: readonly Text[],
+  call: (...words: TextLike[]) => NativeReply,
+) => NativeReply;
+
+/** The scripts of one server. */
+export class ScriptRegistry {
+  readonly #server: Server;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /**
+   * Lets a function answer wherever a client runs the script: EVAL with this text, EVALSHA with its SHA-1.
+   * It survives SCRIPT FLUSH. Throws TypeError when it is no function.
+   * @param script the script's text, or its SHA-1 in hexadecimal
+   */
+  register(script: string, run: NativeScript): void {
+    if (typeof run !== 'function') throw badOption('scripts.register', run, 'a function (keys, argv, call)');
+    this.#server.scripts.register(fromText(script), (keys, argv, call) =>
+      toReply(
+        run(keys.map(decodeText), argv.map(decodeText), (...words) =>
+          fromReply(call(...words.map(encodeText))),
+        ),
+      ),
+    );
+  }
+}
+
+function fromReply(reply: Reply): NativeReply {
+  if (typeof reply === 'string') return decodeText(reply);
+  if (reply === null || typeof reply !== 'object') return reply;
+  if (reply instanceof ReplyError) throw reply;
+  if (reply instanceof SimpleString) return decodeText(reply.text);
+  if (reply instanceof Double) return reply.value;
+  if ('items' in reply) return reply.items === null ? null : reply.items.map(fromReply);
+  if (Array.isArray(reply)) return reply.map(fromReply);
+  return 'text' in reply ? decodeText(reply.text) : null;
+}
+
+function toReply(reply: NativeReply): Reply {
+  if (reply === null || typeof reply === 'bigint') return reply;
+  // As Lua's own results become replies: true is 1, false is null, fractions are cut off.
+  if (typeof reply === 'boolean') return reply ? 1 : null;
+  if (typeof reply === 'number') return Math.trunc(reply);
+  if (typeof reply === 'object' && !(reply instanceof Uint8Array)) return reply.map(toReply);
+  return encodeText(reply);
+}

@@ -1,0 +1,123 @@
+/** Commands that run scripts (https://redis.io/docs/latest/commands/?group=scripting). */
+import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { fail } from '../../protocol/errors.ts';
+import { OK, type Reply } from '../../protocol/reply.ts';
+import { integer } from '../arguments.ts';
+import type { Client } from '../client.ts';
+import { countedKeys, defineCommands, defineContainer, type Flag } from '../command.ts';
+
+/** Splits what follows the count of keys into keys and arguments. */
+function split(argv: readonly Bytes[]): { keys: Bytes[]; args: Bytes[] } {
+  const count = integer(argv[2] as Bytes);
+  if (count > argv.length - 3) fail("ERR Number of keys can't be greater than number of args");
+  if (count < 0) fail("ERR Number of keys can't be negative");
+  return { keys: argv.slice(3, 3 + count), args: argv.slice(3 + count) };
+}
+
+function evaluate(readonly: boolean) {
+  return (client: Client, argv: readonly Bytes[]): Reply => {
+    const { keys, args } = split(argv);
+    return client.server.scripts.eval(client, argv[1] as Bytes, keys, args, readonly);
+  };
+}
+
+function evaluateSha(readonly: boolean) {
+  return (client: Client, argv: readonly Bytes[]): Reply => {
+    const { keys, args } = split(argv);
+    return client.server.scripts.evalSha(client, argv[1] as Bytes, keys, args, readonly);
+  };
+}
+
+const COMMON: readonly Flag[] = ['noscript', 'stale', 'skip_monitor', 'no_mandatory_keys', 'movablekeys'];
+const RUN = { complexity: 'Depends on the script that is executed.', flags: COMMON } as const;
+const RUN_RO = {
+  ...RUN,
+  since: '7.0.0',
+  flags: ['readonly', ...COMMON] as Flag[],
+  categories: ['scripting'],
+};
+
+export const scriptingCommands = [
+  ...defineCommands('scripting', {
+    eval: {
+      summary: 'Runs a script.',
+      ...RUN,
+      since: '2.6.0',
+      arity: -3,
+      keys: countedKeys('RW access update', 2),
+      run: evaluate(false),
+    },
+    evalsha: {
+      summary: 'Runs a script by its SHA-1.',
+      ...RUN,
+      since: '2.6.0',
+      arity: -3,
+      keys: countedKeys('RW access update', 2),
+      run: evaluateSha(false),
+    },
+    eval_ro: {
+      summary: 'Runs a script that may not write.',
+      ...RUN_RO,
+      arity: -3,
+      keys: countedKeys('RO access', 2),
+      run: evaluate(true),
+    },
+    evalsha_ro: {
+      summary: 'Runs a script that may not write, by its SHA-1.',
+      ...RUN_RO,
+      arity: -3,
+      keys: countedKeys('RO access', 2),
+      run: evaluateSha(true),
+    },
+  }),
+  defineContainer(
+    'scripting',
+    'script',
+    { summary: 'Commands about scripts.', since: '2.6.0', complexity: 'Depends on subcommand.', flags: [] },
+    {
+      load: {
+        summary: 'Makes a script known without running it, and answers its SHA-1.',
+        since: '2.6.0',
+        complexity: 'O(N) with N the length of the script',
+        arity: 3,
+        flags: ['noscript', 'stale'],
+        tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
+        run: (client, argv) => client.server.scripts.load(argv[2]).sha1,
+      },
+      exists: {
+        summary: 'Tells which scripts are known.',
+        since: '2.6.0',
+        complexity: 'O(N) with N the number of scripts asked for',
+        arity: -3,
+        flags: ['noscript'],
+        tips: ['request_policy:all_shards', 'response_policy:agg_logical_and'],
+        run: (client, argv) => argv.slice(2).map((sha) => (client.server.scripts.has(sha) ? 1 : 0)),
+      },
+      flush: {
+        summary: 'Forgets all scripts.',
+        since: '2.6.0',
+        complexity: 'O(N) with N the number of scripts known',
+        arity: -2,
+        flags: ['noscript'],
+        tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
+        run(client, argv) {
+          const mode = argv[2] === undefined ? 'SYNC' : asciiUpper(argv[2]);
+          if (argv.length > 3 || (mode !== 'SYNC' && mode !== 'ASYNC')) {
+            fail('ERR SCRIPT FLUSH only support SYNC|ASYNC option');
+          }
+          client.server.scripts.flush();
+          return OK;
+        },
+      },
+      kill: {
+        summary: 'Ends the script that runs, unless it has written.',
+        since: '2.6.0',
+        complexity: 'O(1)',
+        arity: 2,
+        flags: ['noscript', 'allow_busy'],
+        tips: ['request_policy:all_shards', 'response_policy:one_succeeded'],
+        run: () => fail('NOTBUSY No scripts in execution right now.'),
+      },
+    },
+  ),
+];

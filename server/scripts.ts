@@ -1,0 +1,197 @@
+/** The scripts one node knows, and what a running script may do to it. */
+import { createHash } from 'node:crypto';
+import { asciiLower, type Bytes, toBuffer } from '../protocol/bytes.ts';
+import { NOSCRIPT, OOM, READONLY } from '../protocol/errors.ts';
+import { type Reply, ReplyError } from '../protocol/reply.ts';
+import type { ScriptHost } from '../scripting/host.ts';
+import { Random48 } from '../scripting/random48.ts';
+import { compile, type Script } from '../scripting/registry.ts';
+import { type Client, RESTRICTED } from './client.ts';
+import { arityFits, type Command, DENY_OOM, NO_SCRIPT, WRITE } from './command.ts';
+import { call, checkWords, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from './execute.ts';
+import type { LogLevel, Server } from './server.ts';
+
+/** A TypeScript function that stands in for a script. `call` runs a command and throws ReplyError when it fails. */
+export type NativeScript = (
+  keys: readonly Bytes[],
+  argv: readonly Bytes[],
+  call: (...argv: Bytes[]) => Reply,
+) => Reply;
+
+const LEVELS: readonly LogLevel[] = ['debug', 'verbose', 'notice', 'warning'];
+
+const refuse = (text: Bytes): ReplyError => new ReplyError(text);
+const UNKNOWN = 'ERR Unknown Redis command called from script';
+const ARITY = 'ERR Wrong number of args calling Redis command from script';
+const FORBIDDEN = 'ERR This Redis command is not allowed from script';
+const WRITES = 'ERR Write commands are not allowed from read-only scripts.';
+
+export class Scripts implements ScriptHost {
+  readonly random = new Random48();
+  readonly #server: Server;
+  /** Scripts by SHA-1, as EVAL, SCRIPT LOAD and register made them known to this node. */
+  readonly #known = new Map<Bytes, Script>();
+  readonly #natives = new Map<Bytes, NativeScript>();
+  readonly #client: Client;
+  #caller: Client | undefined;
+  #readonly = false;
+  #ignoresMemory = false;
+
+  constructor(server: Server) {
+    this.#server = server;
+    this.#client = server.pseudoClient();
+  }
+
+  /** The SHA-1 of a script's text, in hexadecimal. */
+  static sha1(text: Bytes): Bytes {
+    return createHash('sha1').update(toBuffer(text)).digest('hex');
+  }
+
+  /** Compiles a script and makes it known. Throws ReplyError with the compiler's complaint. */
+  load(text: Bytes): Script {
+    const script = compile(text);
+    this.#known.set(script.sha1, script);
+    return script;
+  }
+
+  /** Lets a function answer for a script, given by its text or its SHA-1. */
+  register(script: Bytes, run: NativeScript): void {
+    const sha = /^[0-9a-fA-F]{40}$/.test(script) ? asciiLower(script) : Scripts.sha1(script);
+    this.#natives.set(sha, run);
+  }
+
+  has(sha: Bytes): boolean {
+    const lower = asciiLower(sha);
+    return this.#known.has(lower) || this.#natives.has(lower);
+  }
+
+  /** Forgets every script that was not registered. */
+  flush(): void {
+    this.#known.clear();
+  }
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** EVALSHA. Throws NOSCRIPT when this node does not know the script. */
+  evalSha(client: Client, sha: Bytes, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply {
+    const script = this.#known.get(sha) ?? this.#known.get(asciiLower(sha));
+    const native = this.#natives.size === 0 ? undefined : this.#natives.get(asciiLower(sha));
+    if (native !== undefined) return this.#runNative(client, native, keys, argv, readonly);
+    if (script === undefined) throw refuse(NOSCRIPT);
+    return this.#run(client, script, keys, argv, readonly);
+  }
+
+  /** EVAL: makes the script known, then runs it. */
+  eval(client: Client, text: Bytes, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply {
+    if (this.#natives.size > 0) {
+      const native = this.#natives.get(Scripts.sha1(text));
+      if (native !== undefined) return this.#runNative(client, native, keys, argv, readonly);
+    }
+    return this.#run(client, this.load(text), keys, argv, readonly);
+  }
+
+  #run(client: Client, script: Script, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply {
+    if (script.declared) checkDeclared(this.#server, script, readonly);
+    const mayOnlyRead = readonly || script.flags.has('no-writes');
+    this.#ignoresMemory = script.flags.has('allow-oom');
+    return this.#enter(client, mayOnlyRead, () => script.run(keys, argv, this));
+  }
+
+  #runNative(client: Client, run: NativeScript, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply {
+    const callOrThrow = (...words: Bytes[]): Reply => {
+      const reply = this.call(words);
+      if (reply instanceof ReplyError) throw reply;
+      return reply;
+    };
+    return this.#enter(client, readonly, () => run(keys, argv, callOrThrow));
+  }
+
+  // A script is propagated as the commands it runs, never as itself.
+  #enter(client: Client, readonly: boolean, run: () => Reply): Reply {
+    this.#caller = client;
+    this.#readonly = readonly;
+    this.#client.db = client.db;
+    this.#client.protocol = 2;
+    try {
+      return run();
+    } finally {
+      this.#server.propagateAs();
+      this.#caller = undefined;
+    }
+  }
+
+  call(argv: Bytes[]): Reply {
+    const server = this.#server;
+    const name = argv[0] as Bytes;
+    let command = server.commands.get(name) ?? server.commands.get(asciiLower(name));
+    if (command === undefined) return refuse(UNKNOWN);
+    if (command.subcommands !== undefined) {
+      const found = checkWords(server, command, argv);
+      if (found instanceof ReplyError) return refuse(argv.length > 1 ? UNKNOWN : ARITY);
+      command = found;
+    }
+    if (!arityFits(command.arity, argv.length)) return refuse(ARITY);
+    const { bits } = command;
+    if ((bits & NO_SCRIPT) !== 0) return refuse(FORBIDDEN);
+    if (this.#readonly && (bits & WRITE) !== 0) return refuse(WRITES);
+    if (server.state !== 0) {
+      const refusal = this.#refusedByState(command);
+      if (refusal !== undefined) return refusal;
+    }
+    if (this.#caller?.has(RESTRICTED) && server.denied(this.#caller, command, argv) !== undefined) {
+      return refuse("ERR The user executing the script can't run this command or subcommand");
+    }
+    return call(server, this.#client, command, argv) ?? null;
+  }
+
+  #refusedByState(command: Command): ReplyError | undefined {
+    const server = this.#server;
+    if ((command.bits & WRITE) !== 0) {
+      if (server.readOnlyReplica()) return refuse(READONLY);
+      if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
+        return refuse('NOREPLICAS Not enough good replicas to write.');
+      }
+    }
+    if (this.#ignoresMemory) return undefined;
+    const limited = (server.state & GATE_LIMITED_MEMORY) !== 0 && (command.bits & DENY_OOM) !== 0;
+    return limited && !server.freeMemory() ? refuse(OOM) : undefined;
+  }
+
+  log(level: number, text: Bytes): void {
+    this.#server.log(LEVELS[level] ?? 'notice', text);
+  }
+
+  setProtocol(version: 2 | 3): void {
+    this.#client.protocol = version;
+  }
+
+  setReplication(_targets: number): void {}
+
+  allowed(argv: Bytes[]): boolean | undefined {
+    const command = this.#server.commands.get(asciiLower(argv[0] as Bytes));
+    if (command === undefined) return undefined;
+    return this.#caller === undefined || this.#server.denied(this.#caller, command, argv) === undefined;
+  }
+}
+
+/** Refuses a script with a shebang line where what it declares does not suit the node's state. */
+function checkDeclared(server: Server, script: Script, readonly: boolean): void {
+  const { flags } = script;
+  if (!flags.has('no-writes')) {
+    if (server.readOnlyReplica())
+      throw refuse('READONLY Can not run script with write flag on readonly replica.');
+    if (readonly) throw refuse('ERR Can not execute a script with write flag using *_ro command.');
+    if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
+      throw refuse('NOREPLICAS Not enough good replicas to write.');
+    }
+  }
+  const limited =
+    (server.state & GATE_LIMITED_MEMORY) !== 0 && !flags.has('allow-oom') && !flags.has('no-writes');
+  if (limited && !server.freeMemory()) {
+    throw refuse(
+      "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
+    );
+  }
+}
