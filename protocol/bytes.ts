@@ -115,25 +115,50 @@ export function approximate(value: number | bigint): number {
   return Number(value);
 }
 
-const DECIMAL = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?)$/i;
-const HEX_FLOAT = /^([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)(?:[pP]([+-]?\d+))?$/;
+const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
+const INFINITE = /^[+-]?inf(inity)?$/i;
+const HEX_FLOAT = /^[+-]?0[xX](?:([0-9a-fA-F]+)(?:\.([0-9a-fA-F]*))?|\.([0-9a-fA-F]+))(?:[pP]([+-]?\d+))?$/;
 
-/** Reads a double as C's strtod does when nothing may be left over; undefined for NaN and nonsense. */
+/**
+ * Reads a double as C's strtod does when nothing may be left over, hexadecimal and infinity included. Undefined for
+ * NaN, nonsense, and what is too large or too close to zero, which Redis refuses.
+ */
 export function parseDouble(text: Bytes): number | undefined {
+  const negative = text.charCodeAt(0) === 45;
   if (DECIMAL.test(text)) {
-    const code = text.charCodeAt(0);
-    const body = code === 43 || code === 45 ? text.slice(1) : text;
-    const magnitude = body.charCodeAt(0) > 57 ? Infinity : Number(body);
-    return code === 45 ? -magnitude : magnitude;
+    const value = Number(text);
+    if (!Number.isFinite(value)) return undefined;
+    return value === 0 && /[1-9]/.test(text.split(/e/i, 1)[0] ?? '') ? undefined : value;
   }
+  if (INFINITE.test(text)) return negative ? -Infinity : Infinity;
   const hex = HEX_FLOAT.exec(text);
   if (hex === null) return undefined;
-  const [, sign, whole = '', part = '', power = '0'] = hex;
-  if (whole.length + part.length === 0) return undefined;
-  let value = 0;
-  for (const digit of whole + part) value = value * 16 + parseInt(digit, 16);
-  value *= 2 ** (parseInt(power, 10) - 4 * part.length);
-  return sign === '-' ? -value : value;
+  const [, whole = '', part = hex[3] ?? '', , power = '0'] = hex;
+  const digits = BigInt(`0x0${whole}${part}`);
+  const value = scaleBinary(digits, Number(power) - 4 * part.length);
+  if (!Number.isFinite(value) || (value === 0 && digits !== 0n)) return undefined;
+  return negative ? -value : value;
+}
+
+/** digits * 2^power, rounded once, half to even. */
+function scaleBinary(digits: bigint, power: number): number {
+  if (digits === 0n) return 0;
+  const bits = digits.toString(2).length;
+  if (bits + power > 1024) return Infinity;
+  if (bits + power < -1074) return 0;
+  // What lies below the last place of the result is rounded away here, so that the multiplications are exact.
+  const last = Math.max(bits + power - 53, -1074);
+  const surplus = last - power;
+  let kept = digits;
+  if (surplus > 0) {
+    const half = 1n << BigInt(surplus - 1);
+    const rest = digits & (2n * half - 1n);
+    kept = digits >> BigInt(surplus);
+    if (rest > half || (rest === half && (kept & 1n) === 1n)) kept += 1n;
+  } else {
+    kept = digits << BigInt(-surplus);
+  }
+  return Number(kept) * 2 ** Math.floor(last / 2) * 2 ** Math.ceil(last / 2);
 }
 
 /** C's printf("%.<digits>g"): Redis 7.0 prints doubles with 17 digits, Lua with 14. */
@@ -141,17 +166,33 @@ export function formatGeneral(value: number, digits: number): Bytes {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   if (value === 0) return Object.is(value, -0) ? '-0' : '0';
-  const [mantissa = '', exponent = '0'] = value.toExponential(digits - 1).split('e');
+  const [mantissa = '', exponent = '0'] = roundToEven(Math.abs(value), digits).split('e');
+  const sign = value < 0 ? '-' : '';
   const power = parseInt(exponent, 10);
   if (power < -4 || power >= digits) {
-    const sign = power < 0 ? '-' : '+';
-    return `${stripZeros(mantissa)}e${sign}${String(Math.abs(power)).padStart(2, '0')}`;
+    const exponentSign = power < 0 ? '-' : '+';
+    return `${sign}${stripZeros(mantissa)}e${exponentSign}${String(Math.abs(power)).padStart(2, '0')}`;
   }
-  return stripZeros(value.toFixed(Math.max(0, Math.min(100, digits - 1 - power))));
+  const figures = mantissa.replace('.', '');
+  if (power < 0) return `${sign}${stripZeros(`0.${'0'.repeat(-power - 1)}${figures}`)}`;
+  return sign + stripZeros(`${figures.slice(0, power + 1)}.${figures.slice(power + 1)}`);
+}
+
+const TIE = /^50*e/;
+
+/** As toExponential, which rounds a tie up, but to the even figure, as C does (12345678901234.5 has 14 figures: …234). */
+function roundToEven(value: number, digits: number): string {
+  const text = value.toExponential(digits - 1);
+  const end = text.indexOf('e') - 1;
+  if ((text.charCodeAt(end) & 1) === 0) return text;
+  const exact = value.toExponential(digits + 60);
+  const carried = exact.slice(exact.indexOf('e')) !== text.slice(end + 1);
+  if (carried || !TIE.test(exact.slice(end === 0 ? 2 : end + 1))) return text;
+  return `${text.slice(0, end)}${String.fromCharCode(text.charCodeAt(end) - 1)}${text.slice(end + 1)}`;
 }
 
 function stripZeros(text: string): string {
-  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  return text.includes('.') ? text.replace(/\.?0*$/, '') : text;
 }
 
 /** A double as Redis 7.0 prints scores: integers bare, everything else with 17 significant digits. */

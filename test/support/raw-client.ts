@@ -17,8 +17,6 @@ export interface Received {
 export type Ending = 'end' | 'reset';
 
 export class RawClient {
-  /** Everything received so far. */
-  received: Bytes = '';
   /** RESP3 pushes in the order of arrival, kept apart from replies. */
   readonly pushes: Received[] = [];
   ending: Ending | undefined;
@@ -26,7 +24,8 @@ export class RawClient {
   broken: string | undefined;
   readonly #stream: Duplex;
   readonly #replies: Received[] = [];
-  #read = 0;
+  readonly #chunks: Bytes[] = [];
+  #unread: Bytes = '';
   #waiting: (() => void)[] = [];
 
   constructor(stream: Duplex) {
@@ -47,6 +46,11 @@ export class RawClient {
       socket.once('error', reject);
     });
     return new RawClient(socket);
+  }
+
+  /** Everything received so far. */
+  get received(): Bytes {
+    return this.#chunks.join('');
   }
 
   /** Writes bytes as they are. Resolves when they have been handed over. */
@@ -89,7 +93,8 @@ export class RawClient {
   }
 
   #take(bytes: Bytes): void {
-    this.received += bytes;
+    this.#chunks.push(bytes);
+    this.#unread += bytes;
     try {
       if (this.broken === undefined) this.#parse();
     } catch (error) {
@@ -99,13 +104,15 @@ export class RawClient {
   }
 
   #parse(): void {
-    while (this.#read < this.received.length) {
-      const end = replyEnd(this.received, this.#read);
+    let at = 0;
+    while (at < this.#unread.length) {
+      const end = replyEnd(this.#unread, at);
       if (end < 0) break;
-      const raw = this.received.slice(this.#read, end);
-      this.#read = end;
+      const raw = this.#unread.slice(at, end);
+      at = end;
       (raw.startsWith('>') ? this.pushes : this.#replies).push({ raw, value: readReply(raw) });
     }
+    this.#unread = this.#unread.slice(at);
   }
 
   #finish(ending: Ending): void {
