@@ -199,6 +199,8 @@ const commands: readonly [name: string, bytes: Bytes][] = [
   ['SELECT without a number', request('SELECT', 'x')],
   ['SELECT out of range', request('SELECT', '99')],
   ['SELECT beyond 64 bits', request('SELECT', '99999999999999999999')],
+  ['WAIT with a negative timeout', request('WAIT', '0', '-1')],
+  ['WAIT without a number', request('WAIT', '0', 'x')],
 ];
 
 const strangers: readonly [name: string, bytes: Bytes][] = [
