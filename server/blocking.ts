@@ -4,6 +4,7 @@ import { type TypeName, typeOf } from '../keyspace/value.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { type Client, IN_MULTI, SCRIPT } from './client.ts';
+import type { Command } from './command.ts';
 import type { Timer } from './host.ts';
 import type { Server } from './server.ts';
 
@@ -161,7 +162,7 @@ export class Blocking {
       const entry = db.peek(key);
       if (entry === undefined) return;
       if (blocked.type !== undefined && typeOf(entry.value) !== blocked.type) continue;
-      const reply = this.#server.unit(() => attempt(() => blocked.serve(key)), client);
+      const reply = this.#server.unit(() => attempt(client, () => blocked.serve(key)), client);
       if (reply !== undefined && client.blocked === blocked) this.release(client, reply);
     }
   }
@@ -182,11 +183,11 @@ export class Blocking {
   }
 }
 
-function attempt(serve: () => Reply | undefined): Reply | undefined {
+function attempt(client: Client, serve: () => Reply | undefined): Reply | undefined {
   try {
     return serve();
   } catch (error) {
     if (error instanceof ReplyError) return error;
-    throw error;
+    return client.server.internalError(client.lastCommand as Command, error);
   }
 }

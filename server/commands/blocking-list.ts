@@ -1,5 +1,5 @@
 /** List commands that wait for an element (https://redis.io/docs/latest/commands/?group=list). */
-import type { Bytes } from '../../protocol/bytes.ts';
+import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { NULL_ARRAY, type Reply } from '../../protocol/reply.ts';
 import { waitingTime } from '../arguments.ts';
 import type { Client } from '../client.ts';
@@ -50,11 +50,13 @@ function blockingPop(end: End) {
   };
 }
 
+/** The effect is replicated as the client wrote it, or in Redis' own spelling once the client has waited. */
 function blockingMove(
   client: Client,
   moving: Move,
   text: Bytes,
   effect: readonly Bytes[],
+  servedEffect = effect,
 ): Reply | undefined {
   const { server } = client;
   const timeout = waitingTime(text);
@@ -69,7 +71,7 @@ function blockingMove(
     timeout,
     serve() {
       const served = move(client, moving);
-      if (served !== undefined) server.propagateAlso(client.db, effect);
+      if (served !== undefined) server.propagateAlso(client.db, servedEffect);
       return served;
     },
     timeoutReply: NULL_ARRAY,
@@ -120,8 +122,9 @@ export const blockingListCommands = defineCommands('list', {
     run(client, [, source, target, first, second, timeout]) {
       const from = listEnd(first);
       const to = listEnd(second);
-      const effect = ['LMOVE', source, target, from, to];
-      return blockingMove(client, { source, target, from, to }, timeout, effect);
+      const effect = ['LMOVE', source, target, first, second];
+      const served = ['LMOVE', source, target, asciiLower(from), asciiLower(to)];
+      return blockingMove(client, { source, target, from, to }, timeout, effect, served);
     },
   },
   blmpop: {

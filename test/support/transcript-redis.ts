@@ -158,7 +158,7 @@ export class RedisTarget implements Target {
     const effects = this.#replica
       .take()
       .map(words)
-      .filter(([name = '']) => !['SELECT', 'PING', 'PUBLISH'].includes(name.toUpperCase()));
+      .filter(([name = '', what]) => !['SELECT', 'PING'].includes(name.toUpperCase()) && what !== 'marker');
     const events = this.#subscriber
       .take()
       .map(words)

@@ -55,7 +55,7 @@ test('blocking pops are replicated as what they did, behind the push that served
     'RPUSH a 3 4 5',
     'EXEC',
     'LPOP a',
-    'LMOVE a m LEFT RIGHT',
+    'LMOVE a m left right',
     'RPOPLPUSH a m',
     'RPOP a 2',
   ]);
