@@ -1,5 +1,7 @@
 /** Golden transcripts: conversations with redis-server 7.0, kept in test/golden/*.txt and replayed against us. */
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { encodeRequest } from '../../protocol/encode.ts';
@@ -133,25 +135,32 @@ class Stage {
       sorted = rest.startsWith('%');
       const words = splitInline(rest.replace(/^[+%]/, '').trim());
       if (words === undefined) throw new Error(`unbalanced quotes: ${line}`);
-      this.#talker(name).send(words, rest.startsWith('+'));
+      (await this.#talker(name)).send(words, rest.startsWith('+'));
     } else if (name === '') {
       const [first = '', value = ''] = splitInline(rest.trim()) ?? [];
       if (sign === '~') await this.#target.pass(Number(first));
       else await this.#target.configure(first, value);
     } else if (sign === '~') {
-      const talker = this.#talker(name);
+      const talker = await this.#talker(name);
       await this.#target.passUntil(() => talker.received !== '' || talker.closed);
     } else {
-      this.#gone.add(this.#talker(name));
-      this.#talker(name).hangUp();
+      const talker = await this.#talker(name);
+      this.#gone.add(talker);
+      talker.hangUp();
     }
     await this.#settle();
     return this.#collect(sorted);
   }
 
-  #talker(name: string): Talker {
-    let talker = this.#talkers.get(name);
-    if (talker === undefined) this.#talkers.set(name, (talker = new Talker(this.#target.connect())));
+  async #talker(name: string): Promise<Talker> {
+    const known = this.#talkers.get(name);
+    if (known !== undefined) return known;
+    const stream = this.#target.connect();
+    const talker = new Talker(stream);
+    this.#talkers.set(name, talker);
+    if (stream instanceof Socket && stream.connecting) await once(stream, 'connect');
+    // By then the server has accepted it, too.
+    await this.#settle();
     return talker;
   }
 
