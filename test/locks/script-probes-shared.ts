@@ -1,0 +1,282 @@
+/** Probes of the scripts of shared locks, of counters, and of the renewal of all. */
+import { expect } from 'vitest';
+import type { ScriptBench } from './script-bench.ts';
+import type { Probe } from './script-probes.ts';
+
+const near = (value: unknown, expected: number): void => {
+  expect(Number(value)).toBeGreaterThan(expected - 5000);
+  expect(Number(value)).toBeLessThanOrEqual(expected);
+};
+
+const slot = (owner: string, hold: number): string => `{L}:${owner}:rwlock_timeout:${hold}`;
+
+async function readWrite(b: ScriptBench): Promise<void> {
+  const read = (owner: string, holds = 1, ttl = 60_000): Promise<unknown> =>
+    b.run('read-acquire', ['L', `gone:${owner}`, slot(owner, holds)], [ttl, owner, holds, `${owner}:write`]);
+  const unread = (owner: string, left: number, request: string, marker = 0): Promise<unknown> =>
+    b.run(
+      'read-release',
+      ['L', 'chan', `latch:${request}`, `gone:${owner}`, '{L}', slot(owner, left + 1)],
+      [owner, left, 'PUBLISH', 20_000, marker],
+    );
+  const write = (owner: string, holds = 1, ttl = 60_000): Promise<unknown> =>
+    b.run('write-acquire', ['L', `gone:${owner}:w`], [ttl, `${owner}:write`, holds]);
+  const unwrite = (
+    owner: string,
+    left: number,
+    request: string,
+    marker = 0,
+    ttl = 60_000,
+  ): Promise<unknown> =>
+    b.run(
+      'write-release',
+      ['L', 'chan', `latch:${request}`, `gone:${owner}:w`],
+      [ttl, `${owner}:write`, left, 'PUBLISH', 20_000, marker],
+    );
+
+  expect(await read('a', 2)).toBe(-2);
+  expect(await read('a')).toBeNull();
+  expect(await read('b', 1, 90_000)).toBeNull();
+  expect(await read('b', 2, 10_000)).toBeNull();
+  expect(await b.redis.hgetall('L')).toEqual({ mode: 'read', a: '1', b: '2' });
+  near(await b.redis.pttl('L'), 90_000);
+  near(await b.redis.pttl(slot('a', 1)), 60_000);
+  near(await b.redis.pttl(slot('b', 2)), 10_000);
+  near(await write('c'), 90_000);
+  near(await write('a'), 90_000); // A reader may not begin to write.
+  expect(await unread('x', 0, '1')).toBe(-1);
+  expect(await unread('b', 1, '2')).toBe(0);
+  expect(await b.redis.exists(slot('b', 2))).toBe(0);
+  expect(await unread('b', 0, '2')).toBe(0); // The answer of request 2, again.
+  expect(await b.redis.hget('L', 'b')).toBe('1');
+  expect(await unread('b', 0, '3')).toBe(0);
+  near(await b.redis.pttl('L'), 60_000); // As long as the longest hold that remains.
+  expect(await b.redis.hgetall('L')).toEqual({ mode: 'read', a: '1' });
+  expect(await b.heard()).toEqual([]);
+  await read('dead');
+  await b.redis.del(slot('dead', 1)); // Its lease is over: it keeps nobody out any more.
+  expect(await unread('a', 0, '4', 30_000)).toBe(1);
+  expect(await b.heard()).toEqual(['chan=0']);
+  expect(await b.redis.exists('L')).toBe(0);
+  near(await b.redis.pttl('latch:4'), 20_000);
+  near(await b.redis.pttl('gone:a'), 30_000);
+  expect(await unread('a', 0, '4')).toBe(1);
+  expect(await read('a')).toBe(-3);
+
+  expect(await write('c', 2)).toBe(-2);
+  expect(await write('c')).toBeNull();
+  near(await b.redis.pttl('L'), 60_000);
+  near(await write('d'), 60_000);
+  near(await read('d'), 60_000);
+  expect(await write('c', 2, 90_000)).toBeNull();
+  expect(await read('c', 1, 120_000)).toBeNull(); // The writer may read.
+  expect(await b.redis.hgetall('L')).toEqual({ mode: 'write', 'c:write': '2', c: '1' });
+  near(await b.redis.pttl('L'), 120_000);
+  expect(await unwrite('c', 1, '5', 0, 150_000)).toBe(0);
+  near(await b.redis.pttl('L'), 150_000);
+  expect(await unwrite('c', 0, '5')).toBe(0);
+  expect(await unwrite('d', 0, '6')).toBe(-1);
+  expect(await b.heard()).toEqual([]);
+  await read('c', 2);
+  expect(await unread('c', 1, '7')).toBe(0); // Reads of the writer end without ending the writing.
+  near(await b.redis.pttl('L'), 150_000);
+  expect(await unwrite('c', 0, '8', 30_000)).toBe(1);
+  expect(await b.heard()).toEqual(['chan=1']);
+  near(await b.redis.pttl('gone:c:w'), 30_000);
+  near(await b.redis.pttl('latch:8'), 20_000);
+  expect(await b.redis.hgetall('L')).toEqual({ mode: 'read', c: '1' });
+  expect(await read('e')).toBeNull();
+  await b.redis.del('L');
+  expect(await write('c')).toBe(-3);
+  expect(await write('f')).toBeNull();
+  expect(await unwrite('f', 0, '9')).toBe(1);
+  expect(await b.redis.exists('L')).toBe(0);
+  await b.redis.hset('L', 'owner', '1');
+  await b.redis.pexpire('L', 60_000);
+  near(await read('g'), 60_000); // The name is a re-entrant lock's.
+  expect(await b.redis.hget('L', 'mode')).toBeNull();
+}
+
+async function semaphore(b: ScriptBench): Promise<void> {
+  const take = (permits: number, request: string): Promise<unknown> =>
+    b.run('semaphore-acquire', ['L', `latch:${request}`], [permits, 20_000]);
+  const undo = (permits: number, request: string): Promise<unknown> =>
+    b.run('semaphore-undo', ['L', `latch:${request}`, 'chan'], [permits, 20_000, 'PUBLISH']);
+  const give = (permits: number, request: string, taken: string, bar = 0): Promise<unknown> =>
+    b.run(
+      'semaphore-release',
+      ['L', 'chan', `latch:${request}`, `latch:${taken}`],
+      [permits, 20_000, 'PUBLISH', bar],
+    );
+  expect(await take(1, '1')).toBe(-1);
+  expect(await b.run('semaphore-set', ['L', 'chan'], [3, 'PUBLISH'])).toBe(1);
+  expect(await b.heard()).toEqual(['chan=3']);
+  expect(await b.run('semaphore-set', ['L', 'chan'], [9, 'PUBLISH'])).toBe(0);
+  expect(await take(2, '2')).toBeNull();
+  expect(await take(2, '2')).toBeNull();
+  near(await b.redis.pttl('latch:2'), 20_000);
+  expect(await b.redis.get('L')).toBe('1');
+  expect(await take(2, '3')).toBe(-1);
+  expect(await b.redis.exists('latch:3')).toBe(0);
+  expect(await take(1, '4')).toBeNull();
+  expect(await b.heard()).toEqual([]);
+  expect(await give(1, '5', '4', 1)).toBe(1);
+  expect(await give(1, '5', '4', 1)).toBe(1);
+  expect(await b.redis.get('L')).toBe('1');
+  expect(await b.heard()).toEqual(['chan=1']);
+  near(await b.redis.pttl('latch:5'), 20_000);
+  expect(await take(1, '4')).toBe(-3);
+  expect(await undo(2, '2')).toBe(1);
+  expect(await undo(2, '2')).toBe(0);
+  expect(await b.redis.get('L')).toBe('3');
+  expect(await b.heard()).toEqual(['chan=2']);
+  expect(await undo(1, '6')).toBe(0);
+  expect(await take(1, '6')).toBe(-3);
+  near(await b.redis.pttl('latch:6'), 20_000);
+  expect(await take(3, '7')).toBeNull();
+  expect(await give(3, '8', '7', 0)).toBe(1);
+  expect(await take(1, '7')).toBeNull(); // Not barred: the caller knows that nothing is under way.
+}
+
+async function permits(b: ScriptBench): Promise<void> {
+  const keys = ['L', 'T', 'chan'];
+  const take = (id: string, lease = 60_000, initial = 0): Promise<unknown> =>
+    b.run('permit-acquire', [...keys, `gone:${id}`], ['PUBLISH', id, lease, initial]);
+  const give = (id: string, marker = 0): Promise<unknown> =>
+    b.run('permit-release', [...keys, `gone:${id}`], ['PUBLISH', id, marker]);
+  const count = (): Promise<unknown> => b.run('permit-count', keys, ['PUBLISH']);
+  expect(await count()).toBe(0);
+  expect(await take('a')).toBe(-1);
+  await b.redis.set('L', 2);
+  expect(await take('a')).toBeNull();
+  expect(await take('a')).toBeNull();
+  expect(await b.redis.get('L')).toBe('1');
+  near(await b.redis.zscore('T', 'a'), (await b.now()) + 60_000);
+  expect(await take('a', 90_000)).toBeNull();
+  near(await b.redis.zscore('T', 'a'), (await b.now()) + 90_000);
+  expect(await take('a', 10_000)).toBeNull();
+  near(await b.redis.zscore('T', 'a'), (await b.now()) + 90_000);
+  expect(await take('b', 30_000)).toBeNull();
+  near(await take('c'), 30_000);
+  expect(await b.redis.zcard('T')).toBe(2);
+  expect(await b.heard()).toEqual([]);
+  await b.redis.zadd('T', 1, 'a', 1, 'b');
+  expect(await count()).toBe(2);
+  expect(await b.heard()).toEqual(['chan=2']);
+  expect(await give('a')).toBe(0);
+  expect(await b.redis.get('L')).toBe('2');
+  expect(await take('d')).toBeNull();
+  expect(await give('d', 30_000)).toBe(1);
+  expect(await b.heard()).toEqual(['chan=1']);
+  near(await b.redis.pttl('gone:d'), 30_000);
+  expect(await give('d')).toBe(0);
+  expect(await b.redis.get('L')).toBe('2');
+  expect(await take('d')).toBe(-3);
+  expect(await take('e')).toBeNull();
+  await b.redis.zadd('T', 1, 'e');
+  expect(await give('f')).toBe(0);
+  expect(await b.redis.get('L')).toBe('2');
+  await b.redis.flushall();
+  expect(await take('g', 60_000, 1)).toBeNull();
+  near(await take('h', 60_000, 1), 60_000);
+  await b.redis.zadd('T', '922337203685477', 'g');
+  expect(await take('h', 60_000, 1)).toBe(-1);
+  expect(await b.redis.get('L')).toBe('0');
+}
+
+async function latch(b: ScriptBench): Promise<void> {
+  const down = (request: string): Promise<unknown> =>
+    b.run('latch-count-down', ['L', 'chan', `latch:${request}`], ['PUBLISH', 20_000]);
+  expect(await down('0')).toBe(0);
+  expect(await b.redis.exists('L')).toBe(0);
+  expect(await b.run('latch-set', ['L', 'chan'], [3, 'PUBLISH'])).toBe(1);
+  expect(await b.run('latch-set', ['L', 'chan'], [9, 'PUBLISH'])).toBe(0);
+  expect(await b.heard()).toEqual(['chan=1']);
+  expect(await down('1')).toBe(2);
+  expect(await down('1')).toBe(2);
+  near(await b.redis.pttl('latch:1'), 20_000);
+  expect(await down('2')).toBe(1);
+  expect(await b.heard()).toEqual([]);
+  expect(await down('3')).toBe(0);
+  expect(await b.heard()).toEqual(['chan=0']);
+  expect(await b.redis.exists('L')).toBe(0);
+  await b.run('latch-set', ['L', 'chan'], [5, 'PUBLISH']);
+  expect(await down('3')).toBe(0); // The answer of request 3, again.
+  expect(await b.redis.get('L')).toBe('5');
+  await b.redis.set('L', '-1');
+  expect(await down('4')).toBe(0);
+  expect(await b.redis.exists('L')).toBe(0);
+}
+
+async function segmented(b: ScriptBench): Promise<void> {
+  const take = (token: string, units: number, request: string): Promise<unknown> =>
+    b.run('segment-take', ['L', 'stock', `latch:${request}`], [token, units, 20_000]);
+  const put = (units: number, request: string): Promise<unknown> =>
+    b.run('segment-put', ['stock', `latch:${request}`], [units, 20_000]);
+  await b.redis.mset('L', 'a', 'stock', 10);
+  expect(await take('b', 3, '0')).toBe(-1);
+  expect(await take('a', 3, '1')).toBe(3);
+  expect(await take('a', 3, '1')).toBe(3);
+  near(await b.redis.pttl('latch:1'), 20_000);
+  expect(await b.redis.get('stock')).toBe('7');
+  expect(await take('a', 9, '2')).toBe(7);
+  expect(await take('a', 1, '3')).toBe(0);
+  expect(await b.redis.get('stock')).toBe('0');
+  expect(await put(4, '4')).toBe(4);
+  expect(await put(4, '4')).toBe(4);
+  near(await b.redis.pttl('latch:4'), 20_000);
+  await b.redis.del('stock');
+  expect(await take('a', 1, '5')).toBe(0);
+  expect(await put(4, '4')).toBe(0);
+}
+
+async function renew(b: ScriptBench): Promise<void> {
+  const now = await b.now();
+  await b.redis.set('s', 'tok', 'PX', 10_000);
+  await b.redis.hset('h', 'tok', '1');
+  await b.redis.pexpire('h', 10_000);
+  await b.redis.hset('r', 'mode', 'read', 'tok', '2');
+  await b.redis.pexpire('r', 10_000);
+  await b.redis.mset('r1', '1', 'r2', '1');
+  await b.redis.pexpire('r1', 10_000);
+  await b.redis.pexpire('r2', 90_000);
+  await b.redis.zadd('p', now + 10_000, 'tok', now - 1, 'late', now + 90_000, 'long');
+  await b.redis.rpush('wrong', 'x');
+  const all: [string, string[], string][] = [
+    ['string', ['wrong'], 'tok'],
+    ['hash', ['wrong'], 'tok'],
+    ['permit', ['wrong', 'n'], 'tok'],
+    ['string', ['s'], 'tok'],
+    ['session', ['s'], 'tok'],
+    ['hash', ['h'], 'tok'],
+    ['read', ['r', 'r1', 'r2'], 'tok'],
+    ['permit', ['p', 'n'], 'tok'],
+    ['place', ['p'], 'late'],
+    ['permit', ['p', 'n'], 'long'],
+    ['string', ['s'], 'not'],
+    ['hash', ['h'], 'not'],
+    ['read', ['r', 'r1', 'none'], 'tok'],
+    ['read', ['r', 'r1', 'r2'], 'not'],
+    ['place', ['p'], 'not'],
+    ['string', ['none'], 'tok'],
+  ];
+  const keys = all.flatMap(([, each]) => each);
+  const args = all.flatMap(([kind, each, token]) => [kind, each.length, token, 60_000]);
+  expect(await b.run('renew', keys, args)).toEqual([0, 0, 0, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0]);
+  for (const key of ['s', 'h', 'r', 'r1']) near(await b.redis.pttl(key), 60_000);
+  near(await b.redis.pttl('r2'), 90_000);
+  near(await b.redis.zscore('p', 'tok'), (await b.now()) + 60_000);
+  expect(await b.redis.zscore('p', 'long')).toBe(String(now + 90_000));
+  expect(await b.redis.pttl('p')).toBe(-1);
+  expect(await b.run('renew', ['s'], ['string', 1, 'tok', 1000])).toEqual([1]);
+  near(await b.redis.pttl('s'), 60_000); // Never shortened.
+  await b.run(
+    'renew',
+    ['none', 's', 'h'],
+    ['string', 1, 'x', 1, 'string', 1, 'tok', 90_000, 'hash', 1, 'tok', 1],
+  );
+  near(await b.redis.pttl('s'), 90_000);
+  expect(await b.redis.exists('none', 'n')).toBe(0);
+}
+
+export const sharedProbes: Record<string, Probe> = { readWrite, semaphore, permits, latch, segmented, renew };
