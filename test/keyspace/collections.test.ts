@@ -28,7 +28,7 @@ describe('the encoding of a string', () => {
 describe('indexed keys', () => {
   it('number every key without holes under any mixture of adding and deleting', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.boolean(), word), { maxLength: 60 }), (steps) => {
+      fc.property(fc.array(fc.tuple(fc.boolean(), word), { maxLength: 60, size: 'max' }), (steps) => {
         const keys = new IndexedKeys();
         const model = new Set<string>();
         for (const [add, key] of steps) {
@@ -48,7 +48,7 @@ describe('indexed keys', () => {
 describe('a hash', () => {
   it('behaves as an ordered map', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.boolean(), word, word), { maxLength: 80 }), (steps) => {
+      fc.property(fc.array(fc.tuple(fc.boolean(), word, word), { maxLength: 80, size: 'max' }), (steps) => {
         const hash = new HashValue();
         const model = new Map<string, string>();
         for (const [set, field, value] of steps) {
@@ -109,7 +109,7 @@ describe('a hash', () => {
 describe('a set', () => {
   it('behaves as a set, in numeric order while it is an intset', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.boolean(), word), { maxLength: 80 }), (steps) => {
+      fc.property(fc.array(fc.tuple(fc.boolean(), word), { maxLength: 80, size: 'max' }), (steps) => {
         const limits = { ...defaultLimits(), setMaxIntset: 5 };
         const set = new SetValue(limits);
         const model = new Set<string>();
@@ -200,17 +200,21 @@ describe('a list', () => {
       fc.integer({ min: -3, max: 3 }),
     );
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('a', 'b')), fc.array(step, { maxLength: 60 }), (start, steps) => {
-        const list = new ListValue([...start]);
-        const model = [...start];
-        for (const one of steps) {
-          applyToBoth(list, model, one);
-          expect([...list.values()]).toEqual(model);
-          expect(list.size).toBe(model.length);
-        }
-        expect(list.range(1, model.length - 2)).toEqual(model.slice(1, Math.max(1, model.length - 1)));
-        expect([...list.copy().values()]).toEqual(model);
-      }),
+      fc.property(
+        fc.array(fc.constantFrom('a', 'b')),
+        fc.array(step, { maxLength: 60, size: 'max' }),
+        (start, steps) => {
+          const list = new ListValue([...start]);
+          const model = [...start];
+          for (const one of steps) {
+            applyToBoth(list, model, one);
+            expect([...list.values()]).toEqual(model);
+            expect(list.size).toBe(model.length);
+          }
+          expect(list.range(1, model.length - 2)).toEqual(model.slice(1, Math.max(1, model.length - 1)));
+          expect([...list.copy().values()]).toEqual(model);
+        },
+      ),
     );
   });
 
