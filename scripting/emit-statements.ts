@@ -29,7 +29,7 @@ export class StatementEmitter extends ExpressionEmitter {
   /** The source of a function: the main chunk, or one inside it. */
   functionCode(node: FunctionNode): string {
     const outer = this.frame;
-    this.frame = { node, temps: 0, spare: [], blocks: 0 };
+    this.frame = { node, temps: 0, spare: [], blocks: 0, zero: undefined };
     const body = this.#block(node.body);
     const parameters = node.parameters.map((parameter) => `v${parameter.id}`);
     if (node.vararg) parameters.push('...V');

@@ -29,6 +29,8 @@ export interface Frame {
   readonly spare: string[];
   /** Loop counters and the like, declared in blocks. */
   blocks: number;
+  /** How the first zero of the function is written. */
+  zero: string | undefined;
 }
 
 /** Collects constants and hands out names. No byte of a script's text enters the source. */
@@ -70,7 +72,11 @@ export class Emitter {
   }
 
   protected number(value: number): string {
-    if (Object.is(value, -0)) return '(-0)';
+    // A function has one constant for 0 and -0: whichever is written first, as in Lua 5.1.
+    if (value === 0) {
+      this.frame.zero ??= Object.is(value, -0) ? '(-0)' : '0';
+      return this.frame.zero;
+    }
     return value < 0 ? `(${value})` : `${value}`;
   }
 

@@ -44,6 +44,7 @@ export class Script {
     S.log = [];
     S.replayed = 0;
     S.protocol = 2;
+    S.json = undefined;
     S.stringMeta = FAST.stringMeta;
     try {
       return toReply(firstOf(this.#fast()), S.protocol);

@@ -2,6 +2,7 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import type { Reply } from '../protocol/reply.ts';
 import type { ScriptHost } from './host.ts';
+import type { JsonSettings } from './library/cjson.ts';
 import { LuaTable } from './table.ts';
 import { LuaError, type LuaValue } from './values.ts';
 
@@ -47,7 +48,8 @@ class State {
   replayed = 0;
   /** The protocol that replies are converted by, 2 or 3. */
   protocol: 2 | 3 = 2;
-  sha1: Bytes = '';
+  /** The settings of cjson, once a script has asked for them. */
+  json: JsonSettings | undefined = undefined;
   /** The metatable that strings have. */
   stringMeta = new LuaTable();
   /** The place of a caller further out, for error(message, level); the fast form cannot tell and gives up. */

@@ -9,7 +9,7 @@ export function argumentError(at: number, message: Bytes): never {
   const naming = S.site.left;
   const name = naming === '' ? '?' : naming.slice(naming.indexOf("'") + 1, -1);
   const position = naming.startsWith('method') ? at : at + 1;
-  if (position === 0) raise(`calling '${name}' on bad self (${message})`);
+  if (position === 0 && at === 0) raise(`calling '${name}' on bad self (${message})`);
   raise(`bad argument #${position} to '${name}' (${message})`);
 }
 

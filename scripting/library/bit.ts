@@ -4,12 +4,17 @@ import type { LuaFunction, LuaValue } from '../values.ts';
 import { checkNumber } from './args.ts';
 import type { Module } from './builder.ts';
 
-/** A number's low 32 bits, after rounding to the nearest integer, ties to even. */
+const doubles = new Float64Array(1);
+const words = new Int32Array(doubles.buffer);
+/** Adding it leaves a number's integer part in the low bits of the double, rounded to even. */
+const MAGIC = 2 ** 52 + 2 ** 51;
+
+/** A number's low 32 bits, found as the library finds them. */
 function bitsOf(args: readonly LuaValue[], at: number): number {
   const value = checkNumber(args, at);
-  const floor = Math.floor(value);
-  const rest = value - floor;
-  return rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? (floor + 1) | 0 : floor | 0;
+  if ((value | 0) === value) return value;
+  doubles[0] = value + MAGIC;
+  return words[0]!;
 }
 
 function folded(combine: (a: number, b: number) => number): LuaFunction {
@@ -62,6 +67,7 @@ export const BIT: Module = {
     ['bswap', swap],
     ['tohex', toHex],
   ],
+  announced: 12,
   single: [
     'tobit',
     'bnot',

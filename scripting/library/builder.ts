@@ -5,15 +5,17 @@ import type { LuaFunction, LuaValue } from '../values.ts';
 
 /** What one library consists of. */
 export interface Module {
-  /** Its entries, in the order in which Lua registers them (which shows in pairs). */
+  /** Its entries, in the order in which Redis registers them (which shows in pairs). */
   readonly entries: readonly (readonly [Bytes, LuaValue])[];
+  /** For how many entries the table makes room at first. */
+  readonly announced?: number;
   /** Functions that answer exactly one value, at once. */
   readonly single?: readonly Bytes[];
 }
 
 /** A Lua table with a library's entries. */
 export function tableFrom(module: Module): LuaTable {
-  const table = new LuaTable(module.entries.length);
+  const table = new LuaTable(module.announced);
   for (const [name, value] of module.entries) table.set(name, value);
   return table;
 }

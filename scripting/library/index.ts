@@ -9,11 +9,14 @@ import { BASE } from './base.ts';
 import { BIT } from './bit.ts';
 import { type Module, singles, tableFrom } from './builder.ts';
 import { load, loadString } from './chunks.ts';
+import { CJSON } from './cjson.ts';
+import { CMSGPACK } from './cmsgpack.ts';
 import { find, gmatch, gsub, match } from './matching.ts';
 import { MATH } from './math.ts';
 import { protectedCall, protectedCallHandled } from './protected.ts';
 import { DISCARDING, REDIS } from './redis.ts';
 import { STRING } from './string.ts';
+import { STRUCT } from './struct.ts';
 import { TABLE } from './table.ts';
 
 /** A library together with the metatable that its strings have. */
@@ -48,12 +51,18 @@ const FAST: Record<Form, Readonly<Record<string, readonly (readonly [Bytes, LuaF
   resumable: { base: [], string: [], table: [] },
 };
 
+/** Entries in alphabetical order where there are more of them, as string's are registered. */
+function merged(entries: Module['entries'], extra: Module['entries']): Module['entries'] {
+  if (extra.length === 0) return entries;
+  return [...entries, ...extra].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
 /** Builds everything a form of execution needs. */
 export function createRealm(form: Form): Realm {
   const own = FAST[form];
   const globals = tableFrom(BASE);
   const add = (name: Bytes, module: Module, extra: readonly (readonly [Bytes, LuaFunction])[] = []) => {
-    const table = tableFrom({ entries: [...module.entries, ...extra] });
+    const table = tableFrom({ ...module, entries: merged(module.entries, extra) });
     globals.set(name, freeze(table));
     return table;
   };
@@ -69,6 +78,9 @@ export function createRealm(form: Form): Realm {
   add('math', MATH);
   add('bit', BIT);
   add('redis', REDIS);
+  add('cjson', CJSON);
+  add('cmsgpack', CMSGPACK);
+  add('struct', STRUCT);
   const stringMeta = new LuaTable();
   stringMeta.set('__index', strings);
   freeze(stringMeta);
@@ -76,7 +88,7 @@ export function createRealm(form: Form): Realm {
     globals,
     strings,
     stringMeta,
-    single: new Set([BASE, STRING, TABLE, MATH, BIT, REDIS].flatMap(singles)),
+    single: new Set([BASE, STRING, TABLE, MATH, BIT, REDIS, CJSON, CMSGPACK, STRUCT].flatMap(singles)),
     discarding: DISCARDING,
     compile: (source, chunk) => compileChunk(source, chunk, form, realm),
   };

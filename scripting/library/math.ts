@@ -88,7 +88,7 @@ const randomSeed: LuaFunction = (...args) => {
   return [];
 };
 
-const names: (readonly [string, LuaFunction])[] = [
+const functions: (readonly [string, LuaFunction])[] = [
   ['abs', unary(Math.abs)],
   ['acos', unary(Math.acos)],
   ['asin', unary(Math.asin)],
@@ -101,15 +101,17 @@ const names: (readonly [string, LuaFunction])[] = [
   ['exp', unary(Math.exp)],
   ['floor', unary(Math.floor)],
   ['fmod', fmod],
-  ['mod', fmod],
+  ['frexp', frexp],
   ['ldexp', ldexp],
   ['log10', unary(Math.log10)],
   ['log', unary(Math.log)],
   ['max', max],
   ['min', min],
+  ['modf', modf],
   ['pow', binary(power)],
   ['rad', unary((x) => x * (Math.PI / 180))],
   ['random', random],
+  ['randomseed', randomSeed],
   ['sinh', unary(Math.sinh)],
   ['sin', unary(Math.sin)],
   ['sqrt', unary(Math.sqrt)],
@@ -118,13 +120,7 @@ const names: (readonly [string, LuaFunction])[] = [
 ];
 
 export const MATH: Module = {
-  entries: [
-    ...names,
-    ['modf', modf],
-    ['frexp', frexp],
-    ['randomseed', randomSeed],
-    ['pi', Math.PI],
-    ['huge', Infinity],
-  ],
-  single: names.map(([name]) => name),
+  entries: [...functions, ['pi', Math.PI], ['huge', Infinity], ['mod', fmod]],
+  announced: functions.length,
+  single: functions.map(([name]) => name).filter((name) => !['frexp', 'modf', 'randomseed'].includes(name)),
 };

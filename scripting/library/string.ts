@@ -175,5 +175,6 @@ export const STRING: Module = {
     ['sub', sub],
     ['upper', (...args) => asciiUpper(checkString(args, 0))],
   ],
+  announced: 15,
   single: ['char', 'format', 'len', 'lower', 'rep', 'reverse', 'sub', 'upper'],
 };

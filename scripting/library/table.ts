@@ -199,5 +199,6 @@ export const TABLE: Module = {
     ['setn', setn],
     ['sort', sort],
   ],
+  announced: 9,
   single: ['concat', 'getn', 'maxn'],
 };
