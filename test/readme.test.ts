@@ -67,6 +67,6 @@ test('README.md names only files and scripts that exist', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
   const named = [...readme.matchAll(/npm run ([\w:-]+)/g)].map((match) => match[1] ?? '');
   expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
-  const paths = [...readme.matchAll(/vitest run (test\/[\w./-]+)/g)].map((match) => match[1] ?? '');
+  const paths = [...readme.matchAll(/\btest\/[\w./-]+/g)].map((match) => match[0]);
   expect(paths.filter((path) => !existsSync(path))).toEqual([]);
 });
