@@ -10,7 +10,7 @@ const GROUP_CATEGORIES: Record<Group, readonly string[]> = {
   set: ['set'],
   'sorted-set': ['sortedset'],
   hash: ['hash'],
-  pubsub: ['pubsub'],
+  pubsub: [],
   transactions: ['transaction'],
   connection: ['connection'],
   server: [],
@@ -110,7 +110,7 @@ export function commandInfo(command: Command): Reply {
   return [
     command.fullName,
     command.arity,
-    new SetReply(statuses(spec.flags)),
+    new SetReply(statuses(spec.flags.filter((flag) => flag !== 'may_replicate'))),
     ...legacyRange(specs),
     new SetReply(statuses(categoriesOf(command))),
     new SetReply(spec.tips ?? []),

@@ -234,6 +234,7 @@ function helpOf(
   const help: CommandSpec<number> = {
     summary: `Lists the subcommands of ${asciiUpper(name)}.`,
     since: about.since,
+    ...(about.categories === undefined ? {} : { categories: about.categories }),
     complexity: 'O(1)',
     arity: 2,
     flags: ['loading', 'stale'],

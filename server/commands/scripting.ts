@@ -29,7 +29,10 @@ function evaluateSha(readonly: boolean) {
 }
 
 const COMMON: readonly Flag[] = ['noscript', 'stale', 'skip_monitor', 'no_mandatory_keys', 'movablekeys'];
-const RUN = { complexity: 'Depends on the script that is executed.', flags: COMMON } as const;
+const RUN = {
+  complexity: 'Depends on the script that is executed.',
+  flags: [...COMMON, 'may_replicate'],
+} as const;
 const RUN_RO = {
   ...RUN,
   since: '7.0.0',
