@@ -1,7 +1,7 @@
 /** Somebody in a world: a node or a client, with a wall clock of its own, whom a test can pause, resume and kill. */
 import { VirtualClock } from './clock.ts';
 import type { Schedule } from './schedule.ts';
-import type { Task } from './timers.ts';
+import { Task } from './timers.ts';
 import type { World } from './world.ts';
 
 /**
@@ -75,5 +75,24 @@ export class Actor {
    */
   run<T>(code: () => T): Promise<Awaited<T>> {
     return this.world.runAs(this, code);
+  }
+
+  /** A task of this actor's, after which promises may be pending. */
+  task(run: () => void): Task {
+    return new Task(this, false, run);
+  }
+
+  /** Calls the code as this actor when time next moves (inside: before it moves); settles as the code does. */
+  call<T>(code: () => T): Promise<Awaited<T>> {
+    return new Promise((resolve, reject) => {
+      const attempt = (): void => {
+        try {
+          resolve(code() as Awaited<T>);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.schedule.enqueue(this.task(attempt));
+    });
   }
 }

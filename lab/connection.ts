@@ -10,6 +10,8 @@ export interface Ends {
   /** `127.0.0.1:50000` */
   readonly local: string;
   readonly remote: string;
+  /** The name of the actor at the other end. */
+  readonly peer: string;
 }
 
 /** Bytes go into one pipe and come out of the other. */
@@ -18,12 +20,16 @@ export class VirtualConnection implements Connection {
   readonly remote: string;
   readonly #out: Pipe;
   readonly #in: Pipe;
+  /** The name of the actor at the other end. */
+  readonly peer: string;
   #receiver: Receiver | undefined;
   #closed = false;
+  #replying: ((position: number) => void)[] = [];
 
   constructor(ends: Ends) {
     this.local = ends.local;
     this.remote = ends.remote;
+    this.peer = ends.peer;
     this.#out = ends.out;
     this.#in = ends.in;
   }
@@ -38,7 +44,20 @@ export class VirtualConnection implements Connection {
   }
 
   send(bytes: Bytes): void {
-    if (!this.#closed && bytes !== '') this.#out.send(toBuffer(bytes));
+    if (this.#closed || bytes === '') return;
+    this.#out.send(toBuffer(bytes));
+    if (this.#replying.length === 0) return;
+    for (const told of this.#replying.splice(0)) told(this.#out.sent);
+  }
+
+  /** Calls back after the next `send`, with the position at which it ends. */
+  afterNextSend(told: (position: number) => void): void {
+    this.#replying.push(told);
+  }
+
+  /** True when the far end has taken everything up to the position. */
+  delivered(position: number): boolean {
+    return this.#out.tookUpTo(position);
   }
 
   close(): void {

@@ -13,6 +13,18 @@ export interface Destination {
   readonly waits: boolean;
 }
 
+/** What was waited for has not come, or cannot come any more. */
+export class WaitedInVain extends Error {
+  /** Nothing can happen in the world any more. */
+  readonly forGood: boolean;
+
+  constructor(why: string, obstacles: string, forGood: boolean) {
+    super(obstacles === '' ? why : `${why}; ${obstacles}`);
+    this.name = 'WaitedInVain';
+    this.forGood = forGood;
+  }
+}
+
 export class Journey implements Drive {
   readonly inside;
   readonly #world: World;
@@ -85,15 +97,12 @@ export class Journey implements Drive {
   #waitedInVain(): Error {
     const { schedule } = this.#world;
     const obstacles = this.#world.describeObstacles();
-    const also = obstacles === '' ? '' : `; ${obstacles}`;
     if (schedule.empty) {
-      return new Error(
-        `this wait can never end: no timer is set and no message is under way in the world${also}`,
-      );
+      const why = 'this wait can never end: no timer is set and no message is under way in the world';
+      return new WaitedInVain(why, obstacles, true);
     }
-    schedule.micros = this.#limit;
-    return new Error(
-      `waited for ${this.#destination.maxMs} ms of virtual time, and what was waited for has not come${also}`,
-    );
+    schedule.micros = Math.max(schedule.micros, this.#limit);
+    const why = `waited for ${this.#destination.maxMs} ms of virtual time, and what was waited for has not come`;
+    return new WaitedInVain(why, obstacles, false);
   }
 }

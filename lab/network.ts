@@ -33,6 +33,7 @@ export interface Dialled {
   readonly in: Pipe;
   readonly local: string;
   readonly remote: string;
+  readonly peer: string;
 }
 
 const FIRST_PORT = 50_000;
@@ -164,7 +165,7 @@ export class Network {
     this.#sweep();
     this.#wires.add(wire);
     forward.send('open');
-    return { out: forward, in: back, local, remote: address };
+    return { out: forward, in: back, local, remote: address, peer: target };
   }
 
   /** A connection request has come. */
@@ -182,6 +183,7 @@ export class Network {
       in: wire.forward,
       local: address,
       remote,
+      peer: wire.dialler.name,
     });
     wire.forward.handOver(actor, connection.take);
     const { schedule } = this.#world;

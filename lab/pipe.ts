@@ -16,6 +16,12 @@ export class Pipe {
   readonly inner: boolean;
   /** Bytes that were sent and have not been taken. */
   pending = 0;
+  /** Bytes ever sent, lost ones included: a position in the stream. */
+  sent = 0;
+  #taken = 0;
+  /** Where each message ends. */
+  readonly #ends = new Denque<number>();
+  readonly #dropped: [from: number, to: number][] = [];
   readonly #label: string;
   readonly #messages = new Denque<Message>();
   #take: (message: Message) => void;
@@ -39,6 +45,12 @@ export class Pipe {
     return this.#state === 'closed';
   }
 
+  /** True when the far end has taken the byte before this position. */
+  tookUpTo(position: number): boolean {
+    if (this.#dropped.some(([from, to]) => position > from && position <= to)) return false;
+    return this.#taken >= position;
+  }
+
   /** From now on somebody else takes what arrives. */
   handOver(actor: Actor, take: (message: Message) => void): void {
     this.actor = actor;
@@ -49,9 +61,15 @@ export class Pipe {
   send(message: Message): void {
     if (this.#state !== 'open') return;
     const copies = typeof message === 'string' ? 1 : this.lane.copies();
-    if (copies === 0) this.#note('dropped', message);
+    const from = this.sent;
+    this.sent += sizeOf(message);
+    if (copies === 0) {
+      this.#dropped.push([from, this.sent]);
+      this.#note('dropped', message);
+    }
     for (let i = 0; i < copies; i++) {
       this.#messages.push(message);
+      this.#ends.push(this.sent);
       this.pending += sizeOf(message);
       this.#arm(this.#arrive);
     }
@@ -79,6 +97,7 @@ export class Pipe {
   #empty(state: 'broken' | 'closed'): void {
     this.#state = state;
     this.#messages.clear();
+    this.#ends.clear();
     this.pending = 0;
     this.#backed = 0;
     this.#stalled = false;
@@ -95,7 +114,9 @@ export class Pipe {
   splitNext(bytes: number): void {
     const next = this.#messages.peekAt(this.#passing);
     if (!(next instanceof Uint8Array)) return;
+    const end = this.#ends.peekAt(this.#passing) as number;
     this.#messages.splice(this.#passing, 1, next.subarray(0, bytes), next.subarray(bytes));
+    this.#ends.splice(this.#passing, 1, end - next.length + bytes, end);
   }
 
   /** The lane lets the next message pass. */
@@ -153,6 +174,7 @@ export class Pipe {
     const message = this.#messages.shift();
     if (message === undefined) return;
     this.pending -= sizeOf(message);
+    this.#taken = this.#ends.shift() as number;
     this.#note(typeof message === 'string' ? message : 'data', message);
     this.#take(message);
   }

@@ -1,6 +1,7 @@
 /** A world: virtual time, randomness and a trace that one seed decides, for nodes and unmodified client libraries alike. */
 import type { Millis } from '../protocol/bytes.ts';
 import { Actor } from './actor.ts';
+import { Pump } from './driven.ts';
 import { drive, RealInputOutput } from './driver.ts';
 import { WorldInside } from './inside.ts';
 import { type Destination, Journey } from './journey.ts';
@@ -39,6 +40,7 @@ export class World {
   readonly trace: Trace;
   readonly network: Network;
   readonly inside: WorldInside;
+  readonly pump = new Pump(this);
   readonly #start: number;
   readonly #actors = new Map<string, Actor>();
   /** Stands for code that nobody has claimed. */
@@ -121,7 +123,7 @@ export class World {
 
   /** `run`, as an actor: timers and connections that the code makes are the actor's, and pause and die with it. */
   async runAs<T>(actor: Actor, code: () => T, maxMs: number = this.patience): Promise<Awaited<T>> {
-    if (this.isInside) return await this.#callInside(actor, code);
+    if (this.isInside) return await (this.running === actor ? code() : actor.call(code));
     let value: T | undefined;
     await this.#drive({
       maxMs,
@@ -133,14 +135,6 @@ export class World {
       },
     });
     return await (value as T);
-  }
-
-  /** Called from inside, the code runs at once when it is the same actor's, and else as an event of its own. */
-  async #callInside<T>(actor: Actor, code: () => T): Promise<Awaited<T>> {
-    if (this.running !== actor) {
-      await new Promise<void>((resolve) => this.schedule.enqueue(new Task(actor, false, resolve)));
-    }
-    return await code();
   }
 
   /**

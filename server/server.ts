@@ -253,8 +253,8 @@ export class Server {
   }
 
   endUnit(): void {
-    this.running = undefined;
     if (this.#effects.length > 0) this.#feedEffects(true);
+    this.running = undefined;
   }
 
   /** Notes what the running command did for the replication stream. */

@@ -1,0 +1,130 @@
+/** A Redis node of the lab: a server on a virtual host, which a test can crash, restart, pause, promote and demote. */
+import type { Command } from '../server/command.ts';
+import { promote, replicateFrom } from '../server/role.ts';
+import { Server } from '../server/server.ts';
+import type { Settings } from '../server/settings.ts';
+import type { Actor } from './actor.ts';
+import type { VirtualClock } from './clock.ts';
+import type { Address } from './connector.ts';
+import { Journal, type KeepData } from './journal.ts';
+import { VirtualHost } from './virtual-host.ts';
+import type { World } from './world.ts';
+import { WriteLog } from './write-log.ts';
+
+/** How a node is run. */
+export interface LabNodeOptions {
+  readonly settings?: Partial<Settings>;
+  /** Extra table entries, such as the LAB command. */
+  readonly commands?: readonly Command[];
+}
+
+/** How a node ends. */
+export interface CrashOptions {
+  /** What its disk still has at the restart; default nothing. */
+  readonly keep?: KeepData;
+  /** The machine is gone, not only the process: connections hang instead of being reset. */
+  readonly silent?: boolean;
+}
+
+export class LabNode {
+  readonly name: string;
+  readonly port: number;
+  readonly host: VirtualHost;
+  /** The present process; after a crash, what it was. */
+  server: Server;
+  readonly #options: LabNodeOptions;
+  #journal: Journal;
+  #log = new WriteLog();
+  #up = true;
+
+  constructor(world: World, name: string, port: number, options: LabNodeOptions = {}) {
+    this.name = name;
+    this.port = port;
+    this.#options = options;
+    this.host = new VirtualHost(world, name);
+    [this.server, this.#journal] = this.#start();
+  }
+
+  #start(): [Server, Journal] {
+    const { settings, commands = [] } = this.#options;
+    const server = new Server(this.host, { settings: { ...settings, port: this.port }, commands });
+    const journal = new Journal(server, this.host.disk);
+    this.#log = new WriteLog();
+    this.#log.watch(server);
+    this.host.listen(this.port, (connection) => server.accept(connection));
+    return [server, journal];
+  }
+
+  get actor(): Actor {
+    return this.host.actor;
+  }
+
+  get clock(): VirtualClock {
+    return this.host.clock;
+  }
+
+  get address(): Address {
+    return { host: '127.0.0.1', port: this.port };
+  }
+
+  /** False between a crash and the restart. */
+  get up(): boolean {
+    return this.#up;
+  }
+
+  /** The replication offset. */
+  get offset(): number {
+    return this.server.replication.offset;
+  }
+
+  /** What was written while it was a primary, with what it inherited. */
+  get log(): WriteLog {
+    return this.#log;
+  }
+
+  /** The process dies. Nothing happens when it is down already. */
+  crash({ keep = 'nothing', silent = false }: CrashOptions = {}): void {
+    if (!this.#up) return;
+    this.#up = false;
+    this.#journal.crash(keep);
+    this.host.crash('everything', silent);
+  }
+
+  /** Starts a new process on what the disk has kept, as a primary. Nothing happens when it is up. */
+  restart(): void {
+    if (this.#up) return;
+    this.host.revive();
+    [this.server, this.#journal] = this.#start();
+    this.#up = true;
+  }
+
+  /** Stops the process like SIGSTOP: connections stay, nothing is answered, no timer fires. */
+  pause(): void {
+    this.actor.pause();
+  }
+
+  resume(): void {
+    this.actor.resume();
+  }
+
+  /** REPLICAOF NO ONE: takes writes from now on. */
+  promote(): void {
+    this.host.world.trace.note(this.name, 'promote', `at offset ${this.offset}`);
+    promote(this.server);
+    this.server.settle();
+  }
+
+  /** REPLICAOF: follows the other from now on, which replaces the data unless the histories agree. */
+  follow(primary: LabNode): void {
+    this.host.world.trace.note(this.name, 'follow', primary.name);
+    replicateFrom(this.server, primary.address.host, primary.port);
+    this.server.settle();
+  }
+
+  /** Resets the connections of ordinary clients, as CLIENT KILL TYPE normal and TYPE pubsub. */
+  disconnectClients(): void {
+    for (const client of [...this.server.clients.values()]) {
+      if (!this.server.replication.followers.has(client)) client.abort();
+    }
+  }
+}

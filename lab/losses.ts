@@ -1,0 +1,65 @@
+/** What a promotion loses: the old primary's writes that the new one has not, and whether anybody had been promised them. */
+import type { Entry } from '../keyspace/keyspace.ts';
+import { dumpValue } from '../keyspace/rdb/dump.ts';
+import type { Server } from '../server/server.ts';
+import type { LabNode } from './lab-node.ts';
+import type { LoggedWrite, Write } from './write-log.ts';
+
+/** The writes that are gone. */
+export interface Losses {
+  /** Their clients have been told that they succeeded. */
+  readonly lost: readonly Write[];
+  /** They were executed, but no reply has reached their clients. */
+  readonly unanswered: readonly Write[];
+}
+
+/**
+ * Compares the two nodes' data. A write is gone when it lies behind the offset that the new primary has reached in
+ * the same history, and the key is not as the old primary had it (a lost SET and a lost DEL may cancel out).
+ * Of a history that the new primary does not share, each key's last write counts.
+ */
+export function lossesBetween(old: LabNode, fresh: LabNode): Losses {
+  const shared = sharedOffset(old.server, fresh.server);
+  const differs = new Map<string, boolean>();
+  const isGone = ({ db, key }: Write): boolean => {
+    const name = `${db} ${key}`;
+    let answer = differs.get(name);
+    if (answer === undefined) {
+      answer = fingerprint(old.server, db, key) !== fingerprint(fresh.server, db, key);
+      differs.set(name, answer);
+    }
+    return answer;
+  };
+  const candidates =
+    shared === undefined
+      ? lastPerKey(old.log.writes)
+      : old.log.writes.filter(({ offset }) => offset > shared);
+  const gone = candidates.filter(isGone);
+  return {
+    lost: gone.filter((write) => write.isAnswered()),
+    unanswered: gone.filter((write) => !write.isAnswered()),
+  };
+}
+
+/** Up to where both have the same stream; undefined when they have none in common. */
+export function sharedOffset(old: Server, fresh: Server): number | undefined {
+  const [a, b] = [old.replication, fresh.replication];
+  if (a.id === b.id) return Math.min(a.offset, b.offset);
+  if (b.secondId === a.id) return Math.min(a.offset, b.secondOffset - 1);
+  if (a.secondId === b.id) return Math.min(a.secondOffset - 1, b.offset);
+  return undefined;
+}
+
+function lastPerKey(writes: readonly LoggedWrite[]): LoggedWrite[] {
+  const last = new Map<string, LoggedWrite>();
+  for (const write of writes) last.set(`${write.db} ${write.key}`, write);
+  return [...last.values()];
+}
+
+/** The key's value and deadline as one string; a key past its deadline is absent. */
+function fingerprint(server: Server, db: number, key: string): string {
+  const entry: Entry | undefined = server.db(db).entries.get(key);
+  const expiresAt = entry?.deadline?.expiresAt;
+  if (entry === undefined || (expiresAt !== undefined && expiresAt < server.host.clock.now())) return '';
+  return `${expiresAt ?? ''} ${dumpValue(entry.value)}`;
+}

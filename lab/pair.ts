@@ -1,0 +1,169 @@
+/** startPair and startServers: nodes in a world of their own, ready for a test. */
+import type { Redis, RedisOptions } from 'ioredis';
+import { type IoredisConstructor, loadIoredis } from './lab-client.ts';
+import type { LabNode, LabNodeOptions } from './lab-node.ts';
+import { type Failover, type FailoverOptions, ReplicaSet, type ReplicationLink } from './replica-set.ts';
+import { layRoutes } from './routes.ts';
+import type { Trace } from './trace.ts';
+import { World, type WorldOptions } from './world.ts';
+import type { Write } from './write-log.ts';
+
+/** How to start a pair. */
+export interface PairOptions extends WorldOptions, LabNodeOptions {
+  /** Time moves only by the test's hand. */
+  readonly clock: 'virtual';
+  /** Replicas of the primary; default 1. */
+  readonly replicas?: number;
+}
+
+/** How to start several independent primaries. */
+export interface ServersOptions extends WorldOptions, LabNodeOptions {
+  readonly clock: 'virtual';
+  /** Independent primaries, for Redlock say; default 1. */
+  readonly primaries?: number;
+  /** Replicas of each; default 0. */
+  readonly replicas?: number;
+}
+
+const FIRST_PORT = 6379;
+
+/** Lets a test move time, and end it. */
+class Timed {
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  get trace(): Trace {
+    return this.world.trace;
+  }
+
+  /** Moves time on. @param ms virtual milliseconds */
+  advance(ms: number): Promise<void> {
+    return this.world.advance(ms);
+  }
+
+  /** Runs code inside the world, where unmodified clients and lock libraries live on virtual time. */
+  run<T>(code: () => T, maxMs?: number): Promise<Awaited<T>> {
+    return this.world.run(code, maxMs);
+  }
+
+  /** Moves time until the promise settles. */
+  until<T>(promise: PromiseLike<T>, maxMs?: number): Promise<T> {
+    return this.world.until(promise, maxMs);
+  }
+
+  /** Ends the world. */
+  async close(): Promise<void> {
+    this.world.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** A primary with its replicas, on one virtual clock. */
+export class Pair extends Timed {
+  readonly set: ReplicaSet;
+
+  constructor(set: ReplicaSet) {
+    super(set.world);
+    this.set = set;
+  }
+
+  get nodes(): readonly LabNode[] {
+    return this.set.nodes;
+  }
+
+  get primary(): LabNode {
+    return this.set.primary;
+  }
+
+  /** The first replica. Throws RangeError when there is none. */
+  get replica(): LabNode {
+    const [replica] = this.set.replicas;
+    if (replica === undefined) throw new RangeError('there is no replica');
+    return replica;
+  }
+
+  get replicas(): readonly LabNode[] {
+    return this.set.replicas;
+  }
+
+  /** Replication from the primary to the first replica; `set.link(name)` is that to another. */
+  get link(): ReplicationLink {
+    return this.set.link();
+  }
+
+  /** Every acknowledged write that was lost so far. */
+  get lost(): readonly Write[] {
+    return this.set.lost;
+  }
+
+  node(name: string): LabNode {
+    return this.set.node(name);
+  }
+
+  /** An ioredis client that follows the primary; awaiting its commands moves time. */
+  client(name: string, options?: RedisOptions): Redis {
+    return this.set.client(name, options);
+  }
+
+  /** Promotes a replica as Sentinel does, and says what was lost. */
+  failover(options?: FailoverOptions): Promise<Failover> {
+    return this.set.failover(options);
+  }
+
+  /** Starts a node that crashed. */
+  restart(name: string): void {
+    this.set.restart(name);
+  }
+}
+
+/** Independent primaries, each perhaps with replicas, on one virtual clock. */
+export class Servers extends Timed {
+  readonly sets: readonly ReplicaSet[];
+
+  constructor(world: World, sets: readonly ReplicaSet[]) {
+    super(world);
+    this.sets = sets;
+  }
+
+  /** Every node: all primaries first. */
+  get nodes(): readonly LabNode[] {
+    return [...this.sets.map((set) => set.primary), ...this.sets.flatMap((set) => set.replicas)];
+  }
+
+  /** One ioredis client to each primary, as Redlock wants them. */
+  clients(name: string, options?: RedisOptions): Redis[] {
+    return this.sets.map((set) => set.client(name, options));
+  }
+}
+
+/**
+ * Starts a primary with its replicas in a world of their own, in sync.
+ * Rejects when ioredis is not installed, and TypeError for a clock that is not virtual.
+ */
+export async function startPair(options: PairOptions): Promise<Pair> {
+  const { sets } = await startServers({ ...options, primaries: 1, replicas: options.replicas ?? 1 });
+  return new Pair(sets[0] as ReplicaSet);
+}
+
+/** Starts independent primaries, with replicas in sync. Rejects as `startPair` does. */
+export async function startServers(options: ServersOptions): Promise<Servers> {
+  if (options.clock !== 'virtual')
+    throw new TypeError(`clock: 'virtual' is what there is, not ${options.clock}`);
+  const { primaries = 1, replicas = 0 } = options;
+  layRoutes();
+  const ioredis: IoredisConstructor = await loadIoredis();
+  const world = new World(options);
+  const size = replicas + 1;
+  const sets = Array.from({ length: primaries }, (_, i) => {
+    const names = Array.from({ length: size }, (_, k) => `redis-${i * size + k + 1}`);
+    return new ReplicaSet(world, names, FIRST_PORT + i * size, options, ioredis);
+  });
+  for (const set of sets) await set.synchronize();
+  return new Servers(world, sets);
+}

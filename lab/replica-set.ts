@@ -1,0 +1,210 @@
+/** A primary and its replicas in a world, with the links between them, clients that follow, and failover as Sentinel does it. */
+import type { Redis, RedisOptions } from 'ioredis';
+import { Driven } from './driven.ts';
+import { type IoredisConstructor, openClient } from './lab-client.ts';
+import { type CrashOptions, LabNode, type LabNodeOptions } from './lab-node.ts';
+import type { Lane } from './link.ts';
+import { type Losses, lossesBetween, sharedOffset } from './losses.ts';
+import type { World } from './world.ts';
+import type { Write } from './write-log.ts';
+
+/** How a failover is to happen. */
+export interface FailoverOptions {
+  /** The primary dies first; true: keeping nothing. Otherwise it lives, and is told to follow. */
+  readonly crash?: boolean | CrashOptions;
+  /** How long nobody is primary, in virtual milliseconds; default 0. */
+  readonly after?: number;
+  /** The name of the replica to promote; by default the choice is Redis' own: priority, offset, run id. */
+  readonly to?: string;
+  /** False: the old primary is left alone, as when nobody can reach it: two nodes take writes. */
+  readonly demote?: boolean;
+}
+
+/** What a failover did. */
+export interface Failover extends Losses {
+  readonly from: string;
+  readonly to: string;
+  /** Up to where the new primary has the old one's stream; undefined when the histories have nothing in common. */
+  readonly offset: number | undefined;
+  /** How far the old primary was. */
+  readonly oldOffset: number;
+}
+
+/** The way from a primary to a replica: commands one way, acknowledgements the other. */
+export class ReplicationLink {
+  readonly commands: Lane;
+  readonly acks: Lane;
+
+  constructor(commands: Lane, acks: Lane) {
+    this.commands = commands;
+    this.acks = acks;
+  }
+
+  /** Replication stops reaching the replica; what is sent waits. */
+  hold(): void {
+    this.commands.hold();
+  }
+
+  /** Everything that was held arrives, or so many messages or bytes of it. */
+  release(amount?: { messages?: number; bytes?: number }): void {
+    this.commands.release(amount);
+  }
+
+  /** Nothing passes in either direction. */
+  partition(): void {
+    this.commands.partition();
+    this.acks.partition();
+  }
+
+  heal(): void {
+    this.commands.heal();
+    this.acks.heal();
+  }
+}
+
+export class ReplicaSet {
+  readonly world: World;
+  readonly nodes: readonly LabNode[];
+  readonly #ioredis: IoredisConstructor;
+  #primary: LabNode;
+  /** Every acknowledged write that a promotion or a demotion has lost so far. */
+  readonly lost: Write[] = [];
+
+  /** @param names the nodes' names, the primary's first; they listen on consecutive ports from `port` on */
+  constructor(
+    world: World,
+    names: readonly string[],
+    port: number,
+    options: LabNodeOptions,
+    ioredis: IoredisConstructor,
+  ) {
+    this.world = world;
+    this.#ioredis = ioredis;
+    this.nodes = names.map((name, i) => new LabNode(world, name, port + i, options));
+    this.#primary = this.nodes[0] as LabNode;
+    for (const replica of this.nodes.slice(1)) replica.follow(this.#primary);
+  }
+
+  /** Who takes writes, as far as the set's own clients are told. */
+  get primary(): LabNode {
+    return this.#primary;
+  }
+
+  get replicas(): readonly LabNode[] {
+    return this.nodes.filter((node) => node !== this.#primary);
+  }
+
+  /** A node by name. Throws RangeError for a name that nobody has. */
+  node(name: string): LabNode {
+    const found = this.nodes.find((node) => node.name === name);
+    if (found === undefined) throw new RangeError(`no node is called '${name}'`);
+    return found;
+  }
+
+  /** Replication from the primary to a replica, the first one unless named. */
+  link(replica?: string): ReplicationLink {
+    const to = replica ?? this.replicas[0]?.name;
+    if (to === undefined) throw new RangeError('there is no replica');
+    const { network } = this.world;
+    return new ReplicationLink(network.lane(this.#primary.name, to), network.lane(to, this.#primary.name));
+  }
+
+  /**
+   * An ioredis client, as the actor of that name, which dials whoever is primary. Awaiting its commands outside the
+   * world moves time until they are answered.
+   */
+  client(name: string, options?: RedisOptions): Redis {
+    return openClient(this.#ioredis, this.world.actor(name), () => this.#primary.address, options);
+  }
+
+  /** True when every replica that is up has its primary's stream, and the primary knows. */
+  get synchronized(): boolean {
+    const { replication } = this.#primary.server;
+    return this.replicas
+      .filter((node) => node.up)
+      .every(
+        ({ server }) =>
+          server.primary?.linkUp === true &&
+          server.replication.id === replication.id &&
+          server.replication.offset === replication.offset,
+      );
+  }
+
+  /** Moves time until `synchronized`, at most so many virtual milliseconds. Rejects when that does not come true. */
+  async synchronize(maxMs = 60_000): Promise<void> {
+    await this.world.run(async () => {
+      while (!this.synchronized) await this.world.advance(1);
+    }, maxMs);
+  }
+
+  /**
+   * Does what Sentinel does: promotes a replica, lets the others and the old primary follow it, and disconnects the
+   * clients of all of them. Awaited outside the world, it moves time as far as it must.
+   * Rejects when no replica can be promoted.
+   */
+  failover(options: FailoverOptions = {}): Promise<Failover> {
+    const done = this.world.actor('failover').call(() => this.#failOver(options));
+    return this.world.isInside ? done : new Driven(this.world, done);
+  }
+
+  async #failOver({ crash = false, after = 0, to, demote = true }: FailoverOptions): Promise<Failover> {
+    const old = this.#primary;
+    if (crash !== false) old.crash(crash === true ? {} : crash);
+    if (after > 0) await this.world.advance(after);
+    const fresh = to === undefined ? this.#best() : this.node(to);
+    const oldOffset = old.offset;
+    const offset = sharedOffset(old.server, fresh.server);
+    this.promote(fresh.name);
+    const losses = lossesBetween(old, fresh);
+    this.lost.push(...losses.lost);
+    for (const write of losses.lost) {
+      this.world.trace.note(old.name, 'lost', `${write.client ?? '-'} ${write.command.join(' ')}`);
+    }
+    for (const node of this.nodes) {
+      if (node === fresh || !node.up || (node === old && !demote)) continue;
+      node.follow(fresh);
+      node.disconnectClients();
+    }
+    return { from: old.name, to: fresh.name, offset, oldOffset, ...losses };
+  }
+
+  /** Makes a node the primary, and leaves all others as they are. */
+  promote(name: string): void {
+    const node = this.node(name);
+    node.log.inherit(this.#primary.log.writes, node.offset);
+    node.promote();
+    node.disconnectClients();
+    this.#primary = node;
+  }
+
+  /** Makes a node follow the present primary. What it took as a primary itself is discarded, and returned. */
+  demote(name: string): Losses {
+    const node = this.node(name);
+    const losses = lossesBetween(node, this.#primary);
+    this.lost.push(...losses.lost);
+    node.follow(this.#primary);
+    node.disconnectClients();
+    return losses;
+  }
+
+  /** Starts a node that crashed; as a replica, unless it is still the primary. */
+  restart(name: string): void {
+    const node = this.node(name);
+    node.restart();
+    if (node !== this.#primary) node.follow(this.#primary);
+  }
+
+  #best(): LabNode {
+    const able = this.replicas.filter(
+      ({ up, actor, server }) => up && !actor.paused && server.settings['replica-priority'] > 0,
+    );
+    const [best] = able.sort(
+      (a, b) =>
+        a.server.settings['replica-priority'] - b.server.settings['replica-priority'] ||
+        b.offset - a.offset ||
+        (a.server.runId < b.server.runId ? -1 : 1),
+    );
+    if (best === undefined) throw new Error('no replica can be promoted: none is up, or all have priority 0');
+    return best;
+  }
+}

@@ -1,0 +1,129 @@
+/** What a primary has promised to whom: every write with its offset, and whether its reply has reached the client. */
+import { type TypeName, typeOf, type Value } from '../keyspace/value.ts';
+import type { Bytes, Millis } from '../protocol/bytes.ts';
+import { findKeys } from '../server/command-info.ts';
+import type { Effect, Server } from '../server/server.ts';
+import { VirtualConnection } from './connection.ts';
+
+/** One write, on one key. */
+export interface Write {
+  readonly db: number;
+  readonly key: Bytes;
+  /** What the key held afterwards; 'none' when it was gone. */
+  readonly type: TypeName | 'none';
+  /** The string's value or the hash's first field: who holds the lock, in every common layout. */
+  readonly holder: Bytes | undefined;
+  /** As it entered the replication stream: with an absolute deadline, scripts by their effects. */
+  readonly command: readonly Bytes[];
+  /** The stream's offset behind it. */
+  readonly offset: number;
+  /** Whose connection it came in on; undefined for what the node did by itself, as when a key expires. */
+  readonly client: string | undefined;
+  /** The node's clock when it was executed. */
+  readonly at: Millis;
+}
+
+class Entry implements Write {
+  readonly db: number;
+  readonly key: Bytes;
+  readonly type: TypeName | 'none';
+  readonly holder: Bytes | undefined;
+  readonly command: readonly Bytes[];
+  readonly offset: number;
+  readonly client: string | undefined;
+  readonly at: Millis;
+  readonly #answered: () => boolean;
+
+  constructor(write: Write, answered: () => boolean) {
+    this.db = write.db;
+    this.key = write.key;
+    this.type = write.type;
+    this.holder = write.holder;
+    this.command = write.command;
+    this.offset = write.offset;
+    this.client = write.client;
+    this.at = write.at;
+    this.#answered = answered;
+  }
+
+  isAnswered(): boolean {
+    return this.#answered();
+  }
+}
+
+export type LoggedWrite = Write & { isAnswered(): boolean };
+
+/** More than this is not remembered. */
+const KEPT = 50_000;
+
+/** The writes of one primary's term, and those of earlier terms that it inherited. */
+export class WriteLog {
+  #writes: LoggedWrite[] = [];
+
+  /** The writes, oldest first. */
+  get writes(): readonly LoggedWrite[] {
+    return this.#writes;
+  }
+
+  /** Notes every write that the server takes into its replication stream from now on. */
+  watch(server: Server): void {
+    const { replication } = server;
+    const feed = replication.feed.bind(replication);
+    replication.feed = (effects, atomic) => {
+      feed(effects, atomic);
+      this.#record(server, effects);
+    };
+  }
+
+  /** Starts a term with what earlier ones left, up to an offset. */
+  inherit(writes: readonly LoggedWrite[], upTo: number): void {
+    this.#writes = writes.filter(({ offset }) => offset <= upTo);
+  }
+
+  #record(server: Server, effects: readonly Effect[]): void {
+    const answered = followReply(server);
+    const client = server.running?.connection;
+    const name = client instanceof VirtualConnection ? client.peer : undefined;
+    for (const { db, argv } of effects) {
+      for (const key of keysOf(server, argv)) {
+        const value = server.db(db).entries.get(key)?.value;
+        const write = {
+          db,
+          key,
+          type: value === undefined ? ('none' as const) : typeOf(value),
+          holder: holderOf(value),
+          command: argv,
+          offset: server.replication.offset,
+          client: name,
+          at: server.now,
+        };
+        this.#writes.push(new Entry(write, answered));
+      }
+    }
+    if (this.#writes.length > 2 * KEPT) this.#writes.splice(0, KEPT);
+  }
+}
+
+/** A function that tells whether the reply to the running request has arrived. */
+function followReply(server: Server): () => boolean {
+  const connection = server.running?.connection;
+  if (!(connection instanceof VirtualConnection)) return () => false;
+  let position: number | undefined;
+  connection.afterNextSend((end) => {
+    position = end;
+  });
+  return () => position !== undefined && connection.delivered(position);
+}
+
+function keysOf(server: Server, argv: readonly Bytes[]): Bytes[] {
+  const command = server.commands.get(argv[0] as Bytes);
+  const found = command === undefined ? undefined : findKeys(command, argv);
+  return (found ?? []).map(({ at }) => argv[at] as Bytes);
+}
+
+function holderOf(value: Value | undefined): Bytes | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  if (value.type !== 'hash') return undefined;
+  for (const [field] of value.entries()) return field;
+  return undefined;
+}

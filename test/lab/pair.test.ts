@@ -1,0 +1,243 @@
+/** A pair under the hand of a test: what replication delivers, what a failover loses, and what a restart keeps. */
+import { expect, test } from 'vitest';
+import { type PairOptions, startPair, startServers } from '../../lab/pair.ts';
+
+const begin = (options: Partial<PairOptions> = {}) => startPair({ clock: 'virtual', seed: 7, ...options });
+
+test('the quick start of the design reads as written', async () => {
+  await using pair = await begin();
+  const a = pair.client('A');
+  const b = pair.client('B');
+  pair.link.hold();
+  expect(await a.set('my:lock', 'A', 'PX', 30_000, 'NX')).toBe('OK');
+  const failover = await pair.failover({ crash: true });
+  expect(failover.lost).toMatchObject([{ key: 'my:lock', type: 'string', holder: 'A', client: 'A' }]);
+  expect(failover.lost[0]?.command.slice(0, 3)).toEqual(['SET', 'my:lock', 'A']);
+  expect(failover.lost[0]?.offset).toBe(failover.oldOffset);
+  expect(failover.unanswered).toEqual([]);
+  expect(await b.set('my:lock', 'B', 'PX', 30_000, 'NX')).toBe('OK');
+  expect(pair.primary.name).toBe('redis-2');
+});
+
+test('nothing is lost while replication flows', async () => {
+  await using pair = await begin();
+  const a = pair.client('A');
+  await a.set('my:lock', 'A', 'PX', 30_000, 'NX');
+  expect(await a.wait(1, 1000)).toBe(1);
+  const { lost, from, to } = await pair.failover({ crash: true });
+  expect([lost, from, to]).toEqual([[], 'redis-1', 'redis-2']);
+  expect(await a.get('my:lock')).toBe('A');
+  expect(await a.set('my:lock', 'B', 'PX', 30_000, 'NX')).toBe(null);
+});
+
+test('commands that nobody awaits are under way together, as with any client', async () => {
+  await using pair = await begin();
+  const [a, b] = [pair.client('A'), pair.client('B')];
+  const popped = b.blpop('queue', 0);
+  const [one, two] = await Promise.all([a.set('x', '1'), a.get('x')]);
+  expect([one, two]).toEqual(['OK', '1']);
+  await a.rpush('queue', 'job');
+  expect(await popped).toEqual(['queue', 'job']);
+  expect(await a.multi().set('y', '1').incr('y').exec()).toEqual([
+    [null, 'OK'],
+    [null, 2],
+  ]);
+  expect(await a.pipeline().get('y').exec()).toEqual([[null, '2']]);
+  await expect(a.call('nonsense')).rejects.toThrow('unknown command');
+});
+
+test('WAIT falls short while the link is held, and is satisfied by an acknowledgement', async () => {
+  await using pair = await begin();
+  const a = pair.client('A');
+  pair.link.hold();
+  await a.set('k', '1');
+  expect(await a.wait(1, 200)).toBe(0);
+  pair.link.release();
+  expect(await a.wait(1, 200)).toBe(1);
+  pair.link.acks.hold();
+  await a.set('k', '2');
+  expect(await a.wait(1, 200)).toBe(0);
+  expect(pair.replica.server.db(0).entries.get('k')?.value).toBe('2');
+});
+
+test('a write whose reply never arrived is gone unanswered, and not lost', async () => {
+  await using pair = await begin();
+  const a = pair.client('A', { retryStrategy: () => null });
+  await a.ping();
+  pair.link.hold();
+  pair.world.network.lane('redis-1', 'A').hold();
+  const outcome = a.set('k', 'v').catch((error: Error) => error.message);
+  await pair.advance(10);
+  const failover = await pair.failover({ crash: true });
+  expect(failover.lost).toEqual([]);
+  expect(failover.unanswered).toMatchObject([{ key: 'k', client: 'A' }]);
+  expect(pair.primary.server.db(0).size).toBe(0);
+  pair.world.network.lane('redis-1', 'A').release();
+  expect(await outcome).toMatch('closed');
+});
+
+test('lost renewals and deletes are reported, and what cancels out is not', async () => {
+  await using pair = await begin();
+  const a = pair.client('A');
+  await a.set('renewed', 'A', 'PX', 10_000);
+  await a.set('deleted', 'A');
+  await a.hset('hash', 'holder-1', '1');
+  expect(await a.wait(1, 1000)).toBe(1);
+  pair.link.hold();
+  await a.pexpire('renewed', 30_000);
+  await a.del('deleted');
+  await a.set('brief', '1');
+  await a.del('brief');
+  await a.hincrby('hash', 'holder-1', 1);
+  const { lost } = await pair.failover({ crash: true });
+  expect(lost.map(({ key, type, holder }) => [key, type, holder])).toEqual([
+    ['renewed', 'string', 'A'],
+    ['deleted', 'none', undefined],
+    ['hash', 'hash', 'holder-1'],
+  ]);
+});
+
+test('with one of two replicas in the know, the other one promoted loses what WAIT had confirmed', async () => {
+  await using pair = await begin({ replicas: 2 });
+  const a = pair.client('A');
+  pair.set.link('redis-3').hold();
+  await a.set('my:lock', 'A');
+  expect(await a.wait(1, 1000)).toBe(1);
+  const { lost } = await pair.failover({ crash: true, to: 'redis-3' });
+  expect(lost.map(({ key }) => key)).toEqual(['my:lock']);
+  await pair.set.synchronize();
+  expect(pair.node('redis-2').server.db(0).size).toBe(0);
+});
+
+test('promotion prefers the highest offset, and priority before that', async () => {
+  const choose = async (priority: string) => {
+    await using pair = await begin({ replicas: 2 });
+    const a = pair.client('A');
+    await pair.run(async () => pair.node('redis-2').server.settings['replica-priority']);
+    pair.node('redis-2').server.settings['replica-priority'] = Number(priority);
+    pair.set.link('redis-2').hold();
+    await a.set('k', 'v');
+    await a.wait(1, 1000);
+    const { to, lost } = await pair.failover({ crash: true });
+    return [to, lost.length];
+  };
+  expect(await choose('100')).toEqual(['redis-3', 0]);
+  expect(await choose('10')).toEqual(['redis-2', 1]);
+  expect(await choose('0')).toEqual(['redis-3', 0]);
+});
+
+test('a partitioned primary takes writes that are discarded when it is demoted', async () => {
+  await using pair = await begin();
+  const a = pair.client('A');
+  await a.set('my:lock', 'A');
+  await a.wait(1, 1000);
+  pair.link.partition();
+  await pair.failover({ demote: false });
+  const b = pair.client('B');
+  await b.set('my:lock', 'B');
+  expect(await a.set('late', '1')).toBe('OK');
+  expect(pair.nodes.map(({ server }) => server.role)).toEqual(['primary', 'primary']);
+  expect(pair.lost).toEqual([]);
+  pair.world.network.heal();
+  const { lost } = pair.set.demote('redis-1');
+  expect(lost.map(({ key }) => key)).toContain('late');
+  await pair.set.synchronize();
+  expect(await a.get('my:lock')).toBe('B');
+  expect(await a.exists('late')).toBe(0);
+});
+
+test('the old primary comes back as a replica, with what the new one has', async () => {
+  await using pair = await begin();
+  const a = pair.client('A');
+  await a.set('k', 'old');
+  await pair.failover({ crash: { keep: 'everything' } });
+  await a.set('k', 'new');
+  pair.restart('redis-1');
+  await pair.set.synchronize();
+  expect(pair.node('redis-1').server.role).toBe('replica');
+  expect(pair.node('redis-1').server.db(0).entries.get('k')?.value).toBe('new');
+});
+
+test('a restart keeps nothing, everything, what was synced, or all up to an offset', async () => {
+  const keep = async (how: unknown, settings = {}) => {
+    await using pair = await begin({ settings });
+    const a = pair.client('A');
+    await a.set('one', '1');
+    const { offset } = pair.primary;
+    await pair.advance(1500);
+    await a.set('two', '2', 'PX', 60_000);
+    const kept = how === 'offset' ? { offset } : (how as 'nothing');
+    pair.primary.crash({ keep: kept });
+    await pair.advance(100);
+    pair.restart('redis-1');
+    const names = await a.keys('*');
+    return names.sort();
+  };
+  expect(await keep('nothing')).toEqual([]);
+  expect(await keep('everything')).toEqual(['one', 'two']);
+  expect(await keep('synced')).toEqual([]);
+  expect(await keep('synced', { appendonly: true, appendfsync: 'no' })).toEqual([]);
+  expect(await keep('synced', { appendonly: true })).toEqual(['one']);
+  expect(await keep('synced', { appendonly: true, appendfsync: 'always' })).toEqual(['one', 'two']);
+  expect(await keep('offset')).toEqual(['one']);
+});
+
+test('WAITAOF counts what the disks have synced', async () => {
+  await using pair = await begin({ settings: { appendonly: true } });
+  const a = pair.client('A');
+  await a.set('k', '1');
+  expect(await a.call('WAITAOF', 1, 1, 100)).toEqual([0, 0]);
+  expect(await a.call('WAITAOF', 1, 1, 5000)).toEqual([1, 1]);
+});
+
+test('a replica whose link was cut resumes from the backlog', async () => {
+  await using pair = await begin();
+  const a = pair.client('A');
+  await a.set('k', '1');
+  await a.wait(1, 1000);
+  pair.world.network.link('redis-1', 'redis-2').reset();
+  await a.set('k', '2');
+  await pair.set.synchronize();
+  expect(pair.replica.server.db(0).entries.get('k')?.value).toBe('2');
+  expect(pair.primary.server.replication.counters).toMatchObject({ full: 1, partial: 1 });
+});
+
+test("a replica's clock that is ahead ends a lease early after the promotion", async () => {
+  await using pair = await begin();
+  const a = pair.client('A');
+  await a.set('my:lock', 'A', 'PX', 10_000);
+  await a.wait(1, 1000);
+  pair.replica.clock.jump(4000);
+  const { lost } = await pair.failover({ crash: true });
+  expect(lost).toEqual([]);
+  const left = await a.pttl('my:lock');
+  expect(left).toBeGreaterThan(5900);
+  expect(left).toBeLessThan(6000);
+});
+
+test('several primaries are independent, and each client names one', async () => {
+  await using servers = await startServers({ clock: 'virtual', primaries: 5 });
+  const clients = servers.clients('A');
+  expect(await Promise.all(clients.map((client) => client.set('k', 'v')))).toEqual(Array(5).fill('OK'));
+  servers.nodes[2]?.crash();
+  servers.nodes[2]?.restart();
+  expect(servers.nodes.map(({ server }) => server.db(0).size)).toEqual([1, 1, 0, 1, 1]);
+});
+
+test('the same seed gives the same trace, another one another', async () => {
+  const story = async (seed: number) => {
+    await using pair = await begin({ seed, replicas: 2 });
+    const [a, b] = [pair.client('A'), pair.client('B')];
+    for (let i = 0; i < 20; i++) await Promise.all([a.incr('n'), b.set(`k${i}`, String(i), 'PX', 50 + i)]);
+    pair.link.hold();
+    await a.incr('n');
+    await pair.failover({ crash: true, after: 300 });
+    pair.restart('redis-1');
+    await a.incr('n');
+    await pair.advance(3000);
+    return pair.trace.hash();
+  };
+  const first = await story(1);
+  expect(await story(1)).toBe(first);
+  expect(await story(2)).not.toBe(first);
+});
