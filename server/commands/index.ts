@@ -19,6 +19,10 @@ import { objectCommand, scanCommands } from './scan.ts';
 import { scriptingCommands } from './scripting.ts';
 import { serverCommands } from './server.ts';
 import { setCommands } from './set.ts';
+import { sortCommands } from './sort.ts';
+import { sortedSetCommands } from './sorted-set.ts';
+import { sortedSetAlgebraCommands } from './sorted-set-algebra.ts';
+import { sortedSetPopCommands } from './sorted-set-pop.ts';
 import { stringCommands } from './string.ts';
 import { stringEditCommands } from './string-edit.ts';
 import { transactionCommands } from './transaction.ts';
@@ -51,6 +55,10 @@ export const allCommands: readonly Command[] = [
   ...dumpCommands,
   ...replicationCommands,
   ...scriptingCommands,
+  ...sortCommands,
+  ...sortedSetCommands,
+  ...sortedSetPopCommands,
+  ...sortedSetAlgebraCommands,
 ];
 
 /** The look-up table of one node: all commands and those it was given besides. */

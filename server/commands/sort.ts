@@ -1,0 +1,196 @@
+/** SORT and SORT_RO: the elements of a list, set or sorted set in order (https://redis.io/docs/latest/commands/sort/). */
+import { ListValue } from '../../keyspace/list.ts';
+import type { Value } from '../../keyspace/value.ts';
+import { asciiUpper, type Bytes, compareBytes, parseDouble, stripBlanks } from '../../protocol/bytes.ts';
+import { fail, SYNTAX, WRONGTYPE } from '../../protocol/errors.ts';
+import type { Reply } from '../../protocol/reply.ts';
+import { integer, Options } from '../arguments.ts';
+import { type Client, SCRIPT } from '../client.ts';
+import { defineCommands, type KeySpec, key } from '../command.ts';
+
+interface SortOptions {
+  descending: boolean;
+  alphabetic: boolean;
+  offset: number;
+  /** Negative: all. */
+  count: number;
+  by: Bytes | undefined;
+  readonly get: Bytes[];
+  store: Bytes | undefined;
+}
+
+function parse(argv: readonly Bytes[], readOnly: boolean): SortOptions {
+  const parsed: SortOptions = {
+    descending: false,
+    alphabetic: false,
+    offset: 0,
+    count: -1,
+    by: undefined,
+    get: [],
+    store: undefined,
+  };
+  const options = new Options(argv, 2);
+  while (options.more()) {
+    const option = options.next();
+    if (option === 'ASC') parsed.descending = false;
+    else if (option === 'DESC') parsed.descending = true;
+    else if (option === 'ALPHA') parsed.alphabetic = true;
+    else if (option === 'LIMIT' && options.left >= 2) {
+      parsed.offset = integer(options.value());
+      parsed.count = integer(options.value());
+    } else if (option === 'BY' && options.more()) parsed.by = options.value();
+    else if (option === 'GET' && options.more()) parsed.get.push(options.value());
+    else if (option === 'STORE' && options.more() && !readOnly) parsed.store = options.value();
+    else fail(SYNTAX);
+  }
+  return parsed;
+}
+
+/** The elements in the order that the value keeps them in, or backwards; a set has no order to reverse. */
+function elementsOf(value: Value | undefined, backwards: boolean): Bytes[] {
+  if (value === undefined) return [];
+  if (typeof value === 'string') return fail(WRONGTYPE);
+  if (value.type === 'list') {
+    const items = value.range(0, value.size - 1);
+    return backwards ? items.reverse() : items;
+  }
+  if (value.type === 'set') return [...value.values()];
+  if (value.type !== 'zset') return fail(WRONGTYPE);
+  return value.rangeByRank(0, value.size - 1, backwards).map(({ member }) => member);
+}
+
+/** What a pattern of BY or GET finds for an element: '#' is the element, 'a*->f' a field of a hash. */
+function follow(client: Client, pattern: Bytes, element: Bytes): Bytes | undefined {
+  if (pattern === '#') return element;
+  const star = pattern.indexOf('*');
+  if (star < 0) return undefined;
+  const arrow = pattern.indexOf('->', star);
+  const isField = arrow >= 0 && arrow + 2 < pattern.length;
+  const end = isField ? arrow : pattern.length;
+  const value = client.db.lookup(pattern.slice(0, star) + element + pattern.slice(star + 1, end))?.value;
+  if (!isField) return typeof value === 'string' ? value : undefined;
+  if (value === undefined || typeof value === 'string' || value.type !== 'hash') return undefined;
+  return value.get(pattern.slice(arrow + 2));
+}
+
+interface Weighted {
+  readonly element: Bytes;
+  readonly weight: Bytes | undefined;
+  readonly score: number;
+}
+
+function scoreOf(weight: Bytes | undefined): number {
+  const text = stripBlanks(weight ?? '');
+  if (text === '') return 0;
+  return parseDouble(text) ?? fail("ERR One or more scores can't be converted into double");
+}
+
+/** Weights that are absent come first. */
+function compareWeights(a: Bytes | undefined, b: Bytes | undefined): number {
+  if (a === undefined) return b === undefined ? 0 : -1;
+  return b === undefined ? 1 : compareBytes(a, b);
+}
+
+function sorted(client: Client, elements: readonly Bytes[], options: SortOptions): Bytes[] {
+  const { by, alphabetic } = options;
+  const weighted = elements.map((element): Weighted => {
+    const weight = by === undefined ? element : follow(client, by, element);
+    return { element, weight, score: alphabetic ? 0 : scoreOf(weight) };
+  });
+  const direction = options.descending ? -1 : 1;
+  weighted.sort((a, b) => {
+    if (alphabetic) return direction * compareWeights(a.weight, b.weight);
+    const order = a.score < b.score ? -1 : a.score > b.score ? 1 : compareBytes(a.element, b.element);
+    return direction * order;
+  });
+  return weighted.map(({ element }) => element);
+}
+
+/** The part that LIMIT asks for. */
+function limited(elements: readonly Bytes[], { offset, count }: SortOptions): readonly Bytes[] {
+  const start = Math.max(0, offset);
+  return elements.slice(start, count < 0 ? undefined : start + count);
+}
+
+function storeList(client: Client, name: Bytes, items: Bytes[]): Reply {
+  const { db } = client;
+  if (items.length > 0) {
+    db.put(name, new ListValue(items));
+    db.changed(name, 'sortstore', items.length);
+  } else if (db.remove(name)) {
+    db.changed(name, 'del');
+  }
+  return items.length;
+}
+
+function sort(client: Client, argv: readonly Bytes[], readOnly: boolean): Reply {
+  const options = parse(argv, readOnly);
+  const { get, store } = options;
+  const value = client.db.lookup(argv[1]!)?.value;
+  let unsorted = options.by !== undefined && !options.by.includes('*');
+  if (unsorted && isSet(value) && (store !== undefined || client.has(SCRIPT))) {
+    // A set has no order of its own: what is stored or seen by a script must not depend on chance.
+    unsorted = false;
+    options.alphabetic = true;
+    options.by = undefined;
+  }
+  const elements = elementsOf(value, unsorted && options.descending);
+  const chosen = limited(unsorted ? elements : sorted(client, elements, options), options);
+  const answer: (Bytes | undefined)[] =
+    get.length === 0
+      ? [...chosen]
+      : chosen.flatMap((element) => get.map((pattern) => follow(client, pattern, element)));
+  if (store !== undefined) {
+    return storeList(
+      client,
+      store,
+      answer.map((item) => item ?? ''),
+    );
+  }
+  return answer.map((item) => item ?? null);
+}
+
+function isSet(value: Value | undefined): boolean {
+  return value !== undefined && typeof value !== 'string' && value.type === 'set';
+}
+
+/** The sorted key and, for SORT, the last STORE's. */
+function sortKeys(argv: readonly Bytes[]): number[] {
+  let stored = 0;
+  for (let i = 2; i < argv.length; i++) {
+    const option = asciiUpper(argv[i]!);
+    if (option === 'LIMIT') i += 2;
+    else if (option === 'GET' || option === 'BY') i++;
+    else if (option === 'STORE' && i + 1 < argv.length) stored = ++i;
+  }
+  return stored === 0 ? [1] : [1, stored];
+}
+
+const UNKNOWN = { begin: 'unknown', find: 'unknown' } as const;
+const READ: KeySpec[] = [...key('RO ACCESS'), { flags: 'RO ACCESS', ...UNKNOWN }];
+const categories = ['set', 'sortedset', 'list', 'dangerous'];
+
+export const sortCommands = defineCommands('generic', {
+  sort: {
+    summary: 'Sorts the elements of a list, set or sorted set, and may store them.',
+    since: '1.0.0',
+    complexity: 'O(N+M*log(M)), N elements, M of them answered',
+    arity: -2,
+    flags: ['write', 'denyoom', 'movablekeys'],
+    categories,
+    keys: [...READ, { flags: 'OW UPDATE', ...UNKNOWN }],
+    getKeys: sortKeys,
+    run: (client, argv) => sort(client, argv, false),
+  },
+  sort_ro: {
+    summary: 'Sorts the elements of a list, set or sorted set.',
+    since: '7.0.0',
+    complexity: 'O(N+M*log(M)), N elements, M of them answered',
+    arity: -2,
+    flags: ['readonly', 'movablekeys'],
+    categories,
+    keys: READ,
+    getKeys: () => [1],
+    run: (client, argv) => sort(client, argv, true),
+  },
+});
