@@ -1,4 +1,4 @@
-/** Commands on sorted sets, apart from those that take members and combine sets (https://redis.io/docs/latest/commands/?group=sorted-set). */
+/** Commands on one sorted set that neither wait nor combine (https://redis.io/docs/latest/commands/?group=sorted-set). */
 import type { SortedSet } from '../../keyspace/sorted-set.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { Double, type Reply } from '../../protocol/reply.ts';
