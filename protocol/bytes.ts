@@ -124,19 +124,21 @@ const HEX_FLOAT = /^[+-]?0[xX](?:([0-9a-fA-F]+)(?:\.([0-9a-fA-F]*))?|\.([0-9a-fA
  * NaN, nonsense, and what is too large or too close to zero, which Redis refuses.
  */
 export function parseDouble(text: Bytes): number | undefined {
+  const value = parseAnyDouble(text);
+  if (value === undefined) return undefined;
+  if (value === 0) return /^[+-]?(0[xX][0.]*|[0.]*)([eEpP]|$)/.test(text) ? value : undefined;
+  return Number.isFinite(value) || INFINITE.test(text) ? value : undefined;
+}
+
+/** The same, but what is too large is infinite and what is too close to zero is zero. */
+export function parseAnyDouble(text: Bytes): number | undefined {
+  if (DECIMAL.test(text)) return Number(text);
   const negative = text.charCodeAt(0) === 45;
-  if (DECIMAL.test(text)) {
-    const value = Number(text);
-    if (!Number.isFinite(value)) return undefined;
-    return value === 0 && /[1-9]/.test(text.split(/e/i, 1)[0] ?? '') ? undefined : value;
-  }
   if (INFINITE.test(text)) return negative ? -Infinity : Infinity;
   const hex = HEX_FLOAT.exec(text);
   if (hex === null) return undefined;
   const [, whole = '', part = hex[3] ?? '', , power = '0'] = hex;
-  const digits = BigInt(`0x0${whole}${part}`);
-  const value = scaleBinary(digits, Number(power) - 4 * part.length);
-  if (!Number.isFinite(value) || (value === 0 && digits !== 0n)) return undefined;
+  const value = scaleBinary(BigInt(`0x0${whole}${part}`), Number(power) - 4 * part.length);
   return negative ? -value : value;
 }
 

@@ -1,6 +1,6 @@
 /** Ranges of sorted sets: by rank, by score, by bytes; read from a request, then found in a set. */
 import type { ScoredMember, SortedSet } from '../../keyspace/sorted-set.ts';
-import { type Bytes, parseDouble, stripBlanks } from '../../protocol/bytes.ts';
+import { type Bytes, parseAnyDouble, stripBlanks } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { integer } from '../arguments.ts';
 
@@ -41,7 +41,7 @@ function scoreBound(text: Bytes): { score: number; exclusive: boolean } {
   const digits = stripBlanks(exclusive ? text.slice(1) : text);
   // strtod reads nothing at all as 0.
   return {
-    score: digits === '' ? 0 : (parseDouble(digits) ?? fail('ERR min or max is not a float')),
+    score: digits === '' ? 0 : (parseAnyDouble(digits) ?? fail('ERR min or max is not a float')),
     exclusive,
   };
 }
