@@ -1,4 +1,4 @@
-/** lostlock's public face: start a Redis-protocol server inside this process. */
+/** lostlock's public face: start a Redis-protocol server inside this process, or a failover lab on a virtual clock. */
 export type { DumpEntry, Seed, SeedValue, Text } from './embed/dataset.ts';
 export type {
   InterceptedReply,
@@ -9,3 +9,12 @@ export type {
 } from './embed/interceptor.ts';
 export type { NativeReply, NativeScript, ScriptRegistry } from './embed/native-scripts.ts';
 export { LostlockServer, type StartOptions, startServer } from './embed/start.ts';
+export type { Keep } from './lab/disk.ts';
+export type { KeepData } from './lab/journal.ts';
+export type { CrashOptions, LabNode } from './lab/lab-node.ts';
+export type { Amount, Delays, Lane, Link } from './lab/link.ts';
+export { Pair, type PairOptions, Servers, type ServersOptions, startPair, startServers } from './lab/pair.ts';
+export type { Failover, FailoverOptions, ReplicationLink } from './lab/replica-set.ts';
+export type { Trace, TraceEvent } from './lab/trace.ts';
+export type { World, WorldOptions } from './lab/world.ts';
+export type { Write } from './lab/write-log.ts';
