@@ -104,6 +104,13 @@ export class ServerRefused extends LockError {
   }
 }
 
+/** The set of locks was closed while somebody waited, or before he asked. */
+export class LocksClosed extends LockError {
+  constructor(lock: string, owner: string) {
+    super(`lock '${lock}' was not acquired by ${owner}: its set of locks is closed`, lock, owner);
+  }
+}
+
 /** The locks were set up in a way that cannot be safe (an even number of Redlock servers, a server twice, …). */
 export class BadConfiguration extends LockError {
   constructor(lock: string, message: string) {

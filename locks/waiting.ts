@@ -2,7 +2,7 @@
  * How every lock waits: look; subscribe; look again; then sleep until a message, the holder's end of lease or the net,
  * and look again. A waiter that gives up leaves nothing behind.
  */
-import { OutcomeUnknown, ServerRefused } from './errors.ts';
+import { LocksClosed, OutcomeUnknown, ServerRefused } from './errors.ts';
 import type { HeldLock } from './held.ts';
 import { LONGEST_TIMER_MS, mayPass, pauseMs } from './retry.ts';
 import { type LockServer, NoReply } from './server.ts';
@@ -112,6 +112,8 @@ class Wait<H extends Releasable> {
 
   /** Looks once; null when it is not to be had now. */
   async #look(): Promise<H | null> {
+    const { lock, owner, servers } = this.#acquisition;
+    if (servers.some(({ wakeups }) => wakeups.closed)) throw new LocksClosed(lock, owner);
     this.#attempts++;
     try {
       const attempt = await this.#acquisition.attempt();

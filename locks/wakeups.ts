@@ -89,7 +89,7 @@ export class Wakeups {
     if (!channel) {
       channel = new Channel(name, choose);
       this.#channels.set(name, channel);
-      channel.ready = this.#subscribe(channel);
+      if (!this.#closed) channel.ready = this.#subscribe(channel);
     }
     channel.waiters.push(waiter);
     return channel;
@@ -128,10 +128,17 @@ export class Wakeups {
     clearTimeout(timer);
   }
 
-  /** Closes the connection of the messages. Waiters go on by their net. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Closes the connection of the messages; whoever waits is told to look, and finds it closed. */
   close(): void {
     this.#closed = true;
     this.#subscriber?.close();
     this.#subscriber = undefined;
+    for (const { waiters } of [...this.#channels.values()]) {
+      for (const waiter of [...waiters]) wake(waiter);
+    }
   }
 }

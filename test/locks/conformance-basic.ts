@@ -2,7 +2,14 @@
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import type { HeldLock, Lock } from '../../locks/index.ts';
-import { LockLost, type Locks, LockTimeout, NotOwner, ServerRefused } from '../../locks/index.ts';
+import {
+  LockLost,
+  type Locks,
+  LocksClosed,
+  LockTimeout,
+  NotOwner,
+  ServerRefused,
+} from '../../locks/index.ts';
 import { until } from '../support/until.ts';
 import type { Bench } from './conformance.ts';
 
@@ -251,6 +258,18 @@ function givingUpCases(bench: () => Bench, { make, key }: Kind): void {
     await expect(first).rejects.toThrow('gone');
     await released;
     await (await second).release();
+  });
+
+  test('closing the set ends its waiters, and nothing can be acquired any more', async () => {
+    const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
+    const name = bench().name();
+    const held = await make(a, name).acquire();
+    const waiting = make(b, name).acquire();
+    await until(async () => (await channelsOf(bench().raw)).length >= 1);
+    b.close();
+    await expect(waiting).rejects.toThrow(LocksClosed);
+    await expect(make(b, name).tryAcquire()).rejects.toThrow(LocksClosed);
+    await held.release();
   });
 
   test('a key of another type is a typed error and stays as it was', async () => {
