@@ -4,10 +4,12 @@ import {
   asciiUpper,
   type Bytes,
   type Millis,
+  parseAnyDouble,
   parseDouble,
   parseInteger,
 } from '../protocol/bytes.ts';
 import { fail, invalidExpiry, NOT_FLOAT, NOT_INTEGER, SYNTAX } from '../protocol/errors.ts';
+import { parseLongDouble } from '../protocol/long-double.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 
@@ -48,7 +50,9 @@ export function int32(text: Bytes): number {
 
 /** A blocking command's time-out, given in seconds: whole milliseconds, rounded up; 0 waits for ever. */
 export function waitingTime(text: Bytes): Millis {
-  const millis = float(text, 'ERR timeout is not a float or out of range') * 1000;
+  // Redis reads a long double, which reaches further than ours.
+  if (parseLongDouble(text) === undefined) fail('ERR timeout is not a float or out of range');
+  const millis = (parseAnyDouble(text) ?? 0) * 1000;
   // 7.0 lets what is too large for 64 bits become negative.
   if (millis <= -1 || millis >= 2 ** 63) fail('ERR timeout is negative');
   // A double's last digits may carry 57 ms a little beyond 57.

@@ -199,6 +199,20 @@ const commands: readonly [name: string, bytes: Bytes][] = [
   ['SELECT without a number', request('SELECT', 'x')],
   ['SELECT out of range', request('SELECT', '99')],
   ['SELECT beyond 64 bits', request('SELECT', '99999999999999999999')],
+  ...['', '-1', '-0.5', '1e400', '1e5000', '1e-5000', 'inf', 'nan', ' 1', '1 ', '0x', '1e'].map(
+    (timeout): [string, Bytes] => [
+      `a wait of ${JSON.stringify(timeout)} seconds`,
+      request('BLPOP', 'q', timeout),
+    ],
+  ),
+  ...['1e400', '1e-400', '', ' 1', 'nan', '0x', '1e', '.'].map((score): [string, Bytes] => [
+    `a score of ${JSON.stringify(score)}`,
+    request('ZADD', 'z', score, 'm'),
+  ]),
+  ...['1e400', '1e5000', '1e-5000', 'inf', 'nan', ' 1', '', '1e'].map((step): [string, Bytes] => [
+    `a step of ${JSON.stringify(step)}`,
+    request('INCRBYFLOAT', 'f', step) + request('DEL', 'f'),
+  ]),
   ['WAIT with a negative timeout', request('WAIT', '0', '-1')],
   ['WAIT without a number', request('WAIT', '0', 'x')],
 ];
