@@ -115,7 +115,8 @@ export function commandInfo(command: Command): Reply {
     new SetReply(statuses(categoriesOf(command))),
     new SetReply(spec.tips ?? []),
     new SetReply(specs.map(describeSpec)),
-    new SetReply([...(command.subcommands?.values() ?? [])].map(commandInfo)),
+    // 7.0 writes an empty set where there are none, and an array of those there are.
+    command.subcommands === undefined ? new SetReply([]) : [...command.subcommands.values()].map(commandInfo),
   ];
 }
 

@@ -50,10 +50,21 @@ rule('EX', EX, TTL, true);
 rule('PX', PX, TTL, true);
 rule('EXAT', EXAT, TTL, true);
 rule('PXAT', PXAT, TTL, true);
-for (const [name, found] of [...RULES]) RULES.set(lower(name), found);
 
-function lower(name: Bytes): Bytes {
-  return String.fromCharCode(...[...name].map((letter) => letter.charCodeAt(0) | 32));
+/** NX, XX, EX and PX are on every lock's path: found by their letters' codes, whatever their case. */
+const SHORT: (OptionRule | undefined)[] = new Array(26 * 26).fill(undefined);
+for (const [name, found] of RULES) if (name.length === 2) SHORT[shortIndex(name)] = found;
+
+/** A number for two letters; out of the table for anything else. */
+function shortIndex(word: Bytes): number {
+  const first = (word.charCodeAt(0) | 32) - 97;
+  const second = (word.charCodeAt(1) | 32) - 97;
+  return first >= 0 && second >= 0 && second < 26 ? first * 26 + second : -1;
+}
+
+function ruleOf(word: Bytes): OptionRule {
+  const found = word.length === 2 ? SHORT[shortIndex(word)] : RULES.get(asciiUpper(word));
+  return found ?? fail(SYNTAX);
 }
 
 /** The options that each command takes. */
@@ -77,8 +88,7 @@ export function parseStringOptions(argv: readonly Bytes[], from: number, allowed
   let operand = '';
   let expiry = '';
   for (let i = from; i < argv.length; i++) {
-    const word = argv[i]!;
-    const found = RULES.get(word) ?? RULES.get(asciiUpper(word)) ?? fail(SYNTAX);
+    const found = ruleOf(argv[i]!);
     if ((found.bit & allowed) === 0 || (found.excludes & bits) !== 0) fail(SYNTAX);
     bits |= found.bit;
     if (found.operand) {
