@@ -1,0 +1,71 @@
+/** The servers that the bench compares: ours and redis-server, each a process of its own, on a core of its own where that can be had. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { findProgram, freePort } from '../test/support/redis-server.ts';
+import { until } from '../test/support/until.ts';
+
+/** A server under load. */
+export interface Contestant {
+  readonly name: string;
+  readonly port: number;
+  readonly process: ChildProcess;
+}
+
+const canPin = findProgram('taskset') !== undefined && cpus().length > 1;
+export const SERVER_CORE = 0;
+export const LOAD_CORE = 1;
+
+/** The command that runs on the given core only, where cores can be chosen. */
+export function pinned(core: number, command: string, args: readonly string[]): [string, string[]] {
+  return canPin ? ['taskset', ['-c', String(core), command, ...args]] : [command, [...args]];
+}
+
+async function launch(name: string, command: string, args: string[], port: number): Promise<Contestant> {
+  const [program, words] = pinned(SERVER_CORE, command, args);
+  const child = spawn(program, words, { stdio: 'ignore' });
+  await until(() => answers(port), { what: `the first PONG of ${name}`, limitMs: 60_000 });
+  return { name, port, process: child };
+}
+
+async function answers(port: number): Promise<boolean> {
+  const { Socket } = await import('node:net');
+  return new Promise((resolve) => {
+    const socket = new Socket();
+    socket.once('error', () => resolve(false));
+    socket.connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    socket.once('data', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}
+
+/** Starts our own server as users do, from the built package. */
+export async function startOurs(): Promise<Contestant> {
+  const port = await freePort();
+  const cli = join(import.meta.dirname, '..', 'dist', 'cli.js');
+  return launch('lostlock', process.execPath, [cli, '--port', String(port)], port);
+}
+
+/** Starts the real one, without persistence. */
+export async function startReal(): Promise<Contestant> {
+  const port = await freePort();
+  return launch(
+    'redis-server',
+    'redis-server',
+    ['--port', String(port), '--save', '', '--appendonly', 'no'],
+    port,
+  );
+}
+
+/** Ends it. */
+export function stop(contestant: Contestant): void {
+  contestant.process.kill('SIGKILL');
+}
+
+/** The middle one of the figures. */
+export function median(figures: readonly number[]): number {
+  const sorted = [...figures].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? Number.NaN;
+}

@@ -1,0 +1,49 @@
+/** Rows of the bench as a table with ratios, on the terminal and in bench/results.md. */
+
+/** One comparison. */
+export interface Row {
+  readonly name: string;
+  readonly ours: number;
+  /** What it is compared with; undefined where nothing compares. */
+  readonly other: number | undefined;
+  readonly unit: string;
+  /** True where less is better: times and sizes. */
+  readonly lessIsBetter?: boolean;
+}
+
+/** A chapter of the report. */
+export interface Chapter {
+  readonly title: string;
+  /** What `other` is. */
+  readonly beside: string;
+  readonly rows: readonly Row[];
+}
+
+/** How many times better ours is: above 1 is better, whichever way the unit counts. */
+export function ratio(row: Row): number | undefined {
+  if (row.other === undefined) return undefined;
+  return row.lessIsBetter ? row.other / row.ours : row.ours / row.other;
+}
+
+function figure(value: number | undefined): string {
+  if (value === undefined) return '';
+  if (value >= 1000) return Math.round(value).toLocaleString('en');
+  return value >= 10 ? value.toFixed(1) : value.toPrecision(3);
+}
+
+/** The chapter as a Markdown table. */
+export function table(chapter: Chapter): string {
+  const head = ['', 'lostlock', chapter.beside, 'unit', 'ratio (above 1: lostlock is ahead)'];
+  const rows = chapter.rows.map((row) => {
+    const times = ratio(row);
+    return [
+      row.name,
+      figure(row.ours),
+      figure(row.other),
+      row.unit,
+      times === undefined ? '' : times.toFixed(2),
+    ];
+  });
+  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  return `## ${chapter.title}\n\n${lines.join('\n')}\n`;
+}
