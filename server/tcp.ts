@@ -54,8 +54,8 @@ export class SocketConnection implements Connection {
   }
 
   abort(): void {
-    // A unix socket knows no reset.
-    if (this.#isTcp) this.#socket.resetAndDestroy();
+    // A unix socket knows no reset; and one that is just shutting down refuses it, without ever closing then.
+    if (this.#isTcp && !this.#socket.writableEnded) this.#socket.resetAndDestroy();
     else this.#socket.destroy();
   }
 

@@ -1,0 +1,58 @@
+/** The TCP transport's end: whatever state a connection is in, stopping the server leaves no handle. */
+import { once } from 'node:events';
+import { createConnection, createServer, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { type LostlockServer, startServer } from '../../index.ts';
+import { SocketConnection } from '../../server/tcp.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { until } from '../support/until.ts';
+
+const states: Record<string, (server: LostlockServer) => void> = {
+  idle: () => {},
+  closing: (server) => {
+    for (const client of server.node.clients.values()) client.close();
+  },
+  aborted: (server) => {
+    for (const client of server.node.clients.values()) client.abort();
+  },
+};
+
+for (const [state, bring] of Object.entries(states)) {
+  test(`a server stops while a connection is ${state}`, async () => {
+    const server = await startServer();
+    const client = await RawClient.connect(server);
+    await client.ask('PING');
+    bring(server);
+    await server.stop();
+    await client.ended();
+  });
+}
+
+test('a server stops while a connection comes, and while one that ended lingers', async () => {
+  for (let round = 0; round < 20; round++) {
+    const server = await startServer();
+    const sockets = [0, 1, 2].map(() => createConnection(server.port, server.host).on('error', () => {}));
+    sockets[0]?.end('PING\r\n');
+    if (round % 2 === 0) await until(() => server.node.clients.size > 0, { what: 'a connection' });
+    await server.stop();
+    expect(server.node.clients.size).toBe(0);
+    for (const socket of sockets) socket.destroy();
+  }
+});
+
+test('a connection that is reset while it closes is gone at last', async () => {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const far = createConnection((listener.address() as { port: number }).port, '127.0.0.1').on(
+    'error',
+    () => {},
+  );
+  const [socket] = (await once(listener, 'connection')) as [Socket];
+  const connection = new SocketConnection(socket);
+  const closed = new Promise<void>((resolve) => connection.attach({ receive: () => {}, closed: resolve }));
+  connection.close();
+  connection.abort(); // Node cannot reset a socket whose end is on its way.
+  await closed;
+  far.destroy();
+  await new Promise((resolve) => listener.close(resolve));
+});
