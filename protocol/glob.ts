@@ -77,7 +77,7 @@ function stepClass(pattern: Bytes, from: number, byte: number, nocase: boolean):
       found = true;
     }
   }
-  return found !== inverted ? Math.min(p + 1, pattern.length) : -1;
+  return found !== inverted ? p + 1 : -1;
 }
 
 /** Either end may come first; they change places before letters are folded, so that [Z-a] without case is empty. */

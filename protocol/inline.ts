@@ -48,7 +48,7 @@ function readDouble(line: Bytes, start: number): { text: Bytes; end: number } | 
   for (let at = start; at < line.length; at++) {
     const char = line.charAt(at);
     if (char === '"') return { text, end: at + 1 };
-    if (char !== '\\' || at + 1 >= line.length) {
+    if (char !== '\\') {
       text += char;
       continue;
     }

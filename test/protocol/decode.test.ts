@@ -139,6 +139,19 @@ describe('holding back', () => {
     expect(decoder.next()).toEqual(['GET', 'b']);
   });
 
+  test('retain copies a second time what came after the first', () => {
+    const decoder = new RequestDecoder(open);
+    for (const key of ['a', 'b']) {
+      const chunk = toBuffer(request('GET', key) + request('DEL', key));
+      decoder.write(chunk);
+      expect(decoder.next()).toEqual(['GET', key]);
+      decoder.retain();
+      chunk.fill(0);
+      expect(decoder.next()).toEqual(['DEL', key]);
+      expect(decoder.next()).toBeUndefined();
+    }
+  });
+
   test('a plain Uint8Array within a larger buffer is read where it lies', () => {
     const decoder = new RequestDecoder(open);
     decoder.write(new Uint8Array(toBuffer(`xx${request('PING')}yy`)).subarray(2, 16));
