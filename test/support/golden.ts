@@ -111,7 +111,8 @@ class Talker {
   }
 }
 
-class Stage {
+/** Named connections to one target, and a bystander that tells when the target has come to rest. */
+export class Stage {
   readonly #target: GoldenTarget;
   readonly #talkers = new Map<string, Talker>();
   readonly #barrier: Talker;
@@ -150,6 +151,18 @@ class Stage {
     }
     await this.#settle();
     return this.#collect(sorted);
+  }
+
+  /** Sends a command on a connection and answers what each connection has received since. */
+  async say(name: string, words: readonly string[]): Promise<Map<string, string>> {
+    (await this.#talker(name)).send(words, false);
+    await this.#settle();
+    const heard = new Map<string, string>();
+    for (const [each, talker] of this.#talkers) {
+      if (talker.received !== '') heard.set(each, talker.received);
+      talker.received = '';
+    }
+    return heard;
   }
 
   async #talker(name: string): Promise<Talker> {
