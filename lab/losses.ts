@@ -1,7 +1,6 @@
 /** What a promotion loses: the old primary's writes that the new one has not, and whether anybody had been promised them. */
-import type { Entry } from '../keyspace/keyspace.ts';
-import { dumpValue } from '../keyspace/rdb/dump.ts';
 import type { Server } from '../server/server.ts';
+import { fingerprint } from './fingerprint.ts';
 import type { LabNode } from './lab-node.ts';
 import type { LoggedWrite, Write } from './write-log.ts';
 
@@ -11,6 +10,8 @@ export interface Losses {
   readonly lost: readonly Write[];
   /** They were executed, but no reply has reached their clients. */
   readonly unanswered: readonly Write[];
+  /** The new primary has them, although an earlier promotion had lost them: it had not come to discard them yet. */
+  readonly returned: readonly Write[];
 }
 
 /**
@@ -35,9 +36,11 @@ export function lossesBetween(old: LabNode, fresh: LabNode): Losses {
       ? lastPerKey(old.log.writes)
       : old.log.writes.filter(({ offset }) => offset > shared);
   const gone = candidates.filter(isGone);
+  const ahead = shared === undefined ? [] : fresh.log.writes.filter(({ offset }) => offset > shared);
   return {
     lost: gone.filter((write) => write.isAnswered()),
     unanswered: gone.filter((write) => !write.isAnswered()),
+    returned: ahead.filter(isGone),
   };
 }
 
@@ -54,12 +57,4 @@ function lastPerKey(writes: readonly LoggedWrite[]): LoggedWrite[] {
   const last = new Map<string, LoggedWrite>();
   for (const write of writes) last.set(`${write.db} ${write.key}`, write);
   return [...last.values()];
-}
-
-/** The key's value and deadline as one string; a key past its deadline is absent. */
-function fingerprint(server: Server, db: number, key: string): string {
-  const entry: Entry | undefined = server.db(db).entries.get(key);
-  const expiresAt = entry?.deadline?.expiresAt;
-  if (entry === undefined || (expiresAt !== undefined && expiresAt < server.host.clock.now())) return '';
-  return `${expiresAt ?? ''} ${dumpValue(entry.value)}`;
 }

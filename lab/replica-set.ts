@@ -154,8 +154,8 @@ export class ReplicaSet {
     const fresh = to === undefined ? this.#best() : this.node(to);
     const oldOffset = old.offset;
     const offset = sharedOffset(old.server, fresh.server);
-    this.promote(fresh.name);
     const losses = lossesBetween(old, fresh);
+    this.promote(fresh.name);
     this.lost.push(...losses.lost);
     for (const write of losses.lost) {
       this.world.trace.note(old.name, 'lost', `${write.client ?? '-'} ${write.command.join(' ')}`);
@@ -171,7 +171,8 @@ export class ReplicaSet {
   /** Makes a node the primary, and leaves all others as they are. */
   promote(name: string): void {
     const node = this.node(name);
-    node.log.inherit(this.#primary.log.writes, node.offset);
+    const shared = sharedOffset(this.#primary.server, node.server);
+    if (shared !== undefined) node.log.inherit(this.#primary.log, shared);
     node.promote();
     node.disconnectClients();
     this.#primary = node;

@@ -73,11 +73,18 @@ export class WriteLog {
       feed(effects, atomic);
       this.#record(server, effects);
     };
+    const adopt = replication.adopt.bind(replication);
+    replication.adopt = (id, offset) => {
+      adopt(id, offset);
+      // A full resync has replaced the data, and with them all that the node ever took itself.
+      this.#writes = [];
+    };
   }
 
-  /** Starts a term with what earlier ones left, up to an offset. */
-  inherit(writes: readonly LoggedWrite[], upTo: number): void {
-    this.#writes = writes.filter(({ offset }) => offset <= upTo);
+  /** Starts a term: with the former primary's writes up to the offset that both have, and our own behind it. */
+  inherit(former: WriteLog, shared: number): void {
+    const own = this.#writes.filter(({ offset }) => offset > shared);
+    this.#writes = [...former.#writes.filter(({ offset }) => offset <= shared), ...own];
   }
 
   #record(server: Server, effects: readonly Effect[]): void {
