@@ -7,8 +7,8 @@ import { createClient } from 'redis';
 import { Mutex } from 'redis-semaphore';
 import { expect, test } from 'vitest';
 import { connectorTo } from '../../lab/connector.ts';
+import { LabNode } from '../../lab/lab-node.ts';
 import { World } from '../../lab/world.ts';
-import { LabNode } from '../support/lab-node.ts';
 import { Redlock4, Redlock5 } from '../support/lock-libraries.ts';
 
 /** A world with one node, every message exactly 1 ms under way. */

@@ -146,6 +146,18 @@ test('a partitioned primary takes writes that are discarded when it is demoted',
   expect(await a.exists('late')).toBe(0);
 });
 
+test('what a promotion lost returns when its holder is promoted before it has discarded it', async () => {
+  await using pair = await begin();
+  const a = pair.client('A');
+  pair.link.hold();
+  await a.set('k', 'v');
+  pair.world.network.lane('redis-2', 'redis-1').hold();
+  expect((await pair.failover()).lost.map(({ key }) => key)).toEqual(['k']);
+  const back = await pair.failover({ crash: true });
+  expect(back.to).toBe('redis-1');
+  expect([back.lost, back.returned.map(({ key }) => key)]).toEqual([[], ['k']]);
+});
+
 test('the old primary comes back as a replica, with what the new one has', async () => {
   await using pair = await begin();
   const a = pair.client('A');
