@@ -22,7 +22,6 @@ export const PRIMARY_LINK = 32;
 export const REPLICA_LINK = 64;
 /** Runs commands on behalf of a script. */
 export const SCRIPT = 128;
-export const TRACKING = 256;
 export const MONITOR = 512;
 /** A user whose ACL rules must be asked. */
 export const RESTRICTED = 1024;

@@ -149,7 +149,6 @@ export const GATE_PAUSED = 4;
 export const GATE_BUSY = 8;
 export const GATE_LOADING = 16;
 export const GATE_MIN_REPLICAS = 32;
-export const GATE_MONITORED = 64;
 
 const BUSY = 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.';
 

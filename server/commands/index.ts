@@ -70,8 +70,3 @@ export function commandTable(extra: readonly Command[]): Table {
   }
   return table;
 }
-
-/** The table's commands, each once. */
-export function listCommands(table: Table): Command[] {
-  return [...new Set(table.values())];
-}
