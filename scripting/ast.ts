@@ -79,8 +79,8 @@ export type Statement =
   | { type: 'assign'; targets: Expression[]; values: Expression[]; line: number }
   | { type: 'callStatement'; call: CallNode | MethodNode }
   | { type: 'do'; body: Statement[] }
-  | { type: 'while'; condition: Expression; body: Statement[] }
-  | { type: 'repeat'; condition: Expression; body: Statement[] }
+  | { type: 'while'; condition: Expression; body: Statement[]; line: number }
+  | { type: 'repeat'; condition: Expression; body: Statement[]; line: number }
   | { type: 'if'; clauses: { condition: Expression | undefined; body: Statement[] }[] }
   | NumericFor
   | GenericFor

@@ -49,12 +49,15 @@ export class StatementEmitter extends ExpressionEmitter {
   }
 
   #entrance(bytes: number): string {
-    if (this.form === 'resumable') return this.#spend();
-    return `${this.#spend()} const D = S.depth; if ((S.depth = D + ${bytes}) > R.MAX_DEPTH) R.tooDeep();`;
+    const spend = this.#spend(Math.max(1, this.frame.node.line));
+    if (this.form === 'resumable') return spend;
+    return `${spend} const D = S.depth; if ((S.depth = D + ${bytes}) > R.MAX_DEPTH) R.tooDeep();`;
   }
 
-  #spend(): string {
-    return this.form === 'resumable' ? 'if (--S.fuel < 0) yield;' : 'if (--S.fuel < 0) R.spent();';
+  /** Pays for a step; at the end of the fuel the resumable form pauses, and notes where. */
+  #spend(line: number): string {
+    if (this.form === 'fast') return 'if (--S.fuel < 0) R.spent();';
+    return `if (--S.fuel < 0) { S.site = ${this.site(line)}; yield; }`;
   }
 
   #leave(code: string, quiet = true): string {
@@ -80,10 +83,10 @@ export class StatementEmitter extends ExpressionEmitter {
       case 'do':
         return `{\n${this.#block(node.body)}\n}`;
       case 'while':
-        return `while (${this.condition(node.condition)}) {\n${this.#spend()}\n${this.#block(node.body)}\n}`;
+        return `while (${this.condition(node.condition)}) {\n${this.#spend(node.line)}\n${this.#block(node.body)}\n}`;
       case 'repeat': {
         const body = this.#block(node.body);
-        return `for (;;) {\n${this.#spend()}\n${body}\nif (${this.condition(node.condition)}) break;\n}`;
+        return `for (;;) {\n${this.#spend(node.line)}\n${body}\nif (${this.condition(node.condition)}) break;\n}`;
       }
       case 'if':
         return this.#if(node.clauses);
@@ -262,7 +265,7 @@ export class StatementEmitter extends ExpressionEmitter {
     const up = `${counter} <= l${id}`;
     const down = `l${id} <= ${counter}`;
     const test = literal === undefined ? `(0 < s${id} ? ${up} : ${down})` : literal > 0 ? up : down;
-    lines.push(`for (; ${test}; ${counter} += ${by}) {`, this.#spend());
+    lines.push(`for (; ${test}; ${counter} += ${by}) {`, this.#spend(node.line));
     if (own) lines.push(`let v${id} = ${counter};`);
     lines.push(this.#block(node.body), '}', '}');
     return lines.join('\n');
@@ -276,13 +279,14 @@ export class StatementEmitter extends ExpressionEmitter {
     const names = node.variables.map((variable) => `v${variable.id}`);
     const lines = ['{', this.#forValues(node.values, [f!, s!, c!])];
     lines.push(`let ${r}; const ${it} = R.iterate(${f}, ${s}, ${c});`);
-    lines.push('for (;;) {', this.#spend(), `let ${names.join(', ')};`);
+    lines.push('for (;;) {', this.#spend(node.line), `let ${names.join(', ')};`);
     const second = names.length > 1 ? ` ${names[1]} = ${it}.value;` : '';
     lines.push(
       `if (${it} !== undefined) { if (!${it}.step()) break; ${names[0]} = ${it}.key;${second} } else {`,
     );
     const target = `(typeof ${f} === 'function' ? ${f} : R.callable(${f}, ${this.site(node.line)}))`;
-    lines.push(`S.site = ${site}; ${r} = ${this.settled(`${target}(${s}, ${c})`)};`);
+    const [enter, leave] = this.form === 'fast' ? ['', ''] : ['S.nested++; ', ' S.nested--;'];
+    lines.push(`S.site = ${site}; ${enter}${r} = ${this.settled(`${target}(${s}, ${c})`)};${leave}`);
     const many = names.map((name, i) => `${name} = ${r}[${i}];`).join(' ');
     lines.push(`if (isArray(${r})) { ${many} } else ${names[0]} = ${r};`);
     lines.push(`if (${names[0]} === undefined) break; ${c} = ${names[0]}; }`);

@@ -33,6 +33,11 @@ export interface Frame {
   zero: string | undefined;
 }
 
+/** The string as JavaScript keeps property names: two of those compare by address. */
+function internalized(text: Bytes): Bytes {
+  return Object.keys(Object.fromEntries([[text, 0]]))[0]!;
+}
+
 /** Collects constants and hands out names. No byte of a script's text enters the source. */
 export class Emitter {
   readonly constants: unknown[] = [];
@@ -62,7 +67,7 @@ export class Emitter {
   protected string(value: Bytes): string {
     const known = this.#strings.get(value);
     if (known !== undefined) return known;
-    const name = `k${this.constants.push(value) - 1}`;
+    const name = `k${this.constants.push(internalized(value)) - 1}`;
     this.#strings.set(value, name);
     return name;
   }

@@ -97,7 +97,7 @@ class Parser extends ExpressionParser {
     this.expect('do');
     const body = this.block(true);
     this.closing('end', 'while', line);
-    return { type: 'while', condition, body };
+    return { type: 'while', condition, body, line };
   }
 
   #repeat(line: number): Statement {
@@ -107,7 +107,7 @@ class Parser extends ExpressionParser {
       this.closing('until', 'repeat', line);
       condition = this.expression();
     });
-    return { type: 'repeat', condition, body };
+    return { type: 'repeat', condition, body, line };
   }
 
   #for(line: number): Statement {

@@ -2,19 +2,20 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { toReply } from './convert.ts';
+import { type Beginning, begin, Execution, failure } from './execution.ts';
 import type { ScriptHost } from './host.ts';
 import { LuaSyntaxError } from './lexer.ts';
-import { address } from './library/base.ts';
-import { createRealm } from './library/index.ts';
 import { luaErrorOf } from './library/protected.ts';
+import { FAST, RESUMABLE } from './library/realms.ts';
 import { sha1Of } from './library/redis.ts';
 import { readShebang } from './shebang.ts';
-import { NATIVE, S } from './state.ts';
-import { LuaTable } from './table.ts';
-import { firstOf, type LuaError, type LuaFunction, toText } from './values.ts';
+import { S } from './state.ts';
+import { firstOf, type LuaFunction, Signal } from './values.ts';
 
-const FAST = createRealm('fast');
-const FUEL = 2 ** 30;
+const CHUNK = 'user_script';
+
+/** Enough for a script that is to be run to its end, however long that takes. */
+const AMPLE = 2 ** 30;
 
 /** A compiled script. */
 export class Script {
@@ -22,45 +23,63 @@ export class Script {
   /** Whether it opens with `#!lua`, and the flags that it gives there. */
   readonly declared: boolean;
   readonly flags: ReadonlySet<Bytes>;
+  readonly #body: Bytes;
   readonly #fast: LuaFunction;
+  #resumable: LuaFunction | undefined;
 
   constructor(sha1: Bytes, source: Bytes) {
     const { declared, flags, body } = readShebang(source);
     this.sha1 = sha1;
     this.declared = declared;
     this.flags = flags;
-    this.#fast = FAST.compile(body, 'user_script');
+    this.#body = body;
+    this.#fast = FAST.compile(body, CHUNK);
   }
 
-  /** Runs the script to its end. A script's error comes back as a ReplyError. */
-  run(keys: Bytes[], argv: Bytes[], host: ScriptHost): Reply {
-    S.fuel = FUEL;
-    S.depth = 0;
-    S.nested = 0;
-    S.site = NATIVE;
-    S.keys = LuaTable.from([...keys]);
-    S.argv = LuaTable.from([...argv]);
-    S.host = host;
-    S.log = [];
-    S.replayed = 0;
-    S.protocol = 2;
-    S.json = undefined;
+  /**
+   * Runs the script.
+   * @param fuel how many steps (calls, turns of loops) it may make before it has to pause
+   * @returns its reply (a script's error is a ReplyError), or what is left of it to be run in slices
+   */
+  start(keys: readonly Bytes[], argv: readonly Bytes[], host: ScriptHost, fuel: number): Reply | Execution {
+    const beginning = { sha1: this.sha1, keys, argv, host, random: host.random.state };
+    begin(beginning);
+    const log: Reply[] = [];
+    S.log = log;
+    S.fuel = fuel;
     S.stringMeta = FAST.stringMeta;
     try {
       return toReply(firstOf(this.#fast()), S.protocol);
     } catch (thrown) {
-      return this.#failure(luaErrorOf(thrown));
+      return this.#recover(beginning, log, thrown);
     }
   }
 
-  #failure(error: LuaError): ReplyError {
-    const { value } = error;
-    let text: Bytes | undefined;
-    if (value instanceof LuaTable) text = toText(value.get('err')) ?? 'ERR unknown error';
-    else text = `ERR ${typeof value === 'object' ? address(value) : (toText(value) ?? `${value ?? 'nil'}`)}`;
-    const line = error.site.line || error.site.caller?.line;
-    const place = line ? ` script: ${this.sha1}, on @user_script:${line}.` : '';
-    return new ReplyError(`${text}${place}`.replace(/[\r\n]/g, ' '));
+  /** Runs the script to its end, without a pause. */
+  run(keys: readonly Bytes[], argv: readonly Bytes[], host: ScriptHost): Reply {
+    const result = this.start(keys, argv, host, AMPLE);
+    if (!(result instanceof Execution)) return result;
+    for (;;) {
+      const reply = result.step(AMPLE);
+      if (reply !== undefined) return reply;
+    }
+  }
+
+  /** A script has failed, or the fast form has come to its limits. */
+  #recover(beginning: Beginning, log: Reply[], thrown: unknown): Reply | Execution {
+    let reason = thrown;
+    if (!(reason instanceof Signal)) {
+      try {
+        return failure(this.sha1, luaErrorOf(thrown));
+      } catch (other) {
+        if (!(other instanceof Signal)) throw other;
+        reason = other;
+      }
+    }
+    this.#resumable ??= RESUMABLE.compile(this.#body, CHUNK);
+    const execution = new Execution(beginning, this.#resumable, log);
+    if ((reason as Signal).reason === 'fuel') return execution;
+    return execution.step(Math.max(0, S.fuel)) ?? execution;
   }
 }
 

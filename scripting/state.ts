@@ -4,7 +4,7 @@ import type { Reply } from '../protocol/reply.ts';
 import type { ScriptHost } from './host.ts';
 import type { JsonSettings } from './library/cjson.ts';
 import { LuaTable } from './table.ts';
-import { LuaError, type LuaValue } from './values.ts';
+import { LuaError, type LuaValue, type Thread } from './values.ts';
 
 /** How an error message names the thing that an operation failed on: `local 'x'`; empty where it has no name. */
 export type Naming = Bytes;
@@ -50,10 +50,14 @@ class State {
   protocol: 2 | 3 = 2;
   /** The settings of cjson, once a script has asked for them. */
   json: JsonSettings | undefined = undefined;
+  /** Whether it runs in the resumable form. */
+  resumable = false;
   /** The metatable that strings have. */
   stringMeta = new LuaTable();
-  /** The place of a caller further out, for error(message, level); the fast form cannot tell and gives up. */
+  /** The place of a caller further out, for error(message, level): only the resumable form can tell. */
   callerPlace: (level: number) => Bytes = () => '';
+  /** The coroutine that runs, in the resumable form. */
+  thread: Thread | undefined = undefined;
 }
 
 /** The running script. There is one at a time in a process: a paused one puts its state aside. */

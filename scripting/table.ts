@@ -33,9 +33,14 @@ export function identityOf(value: object): number {
   return id;
 }
 
-/** Starts the count of identities anew, so that a script that is run again counts alike. */
-export function resetIdentities(): void {
-  lastIdentity = 0x1000;
+/** How many identities have been given out in the present run. */
+export function identityCount(): number {
+  return lastIdentity;
+}
+
+/** Sets the count, so that a script that is run again, or goes on, counts alike. */
+export function setIdentityCount(count: number): void {
+  lastIdentity = count;
 }
 
 /** A Lua table. `arr[i]` is key i + 1; the hash part is Lua's chained scatter table with Brent's variation. */

@@ -13,8 +13,18 @@ export type Result = LuaValue | LuaValue[] | Frame;
 /** A Lua or library function. In the resumable form a Lua function answers a frame. */
 export type LuaFunction = (...args: LuaValue[]) => Result;
 
-/** A call of the resumable form: yields frames that are to be run for it, or undefined to pause. */
-export type Frame = Generator<Frame | undefined, Result, Result>;
+/** A call of the resumable form: yields what is to be done for it, or undefined to pause. */
+export type Frame = Generator<Frame | Switch | undefined, Result, Result>;
+
+/** Asks the driver to go into a coroutine, or with no thread, to go back out of the present one. */
+export class Switch {
+  readonly thread: Thread | undefined;
+  readonly values: LuaValue[];
+  constructor(thread: Thread | undefined, values: LuaValue[]) {
+    this.thread = thread;
+    this.values = values;
+  }
+}
 
 /** A light userdata: only cjson.null. */
 export class Userdata {
@@ -24,23 +34,26 @@ export class Userdata {
   }
 }
 
-/** A coroutine's face; the driver knows the rest. */
+/** A coroutine. The main chunk runs in one too. */
 export class Thread {
   status: 'suspended' | 'running' | 'normal' | 'dead' = 'suspended';
   readonly body: LuaFunction;
-  /** The frames that wait inside it, innermost last. */
-  stack: StackEntry[] = [];
+  /** Its frames, innermost last. */
+  readonly stack: StackEntry[] = [];
+  /** Who resumed it. */
+  resumer: Thread | undefined = undefined;
+  /** How deep library calls were nested when it was resumed: it may only yield at that depth. */
+  nested = 0;
   constructor(body: LuaFunction) {
     this.body = body;
   }
 }
 
-/** One waiting frame, with the call in it that is under way. */
+/** One frame that waits or runs. */
 export interface StackEntry {
   frame: Frame;
+  /** The call in it that is under way. */
   site: Site;
-  /** A library function's frame has no line of its own. */
-  native: boolean;
   /** Frames that it replaced by tail calls. */
   tails: number;
 }
@@ -58,9 +71,9 @@ export class LuaError {
   }
 }
 
-/** Not an error that a script may catch: the engine must go on in another way. */
+/** Not an error that a script may catch: the fast form cannot go on, and the resumable one takes over. */
 export class Signal {
-  readonly reason: 'fuel' | 'depth' | 'levels' | 'coroutine' | 'killed';
+  readonly reason: 'fuel' | 'depth' | 'levels' | 'coroutine';
   constructor(reason: Signal['reason']) {
     this.reason = reason;
   }

@@ -11,6 +11,7 @@ import {
   type LuaValue,
   NOTHING,
   numberToString,
+  Signal,
   stringToNumber,
   toText,
   typeName,
@@ -181,6 +182,7 @@ const error: LuaFunction = (value, level) => {
   const text = toText(value);
   if (text === undefined || depth <= 0) return raiseBare(value);
   if (depth === 1) return raise(text);
+  if (!S.resumable) throw new Signal('levels');
   return raiseBare(S.callerPlace(depth) + text);
 };
 

@@ -1,8 +1,9 @@
 /** load and loadstring: text that a script compiles while it runs. */
 import type { Bytes } from '../../protocol/bytes.ts';
+import { isFrame, type NativeFunction, pays } from '../frames.ts';
 import { LuaSyntaxError } from '../lexer.ts';
-import { callBack } from '../operations.ts';
-import { inLibrary, raise, S } from '../state.ts';
+import { callBack, MAX_STRING } from '../operations.ts';
+import { inLibrary, raiseBare, S } from '../state.ts';
 import { firstOf, type LuaFunction, toText } from '../values.ts';
 import { checkFunction, checkString, optionalString } from './args.ts';
 
@@ -37,19 +38,26 @@ export function loadString(compile: ChunkCompiler): LuaFunction {
 }
 
 /** load(reader, name): the reader is called until it answers nil or nothing. */
-export function load(compile: ChunkCompiler): LuaFunction {
-  return (...args) => {
+export function load(compile: ChunkCompiler): NativeFunction {
+  return function* (...args) {
     checkFunction(args, 0);
     const name = optionalString(args, 1, '=(load)');
     const inside = inLibrary(S.site);
     let source = '';
     for (;;) {
-      if (--S.fuel < 0) raise('too much to load');
-      const piece = firstOf(callBack(args[0], [], inside));
+      let result = callBack(args[0], [], inside);
+      if (isFrame(result)) {
+        S.nested++;
+        result = yield result;
+        S.nested--;
+      }
+      if (pays()) yield undefined;
+      const piece = firstOf(result);
       if (piece === undefined || piece === '') return compiled(compile, source, name);
       const text = toText(piece);
       if (text === undefined) return [undefined, 'reader function must return a string'];
       source += text;
+      if (source.length > MAX_STRING) raiseBare('not enough memory');
     }
   };
 }

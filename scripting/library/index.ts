@@ -2,6 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import { compileChunk } from '../compiler.ts';
 import type { Form, Library } from '../emitter.ts';
+import { type NativeFunction, plain } from '../frames.ts';
 import { raise } from '../state.ts';
 import { LuaTable } from '../table.ts';
 import { type LuaFunction, type LuaValue, toText } from '../values.ts';
@@ -11,6 +12,7 @@ import { type Module, singles, tableFrom } from './builder.ts';
 import { load, loadString } from './chunks.ts';
 import { CJSON } from './cjson.ts';
 import { CMSGPACK } from './cmsgpack.ts';
+import { coroutineLibrary, markNative } from './coroutine.ts';
 import { find, gmatch, gsub, match } from './matching.ts';
 import { MATH } from './math.ts';
 import { protectedCall, protectedCallHandled } from './protected.ts';
@@ -18,6 +20,7 @@ import { DISCARDING, REDIS } from './redis.ts';
 import { STRING } from './string.ts';
 import { STRUCT } from './struct.ts';
 import { TABLE } from './table.ts';
+import { foreach, foreachi, sort } from './traversing.ts';
 
 /** A library together with the metatable that its strings have. */
 export interface Realm extends Library {
@@ -38,19 +41,6 @@ function freeze(table: LuaTable): LuaTable {
   return table;
 }
 
-/** The functions that differ between the forms, since they call back into scripts. */
-const FAST: Record<Form, Readonly<Record<string, readonly (readonly [Bytes, LuaFunction])[]>>> = {
-  fast: {
-    base: [
-      ['pcall', protectedCall],
-      ['xpcall', protectedCallHandled],
-    ],
-    string: [['gsub', gsub]],
-    table: [],
-  },
-  resumable: { base: [], string: [], table: [] },
-};
-
 /** Entries in alphabetical order where there are more of them, as string's are registered. */
 function merged(entries: Module['entries'], extra: Module['entries']): Module['entries'] {
   if (extra.length === 0) return entries;
@@ -59,28 +49,34 @@ function merged(entries: Module['entries'], extra: Module['entries']): Module['e
 
 /** Builds everything a form of execution needs. */
 export function createRealm(form: Form): Realm {
-  const own = FAST[form];
   const globals = tableFrom(BASE);
-  const add = (name: Bytes, module: Module, extra: readonly (readonly [Bytes, LuaFunction])[] = []) => {
+  const native = (name: Bytes, call: NativeFunction): readonly [Bytes, LuaFunction] => {
+    if (form === 'fast') return [name, plain(call)];
+    markNative(call);
+    return [name, call];
+  };
+  const add = (name: Bytes, module: Module, extra: Module['entries'] = []) => {
     const table = tableFrom({ ...module, entries: merged(module.entries, extra) });
     globals.set(name, freeze(table));
     return table;
   };
-  for (const [name, value] of own['base']!) globals.set(name, value);
   const strings = add('string', STRING, [
     ['find', find],
     ['match', match],
     ['gmatch', gmatch],
     ['gfind', gmatch],
-    ...own['string']!,
+    native('gsub', gsub),
   ]);
-  add('table', TABLE, own['table']!);
-  add('math', MATH);
-  add('bit', BIT);
-  add('redis', REDIS);
-  add('cjson', CJSON);
-  add('cmsgpack', CMSGPACK);
-  add('struct', STRUCT);
+  const tableCalls = [native('foreach', foreach), native('foreachi', foreachi), native('sort', sort)];
+  add('table', TABLE, tableCalls);
+  for (const [name, module] of Object.entries({ math: MATH, bit: BIT, redis: REDIS })) add(name, module);
+  for (const [name, module] of Object.entries({ cjson: CJSON, cmsgpack: CMSGPACK, struct: STRUCT })) {
+    add(name, module);
+  }
+  add(
+    'coroutine',
+    coroutineLibrary((call) => native('', call)[1]),
+  );
   const stringMeta = new LuaTable();
   stringMeta.set('__index', strings);
   freeze(stringMeta);
@@ -92,15 +88,19 @@ export function createRealm(form: Form): Realm {
     discarding: DISCARDING,
     compile: (source, chunk) => compileChunk(source, chunk, form, realm),
   };
-  globals.set('loadstring', loadString(realm.compile));
-  globals.set('load', load(realm.compile));
-  globals.set('_G', globals);
-  globals.set('KEYS', new LuaTable());
-  globals.set('ARGV', new LuaTable());
+  const calls: Module['entries'] = [
+    native('pcall', protectedCall),
+    native('xpcall', protectedCallHandled),
+    native('load', load(realm.compile)),
+    ['loadstring', loadString(realm.compile)],
+    ['_G', globals],
+    ['KEYS', new LuaTable()],
+    ['ARGV', new LuaTable()],
+  ];
+  for (const [name, value] of calls) globals.set(name, value);
   const meta = new LuaTable();
   meta.set('__index', missingGlobal);
-  freeze(meta);
-  globals.meta = meta;
+  globals.meta = freeze(meta);
   freeze(globals);
   return realm;
 }

@@ -1,11 +1,19 @@
 /** string.find, match, gmatch and gsub. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import { after } from '../frames.ts';
+import { after, isFrame, pays } from '../frames.ts';
 import { callBack, index, MAX_STRING } from '../operations.ts';
 import { Matcher } from '../patterns.ts';
 import { inLibrary, raise, raiseBare, S, type Site } from '../state.ts';
 import { LuaTable } from '../table.ts';
-import { firstOf, type LuaFunction, type LuaValue, type Result, toText, typeName } from '../values.ts';
+import {
+  type Frame,
+  firstOf,
+  type LuaFunction,
+  type LuaValue,
+  type Result,
+  toText,
+  typeName,
+} from '../values.ts';
 import { argumentError, checkInt32, checkString, optionalInteger } from './args.ts';
 import { absolutePosition } from './string.ts';
 
@@ -78,8 +86,8 @@ function expand(matcher: Matcher, template: Bytes, start: number, end: number): 
   return out;
 }
 
-/** A gsub under way, step by step, so that the plain and the resumable form share all but the calling. */
-export class Substitution {
+/** A gsub under way, match by match. */
+class Substitution {
   readonly #matcher: Matcher;
   readonly #site: Site = S.site;
   readonly #inside: Site = inLibrary(S.site);
@@ -164,9 +172,18 @@ export class Substitution {
   }
 }
 
-/** string.gsub(s, pattern, replacement, n) of the fast form. */
-export const gsub: LuaFunction = (...args) => {
+/** string.gsub(s, pattern, replacement, n) */
+export function* gsub(...args: LuaValue[]): Frame {
   const work = new Substitution(args);
-  while (work.next()) work.replace(firstOf(work.replacement()));
+  while (work.next()) {
+    let result = work.replacement();
+    if (isFrame(result)) {
+      S.nested++;
+      result = yield result;
+      S.nested--;
+    }
+    work.replace(firstOf(result));
+    if (pays()) yield undefined;
+  }
   return work.result;
-};
+}

@@ -1,8 +1,9 @@
-/** pcall and xpcall of the fast form, and what an error becomes when a script catches it. */
+/** pcall and xpcall, and what an error becomes when a script catches it. */
+import { isFrame } from '../frames.ts';
 import { callBack } from '../operations.ts';
-import { NATIVE } from '../state.ts';
+import { NATIVE, S } from '../state.ts';
 import { LuaTable, TableOverflow } from '../table.ts';
-import { LuaError, type LuaFunction, type LuaValue, listOf, Signal } from '../values.ts';
+import { type Frame, LuaError, type LuaValue, listOf, Signal } from '../values.ts';
 import { checkAny } from './args.ts';
 
 /**
@@ -13,44 +14,58 @@ export function luaErrorOf(thrown: unknown): LuaError {
   if (thrown instanceof LuaError) return thrown;
   if (thrown instanceof TableOverflow) return new LuaError('not enough memory', NATIVE);
   if (thrown instanceof RangeError) {
-    if (/stack/.test(thrown.message)) throw new Signal('depth');
-    return new LuaError('not enough memory', NATIVE);
+    if (!/stack/.test(thrown.message)) return new LuaError('not enough memory', NATIVE);
+    if (!S.resumable) throw new Signal('depth');
+    return new LuaError('stack overflow', NATIVE);
   }
   throw thrown;
 }
 
 /** What pcall answers for an error: Redis unwraps the tables of its own errors. */
-export function caughtValue(error: LuaError): LuaValue {
+function caughtValue(error: LuaError): LuaValue {
   const { value } = error;
   return value instanceof LuaTable ? (value.get('err') ?? value) : value;
 }
 
-/** pcall() without a function calls what happens to lie on Redis' stack. */
-export function protectedCallee(args: readonly LuaValue[]): LuaValue {
-  return args.length === 0 ? true : args[0];
+/** Calls from a library function, which is where the callee's errors find themselves. */
+function* attempt(callee: LuaValue, args: LuaValue[]): Frame {
+  const result = callBack(callee, args, NATIVE);
+  if (!isFrame(result)) return result;
+  S.nested++;
+  return yield result;
 }
 
-/** pcall(f, …) */
-export const protectedCall: LuaFunction = (...args) => {
+/** pcall(f, …); without a function it calls what happens to lie on Redis' stack. */
+export function* protectedCall(...args: LuaValue[]): Frame {
+  const { nested } = S;
   try {
-    return [true, ...listOf(callBack(protectedCallee(args), args.slice(1), NATIVE))];
+    return [true, ...listOf(yield* attempt(args.length === 0 ? true : args[0], args.slice(1)))];
   } catch (thrown) {
     return [false, caughtValue(luaErrorOf(thrown))];
+  } finally {
+    S.nested = nested;
   }
-};
+}
 
 /** xpcall(f, handler) */
-export const protectedCallHandled: LuaFunction = (...args) => {
+export function* protectedCallHandled(...args: LuaValue[]): Frame {
   checkAny(args, 1);
+  const { nested } = S;
   try {
-    return [true, ...listOf(callBack(args[0], [], NATIVE))];
+    return [true, ...listOf(yield* attempt(args[0], []))];
   } catch (thrown) {
-    const { value } = luaErrorOf(thrown);
-    try {
-      return [false, listOf(callBack(args[1], [value], NATIVE))[0]];
-    } catch (again) {
-      luaErrorOf(again);
-      return [false, 'error in error handling'];
-    }
+    S.nested = nested;
+    return yield* handle(args[1], luaErrorOf(thrown).value);
+  } finally {
+    S.nested = nested;
   }
-};
+}
+
+function* handle(handler: LuaValue, value: LuaValue): Frame {
+  try {
+    return [false, listOf(yield* attempt(handler, [value]))[0]];
+  } catch (again) {
+    luaErrorOf(again);
+    return [false, 'error in error handling'];
+  }
+}

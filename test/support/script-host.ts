@@ -11,12 +11,14 @@ import {
   SimpleString,
   Verbatim,
 } from '../../protocol/reply.ts';
+import { Execution } from '../../scripting/execution.ts';
 import type { ScriptHost } from '../../scripting/host.ts';
 import { Random48 } from '../../scripting/random48.ts';
 import { compile } from '../../scripting/registry.ts';
 
 type Stored = Bytes | Map<Bytes, Bytes>;
 
+const ARITY: Record<string, number> = { set: 3, get: 2, del: 2, incr: 2, hset: 4, hgetall: 2, keys: 2 };
 const WRONG_ARITY = 'ERR Wrong number of args calling Redis command from script';
 
 /** Keeps strings and hashes; counts the calls. */
@@ -29,7 +31,9 @@ export class FakeHost implements ScriptHost {
   call(argv: Bytes[]): Reply {
     this.calls++;
     const [name = '', key = '', field = '', value = ''] = argv;
-    if (argv.length < 2) return new ReplyError(WRONG_ARITY);
+    const arity = ARITY[asciiLower(name)];
+    if (arity === undefined) return new ReplyError('ERR Unknown Redis command called from script');
+    if (argv.length !== arity) return new ReplyError(WRONG_ARITY);
     switch (asciiLower(name)) {
       case 'set':
         this.store.set(key, field);
@@ -46,7 +50,7 @@ export class FakeHost implements ScriptHost {
       case 'hgetall':
         return new MapReply([...this.#hash(key)].flat());
       default:
-        return new ReplyError('ERR Unknown Redis command called from script');
+        return [...this.store.keys()];
     }
   }
 
@@ -100,12 +104,33 @@ export function show(reply: Reply): string {
 
 /** Runs a script with one key and two arguments and writes its reply down, with the SHA-1 left out. */
 export function evaluate(source: Bytes, host: ScriptHost = new FakeHost()): string {
+  return answer(() => compile(source).run(['k1'], ['a1', 'a2'], host));
+}
+
+/** As evaluate, but the script is interrupted at once and then every few steps. */
+export function evaluateInSlices(source: Bytes, host: ScriptHost = new FakeHost(), fuel = 7): string {
+  return answer(() => {
+    const result = compile(source).start(['k1'], ['a1', 'a2'], host, 0);
+    if (!(result instanceof Execution)) return result;
+    for (;;) {
+      const reply = result.step(fuel);
+      if (reply !== undefined) return reply;
+    }
+  });
+}
+
+/** An error's text without the script's SHA-1. */
+export function withoutSha(text: string): string {
+  return text.replace(/script: [0-9a-f]{40}/, 'script: <sha>');
+}
+
+function answer(run: () => Reply): string {
   let reply: Reply;
   try {
-    reply = compile(source).run(['k1'], ['a1', 'a2'], host);
+    reply = run();
   } catch (thrown) {
     if (!(thrown instanceof ReplyError)) throw thrown;
     reply = thrown;
   }
-  return show(reply).replace(/script: [0-9a-f]{40}/, 'script: <sha>');
+  return withoutSha(show(reply));
 }

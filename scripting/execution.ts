@@ -1,0 +1,108 @@
+/** A script that outlives its first slice: run again in the resumable form, and from then on a slice at a time. */
+import type { Bytes } from '../protocol/bytes.ts';
+import { type Reply, ReplyError } from '../protocol/reply.ts';
+import { toReply } from './convert.ts';
+import { Driver } from './driver.ts';
+import type { ScriptHost } from './host.ts';
+import { address } from './library/base.ts';
+import { luaErrorOf } from './library/protected.ts';
+import { RESUMABLE } from './library/realms.ts';
+import { NATIVE, S } from './state.ts';
+import { identityCount, LuaTable, setIdentityCount } from './table.ts';
+import { firstOf, type LuaError, type LuaFunction, toText } from './values.ts';
+
+/** What a script starts from, kept so that it can start again. */
+export interface Beginning {
+  readonly sha1: Bytes;
+  readonly keys: readonly Bytes[];
+  readonly argv: readonly Bytes[];
+  readonly host: ScriptHost;
+  /** The state of the host's generator. */
+  readonly random: bigint;
+}
+
+/** Sets the state of a run that begins, in either form. */
+export function begin({ keys, argv, host }: Beginning): void {
+  S.depth = 0;
+  S.nested = 0;
+  S.site = NATIVE;
+  S.keys = LuaTable.from(keys.slice());
+  S.argv = LuaTable.from(argv.slice());
+  S.host = host;
+  S.replayed = 0;
+  S.protocol = 2;
+  S.json = undefined;
+  S.thread = undefined;
+  setIdentityCount(0);
+}
+
+/** The reply that a script's error becomes. */
+export function failure(sha1: Bytes, error: LuaError): ReplyError {
+  const { value } = error;
+  let text: Bytes;
+  if (value instanceof LuaTable) text = toText(value.get('err')) ?? 'ERR unknown error';
+  else text = `ERR ${typeof value === 'object' ? address(value) : (toText(value) ?? `${value ?? 'nil'}`)}`;
+  return new ReplyError(oneLine(text + placeOf(sha1, error.site.line || error.site.caller?.line || 0)));
+}
+
+function placeOf(sha1: Bytes, line: number): Bytes {
+  return line > 0 ? ` script: ${sha1}, on @user_script:${line}.` : '';
+}
+
+function oneLine(text: Bytes): Bytes {
+  return text.replace(/[\r\n]/g, ' ');
+}
+
+/** A script under way. Between slices other scripts may run. */
+export class Execution {
+  readonly #beginning: Beginning;
+  readonly #driver: Driver;
+  #saved: Partial<typeof S> = {};
+  #identities = 0;
+
+  /** @param log what the host has answered already: the script is fed from it until it has caught up */
+  constructor(beginning: Beginning, body: LuaFunction, log: Reply[]) {
+    this.#beginning = beginning;
+    begin(beginning);
+    beginning.host.random.state = beginning.random;
+    beginning.host.setProtocol(2);
+    this.#driver = new Driver(body);
+    S.log = log;
+    this.#save();
+  }
+
+  /**
+   * Runs on for as many steps as the fuel is worth (a step is a call or a turn of a loop).
+   * @returns the reply once the script has ended, undefined when it needs another slice
+   */
+  step(fuel: number): Reply | undefined {
+    Object.assign(S, this.#saved);
+    S.resumable = true;
+    S.stringMeta = RESUMABLE.stringMeta;
+    S.fuel = fuel;
+    setIdentityCount(this.#identities);
+    this.#driver.enter();
+    try {
+      const ended = this.#driver.run();
+      if (ended !== undefined) return toReply(firstOf(ended.result), S.protocol);
+    } catch (thrown) {
+      return failure(this.#beginning.sha1, luaErrorOf(thrown));
+    } finally {
+      this.#save();
+      S.resumable = false;
+      S.thread = undefined;
+    }
+    return undefined;
+  }
+
+  /** Ends a paused script. @returns its reply: the text with the place where it was stopped */
+  kill(text: Bytes): ReplyError {
+    return new ReplyError(text + placeOf(this.#beginning.sha1, this.#saved.site?.line ?? 0));
+  }
+
+  #save(): void {
+    const { keys, argv, host, nested, site, log, replayed, protocol, json } = S;
+    this.#saved = { keys, argv, host, nested, site, log, replayed, protocol, json };
+    this.#identities = identityCount();
+  }
+}

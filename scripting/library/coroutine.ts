@@ -1,0 +1,87 @@
+/** Lua's coroutines. Only the resumable form can run them: the fast form gives up at the first. */
+import { raise, raiseBare, S } from '../state.ts';
+import {
+  type Frame,
+  type LuaFunction,
+  type LuaValue,
+  listOf,
+  Signal,
+  Switch,
+  Thread,
+  toText,
+} from '../values.ts';
+import { argumentError } from './args.ts';
+import type { Module } from './builder.ts';
+
+const GENERATOR_FUNCTION: object = Object.getPrototypeOf(resume);
+const natives = new WeakSet<object>();
+
+function checkThread(args: readonly LuaValue[]): Thread {
+  const value = args[0];
+  return value instanceof Thread ? value : argumentError(0, 'coroutine expected');
+}
+
+function create(...args: LuaValue[]): Thread {
+  if (!S.resumable) throw new Signal('coroutine');
+  const body = args[0];
+  const isLua = typeof body === 'function' && Object.getPrototypeOf(body) === GENERATOR_FUNCTION;
+  if (!isLua || natives.has(body)) argumentError(0, 'Lua function expected');
+  return new Thread(body);
+}
+
+function* resume(...args: LuaValue[]): Frame {
+  const thread = checkThread(args);
+  if (thread.status !== 'suspended') {
+    const state =
+      thread.status === 'dead' ? 'dead' : thread.status === 'running' ? 'running' : 'non-suspended';
+    return [false, `cannot resume ${state} coroutine`];
+  }
+  return yield new Switch(thread, args.slice(1));
+}
+
+/** coroutine.yield */
+function* suspend(...args: LuaValue[]): Frame {
+  const thread = S.thread;
+  if (thread?.resumer === undefined || S.nested > thread.nested) {
+    raiseBare('attempt to yield across metamethod/C-call boundary');
+  }
+  return yield new Switch(undefined, args);
+}
+
+function wrap(...args: LuaValue[]): LuaFunction {
+  const thread = create(...args);
+  const step = function* (...values: LuaValue[]): Frame {
+    const { site } = S;
+    const [ok, ...results] = listOf(yield* resume(thread, ...values));
+    if (ok === true) return results;
+    S.site = site;
+    const text = toText(results[0]);
+    return text === undefined ? raiseBare(results[0]) : raise(text);
+  };
+  natives.add(step);
+  return step;
+}
+
+const status: LuaFunction = (...args) => checkThread(args).status;
+
+const running: LuaFunction = () => (S.thread?.resumer === undefined ? undefined : S.thread);
+
+/** Marks library functions that are written as generators, which scripts must not take for Lua's. */
+export function markNative(value: LuaValue): void {
+  if (typeof value === 'function') natives.add(value);
+}
+
+/** The library; `call` turns its generators into what the form needs. */
+export function coroutineLibrary(call: (native: (...args: LuaValue[]) => Frame) => LuaFunction): Module {
+  return {
+    entries: [
+      ['create', create],
+      ['resume', call(resume)],
+      ['running', running],
+      ['status', status],
+      ['wrap', wrap],
+      ['yield', call(suspend)],
+    ],
+    announced: 6,
+  };
+}
