@@ -42,7 +42,7 @@ export function defaultLimits(): EncodingLimits {
 export const DEFAULT_LIMITS: Readonly<EncodingLimits> = Object.freeze(defaultLimits());
 
 /** The longest string that shares one allocation with its object header, in bytes. */
-const EMBSTR_MAX = 44;
+export const EMBSTR_MAX = 44;
 
 /** The encoding of a string that was set as a whole; after APPEND or SETRANGE Redis says 'raw' whatever the length. */
 export function stringEncoding(value: Bytes): 'int' | 'embstr' | 'raw' {

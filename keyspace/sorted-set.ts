@@ -114,6 +114,11 @@ export class SortedSet {
     return this.#large ? 'skiplist' : 'listpack';
   }
 
+  /** Gives the listpack up, as Redis does with a set that SORT looks at. */
+  outgrow(): void {
+    this.#large = true;
+  }
+
   copy(): SortedSet {
     const copy = new SortedSet(this.#limits);
     copy.#scores = new Map(this.#scores);

@@ -249,7 +249,10 @@ export class Server {
     const now = this.host.clock.now();
     this.world.now = now;
     const next = this.world.wheel.next();
-    if (next !== undefined && next < now) this.expiry.expireDue();
+    if (next === undefined || next >= now) return;
+    // What has ended before is no part of the unit.
+    this.expiry.expireDue();
+    if (this.#effects.length > 0) this.#feedEffects(false);
   }
 
   endUnit(): void {

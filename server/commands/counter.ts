@@ -1,4 +1,5 @@
 /** Commands that count in strings (https://redis.io/docs/latest/commands/?group=string). */
+import { EMBSTR_MAX } from '../../keyspace/encoding.ts';
 import { type Bytes, isInt64, narrow } from '../../protocol/bytes.ts';
 import { fail, NOT_FLOAT, OVERFLOW } from '../../protocol/errors.ts';
 import { addLongDoubles, formatLongDouble, parseLongDouble } from '../../protocol/long-double.ts';
@@ -6,6 +7,7 @@ import type { Reply } from '../../protocol/reply.ts';
 import { int64 } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
+import { noteEncoding } from '../encodings.ts';
 
 /** The exact sum of two 64-bit integers. Throws when it does not fit. */
 export function addIntegers(a: number | bigint, b: number | bigint): number | bigint {
@@ -84,7 +86,9 @@ export const counterCommands = defineCommands('string', {
       const [, name, amount] = argv;
       const { db, server } = client;
       const sum = addFloats(db.get(name, 'string') ?? '0', amount);
-      db.put(name, sum, true);
+      const entry = db.put(name, sum, true);
+      // Redis does not look whether the sum is an integer.
+      noteEncoding(entry, sum.length <= EMBSTR_MAX ? 'embstr' : 'raw');
       db.changed(name, 'incrbyfloat');
       if (server.feeding) server.propagateAs(['SET', name, sum, 'KEEPTTL']);
       return sum;

@@ -8,6 +8,7 @@ import { OK, type Reply, SimpleString } from '../../protocol/reply.ts';
 import { int32, Options } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, type KeySpec, key, keys } from '../command.ts';
+import { carryEncoding } from '../encodings.ts';
 
 const SAME = 'ERR source and destination objects are the same';
 
@@ -37,6 +38,7 @@ function rename(client: Client, from: Bytes, to: Bytes, entry: Entry): void {
   db.remove(from);
   db.remove(to);
   const moved = db.put(to, value);
+  carryEncoding(entry, moved);
   if (expiresAt !== undefined) db.expireAt(to, moved, expiresAt);
   db.changed(from, 'rename_from');
   db.changed(to, 'rename_to', 0);
@@ -69,6 +71,7 @@ function copy(client: Client, argv: readonly Bytes[]): Reply {
     target.remove(to);
   }
   const copied = target.put(to, copyValue(entry.value));
+  carryEncoding(entry, copied);
   if (entry.deadline !== undefined) target.expireAt(to, copied, entry.deadline.expiresAt);
   target.changed(to, 'copy_to');
   return 1;
@@ -83,6 +86,7 @@ function move(client: Client, name: Bytes, index: Bytes): Reply {
   const expiresAt = entry.deadline?.expiresAt;
   db.remove(name);
   const moved = target.put(name, entry.value);
+  carryEncoding(entry, moved);
   if (expiresAt !== undefined) target.expireAt(name, moved, expiresAt);
   db.changed(name, 'move_from');
   target.changed(name, 'move_to', 0);

@@ -1,5 +1,4 @@
 /** SCAN and OBJECT: looking through the keys, and into how they are kept. */
-import { stringEncoding } from '../../keyspace/encoding.ts';
 import type { Entry } from '../../keyspace/keyspace.ts';
 import { typeOf } from '../../keyspace/value.ts';
 import { asciiLower, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
@@ -7,8 +6,8 @@ import { fail } from '../../protocol/errors.ts';
 import { type Reply, SimpleString } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
 import { type Command, defineCommands, defineContainer, key } from '../command.ts';
+import { encodingOf } from '../encodings.ts';
 import { scanCursor, scanOptions } from '../scanning.ts';
-import { isEdited } from './string-edit.ts';
 
 /**
  * One step of SCAN. The cursor is the serial number of the last key looked at, and the walk goes from the newest
@@ -57,15 +56,10 @@ const FREQUENCY = 5;
 const SHARED_INTEGERS = 10_000;
 const SHARED = 2 ** 31 - 1;
 
-function encodingOf(entry: Entry): Bytes {
-  const { value } = entry;
-  if (typeof value !== 'string') return value.encoding();
-  return isEdited(entry) ? 'raw' : stringEncoding(value);
-}
-
 function references(entry: Entry): number {
   const { value } = entry;
-  const small = typeof value === 'string' && !isEdited(entry) ? parseSafeInteger(value) : undefined;
+  const small =
+    typeof value === 'string' && encodingOf(entry) === 'int' ? parseSafeInteger(value) : undefined;
   return small !== undefined && small >= 0 && small < SHARED_INTEGERS ? SHARED : 1;
 }
 

@@ -56,6 +56,7 @@ function elementsOf(value: Value | undefined, backwards: boolean): Bytes[] {
   }
   if (value.type === 'set') return [...value.values()];
   if (value.type !== 'zset') return fail(WRONGTYPE);
+  value.outgrow();
   return value.rangeByRank(0, value.size - 1, backwards).map(({ member }) => member);
 }
 

@@ -1,24 +1,16 @@
 /** Commands on parts of strings, and LCS (https://redis.io/docs/latest/commands/?group=string). */
-import type { Entry } from '../../keyspace/keyspace.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { integer } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
+import { noteEncoding } from '../encodings.ts';
 import { lcs } from './lcs.ts';
-
-/** What APPEND or SETRANGE made of an entry's string: it stays 'raw' for OBJECT ENCODING until it is set anew. */
-const edited = new WeakMap<Entry, Bytes>();
-
-/** True when the entry's string came about by editing. */
-export function isEdited(entry: Entry): boolean {
-  return edited.get(entry) === entry.value;
-}
 
 function storeEdited(client: Client, name: Bytes, value: Bytes, created: boolean, event: string): void {
   const entry = client.db.put(name, value, true);
-  if (!created) edited.set(entry, value);
+  if (!created) noteEncoding(entry, 'raw');
   client.db.changed(name, event);
 }
 

@@ -120,10 +120,12 @@ function relative(text: string, now: number): string {
   });
 }
 
-/** The reply to TTL and PTTL, coarsely. */
+/** The reply to TTL and PTTL, coarsely: what is years ahead was asked for as an absolute time. */
 function coarse(text: string, argv: readonly string[]): string {
   const unit = { TTL: 1000, PTTL: 1 }[argv[0] ?? ''] ?? 0;
-  return unit === 0
-    ? text
-    : text.replace(/^:(\d{2,})$/, (_all, digits) => `:~${tens(parseInt(digits, 10) * unit)}s`);
+  if (unit === 0) return text;
+  return text.replace(/^:(\d{2,})$/, (_all, digits) => {
+    const millis = parseInt(digits, 10) * unit;
+    return millis > 1e12 ? ':~years' : `:~${tens(millis)}s`;
+  });
 }

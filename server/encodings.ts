@@ -1,0 +1,33 @@
+/** How OBJECT ENCODING names strings that were not set as a whole: what made them shows until they are set anew. */
+import { stringEncoding } from '../keyspace/encoding.ts';
+import type { Entry } from '../keyspace/keyspace.ts';
+import type { Bytes } from '../protocol/bytes.ts';
+
+type StringEncoding = ReturnType<typeof stringEncoding>;
+
+/** The noted encoding, and the string it was noted of. */
+interface Note {
+  readonly value: Bytes;
+  readonly encoding: StringEncoding;
+}
+
+const notes = new WeakMap<Entry, Note>();
+
+/** Notes that the entry's string, as it is now, is kept in another way than a string that was set. */
+export function noteEncoding(entry: Entry, encoding: StringEncoding): void {
+  if (typeof entry.value === 'string') notes.set(entry, { value: entry.value, encoding });
+}
+
+/** Takes the note of an entry's string over to an entry that holds the same string. */
+export function carryEncoding(from: Entry, to: Entry): void {
+  const note = notes.get(from);
+  if (note !== undefined && note.value === from.value) notes.set(to, note);
+}
+
+/** The encoding of an entry's value, as OBJECT ENCODING answers it. */
+export function encodingOf(entry: Entry): Bytes {
+  const { value } = entry;
+  if (typeof value !== 'string') return value.encoding();
+  const note = notes.get(entry);
+  return note !== undefined && note.value === value ? note.encoding : stringEncoding(value);
+}
