@@ -53,8 +53,8 @@ export function waitingTime(text: Bytes): Millis {
   // Redis reads a long double, which reaches further than ours.
   if (parseLongDouble(text) === undefined) fail('ERR timeout is not a float or out of range');
   const millis = (parseAnyDouble(text) ?? 0) * 1000;
-  // 7.0 lets what is too large for 64 bits become negative.
-  if (millis <= -1 || millis >= 2 ** 63) fail('ERR timeout is negative');
+  // 7.0 lets what is too large for 64 bits become negative, and its 80-bit floats round -0.001 up to nothing.
+  if (millis < -1 || millis >= 2 ** 63) fail('ERR timeout is negative');
   // A double's last digits may carry 57 ms a little beyond 57.
   return millis <= 0 ? 0 : Math.max(1, Math.ceil(millis - 1e-9));
 }
