@@ -30,6 +30,10 @@ export class KeyRoll {
   add(key: Bytes, serial: number): void {
     this.#keys.push(key);
     this.#serials.push(serial);
+  }
+
+  /** Drops the places of removed keys once they are the most. */
+  trim(): void {
     if (this.#keys.length > 2 * this.#entries.size + SLACK) this.#compact();
   }
 

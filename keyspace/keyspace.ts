@@ -60,6 +60,9 @@ export interface KeyspaceWorld {
   onMissed(db: Keyspace, key: Bytes): void;
 }
 
+/** Up to so many places the roll is kept whatever it costs. */
+const ROLL_MAX = 1024;
+
 export class Keyspace {
   /** Its number; SWAPDB exchanges two. */
   index: number;
@@ -88,6 +91,7 @@ export class Keyspace {
   /** The keys by serial number, for SCAN and RANDOMKEY. */
   get roll(): KeyRoll {
     this.#roll ??= new KeyRoll(this.entries);
+    this.#roll.trim();
     return this.#roll;
   }
 
@@ -155,7 +159,7 @@ export class Keyspace {
     }
     const fresh = new Entry(value, ++this.#serial, this.world.now);
     this.entries.set(key, fresh);
-    this.#roll?.add(key, fresh.serial);
+    if (this.#roll !== undefined) this.#extendRoll(this.#roll, key, fresh.serial);
     this.#lastKey = key;
     this.#last = fresh;
     if (this.world.listening) this.world.onChanged(this, key, 'new');
@@ -262,6 +266,12 @@ export class Keyspace {
     this.#drop(deadline.key, entry);
     if (this.watchers.size !== 0) this.touch(deadline.key);
     this.world.onExpired(this, deadline.key);
+  }
+
+  /** Whoever never scans again must not pay for the roll for ever. */
+  #extendRoll(roll: KeyRoll, key: Bytes, serial: number): void {
+    roll.add(key, serial);
+    if (roll.length > ROLL_MAX && roll.length > 4 * this.entries.size) this.#roll = undefined;
   }
 
   #gone(deadline: Deadline): boolean {

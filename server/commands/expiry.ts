@@ -9,6 +9,8 @@ import { isOver, removeAtOnce } from './string.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
+/** Amounts up to here can be multiplied and added to the time without losing a digit. */
+const PLAIN_AMOUNT = 2 ** 40;
 
 /** The conditions of EXPIRE and its like, as bits. */
 const NX = 1;
@@ -40,10 +42,13 @@ function parseConditions(argv: readonly Bytes[]): number {
 }
 
 /** The absolute time that an amount asks for, which may lie in the past. Throws where 64 bits are too few. */
-function instant(text: Bytes, unit: bigint, base: Millis, command: Bytes): Millis {
-  const amount = BigInt(int64(text));
-  if (amount > INT64_MAX / unit || amount < INT64_MIN / unit) throw invalidExpiry(command);
-  const at = amount * unit + BigInt(base);
+function instant(text: Bytes, unit: number, base: Millis, command: Bytes): Millis {
+  const given = int64(text);
+  if (typeof given === 'number' && Math.abs(given) < PLAIN_AMOUNT) return given * unit + base;
+  const amount = BigInt(given);
+  const factor = BigInt(unit);
+  if (amount > INT64_MAX / factor || amount < INT64_MIN / factor) throw invalidExpiry(command);
+  const at = amount * factor + BigInt(base);
   if (at > INT64_MAX) throw invalidExpiry(command);
   return approximate(at);
 }
@@ -60,7 +65,7 @@ function allows(bits: number, present: Millis | undefined, at: Millis): boolean 
 function expire(
   client: Client,
   argv: readonly Bytes[],
-  unit: bigint,
+  unit: number,
   relative: boolean,
   command: Bytes,
 ): Reply {
@@ -101,7 +106,7 @@ export const expiryCommands = defineCommands('generic', {
     arity: -3,
     flags: ['write', 'fast'],
     keys: key('RW UPDATE'),
-    run: (client, argv) => expire(client, argv, 1000n, true, 'expire'),
+    run: (client, argv) => expire(client, argv, 1000, true, 'expire'),
   },
   pexpire: {
     summary: 'Lets a key expire after some milliseconds.',
@@ -110,7 +115,7 @@ export const expiryCommands = defineCommands('generic', {
     arity: -3,
     flags: ['write', 'fast'],
     keys: key('RW UPDATE'),
-    run: (client, argv) => expire(client, argv, 1n, true, 'pexpire'),
+    run: (client, argv) => expire(client, argv, 1, true, 'pexpire'),
   },
   expireat: {
     summary: 'Lets a key expire at a time given in seconds since 1970.',
@@ -119,7 +124,7 @@ export const expiryCommands = defineCommands('generic', {
     arity: -3,
     flags: ['write', 'fast'],
     keys: key('RW UPDATE'),
-    run: (client, argv) => expire(client, argv, 1000n, false, 'expireat'),
+    run: (client, argv) => expire(client, argv, 1000, false, 'expireat'),
   },
   pexpireat: {
     summary: 'Lets a key expire at a time given in milliseconds since 1970.',
@@ -128,7 +133,7 @@ export const expiryCommands = defineCommands('generic', {
     arity: -3,
     flags: ['write', 'fast'],
     keys: key('RW UPDATE'),
-    run: (client, argv) => expire(client, argv, 1n, false, 'pexpireat'),
+    run: (client, argv) => expire(client, argv, 1, false, 'pexpireat'),
   },
   ttl: {
     summary: 'Answers the seconds left until a key expires.',

@@ -97,3 +97,17 @@ test('OBJECT FREQ answers under an LFU policy only, where IDLETIME does not', ()
   expect(redis.ask('OBJECT IDLETIME k')).toMatch(/^-ERR An LFU maxmemory policy is selected/);
   expect(redis.ask('OBJECT HELP')).toContain('ENCODING <key>');
 });
+
+test('SCAN and RANDOMKEY stay right when nearly all keys go, with and without new ones', () => {
+  const many = Array.from({ length: 3000 }, (_, i) => `k${i}`);
+  redis.ask(`MSET ${many.map((key) => `${key} v`).join(' ')}`);
+  const { cursor } = scan('0', 'COUNT 2000');
+  redis.ask(`DEL ${many.slice(5).join(' ')}`);
+  expect(scan(cursor, 'COUNT 100').keys.sort()).toEqual(many.slice(0, 5));
+  for (let i = 0; i < 3000; i++) {
+    redis.ask(`SET passing${i} v`);
+    redis.ask(`DEL passing${i}`);
+  }
+  expect(scan(cursor, 'COUNT 100').keys.sort()).toEqual(many.slice(0, 5));
+  expect(many.slice(0, 5).map((key) => `"${key}"`)).toContain(redis.ask('RANDOMKEY'));
+});
