@@ -33,7 +33,7 @@ export class KeyRoll {
   }
 
   /** Drops the places of removed keys once they are the most. */
-  trim(): void {
+  shorten(): void {
     if (this.#keys.length > 2 * this.#entries.size + SLACK) this.#compact();
   }
 

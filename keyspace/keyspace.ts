@@ -91,7 +91,7 @@ export class Keyspace {
   /** The keys by serial number, for SCAN and RANDOMKEY. */
   get roll(): KeyRoll {
     this.#roll ??= new KeyRoll(this.entries);
-    this.#roll.trim();
+    this.#roll.shorten();
     return this.#roll;
   }
 
