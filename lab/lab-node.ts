@@ -1,5 +1,6 @@
 /** A Redis node of the lab: a server on a virtual host, which a test can crash, restart, pause, promote and demote. */
 import type { Command } from '../server/command.ts';
+import { GATE_QUORUM } from '../server/execute.ts';
 import { promote, replicateFrom } from '../server/role.ts';
 import { Server } from '../server/server.ts';
 import type { Settings } from '../server/settings.ts';
@@ -16,6 +17,11 @@ export interface LabNodeOptions {
   readonly settings?: Partial<Settings>;
   /** Extra table entries, such as the LAB command. */
   readonly commands?: readonly Command[];
+  /**
+   * ZooKeeper's way, for contrast: a write is answered only when a majority of the nodes has it, and only a node that
+   * has every such write can be promoted. Default false, which is Redis' way.
+   */
+  readonly quorum?: boolean;
 }
 
 /** How a node ends. */
@@ -33,14 +39,17 @@ export class LabNode {
   /** The present process; after a crash, what it was. */
   server: Server;
   readonly #options: LabNodeOptions;
+  /** Replicas that must have a write before it is answered. */
+  readonly #writeQuorum: number;
   #journal: Journal;
   #log = new WriteLog();
   #up = true;
 
-  constructor(world: World, name: string, port: number, options: LabNodeOptions = {}) {
+  constructor(world: World, name: string, port: number, options: LabNodeOptions = {}, writeQuorum = 0) {
     this.name = name;
     this.port = port;
     this.#options = options;
+    this.#writeQuorum = writeQuorum;
     this.host = new VirtualHost(world, name);
     [this.server, this.#journal] = this.#start();
   }
@@ -48,6 +57,8 @@ export class LabNode {
   #start(): [Server, Journal] {
     const { settings, commands = [] } = this.#options;
     const server = new Server(this.host, { settings: { ...settings, port: this.port }, commands });
+    server.writeQuorum = this.#writeQuorum;
+    server.gate(GATE_QUORUM, this.#writeQuorum > 0);
     const journal = new Journal(server, this.host.disk);
     this.#log = new WriteLog();
     this.#log.watch(server);

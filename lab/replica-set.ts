@@ -65,6 +65,8 @@ export class ReplicationLink {
 export class ReplicaSet {
   readonly world: World;
   readonly nodes: readonly LabNode[];
+  /** How many nodes are a majority, in quorum mode; otherwise 0. */
+  readonly quorum: number;
   readonly #ioredis: IoredisConstructor;
   #primary: LabNode;
   /** Every acknowledged write that a promotion or a demotion has lost so far. */
@@ -80,7 +82,10 @@ export class ReplicaSet {
   ) {
     this.world = world;
     this.#ioredis = ioredis;
-    this.nodes = names.map((name, i) => new LabNode(world, name, port + i, options));
+    this.quorum = options.quorum === true ? (names.length >> 1) + 1 : 0;
+    // The primary counts itself among the majority.
+    const replicas = Math.max(0, this.quorum - 1);
+    this.nodes = names.map((name, i) => new LabNode(world, name, port + i, options, replicas));
     this.#primary = this.nodes[0] as LabNode;
     for (const replica of this.nodes.slice(1)) replica.follow(this.#primary);
   }
@@ -152,6 +157,7 @@ export class ReplicaSet {
     if (crash !== false) old.crash(crash === true ? {} : crash);
     if (after > 0) await this.world.advance(after);
     const fresh = to === undefined ? this.#best() : this.node(to);
+    if (this.quorum > 0) this.#assertComplete(fresh);
     const oldOffset = old.offset;
     const offset = sharedOffset(old.server, fresh.server);
     const losses = lossesBetween(old, fresh);
@@ -195,12 +201,25 @@ export class ReplicaSet {
     if (node !== this.#primary) node.follow(this.#primary);
   }
 
+  /** In quorum mode: of any majority, the node that is furthest has every write that was answered. */
+  #assertComplete(candidate: LabNode): void {
+    const reachable = this.replicas.filter(({ up, actor }) => up && !actor.paused);
+    const old = this.#primary.up && !this.#primary.actor.paused ? 1 : 0;
+    if (reachable.length + old < this.quorum) {
+      throw new Error(`no majority: ${this.quorum} of ${this.nodes.length} nodes must be up to promote one`);
+    }
+    if (reachable.some(({ offset }) => offset > candidate.offset)) {
+      throw new Error(`${candidate.name} lacks writes that a majority has: it cannot be promoted`);
+    }
+  }
+
   #best(): LabNode {
     const able = this.replicas.filter(
       ({ up, actor, server }) => up && !actor.paused && server.settings['replica-priority'] > 0,
     );
     const [best] = able.sort(
       (a, b) =>
+        (this.quorum > 0 ? b.offset - a.offset : 0) ||
         a.server.settings['replica-priority'] - b.server.settings['replica-priority'] ||
         b.offset - a.offset ||
         (a.server.runId < b.server.runId ? -1 : 1),

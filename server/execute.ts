@@ -65,10 +65,20 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
     answer(client, QUEUED);
     return;
   }
+  const before = server.replication.offset;
   const reply = call(server, client, found, argv);
   client.writeOffset = server.replication.offset;
-  answer(client, reply);
+  answer(client, (server.state & GATE_QUORUM) !== 0 ? untilQuorum(server, client, before, reply) : reply);
   if (server.blocking.hasReady) server.blocking.serveReady();
+}
+
+/** Keeps the reply to a write back until enough replicas have it; undefined while it is kept. */
+function untilQuorum(server: Server, client: Client, before: number, reply: Reply | undefined) {
+  const { replication, writeQuorum } = server;
+  const offset = client.writeOffset;
+  if (reply === undefined || offset === before || client.has(IN_MULTI | PRIMARY_LINK)) return reply;
+  const ready = () => (replication.countAcknowledged(offset) >= writeQuorum ? reply : undefined);
+  return server.waiting.wait(client, 0, ready, () => reply);
 }
 
 /** Commands that act at once although a transaction is being queued. */
@@ -149,6 +159,7 @@ export const GATE_PAUSED = 4;
 export const GATE_BUSY = 8;
 export const GATE_LOADING = 16;
 export const GATE_MIN_REPLICAS = 32;
+export const GATE_QUORUM = 64;
 
 const BUSY = 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.';
 

@@ -63,6 +63,8 @@ export class Server {
   readonly stats: Statistics;
   /** The node's states that need a closer look before a command runs (GATE_…). */
   state = 0;
+  /** How many replicas must have a write before it is answered; 0, as in Redis: none (the lab's quorum mode). */
+  writeQuorum = 0;
   /** How deep in execution units we are; 0 between requests. */
   depth = 0;
   /** The client whose request is running. */

@@ -1,0 +1,59 @@
+/** Prints stories as aligned, coloured lanes, and their verdicts as a table. */
+import type { Mood, Played } from './stage.ts';
+
+const COLOURS: Record<Mood | 'dim' | 'bold', string> = {
+  plain: '',
+  good: '\x1b[32m',
+  bad: '\x1b[31m',
+  hand: '\x1b[36m',
+  dim: '\x1b[2m',
+  bold: '\x1b[1m',
+};
+
+/** Wraps text in a colour, where colours are wanted. */
+export type Paint = (colour: keyof typeof COLOURS, text: string) => string;
+
+/** Colours for a terminal; nothing for files and pipes. */
+export function painter(colours: boolean): Paint {
+  return (colour, text) => (colours && COLOURS[colour] !== '' ? `${COLOURS[colour]}${text}\x1b[0m` : text);
+}
+
+const LANE_MIN = 10;
+
+/** A story's lines: a head with the lanes' names, then each event under the name it belongs to. */
+export function storyLines(story: Played, paint: Paint): string[] {
+  const widths = story.lanes.map((lane) => Math.max(LANE_MIN, lane.length + 2));
+  const starts = widths.map((_, i) => widths.slice(0, i).reduce((sum, width) => sum + width, 0));
+  const head = story.lanes.map((lane, i) => lane.padEnd(widths[i] ?? 0)).join('');
+  const lines = ['', paint('bold', story.title), paint('dim', `${'ms'.padStart(9)}  ${head}`.trimEnd())];
+  for (const { at, lane, text, mood } of story.events) {
+    const indent = starts[story.lanes.indexOf(lane)] ?? 0;
+    const rails = railsBefore(starts, indent);
+    const time = at === undefined ? ''.padStart(9) : at.toFixed(1).padStart(9);
+    lines.push(`${paint('dim', time)}  ${paint('dim', rails)}${paint(mood, text)}`);
+  }
+  const { holders, safe, why } = story.verdict;
+  const held = holders.length === 0 ? 'nobody' : holders.join(' and ');
+  lines.push(
+    paint(safe ? 'good' : 'bad', `${''.padStart(9)}  ${safe ? 'SAFE' : 'LOST'}: held by ${held}. ${why}`),
+  );
+  return lines;
+}
+
+function railsBefore(starts: readonly number[], indent: number): string {
+  const rails = new Array<string>(indent).fill(' ');
+  for (const start of starts) if (start < indent) rails[start] = '.';
+  return rails.join('');
+}
+
+/** The table of verdicts. */
+export function verdictTable(stories: readonly Played[], paint: Paint): string[] {
+  const width = Math.max(...stories.map(({ title }) => title.length));
+  const lines = ['', paint('bold', 'Verdicts')];
+  for (const { title, verdict } of stories) {
+    const word = paint(verdict.safe ? 'good' : 'bad', verdict.safe ? 'SAFE' : 'LOST');
+    const held = verdict.holders.length === 0 ? 'nobody' : verdict.holders.join(' and ');
+    lines.push(`  ${title.padEnd(width)}  ${word}  held by ${held}`);
+  }
+  return lines;
+}

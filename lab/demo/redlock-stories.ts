@@ -1,0 +1,88 @@
+/** Stories about Redlock on five independent primaries: one restarts empty, one clock jumps. */
+import type { Redis } from 'ioredis';
+import type { LabNode } from '../lab-node.ts';
+import { type Servers, startServers } from '../pair.ts';
+import { type Played, Stage, type Verdict } from './stage.ts';
+
+const KEY = 'my:lock';
+const LEASE = 10_000;
+const MAJORITY = 3;
+/** What one node may take, small against the lease. */
+const PER_NODE = 50;
+
+interface Scene {
+  readonly servers: Servers;
+  readonly stage: Stage;
+}
+
+/** Asks every node for the lock. Those that cannot be reached in time count as refusals. */
+async function acquire(
+  { servers, stage }: Scene,
+  who: 'A' | 'B',
+  clients: readonly Redis[],
+): Promise<boolean> {
+  const asked = clients.map((client) => client.set(KEY, who, 'PX', LEASE, 'NX').catch(() => 'no answer'));
+  const replies = await Promise.all(asked);
+  let taken = 0;
+  for (const [i, reply] of replies.entries()) {
+    const node = servers.nodes[i] as LabNode;
+    if (reply === 'OK') taken++;
+    stage.note(node.name, `${who}: ${reply ?? 'refused'}`, reply === 'OK' ? 'good' : 'plain');
+  }
+  const held = taken >= MAJORITY;
+  stage.note(
+    who,
+    `${taken} of ${clients.length}: ${held ? 'acquired' : 'not acquired'}`,
+    held ? 'good' : 'plain',
+  );
+  return held;
+}
+
+async function tell(
+  title: string,
+  seed: number,
+  harm: (scene: Scene) => Promise<Verdict['why']>,
+): Promise<Played> {
+  await using servers = await startServers({ clock: 'virtual', seed, primaries: 5 });
+  const begun = servers.world.elapsed();
+  const names = ['A', 'B', ...servers.nodes.map(({ name }) => name)];
+  const stage = new Stage(names, () => (servers.world.elapsed() - begun) / 1000);
+  const scene = { servers, stage };
+  const options = { commandTimeout: PER_NODE, maxRetriesPerRequest: 0 };
+  const [a, b] = [servers.clients('A', options), servers.clients('B', options)];
+  const { network } = servers.world;
+  await Promise.all([...a, ...b].map((client) => client.ping()));
+  network.partition(['A'], ['redis-4', 'redis-5']);
+  stage.note('A', 'cannot reach redis-4 and redis-5', 'hand');
+  const first = await acquire(scene, 'A', a);
+  const why = await harm(scene);
+  network.partition(['B'], ['redis-1', 'redis-2']);
+  stage.note('B', 'cannot reach redis-1 and redis-2', 'hand');
+  const second = await acquire(scene, 'B', b);
+  const holders = [...(first ? ['A'] : []), ...(second ? ['B'] : [])];
+  return { title, lanes: names, events: stage.events, verdict: { holders, safe: holders.length < 2, why } };
+}
+
+/** A node forgets its part of the majority. */
+export function redlockRestart(seed: number): Promise<Played> {
+  return tell('Redlock on five nodes, and one restarts empty', seed, async ({ servers, stage }) => {
+    const third = servers.nodes[2] as LabNode;
+    third.crash();
+    stage.note(third.name, 'crash', 'hand');
+    third.restart();
+    stage.note(third.name, 'restart, without its data', 'hand');
+    await servers.advance(2000);
+    return 'redis-3 forgot its vote: a node without persistence must stay away for the longest lease.';
+  });
+}
+
+/** A node's clock ends the lease early. */
+export function redlockClockJump(seed: number): Promise<Played> {
+  return tell('Redlock on five nodes, and one clock jumps', seed, async ({ servers, stage }) => {
+    const third = servers.nodes[2] as LabNode;
+    third.clock.jump(LEASE + 1000);
+    stage.note(third.name, `its clock jumps by ${LEASE + 1000} ms`, 'hand');
+    await servers.advance(10);
+    return 'redis-3 ended the lease by its own clock, 11 s ahead of the others.';
+  });
+}

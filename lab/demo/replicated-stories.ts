@@ -1,0 +1,265 @@
+/** Stories about one primary and its replicas: a lock that a failover loses, and what WAIT, fences and a quorum change. */
+import type { Redis } from 'ioredis';
+import { type Pair, startPair } from '../pair.ts';
+import type { Failover } from '../replica-set.ts';
+import { type Played, Stage, type Verdict } from './stage.ts';
+
+const KEY = 'my:lock';
+const LEASE = 30_000;
+
+/** What a story works with. */
+interface Scene {
+  readonly pair: Pair;
+  readonly stage: Stage;
+  readonly a: Redis;
+  readonly b: Redis;
+}
+
+interface Setting {
+  readonly title: string;
+  readonly seed: number;
+  readonly replicas?: number;
+  readonly quorum?: boolean;
+  /** Lanes beside A, B and the nodes. */
+  readonly lanes?: readonly string[];
+  play(scene: Scene): Promise<Verdict>;
+}
+
+async function tell({
+  title,
+  seed,
+  replicas = 1,
+  quorum = false,
+  lanes = [],
+  play,
+}: Setting): Promise<Played> {
+  await using pair = await startPair({ clock: 'virtual', seed, replicas, quorum });
+  const begun = pair.world.elapsed();
+  const names = ['A', 'B', ...lanes, ...pair.nodes.map(({ name }) => name)];
+  const stage = new Stage(names, () => (pair.world.elapsed() - begun) / 1000);
+  const scene = { pair, stage, a: pair.client('A'), b: pair.client('B') };
+  const verdict = await play(scene);
+  return { title, lanes: names, events: stage.events, verdict };
+}
+
+/** Takes the lock for a client, as step 2 of the ladder does. */
+async function lock({ stage }: Scene, who: 'A' | 'B', client: Redis): Promise<boolean> {
+  const reply = await client.set(KEY, who, 'PX', LEASE, 'NX');
+  const request = `SET ${KEY} ${who} NX PX ${LEASE}`;
+  stage.note(who, `${request} -> ${reply ?? 'nil'}`, reply === 'OK' ? 'good' : 'plain');
+  return reply === 'OK';
+}
+
+function hold({ pair, stage }: Scene, replica: string): void {
+  pair.set.link(replica).hold();
+  stage.note(replica, 'the link is held: replication stops here', 'hand');
+}
+
+async function failover({ pair, stage }: Scene, to?: string): Promise<Failover> {
+  stage.note(pair.primary.name, 'crash', 'hand');
+  const done = await pair.failover({ crash: true, ...(to !== undefined && { to }) });
+  stage.note(
+    done.to,
+    `promoted at offset ${done.offset ?? '?'}; ${done.from} was at ${done.oldOffset}`,
+    'hand',
+  );
+  for (const { key, holder, offset } of done.lost) {
+    stage.note(done.to, `never came: ${key} held by ${holder ?? '?'}, offset ${offset}`, 'bad');
+  }
+  return done;
+}
+
+function becauseLost(done: Failover): string {
+  const [write] = done.lost;
+  if (write === undefined) return 'Nothing that was acknowledged is lost.';
+  return `${write.command.join(' ')} ended at offset ${write.offset}; ${done.to} was promoted at ${done.offset}.`;
+}
+
+/** The first story: two holders. */
+export function plainFailover(seed: number): Promise<Played> {
+  return tell({
+    title: 'Failover',
+    seed,
+    async play(scene) {
+      hold(scene, 'redis-2');
+      await lock(scene, 'A', scene.a);
+      const done = await failover(scene);
+      const taken = await lock(scene, 'B', scene.b);
+      return { holders: taken ? ['A', 'B'] : ['A'], safe: !taken, why: becauseLost(done) };
+    },
+  });
+}
+
+async function wait({ stage }: Scene, client: Redis, note = ''): Promise<number> {
+  const copies = await client.wait(1, 100);
+  stage.note('A', `WAIT 1 100${note} -> ${copies}`, copies > 0 ? 'good' : 'bad');
+  return copies;
+}
+
+/** WAIT says how many have it, and A believes it. */
+export function withWait(seed: number): Promise<Played> {
+  return tell({
+    title: 'Failover, A asks WAIT 1 and gives up on 0',
+    seed,
+    async play(scene) {
+      hold(scene, 'redis-2');
+      await lock(scene, 'A', scene.a);
+      const copies = await wait(scene, scene.a);
+      if (copies === 0) {
+        await scene.a.del(KEY);
+        scene.stage.note('A', `DEL ${KEY}: not acquired`, 'plain');
+      }
+      await failover(scene);
+      const taken = await lock(scene, 'B', scene.b);
+      const holders = [...(copies > 0 ? ['A'] : []), ...(taken ? ['B'] : [])];
+      return {
+        holders,
+        safe: holders.length < 2,
+        why: 'A knew that no replica had its lock, and let go of it.',
+      };
+    },
+  });
+}
+
+/** WAIT was told by one replica; the other one is promoted. */
+export function waitOfAnotherReplica(seed: number): Promise<Played> {
+  return tell({
+    title: 'WAIT 1 answers 1, and the other replica is promoted',
+    seed,
+    replicas: 2,
+    async play(scene) {
+      hold(scene, 'redis-3');
+      await lock(scene, 'A', scene.a);
+      await wait(scene, scene.a);
+      const done = await failover(scene, 'redis-3');
+      const taken = await lock(scene, 'B', scene.b);
+      return { holders: taken ? ['A', 'B'] : ['A'], safe: !taken, why: becauseLost(done) };
+    },
+  });
+}
+
+/** WAIT looks at the connection it comes on, and that one has written nothing. */
+export function waitOnAnotherConnection(seed: number): Promise<Played> {
+  return tell({
+    title: 'WAIT 1 on another connection of the pool',
+    seed,
+    async play(scene) {
+      const other = scene.pair.client('A');
+      await other.ping();
+      hold(scene, 'redis-2');
+      await lock(scene, 'A', scene.a);
+      await wait(scene, other, ' (another connection)');
+      await failover(scene);
+      const taken = await lock(scene, 'B', scene.b);
+      const why =
+        'WAIT waits for the writes of its own connection, which had none: the 1 says nothing of the lock.';
+      return { holders: taken ? ['A', 'B'] : ['A'], safe: !taken, why };
+    },
+  });
+}
+
+/** A resource that refuses tokens smaller than the last it saw. */
+class Resource {
+  readonly accepted: { who: string; token: number }[] = [];
+
+  write({ stage }: Scene, who: string, token: number): boolean {
+    const last = this.accepted.at(-1)?.token ?? 0;
+    const fine = token >= last;
+    if (fine) this.accepted.push({ who, token });
+    const verdict = fine ? 'accepted' : `refused: ${last} has been seen`;
+    stage.note('store', `write of ${who} with token ${token}: ${verdict}`, fine ? 'good' : 'bad');
+    return fine;
+  }
+}
+
+async function fence(scene: Scene, who: 'A' | 'B', client: Redis): Promise<number> {
+  const token = await client.incr(`${KEY}:fence`);
+  scene.stage.note(who, `INCR ${KEY}:fence -> ${token}`);
+  return token;
+}
+
+/** A growing token, checked where it matters. */
+export function withFence(seed: number): Promise<Played> {
+  return tell({
+    title: 'A fencing token, checked at the resource',
+    seed,
+    lanes: ['store'],
+    async play(scene) {
+      const resource = new Resource();
+      const first = await fence(scene, 'A', scene.a);
+      await scene.a.wait(1, 1000);
+      hold(scene, 'redis-2');
+      await lock(scene, 'A', scene.a);
+      await failover(scene);
+      await lock(scene, 'B', scene.b);
+      const second = await fence(scene, 'B', scene.b);
+      resource.write(scene, 'B', second);
+      const late = resource.write(scene, 'A', first);
+      return {
+        holders: ['A', 'B'],
+        safe: !late,
+        why: 'Both believe it, but the store takes no writes of the older one.',
+      };
+    },
+  });
+}
+
+/** The counter lives on the node that the failover rolls back. */
+export function fenceRolledBack(seed: number): Promise<Played> {
+  return tell({
+    title: 'The fencing counter is rolled back by the failover',
+    seed,
+    lanes: ['store'],
+    async play(scene) {
+      const resource = new Resource();
+      hold(scene, 'redis-2');
+      await lock(scene, 'A', scene.a);
+      const first = await fence(scene, 'A', scene.a);
+      const done = await failover(scene);
+      await lock(scene, 'B', scene.b);
+      const second = await fence(scene, 'B', scene.b);
+      resource.write(scene, 'B', second);
+      const late = resource.write(scene, 'A', first);
+      const why = `Both were given ${first}: the INCR at offset ${done.lost.at(-1)?.offset} was lost as well.`;
+      return { holders: ['A', 'B'], safe: !late, why };
+    },
+  });
+}
+
+/** The same history on an AP and on a CP system: who gives up what. */
+export function quorum(seed: number, cp: boolean): Promise<Played> {
+  return tell({
+    title: cp ? 'CP: answered only when a majority has it' : 'AP: answered at once',
+    seed,
+    replicas: 2,
+    quorum: cp,
+    async play(scene) {
+      const { pair, stage, a } = scene;
+      hold(scene, 'redis-2');
+      hold(scene, 'redis-3');
+      const patience = 500;
+      const begun = pair.world.now;
+      const told = await pair.run(() =>
+        Promise.race([
+          a.set(KEY, 'A', 'PX', LEASE, 'NX').catch(() => 'connection lost'),
+          new Promise((resolve) => setTimeout(resolve, patience, 'no answer')),
+        ]),
+      );
+      const acquired = told === 'OK';
+      // Who gives up hangs up: ioredis would send the request again, to the new primary.
+      if (!acquired) a.disconnect();
+      stage.note(
+        'A',
+        `SET ${KEY} A NX PX ${LEASE} -> ${told} after ${pair.world.now - begun} ms`,
+        acquired ? 'good' : 'plain',
+      );
+      const done = await failover(scene);
+      const taken = await lock(scene, 'B', scene.b);
+      const holders = [...(acquired ? ['A'] : []), ...(taken ? ['B'] : [])];
+      const why = cp
+        ? `Gave up availability: A was kept waiting ${patience} ms and has no lock; nothing acknowledged was lost.`
+        : `Gave up mutual exclusion: A was answered at once. ${becauseLost(done)}`;
+      return { holders, safe: holders.length < 2, why };
+    },
+  });
+}

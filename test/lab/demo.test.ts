@@ -1,0 +1,75 @@
+/** The demo ends as told: each story's verdict over several seeds, and the same lines twice. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { startPair } from '../../index.ts';
+import { painter, storyLines, verdictTable } from '../../lab/demo/print.ts';
+import { stories } from '../../lab/demo/stories.ts';
+import { hasRedisServer } from '../support/redis-server.ts';
+
+const TOLD = {
+  Failover: ['A', 'B'],
+  'Failover, A asks WAIT 1 and gives up on 0': ['B'],
+  'WAIT 1 answers 1, and the other replica is promoted': ['A', 'B'],
+  'WAIT 1 on another connection of the pool': ['A', 'B'],
+  'Redlock on five nodes, and one restarts empty': ['A', 'B'],
+  'Redlock on five nodes, and one clock jumps': ['A', 'B'],
+  'A fencing token, checked at the resource': ['A', 'B'],
+  'The fencing counter is rolled back by the failover': ['A', 'B'],
+  'AP: answered at once': ['A', 'B'],
+  'CP: answered only when a majority has it': ['B'],
+};
+const SAFE = ['gives up on 0', 'checked at the resource', 'CP:'];
+
+test.each([1, 7, 42, 1000])('with seed %i every story ends as told', async (seed) => {
+  for (const story of stories) {
+    const { title, verdict } = await story(seed);
+    expect([title, verdict.holders]).toEqual([title, TOLD[title as keyof typeof TOLD]]);
+    expect([title, verdict.safe]).toEqual([title, SAFE.some((part) => title.includes(part))]);
+  }
+});
+
+test('the same seed prints the same lines, and another seed others', async () => {
+  const print = async (seed: number): Promise<string> => {
+    const played = [];
+    for (const story of stories) played.push(await story(seed));
+    const paint = painter(false);
+    return [...played.flatMap((each) => storyLines(each, paint)), ...verdictTable(played, paint)].join('\n');
+  };
+  const first = await print(7);
+  expect(await print(7)).toBe(first);
+  expect(await print(8)).not.toBe(first);
+});
+
+test.skipIf(!hasRedisServer)(
+  'two real redis-servers lose the lock just so (needs redis-server)',
+  async () => {
+    const main = join(import.meta.dirname, '../../lab/demo/main.ts');
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--import',
+      'tsx',
+      main,
+      '--redis',
+      '--json',
+    ]);
+    expect(JSON.parse(stdout)[0].verdict.holders).toEqual(['A', 'B']);
+  },
+);
+
+test('in quorum mode a write is answered once a majority has it, and only a complete node is promoted', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 3, replicas: 2, quorum: true });
+  const client = pair.client('A');
+  expect(await client.set('answered', '1')).toBe('OK');
+  pair.set.link('redis-3').hold();
+  expect(await client.set('by one replica', '1')).toBe('OK');
+  await expect(pair.failover({ crash: true, to: 'redis-3' })).rejects.toThrow('redis-3 lacks writes');
+  const { to, lost } = await pair.failover();
+  expect([to, lost]).toEqual(['redis-2', []]);
+});
+
+test('in quorum mode nothing is promoted without a majority', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 3, replicas: 2, quorum: true });
+  pair.node('redis-2').crash();
+  await expect(pair.failover({ crash: true })).rejects.toThrow('no majority: 2 of 3 nodes must be up');
+});
