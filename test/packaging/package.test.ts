@@ -49,6 +49,13 @@ test('the tarball holds the build and the notices, and nothing else', () => {
   expect(packed.size).toBeLessThan(2_000_000);
 });
 
+test('NOTICE names what npm installs beside us', () => {
+  const named = [...readFileSync('NOTICE', 'utf8').matchAll(/^ {2}(\S+) (\d[\d.]*) /gm)];
+  expect(Object.fromEntries(named.map(([, name, version]) => [name, version]))).toEqual(
+    manifest.dependencies,
+  );
+});
+
 test('every entry can be required', () => {
   const script = entries.map((name) => `require('${name}');`).join('\n');
   run(process.execPath, '-e', script);
