@@ -4,13 +4,14 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureBuilt } from './support/built.ts';
 
@@ -61,9 +62,24 @@ for (const [language, loader] of Object.entries(loaders)) {
   }
 }
 
-test('README.md names only files and scripts that exist', () => {
-  const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map((match) => match[1] ?? '');
-  expect(links.filter((path) => !existsSync(path))).toEqual([]);
+/** The Markdown pages of the repository, from its root. */
+const pages = ['.', 'docs', 'docs/decisions', 'bench']
+  .filter((folder) => existsSync(folder))
+  .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+  .filter((path) => path.endsWith('.md'));
+
+test('every page links only to files that exist', () => {
+  expect(pages).toContain('README.md');
+  const broken = pages.flatMap((page) => {
+    const links = [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(
+      (match) => match[1] ?? '',
+    );
+    return links.filter((link) => !existsSync(join(dirname(page), link))).map((link) => `${page}: ${link}`);
+  });
+  expect(broken).toEqual([]);
+});
+
+test('README.md names only scripts and tests that exist', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
   const named = [...readme.matchAll(/npm run ([\w:-]+)/g)].map((match) => match[1] ?? '');
   expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
