@@ -54,6 +54,14 @@ function startService(config: ServiceConfig): Promise<{ child: ChildProcess; por
   });
 }
 
+function end(child: ChildProcess): Promise<void> {
+  child.removeAllListeners('exit');
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill('SIGKILL');
+  });
+}
+
 /** What has been sold and what is left, wherever the step keeps it. */
 async function books(
   step: string,
@@ -124,12 +132,8 @@ async function run(
   );
   const ports = services.map(({ port }) => port);
   const results = await load(ports, seconds, servers, failovers);
-  await pause(4 * LEASE_MS); // The last holders write what they have read.
+  await Promise.all(services.map(({ child }) => end(child))); // What is under way ends before the books are read.
   const [sold, left] = await books(step, stock, postgres);
-  for (const { child } of services) {
-    child.removeAllListeners('exit');
-    child.disconnect();
-  }
   stock.disconnect();
   postgres?.close();
   await servers.stop();

@@ -1,6 +1,6 @@
 /** The cases that hold for every exclusive lock: exclusion, leases, waiting, giving up, loss. */
 import type { Redis } from 'ioredis';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { HeldLock, Lock } from '../../locks/index.ts';
 import {
   LockLost,
@@ -12,6 +12,7 @@ import {
 } from '../../locks/index.ts';
 import { until } from '../support/until.ts';
 import type { Bench } from './conformance.ts';
+import { test } from './conformance-test.ts';
 
 /** One kind of lock: how to make it, and which key holds its lease. */
 interface Kind {

@@ -1,8 +1,9 @@
 /** The cases of locks that more than one may hold, or the same owner more than once. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { LockLost, LockTimeout, NotOwner } from '../../locks/index.ts';
 import { until } from '../support/until.ts';
 import type { Bench } from './conformance.ts';
+import { test } from './conformance-test.ts';
 
 const channelCount = async (bench: Bench): Promise<number> =>
   ((await bench.raw.pubsub('CHANNELS', '*')) as string[]).length;

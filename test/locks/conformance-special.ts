@@ -1,8 +1,9 @@
 /** The cases of fairness, of locks made of locks, of segments and of sessions. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { LockLost } from '../../locks/index.ts';
 import { until } from '../support/until.ts';
 import type { Bench } from './conformance.ts';
+import { test } from './conformance-test.ts';
 
 export function orderCases(bench: () => Bench): void {
   const lineOf = { fair: 'redisson_lock_queue', queue: 'lostlock_queue' } as const;

@@ -5,6 +5,9 @@ import { type AnyClient, createLocks, type Locks, type LocksOptions } from '../.
 import { basicCases } from './conformance-basic.ts';
 import { countingCases, readWriteCases, reentryCases } from './conformance-shared.ts';
 import { compositeCases, orderCases } from './conformance-special.ts';
+import { type Around, declareInside } from './conformance-test.ts';
+
+const everything = [basicCases, reentryCases, readWriteCases, countingCases, orderCases, compositeCases];
 
 /** Opens ioredis clients of one server under test. */
 export interface ServerUnderTest {
@@ -12,6 +15,8 @@ export interface ServerUnderTest {
   client(): Redis;
   /** A connection of another kind of client for the locks. */
   lockClient?(): { client: AnyClient; disconnect(): void };
+  /** Where the cases run, if not simply here: inside a virtual world. */
+  run?(body: () => Promise<void>): Promise<void>;
   /** Ends the server and what the clients hold. */
   stop(): Promise<void>;
 }
@@ -54,6 +59,11 @@ export class Bench {
     this.#locks.clear();
     await this.raw.flushall();
   }
+
+  async end(): Promise<void> {
+    await this.tidyUp();
+    this.raw.disconnect();
+  }
 }
 
 /** Declares the suite for one server. */
@@ -61,25 +71,19 @@ export function lockConformance(name: string, open: () => Promise<ServerUnderTes
   describe(name, () => {
     let server: ServerUnderTest;
     let bench: Bench;
+    const inside: Around = (body) => (server.run ? server.run(body) : body());
     beforeAll(async () => {
       server = await open();
-      bench = new Bench(server);
+      await inside(async () => {
+        bench = new Bench(server);
+      });
     });
-    beforeEach(() => bench.tidyUp());
+    beforeEach(() => inside(() => bench.tidyUp()));
     afterAll(async () => {
-      await bench?.tidyUp();
-      bench?.raw.disconnect();
+      if (bench) await inside(() => bench.end());
       await server?.stop();
     });
-    for (const cases of [
-      basicCases,
-      reentryCases,
-      readWriteCases,
-      countingCases,
-      orderCases,
-      compositeCases,
-    ]) {
-      cases(() => bench);
-    }
+    declareInside(inside);
+    for (const cases of everything) cases(() => bench);
   });
 }

@@ -1,6 +1,6 @@
-/** The locks' conformance suite on our own server, over TCP and in memory. */
+/** The locks' conformance suite on our own server: over TCP, in memory, and on the lab's virtual clock. */
 import { Redis } from 'ioredis';
-import { startServer } from '../../index.ts';
+import { startPair, startServer } from '../../index.ts';
 import { lockConformance } from './conformance.ts';
 
 lockConformance('on lostlock over TCP', async () => {
@@ -13,5 +13,15 @@ lockConformance('on lostlock in memory', async () => {
   return {
     client: () => new Redis({ Connector: server.connector }),
     stop: () => server.stop(),
+  };
+});
+
+lockConformance('on a pair of the lab, on its virtual clock', async () => {
+  const pair = await startPair({ clock: 'virtual', seed: 5 });
+  let clients = 0;
+  return {
+    client: () => pair.client(`client ${++clients}`),
+    run: (body) => pair.run(body),
+    stop: () => pair.close(),
   };
 });
