@@ -66,6 +66,7 @@ export function plot(runs: readonly Run[]): string {
   }
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${left + width + 110}" height="${height}" font-family="sans-serif" font-size="12">`,
+    '<title>Share of sales that were oversold, by step and scenario</title>',
     '<style>text{fill:#333}.small{font-size:10px}</style>',
     `<rect width="100%" height="100%" fill="white"/>`,
     ...parts,
