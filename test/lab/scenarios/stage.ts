@@ -1,0 +1,201 @@
+/** Plays lock failures over many seeds: what a scenario finds on its stage, and when it counts as told truly. */
+import '../../../lab/router.ts';
+import { Redis, type RedisOptions } from 'ioredis';
+import { expect, test } from 'vitest';
+import { type Claim, LockChecker } from '../../../lab/checker.ts';
+import { connectorTo } from '../../../lab/connector.ts';
+import type { LabNode } from '../../../lab/lab-node.ts';
+import { type Pair, type PairOptions, type Servers, startPair, startServers } from '../../../lab/pair.ts';
+import { Random } from '../../../lab/random.ts';
+import type { World } from '../../../lab/world.ts';
+import { sampleOf } from '../../support/long.ts';
+
+/** The lock that everybody wants, and its lease in milliseconds. */
+export const L = 'my:lock';
+export const LEASE = 10_000;
+
+/** What became of one play: whether the fault struck, and whether the promise under test was broken. */
+export interface Outcome {
+  readonly fired: boolean;
+  readonly violated: boolean;
+}
+
+/** Times, randomness and bookkeeping of one play. */
+export class Scene {
+  readonly world: World;
+  readonly random: Random;
+  readonly checker: LockChecker;
+
+  constructor(world: World, random: Random) {
+    this.world = world;
+    this.random = random;
+    this.checker = new LockChecker(() => this.now);
+  }
+
+  /** Virtual milliseconds since the world began; no clock jump touches it. */
+  get now(): number {
+    return this.world.elapsed() / 1000;
+  }
+
+  /** Lets a random time pass. */
+  pause(maxMs: number, minMs = 0): Promise<void> {
+    return this.world.advance(minMs + this.random.next() * (maxMs - minMs));
+  }
+
+  /** True in so many cases of one. */
+  chance(probability: number): boolean {
+    return this.random.next() < probability;
+  }
+
+  /** Two clients held the lock at once. */
+  get overlapped(): boolean {
+    return this.checker.overlaps(L).length > 0;
+  }
+
+  /** Takes the lock with one SET, and notes the grant; undefined when it was refused. */
+  async take(client: Redis, who: string, lease = LEASE): Promise<Claim | undefined> {
+    const sent = this.now;
+    const reply = await client.set(L, who, 'PX', lease, 'NX').catch(() => null);
+    return reply === 'OK' ? this.checker.granted(who, L, { until: sent + lease }) : undefined;
+  }
+}
+
+/** A scene with one primary and its replicas, and two clients that follow the primary. */
+export class PairScene extends Scene {
+  readonly pair: Pair;
+  readonly a: Redis;
+  readonly b: Redis;
+
+  constructor(pair: Pair, random: Random) {
+    super(pair.world, random);
+    this.pair = pair;
+    this.a = this.client('A');
+    this.b = this.client('B');
+  }
+
+  client(name: string, options?: RedisOptions): Redis {
+    return this.pair.client(name, options);
+  }
+
+  /** A client that stays with one node, whoever is primary. */
+  clientOf(node: LabNode, name: string): Promise<Redis> {
+    const Connector = connectorTo(this.world, () => node.address) as never;
+    return this.world.actor(name).call(() => {
+      const redis = new Redis({ Connector });
+      redis.on('error', () => {});
+      return redis;
+    });
+  }
+
+  /** The primary dies, and the replica that Redis would choose (or the one named) is promoted. True: the lock was lost. */
+  async loses(to?: string, after = 0): Promise<boolean> {
+    const done = await this.pair.failover({ crash: true, after, ...(to !== undefined && { to }) });
+    return done.lost.some(({ key }) => key === L);
+  }
+}
+
+/** A scene with five independent primaries. */
+export class FiveScene extends Scene {
+  readonly servers: Servers;
+
+  constructor(servers: Servers, random: Random) {
+    super(servers.world, random);
+    this.servers = servers;
+  }
+
+  node(number: number): LabNode {
+    return this.servers.nodes[number - 1] as LabNode;
+  }
+}
+
+const seeds = Array.from({ length: sampleOf(100, 5) }, (_, i) => i + 1);
+
+type Options = Partial<Omit<PairOptions, 'clock'>>;
+
+async function playPair(seed: number, options: Options, play: (scene: PairScene) => Promise<Outcome>) {
+  const random = new Random(seed, 'scenario');
+  const network = { latency: 0.2 + random.next() * 3, jitter: random.next() * 4 };
+  const pair = await startPair({ clock: 'virtual', seed, network, ...options });
+  // Each road has a length of its own.
+  for (const name of ['A', 'B']) {
+    for (const node of pair.nodes) {
+      pair.world.network.link(name, node.name).pace({ latency: 0.2 + random.next() * 5 });
+    }
+  }
+  const outcome = await pair.run(() => play(new PairScene(pair, random)));
+  await pair.close();
+  return outcome;
+}
+
+async function playFive(
+  seed: number,
+  options: Options & { primaries?: number },
+  play: (scene: FiveScene) => Promise<Outcome>,
+) {
+  const random = new Random(seed, 'scenario');
+  const network = { latency: 0.2 + random.next() * 3, jitter: random.next() * 4 };
+  const servers = await startServers({ clock: 'virtual', seed, network, primaries: 5, ...options });
+  const outcome = await servers.run(() => play(new FiveScene(servers, random)));
+  await servers.close();
+  return outcome;
+}
+
+type Player<S, O> = (seed: number, options: O, play: (scene: S) => Promise<Outcome>) => Promise<Outcome>;
+
+/** The unsafe form: broken in exactly those seeds in which the fault strikes, which are most. */
+function breaksWhereItStrikes<S, O>(player: Player<S, O>) {
+  return (title: string, options: O, play: (scene: S) => Promise<Outcome>): void => {
+    test(title, async () => {
+      const fired: number[] = [];
+      const violated: number[] = [];
+      for (const seed of seeds) {
+        const outcome = await player(seed, options, play);
+        if (outcome.fired) fired.push(seed);
+        if (outcome.violated) violated.push(seed);
+      }
+      expect(violated).toEqual(fired);
+      expect(fired.length).toBeGreaterThan(seeds.length / 2);
+    });
+  };
+}
+
+/** The safe form: never broken, though the fault strikes in most seeds. */
+function neverBreaks<S, O>(player: Player<S, O>) {
+  return (title: string, options: O, play: (scene: S) => Promise<Outcome>): void => {
+    test(title, async () => {
+      let fired = 0;
+      const violated: number[] = [];
+      for (const seed of seeds) {
+        const outcome = await player(seed, options, play);
+        if (outcome.fired) fired++;
+        if (outcome.violated) violated.push(seed);
+      }
+      expect(violated).toEqual([]);
+      expect(fired).toBeGreaterThan(seeds.length / 2);
+    });
+  };
+}
+
+/** Tests on a primary and its replicas. */
+export const unsafe = breaksWhereItStrikes(playPair);
+export const safe = neverBreaks(playPair);
+/** Tests on five independent primaries. */
+export const unsafeFive = breaksWhereItStrikes(playFive);
+export const safeFive = neverBreaks(playFive);
+
+/** A behaviour that holds in every seed; the play asserts it. */
+export function always(title: string, options: Options, play: (scene: PairScene) => Promise<void>): void {
+  test(title, async () => {
+    for (const seed of seeds) {
+      await playPair(seed, options, async (scene) => {
+        await play(scene);
+        return { fired: true, violated: false };
+      });
+    }
+  });
+}
+
+/** What a node has in a string key, logically expired or not. */
+export function stored(node: LabNode, key: string): unknown {
+  return node.server.db(0).entries.get(key)?.value;
+}

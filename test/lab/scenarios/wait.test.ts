@@ -1,0 +1,302 @@
+/** S30 to S36: a primary that dies before it has replicated, and what WAIT does and does not promise. */
+import { expect } from 'vitest';
+import { createLocks } from '../../../locks/index.ts';
+import { always, L, LEASE, type PairScene, safe, stored, unsafe } from './stage.ts';
+
+/** Slows replication down, so that some writes do not make it. */
+function slow({ pair, random }: PairScene, maxMs: number): void {
+  for (const { name } of pair.replicas) pair.set.link(name).commands.delay(random.next() * maxMs);
+}
+
+const RELEASE = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
+
+async function dieEarly(scene: PairScene) {
+  const { a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  slow(scene, 60);
+  await scene.take(a, 'A');
+  await scene.pause(20);
+  const fired = await scene.loses();
+  await scene.take(b, 'B');
+  return { fired, violated: scene.overlapped };
+}
+
+unsafe('S30 the primary dies before replicating: two holders', {}, dieEarly);
+
+safe(
+  'S30 the primary dies before replicating: a majority has what was answered',
+  { replicas: 2, quorum: true },
+  async (scene) => {
+    const { pair } = scene;
+    const before = pair.primary.offset;
+    const { violated } = await dieEarly(scene);
+    // The fault: a node that had not yet the whole stream when the primary died.
+    return { fired: pair.nodes.some(({ up, offset }) => !up && offset > before), violated };
+  },
+);
+
+unsafe('S31 WAIT answers 0 and the client carries on: two holders', {}, async (scene) => {
+  const { pair, a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  if (scene.chance(0.8)) pair.link.hold();
+  await scene.take(a, 'A');
+  const copies = await a.wait(1, 200);
+  await scene.pause(50);
+  const lost = await scene.loses();
+  await scene.take(b, 'B');
+  return { fired: copies === 0 && lost, violated: scene.overlapped };
+});
+
+safe('S31 WAIT answers 0 and the client gives the lock back', {}, async (scene) => {
+  const { pair, a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  const held = scene.chance(0.8);
+  if (held) pair.link.hold();
+  const locks = createLocks(a, { replicas: 1, replicaTimeoutMs: 200 });
+  const mine = await locks
+    .simple(L)
+    .tryAcquire({ leaseMs: LEASE })
+    .catch((error: Error) => error);
+  if (mine instanceof Error) {
+    expect(mine.name).toBe('NotReplicated');
+    expect(stored(pair.primary, L)).toBeUndefined();
+  } else scene.checker.granted('A', L, { until: scene.now + LEASE });
+  await scene.pause(50);
+  await scene.loses();
+  await scene.take(b, 'B');
+  locks.close();
+  return { fired: held, violated: scene.overlapped };
+});
+
+async function oneKnows(scene: PairScene): Promise<void> {
+  const { pair, a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  pair.set.link('redis-3').hold();
+  await scene.take(a, 'A');
+  expect(await a.wait(1, 1000)).toBe(1);
+  await scene.pause(50);
+}
+
+unsafe(
+  'S32 WAIT 1 of 2, and the failover picks the other replica: two holders',
+  { replicas: 2 },
+  async (scene) => {
+    await oneKnows(scene);
+    const fired = await scene.loses(scene.chance(0.8) ? 'redis-3' : 'redis-2');
+    await scene.take(scene.b, 'B');
+    return { fired, violated: scene.overlapped };
+  },
+);
+
+safe(
+  'S32 WAIT 1 of 2, and the failover picks the replica that is furthest',
+  { replicas: 2 },
+  async (scene) => {
+    await oneKnows(scene);
+    const fired = stored(scene.pair.node('redis-3'), L) === undefined;
+    await scene.loses();
+    await scene.take(scene.b, 'B');
+    return { fired, violated: scene.overlapped };
+  },
+);
+
+unsafe(
+  'S32 priority goes before offset: the stale replica wins, two holders',
+  { replicas: 2 },
+  async (scene) => {
+    await oneKnows(scene);
+    const prefers = scene.chance(0.8);
+    scene.pair.node('redis-3').server.settings['replica-priority'] = prefers ? 10 : 100;
+    await scene.loses();
+    await scene.take(scene.b, 'B');
+    return { fired: prefers, violated: scene.overlapped };
+  },
+);
+
+safe(
+  'S32 priority goes before offset: WAIT for all replicas, or give back',
+  { replicas: 2 },
+  async (scene) => {
+    const { pair, a, b } = scene;
+    await Promise.all([a.ping(), b.ping()]);
+    pair.set.link('redis-3').hold();
+    pair.node('redis-3').server.settings['replica-priority'] = 10;
+    const locks = createLocks(a, { replicas: 2, replicaTimeoutMs: 100 });
+    const mine = await locks
+      .simple(L)
+      .tryAcquire({ leaseMs: LEASE })
+      .catch(() => null);
+    if (mine !== null) scene.checker.granted('A', L, { until: scene.now + LEASE });
+    await scene.pause(50);
+    await scene.loses();
+    await scene.take(b, 'B');
+    locks.close();
+    return { fired: pair.primary.name === 'redis-3', violated: scene.overlapped };
+  },
+);
+
+/** Redisson's rule: too few copies only when some replica is connected and none has it. */
+async function takeLikeRedisson(scene: PairScene, replicas: number): Promise<number> {
+  const { a } = scene;
+  const claim = await scene.take(a, 'A');
+  const info = String(await a.info('replication'));
+  const connected = Number(/connected_slaves:(\d+)/.exec(info)?.[1]);
+  const copies = await a.wait(replicas, 200);
+  if (copies === 0 && connected > 0) {
+    await a.eval(RELEASE, 1, L, 'A');
+    claim?.end();
+  }
+  return copies;
+}
+
+unsafe(
+  'S33 no replica is connected, so zero copies are enough for Redisson: two holders',
+  {},
+  async (scene) => {
+    const { pair, a, b } = scene;
+    await Promise.all([a.ping(), b.ping()]);
+    const cut = scene.chance(0.8);
+    if (cut) {
+      pair.link.partition();
+      pair.world.network.reset('redis-1', 'redis-2');
+    }
+    await scene.pause(50, 10);
+    await takeLikeRedisson(scene, 1);
+    const lost = await scene.loses();
+    await scene.take(b, 'B');
+    return { fired: cut && lost, violated: scene.overlapped };
+  },
+);
+
+unsafe('S33 one of two copies is enough for Redisson: two holders', { replicas: 2 }, async (scene) => {
+  const { pair, a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  pair.set.link('redis-3').hold();
+  const copies = await takeLikeRedisson(scene, 2);
+  const lost = await scene.loses(scene.chance(0.8) ? 'redis-3' : 'redis-2');
+  await scene.take(b, 'B');
+  return { fired: copies === 1 && lost, violated: scene.overlapped };
+});
+
+safe('S33 all configured replicas must have it, connected or not', { replicas: 2 }, async (scene) => {
+  const { pair, a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  const cut = scene.chance(0.8);
+  if (cut) {
+    pair.set.link('redis-3').partition();
+    pair.world.network.reset('redis-1', 'redis-3');
+  }
+  await scene.pause(50, 10);
+  const locks = createLocks(a, { replicas: 2, replicaTimeoutMs: 200 });
+  const mine = await locks
+    .simple(L)
+    .tryAcquire({ leaseMs: LEASE })
+    .catch(() => null);
+  if (mine !== null) scene.checker.granted('A', L, { until: scene.now + LEASE });
+  await scene.loses('redis-3');
+  await scene.take(b, 'B');
+  locks.close();
+  return { fired: cut, violated: scene.overlapped };
+});
+
+unsafe(
+  'S34 WAIT on another connection of the pool counts replicas that lack the lock',
+  { replicas: 2 },
+  async (scene) => {
+    const { pair, a, b } = scene;
+    const pooled = scene.client('A');
+    await Promise.all([a.ping(), b.ping(), pooled.ping()]);
+    const held = scene.chance(0.8);
+    if (held) for (const { name } of pair.replicas) pair.set.link(name).hold();
+    await scene.take(a, 'A');
+    if (!held) await a.wait(2, 1000);
+    // It awaits the offset after its own last command, which everybody has.
+    expect(await pooled.wait(2, 0)).toBe(2);
+    const lost = await scene.loses();
+    await scene.take(b, 'B');
+    return { fired: held && lost, violated: scene.overlapped };
+  },
+);
+
+safe('S34 WAIT on the connection that wrote says that nobody has it', { replicas: 2 }, async (scene) => {
+  const { pair, a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  for (const { name } of pair.replicas) pair.set.link(name).hold();
+  const sent = scene.now;
+  const [[, reply], [, copies]] = (await a.pipeline().set(L, 'A', 'PX', LEASE, 'NX').wait(2, 100).exec()) as [
+    [null, string],
+    [null, number],
+  ];
+  if (reply === 'OK' && copies === 2) scene.checker.granted('A', L, { until: sent + LEASE });
+  else await a.eval(RELEASE, 1, L, 'A');
+  const fired = await scene.loses();
+  await scene.take(b, 'B');
+  return { fired: fired || copies === 0, violated: scene.overlapped };
+});
+
+unsafe('S35 WAIT inside MULTI does not wait, and EXEC succeeds: two holders', {}, async (scene) => {
+  const { pair, a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  await a.set('other', '1');
+  const known = scene.chance(0.5);
+  // Once a second a replica acknowledges all it has.
+  if (known) await scene.world.advance(1200);
+  if (scene.chance(0.8)) pair.link.hold();
+  const sent = scene.now;
+  const replies = await a.multi().set(L, 'A', 'PX', LEASE, 'NX').wait(1, 60_000).exec();
+  // It counts who has what the connection wrote before MULTI, and answers at once.
+  expect(replies?.[0]).toEqual([null, 'OK']);
+  if (known) expect(replies?.[1]).toEqual([null, 1]);
+  expect(scene.now - sent).toBeLessThan(1000);
+  scene.checker.granted('A', L, { until: sent + LEASE });
+  await scene.pause(100, 30);
+  const fired = await scene.loses();
+  await scene.take(b, 'B');
+  return { fired, violated: scene.overlapped };
+});
+
+safe('S35 WAIT inside MULTI does not wait: WAIT behind EXEC does', {}, async (scene) => {
+  const { pair, a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  const held = scene.chance(0.8);
+  if (held) pair.link.hold();
+  const sent = scene.now;
+  await a.multi().set(L, 'A', 'PX', LEASE, 'NX').exec();
+  if ((await a.wait(1, 200)) === 1) scene.checker.granted('A', L, { until: sent + LEASE });
+  else await a.eval(RELEASE, 1, L, 'A');
+  await scene.loses();
+  await scene.take(b, 'B');
+  return { fired: held, violated: scene.overlapped };
+});
+
+always('S35 WAIT is not allowed in a script', {}, async ({ a }) => {
+  await expect(a.eval("return redis.call('wait', 1, 100)", 0)).rejects.toThrow(
+    'This Redis command is not allowed from script',
+  );
+});
+
+unsafe('S36 WAIT after a failed SET NX waits for what others wrote', {}, async (scene) => {
+  const { pair, a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  const held = scene.chance(0.8);
+  if (held) pair.link.hold();
+  await scene.take(a, 'A');
+  if (!held) await a.wait(1, 1000);
+  expect(await scene.take(b, 'B')).toBeUndefined();
+  const begun = scene.now;
+  const copies = await b.wait(1, 300);
+  expect(copies).toBe(held ? 0 : 1);
+  return { fired: held, violated: scene.now - begun >= 300 };
+});
+
+safe('S36 who was refused does not ask WAIT, and is not held up', {}, async (scene) => {
+  const { pair, a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  pair.link.hold();
+  await scene.take(a, 'A');
+  const begun = scene.now;
+  const locks = createLocks(b);
+  expect(await locks.simple(L).tryAcquire({ leaseMs: LEASE })).toBeNull();
+  locks.close();
+  return { fired: true, violated: scene.now - begun >= 300 };
+});
