@@ -88,6 +88,8 @@ export function nodeHost(directory = '.'): Host {
     random: () => randomInt(2 ** 48 - 1) / (2 ** 48 - 1),
     connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void {
       const socket = dial({ host, port, noDelay: true });
+      // Who follows does not keep the process alive by that: listening sockets do.
+      socket.unref();
       const refused = (): void => receiver.closed();
       socket.once('error', refused);
       socket.once('connect', () => {

@@ -7,8 +7,12 @@ import type { Server } from './server.ts';
 
 export class Pausing {
   readonly #server: Server;
+  // CLIENT PAUSE is in force.
+  #paused = false;
   #all = false;
   #until: Millis = 0;
+  // FAILOVER holds writes back, whatever CLIENT PAUSE and UNPAUSE say.
+  #failingOver = false;
   #timer: Timer | undefined;
   #postponed: { client: Client; argv: Bytes[] }[] = [];
 
@@ -18,23 +22,41 @@ export class Pausing {
 
   /** Pauses for so many milliseconds; a pause in force is never shortened or weakened. */
   pause(timeout: Millis, all: boolean): void {
-    const server = this.#server;
-    const active = (server.state & GATE_PAUSED) !== 0;
-    this.#all = all || (active && this.#all);
-    this.#until = Math.max(active ? this.#until : 0, server.host.clock.now() + timeout);
-    server.gate(GATE_PAUSED, true);
-    server.expiry.follow();
+    const { clock } = this.#server.host;
+    this.#all = all || (this.#paused && this.#all);
+    this.#until = Math.max(this.#paused ? this.#until : 0, clock.now() + timeout);
+    this.#paused = true;
     this.#timer?.cancel();
-    this.#timer = server.host.clock.at(this.#until, () => this.unpause());
+    this.#timer = clock.at(this.#until, () => this.unpause());
+    this.#follow();
+  }
+
+  /** Ends CLIENT PAUSE. */
+  unpause(): void {
+    this.#timer?.cancel();
+    this.#paused = false;
+    this.#all = false;
+    this.#follow();
+  }
+
+  /** Holds writes back for a hand-over of the role, or lets them go. */
+  holdWrites(on: boolean): void {
+    this.#failingOver = on;
+    this.#follow();
+  }
+
+  #follow(): void {
+    const server = this.#server;
+    const active = this.#paused || this.#failingOver;
+    if (active === ((server.state & GATE_PAUSED) !== 0)) return;
+    server.gate(GATE_PAUSED, active);
+    server.expiry.follow();
+    if (!active) this.#release();
   }
 
   /** Lets everything that waited run, in order of arrival. */
-  unpause(): void {
+  #release(): void {
     const server = this.#server;
-    if ((server.state & GATE_PAUSED) === 0) return;
-    this.#timer?.cancel();
-    server.gate(GATE_PAUSED, false);
-    server.expiry.follow();
     const postponed = this.#postponed;
     this.#postponed = [];
     for (const { client, argv } of postponed) {

@@ -6,6 +6,7 @@ import { Client, PRIMARY_LINK } from './client.ts';
 import type { Connection, Receiver, Timer } from './host.ts';
 import type { Server } from './server.ts';
 import { loadSnapshot } from './snapshot.ts';
+import { Transfer } from './transfer.ts';
 
 /** The parameter that holds what to log in with at the primary. */
 const PASSWORD = 'masterauth';
@@ -15,7 +16,25 @@ const BEAT = 1000;
 
 type State = 'connect' | 'connecting' | 'handshake' | 'sync' | 'connected';
 
-export class ReplicaSide implements Receiver {
+/** One dial and the connection that came of it. What an abandoned one still says is nobody's business. */
+class Link implements Receiver {
+  connection: Connection | undefined;
+  readonly #side: ReplicaSide;
+
+  constructor(side: ReplicaSide) {
+    this.#side = side;
+  }
+
+  receive(chunk: Uint8Array): void {
+    this.#side.received(this, chunk);
+  }
+
+  closed(): void {
+    this.#side.closed(this);
+  }
+}
+
+export class ReplicaSide {
   readonly host: Bytes;
   readonly port: number;
   state: State = 'connect';
@@ -23,7 +42,7 @@ export class ReplicaSide implements Receiver {
   heardAt: Millis;
   downSince: Millis;
   readonly #server: Server;
-  #connection: Connection | undefined;
+  #link: Link | undefined;
   #client: Client | undefined;
   #decoder: RequestDecoder | undefined;
   // What has arrived and is not applied yet; during the handshake: not interpreted yet.
@@ -32,22 +51,24 @@ export class ReplicaSide implements Receiver {
   #decoded = 0;
   // Replies of the handshake still to come, then what PSYNC says.
   #awaiting: ((line: Bytes) => void)[] = [];
-  #transfer: { id: Bytes; offset: number; length: number; mark: Bytes } | undefined;
+  #transfer: Transfer | undefined;
   #timer: Timer | undefined;
   #stopped = false;
 
-  constructor(server: Server, host: Bytes, port: number) {
+  /** @param before the client that applied the stream so far, when the same stream may go on: it knows its database */
+  constructor(server: Server, host: Bytes, port: number, before?: Client) {
     this.#server = server;
     this.host = host;
     this.port = port;
     this.heardAt = server.now;
     this.downSince = server.now;
+    this.#client = before;
   }
 
   /** Begins to follow: dials at once, then keeps the connection up. */
   start(): void {
-    this.#dial();
     this.#arm();
+    this.#dial();
   }
 
   /** Ends following; the data stays. */
@@ -57,13 +78,18 @@ export class ReplicaSide implements Receiver {
     this.#drop();
   }
 
-  /** The client that applies the primary's commands, while connected. */
+  /** The client that applies the primary's commands, once there was a connection. */
   get client(): Client | undefined {
     return this.#client;
   }
 
   get linkUp(): boolean {
     return this.state === 'connected';
+  }
+
+  /** How far the full resync under way is; undefined when there is none. */
+  get transfer(): Transfer | undefined {
+    return this.#transfer;
   }
 
   #arm(): void {
@@ -83,37 +109,61 @@ export class ReplicaSide implements Receiver {
   }
 
   #dial(): void {
+    const { clock } = this.#server.host;
+    const link = new Link(this);
+    this.#link = link;
     this.state = 'connecting';
-    this.heardAt = this.#server.host.clock.now();
-    this.#server.host.connect(this.host, this.port, this, (connection) => {
-      if (this.#stopped) return connection.abort();
-      this.#connection = connection;
+    this.heardAt = clock.now();
+    this.#server.host.connect(this.host, this.port, link, (connection) => {
+      if (this.#link !== link) return connection.abort();
+      link.connection = connection;
+      this.heardAt = clock.now();
       this.#shakeHands();
     });
   }
 
+  #send(argv: readonly Bytes[]): void {
+    this.#link?.connection?.send(encodeRequest(argv));
+  }
+
+  // Redis, too, sends all it has to say about itself behind the first answer.
   #shakeHands(): void {
-    const { settings, replication } = this.#server;
+    const { settings } = this.#server;
+    const password = settings[PASSWORD];
     this.state = 'handshake';
-    const send = (argv: readonly Bytes[]): void => this.#connection?.send(encodeRequest(argv));
-    const fineIf = (fine: boolean): void => {
-      if (!fine) this.#drop();
-    };
-    send(['PING']);
+    this.#send(['PING']);
     this.#awaiting = [
       (line) => {
-        fineIf(/^(\+|-NOAUTH|-NOPERM|-ERR operation not permitted)/.test(line));
-        if (settings[PASSWORD] !== '') send(['AUTH', settings[PASSWORD]]);
-        send(['REPLCONF', 'listening-port', String(settings.port)]);
-        send(['REPLCONF', 'capa', 'eof', 'capa', 'psync2']);
+        if (!/^(\+|-NOAUTH|-NOPERM|-ERR operation not permitted)/.test(line))
+          return this.#refused('PING', line);
+        if (password !== '') this.#send(['AUTH', password]);
+        this.#send(['REPLCONF', 'listening-port', String(settings.port)]);
+        this.#send(['REPLCONF', 'capa', 'eof', 'capa', 'psync2']);
       },
     ];
-    if (settings[PASSWORD] !== '') this.#awaiting.push((line) => fineIf(!line.startsWith('-')));
+    if (password !== '') {
+      this.#awaiting.push((line) => {
+        if (line.startsWith('-')) this.#refused('AUTH', line);
+      });
+    }
     this.#awaiting.push(
       () => {},
-      () => send(['PSYNC', replication.id, String(replication.offset + 1)]),
+      () => this.#askForStream(),
       (line) => this.#synchronized(line),
     );
+  }
+
+  #askForStream(): void {
+    const { replication } = this.#server;
+    const words = ['PSYNC', replication.id, String(replication.offset + 1)];
+    // The node that hands its role over tells its heir so.
+    if (replication.failover.state === 'failover-in-progress') words.push('FAILOVER');
+    this.#send(words);
+  }
+
+  #refused(what: string, line: Bytes): void {
+    this.#server.log('warning', `Primary ${this.host}:${this.port} refused ${what}: ${line}`);
+    this.#drop();
   }
 
   #synchronized(line: Bytes): void {
@@ -121,35 +171,38 @@ export class ReplicaSide implements Receiver {
     const { replication } = this.#server;
     if (kind === '+FULLRESYNC') {
       this.state = 'sync';
-      this.#transfer = { id, offset: parseSafeInteger(offset) ?? 0, length: -1, mark: '' };
+      this.#transfer = new Transfer(id, parseSafeInteger(offset) ?? 0);
+      replication.failover.answered(true);
     } else if (kind === '+CONTINUE') {
-      if (id !== '' && id !== replication.id) {
-        replication.secondId = replication.id;
-        replication.secondOffset = replication.offset + 1;
-        replication.id = id;
-        for (const { client } of replication.online()) client.abort();
-      }
+      if (id !== '' && id !== replication.id) replication.rename(id);
       this.#connected();
-    } else if (/^-(NOMASTERLINK|LOADING)/.test(line)) {
-      this.#drop();
+      replication.failover.answered(true);
     } else {
-      this.#server.log('warning', `Primary refused PSYNC: ${line}`);
-      this.#drop();
+      this.#refused('PSYNC', line);
+      replication.failover.answered(false);
     }
   }
 
-  receive(chunk: Uint8Array): void {
-    if (this.#stopped) return;
+  received(link: Link, chunk: Uint8Array): void {
+    if (this.#link !== link) return;
     this.heardAt = this.#server.host.clock.now();
-    this.#input += fromBuffer(chunk);
-    if (this.state === 'handshake') this.#readLines();
-    if (this.state === 'sync') this.#readTransfer();
+    if (this.state === 'sync') {
+      this.#readTransfer(fromBuffer(chunk));
+    } else {
+      this.#input += fromBuffer(chunk);
+      if (this.state === 'handshake') this.#readLines();
+    }
     if (this.state === 'connected') this.#take();
     this.#server.settle();
   }
 
-  closed(): void {
-    if (this.#connection !== undefined || this.state === 'connecting') this.#lost();
+  closed(link: Link): void {
+    if (this.#link !== link) return;
+    const established = this.state === 'connected';
+    this.#lost();
+    // As from 7.0 an established link is dialled again at once; a dial that failed waits for the next beat.
+    if (established && !this.#stopped) this.#dial();
+    this.#server.settle();
   }
 
   #readLines(): void {
@@ -161,45 +214,41 @@ export class ReplicaSide implements Receiver {
       // A primary that prepares a dataset keeps the line alive with bare newlines.
       if (line !== '') this.#awaiting.shift()?.(line);
     }
+    if (this.state !== 'sync') return;
+    const rest = this.#input;
+    this.#input = '';
+    this.#readTransfer(rest);
   }
 
-  #readTransfer(): void {
-    const transfer = this.#transfer;
-    if (transfer === undefined) return;
-    if (transfer.length < 0) {
-      while (this.#input.startsWith('\n')) this.#input = this.#input.slice(1);
-      const end = this.#input.indexOf('\r\n');
-      if (end < 0) return;
-      const header = this.#input.slice(1, end);
-      this.#input = this.#input.slice(end + 2);
-      if (header.startsWith('EOF:')) {
-        transfer.mark = header.slice(4);
-        transfer.length = 0;
-      } else {
-        transfer.length = parseSafeInteger(header) ?? 0;
-      }
-    }
-    const length = transfer.mark === '' ? transfer.length : this.#input.indexOf(transfer.mark);
-    if (length < 0 || this.#input.length < length + transfer.mark.length) return;
-    const rdb = this.#input.slice(0, length);
-    this.#input = this.#input.slice(length + transfer.mark.length);
-    this.#load(rdb, transfer.id, transfer.offset);
-  }
-
-  #load(rdb: Bytes, id: Bytes, offset: number): void {
+  #readTransfer(bytes: Bytes): void {
+    const transfer = this.#transfer as Transfer;
+    const rest = transfer.take(bytes);
+    if (transfer.failure !== undefined) return this.#refused('the dataset', transfer.failure);
+    if (rest === undefined) return;
     const server = this.#server;
     this.#transfer = undefined;
     for (const { client } of server.replication.online()) client.abort();
-    server.unit(() => loadSnapshot(server, rdb));
-    server.replication.adopt(id, offset);
+    let db = 0;
+    try {
+      server.unit(() => {
+        db = loadSnapshot(server, transfer.rdb());
+      });
+    } catch (error) {
+      // The data is as it was, so that the old offset still holds.
+      return this.#refused('us a dataset that can be read', String(error));
+    }
+    server.replication.adopt(transfer.id, transfer.offset);
+    this.#client = undefined;
     this.#connected();
+    (this.#client as unknown as Client).db = server.db(db < server.databases.length ? db : 0);
     this.acknowledge();
+    this.#input = rest;
   }
 
   #connected(): void {
     this.state = 'connected';
-    const connection = this.#connection as Connection;
-    const client = this.#client ?? new Client(this.#server, this.#server.nextClientId(), connection);
+    // Without a connection of its own: nothing is ever answered, and the one it came over may change.
+    const client = this.#client ?? new Client(this.#server, this.#server.nextClientId(), undefined);
     client.mark(PRIMARY_LINK, true);
     this.#client = client;
     this.#decoder = new RequestDecoder({ maxBulk: Number.MAX_SAFE_INTEGER, authenticated: true });
@@ -222,25 +271,25 @@ export class ReplicaSide implements Receiver {
       this.#decoded -= applied;
     }
     server.expiry.follow();
+    if (decoder.failure !== undefined) this.#refused('to speak sense', decoder.failure);
   }
 
   /** Tells the primary how far we are. */
   acknowledge(): void {
-    const { replication } = this.#server;
-    const words = ['REPLCONF', 'ACK', String(replication.offset)];
+    const words = ['REPLCONF', 'ACK', String(this.#server.replication.offset)];
     const synced = this.#server.syncedOffset();
     if (synced !== undefined) words.push('FACK', String(synced));
-    this.#connection?.send(encodeRequest(words));
+    this.#send(words);
   }
 
   #drop(): void {
-    const connection = this.#connection;
+    const connection = this.#link?.connection;
     this.#lost();
     connection?.abort();
   }
 
   #lost(): void {
-    this.#connection = undefined;
+    this.#link = undefined;
     this.#decoder = undefined;
     this.#transfer = undefined;
     this.#input = '';

@@ -4,6 +4,7 @@ import { encodeRequest } from '../protocol/encode.ts';
 import { Backlog } from './backlog.ts';
 import { type Client, REPLICA_LINK } from './client.ts';
 import { GATE_MIN_REPLICAS } from './execute.ts';
+import { Coordinator } from './failover.ts';
 import type { Timer } from './host.ts';
 import type { Effect, Server } from './server.ts';
 import { snapshot } from './snapshot.ts';
@@ -25,6 +26,8 @@ export interface Follower {
   /** When it last acknowledged. */
   acknowledgedAt: Millis;
   readonly capabilities: Set<Bytes>;
+  /** It came by SYNC, before there were acknowledgements: its silence means nothing. */
+  silent: boolean;
 }
 
 export class Replication {
@@ -42,12 +45,15 @@ export class Replication {
   #selected = -1;
   #heartbeat: Timer | undefined;
   #pingDueAt: Millis = 0;
+  /** FAILOVER, while it is under way. */
+  readonly failover: Coordinator;
   /** Called when an acknowledgement arrives or a follower leaves. */
   onAcknowledged: () => void = () => {};
 
   constructor(server: Server) {
     this.#server = server;
     this.id = server.randomHex(40);
+    this.failover = new Coordinator(server);
   }
 
   /** The entry of a client that speaks REPLCONF or PSYNC. */
@@ -63,6 +69,7 @@ export class Replication {
         synced: 0,
         acknowledgedAt: this.#server.now,
         capabilities: new Set(),
+        silent: false,
       };
       this.followers.set(client, follower);
     }
@@ -72,6 +79,16 @@ export class Replication {
   /** The followers that receive the stream. */
   online(): Follower[] {
     return [...this.followers.values()].filter(({ state }) => state === 'online');
+  }
+
+  /** Where a follower listens, as far as is known. */
+  addressOf({ address, client }: Follower): Bytes {
+    return address === '' ? (client.connection?.remote ?? '').replace(/:\d+$/, '') : address;
+  }
+
+  /** The follower that listens there. */
+  find(host: Bytes, port: number): Follower | undefined {
+    return this.online().find((each) => each.port === port && this.addressOf(each) === host);
   }
 
   /** Takes the effects of one execution unit into the stream. */
@@ -103,13 +120,22 @@ export class Replication {
     if (this.online().length > 0) this.feedBytes(encodeRequest(['REPLCONF', 'GETACK', '*']));
   }
 
+  /** Our primary's stream goes on under another id: the old one stays valid up to here. */
+  rename(id: Bytes): void {
+    this.secondId = this.id;
+    this.secondOffset = this.offset + 1;
+    this.id = id;
+    for (const { client } of this.online()) client.abort();
+  }
+
   /** PSYNC: resumes where the replica left off when the backlog allows, else sends everything. */
   synchronize(client: Client, id: Bytes, from: number): void {
     const rest = this.#resumable(id, from) ? this.backlog?.from(from) : undefined;
     if (rest !== undefined) {
       this.counters.partial++;
       this.#enlist(client);
-      client.write(`+CONTINUE ${this.id}\r\n${rest}`);
+      const id = this.follower(client).capabilities.has('psync2') ? ` ${this.id}` : '';
+      client.write(`+CONTINUE${id}\r\n${rest}`);
       return;
     }
     if (id !== '?') this.counters.refused++;
@@ -175,6 +201,9 @@ export class Replication {
     if (synced !== undefined) follower.synced = Math.max(follower.synced, synced);
     follower.acknowledgedAt = this.#server.now;
     this.onAcknowledged();
+    // Later: a hand-over resets connections, this one among them.
+    if (this.failover.state === 'waiting-for-sync')
+      this.#server.host.clock.soon(() => this.failover.review());
   }
 
   /** Followers that have applied the stream up to the offset. */
@@ -253,12 +282,17 @@ export class Replication {
     const server = this.#server;
     const { clock } = server.host;
     server.unit(() => {
-      if (server.role === 'primary' && server.now >= this.#pingDueAt && this.online().length > 0) {
+      if (
+        server.role === 'primary' &&
+        server.now >= this.#pingDueAt &&
+        this.online().length > 0 &&
+        !this.failover.holdsStream
+      ) {
         this.#pingDueAt = server.now + server.settings['repl-ping-replica-period'] * 1000;
         this.feedBytes(encodeRequest(['PING']));
       }
       for (const follower of this.online()) {
-        if (this.lag(follower) > server.settings['repl-timeout']) follower.client.abort();
+        if (!follower.silent && this.lag(follower) > server.settings['repl-timeout']) follower.client.abort();
       }
     });
     this.#heartbeat = clock.at(clock.now() + 1000, () => this.#beat());
@@ -269,5 +303,6 @@ export class Replication {
   stop(): void {
     this.#heartbeat?.cancel();
     this.#heartbeat = undefined;
+    this.failover.stop();
   }
 }

@@ -9,6 +9,7 @@ const FORCED = 'UNBLOCKED force unblock from blocking operation, instance state 
 
 /** REPLICAOF host port: follows that primary from now on; what it has replaces what we have. */
 export function replicateFrom(server: Server, host: Bytes, port: number): void {
+  const before = server.primary?.client;
   server.primary?.stop();
   if (server.primary === undefined) {
     for (const client of [...server.blocking.clients()]) {
@@ -17,7 +18,7 @@ export function replicateFrom(server: Server, host: Bytes, port: number): void {
       client.close();
     }
   }
-  server.primary = new ReplicaSide(server, host, port);
+  server.primary = new ReplicaSide(server, host, port, before);
   server.gate(GATE_REPLICA, true);
   server.expiry.follow();
   server.replication.becomeReplica();
@@ -31,7 +32,7 @@ export function promote(server: Server): void {
   server.primary = undefined;
   server.gate(GATE_REPLICA, false);
   server.replication.beginHistory();
-  for (const { client } of [...server.replication.followers.values()]) client.abort();
+  for (const { client } of server.replication.online()) client.abort();
   server.expiry.follow();
 }
 
@@ -48,6 +49,14 @@ export function* replicationInfo(server: Server): Iterable<Field> {
     yield ['master_link_status', primary.linkUp ? 'up' : 'down'];
     yield ['master_last_io_seconds_ago', heard];
     yield ['master_sync_in_progress', primary.state === 'sync' ? 1 : 0];
+    if (primary.transfer !== undefined) {
+      const { length, received } = primary.transfer;
+      yield ['master_sync_total_bytes', length];
+      yield ['master_sync_read_bytes', received];
+      yield ['master_sync_left_bytes', length - received];
+      yield ['master_sync_perc', length > 0 ? ((received / length) * 100).toFixed(2) : '0.00'];
+      yield ['master_sync_last_io_seconds_ago', Math.floor((server.now - primary.heardAt) / 1000)];
+    }
     yield ['slave_read_repl_offset', replication.offset];
     yield ['slave_repl_offset', replication.offset];
     if (!primary.linkUp) {
@@ -59,17 +68,15 @@ export function* replicationInfo(server: Server): Iterable<Field> {
   }
   const followers = replication.online();
   yield ['connected_slaves', followers.length];
-  if (server.settings['min-replicas-to-write'] > 0) {
+  if (server.settings['min-replicas-to-write'] > 0 && server.settings['min-replicas-max-lag'] > 0) {
     const lagMax = server.settings['min-replicas-max-lag'];
     yield ['min_slaves_good_slaves', followers.filter((each) => replication.lag(each) <= lagMax).length];
   }
   for (const [i, each] of followers.entries()) {
-    const address =
-      each.address === '' ? (each.client.connection?.remote ?? '').replace(/:\d+$/, '') : each.address;
-    const place = `ip=${address},port=${each.port},state=online`;
+    const place = `ip=${replication.addressOf(each)},port=${each.port},state=online`;
     yield [`slave${i}`, `${place},offset=${each.acknowledged},lag=${replication.lag(each)}`];
   }
-  yield ['master_failover_state', 'no-failover'];
+  yield ['master_failover_state', replication.failover.state];
   yield ['master_replid', replication.id];
   yield ['master_replid2', replication.secondId];
   yield ['master_repl_offset', replication.offset];

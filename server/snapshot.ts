@@ -2,7 +2,7 @@
 
 import type { Keyspace } from '../keyspace/keyspace.ts';
 import { type RdbDatabase, type RdbEntry, readRdb, writeRdb } from '../keyspace/rdb/file.ts';
-import type { Bytes } from '../protocol/bytes.ts';
+import { type Bytes, parseSafeInteger } from '../protocol/bytes.ts';
 import type { Server } from './server.ts';
 import { VERSION } from './version.ts';
 
@@ -21,7 +21,7 @@ export function snapshot(server: Server): Bytes {
       ['redis-ver', VERSION],
       ['redis-bits', '64'],
       ['ctime', String(Math.floor(server.now / 1000))],
-      ['repl-stream-db', '0'],
+      ['repl-stream-db', String(server.primary?.client?.db.index ?? 0)],
       ['repl-id', server.replication.id],
       ['repl-offset', String(server.replication.offset)],
       ['aof-base', '0'],
@@ -31,15 +31,18 @@ export function snapshot(server: Server): Bytes {
 
 /**
  * Replaces every database by what the file holds. Keys past their deadline are left out on a primary, as they would be
- * deleted at once. Throws RdbError for a damaged file, and then changes nothing.
+ * deleted at once. Answers the database that the stream behind the dataset has selected. Throws RdbError for a damaged
+ * file, and then changes nothing.
  */
-export function loadSnapshot(server: Server, rdb: Bytes): void {
+export function loadSnapshot(server: Server, rdb: Bytes): number {
+  let streamDb = 0;
   const items = [...readRdb(rdb, server.encoding)];
   for (const db of server.databases) {
     db.touchAll();
     db.clear();
   }
   for (const item of items) {
+    if (item.kind === 'aux' && item.name === 'repl-stream-db') streamDb = parseSafeInteger(item.value) ?? 0;
     if (item.kind !== 'entry' || item.database >= server.databases.length) continue;
     if (server.role === 'primary' && item.expiresAt !== undefined && item.expiresAt < server.now) continue;
     const db = server.db(item.database);
@@ -48,4 +51,5 @@ export function loadSnapshot(server: Server, rdb: Bytes): void {
     db.touch(item.key);
   }
   for (const db of server.databases) server.blocking.signalAll(db);
+  return streamDb;
 }

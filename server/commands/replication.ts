@@ -1,11 +1,13 @@
 /** Commands of replication (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
-import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
+import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { fail, NOT_INTEGER, SYNTAX } from '../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../protocol/reply.ts';
 import { integer } from '../arguments.ts';
-import { type Client, PRIMARY_LINK } from '../client.ts';
+import { type Client, REPLICA_LINK } from '../client.ts';
 import { defineCommands } from '../command.ts';
+import type { FailoverRequest } from '../failover.ts';
 import { promote, replicateFrom } from '../role.ts';
+import type { Server } from '../server.ts';
 
 const TIMEOUT_FORM = 'ERR timeout is not an integer or out of range';
 
@@ -22,13 +24,16 @@ function countOf(text: Bytes): number {
 function replicaof(client: Client, argv: readonly Bytes[]): Reply {
   const [, host, port] = argv as [Bytes, Bytes, Bytes];
   const { server } = client;
+  if (server.replication.failover.state !== 'no-failover')
+    fail('ERR REPLICAOF not allowed while failing over.');
   if (asciiLower(host) === 'no' && asciiLower(port) === 'one') {
     promote(server);
     return OK;
   }
+  if (client.has(REPLICA_LINK)) fail('ERR Command is not valid when client is a replica.');
   const number = integer(port, 'ERR Invalid master port');
   if (number < 0 || number > 65535) fail('ERR Invalid master port');
-  if (server.primary?.host === host && server.primary.port === number) {
+  if (asciiLower(server.primary?.host ?? '') === asciiLower(host) && server.primary?.port === number) {
     return new SimpleString('OK Already connected to specified master');
   }
   replicateFrom(server, host, number);
@@ -46,6 +51,9 @@ function replconf(client: Client, argv: readonly Bytes[]): Reply | undefined {
         replication.follower(client).port = integer(value);
         break;
       case 'ip-address':
+        if (value.length > 255) {
+          fail(`ERR REPLCONF ip-address provided by replica instance is too long: ${value.length} bytes`);
+        }
         replication.follower(client).address = value;
         break;
       case 'capa':
@@ -57,7 +65,7 @@ function replconf(client: Client, argv: readonly Bytes[]): Reply | undefined {
         return undefined;
       }
       case 'getack':
-        if (client.has(PRIMARY_LINK)) client.server.primary?.acknowledge();
+        client.server.primary?.acknowledge();
         return undefined;
       case 'rdb-only':
       case 'rdb-filter-only':
@@ -71,12 +79,56 @@ function replconf(client: Client, argv: readonly Bytes[]): Reply | undefined {
 
 function psync(client: Client, argv: readonly Bytes[]): undefined {
   const { server } = client;
+  const { replication } = server;
+  if (client.has(REPLICA_LINK)) return undefined;
+  const [name, id = '', from = ''] = argv as Bytes[];
+  const partial = asciiLower(name as Bytes) === 'psync';
+  if (partial && asciiLower(argv[3] ?? '') === 'failover') takeOver(server, id);
   if (server.role === 'replica' && server.primary?.linkUp !== true) {
     fail("NOMASTERLINK Can't SYNC while not connected with my master");
   }
-  if (asciiLower(argv[0] as Bytes) === 'sync') server.replication.sendDataset(client);
-  else server.replication.synchronize(client, argv[1] as Bytes, integer(argv[2] as Bytes));
+  if (partial) {
+    replication.synchronize(client, id, integer(from));
+  } else {
+    replication.follower(client).silent = true;
+    replication.sendDataset(client);
+  }
   return undefined;
+}
+
+/** PSYNC … FAILOVER: our primary hands its role over to us, if we share its history. */
+function takeOver(server: Server, id: Bytes): void {
+  if (server.role === 'primary') fail("ERR PSYNC FAILOVER can't be sent to a master.");
+  if (asciiLower(id) !== server.replication.id) fail('ERR PSYNC FAILOVER replid must match my replid.');
+  promote(server);
+}
+
+function failover(client: Client, argv: readonly Bytes[]): Reply {
+  const coordinator = client.server.replication.failover;
+  if (argv.length === 2 && asciiUpper(argv[1] as Bytes) === 'ABORT') {
+    if (coordinator.state === 'no-failover') fail('ERR No failover in progress.');
+    coordinator.abort();
+    return OK;
+  }
+  let timeout = 0;
+  let force = false;
+  let target: FailoverRequest['target'];
+  for (let at = 1; at < argv.length; at++) {
+    const word = asciiUpper(argv[at] as Bytes);
+    if (word === 'TIMEOUT' && at + 1 < argv.length && timeout === 0) {
+      timeout = integer(argv[++at] as Bytes);
+      if (timeout <= 0) fail('ERR FAILOVER timeout must be greater than 0');
+    } else if (word === 'TO' && at + 2 < argv.length && target === undefined) {
+      target = { host: argv[at + 1] as Bytes, port: integer(argv[at + 2] as Bytes) };
+      at += 2;
+    } else if (word === 'FORCE' && !force) {
+      force = true;
+    } else {
+      fail(SYNTAX);
+    }
+  }
+  coordinator.begin({ timeout, force, ...(target && { target }) });
+  return OK;
 }
 
 function role(client: Client): Reply {
@@ -85,19 +137,14 @@ function role(client: Client): Reply {
   if (primary === undefined) {
     const followers = replication
       .online()
-      .map((each) => [
-        each.address === '' ? (each.client.connection?.remote ?? '').replace(/:\d+$/, '') : each.address,
-        String(each.port),
-        String(each.acknowledged),
-      ]);
+      .map((each) => [replication.addressOf(each), String(each.port), String(each.acknowledged)]);
     return ['master', replication.offset, followers];
   }
-  const state = primary.state === 'handshake' ? 'handshake' : primary.state;
   return [
     'slave',
     primary.host,
     primary.port,
-    state,
+    primary.state,
     primary.state === 'connected' ? replication.offset : -1,
   ];
 }
@@ -125,6 +172,14 @@ export const replicationCommands = defineCommands('replication', {
     arity: 3,
     flags: ADMIN,
     run: replicaof,
+  },
+  failover: {
+    summary: 'Hands the role of primary over to a replica that has everything.',
+    since: '6.2.0',
+    complexity: 'O(1)',
+    arity: -1,
+    flags: ['admin', 'noscript', 'stale'],
+    run: failover,
   },
   replconf: {
     summary: 'Tells a primary about the replica, and how far it is.',
