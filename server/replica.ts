@@ -223,35 +223,38 @@ export class ReplicaSide {
   #readTransfer(bytes: Bytes): void {
     const transfer = this.#transfer as Transfer;
     const rest = transfer.take(bytes);
-    if (transfer.failure !== undefined) return this.#refused('the dataset', transfer.failure);
-    if (rest === undefined) return;
+    if (transfer.failure !== undefined) this.#refused('us the dataset', transfer.failure);
+    else if (rest !== undefined) this.#load(transfer, rest);
+  }
+
+  /** The dataset replaces ours; behind it the stream may have begun already. */
+  #load(transfer: Transfer, rest: Bytes): void {
     const server = this.#server;
-    this.#transfer = undefined;
-    for (const { client } of server.replication.online()) client.abort();
     let db = 0;
+    for (const { client } of server.replication.online()) client.abort();
     try {
-      server.unit(() => {
-        db = loadSnapshot(server, transfer.rdb());
-      });
+      db = server.unit(() => loadSnapshot(server, transfer.rdb()));
     } catch (error) {
       // The data is as it was, so that the old offset still holds.
-      return this.#refused('us a dataset that can be read', String(error));
+      this.#refused('us a dataset that can be read', String(error));
+      return;
     }
-    server.replication.adopt(transfer.id, transfer.offset);
+    this.#transfer = undefined;
     this.#client = undefined;
-    this.#connected();
-    (this.#client as unknown as Client).db = server.db(db < server.databases.length ? db : 0);
+    server.replication.adopt(transfer.id, transfer.offset);
+    this.#connected().db = server.db(db < server.databases.length ? db : 0);
     this.acknowledge();
     this.#input = rest;
   }
 
-  #connected(): void {
+  #connected(): Client {
     this.state = 'connected';
     // Without a connection of its own: nothing is ever answered, and the one it came over may change.
     const client = this.#client ?? new Client(this.#server, this.#server.nextClientId(), undefined);
     client.mark(PRIMARY_LINK, true);
     this.#client = client;
     this.#decoder = new RequestDecoder({ maxBulk: Number.MAX_SAFE_INTEGER, authenticated: true });
+    return client;
   }
 
   // Applies complete commands, each with the bytes it came in: they count into the offset and go on to our own replicas.

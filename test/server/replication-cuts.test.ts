@@ -13,6 +13,9 @@ class Bench {
   /** How many bytes have passed. */
   readonly passed = { up: 0, down: 0 };
   dials = 0;
+  /** How long a dial takes, and how late a reset is heard of. */
+  dialDelay = 0;
+  resetDelay = 1;
   readonly #nodes = new Map<number, Server>();
   #tasks: { due: Millis; serial: number; task: () => void }[] = [];
   #serial = 0;
@@ -69,8 +72,8 @@ class Bench {
     const cut = (): void => {
       if (!open) return;
       open = false;
-      this.#schedule(this.now + 1, () => client?.closed());
-      this.#schedule(this.now + 1, () => replica.closed());
+      this.#schedule(this.now + this.resetDelay, () => client?.closed());
+      this.#schedule(this.now + this.resetDelay, () => replica.closed());
     };
     const end = (way: 'up' | 'down', far: () => Receiver | undefined): Connection => ({
       remote: '127.0.0.1:1',
@@ -90,7 +93,7 @@ class Bench {
       resume() {},
     });
     const client = primary.accept(end('down', () => replica));
-    this.#schedule(this.now, () => opened(end('up', () => client)));
+    this.#schedule(this.now + this.dialDelay, () => opened(end('up', () => client)));
   }
 }
 
@@ -222,4 +225,20 @@ test('a dataset that cannot be read leaves the data and the offset as they were'
   expect(replica.replication.id).toBe(id);
   expect(replica.db(3).size).toBe(1);
   expect(replica.primary?.linkUp).toBe(false);
+});
+
+test('the late end of a connection that was given up does not strand the dial that follows it', () => {
+  const bench = new Bench();
+  Object.assign(bench, { dialDelay: 1500, resetDelay: 1100 });
+  const [primary, replica] = [bench.node(1), bench.node(2)];
+  const refusing = primary.interceptor;
+  primary.interceptor = (client) => {
+    client.write('-LOADING soon\r\n');
+    primary.interceptor = refusing;
+    return true;
+  };
+  replicateFrom(replica, '127.0.0.1', 1);
+  bench.advance(8000);
+  expect(replica.primary?.linkUp).toBe(true);
+  expect([bench.dials, primary.replication.counters.full]).toEqual([2, 1]);
 });
