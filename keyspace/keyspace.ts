@@ -74,7 +74,7 @@ export class Keyspace {
   #serial = 0;
   /** Kept from the first SCAN or RANDOMKEY on. */
   #roll: KeyRoll | undefined;
-  // The entry most recently found: writes look a key up, change it, then report it.
+  // The entry most recently looked up, whether or not its deadline has passed.
   #lastKey: Bytes | undefined;
   #last: Entry | undefined;
 
@@ -97,7 +97,7 @@ export class Keyspace {
 
   /** The live entry of a key, without counting as a use. */
   peek(key: Bytes): Entry | undefined {
-    const entry = this.entries.get(key);
+    const entry = this.#look(key);
     if (entry === undefined) return undefined;
     const deadline = entry.deadline;
     if (deadline !== undefined && deadline.expiresAt < this.world.now && this.#gone(deadline))
@@ -108,8 +108,6 @@ export class Keyspace {
   /** The live entry of a key, for a command that uses it. */
   find(key: Bytes): Entry | undefined {
     const entry = this.peek(key);
-    this.#lastKey = key;
-    this.#last = entry;
     if (entry !== undefined) entry.usedAt = this.world.now;
     return entry;
   }
@@ -151,12 +149,15 @@ export class Keyspace {
 
   /** Stores a value, over whatever was there. The TTL goes unless it is to be kept. Report with `changed`. */
   put(key: Bytes, value: Value, keepTtl = false): Entry {
-    const entry = key === this.#lastKey ? this.#last : this.find(key);
+    const entry = this.peek(key);
     if (entry !== undefined) {
       entry.value = value;
       if (!keepTtl && entry.deadline !== undefined) this.persist(entry);
       return entry;
     }
+    // A key that is hidden, past its deadline, makes way.
+    const hidden = this.#look(key);
+    if (hidden !== undefined) this.#drop(key, hidden);
     const fresh = new Entry(value, ++this.#serial, this.world.now);
     this.entries.set(key, fresh);
     if (this.#roll !== undefined) this.#extendRoll(this.#roll, key, fresh.serial);
@@ -236,7 +237,7 @@ export class Keyspace {
     world.dirty += changes;
     if (this.watchers.size !== 0) this.touch(key);
     if (world.listening) world.onChanged(this, key, event);
-    const entry = key === this.#lastKey ? this.#last : this.entries.get(key);
+    const entry = this.#look(key);
     if (entry === undefined) return;
     const value = entry.value;
     if (isEmptied(value)) {
@@ -272,6 +273,15 @@ export class Keyspace {
   #extendRoll(roll: KeyRoll, key: Bytes, serial: number): void {
     roll.add(key, serial);
     if (roll.length > ROLL_MAX && roll.length > 4 * this.entries.size) this.#roll = undefined;
+  }
+
+  // Commands look a key up, change it and report it, and scripts come back to the same key: the last one is remembered.
+  #look(key: Bytes): Entry | undefined {
+    if (key === this.#lastKey) return this.#last;
+    const entry = this.entries.get(key);
+    this.#lastKey = key;
+    this.#last = entry;
+    return entry;
   }
 
   #gone(deadline: Deadline): boolean {
