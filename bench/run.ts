@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { hasRedisServer } from '../test/support/redis-server.ts';
 import { footprint } from './footprint.ts';
+import { lua } from './lua.ts';
 import { type Chapter, table } from './report.ts';
 import { roundTrips } from './round-trips.ts';
 import { wire } from './wire.ts';
@@ -24,6 +25,11 @@ const CHAPTERS: Record<string, () => Promise<Chapter>> = {
     title: 'Sequential round trips through ioredis 6',
     beside: 'the other',
     rows: await roundTrips(smoke ? 1 : 5, smoke ? 500 : 10_000),
+  }),
+  lua: async () => ({
+    title: 'Scripts that compute',
+    beside: 'redis-server',
+    rows: await lua(smoke ? 1 : 9),
   }),
   footprint: async () => ({
     title: 'Start and memory',

@@ -21,20 +21,41 @@ return redis.call('pttl', KEYS[1])`;
 
 interface Load {
   readonly name: string;
+  /** Keys that are in use; locks are few, data may be many. */
+  readonly keys: number;
   /** The request, where `sha(text)` stands for a script that has been loaded. */
   readonly words: (sha: (text: string) => string) => string[];
 }
 
 const LOADS: readonly Load[] = [
-  { name: 'SET', words: () => ['SET', 'key:__rand_int__', 'xxx'] },
-  { name: 'GET', words: () => ['GET', 'key:__rand_int__'] },
+  { name: 'SET', keys: 1000, words: () => ['SET', 'key:__rand_int__', 'xxx'] },
+  { name: 'GET', keys: 1000, words: () => ['GET', 'key:__rand_int__'] },
   {
     name: 'SET NX PX',
+    keys: 1000,
     words: () => ['SET', 'lock:__rand_int__', 'token-of-twenty-byte', 'NX', 'PX', '30000'],
   },
-  { name: 'EVALSHA unlock', words: (sha) => ['EVALSHA', sha(UNLOCK), '1', 'lock:__rand_int__', 'token'] },
+  {
+    name: 'EVALSHA unlock',
+    keys: 1000,
+    words: (sha) => ['EVALSHA', sha(UNLOCK), '1', 'lock:__rand_int__', 'token'],
+  },
   {
     name: 'EVALSHA re-entrant lock',
+    keys: 1000,
+    words: (sha) => [
+      'EVALSHA',
+      sha(REENTRANT),
+      '1',
+      'rlock:__rand_int__',
+      '30000',
+      '0f8fad5b-d9cb-469f-a165:1',
+    ],
+  },
+  { name: 'SET', keys: 100_000, words: () => ['SET', 'key:__rand_int__', 'xxx'] },
+  {
+    name: 'EVALSHA re-entrant lock',
+    keys: 100_000,
     words: (sha) => [
       'EVALSHA',
       sha(REENTRANT),
@@ -53,21 +74,9 @@ const PIPELINES = [
   { depth: 100, requests: 1_000_000 },
 ];
 
-async function measure(port: number, words: string[], depth: number, requests: number): Promise<number> {
-  const args = [
-    '-p',
-    `${port}`,
-    '-c',
-    '50',
-    '-P',
-    `${depth}`,
-    '-n',
-    `${requests}`,
-    '-r',
-    '100000',
-    '--csv',
-    ...words,
-  ];
+async function measure(port: number, load: Load, words: string[], depth: number, requests: number) {
+  const size = `-p ${port} -c 50 -P ${depth} -n ${requests} -r ${load.keys} --csv`;
+  const args = [...size.split(' '), ...words];
   const { stdout } = await run(...pinned(LOAD_CORE, 'redis-benchmark', args), { maxBuffer: 1 << 26 });
   const line = stdout.trim().split('\n').at(-1) ?? '';
   // "name","rps","avg",…; the name may hold commas of its own.
@@ -95,14 +104,14 @@ export async function wire(rounds: number, scale: number): Promise<Row[]> {
           for (const i of round % 2 === 0 ? [0, 1] : [1, 0]) {
             const { port } = contestants[i] as Contestant;
             const words = load.words(scripts[i] as (text: string) => string);
-            const rps = await measure(port, words, depth, Math.ceil(requests * scale));
+            const rps = await measure(port, load, words, depth, Math.ceil(requests * scale));
             // The first round warms both up.
             if (round > 0) figures[i]?.push(rps);
           }
         }
         const [ours = 0, real = 0] = figures.map(median);
         rows.push({
-          name: `${load.name}, 50 connections, pipeline ${depth}`,
+          name: `${load.name} over ${load.keys} keys, 50 connections, pipeline ${depth}`,
           ours,
           other: real,
           unit: 'requests/s',
