@@ -1,4 +1,4 @@
-/** Compiled scripts, by the SHA-1 of their text, shared by all servers of the process. */
+/** Compiled scripts, shared by all servers of the process; which of them a node knows by SHA-1 is the node's affair. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { toReply } from './convert.ts';
@@ -91,15 +91,15 @@ const cache = new Map<Bytes, Script>();
  * @throws ReplyError with Redis' text when it does not parse
  */
 export function compile(source: Bytes): Script {
-  const sha1 = sha1Of(source);
-  let script = cache.get(sha1);
+  // By text, not by SHA-1: an EVAL that comes again needs no digest.
+  let script = cache.get(source);
   if (script !== undefined) {
-    cache.delete(sha1);
-    cache.set(sha1, script);
+    cache.delete(source);
+    cache.set(source, script);
     return script;
   }
-  script = compileAnew(sha1, source);
-  cache.set(sha1, script);
+  script = compileAnew(sha1Of(source), source);
+  cache.set(source, script);
   if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value!);
   return script;
 }
