@@ -195,6 +195,30 @@ export function always(title: string, options: Options, play: (scene: PairScene)
   });
 }
 
+/** Gives the lock back only to its owner: the key, the owner's value. */
+export const RELEASE =
+  "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
+
+/** What the lock protects: a store that looks at fencing tokens, or does not. */
+export class Store {
+  readonly #checker: LockChecker;
+  readonly #checks: boolean;
+  #highest = -1;
+
+  constructor(checker: LockChecker, checks: boolean) {
+    this.#checker = checker;
+    this.#checks = checks;
+  }
+
+  /** True when the write was let in. */
+  write(who: string, fence: number): boolean {
+    if (this.#checks && fence < this.#highest) return false;
+    this.#highest = Math.max(this.#highest, fence);
+    this.#checker.accepted(who, L, fence);
+    return true;
+  }
+}
+
 /** What a node has in a string key, logically expired or not. */
 export function stored(node: LabNode, key: string): unknown {
   return node.server.db(0).entries.get(key)?.value;

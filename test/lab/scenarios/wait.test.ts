@@ -1,14 +1,12 @@
 /** S30 to S36: a primary that dies before it has replicated, and what WAIT does and does not promise. */
 import { expect } from 'vitest';
 import { createLocks } from '../../../locks/index.ts';
-import { always, L, LEASE, type PairScene, safe, stored, unsafe } from './stage.ts';
+import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
 
 /** Slows replication down, so that some writes do not make it. */
 function slow({ pair, random }: PairScene, maxMs: number): void {
   for (const { name } of pair.replicas) pair.set.link(name).commands.delay(random.next() * maxMs);
 }
-
-const RELEASE = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
 
 async function dieEarly(scene: PairScene) {
   const { a, b } = scene;

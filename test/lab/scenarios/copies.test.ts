@@ -1,0 +1,161 @@
+/** S37 to S40: copies that WAIT had counted and that are gone again, and answers of WAIT that never come. */
+import { expect } from 'vitest';
+import { createLocks } from '../../../locks/index.ts';
+import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
+
+const onDisk = { settings: { appendonly: true } };
+
+/** The power fails: both nodes are down, the replica comes back with what its disk has, and is promoted. */
+async function powerFails({ pair }: PairScene): Promise<void> {
+  pair.primary.crash();
+  const replica = pair.node('redis-2');
+  replica.crash({ keep: 'synced' });
+  replica.restart();
+  pair.set.promote('redis-2');
+}
+
+unsafe('S37 WAIT says 1, and the replica restarts from an older disk: two holders', onDisk, async (scene) => {
+  const { pair, a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  await scene.pause(1000);
+  await scene.take(a, 'A');
+  expect(await a.wait(1, 5000)).toBe(1);
+  await scene.pause(300);
+  await powerFails(scene);
+  const fired = stored(pair.node('redis-2'), L) === undefined;
+  await scene.take(b, 'B');
+  return { fired, violated: scene.overlapped };
+});
+
+safe('S37 WAITAOF waits for the disks', onDisk, async (scene) => {
+  const { a, b, pair } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  await scene.pause(1000);
+  const locks = createLocks(a, { replicas: 1, replicaTimeoutMs: 3000, fsync: true });
+  await locks.simple(L).acquire({ leaseMs: LEASE });
+  scene.checker.granted('A', L, { until: scene.now + LEASE - 3000 });
+  await scene.pause(300);
+  await powerFails(scene);
+  expect(stored(pair.node('redis-2'), L)).toBeDefined();
+  await scene.take(b, 'B');
+  locks.close();
+  return { fired: true, violated: scene.overlapped };
+});
+
+unsafe(
+  'S38 the stale replica is promoted, and wipes the other one that had the lock',
+  { replicas: 2 },
+  async (scene) => {
+    const { pair, a, b } = scene;
+    await Promise.all([a.ping(), b.ping()]);
+    pair.set.link('redis-3').hold();
+    await scene.take(a, 'A');
+    expect(await a.wait(1, 1000)).toBe(1);
+    await scene.pause(50);
+    const stale = scene.chance(0.8);
+    await scene.loses(stale ? 'redis-3' : 'redis-2');
+    pair.world.network.lane('redis-1', 'redis-2').release();
+    await pair.set.synchronize();
+    const copies = pair.nodes.filter((node) => node.up && stored(node, L) !== undefined).length;
+    expect(copies).toBe(stale ? 0 : 2);
+    await scene.take(b, 'B');
+    // Both acknowledgements are void: of the SET, and of the WAIT.
+    return {
+      fired: stale,
+      violated: scene.checker.violations(pair.lost).some(({ oracle }) => oracle === 'O3'),
+    };
+  },
+);
+
+safe('S38 WAIT for both replicas: whoever is promoted has it', { replicas: 2 }, async (scene) => {
+  const { pair, a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  pair.set.link('redis-3').commands.delay(scene.random.next() * 100);
+  const locks = createLocks(a, { replicas: 2, replicaTimeoutMs: 1000 });
+  await locks.simple(L).acquire({ leaseMs: LEASE });
+  scene.checker.granted('A', L, { until: scene.now + LEASE - 1000 });
+  await scene.loses(scene.chance(0.8) ? 'redis-3' : 'redis-2');
+  await pair.set.synchronize();
+  await scene.take(b, 'B');
+  locks.close();
+  return { fired: pair.primary.name === 'redis-3', violated: scene.checker.violations(pair.lost).length > 0 };
+});
+
+unsafe('S39 the acknowledgement is late: the client gives up and leaves an orphan', {}, async (scene) => {
+  const { pair, a } = scene;
+  await a.ping();
+  const held = scene.chance(0.8);
+  if (held) pair.link.acks.hold();
+  const claim = await scene.take(a, 'A');
+  const copies = await a.wait(1, scene.random.between(50, 250));
+  if (copies === 0) claim?.end();
+  await scene.pause(50, 20);
+  expect(pair.nodes.map((node) => stored(node, L))).toEqual(['A', 'A']);
+  return { fired: held, violated: scene.checker.holders(L).length === 0 };
+});
+
+safe('S39 the acknowledgement is late: the client gives the lock back, everywhere', {}, async (scene) => {
+  const { pair, a } = scene;
+  await a.ping();
+  pair.link.acks.hold();
+  const locks = createLocks(a, { replicas: 1, replicaTimeoutMs: scene.random.between(50, 250) });
+  await expect(locks.simple(L).tryAcquire({ leaseMs: LEASE })).rejects.toThrow('replica');
+  await scene.pause(50, 20);
+  locks.close();
+  return { fired: true, violated: pair.nodes.some((node) => stored(node, L) !== undefined) };
+});
+
+/** A is waiting for a copy when its primary is told to follow the other node. */
+async function demotedWhileWaiting(scene: PairScene): Promise<Error | number> {
+  const { pair, a } = scene;
+  const waiting = a.wait(1, 0).catch((error: Error) => error);
+  await scene.pause(100, 30);
+  pair.set.promote('redis-2');
+  pair.node('redis-1').follow(pair.node('redis-2'));
+  const answer = await waiting;
+  pair.node('redis-1').disconnectClients();
+  await scene.pause(100, 60);
+  return answer;
+}
+
+const UNBLOCKED =
+  'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)';
+
+unsafe(
+  'S40 WAIT is cut short by a demotion, and the client takes that for no objection',
+  {},
+  async (scene) => {
+    const { a, b } = scene;
+    await Promise.all([a.ping(), b.ping()]);
+    const sent = scene.now;
+    if (scene.chance(0.8)) scene.pair.link.hold();
+    await a.set(L, 'A', 'PX', LEASE, 'NX');
+    const answer = await demotedWhileWaiting(scene);
+    scene.checker.granted('A', L, { until: sent + LEASE });
+    if (answer instanceof Error) expect(answer.message).toBe(UNBLOCKED);
+    await scene.take(b, 'B');
+    return { fired: answer instanceof Error, violated: scene.overlapped };
+  },
+);
+
+safe('S40 WAIT is cut short by a demotion: nobody knows, so nobody holds', {}, async (scene) => {
+  const { a, b } = scene;
+  await Promise.all([a.ping(), b.ping()]);
+  const sent = scene.now;
+  scene.pair.link.hold();
+  await a.set(L, 'A', 'PX', LEASE, 'NX');
+  const answer = await demotedWhileWaiting(scene);
+  if (answer === 1) scene.checker.granted('A', L, { until: sent + LEASE });
+  else await a.eval(RELEASE, 1, L, 'A');
+  await scene.take(b, 'B');
+  expect(scene.checker.holders(L)).toEqual(['B']);
+  return { fired: answer instanceof Error, violated: scene.overlapped };
+});
+
+always('S40 WAIT on a replica is refused', {}, async (scene) => {
+  const c = await scene.clientOf(scene.pair.replica, 'C');
+  await expect(c.wait(1, 100)).rejects.toThrow(
+    'ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is ' +
+      'configured to be writable (which is not the default) writes to replicas are just local and are not propagated.',
+  );
+});
