@@ -101,7 +101,7 @@ safe('S42 with min-replicas-to-write it ends after the lag, and one second', wit
   );
   expect(await a.publish('c', 'm')).toBe(0);
   expect(await a.get('late')).toBe('1');
-  return { fired: true, violated: lasted > BOUND };
+  return { fired: true, violated: lasted > BOUND + 50 };
 });
 
 safe('S42 the overlap of two holders is bounded by the lag, and one second', withLag, async (scene) => {
