@@ -4,6 +4,7 @@ import { GATE_QUORUM } from '../server/execute.ts';
 import { promote, replicateFrom } from '../server/role.ts';
 import { Server } from '../server/server.ts';
 import type { Settings } from '../server/settings.ts';
+import type { ScriptPace } from '../server/slow-script.ts';
 import type { Actor } from './actor.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Address } from './connector.ts';
@@ -22,6 +23,8 @@ export interface LabNodeOptions {
    * has every such write can be promoted. Default false, which is Redis' way.
    */
   readonly quorum?: boolean;
+  /** How long scripts run before others get a turn, and what that costs in virtual time (default 20 ms a slice). */
+  readonly scripts?: Partial<ScriptPace>;
 }
 
 /** How a node ends. */
@@ -55,8 +58,12 @@ export class LabNode {
   }
 
   #start(): [Server, Journal] {
-    const { settings, commands = [] } = this.#options;
-    const server = new Server(this.host, { settings: { ...settings, port: this.port }, commands });
+    const { settings, commands = [], scripts } = this.#options;
+    const server = new Server(this.host, {
+      settings: { ...settings, port: this.port },
+      commands,
+      scripts: { millis: 20, ...scripts },
+    });
     server.writeQuorum = this.#writeQuorum;
     server.gate(GATE_QUORUM, this.#writeQuorum > 0);
     const journal = new Journal(server, this.host.disk);

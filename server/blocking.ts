@@ -39,6 +39,11 @@ export interface BlockRequest {
 /** Nobody waits for values of these types: no command blocks on them. */
 const NOT_WAITED_FOR: ReadonlySet<TypeName> = new Set<TypeName>(['string', 'hash', 'set']);
 
+/** True for waits that no client has asked for: nothing but their own end ends them. */
+export function isOurs(kind: Blocked['kind'] | undefined): boolean {
+  return kind === 'pause' || kind === 'script';
+}
+
 export class Blocking {
   readonly #server: Server;
   // Per database: key to the clients parked on it, in order of arrival.
@@ -58,7 +63,7 @@ export class Blocking {
   block(client: Client, request: BlockRequest): Reply | undefined {
     const { timeoutReply } = request;
     const expired = typeof timeoutReply === 'function' ? timeoutReply : () => timeoutReply;
-    if (request.kind !== 'pause' && client.has(IN_MULTI | SCRIPT)) {
+    if (!isOurs(request.kind) && client.has(IN_MULTI | SCRIPT)) {
       return request.refusal === undefined ? expired() : request.refusal;
     }
     const { clock } = this.#server.host;
@@ -93,7 +98,7 @@ export class Blocking {
   /** CLIENT UNBLOCK: ends a wait as if its time had run out, or with an error; false when the client does not wait. */
   unblock(client: Client, asError: boolean): boolean {
     const blocked = client.blocked;
-    if (blocked === undefined || blocked.kind === 'pause') return false;
+    if (blocked === undefined || isOurs(blocked.kind)) return false;
     const reply = asError
       ? new ReplyError('UNBLOCKED client unblocked via CLIENT UNBLOCK')
       : blocked.timeoutReply();
@@ -142,7 +147,7 @@ export class Blocking {
 
   /** Serves the waiters of ready keys, in the order keys became ready; each service is an execution unit. */
   serveReady(): void {
-    while (this.#ready.length > 0) {
+    while (this.#ready.length > 0 && !this.#server.slowScript.active) {
       const ready = this.#ready;
       this.#ready = [];
       this.#readySet.clear();

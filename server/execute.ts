@@ -30,6 +30,7 @@ import type { Server } from './server.ts';
 /** Runs one request of a client, from the words on the wire to the queued reply. */
 export function execute(server: Server, client: Client, argv: Bytes[]): void {
   const name = argv[0] as Bytes;
+  if ((server.state & GATE_BUSY) !== 0 && server.slowScript.postpone(client, argv)) return;
   const command = server.commands.get(name) ?? resolve(server, argv);
   server.stats.commands++;
   client.usedAt = server.now;
@@ -42,6 +43,10 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
     if ((client.state | server.state) === 0) {
       client.lastCommand = command;
       const reply = call(server, client, command, argv);
+      if (reply === undefined && server.slowScript.begun(client)) {
+        server.slowScript.afterwards((later) => conclude(server, client, client.writeOffset, later));
+        return;
+      }
       client.writeOffset = server.replication.offset;
       if (reply !== undefined) client.reply(reply);
       if (server.blocking.hasReady) server.blocking.serveReady();
@@ -67,9 +72,17 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
   }
   const before = server.replication.offset;
   const reply = call(server, client, found, argv);
+  if (reply === undefined && server.slowScript.begun(client)) {
+    server.slowScript.afterwards((later) => conclude(server, client, before, later));
+  } else conclude(server, client, before, reply);
+}
+
+/** What follows the run of a request: its reply, and the clients that it serves. */
+function conclude(server: Server, client: Client, before: number, reply: Reply | undefined): undefined {
   client.writeOffset = server.replication.offset;
   answer(client, (server.state & GATE_QUORUM) !== 0 ? untilQuorum(server, client, before, reply) : reply);
   if (server.blocking.hasReady) server.blocking.serveReady();
+  return undefined;
 }
 
 /** Keeps the reply to a write back until enough replicas have it; undefined while it is kept. */
@@ -160,8 +173,6 @@ export const GATE_BUSY = 8;
 export const GATE_LOADING = 16;
 export const GATE_MIN_REPLICAS = 32;
 export const GATE_QUORUM = 64;
-
-const BUSY = 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.';
 
 /** True while a replica has lost its primary and may not answer with old data. */
 function isStale(server: Server): boolean {
@@ -257,7 +268,9 @@ function refusedForPhase(server: Server, client: Client, command: Command, bits:
   if ((state & GATE_LOADING) !== 0 && !primaryLink && (bits & LOADING) === 0) {
     return new ReplyError('LOADING Redis is loading the dataset in memory');
   }
-  if ((state & GATE_BUSY) !== 0 && (command.bits & ALLOW_BUSY) === 0) return new ReplyError(BUSY);
+  if ((state & GATE_BUSY) !== 0 && (command.bits & ALLOW_BUSY) === 0) {
+    return new ReplyError(server.slowScript.busyText);
+  }
   return undefined;
 }
 
@@ -282,11 +295,27 @@ export function call(server: Server, client: Client, command: Command, argv: Byt
     server.stats.failed[command.serial]!++;
     reply = error instanceof ReplyError ? error : server.internalError(command, error);
   }
-  if (server.feeding && (world.dirty !== dirty || server.rewritten !== undefined)) {
+  if (reply === undefined && server.slowScript.begun(client)) {
+    server.slowScript.afterwards((later) => {
+      propagateIfDirty(server, client, argv, dirty);
+      endCall(server, outerRewrite, outermost);
+      return later;
+    });
+    return undefined;
+  }
+  propagateIfDirty(server, client, argv, dirty);
+  endCall(server, outerRewrite, outermost);
+  return reply;
+}
+
+function propagateIfDirty(server: Server, client: Client, argv: Bytes[], dirty: number): void {
+  if (server.feeding && (server.world.dirty !== dirty || server.rewritten !== undefined)) {
     server.propagate(client, argv);
   }
+}
+
+function endCall(server: Server, outerRewrite: Server['rewritten'], outermost: boolean): void {
   server.rewritten = outerRewrite;
   server.depth--;
   if (outermost) server.endUnit();
-  return reply;
 }

@@ -192,8 +192,13 @@ export class ReplicaSide {
       this.#input += fromBuffer(chunk);
       if (this.state === 'handshake') this.#readLines();
     }
-    if (this.state === 'connected') this.#take();
+    this.resume();
     this.#server.settle();
+  }
+
+  /** Applies what has come; a script that keeps the node busy keeps the stream waiting. */
+  resume(): void {
+    if (this.state === 'connected' && !this.#server.slowScript.active) this.#take();
   }
 
   closed(link: Link): void {

@@ -1,6 +1,7 @@
 /** Changes of role: following a primary, promotion, and what INFO says of either. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
+import { isOurs } from './blocking.ts';
 import { GATE_REPLICA } from './execute.ts';
 import { ReplicaSide } from './replica.ts';
 import type { Server } from './server.ts';
@@ -13,7 +14,7 @@ export function replicateFrom(server: Server, host: Bytes, port: number): void {
   server.primary?.stop();
   if (server.primary === undefined) {
     for (const client of [...server.blocking.clients()]) {
-      if (client.blocked?.kind === 'pause') continue;
+      if (isOurs(client.blocked?.kind)) continue;
       server.blocking.release(client, new ReplyError(FORCED));
       client.close();
     }

@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { NOSCRIPT, OOM, READONLY } from '../protocol/errors.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
+import { Execution } from '../scripting/execution.ts';
 import type { ScriptHost } from '../scripting/host.ts';
 import { Random48 } from '../scripting/random48.ts';
 import { compile, type Script } from '../scripting/registry.ts';
-import { type Client, RESTRICTED } from './client.ts';
+import { type Client, PRIMARY_LINK, RESTRICTED } from './client.ts';
 import { arityFits, type Command, DENY_OOM, NO_SCRIPT, WRITE } from './command.ts';
 import { call, checkWords, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from './execute.ts';
 import type { LogLevel, Server } from './server.ts';
@@ -36,6 +37,8 @@ export class Scripts implements ScriptHost {
   #caller: Client | undefined;
   #readonly = false;
   #ignoresMemory = false;
+  /** The script has run a command that writes, so that it cannot be killed any more. */
+  wrote = false;
 
   constructor(server: Server) {
     this.#server = server;
@@ -75,7 +78,7 @@ export class Scripts implements ScriptHost {
   }
 
   /** EVALSHA. Throws NOSCRIPT when this node does not know the script. */
-  evalSha(client: Client, sha: Bytes, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply {
+  evalSha(client: Client, sha: Bytes, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply | undefined {
     const script = this.#known.get(sha) ?? this.#known.get(asciiLower(sha));
     const native = this.#natives.size === 0 ? undefined : this.#natives.get(asciiLower(sha));
     if (native !== undefined) return this.#runNative(client, native, keys, argv, readonly);
@@ -84,7 +87,7 @@ export class Scripts implements ScriptHost {
   }
 
   /** EVAL: makes the script known, then runs it. */
-  eval(client: Client, text: Bytes, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply {
+  eval(client: Client, text: Bytes, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply | undefined {
     if (this.#natives.size > 0) {
       const native = this.#natives.get(Scripts.sha1(text));
       if (native !== undefined) return this.#runNative(client, native, keys, argv, readonly);
@@ -92,14 +95,25 @@ export class Scripts implements ScriptHost {
     return this.#run(client, this.load(text), keys, argv, readonly);
   }
 
-  #run(client: Client, script: Script, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply {
+  #run(client: Client, script: Script, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply | undefined {
     if (script.declared) checkDeclared(this.#server, script, readonly);
     const mayOnlyRead = readonly || script.flags.has('no-writes');
     this.#ignoresMemory = script.flags.has('allow-oom');
-    return this.#enter(client, mayOnlyRead, () => script.run(keys, argv, this));
+    // What no connection waits for cannot be taken up later.
+    if (client.connection === undefined || client.has(PRIMARY_LINK)) {
+      return this.#enter(client, mayOnlyRead, () => script.run(keys, argv, this));
+    }
+    const fuel = this.#server.slowScript.firstSlice;
+    return this.#enter(client, mayOnlyRead, () => script.start(keys, argv, this, fuel));
   }
 
-  #runNative(client: Client, run: NativeScript, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply {
+  #runNative(
+    client: Client,
+    run: NativeScript,
+    keys: Bytes[],
+    argv: Bytes[],
+    readonly: boolean,
+  ): Reply | undefined {
     const callOrThrow = (...words: Bytes[]): Reply => {
       const reply = this.call(words);
       if (reply instanceof ReplyError) throw reply;
@@ -109,17 +123,26 @@ export class Scripts implements ScriptHost {
   }
 
   // A script is propagated as the commands it runs, never as itself.
-  #enter(client: Client, readonly: boolean, run: () => Reply): Reply {
+  #enter(client: Client, readonly: boolean, run: () => Reply | Execution): Reply | undefined {
     this.#caller = client;
     this.#readonly = readonly;
     this.#client.db = client.db;
     this.#client.protocol = 2;
+    this.wrote = false;
+    let result: Reply | Execution = null;
     try {
-      return run();
+      result = run();
     } finally {
-      this.#server.propagateAs();
-      this.#caller = undefined;
+      if (!(result instanceof Execution)) this.#leave();
     }
+    if (!(result instanceof Execution)) return result;
+    this.#server.slowScript.begin(client, result, 'script', () => this.#leave());
+    return undefined;
+  }
+
+  #leave(): void {
+    this.#server.propagateAs();
+    this.#caller = undefined;
   }
 
   call(argv: Bytes[]): Reply {
@@ -143,6 +166,7 @@ export class Scripts implements ScriptHost {
     if (this.#caller?.has(RESTRICTED) && server.denied(this.#caller, command, argv) !== undefined) {
       return refuse("ERR The user executing the script can't run this command or subcommand");
     }
+    if ((bits & WRITE) !== 0) this.wrote = true;
     return call(server, this.#client, command, argv) ?? null;
   }
 

@@ -21,6 +21,7 @@ import type { ReplicaSide } from './replica.ts';
 import { Replication } from './replication.ts';
 import { Scripts } from './scripts.ts';
 import { defaultSettings, type Settings } from './settings.ts';
+import { type ScriptPace, SlowScript } from './slow-script.ts';
 import { Statistics } from './statistics.ts';
 import { Waiting } from './waiting.ts';
 
@@ -38,6 +39,8 @@ export interface ServerOptions {
   readonly log?: (level: LogLevel, text: string) => void;
   /** Extra table entries, such as the lab's LAB command. */
   readonly commands?: readonly Command[];
+  /** When long scripts let others have a turn. */
+  readonly scripts?: Partial<ScriptPace>;
 }
 
 export class Server {
@@ -52,6 +55,7 @@ export class Server {
   readonly pausing = new Pausing(this);
   readonly replication: Replication;
   readonly scripts: Scripts;
+  readonly slowScript: SlowScript;
   readonly waiting = new Waiting(this);
   /** The primary that this node follows; undefined: it is a primary itself. */
   primary: ReplicaSide | undefined;
@@ -112,6 +116,7 @@ export class Server {
     this.notifications = new Notifications(this);
     this.replication = new Replication(this);
     this.scripts = new Scripts(this);
+    this.slowScript = new SlowScript(this, options.scripts);
     this.replication.onAcknowledged = () => this.waiting.review();
     this.applySettings();
   }
@@ -184,7 +189,7 @@ export class Server {
       connection.close();
       return undefined;
     }
-    this.world.now = this.host.clock.now();
+    if (this.depth === 0) this.world.now = this.host.clock.now();
     this.stats.connections++;
     const client = new Client(this, this.nextClientId(), connection);
     client.mark(UNAUTHENTICATED, this.settings.requirepass !== '');
@@ -287,7 +292,7 @@ export class Server {
 
   /** After an event: serves blocked clients, resumes the unblocked, arms the expiry timer, sends what is queued. */
   settle(): void {
-    if (this.#settling || this.depth > 0) return;
+    if (this.#settling || (this.depth > 0 && !this.slowScript.between)) return;
     this.#settling = true;
     try {
       do {
@@ -297,8 +302,8 @@ export class Server {
           this.#unblocked = [];
           for (const client of resumed) if (!client.gone) client.drain();
         }
-      } while (this.blocking.hasReady);
-      this.expiry.arm();
+      } while (this.blocking.hasReady && !this.slowScript.active);
+      if (this.depth === 0) this.expiry.arm();
       this.#flush();
     } finally {
       this.#settling = false;
@@ -330,20 +335,6 @@ export class Server {
     client.transaction = undefined;
     client.mark(IN_MULTI, false);
     this.unwatch(client);
-  }
-
-  /** Brings a client back to the state it was accepted in (RESET). */
-  reset(client: Client): void {
-    this.discard(client);
-    this.pubsub.forget(client);
-    client.state = 0;
-    client.protocol = 2;
-    client.name = '';
-    client.user = 'default';
-    client.db = this.db(0);
-    const open = this.settings.requirepass === '';
-    client.mark(UNAUTHENTICATED, !open);
-    client.limits.authenticated = open;
   }
 
   unwatch(client: Client): void {
@@ -383,16 +374,18 @@ export class Server {
   }
 
   /** A mistake of ours: answered as an error, counted, logged; the connection lives on. */
-  internalError(command: Command, error: unknown): ReplyError {
+  internalError(command: Command | undefined, error: unknown): ReplyError {
     this.stats.internalErrors++;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.log('warning', `Internal error in ${command.fullName}: ${text}`);
-    return new ReplyError(`ERR internal error in '${command.fullName}' command`);
+    const name = command?.fullName ?? 'unknown';
+    this.log('warning', `Internal error in ${name}: ${text}`);
+    return new ReplyError(`ERR internal error in '${name}' command`);
   }
 
   /** Lets go of timers and connections; the databases stay readable. */
   stop(): void {
     this.expiry.cancel();
+    this.slowScript.stop();
     this.replication.stop();
     this.primary?.stop();
     for (const client of [...this.clients.values()]) client.abort();

@@ -41,9 +41,19 @@ function ask(command: Bytes[]): Reply {
   if (S.replayed < log.length) return log[S.replayed++]!;
   S.fuel -= 20;
   const reply = S.host!.call(command);
-  log.push(reply);
-  S.replayed++;
+  note(reply);
   return reply;
+}
+
+/** Keeps an answer for the second run; that has no third, and forgets what it has read back. */
+function note(answer: Reply): void {
+  if (S.resumable) {
+    S.log = [];
+    S.replayed = 0;
+  } else {
+    S.log.push(answer);
+    S.replayed++;
+  }
 }
 
 /** redis.call */
@@ -103,11 +113,11 @@ const log: LuaFunction = (...args) => {
   if (level === undefined) fail('First argument must be a number (log level).');
   if (level < 0 || level > 3) fail('Invalid debug level.');
   const text = args.slice(1).map((part) => toText(part) ?? '');
-  if (S.replayed === S.log.length) {
+  if (S.replayed < S.log.length) S.replayed++;
+  else {
     S.host!.log(Math.trunc(level), text.join(' '));
-    S.log.push(null);
+    note(null);
   }
-  S.replayed++;
   return NOTHING;
 };
 

@@ -87,6 +87,21 @@ function hello(client: Client, argv: readonly Bytes[]) {
   ]);
 }
 
+/** Brings a client back to the state it was accepted in. */
+function reset(client: Client): void {
+  const { server } = client;
+  server.discard(client);
+  server.pubsub.forget(client);
+  client.state = 0;
+  client.protocol = 2;
+  client.name = '';
+  client.user = 'default';
+  client.db = server.db(0);
+  const open = server.settings.requirepass === '';
+  client.mark(UNAUTHENTICATED, !open);
+  client.limits.authenticated = open;
+}
+
 export const connectionCommands = defineCommands('connection', {
   ping: {
     summary: 'Answers PONG, or the message it was given.',
@@ -168,7 +183,7 @@ export const connectionCommands = defineCommands('connection', {
     arity: 1,
     flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
     run(client) {
-      client.server.reset(client);
+      reset(client);
       return new SimpleString('RESET');
     },
   },

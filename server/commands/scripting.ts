@@ -15,14 +15,14 @@ function split(argv: readonly Bytes[]): { keys: Bytes[]; args: Bytes[] } {
 }
 
 function evaluate(readonly: boolean) {
-  return (client: Client, argv: readonly Bytes[]): Reply => {
+  return (client: Client, argv: readonly Bytes[]): Reply | undefined => {
     const { keys, args } = split(argv);
     return client.server.scripts.eval(client, argv[1] as Bytes, keys, args, readonly);
   };
 }
 
 function evaluateSha(readonly: boolean) {
-  return (client: Client, argv: readonly Bytes[]): Reply => {
+  return (client: Client, argv: readonly Bytes[]): Reply | undefined => {
     const { keys, args } = split(argv);
     return client.server.scripts.evalSha(client, argv[1] as Bytes, keys, args, readonly);
   };
@@ -119,7 +119,7 @@ export const scriptingCommands = [
         arity: 2,
         flags: ['noscript', 'allow_busy'],
         tips: ['request_policy:all_shards', 'response_policy:one_succeeded'],
-        run: () => fail('NOTBUSY No scripts in execution right now.'),
+        run: (client) => client.server.slowScript.kill('script'),
       },
     },
   ),

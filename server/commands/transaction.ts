@@ -26,14 +26,29 @@ function watch(client: Client, key: Bytes): void {
 }
 
 /** Runs what was queued. Each reply is written as it comes, for a subscriber's messages may lie between them. */
-function run(client: Client, { queue }: Transaction): void {
-  const { server } = client;
-  server.propagateAs();
+function run(client: Client, transaction: Transaction): void {
+  client.server.propagateAs();
   client.holdPushes();
-  client.write(client.muted ? '' : encodeArrayHead(queue.length));
-  for (const { command, argv } of queue) {
+  client.write(client.muted ? '' : encodeArrayHead(transaction.queue.length));
+  runFrom(client, transaction, 0);
+}
+
+/** Runs the queue from that command on; after a slow script it goes on later. */
+function runFrom(client: Client, transaction: Transaction, first: number): void {
+  const { server } = client;
+  const { queue } = transaction;
+  for (let at = first; at < queue.length; at++) {
+    const { command, argv } = queue[at]!;
     const denied = server.denied(client, command, argv);
     const reply = denied === undefined ? call(server, client, command, argv) : changedRules(denied);
+    if (reply === undefined && server.slowScript.begun(client)) {
+      server.slowScript.afterwards((later) => {
+        if (later !== undefined) client.reply(later);
+        runFrom(client, transaction, at + 1);
+        return undefined;
+      });
+      return;
+    }
     if (reply !== undefined) client.reply(reply);
   }
   server.discard(client);

@@ -20,6 +20,11 @@ export class Talk {
     this.#stream.on('error', () => {});
   }
 
+  /** What has come and has not been taken. */
+  get heard(): string {
+    return this.#received;
+  }
+
   /** Sends commands in one write, without waiting. */
   send(...lines: string[]): void {
     this.#stream.write(lines.map((line) => encodeRequest(splitInline(line) ?? [])).join(''), 'latin1');
