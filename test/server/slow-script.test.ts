@@ -49,78 +49,70 @@ const ENDLESS = 'local x = 0\nwhile true do\n x = x + 1 end';
 const WRITER =
   "redis.call('incr', KEYS[1]) local t = redis.call('time') while redis.call('exists', 'no') == 0 do end";
 
-const suites = [
-  { name: 'lostlock', start: ours, skip: false },
-  { name: 'redis-server', start: real, skip: !hasRedisServer },
-];
-describe.each(suites)('$name', ({ start, skip }) => {
+function converse(start: () => Promise<Node>): void {
   let node: Node;
   let a: RawClient;
   let b: RawClient;
   let c: RawClient;
 
   beforeAll(async () => {
-    if (!skip) node = await start();
+    node = await start();
   });
-  afterAll(() => node?.stop());
+  afterAll(() => node.stop());
   beforeEach(async () => {
-    if (skip) return;
     [a, b, c] = [await node.connect(), await node.connect(), await node.connect()];
     await ask(a, 'config', 'set', 'busy-reply-threshold', '50');
     await ask(a, 'flushall');
   });
   afterEach(() => {
-    for (const each of [a, b, c]) each?.close();
+    for (const each of [a, b, c]) each.close();
   });
 
-  test.skipIf(skip)(
-    'an endless script leaves others BUSY until it is killed, and its client goes on',
-    async () => {
-      await a.send(request('eval', ENDLESS, '0') + request('set', 'k', 'later') + request('get', 'k'));
-      expect(await untilBusy(b)).toBe(
-        '-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.\r\n',
-      );
-      for (const words of [
-        'get k',
-        'eval return 0',
-        'client id',
-        'subscribe x',
-        'script exists x',
-        'function kill',
-      ]) {
-        const answer = await ask(b, ...words.split(' '));
-        if (!words.startsWith('eval'))
-          expect([words, answer.slice(0, 5)]).toEqual([
-            words,
-            words === 'function kill' ? answer.slice(0, 5) : '-BUSY',
-          ]);
-      }
-      expect(await ask(b, 'hello', '2')).toContain('proto');
-      expect(await ask(b, 'auth', 'x')).toMatch(/^-ERR AUTH <password> called without any password/);
-      expect(await ask(b, 'nosuch')).toMatch(/^-ERR unknown command/);
-      expect(await ask(b, 'get')).toMatch(/^-ERR wrong number/);
-      expect(await ask(b, 'multi')).toBe('+OK\r\n');
-      expect(await ask(b, 'set', 'k', 'v')).toMatch(/^-BUSY/);
-      expect(await ask(b, 'discard')).toBe('+OK\r\n');
-      expect(await ask(b, 'watch', 'k')).toBe('+OK\r\n');
-      expect(await ask(b, 'unwatch')).toBe('+OK\r\n');
-      expect(await ask(b, 'reset')).toBe('+RESET\r\n');
-      const late = await node.connect();
-      expect(await ask(late, 'get', 'k')).toMatch(/^-BUSY/);
-      late.close();
-      expect(await ask(c, 'script', 'kill')).toBe('+OK\r\n');
-      const killed = (await a.read()).raw;
-      expect(killed).toMatch(
-        /^-ERR Script killed by user with SCRIPT KILL\.\.\. script: [0-9a-f]{40}, on @user_script:[23]\.\r\n$/,
-      );
-      expect((await a.read()).raw).toBe('+OK\r\n');
-      expect((await a.read()).raw).toBe('$5\r\nlater\r\n');
-      expect(await ask(c, 'script', 'kill')).toBe('-NOTBUSY No scripts in execution right now.\r\n');
-      expect(await ask(b, 'get', 'k')).toBe('$5\r\nlater\r\n');
-    },
-  );
+  test('an endless script leaves others BUSY until it is killed, and its client goes on', async () => {
+    await a.send(request('eval', ENDLESS, '0') + request('set', 'k', 'later') + request('get', 'k'));
+    expect(await untilBusy(b)).toBe(
+      '-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.\r\n',
+    );
+    for (const words of [
+      'get k',
+      'eval return 0',
+      'client id',
+      'subscribe x',
+      'script exists x',
+      'function kill',
+    ]) {
+      const answer = await ask(b, ...words.split(' '));
+      if (!words.startsWith('eval'))
+        expect([words, answer.slice(0, 5)]).toEqual([
+          words,
+          words === 'function kill' ? answer.slice(0, 5) : '-BUSY',
+        ]);
+    }
+    expect(await ask(b, 'hello', '2')).toContain('proto');
+    expect(await ask(b, 'auth', 'x')).toMatch(/^-ERR AUTH <password> called without any password/);
+    expect(await ask(b, 'nosuch')).toMatch(/^-ERR unknown command/);
+    expect(await ask(b, 'get')).toMatch(/^-ERR wrong number/);
+    expect(await ask(b, 'multi')).toBe('+OK\r\n');
+    expect(await ask(b, 'set', 'k', 'v')).toMatch(/^-BUSY/);
+    expect(await ask(b, 'discard')).toBe('+OK\r\n');
+    expect(await ask(b, 'watch', 'k')).toBe('+OK\r\n');
+    expect(await ask(b, 'unwatch')).toBe('+OK\r\n');
+    expect(await ask(b, 'reset')).toBe('+RESET\r\n');
+    const late = await node.connect();
+    expect(await ask(late, 'get', 'k')).toMatch(/^-BUSY/);
+    late.close();
+    expect(await ask(c, 'script', 'kill')).toBe('+OK\r\n');
+    const killed = (await a.read()).raw;
+    expect(killed).toMatch(
+      /^-ERR Script killed by user with SCRIPT KILL\.\.\. script: [0-9a-f]{40}, on @user_script:[23]\.\r\n$/,
+    );
+    expect((await a.read()).raw).toBe('+OK\r\n');
+    expect((await a.read()).raw).toBe('$5\r\nlater\r\n');
+    expect(await ask(c, 'script', 'kill')).toBe('-NOTBUSY No scripts in execution right now.\r\n');
+    expect(await ask(b, 'get', 'k')).toBe('$5\r\nlater\r\n');
+  });
 
-  test.skipIf(skip)('a transaction begun while a script runs is spoilt by BUSY', async () => {
+  test('a transaction begun while a script runs is spoilt by BUSY', async () => {
     await a.send(request('eval', ENDLESS, '0'));
     await untilBusy(b);
     await ask(b, 'multi');
@@ -134,34 +126,31 @@ describe.each(suites)('$name', ({ start, skip }) => {
     expect(await ask(b, 'get', 'k')).toBe('$-1\r\n');
   });
 
-  test.skipIf(skip)('no pcall saves a script from being killed', async () => {
+  test('no pcall saves a script from being killed', async () => {
     await a.send(request('eval', 'while true do pcall(function() while true do end end) end', '0'));
     await untilBusy(b);
     expect(await ask(b, 'script', 'kill')).toBe('+OK\r\n');
     expect((await a.read()).raw).toMatch(/^-ERR Script killed by user with SCRIPT KILL/);
   });
 
-  test.skipIf(skip)(
-    'a script in a transaction can be killed, and the rest of the transaction runs',
-    async () => {
-      const words = [
-        ['multi'],
-        ['set', 'k', '1'],
-        ['eval', ENDLESS, '0'],
-        ['incr', 'k'],
-        ['exec'],
-        ['get', 'k'],
-      ];
-      await a.send(words.map((each) => request(...each)).join(''));
-      await untilBusy(b);
-      expect(await ask(b, 'script', 'kill')).toBe('+OK\r\n');
-      for (let i = 0; i < 4; i++) await a.read();
-      expect((await a.read()).raw).toMatch(/^\*3\r\n\+OK\r\n-ERR Script killed[^\r]*\r\n:2\r\n$/);
-      expect((await a.read()).raw).toBe('$1\r\n2\r\n');
-    },
-  );
+  test('a script in a transaction can be killed, and the rest of the transaction runs', async () => {
+    const words = [
+      ['multi'],
+      ['set', 'k', '1'],
+      ['eval', ENDLESS, '0'],
+      ['incr', 'k'],
+      ['exec'],
+      ['get', 'k'],
+    ];
+    await a.send(words.map((each) => request(...each)).join(''));
+    await untilBusy(b);
+    expect(await ask(b, 'script', 'kill')).toBe('+OK\r\n');
+    for (let i = 0; i < 4; i++) await a.read();
+    expect((await a.read()).raw).toMatch(/^\*3\r\n\+OK\r\n-ERR Script killed[^\r]*\r\n:2\r\n$/);
+    expect((await a.read()).raw).toBe('$1\r\n2\r\n');
+  });
 
-  test.skipIf(skip)("a killed script's client may be gone", async () => {
+  test("a killed script's client may be gone", async () => {
     const gone = await node.connect();
     await gone.send(request('eval', ENDLESS, '0'));
     await untilBusy(b);
@@ -169,26 +158,20 @@ describe.each(suites)('$name', ({ start, skip }) => {
     expect(await ask(b, 'script', 'kill')).toBe('+OK\r\n');
     for (let answer = '-BUSY'; answer.startsWith('-BUSY'); ) answer = await ask(b, 'get', 'k');
   });
-});
 
-test.each([
-  ['lostlock', ours, false],
-  ['redis-server', real, !hasRedisServer],
-] as const)('%s: a script that has written cannot be killed', async (_name, start, skip) => {
-  if (skip) return;
-  const node = await start();
-  const [a, b] = [await node.connect(), await node.connect()];
-  await ask(a, 'config', 'set', 'busy-reply-threshold', '50');
-  await a.send(request('eval', WRITER, '1', 'k'));
-  await untilBusy(b);
-  expect(await ask(b, 'script', 'kill')).toBe(
-    '-UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.\r\n',
-  );
-  expect(await ask(b, 'get', 'k')).toMatch(/^-BUSY/);
-  a.close();
-  b.close();
-  await node.stop();
-});
+  // The last one: redis-server can only be stopped hereafter.
+  test('a script that has written cannot be killed', async () => {
+    await a.send(request('eval', WRITER, '1', 'k'));
+    await untilBusy(b);
+    expect(await ask(b, 'script', 'kill')).toBe(
+      '-UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.\r\n',
+    );
+    expect(await ask(b, 'get', 'k')).toMatch(/^-BUSY/);
+  });
+}
+
+describe('lostlock', () => converse(ours));
+describe.skipIf(!hasRedisServer)('redis-server (needs redis-server)', () => converse(real));
 
 describe('on a clock that a test moves', () => {
   let host: TestHost;
