@@ -16,7 +16,9 @@ An in-process Redis-protocol server, made for locks. Parameters are redis.conf's
   --unixsocket PATH      listen on a unix socket besides
   --requirepass WORD     what AUTH must give
   --databases 16, --maxclients 10000, --notify-keyspace-events KEA, --maxmemory 100mb ...
+  --dir PATH, --dbfilename NAME   the dump file: read at the start, written by SAVE and BGSAVE
 Options:
+  --replicas N           so many further servers that follow this one
   --port-file FILE       write the port there once the server listens
   --url-file FILE        write the redis:// URL there once the server listens
   --loglevel LEVEL       debug, verbose, notice or warning; notice by default
@@ -30,6 +32,7 @@ interface Invocation {
   readonly settings: Partial<Settings>;
   portFile?: string;
   urlFile?: string;
+  replicas?: number;
   level: (typeof LEVELS)[number];
   exitWithParent: boolean;
 }
@@ -56,6 +59,7 @@ function parse(argv: readonly string[]): Invocation {
   for (let flag = args.shift(); flag !== undefined; flag = args.shift()) {
     if (flag === '--port-file') invocation.portFile = takeValue(args, flag);
     else if (flag === '--url-file') invocation.urlFile = takeValue(args, flag);
+    else if (flag === '--replicas') invocation.replicas = count(flag, takeValue(args, flag));
     else if (flag === '--exit-with-parent') invocation.exitWithParent = true;
     else if (flag === '--loglevel') invocation.level = level(takeValue(args, flag));
     else if (flag.startsWith('--')) setting(settings, flag, takeValue(args, flag));
@@ -73,6 +77,10 @@ function level(word: string): Invocation['level'] {
   return (
     LEVELS.find((each) => each === word) ?? usage(`--loglevel ${word}: allowed are ${LEVELS.join(', ')}`)
   );
+}
+
+function count(flag: string, word: string): number {
+  return /^\d{1,3}$/.test(word) ? Number(word) : usage(`${flag} ${word}: allowed are whole numbers`);
 }
 
 function setting(settings: Record<string, unknown>, flag: string, value: string): void {
@@ -96,6 +104,7 @@ async function serve(invocation: Invocation): Promise<void> {
     port,
     host: bind,
     settings,
+    ...(invocation.replicas !== undefined && { replicas: invocation.replicas }),
     ...(unixsocket !== '' && { unixSocket: unixsocket }),
     ...(requirepass !== '' && { password: requirepass }),
     log(grade, text) {
@@ -107,6 +116,7 @@ async function serve(invocation: Invocation): Promise<void> {
   if (invocation.exitWithParent) process.stdin.resume().once('end', () => stop(server));
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${server.url}\n`);
+  for (const replica of server.replicas) console.log(`Replica ready tcp ${replica.port}`);
   console.log(`Ready to accept connections tcp ${server.port}`);
 }
 

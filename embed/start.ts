@@ -1,8 +1,11 @@
 /** startServer: a node on the real clock with its listeners, as users embed it. */
+import { basename, dirname, resolve } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { fromText } from '../protocol/bytes.ts';
+import { RdbError } from '../keyspace/rdb/errors.ts';
+import { fromText, toBuffer } from '../protocol/bytes.ts';
 import { connectInMemory } from '../server/memory.ts';
 import { nodeHost } from '../server/node-host.ts';
+import { replicateFrom } from '../server/role.ts';
 import { type LogLevel, Server } from '../server/server.ts';
 import { parameters, type Settings } from '../server/settings.ts';
 import { Listener } from '../server/tcp.ts';
@@ -28,6 +31,13 @@ export interface StartOptions {
   readonly settings?: Partial<Settings>;
   /** Keys to begin with. */
   readonly seed?: Seed;
+  /**
+   * A dump file, by path: read at the start if it is there, written by SAVE and BGSAVE. `settings.dir` and
+   * `settings.dbfilename` mean the same. By default nothing is read and nothing written.
+   */
+  readonly rdbFile?: string;
+  /** So many further servers that follow this one; 0 by default. */
+  readonly replicas?: number;
   /** False: the server does not keep the process alive. True by default. */
   readonly keepAlive?: boolean;
   readonly log?: (level: LogLevel, text: string) => void;
@@ -41,6 +51,8 @@ const OPTIONS = [
   'databases',
   'settings',
   'seed',
+  'rdbFile',
+  'replicas',
   'keepAlive',
   'log',
 ];
@@ -53,6 +65,8 @@ function checkOptions(options: StartOptions): void {
   if (options.unixSocket !== undefined) checkString('unixSocket', options.unixSocket);
   if (options.password !== undefined) checkString('password', options.password);
   if (options.databases !== undefined) checkInteger('databases', options.databases, 1, 2 ** 31 - 1);
+  if (options.rdbFile !== undefined) checkString('rdbFile', options.rdbFile);
+  if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
   checkNames(options.settings ?? {}, Object.keys(parameters), 'settings');
   for (const [name, value] of Object.entries(options.settings ?? {})) {
     const { initial } = parameters[name as keyof Settings];
@@ -70,14 +84,23 @@ export class LostlockServer implements AsyncDisposable {
   readonly connector: ConnectorClass;
   /** TypeScript functions that stand in for Lua scripts. */
   readonly scripts: ScriptRegistry;
+  /** The servers that follow this one, as `replicas` asked for; `stop` stops them, too. */
+  readonly replicas: readonly LostlockServer[];
   readonly #listeners: readonly Listener[];
   readonly #interceptor: Interceptor;
   readonly #password: string | undefined;
 
-  constructor(node: Server, options: StartOptions, port: number, listeners: readonly Listener[]) {
+  constructor(
+    node: Server,
+    options: StartOptions,
+    port: number,
+    listeners: readonly Listener[],
+    replicas: readonly LostlockServer[] = [],
+  ) {
     this.node = node;
     this.host = options.host ?? '127.0.0.1';
     this.port = port;
+    this.replicas = replicas;
     this.connector = connectorFor(() => this.connect());
     this.#listeners = listeners;
     this.scripts = new ScriptRegistry(node);
@@ -159,6 +182,7 @@ export class LostlockServer implements AsyncDisposable {
 
   /** Closes every connection and listener; resolves when no handle is left. A second call does nothing more. */
   async stop(): Promise<void> {
+    await Promise.all(this.replicas.map((replica) => replica.stop()));
     this.node.stop();
     await Promise.all(this.#listeners.map((listener) => listener.close()));
   }
@@ -168,21 +192,72 @@ export class LostlockServer implements AsyncDisposable {
   }
 }
 
-/**
- * Starts a server, on a free port of 127.0.0.1 unless told otherwise. Rejects with a TypeError that names a wrong
- * option, and with Node's error when an address cannot be had.
- */
-export async function startServer(options: StartOptions = {}): Promise<LostlockServer> {
-  checkOptions(options);
+/** What replicas log in with. */
+const PRIMARY_PASSWORD = 'masterauth';
+
+/** The settings that the options amount to. */
+function settingsOf(options: StartOptions): Partial<Settings> {
   const settings: Partial<Settings> = { ...options.settings };
-  if (options.password !== undefined) settings.requirepass = fromText(options.password);
+  if (options.password !== undefined) {
+    settings.requirepass = fromText(options.password);
+    settings[PRIMARY_PASSWORD] ??= settings.requirepass;
+  }
   if (options.databases !== undefined) settings.databases = options.databases;
   if (options.host !== undefined) settings.bind = options.host;
   if (options.unixSocket !== undefined) settings.unixsocket = fromText(options.unixSocket);
-  const node = new Server(nodeHost(), { settings, ...(options.log && { log: options.log }) });
-  if (options.seed !== undefined) seed(node, options.seed);
-  const listeners: Listener[] = [];
+  if (options.rdbFile !== undefined) {
+    settings.dir = fromText(dirname(resolve(options.rdbFile)));
+    settings.dbfilename = fromText(basename(options.rdbFile));
+  }
+  return settings;
+}
+
+/** Begins with what the dump file holds, if the user asked for one. */
+function openDumpFile(node: Server, { dir, dbfilename }: Partial<Settings>): void {
+  if (dir === undefined && dbfilename === undefined) return;
   try {
+    node.dumpFile.open();
+  } catch (error) {
+    if (!(error instanceof RdbError)) throw error;
+    const path = resolve(
+      ...[node.settings.dir, node.settings.dbfilename].map((part) => toBuffer(part).toString()),
+    );
+    throw new Error(`lostlock: the dump file ${path} cannot be loaded: ${error.message}`, { cause: error });
+  }
+}
+
+/** Starts a server that follows the other, and waits until it has caught up. */
+async function startReplica(primary: Server, options: StartOptions, port: number): Promise<LostlockServer> {
+  const { rdbFile: _, unixSocket: _path, seed: _data, replicas: _count, ...rest } = options;
+  const { dir: _dir, dbfilename: _name, ...settings } = rest.settings ?? {};
+  const replica = await startServer({ ...rest, port: 0, settings });
+  const { node } = replica;
+  const host = options.host ?? '127.0.0.1';
+  const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+  node.unit(() => replicateFrom(node, anywhere[host] ?? host, port));
+  const { clock } = primary.host;
+  while (node.primary?.linkUp !== true || node.replication.offset < primary.replication.offset) {
+    await new Promise<void>((wake) => clock.at(clock.now() + 1, wake));
+  }
+  return replica;
+}
+
+/**
+ * Starts a server, on a free port of 127.0.0.1 unless told otherwise. Rejects with a TypeError that names a wrong
+ * option, with Node's error when an address cannot be had, and with an Error that names a dump file that cannot be loaded.
+ */
+export async function startServer(options: StartOptions = {}): Promise<LostlockServer> {
+  checkOptions(options);
+  const settings = settingsOf(options);
+  const node = new Server(nodeHost(toBuffer(settings.dir ?? '.').toString()), {
+    settings,
+    ...(options.log && { log: options.log }),
+  });
+  const listeners: Listener[] = [];
+  const replicas: LostlockServer[] = [];
+  try {
+    openDumpFile(node, settings);
+    if (options.seed !== undefined) seed(node, options.seed);
     const tcp = new Listener(node);
     listeners.push(tcp);
     const { port } = await tcp.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
@@ -193,8 +268,10 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
       await unix.listen({ path: options.unixSocket });
     }
     if (options.keepAlive === false) for (const listener of listeners) listener.unref();
-    return new LostlockServer(node, options, port, listeners);
+    for (let i = 0; i < (options.replicas ?? 0); i++) replicas.push(await startReplica(node, options, port));
+    return new LostlockServer(node, options, port, listeners, replicas);
   } catch (error) {
+    await Promise.all(replicas.map((replica) => replica.stop()));
     node.stop();
     await Promise.all(listeners.map((listener) => listener.close()));
     throw error;

@@ -38,7 +38,11 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
   *persistence(server) {
     yield ['loading', 0];
     yield ['async_loading', 0];
-    yield ['rdb_bgsave_in_progress', 0];
+    yield ['rdb_changes_since_last_save', server.dumpFile.changes];
+    yield ['rdb_bgsave_in_progress', server.dumpFile.saving ? 1 : 0];
+    yield ['rdb_last_save_time', server.dumpFile.savedAt];
+    yield ['rdb_last_bgsave_status', server.dumpFile.status];
+    yield ['rdb_saves', server.dumpFile.saves];
     yield ['aof_enabled', server.settings.appendonly ? 1 : 0];
   },
   *stats(server) {

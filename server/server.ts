@@ -1,6 +1,5 @@
 /** A Redis node: owns databases, clients, time and statistics, and wires the mechanisms together. Transports attach connections to it. */
-import type { EncodingLimits } from '../keyspace/encoding.ts';
-import { defaultLimits } from '../keyspace/encoding.ts';
+import { defaultLimits, type EncodingLimits } from '../keyspace/encoding.ts';
 import { ExpiryWheel } from '../keyspace/expiry-wheel.ts';
 import { type Deadline, Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
@@ -11,6 +10,7 @@ import { Blocking } from './blocking.ts';
 import { Client, IN_MULTI, SCRIPT, UNAUTHENTICATED } from './client.ts';
 import { type Command, commandCount } from './command.ts';
 import { commandTable, type Table } from './commands/index.ts';
+import { DumpFile } from './dump-file.ts';
 import { execute, GATE_LIMITED_MEMORY } from './execute.ts';
 import { Expiry } from './expiry.ts';
 import type { Connection, Host } from './host.ts';
@@ -82,7 +82,7 @@ export class Server {
   /** May answer, delay or drop a request instead of us (tests); true: it did. */
   interceptor: ((client: Client, argv: Bytes[]) => boolean) | undefined;
   readonly log: (level: LogLevel, text: string) => void;
-
+  readonly dumpFile = new DumpFile(this);
   readonly #dbs: Keyspace[];
   #nextClient = 1;
   #effects: Effect[] = [];

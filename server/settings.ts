@@ -15,8 +15,11 @@ export class BadSetting {
 
 type Reader<T> = (text: Bytes) => T | BadSetting;
 
-/** One parameter: its default, how its text is read and printed, and whether it is fixed once running. */
-function parameter<T>(initial: T, read: Reader<T>, print: (value: T) => Bytes, fixed = false) {
+/** Whether CONFIG SET refuses it, as immutable or as protected. */
+type Fixed = boolean | 'protected';
+
+/** One parameter: its default, how its text is read and printed, and whether it is fixed once running, or protected. */
+function parameter<T>(initial: T, read: Reader<T>, print: (value: T) => Bytes, fixed: Fixed = false) {
   return { initial, read, print, fixed };
 }
 
@@ -69,7 +72,7 @@ function flag(initial: boolean, fixed = false) {
   return parameter<boolean>(initial, read, (value) => (value ? 'yes' : 'no'), fixed);
 }
 
-function text(initial: Bytes, fixed = false) {
+function text(initial: Bytes, fixed: Fixed = false) {
   return parameter<Bytes>(
     initial,
     (value) => value,
@@ -106,8 +109,8 @@ export const parameters = {
   appendonly: flag(false),
   appendfsync: text('everysec'),
   save: text(''),
-  dir: text('.'),
-  dbfilename: text('dump.rdb'),
+  dir: text('.', 'protected'),
+  dbfilename: text('dump.rdb', 'protected'),
   'replica-read-only': flag(true),
   'replica-serve-stale-data': flag(true),
   'replica-priority': integer(100),

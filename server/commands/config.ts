@@ -42,7 +42,9 @@ function set(client: Client, argv: readonly Bytes[]): Reply {
     const word = argv[at] as Bytes;
     const name = lookUp(word) ?? fail(`ERR Unknown option or number of arguments for CONFIG SET - '${word}'`);
     const parameter = parameters[name];
-    if (parameter.fixed) refuse(word, "can't set immutable config");
+    if (parameter.fixed !== false) {
+      refuse(word, `can't set ${parameter.fixed === true ? 'immutable' : parameter.fixed} config`);
+    }
     if (changes.has(name)) refuse(word, 'duplicate parameter');
     const value = parameter.read(argv[at + 1] as Bytes);
     if (value instanceof BadSetting) refuse(word, value.why);

@@ -3,9 +3,9 @@
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
-import { OK, type Reply, Verbatim } from '../../protocol/reply.ts';
+import { OK, type Reply, SimpleString, Verbatim } from '../../protocol/reply.ts';
 import { integer } from '../arguments.ts';
-import type { Client } from '../client.ts';
+import { type Client, IN_MULTI } from '../client.ts';
 import { defineCommands } from '../command.ts';
 import { info } from '../info.ts';
 import type { Server } from '../server.ts';
@@ -107,5 +107,38 @@ export const serverCommands = defineCommands('server', {
     categories: ['dangerous'],
     tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
     run: (client, argv) => new Verbatim('txt', info(client.server, argv.slice(1))),
+  },
+  save: {
+    summary: 'Writes the dump file before it answers.',
+    since: '1.0.0',
+    complexity: 'O(N) with N the number of keys',
+    arity: 1,
+    flags: ['admin', 'noscript', 'no_async_loading', 'no_multi'],
+    run(client) {
+      client.server.dumpFile.save();
+      return OK;
+    },
+  },
+  bgsave: {
+    summary: 'Writes the dump file a moment later.',
+    since: '1.0.0',
+    complexity: 'O(N) with N the number of keys',
+    arity: -1,
+    flags: ['admin', 'noscript', 'no_async_loading'],
+    run(client, argv) {
+      if (argv.length > 2 || (argv.length === 2 && asciiUpper(argv[1] as Bytes) !== 'SCHEDULE')) fail(SYNTAX);
+      client.server.dumpFile.saveLater();
+      return new SimpleString(`Background saving ${client.has(IN_MULTI) ? 'scheduled' : 'started'}`);
+    },
+  },
+  lastsave: {
+    summary: 'Answers when the dump file was last written, in seconds since the epoch.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['loading', 'stale', 'fast'],
+    categories: ['admin', 'dangerous'],
+    tips: ['nondeterministic_output'],
+    run: (client) => client.server.dumpFile.savedAt,
   },
 });
