@@ -72,7 +72,7 @@ test('a dump file is written by SAVE and BGSAVE, and read at the next start', as
     await redis.multi().select(2).rpush('list', 'a', 'b').exec();
     expect(await redis.bgsave()).toBe('Background saving started');
     await until(async () => /rdb_bgsave_in_progress:0/.test(String(await redis.info('persistence'))));
-    expect(await redis.info('persistence')).toMatch(/rdb_changes_since_last_save:0\r\n[^]*rdb_saves:2\r/);
+    expect(await redis.info('persistence')).toMatch(/rdb_changes_since_last_save:0\r\n[\s\S]*rdb_saves:2\r/);
     expect(await redis.multi().bgsave().exec()).toEqual([[null, 'Background saving scheduled']]);
     await expect(redis.call('BGSAVE', 'x')).rejects.toThrow('ERR syntax error');
     await expect(redis.call('BGSAVE', 'SCHEDULE', 'x')).rejects.toThrow('ERR syntax error');
