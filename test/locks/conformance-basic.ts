@@ -155,9 +155,10 @@ function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
     a.on('lost', (event) => lost.push(event.lock));
     const { signal } = held;
     const next = await make(b, name).acquire();
-    expect(signal.aborted).toBe(true);
-    expect(signal.reason).toBeInstanceOf(LockLost);
+    // What it believes is reckoned at once; the signal is a timer, which a crowded machine rings late.
     expect(() => held.assertHeld()).toThrow(LockLost);
+    await until(() => signal.aborted, { what: 'the signal' });
+    expect(signal.reason).toBeInstanceOf(LockLost);
     await expect(held.extend()).rejects.toThrow(LockLost);
     await expect(held.release()).rejects.toThrow(LockLost);
     expect(lost).toEqual([name]);
