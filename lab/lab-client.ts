@@ -54,17 +54,19 @@ export function openClient(
   }
   const driven = new Map<PropertyKey, Method>();
   const drive = (method: Method): Method => {
-    return (...args) =>
-      world.isInside
-        ? method(...args)
-        : new Driven(
-            world,
-            actor.call(() => method(...args)),
-          );
+    return (...args) => {
+      // The client's connection and timers are its actor's, whoever asks.
+      if (world.isInside && world.running === actor) return method(...args);
+      const called = actor.call(() => method(...args));
+      return world.isInside ? called : new Driven(world, called);
+    };
   };
   const wrap = (name: PropertyKey, method: Method): Method => {
     const bound = method.bind(redis);
     if (DIRECT.has(name)) return bound;
+    if (name === 'duplicate') {
+      return (override) => openClient(Ioredis, actor, where, { ...options, ...(override as RedisOptions) });
+    }
     if (!PIPELINES.has(name)) return drive(bound);
     return (...args) => {
       // multi({ pipeline: false }) sends MULTI at once: then it is a command like any other.
