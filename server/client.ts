@@ -60,6 +60,9 @@ export class Watch implements Watcher {
 /** More output than this is handed over before the end of the batch: a string cannot grow beyond 512 MB. */
 const OUT_MAX = 64 * 1024 ** 2;
 
+/** So much output is never too much: Redis keeps it in a buffer that it does not count. */
+const UNLIMITED = 16 * 1024;
+
 export class Client implements Receiver {
   readonly id: number;
   readonly server: Server;
@@ -69,6 +72,8 @@ export class Client implements Receiver {
   readonly limits: DecodeLimits;
   readonly createdAt: Millis;
   usedAt: Millis;
+  /** When bytes last came; kept only where `timeout` asks for it. */
+  heardAt: Millis;
   db: Keyspace;
   protocol: 2 | 3 = 2;
   /** The states above, as bits. */
@@ -95,6 +100,7 @@ export class Client implements Receiver {
   closing = false;
   gone = false;
   #draining = false;
+  #mute = false;
 
   constructor(server: Server, id: number, connection: Connection | undefined) {
     this.server = server;
@@ -103,12 +109,14 @@ export class Client implements Receiver {
     this.db = server.db(0);
     this.createdAt = server.now;
     this.usedAt = server.now;
+    this.heardAt = server.now;
     this.limits = server.decodeLimits();
     this.decoder = new RequestDecoder(this.limits);
   }
 
   receive(chunk: Uint8Array): void {
     if (this.gone || this.closing) return;
+    if (this.server.settings.timeout > 0) this.heardAt = this.server.host.clock.now();
     this.decoder.write(chunk);
     this.drain();
     this.server.settle();
@@ -190,10 +198,17 @@ export class Client implements Receiver {
 
   /** Queues encoded bytes. */
   write(bytes: Bytes): void {
-    if (this.connection === undefined || this.gone || bytes === '') return;
+    if (this.connection === undefined || this.gone || this.#mute || bytes === '') return;
     if (this.#out.length === 0) this.server.hasOutput(this);
     if (this.#out.length + bytes.length > OUT_MAX) this.#send();
     this.#out += bytes;
+    if (this.#out.length > UNLIMITED) this.server.outputLimits.check(this);
+  }
+
+  /** Drops the queued output and all that would follow: the client is about to be cut off. */
+  mute(): void {
+    this.#mute = true;
+    this.#out = '';
   }
 
   /** Bytes of output that the far end has not taken. */
@@ -211,6 +226,9 @@ export class Client implements Receiver {
   #send(): void {
     this.connection?.send(this.#out);
     this.#out = '';
+    if (this.connection !== undefined && this.connection.pending > UNLIMITED) {
+      this.server.outputLimits.check(this);
+    }
   }
 
   /** Closes the connection once everything queued is delivered. */

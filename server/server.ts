@@ -14,7 +14,9 @@ import { DumpFile } from './dump-file.ts';
 import { execute, GATE_LIMITED_MEMORY } from './execute.ts';
 import { Expiry } from './expiry.ts';
 import type { Connection, Host } from './host.ts';
+import { Idle } from './idle.ts';
 import { Notifications } from './notifications.ts';
+import { OutputLimits } from './output-limits.ts';
 import { Pausing } from './pausing.ts';
 import { PubSub } from './pubsub.ts';
 import type { ReplicaSide } from './replica.ts';
@@ -55,6 +57,8 @@ export class Server {
   readonly pausing = new Pausing(this);
   readonly replication: Replication;
   readonly scripts: Scripts;
+  readonly idle = new Idle(this);
+  readonly outputLimits = new OutputLimits(this);
   readonly slowScript: SlowScript;
   readonly waiting = new Waiting(this);
   /** The primary that this node follows; undefined: it is a primary itself. */
@@ -160,6 +164,8 @@ export class Server {
     encoding.listMaxListpackSize = settings['list-max-listpack-size'];
     for (const client of this.clients.values()) client.limits.maxBulk = settings['proto-max-bulk-len'];
     this.gate(GATE_LIMITED_MEMORY, settings.maxmemory > 0);
+    this.idle.configure();
+    this.outputLimits.configure();
     this.replication.configure();
     this.notifications.configure(settings['notify-keyspace-events']);
     this.listen();
@@ -212,6 +218,7 @@ export class Server {
   /** The client's connection is gone. */
   forget(client: Client): void {
     this.clients.delete(client.id);
+    this.outputLimits.forget(client);
     this.blocking.forget(client);
     this.unwatch(client);
     this.pubsub.forget(client);
@@ -374,16 +381,16 @@ export class Server {
   }
 
   /** A mistake of ours: answered as an error, counted, logged; the connection lives on. */
-  internalError(command: Command | undefined, error: unknown): ReplyError {
+  internalError(command: Command, error: unknown): ReplyError {
     this.stats.internalErrors++;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    const name = command?.fullName ?? 'unknown';
-    this.log('warning', `Internal error in ${name}: ${text}`);
-    return new ReplyError(`ERR internal error in '${name}' command`);
+    this.log('warning', `Internal error in ${command.fullName}: ${text}`);
+    return new ReplyError(`ERR internal error in '${command.fullName}' command`);
   }
 
   /** Lets go of timers and connections; the databases stay readable. */
   stop(): void {
+    this.idle.stop();
     this.expiry.cancel();
     this.slowScript.stop();
     this.replication.stop();

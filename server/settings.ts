@@ -90,6 +90,50 @@ function eventClasses() {
   return parameter<Bytes>('', read, (value) => value);
 }
 
+/** The kinds of clients whose output is limited apart. */
+export const OUTPUT_CLASSES = ['normal', 'slave', 'pubsub'] as const;
+export type OutputClass = (typeof OUTPUT_CLASSES)[number];
+
+/** In bytes and seconds; 0: no limit. */
+export interface OutputLimit {
+  readonly hard: number;
+  readonly soft: number;
+  readonly seconds: number;
+}
+
+/** Reads client-output-buffer-limit: `class hard soft seconds` groups. */
+export function parseOutputLimits(text: Bytes): Map<OutputClass, OutputLimit> | BadSetting {
+  const words = text.split(' ').filter((word) => word !== '');
+  if (words.length % 4 !== 0) {
+    return new BadSetting('Wrong number of arguments in buffer limit configuration.');
+  }
+  const limits = new Map<OutputClass, OutputLimit>();
+  for (let at = 0; at < words.length; at += 4) {
+    const name = asciiLower(words[at] as Bytes);
+    const which = name === 'replica' ? 'slave' : OUTPUT_CLASSES.find((each) => each === name);
+    if (which === undefined) {
+      return new BadSetting('Invalid client class specified in buffer limit configuration.');
+    }
+    const hard = parseMemory(words[at + 1] as Bytes);
+    const soft = parseMemory(words[at + 2] as Bytes);
+    const seconds = parseSafeInteger(words[at + 3] as Bytes) ?? -1;
+    if (hard === undefined || soft === undefined || seconds < 0) {
+      return new BadSetting('Error in hard, soft or soft_seconds setting in buffer limit configuration.');
+    }
+    limits.set(which, { hard, soft, seconds });
+  }
+  return limits;
+}
+
+function outputLimits() {
+  const read = (text: Bytes): Bytes | BadSetting => {
+    const limits = parseOutputLimits(text);
+    return limits instanceof BadSetting ? limits : text;
+  };
+  const initial = 'normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60';
+  return parameter<Bytes>(initial, read, (value) => value);
+}
+
 /** Every parameter that means something here. */
 export const parameters = {
   port: integer(6379, 0, 65535, true),
@@ -103,6 +147,7 @@ export const parameters = {
   'maxmemory-policy': text('noeviction'),
   // V8's longest string is 24 bytes short of Redis' own maximum.
   'proto-max-bulk-len': memory(512 * 1024 ** 2, 1024 ** 2),
+  'client-output-buffer-limit': outputLimits(),
   'client-query-buffer-limit': memory(1024 ** 3, 1024 ** 2),
   'notify-keyspace-events': eventClasses(),
   'busy-reply-threshold': integer(5000),

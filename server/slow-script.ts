@@ -4,6 +4,7 @@ import { fail } from '../protocol/errors.ts';
 import { OK, type Reply, ReplyError } from '../protocol/reply.ts';
 import type { Execution } from '../scripting/execution.ts';
 import type { Client } from './client.ts';
+import type { Command } from './command.ts';
 import { GATE_BUSY } from './execute.ts';
 import type { Timer } from './host.ts';
 import type { Server } from './server.ts';
@@ -148,7 +149,7 @@ export class SlowScript {
       return execution.step(this.#pace.slice);
     } catch (error) {
       if (error instanceof ReplyError) return error;
-      return this.#server.internalError(this.#running?.client.lastCommand, error);
+      return this.#server.internalError(this.#running?.client.lastCommand as Command, error);
     }
   }
 

@@ -1,0 +1,48 @@
+/** The `timeout` setting: clients that have said nothing for so long are let go. */
+import { PRIMARY_LINK, REPLICA_LINK } from './client.ts';
+import type { Timer } from './host.ts';
+import type { Server } from './server.ts';
+
+const BEAT = 1000;
+
+export class Idle {
+  readonly #server: Server;
+  #timer: Timer | undefined;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** Follows the setting. */
+  configure(): void {
+    if (this.#server.settings.timeout === 0) this.stop();
+    else if (this.#timer === undefined) this.#arm();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #arm(): void {
+    const { clock } = this.#server.host;
+    this.#timer = clock.at(clock.now() + BEAT, () => {
+      this.#arm();
+      this.#review();
+    });
+  }
+
+  // Replicas, waiting clients and subscribers have nothing to say, and are spared.
+  #review(): void {
+    const server = this.#server;
+    const seconds = (at: number): number => Math.floor(at / 1000);
+    const now = seconds(server.host.clock.now());
+    for (const client of [...server.clients.values()]) {
+      const spared = client.has(REPLICA_LINK | PRIMARY_LINK) || client.blocked !== undefined;
+      if (spared || client.subscriptions > 0) continue;
+      if (now - seconds(client.heardAt) <= server.settings.timeout) continue;
+      client.close();
+    }
+    server.settle();
+  }
+}
