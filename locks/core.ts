@@ -17,6 +17,8 @@ export interface LocksOptions {
   driftFactor?: number;
   /** After an unclean end (crash, loss) a lock stays closed this much longer. A clean release opens it at once. Default 0. */
   lockDelayMs?: number;
+  /** The watchdog lets a hold end that was kept longer: a holder that hangs does not keep others out for ever. */
+  maxHoldMs?: number;
   /** A grant must reach that many replicas (WAIT, on the same connection), or it is rolled back. */
   replicas?: number | 'all';
   /** How long to wait for the replicas. Default 1,000. */
@@ -43,7 +45,7 @@ export class Core {
   readonly servers: readonly LockServer[];
   readonly owners: Owners;
   readonly events = new LockEvents();
-  readonly watchdog = new Watchdog();
+  readonly watchdog: Watchdog;
   readonly leaseMs: number;
   readonly maxSleepMs: number;
   readonly driftFactor: number;
@@ -55,6 +57,7 @@ export class Core {
 
   constructor(servers: readonly LockServer[], options: LocksOptions) {
     this.servers = servers;
+    this.watchdog = new Watchdog(options.maxHoldMs);
     this.owners = new Owners(options.clientId);
     this.leaseMs = options.leaseMs ?? 30_000;
     this.maxSleepMs = options.maxSleepMs ?? 5000;

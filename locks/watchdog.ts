@@ -15,6 +15,7 @@ const TOGETHER = 1 / 12;
 
 interface Entry {
   readonly hold: Hold;
+  readonly since: number;
   dueAt: number;
   busy: boolean;
 }
@@ -28,14 +29,17 @@ export class Watchdog {
   readonly #entries = new Map<Hold, Entry>();
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
+  readonly #maxHoldMs: number;
 
-  get size(): number {
-    return this.#entries.size;
+  /** @param maxHoldMs how long a hold is renewed at most, in milliseconds */
+  constructor(maxHoldMs = Number.POSITIVE_INFINITY) {
+    this.#maxHoldMs = maxHoldMs;
   }
 
   add(hold: Hold): void {
-    const dueAt = Date.now() + hold.leaseMs / 3;
-    this.#entries.set(hold, { hold, dueAt, busy: false });
+    const since = Date.now();
+    const dueAt = since + hold.leaseMs / 3;
+    this.#entries.set(hold, { hold, since, dueAt, busy: false });
     this.#wakeAt(dueAt);
   }
 
@@ -66,6 +70,9 @@ export class Watchdog {
   #tick(): void {
     this.#wakesAt = Number.POSITIVE_INFINITY;
     const now = Date.now();
+    for (const { hold, since } of this.#entries.values()) {
+      if (now - since >= this.#maxHoldMs) this.#entries.delete(hold); // It ends with the lease it has.
+    }
     const due = [...this.#entries.values()].filter(
       ({ hold, dueAt, busy }) => !busy && dueAt - hold.leaseMs * TOGETHER <= now,
     );

@@ -1,0 +1,27 @@
+/** The failures of the catalogue in the lab, over many seeds: the naive form fails wherever its fault fires, ours never. */
+import { expect, test } from 'vitest';
+import { sampleOf } from '../support/long.ts';
+import { acquiring } from './failures/acquiring.ts';
+import { type Failure, inLab } from './failures/lab.ts';
+import { unknown } from './failures/unknown.ts';
+import { waiting } from './failures/waiting.ts';
+
+const SEEDS = sampleOf(100, 3);
+
+const failures: readonly Failure[] = [...acquiring, ...unknown, ...waiting];
+
+test.each(failures.map((failure) => [failure.id, failure.title, failure] as const))(
+  '%s: %s',
+  async (_id, _title, failure) => {
+    let fired = 0;
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const naive = await inLab(seed, (lab) => failure.naive(lab));
+      if (naive !== null) {
+        fired++;
+        expect(naive, `the naive form, seed ${seed}`).not.toEqual([]);
+      }
+      expect(await inLab(seed, (lab) => failure.ours(lab)), `ours, seed ${seed}`).toEqual([]);
+    }
+    expect(fired, 'seeds under which the fault fired').toBeGreaterThanOrEqual(SEEDS / 4);
+  },
+);

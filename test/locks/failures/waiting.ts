@@ -1,0 +1,435 @@
+/** Failures S70 to S120: waiting and being woken, renewing, and what is particular to each kind of lock. */
+import type { Redis } from 'ioredis';
+import type { Failure, Lab } from './lab.ts';
+
+const L = 'lock';
+const CHANNEL = 'channel';
+const swallow = (): void => {};
+
+/** Waits for the lock by hand: looks, subscribes, and sleeps until a message or the end of the lease it saw. */
+async function waitByHand(
+  redis: Redis,
+  messages: Redis,
+  betweenTheTwo: () => Promise<void> = async () => {},
+) {
+  while ((await redis.set(L, 'B', 'PX', 30_000, 'NX')) !== 'OK') {
+    const left = await redis.pttl(L);
+    await betweenTheTwo();
+    await messages.subscribe(CHANNEL);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, left);
+      messages.once('message', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
+
+/** How long the waiting took after the release. */
+const late = (ms: number): string[] => (ms > 3000 ? [`woken ${ms} ms after the release`] : []);
+
+const missedMessage: Failure = {
+  id: 'S70, S75; Redisson 2007, 5761, 5762, 6026',
+  title: 'the message of the release is lost with the connection that should have heard it',
+  naive: async (lab) => {
+    const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
+    await a.set(L, 'A', 'PX', 30_000, 'NX');
+    const waiting = lab.as('B', () => waitByHand(b, messages));
+    await lab.advance(lab.between(100, 1000));
+    await lab.raw.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await a.multi().del(L).publish(CHANNEL, '0').exec();
+    const at = Date.now();
+    await waiting;
+    return late(Date.now() - at);
+  },
+  ours: async (lab) => {
+    const [a, b] = [await lab.locks('A'), await lab.locks('B', { maxSleepMs: 600_000 })];
+    const held = await a.reentrant(L).acquire();
+    const waiting = lab.as('B', () => b.reentrant(L).acquire());
+    await lab.advance(lab.between(100, 1000));
+    await lab.raw.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await held.release();
+    const at = Date.now();
+    await waiting;
+    return late(Date.now() - at);
+  },
+};
+
+const lookThenSubscribe: Failure = {
+  id: 'S71; Redisson 3018, 5070',
+  title: 'the lock is released between the look and the subscription',
+  naive: async (lab) => {
+    const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
+    await a.set(L, 'A', 'PX', 30_000, 'NX');
+    let at = 0;
+    await lab.as('B', () =>
+      waitByHand(b, messages, async () => {
+        if (at > 0) return;
+        await a.multi().del(L).publish(CHANNEL, '0').exec();
+        at = Date.now();
+      }),
+    );
+    return late(Date.now() - at);
+  },
+  ours: async (lab) => {
+    const [a, b] = [await lab.locks('A'), await lab.locks('B', { maxSleepMs: 600_000 })];
+    const held = await a.simple(L).acquire();
+    const waiting = lab.as('B', () => b.simple(L).acquire());
+    await lab.advance(lab.between(0, 30)); // Somewhere among connecting, subscribing and looking again.
+    await held.release();
+    const at = Date.now();
+    await waiting;
+    return late(Date.now() - at);
+  },
+};
+
+const WAITERS = 20;
+
+/** How many scripts and SETs ran between now and the end of `body`. */
+async function counting(lab: Lab, body: () => Promise<unknown>): Promise<number> {
+  const calls = async (): Promise<number> => {
+    const stats = await lab.raw.info('commandstats');
+    return [...stats.matchAll(/cmdstat_(?:set|eval|evalsha):calls=(\d+)/g)].reduce(
+      (sum, [, n]) => sum + Number(n),
+      0,
+    );
+  };
+  const before = await calls();
+  await body();
+  return (await calls()) - before;
+}
+
+const herd: Failure = {
+  id: 'S76, S110',
+  title: 'one release wakes everybody',
+  naive: async (lab) => {
+    const a = await lab.redis('A');
+    await a.set(L, 'A', 'PX', 30_000, 'NX');
+    for (let i = 0; i < WAITERS; i++) {
+      const [redis, messages] = [await lab.redis(`B${i}`), await lab.redis(`B${i}`)];
+      lab.as(`B${i}`, () => waitByHand(redis, messages)).catch(swallow);
+    }
+    await lab.advance(lab.between(100, 1000));
+    const asked = await counting(lab, async () => {
+      await a.multi().del(L).publish(CHANNEL, '0').exec();
+      await lab.advance(50);
+    });
+    return asked > 3 ? [`${asked} requests for one release`] : [];
+  },
+  ours: async (lab) => {
+    const problems: string[] = [];
+    for (const kind of ['fair', 'queue'] as const) {
+      const a = await lab.locks('A');
+      await (await a[kind](L).acquire()).release(); // From now on the server knows the scripts.
+      const held = await a[kind](L).acquire();
+      for (let i = 0; i < WAITERS; i++) {
+        const locks = await lab.locks(`${kind}${i}`, { placeMs: 600_000 });
+        lab.as(`${kind}${i}`, () => locks[kind](L).acquire()).catch(swallow);
+      }
+      await lab.advance(lab.between(100, 1000));
+      const asked = await counting(lab, async () => {
+        await held.release();
+        await lab.advance(50);
+      });
+      if (asked > 3) problems.push(`${kind}: ${asked} requests for one release`);
+      await lab.raw.flushall();
+    }
+    return problems;
+  },
+};
+
+const watchdogStops: Failure = {
+  id: 'S81; Redisson 3193, 3712, 5697',
+  title: 'one renewal without an answer, and the watchdog is silent for ever',
+  naive: async (lab) => {
+    const a = await lab.redis('A', { commandTimeout: 100 });
+    await a.set(L, 'A', 'PX', 3000, 'NX');
+    lab
+      .as('A', async () => {
+        for (;;) {
+          await new Promise((resolve) => setTimeout(resolve, 1000));
+          await a.pexpire(L, 3000); // What it throws ends the loop.
+        }
+      })
+      .catch(swallow);
+    await lab.advance(lab.between(500, 990));
+    lab.replies('A').hold();
+    await lab.advance(700);
+    lab.replies('A').release();
+    await lab.advance(10_000);
+    return (await lab.raw.exists(L)) === 0 ? ['the lock ended though its holder lives'] : [];
+  },
+  ours: async (lab) => {
+    const a = await lab.locks('A', { leaseMs: 3000, requestTimeoutMs: 100 });
+    const held = await lab.as('A', () => a.simple(L).acquire());
+    await lab.advance(lab.between(500, 990));
+    lab.replies('A').hold();
+    await lab.advance(700);
+    lab.replies('A').release();
+    await lab.advance(10_000);
+    return (await lab.raw.exists(L)) === 0 || held.signal.aborted
+      ? ['the lock ended though its holder lives']
+      : [];
+  },
+};
+
+const renewalAfterRelease: Failure = {
+  id: 'S82; Redisson 1626, 1966, 7272',
+  title: 'a renewal that is under way brings a released lock back',
+  naive: async (lab) => {
+    const [a, second] = [await lab.redis('A'), await lab.redis('A')];
+    await a.set(L, 'A', 'PX', 3000, 'NX');
+    const renewal = (async () => {
+      if ((await a.get(L)) === 'A') {
+        await lab.advance(lab.between(10, 50));
+        await a.set(L, 'A', 'PX', 3000);
+      }
+    })();
+    await lab.advance(lab.between(4, 8));
+    await second.del(L);
+    await renewal;
+    return (await lab.raw.exists(L)) === 1 ? ['a lock that nobody has'] : [];
+  },
+  ours: async (lab) => {
+    const a = await lab.locks('A', { leaseMs: 900 });
+    const held = await lab.as('A', () => a.reentrant(L).acquire());
+    await lab.advance(lab.between(290, 310)); // Around the renewal.
+    await held.release();
+    await lab.advance(lab.between(1, 2000));
+    return (await lab.raw.exists(L)) === 1 ? ['a lock that nobody has'] : [];
+  },
+};
+
+const hungHolder: Failure = {
+  id: 'S84',
+  title: 'the watchdog keeps the lock of a holder that hangs',
+  naive: async (lab) => {
+    const [a, b] = [await lab.locks('A', { leaseMs: 1000 }), await lab.locks('B')];
+    await lab.as('A', () => a.simple(L).acquire());
+    const other = await b.simple(L).tryAcquire({ waitMs: 60_000 });
+    return other ? [] : ['nobody gets in for a minute'];
+  },
+  ours: async (lab) => {
+    const [a, b] = [await lab.locks('A', { leaseMs: 1000, maxHoldMs: 5000 }), await lab.locks('B')];
+    lab.trust(await lab.as('A', () => a.simple(L).acquire()));
+    const other = await b.simple(L).tryAcquire({ waitMs: 10_000 });
+    if (other) lab.trust(other);
+    return other ? lab.verdict() : ['nobody gets in'];
+  },
+};
+
+/** Works with the lock in hand until told that it is lost; gives how long it worked on without it. */
+async function blindWork(lab: Lab, watches: boolean, lose: (lab: Lab) => Promise<void>): Promise<string[]> {
+  const [a, b] = [await lab.locks('A', { leaseMs: 3000 }), await lab.locks('B')];
+  const held = await lab.as('A', () => a.simple(L).acquire());
+  const end = watches ? lab.trust(held) : lab.believe(L, 'A');
+  await lose(lab);
+  const other = await b.simple(L).tryAcquire({ waitMs: 5000 });
+  if (other && watches) {
+    try {
+      held.assertHeld();
+    } catch {
+      end();
+    }
+  }
+  if (other) lab.trust(other);
+  return lab.verdict();
+}
+
+const stalled: Failure = {
+  id: 'S85; Redisson 4698',
+  title: 'a process that stood still is not told that its lock is gone',
+  naive: (lab) => blindWork(lab, false, () => lab.stall('A', lab.between(3100, 9000))),
+  ours: (lab) => blindWork(lab, true, () => lab.stall('A', lab.between(3100, 9000))),
+};
+
+const promotedWithout: Failure = {
+  id: 'S86',
+  title: 'the promoted replica does not have the lock, and the holder is not told',
+  naive: async (lab) => {
+    lab.pair.link.hold();
+    const [a, b] = [await lab.redis('A'), await lab.redis('B')];
+    await a.set(L, 'A', 'PX', 3000, 'NX');
+    const renew = "if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('pexpire', KEYS[1], 3000) end";
+    lab.as('A', () => setInterval(() => void a.eval(renew, 1, L, 'A').catch(swallow), 1000)).catch(swallow);
+    lab.believe(L, 'A');
+    await lab.pair.failover({ crash: true });
+    await lab.advance(lab.between(1500, 2500));
+    if ((await b.set(L, 'B', 'PX', 3000, 'NX')) === 'OK') lab.believe(L, 'B');
+    return lab.verdict();
+  },
+  ours: async (lab) => {
+    lab.pair.link.hold();
+    const a = await lab.locks('A', { leaseMs: 3000 });
+    const held = await lab.as('A', () => a.simple(L).acquire());
+    const { signal } = held;
+    await lab.pair.failover({ crash: true });
+    await lab.advance(lab.between(1500, 2500));
+    return signal.aborted ? [] : ['a third of the lease has passed, and the holder is not told'];
+  },
+};
+
+const falseReentry: Failure = {
+  id: 'S91',
+  title: 'tasks of one process are one owner',
+  naive: async (lab) => {
+    const a = await lab.locks('A');
+    for (const task of ['one', 'two']) {
+      const held = await a.reentrant(L).tryAcquire({ owner: 'thread 1' });
+      if (held) lab.believe(L, task);
+    }
+    return lab.verdict();
+  },
+  ours: async (lab) => {
+    const a = await lab.locks('A');
+    for (const task of ['one', 'two']) {
+      const held = await a.run(() => a.reentrant(L).tryAcquire());
+      if (held) lab.believe(L, task);
+    }
+    return lab.verdict();
+  },
+};
+
+/** A waiter dies at the head of the line; how long the next one waits. */
+async function deadHead(lab: Lab, placeMs: number): Promise<string[]> {
+  const [a, dead, next] = [
+    await lab.locks('A'),
+    await lab.locks('dead', { placeMs }),
+    await lab.locks('next', { placeMs }),
+  ];
+  const held = await a.fair(L).acquire();
+  lab.as('dead', () => dead.fair(L).acquire()).catch(swallow);
+  await lab.advance(lab.between(50, 200));
+  const waiting = lab.as('next', () => next.fair(L).acquire());
+  await lab.advance(lab.between(50, 200));
+  lab.die('dead');
+  await held.release();
+  const at = Date.now();
+  await waiting;
+  return Date.now() - at > 15_000
+    ? [`the dead waiter kept the next one waiting for ${Date.now() - at} ms`]
+    : [];
+}
+
+const deadWaiter: Failure = {
+  id: 'S92',
+  title: 'a dead waiter at the head of the line keeps the others waiting',
+  naive: (lab) => deadHead(lab, 300_000), // As long as Redisson waits for it.
+  ours: (lab) => deadHead(lab, 6000),
+};
+
+const permitLeak: Failure = {
+  id: 'S102; Redisson 2213, 4462',
+  title: 'a permit of a process that died never comes back',
+  naive: async (lab) => {
+    const a = await lab.locks('A');
+    await a.semaphore(L).trySetPermits(1);
+    await lab.as('A', () => a.semaphore(L).acquire());
+    lab.die('A');
+    await lab.advance(lab.between(60_000, 600_000));
+    return (await (await lab.locks('B')).semaphore(L).availablePermits()) === 0 ? ['the permit is gone'] : [];
+  },
+  ours: async (lab) => {
+    const [a, b] = [await lab.locks('A'), await lab.locks('B')];
+    await a.expirablePermits(L).trySetPermits(1);
+    await lab.as('A', () => a.expirablePermits(L).acquire());
+    lab.die('A');
+    const held = await b
+      .expirablePermits(L)
+      .acquire({ waitMs: 40_000 })
+      .catch(() => null);
+    await held?.release();
+    return (await b.expirablePermits(L).availablePermits()) === 1 ? [] : ['the permit is gone'];
+  },
+};
+
+const overRelease: Failure = {
+  id: 'S103',
+  title: 'a permit that is given back twice is two permits',
+  naive: async (lab) => {
+    const a = await lab.redis('A');
+    await a.set(L, 1);
+    await a.decr(L);
+    await a.incr(L);
+    await a.incr(L);
+    return Number(await a.get(L)) > 1 ? ['more permits than there are'] : [];
+  },
+  ours: async (lab) => {
+    const a = await lab.locks('A');
+    await a.semaphore(L).trySetPermits(1);
+    const held = await a.semaphore(L).acquire();
+    await Promise.all([held.release(), held.release()]);
+    await held.release();
+    return (await a.semaphore(L).availablePermits()) > 1 ? ['more permits than there are'] : [];
+  },
+};
+
+const doubleCountDown: Failure = {
+  id: 'S107',
+  title: 'a count-down that is asked twice opens the latch early',
+  naive: async (lab) => {
+    const a = await lab.redis('A', { commandTimeout: 50 });
+    await a.set(L, 2);
+    lab.replies('A').hold();
+    const first = await lab.as('A', () => a.decr(L).catch(() => 'unknown'));
+    lab.replies('A').release();
+    if (first !== 'unknown') return null;
+    await lab.advance(lab.between(20, 200));
+    return (await a.decr(L)) === 0 ? ['one has counted down, and the latch for two is open'] : [];
+  },
+  ours: async (lab) => {
+    const a = await lab.locks('A', { requestTimeoutMs: 50 });
+    await a.latch(L).trySetCount(2);
+    await lab.raw.ping();
+    const silence = lab.replies('A');
+    silence.hold();
+    const counting = lab.as('A', () => a.latch(L).countDown());
+    await lab.advance(lab.between(100, 500));
+    silence.release();
+    await counting;
+    return (await a.latch(L).getCount()) === 1 ? [] : ['one has counted down, and the latch for two is open'];
+  },
+};
+
+const deadlock: Failure = {
+  id: 'S109',
+  title: 'two that take two locks in opposite order wait for each other',
+  naive: async (lab) => {
+    const [a, b] = [await lab.locks('A'), await lab.locks('B')];
+    const pair = async (locks: typeof a, first: string, second: string): Promise<void> => {
+      await locks.simple(first).acquire();
+      await lab.advance(lab.between(5, 20));
+      await locks.simple(second).acquire({ waitMs: 60_000 });
+    };
+    const both = await Promise.allSettled([pair(a, 'x', 'y'), pair(b, 'y', 'x')]);
+    return both.some(({ status }) => status === 'rejected') ? ['they waited for each other'] : [];
+  },
+  ours: async (lab) => {
+    const [a, b] = [await lab.locks('A'), await lab.locks('B')];
+    const pair = (locks: typeof a, names: string[]): Promise<void> =>
+      locks.multi(names.map((name) => locks.simple(name))).using({ waitMs: 60_000 }, async (held) => {
+        await lab.advance(lab.between(5, 20));
+        held.assertHeld();
+      });
+    const both = await Promise.allSettled([pair(a, ['x', 'y']), pair(b, ['y', 'x'])]);
+    return both.some(({ status }) => status === 'rejected') ? ['they waited for each other'] : [];
+  },
+};
+
+export const waiting: readonly Failure[] = [
+  missedMessage,
+  lookThenSubscribe,
+  herd,
+  watchdogStops,
+  renewalAfterRelease,
+  hungHolder,
+  stalled,
+  promotedWithout,
+  falseReentry,
+  deadWaiter,
+  permitLeak,
+  overRelease,
+  doubleCountDown,
+  deadlock,
+];
