@@ -87,16 +87,22 @@ export class ExpiryWheel<T extends WheelNode> {
   popDue(now: Millis): T | undefined {
     for (;;) {
       const slot = this.#firstSlot();
-      if (slot < 0 || this.#startOf(slot) >= now) return undefined;
+      if (slot < 0 || this.#startOf(slot) >= now) return this.#nothingDue(now);
       if (slot < SLOTS) {
         const node = this.#first[slot]!;
-        if (node.expiresAt >= now) return undefined;
+        if (node.expiresAt >= now) return this.#nothingDue(now);
         this.#size--;
         this.#unlink(node);
         return node;
       }
       this.#openSlot(slot);
     }
+  }
+
+  /** A bound that a crowded slot gave outlives the slot's nodes, should they be disarmed; its time has come now. */
+  #nothingDue(now: Millis): undefined {
+    if (this.#next !== undefined && this.#next < now) this.#next = undefined;
+    return undefined;
   }
 
   /** Disarms every node, which costs O(n); for FLUSHDB the caller may rather drop the wheel with the nodes. */

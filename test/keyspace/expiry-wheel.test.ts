@@ -149,3 +149,14 @@ describe('the expiry wheel', () => {
     expect(nodes.every((one) => one.wheelSlot === -1 && one.expiresAt === NO_DEADLINE)).toBe(true);
   });
 });
+
+it('forgets the bound of a crowded slot when its time comes and nobody is left there', () => {
+  const wheel = new ExpiryWheel<Named>();
+  const crowd = Array.from({ length: 100 }, (_, name) => node(name));
+  for (const each of crowd) wheel.arm(each, 1025 + each.name);
+  wheel.arm(node(1000), 100_000);
+  expect(wheel.next()).toBe(1024); // A bound, and nobody's deadline.
+  for (const each of crowd) wheel.disarm(each);
+  expect(wheel.popDue(1025)).toBeUndefined();
+  expect(wheel.next()).toBeGreaterThanOrEqual(1025);
+});
