@@ -14,6 +14,15 @@ export type { KeepData } from './lab/journal.ts';
 export type { CrashOptions, LabNode } from './lab/lab-node.ts';
 export type { Amount, Delays, Lane, Link } from './lab/link.ts';
 export { Pair, type PairOptions, Servers, type ServersOptions, startPair, startServers } from './lab/pair.ts';
+export type { Gate, RealLink } from './lab/real-link.ts';
+export type { RealCrashOptions, RealNode } from './lab/real-node.ts';
+export type {
+  RealFailoverOptions,
+  RealPair,
+  RealPairOptions,
+  RealServers,
+  RealServersOptions,
+} from './lab/real-pair.ts';
 export type { Failover, FailoverOptions, ReplicationLink } from './lab/replica-set.ts';
 export type { Trace, TraceEvent } from './lab/trace.ts';
 export type { World, WorldOptions } from './lab/world.ts';

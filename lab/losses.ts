@@ -1,8 +1,7 @@
 /** What a promotion loses: the old primary's writes that the new one has not, and whether anybody had been promised them. */
 import type { Server } from '../server/server.ts';
 import { fingerprint } from './fingerprint.ts';
-import type { LabNode } from './lab-node.ts';
-import type { LoggedWrite, Write } from './write-log.ts';
+import type { LoggedWrite, Write, WriteLog } from './write-log.ts';
 
 /** The writes that are gone. */
 export interface Losses {
@@ -14,12 +13,18 @@ export interface Losses {
   readonly returned: readonly Write[];
 }
 
+/** A node of either clock. */
+interface Logged {
+  readonly server: Server;
+  readonly log: WriteLog;
+}
+
 /**
  * Compares the two nodes' data. A write is gone when it lies behind the offset that the new primary has reached in
  * the same history, and the key is not as the old primary had it (a lost SET and a lost DEL may cancel out).
  * Of a history that the new primary does not share, each key's last write counts.
  */
-export function lossesBetween(old: LabNode, fresh: LabNode): Losses {
+export function lossesBetween(old: Logged, fresh: Logged): Losses {
   const shared = sharedOffset(old.server, fresh.server);
   const differs = new Map<string, boolean>();
   const isGone = ({ db, key }: Write): boolean => {

@@ -1,7 +1,15 @@
 /** startPair and startServers: nodes in a world of their own, ready for a test. */
 import type { Redis, RedisOptions } from 'ioredis';
+import { badOption } from '../embed/options.ts';
 import { type IoredisConstructor, loadIoredis } from './lab-client.ts';
 import type { LabNode, LabNodeOptions } from './lab-node.ts';
+import {
+  type RealPair,
+  type RealPairOptions,
+  type RealServers,
+  type RealServersOptions,
+  startRealServers,
+} from './real-pair.ts';
 import { type Failover, type FailoverOptions, ReplicaSet, type ReplicationLink } from './replica-set.ts';
 import { layRoutes } from './routes.ts';
 import type { Trace } from './trace.ts';
@@ -143,21 +151,38 @@ export class Servers extends Timed {
 }
 
 /**
- * Starts a primary with its replicas in a world of their own, in sync.
- * Rejects when ioredis is not installed, and TypeError for a clock that is not virtual.
+ * Starts a primary with its replicas, in sync: in a world of their own, or on the real clock over TCP, where traces are
+ * not promised. Rejects when ioredis is not installed, and with TypeError for an option that is wrong.
  */
-export async function startPair(options: PairOptions): Promise<Pair> {
+export async function startPair(options: PairOptions): Promise<Pair>;
+export async function startPair(options: RealPairOptions): Promise<RealPair>;
+export async function startPair(options: PairOptions | RealPairOptions): Promise<Pair | RealPair> {
+  if (options.clock === 'real') {
+    const { sets } = await startRealServers(options, 'startPair', ioredisAfterRoutes);
+    return sets[0] as RealPair;
+  }
   const { sets } = await startServers({ ...options, primaries: 1, replicas: options.replicas ?? 1 });
   return new Pair(sets[0] as ReplicaSet);
 }
 
-/** Starts independent primaries, with replicas in sync. Rejects as `startPair` does. */
-export async function startServers(options: ServersOptions): Promise<Servers> {
-  if (options.clock !== 'virtual')
-    throw new TypeError(`clock: 'virtual' is what there is, not ${options.clock}`);
-  const { primaries = 1, replicas = 0 } = options;
+/** A world may need ioredis later, even if this pair does not live in one. */
+function ioredisAfterRoutes(): Promise<IoredisConstructor> {
   layRoutes();
-  const ioredis: IoredisConstructor = await loadIoredis();
+  return loadIoredis();
+}
+
+/** Starts independent primaries, with replicas in sync. Rejects as `startPair` does. */
+export async function startServers(options: ServersOptions): Promise<Servers>;
+export async function startServers(options: RealServersOptions): Promise<RealServers>;
+export async function startServers(
+  options: ServersOptions | RealServersOptions,
+): Promise<Servers | RealServers> {
+  if (options.clock === 'real') return startRealServers(options, 'startServers', ioredisAfterRoutes);
+  if (options.clock !== 'virtual') {
+    throw badOption('clock', (options as { clock?: unknown }).clock, "'virtual' and 'real'");
+  }
+  const { primaries = 1, replicas = 0 } = options;
+  const ioredis = await ioredisAfterRoutes();
   const world = new World(options);
   const size = replicas + 1;
   const sets = Array.from({ length: primaries }, (_, i) => {

@@ -2,6 +2,7 @@
 import { type TypeName, typeOf, type Value } from '../keyspace/value.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { findKeys } from '../server/command-info.ts';
+import type { Connection } from '../server/host.ts';
 import type { Effect, Server } from '../server/server.ts';
 import { VirtualConnection } from './connection.ts';
 
@@ -90,7 +91,7 @@ export class WriteLog {
   #record(server: Server, effects: readonly Effect[]): void {
     const answered = followReply(server);
     const client = server.running?.connection;
-    const name = client instanceof VirtualConnection ? client.peer : undefined;
+    const name = client instanceof VirtualConnection ? client.peer : server.running?.name || undefined;
     for (const { db, argv } of effects) {
       for (const key of keysOf(server, argv)) {
         const value = server.db(db).entries.get(key)?.value;
@@ -114,12 +115,25 @@ export class WriteLog {
 /** A function that tells whether the reply to the running request has arrived. */
 function followReply(server: Server): () => boolean {
   const connection = server.running?.connection;
-  if (!(connection instanceof VirtualConnection)) return () => false;
+  if (connection === undefined) return () => false;
+  if (!(connection instanceof VirtualConnection)) return followSend(connection);
   let position: number | undefined;
   connection.afterNextSend((end) => {
     position = end;
   });
   return () => position !== undefined && connection.delivered(position);
+}
+
+/** On a real connection: whether the reply has been handed to the socket. */
+function followSend(connection: Connection): () => boolean {
+  const { send } = connection;
+  let sent = false;
+  connection.send = (bytes) => {
+    sent = true;
+    connection.send = send;
+    send.call(connection, bytes);
+  };
+  return () => sent;
 }
 
 function keysOf(server: Server, argv: readonly Bytes[]): Bytes[] {
