@@ -1,6 +1,6 @@
 /** startPair and startServers: nodes in a world of their own, ready for a test. */
 import type { Redis, RedisOptions } from 'ioredis';
-import { badOption } from '../embed/options.ts';
+import { badOption, checkInteger, checkNames } from '../embed/options.ts';
 import { type IoredisConstructor, loadIoredis } from './lab-client.ts';
 import type { LabNode, LabNodeOptions } from './lab-node.ts';
 import {
@@ -34,6 +34,12 @@ export interface ServersOptions extends WorldOptions, LabNodeOptions {
 }
 
 const FIRST_PORT = 6379;
+
+/** Of nodes on a virtual clock. */
+const OPTIONS = [
+  ...['clock', 'primaries', 'replicas', 'settings', 'commands', 'quorum'],
+  ...['seed', 'start', 'patience', 'network'],
+];
 
 /** Lets a test move time, and end it. */
 class Timed {
@@ -181,6 +187,9 @@ export async function startServers(
   if (options.clock !== 'virtual') {
     throw badOption('clock', (options as { clock?: unknown }).clock, "'virtual' and 'real'");
   }
+  checkNames(options, OPTIONS, 'startServers');
+  if (options.primaries !== undefined) checkInteger('primaries', options.primaries, 1, 1000);
+  if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 1000);
   const { primaries = 1, replicas = 0 } = options;
   const ioredis = await ioredisAfterRoutes();
   const world = new World(options);

@@ -228,13 +228,13 @@ export async function startRealServers(
 ): Promise<RealServers> {
   checkOptions(options, where);
   const { primaries = 1, replicas = where === 'startPair' ? 1 : 0 } = options;
-  const constructor = await ioredis();
+  const Ioredis = await ioredis();
   const size = replicas + 1;
   const groups = Array.from({ length: primaries }, (_, i) =>
     Array.from({ length: size }, (_, k) => new RealNode(`redis-${i * size + k + 1}`, options.settings)),
   );
   await Promise.all(groups.flat().map((node) => node.listen()));
-  const sets = groups.map((nodes) => new RealPair(nodes as [RealNode, ...RealNode[]], constructor));
+  const sets = groups.map((nodes) => new RealPair(nodes as [RealNode, ...RealNode[]], Ioredis));
   await Promise.all(sets.map((set) => set.synchronize()));
   return new RealServers(sets);
 }

@@ -87,6 +87,12 @@ test('a wrong option is named, with its value and what is allowed', async () => 
   await expect(refused({ clock: 'lunar' })).rejects.toThrow(
     "option clock is 'lunar'; allowed: 'virtual' and 'real'",
   );
+  await expect(refused({ clock: 'virtual', sed: 7 })).rejects.toThrow(
+    'option startServers.sed is 7; allowed: the options clock, primaries',
+  );
+  await expect(refused({ clock: 'virtual', replicas: 1.5 })).rejects.toThrow(
+    'option replicas is 1.5; allowed',
+  );
   await expect(refused({ clock: 'real', seed: 7 })).rejects.toThrow(
     'option startServers.seed is 7; allowed: the options replicas',
   );
