@@ -115,7 +115,7 @@ export class StreamValue {
   }
 
   /** Trims from the old end, and says how many entries went. */
-  trim({ maxLength, minId = MIN_ID, approximate = false, limit = 0 }: TrimOptions): number {
+  trimTo({ maxLength, minId = MIN_ID, approximate = false, limit = 0 }: TrimOptions): number {
     let removed = 0;
     for (let node = this.#nodes.peekFront(); node !== undefined; node = this.#nodes.peekFront()) {
       const count = node.entries.length;

@@ -18,6 +18,8 @@ export interface Blocked {
   readonly type: TypeName | undefined;
   /** Tries to serve the client from a key that is ready; undefined: nothing for it there. */
   readonly serve: (key: Bytes) => Reply | undefined;
+  /** What it is answered when a key is gone, or holds something else; undefined: it waits on. */
+  readonly gone: Reply | undefined;
   /** What it is answered when time runs out. */
   readonly timeoutReply: () => Reply;
   readonly timer: Timer | undefined;
@@ -31,6 +33,7 @@ export interface BlockRequest {
   /** Milliseconds to wait; 0: for ever. */
   timeout: Millis;
   serve?: (key: Bytes) => Reply | undefined;
+  gone?: Reply;
   timeoutReply: Reply | (() => Reply);
   /** The answer where blocking is not allowed, if it is not the time-out's. */
   refusal?: Reply;
@@ -43,6 +46,17 @@ const NOT_WAITED_FOR: ReadonlySet<TypeName> = new Set<TypeName>(['string', 'hash
 export function isOurs(kind: Blocked['kind'] | undefined): boolean {
   return kind === 'pause' || kind === 'script';
 }
+
+/** Changes to a stream that bring nobody an entry. */
+const SERVES_NOBODY: ReadonlySet<string> = new Set([
+  'xdel',
+  'xtrim',
+  'xsetid',
+  'xgroup-create',
+  'xgroup-createconsumer',
+  'xgroup-delconsumer',
+  'xgroup-setid',
+]);
 
 export class Blocking {
   readonly #server: Server;
@@ -75,6 +89,7 @@ export class Blocking {
       keys: request.keys ?? [],
       type: request.type,
       serve: request.serve ?? (() => undefined),
+      gone: request.gone,
       timeoutReply: expired,
       timer,
     };
@@ -124,10 +139,13 @@ export class Blocking {
   }
 
   /** Notes that a key may serve somebody; called for every change while anybody waits. */
-  signal(db: Keyspace, key: Bytes): void {
-    if (this.#waiting.get(db)?.has(key) !== true) return;
+  signal(db: Keyspace, key: Bytes, event = ''): void {
+    const waiters = this.#waiting.get(db)?.get(key);
+    if (waiters === undefined) return;
     const value = db.entries.get(key)?.value;
-    if (value === undefined || NOT_WAITED_FOR.has(typeOf(value))) return;
+    if (value === undefined || NOT_WAITED_FOR.has(typeOf(value))) {
+      if (!hearsOfLoss(waiters)) return;
+    } else if (SERVES_NOBODY.has(event)) return;
     let set = this.#readySet.get(db);
     if (set === undefined) this.#readySet.set(db, (set = new Set()));
     if (set.has(key)) return;
@@ -165,8 +183,10 @@ export class Blocking {
       const blocked = client.blocked;
       if (blocked === undefined || blocked.db !== db) continue;
       const entry = db.peek(key);
-      if (entry === undefined) return;
-      if (blocked.type !== undefined && typeOf(entry.value) !== blocked.type) continue;
+      if (entry === undefined || (blocked.type !== undefined && typeOf(entry.value) !== blocked.type)) {
+        if (blocked.gone !== undefined) this.release(client, blocked.gone);
+        continue;
+      }
       const reply = this.#server.unit(() => attempt(client, () => blocked.serve(key)), client);
       if (reply !== undefined && client.blocked === blocked) this.release(client, reply);
     }
@@ -186,6 +206,11 @@ export class Blocking {
     this.release(client, blocked.timeoutReply());
     this.#server.settle();
   }
+}
+
+function hearsOfLoss(waiters: ReadonlySet<Client>): boolean {
+  for (const { blocked } of waiters) if (blocked?.gone !== undefined) return true;
+  return false;
 }
 
 function attempt(client: Client, serve: () => Reply | undefined): Reply | undefined {

@@ -1,9 +1,22 @@
-/** How OBJECT ENCODING names strings that were not set as a whole: what made them shows until they are set anew. */
-import { stringEncoding } from '../keyspace/encoding.ts';
+/** Encodings as a server knows them: its thresholds, and the names of strings that were not set as a whole. */
+import { type EncodingLimits, stringEncoding } from '../keyspace/encoding.ts';
 import type { Entry } from '../keyspace/keyspace.ts';
 import type { Bytes } from '../protocol/bytes.ts';
+import type { Settings } from './settings.ts';
 
 type StringEncoding = ReturnType<typeof stringEncoding>;
+
+/** Makes the thresholds what the settings say. */
+export function setLimits(limits: EncodingLimits, settings: Settings): void {
+  limits.hashMaxEntries = settings['hash-max-listpack-entries'];
+  limits.hashMaxValue = settings['hash-max-listpack-value'];
+  limits.setMaxIntset = settings['set-max-intset-entries'];
+  limits.zsetMaxEntries = settings['zset-max-listpack-entries'];
+  limits.zsetMaxValue = settings['zset-max-listpack-value'];
+  limits.listMaxListpackSize = settings['list-max-listpack-size'];
+  limits.streamNodeMaxBytes = settings['stream-node-max-bytes'];
+  limits.streamNodeMaxEntries = settings['stream-node-max-entries'];
+}
 
 /** The noted encoding, and the string it was noted of. */
 interface Note {

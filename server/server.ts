@@ -11,6 +11,7 @@ import { Client, IN_MULTI, SCRIPT, UNAUTHENTICATED } from './client.ts';
 import { type Command, commandCount } from './command.ts';
 import { commandTable, type Table } from './commands/index.ts';
 import { DumpFile } from './dump-file.ts';
+import { setLimits } from './encodings.ts';
 import { execute, GATE_LIMITED_MEMORY } from './execute.ts';
 import { Expiry } from './expiry.ts';
 import type { Connection, Host } from './host.ts';
@@ -156,12 +157,7 @@ export class Server {
   /** Makes derived state follow the settings; called after every change of them. */
   applySettings(): void {
     const { settings, encoding } = this;
-    encoding.hashMaxEntries = settings['hash-max-listpack-entries'];
-    encoding.hashMaxValue = settings['hash-max-listpack-value'];
-    encoding.setMaxIntset = settings['set-max-intset-entries'];
-    encoding.zsetMaxEntries = settings['zset-max-listpack-entries'];
-    encoding.zsetMaxValue = settings['zset-max-listpack-value'];
-    encoding.listMaxListpackSize = settings['list-max-listpack-size'];
+    setLimits(encoding, settings);
     for (const client of this.clients.values()) client.limits.maxBulk = settings['proto-max-bulk-len'];
     this.gate(GATE_LIMITED_MEMORY, settings.maxmemory > 0);
     this.idle.configure();
@@ -332,7 +328,7 @@ export class Server {
 
   #changed(db: Keyspace, key: Bytes, event: string): void {
     if (this.notifications.enabled) this.notifications.send(db, key, event);
-    if (this.blocking.count > 0) this.blocking.signal(db, key);
+    if (this.blocking.count > 0) this.blocking.signal(db, key, event);
   }
 
   // Transactions

@@ -172,6 +172,8 @@ export const parameters = {
   'zset-max-listpack-entries': integer(128),
   'zset-max-listpack-value': integer(64),
   'list-max-listpack-size': integer(-2, -5),
+  'stream-node-max-bytes': memory(4096),
+  'stream-node-max-entries': integer(100),
 };
 
 /** Older names that CONFIG and the command line still take. */

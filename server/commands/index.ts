@@ -23,6 +23,11 @@ import { sortCommands } from './sort.ts';
 import { sortedSetCommands } from './sorted-set.ts';
 import { sortedSetAlgebraCommands } from './sorted-set-algebra.ts';
 import { sortedSetPopCommands } from './sorted-set-pop.ts';
+import { streamCommands } from './stream.ts';
+import { streamGroupCommands, xgroupCommand } from './stream-group.ts';
+import { xinfoCommand } from './stream-info.ts';
+import { streamPendingCommands } from './stream-pending.ts';
+import { streamReadCommands } from './stream-read.ts';
 import { stringCommands } from './string.ts';
 import { stringEditCommands } from './string-edit.ts';
 import { transactionCommands } from './transaction.ts';
@@ -59,6 +64,12 @@ export const allCommands: readonly Command[] = [
   ...sortedSetCommands,
   ...sortedSetPopCommands,
   ...sortedSetAlgebraCommands,
+  ...streamCommands,
+  ...streamReadCommands,
+  ...streamGroupCommands,
+  xgroupCommand,
+  ...streamPendingCommands,
+  xinfoCommand,
 ];
 
 /** The look-up table of one node: all commands and those it was given besides. */

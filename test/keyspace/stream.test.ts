@@ -128,7 +128,7 @@ function applyTrim(stream: StreamValue, one: Step & { kind: 'trim' }, ids: bigin
   const { approximate, by, to } = one;
   const limit = approximate ? one.limit : 0;
   const minId = ids[to] ?? MIN_ID;
-  stream.trim({ approximate, limit, ...(by === 'MAXLEN' ? { maxLength: to } : { minId }) });
+  stream.trimTo({ approximate, limit, ...(by === 'MAXLEN' ? { maxLength: to } : { minId }) });
   const mark = approximate ? ['~'] : ['='];
   const bound = approximate ? ['limit', String(limit)] : [];
   return ['xtrim', 'k', by, ...mark, by === 'MAXLEN' ? String(to) : formatId(minId), ...bound];
