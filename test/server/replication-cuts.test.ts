@@ -16,6 +16,8 @@ class Bench {
   /** How long a dial takes, and how late a reset is heard of. */
   dialDelay = 0;
   resetDelay = 1;
+  /** Nothing arrives any more, and nobody is told. */
+  deaf = false;
   readonly #nodes = new Map<number, Server>();
   #tasks: { due: Millis; serial: number; task: () => void }[] = [];
   #serial = 0;
@@ -84,6 +86,7 @@ class Bench {
         const part = bytes.slice(0, this.passes[way]);
         this.passes[way] -= part.length;
         this.passed[way] += part.length;
+        if (this.deaf) return;
         this.#schedule(this.now, () => far()?.receive(Buffer.from(part, 'latin1')));
         if (part.length < bytes.length) cut();
       },
@@ -241,4 +244,24 @@ test('the late end of a connection that was given up does not strand the dial th
   bench.advance(8000);
   expect(replica.primary?.linkUp).toBe(true);
   expect([bench.dials, primary.replication.counters.full]).toEqual([2, 1]);
+});
+
+test('the stream is kept alive by PING, and a silent link is given up at both ends after repl-timeout', () => {
+  const bench = new Bench();
+  const [primary, replica] = [bench.node(1), bench.node(2)];
+  replicateFrom(replica, '127.0.0.1', 1);
+  bench.advance(500);
+  const { offset } = primary.replication;
+  bench.advance(30_000);
+  // Every ten seconds the fourteen bytes of one PING.
+  expect(primary.replication.offset).toBe(offset + 3 * 14);
+  expect([replica.replication.offset, bench.dials]).toEqual([primary.replication.offset, 1]);
+  bench.deaf = true;
+  bench.advance(59_000);
+  expect([primary.replication.online().length, replica.primary?.linkUp]).toEqual([1, true]);
+  bench.advance(4000);
+  expect([primary.replication.online().length, replica.primary?.linkUp]).toEqual([0, false]);
+  bench.deaf = false;
+  bench.advance(62_000);
+  expect(replica.primary?.linkUp).toBe(true);
 });
