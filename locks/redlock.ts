@@ -76,6 +76,7 @@ class RedlockAcquisition implements Acquisition<Held> {
   /** How long one server may take: little against the lease, so that a dead one does not eat it up. */
   readonly #nodeMs: number;
   #failure: QuorumFailed | undefined;
+  #splits = 0;
 
   constructor(core: Core, name: string, wish: Wish) {
     this.#core = core;
@@ -102,9 +103,12 @@ class RedlockAcquisition implements Acquisition<Held> {
       unreachable > this.servers.length - this.#quorum
         ? new QuorumFailed(this.lock, this.owner, round.granted, this.#quorum, round.cause)
         : undefined;
-    // Where nobody has a majority, all try again: not at the same time.
-    const split = round.refused <= this.servers.length - this.#quorum;
-    return { retryInMs: split ? randomInt(10, 100) : Math.max(round.soonestMs, -1) };
+    // Where nobody has a majority, all try again: not at the same time, so not when the others' give-back is told
+    // either. It may be that somebody has one all the same: then ever more rarely.
+    const split = round.refused < this.#quorum || round.granted > 0;
+    return split
+      ? { retryInMs: randomInt(10, Math.min(100 * 2 ** this.#splits++, 1000)), firm: true }
+      : { retryInMs: Math.max(round.soonestMs, -1) };
   }
 
   async #ask(server: LockServer, round: Round): Promise<void> {

@@ -8,8 +8,11 @@ import { LONGEST_TIMER_MS, mayPass, pauseMs } from './retry.ts';
 import { type LockServer, NoReply } from './server.ts';
 import type { Channel, Choose, Waiter } from './wakeups.ts';
 
-/** The outcome of one look: the lock, or in how many milliseconds it may be free without a message (-1: unknown). */
-export type Attempt<H> = { held: H } | { retryInMs: number };
+/**
+ * The outcome of one look: the lock, or in how many milliseconds it may be free without a message (-1: unknown).
+ * `firm`: messages do not shorten that.
+ */
+export type Attempt<H> = { held: H } | { retryInMs: number; firm?: boolean };
 
 /** One acquisition of one lock. */
 export interface Acquisition<H extends Releasable = HeldLock> {
@@ -74,6 +77,7 @@ class Wait<H extends Releasable> {
   #unknown = false;
   #lastError: unknown;
   #retryInMs = 0;
+  #firm = false;
   #wakeUp: (() => void) | undefined;
 
   constructor(acquisition: Acquisition<H>, patience: Patience) {
@@ -115,12 +119,14 @@ class Wait<H extends Releasable> {
     const { lock, owner, servers } = this.#acquisition;
     if (servers.some(({ wakeups }) => wakeups.closed)) throw new LocksClosed(lock, owner);
     this.#attempts++;
+    this.#firm = false;
     try {
       const attempt = await this.#acquisition.attempt();
       this.#lastError = undefined;
       this.#failures = 0;
       if ('held' in attempt) return attempt.held;
       this.#retryInMs = attempt.retryInMs;
+      this.#firm = attempt.firm ?? false;
     } catch (error) {
       if (!mayPass(error)) throw error;
       if (error instanceof NoReply) this.#unknown = true;
@@ -193,7 +199,9 @@ class Wait<H extends Releasable> {
         this.#acquisition.longestSleepMs ?? Number.POSITIVE_INFINITY,
       );
       const free = this.#retryInMs < 0 ? net : this.#retryInMs + 1;
-      if (!this.#waiter.woken) await this.#sleep(Math.min(free, net, left));
+      const ms = Math.min(free, net, left);
+      if (this.#firm) await this.#sleepFirmly(ms);
+      else if (!this.#waiter.woken) await this.#sleep(ms);
     }
   }
 
@@ -201,6 +209,13 @@ class Wait<H extends Releasable> {
     const condition = this.#acquisition.passOn?.(granted);
     if (condition && (woken || granted))
       channel.passOn((other) => other !== this.#waiter && condition(other));
+  }
+
+  /** Sleeps on through messages; an abort ends it. */
+  async #sleepFirmly(ms: number): Promise<void> {
+    const end = Date.now() + ms;
+    do await this.#sleep(end - Date.now());
+    while (Date.now() < end && !this.#patience.signal?.aborted);
   }
 
   #sleep(ms: number): Promise<void> {

@@ -213,6 +213,23 @@ safeFive('S64 random delays: each has its turn', {}, async (scene) => {
   return { fired: splits >= 3, violated: scene.overlapped || turns < 3 };
 });
 
+safeFive('S64 our Redlock waits a random time, whatever the losers tell meanwhile', {}, async (scene) => {
+  const clients = await rivals(scene);
+  const begun = scene.now;
+  await Promise.all(
+    clients.map(async (mine, i) => {
+      const locks = createLocks(mine, { requestTimeoutMs: 200 });
+      const held = await locks.redlock(L).acquire({ leaseMs: LEASE, waitMs: 60_000 });
+      const claim = scene.checker.granted('ABC'[i] as string, L, { until: scene.now + LEASE - 500 });
+      await scene.pause(50);
+      claim.end();
+      await held.release();
+      locks.close();
+    }),
+  );
+  return { fired: true, violated: scene.overlapped || scene.now - begun > 20_000 };
+});
+
 unsafeFive(
   'S65 the loser keeps its minority: nobody has a majority until its lease ends',
   {},

@@ -52,6 +52,16 @@ export class Scene {
     return this.checker.overlaps(L).length > 0;
   }
 
+  /** A client that stays with one node, whoever is primary. */
+  clientOf(node: LabNode, name: string): Promise<Redis> {
+    const Connector = connectorTo(this.world, () => node.address) as never;
+    return this.world.actor(name).call(() => {
+      const redis = new Redis({ Connector });
+      redis.on('error', () => {});
+      return redis;
+    });
+  }
+
   /** Takes the lock with one SET, and notes the grant; undefined when it was refused. */
   async take(client: Redis, who: string, lease = LEASE): Promise<Claim | undefined> {
     const sent = this.now;
@@ -75,16 +85,6 @@ export class PairScene extends Scene {
 
   client(name: string, options?: RedisOptions): Redis {
     return this.pair.client(name, options);
-  }
-
-  /** A client that stays with one node, whoever is primary. */
-  clientOf(node: LabNode, name: string): Promise<Redis> {
-    const Connector = connectorTo(this.world, () => node.address) as never;
-    return this.world.actor(name).call(() => {
-      const redis = new Redis({ Connector });
-      redis.on('error', () => {});
-      return redis;
-    });
   }
 
   /** The primary dies, and the replica that Redis would choose (or the one named) is promoted. True: the lock was lost. */
