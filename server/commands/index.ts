@@ -1,6 +1,7 @@
 /** The command table: every group's entries, found by name in lower or upper case. */
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../command.ts';
+import { bitmapCommands } from './bitmap.ts';
 import { blockingListCommands } from './blocking-list.ts';
 import { clientCommand } from './client.ts';
 import { commandCommand } from './command.ts';
@@ -51,6 +52,7 @@ export const allCommands: readonly Command[] = [
   ...pubsubCommands,
   pubsubCommand,
   ...stringEditCommands,
+  ...bitmapCommands,
   ...counterCommands,
   ...lockCommands,
   ...genericCommands,

@@ -1,0 +1,183 @@
+/** Strings as arrays of bits (https://redis.io/docs/latest/commands/?group=bitmap). */
+import { asciiUpper, type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../protocol/errors.ts';
+import type { Reply } from '../../protocol/reply.ts';
+import { integer } from '../arguments.ts';
+import type { Client } from '../client.ts';
+import { PRIMARY_LINK } from '../client.ts';
+import { defineCommands, key, keys } from '../command.ts';
+import { noteEncoding } from '../encodings.ts';
+
+const BAD_OFFSET = 'ERR bit offset is not an integer or out of range';
+const BAD_BIT = 'ERR bit is not an integer or out of range';
+
+function bitOffset(client: Client, text: Bytes): number {
+  const offset = integer(text, BAD_OFFSET);
+  const most = client.server.settings['proto-max-bulk-len'];
+  if (offset < 0 || (!client.has(PRIMARY_LINK) && Math.floor(offset / 8) >= most)) fail(BAD_OFFSET);
+  return offset;
+}
+
+/** The bit at an offset; the first bit of a byte is its highest. Bits beyond the end are 0. */
+function bitAt(value: Bytes, offset: number): 0 | 1 {
+  const byte = Math.floor(offset / 8);
+  if (byte >= value.length) return 0;
+  return ((value.charCodeAt(byte) >> (7 - (offset % 8))) & 1) as 0 | 1;
+}
+
+function setbit(client: Client, name: Bytes, offsetText: Bytes, bitText: Bytes): Reply {
+  const { db } = client;
+  const offset = bitOffset(client, offsetText);
+  const bit = integer(bitText, BAD_BIT);
+  if (bit !== 0 && bit !== 1) fail(BAD_BIT);
+  const value = db.get(name, 'string') ?? '';
+  const at = Math.floor(offset / 8);
+  const bytes = value.padEnd(at + 1, '\0');
+  const mask = 1 << (7 - (offset % 8));
+  const old = bytes.charCodeAt(at);
+  const byte = bit === 1 ? old | mask : old & ~mask;
+  const entry = db.put(name, bytes.slice(0, at) + String.fromCharCode(byte) + bytes.slice(at + 1), true);
+  noteEncoding(entry, 'raw');
+  // What is the same as before is no write.
+  if (byte !== old || at >= value.length) db.changed(name, 'setbit');
+  return (old & mask) === 0 ? 0 : 1;
+}
+
+/** A range of bits, both ends inclusive; empty when start is beyond end. */
+interface BitRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Reads a range in bytes, or in bits behind BIT; negative positions count from the end. */
+function bitRange(value: Bytes, words: readonly Bytes[]): BitRange {
+  const [first, last, unitText] = words;
+  const [start, stop] = [first ?? '0', last ?? '-1'].map((text) => integer(text)) as [number, number];
+  const unit = unitText === undefined ? 'BYTE' : asciiUpper(unitText);
+  if (unit !== 'BIT' && unit !== 'BYTE') fail(SYNTAX);
+  const scale = unit === 'BIT' ? 1 : 8;
+  const total = (value.length * 8) / scale;
+  if (start < 0 && stop < 0 && start > stop) return { start: 0, end: -1 };
+  const from = start < 0 ? Math.max(0, total + start) : start;
+  const to = Math.min(stop < 0 ? Math.max(0, total + stop) : stop, total - 1);
+  return { start: from * scale, end: (to + 1) * scale - 1 };
+}
+
+const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replace(/0/g, '').length);
+
+function countOnes(value: Bytes, { start, end }: BitRange): number {
+  let count = 0;
+  for (let at = start; at <= end; ) {
+    if (at % 8 === 0 && at + 7 <= end) {
+      count += ONES[value.charCodeAt(at / 8)]!;
+      at += 8;
+    } else count += bitAt(value, at++);
+  }
+  return count;
+}
+
+function bitcount(client: Client, argv: readonly Bytes[]): Reply {
+  const value = client.db.read(argv[1]!, 'string');
+  if (value === undefined) return 0;
+  if (argv.length === 3 || argv.length > 5) fail(SYNTAX);
+  return countOnes(value, bitRange(value, argv.slice(2)));
+}
+
+function bitpos(client: Client, argv: readonly Bytes[]): Reply {
+  const bit = integer(argv[2]!);
+  if (bit !== 0 && bit !== 1) fail('ERR The bit argument must be 1 or 0.');
+  const value = client.db.read(argv[1]!, 'string');
+  if (value === undefined) return bit === 1 ? -1 : 0;
+  if (argv.length > 6) fail(SYNTAX);
+  const { start, end } = bitRange(value, argv.slice(3));
+  const skipped = bit === 1 ? 0 : 255;
+  for (let at = start; at <= end; ) {
+    if (at % 8 === 0 && at + 7 <= end && value.charCodeAt(at / 8) === skipped) at += 8;
+    else if (bitAt(value, at) === bit) return at;
+    else at++;
+  }
+  // A string without an end given is followed by zeros for ever.
+  return bit === 0 && argv.length < 5 && start <= end ? value.length * 8 : -1;
+}
+
+const COMBINE: Record<string, (a: number, b: number) => number> = {
+  AND: (a, b) => a & b,
+  OR: (a, b) => a | b,
+  XOR: (a, b) => a ^ b,
+};
+
+function bitop(client: Client, operation: Bytes, target: Bytes, names: readonly Bytes[]): Reply {
+  const { db } = client;
+  const name = asciiUpper(operation);
+  const combine = COMBINE[name];
+  if (combine === undefined && name !== 'NOT') fail(SYNTAX);
+  if (combine === undefined && names.length !== 1) {
+    fail('ERR BITOP NOT must be called with a single source key.');
+  }
+  const [first, ...others] = names.map((each) => toBuffer(db.read(each, 'string') ?? ''));
+  const length = Math.max(first!.length, ...others.map((other) => other.length));
+  const result = Buffer.alloc(length);
+  result.set(first!);
+  if (combine === undefined) for (let i = 0; i < length; i++) result[i] = ~result[i]! & 255;
+  else {
+    for (const other of others) {
+      for (let i = 0; i < length; i++) result[i] = combine(result[i]!, other[i] ?? 0);
+    }
+  }
+  if (length > 0) {
+    noteEncoding(db.put(target, fromBuffer(result)), 'raw');
+    db.changed(target, 'set');
+  } else if (db.remove(target)) db.changed(target, 'del');
+  return length;
+}
+
+export const bitmapCommands = defineCommands('bitmap', {
+  setbit: {
+    summary: 'Sets or clears a bit of a string and answers what it was.',
+    since: '2.2.0',
+    complexity: 'O(N), N bytes of the string',
+    arity: 4,
+    flags: ['write', 'denyoom'],
+    keys: key('RW ACCESS UPDATE'),
+    run: (client, [, name, offset, bit]) => setbit(client, name, offset, bit),
+  },
+  getbit: {
+    summary: 'Answers a bit of a string.',
+    since: '2.2.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['readonly', 'fast'],
+    keys: key('RO ACCESS'),
+    run(client, [, name, text]) {
+      const offset = bitOffset(client, text);
+      return bitAt(client.db.read(name, 'string') ?? '', offset);
+    },
+  },
+  bitcount: {
+    summary: 'Counts the bits that are set in a string, or in a part of it.',
+    since: '2.6.0',
+    complexity: 'O(N), N bytes counted',
+    arity: -2,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    run: bitcount,
+  },
+  bitpos: {
+    summary: 'Finds the first bit that is set, or the first that is not.',
+    since: '2.8.7',
+    complexity: 'O(N), N bytes looked at',
+    arity: -3,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    run: bitpos,
+  },
+  bitop: {
+    summary: 'Combines strings bit by bit and stores the result.',
+    since: '2.6.0',
+    complexity: 'O(N), N bytes of the longest string',
+    arity: -4,
+    flags: ['write', 'denyoom'],
+    keys: [...key('OW UPDATE', 2), ...keys('RO ACCESS', 3)],
+    run: (client, [, operation, target, ...names]) => bitop(client, operation, target, names),
+  },
+});
