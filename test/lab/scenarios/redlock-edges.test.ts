@@ -141,7 +141,7 @@ async function drift(scene: FiveScene, excess: number, driftFactor: number) {
   const locks = createLocks(a, { driftFactor });
   const mine = await locks.redlock(L).acquire({ leaseMs: LEASE });
   scene.checker.granted('A', L, { until: scene.now + mine.validUntil - scene.world.now });
-  await scene.world.advance(LEASE / 2);
+  await scene.world.advance(LEASE * 0.86);
   for (;;) {
     const theirs = await b.redlock(L).tryAcquire({ leaseMs: LEASE });
     if (theirs !== null) break;
