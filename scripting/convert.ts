@@ -96,6 +96,11 @@ function oneLine(text: Bytes): Bytes {
   return text.replace(/[\r\n]/g, ' ');
 }
 
+/** An error's text as it is sent: line ends at its ends are cut off, others become blanks. */
+export function errorLine(text: Bytes): Bytes {
+  return oneLine(text.replace(/^[\r\n]+|[\r\n]+$/g, ''));
+}
+
 function integerReply(value: number): Reply {
   const whole = Math.trunc(value);
   if (Number.isSafeInteger(whole)) return whole + 0;
@@ -125,7 +130,7 @@ export function toReply(value: LuaValue, protocol: 2 | 3, depth = 0): Reply {
 function tableToReply(table: LuaTable, protocol: 2 | 3, depth: number): Reply {
   if (depth > MAX_REPLY_DEPTH) return new ReplyError('ERR reached lua stack limit');
   const error = table.get('err');
-  if (typeof error === 'string') return new ReplyError(oneLine(error));
+  if (typeof error === 'string') return new ReplyError(errorLine(error));
   const status = table.get('ok');
   if (typeof status === 'string') return new SimpleString(oneLine(status));
   return typedReply(table, protocol, depth) ?? arrayReply(table, protocol, depth);

@@ -38,6 +38,19 @@ function internalized(text: Bytes): Bytes {
   return Object.keys(Object.fromEntries([[text, 0]]))[0]!;
 }
 
+function isConstant(node: Expression): boolean {
+  return ['nil', 'false', 'true', 'number', 'string'].includes(node.type);
+}
+
+function isTruthy(node: Expression): boolean {
+  return node.type !== 'nil' && node.type !== 'false';
+}
+
+/** The first half of `x and 1 or y`. */
+function isChoice(node: Expression): boolean {
+  return node.type === 'and' && isConstant(node.right) && isTruthy(node.right);
+}
+
 /** Collects constants and hands out names. No byte of a script's text enters the source. */
 export class Emitter {
   readonly constants: unknown[] = [];
@@ -135,8 +148,15 @@ export class Emitter {
         return `global '${node.name}'`;
       case 'index':
         return `field '${node.key.type === 'string' ? node.key.value : '?'}'`;
-      case 'method':
-        return '';
+      case 'paren':
+        return this.naming(node.inner);
+      case 'and':
+        return isConstant(node.left) && isTruthy(node.left) ? this.naming(node.right) : '';
+      case 'or': {
+        const { left } = node;
+        if (isConstant(left)) return isTruthy(left) ? '' : this.naming(node.right);
+        return isChoice(left.type === 'paren' ? left.inner : left) ? this.naming(node.right) : '';
+      }
       default:
         return '';
     }

@@ -1,7 +1,7 @@
 /** A script that outlives its first slice: run again in the resumable form, and from then on a slice at a time. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
-import { toReply } from './convert.ts';
+import { errorLine, toReply } from './convert.ts';
 import { Driver } from './driver.ts';
 import type { ScriptHost } from './host.ts';
 import { address } from './library/base.ts';
@@ -42,15 +42,11 @@ export function failure(sha1: Bytes, error: LuaError): ReplyError {
   let text: Bytes;
   if (value instanceof LuaTable) text = toText(value.get('err')) ?? 'ERR unknown error';
   else text = `ERR ${typeof value === 'object' ? address(value) : (toText(value) ?? `${value ?? 'nil'}`)}`;
-  return new ReplyError(oneLine(text + placeOf(sha1, error.site.line || error.site.caller?.line || 0)));
+  return new ReplyError(errorLine(text + placeOf(sha1, error.site.line || error.site.caller?.line || 0)));
 }
 
 function placeOf(sha1: Bytes, line: number): Bytes {
   return line > 0 ? ` script: ${sha1}, on @user_script:${line}.` : '';
-}
-
-function oneLine(text: Bytes): Bytes {
-  return text.replace(/[\r\n]/g, ' ');
 }
 
 /** A script under way. Between slices other scripts may run. */

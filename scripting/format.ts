@@ -120,8 +120,8 @@ function cast(value: number): bigint {
 
 /** %d %i %u %o %x %X */
 export function formatInteger(value: number, conversion: Bytes, spec: Spec): Bytes {
-  let integer = value >= 2 ** 63 && value < 2 ** 64 && conversion !== 'd' ? BigInt(value) : cast(value);
   const signed = conversion === 'd' || conversion === 'i';
+  let integer = signed || !(value >= 2 ** 63) ? cast(value) : value < 2 ** 64 ? BigInt(value) : 0n;
   const sign = signed ? signOf(integer < 0n, spec.flags) : '';
   if (signed && integer < 0n) integer = -integer;
   const base = conversion === 'o' ? 8 : conversion === 'x' || conversion === 'X' ? 16 : 10;

@@ -15,7 +15,7 @@ const NOT_TEXT = 'Lua redis lib command arguments must be strings or integers';
 
 /** Raises a table with the error's text, as the functions of this library do. */
 function fail(text: Bytes): never {
-  throw new LuaError(errorTable(`ERR ${text}`), S.site);
+  throw new LuaError(fieldTable('err', `ERR ${text}`), S.site);
 }
 
 /** A number as the argument of a command: integers in full, the rest with 17 digits. */
@@ -78,13 +78,13 @@ const callAndForget: LuaFunction = (...args) => {
 /** redis.pcall */
 const pcall: LuaFunction = (...args) => {
   const command = commandOf(args);
-  return typeof command === 'string' ? errorTable(`ERR ${command}`) : toLua(ask(command), S.protocol);
+  return typeof command === 'string' ? fieldTable('err', `ERR ${command}`) : toLua(ask(command), S.protocol);
 };
 
 const errorReply: LuaFunction = (...args) => {
   const text = args[0];
   if (args.length !== 1 || typeof text !== 'string') return wrongArguments();
-  const body = text.startsWith('-') ? text.slice(1) : text;
+  const body = (text.startsWith('-') ? text.slice(1) : text).replace(/^[\r\n]+|[\r\n]+$/g, '');
   return fieldTable('err', body.includes(' ') ? body : `ERR ${body}`);
 };
 
@@ -94,7 +94,7 @@ const statusReply: LuaFunction = (...args) => {
 };
 
 function wrongArguments(): LuaTable {
-  return errorTable('ERR wrong number or type of arguments');
+  return fieldTable('err', 'ERR wrong number or type of arguments');
 }
 
 const sha1hex: LuaFunction = (...args) => {

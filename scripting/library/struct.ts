@@ -105,8 +105,8 @@ class Format {
 
 /** The bits of a number cast to 64 bits, signed below zero. */
 function bitsOf(value: number): bigint {
-  if (Number.isNaN(value) || value >= 2 ** 64) return 0n;
-  if (value < -(2 ** 63)) return 1n << 63n;
+  if (value >= 2 ** 64) return 0n;
+  if (!(value >= -(2 ** 63))) return 1n << 63n;
   return BigInt.asUintN(64, BigInt(Math.trunc(value)));
 }
 
