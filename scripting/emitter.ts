@@ -46,9 +46,10 @@ function isTruthy(node: Expression): boolean {
   return node.type !== 'nil' && node.type !== 'false';
 }
 
-/** The first half of `x and 1 or y`. */
-function isChoice(node: Expression): boolean {
-  return node.type === 'and' && isConstant(node.right) && isTruthy(node.right);
+/** The first half of `x and y or z`, or of `(x or y) and z`. */
+function isOpposite(node: Expression, type: 'and' | 'or'): boolean {
+  if (node.type === 'paren') return isOpposite(node.inner, type);
+  return (node.type === 'and' || node.type === 'or') && node.type !== type;
 }
 
 /** Collects constants and hands out names. No byte of a script's text enters the source. */
@@ -151,11 +152,11 @@ export class Emitter {
       case 'paren':
         return this.naming(node.inner);
       case 'and':
-        return isConstant(node.left) && isTruthy(node.left) ? this.naming(node.right) : '';
       case 'or': {
+        // Lua looks for the instruction that loaded the value, and follows the first jump that it meets.
         const { left } = node;
-        if (isConstant(left)) return isTruthy(left) ? '' : this.naming(node.right);
-        return isChoice(left.type === 'paren' ? left.inner : left) ? this.naming(node.right) : '';
+        const passes = isConstant(left) && isTruthy(left) === (node.type === 'and');
+        return passes || isOpposite(left, node.type) ? this.naming(node.right) : '';
       }
       default:
         return '';

@@ -13,8 +13,9 @@ function unary(compute: (x: number) => number): LuaFunction {
 
 function binary(compute: (x: number, y: number) => number): LuaFunction {
   return (...args) => {
-    const x = checkNumber(args, 0);
-    return compute(x, checkNumber(args, 1));
+    // C evaluates the last argument first, which shows in the complaint.
+    const y = checkNumber(args, 1);
+    return compute(checkNumber(args, 0), y);
   };
 }
 
@@ -43,8 +44,8 @@ const frexp: LuaFunction = (...args) => {
 };
 
 const ldexp: LuaFunction = (...args) => {
-  let x = checkNumber(args, 0);
   let exponent = Math.max(-2200, Math.min(2200, checkInt32(args, 1)));
+  let x = checkNumber(args, 0);
   for (; exponent > 1000; exponent -= 1000) x *= 2 ** 1000;
   for (; exponent < -1000; exponent += 1000) x *= 2 ** -1000;
   return x * 2 ** exponent;

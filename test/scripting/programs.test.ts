@@ -7,7 +7,7 @@ import { hasRedisServer } from '../support/redis-server.ts';
 import { evaluate, evaluateInSlices, FakeHost } from '../support/script-host.ts';
 
 const seed = +(process.env.LOSTLOCK_SEED ?? 1);
-const count = +(process.env.LOSTLOCK_COUNT ?? sampleOf(50_000, 1500));
+const count = +(process.env.LOSTLOCK_COUNT ?? sampleOf(20_000, 300));
 
 /** A NaN's sign and an object's address are Redis' own affair (docs/differences.md). */
 function comparable(reply: string): string {

@@ -1,5 +1,5 @@
 /** A host for scripts with a few commands over a Map, for tests of scripting/ without a server. */
-import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
+import { asciiLower, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
 import {
   BigNumber,
   Double,
@@ -80,7 +80,8 @@ export class FakeHost implements ScriptHost {
 
   #increment(key: Bytes): Reply {
     const present = (this.store.get(key) as Bytes | undefined) ?? '0';
-    if (!/^-?\d{1,15}$/.test(present)) return new ReplyError('ERR value is not an integer or out of range');
+    if (parseSafeInteger(present) === undefined)
+      return new ReplyError('ERR value is not an integer or out of range');
     const next = +present + 1;
     this.store.set(key, `${next}`);
     return next;
