@@ -16,9 +16,6 @@ import {
 import { LuaTable } from './table.ts';
 import type { LuaValue } from './values.ts';
 
-/** Deeper tables are cut off, where Redis' Lua stack would end. */
-const MAX_REPLY_DEPTH = 1990;
-
 /** A table with one field. */
 export function fieldTable(name: Bytes, value: LuaValue): LuaTable {
   const table = new LuaTable(1);
@@ -90,86 +87,4 @@ function newerToLua(reply: Reply): LuaValue {
   }
   if (reply instanceof BigNumber) return fieldTable('big_number', reply.digits);
   return listToLua((reply as PushReply).items, 3);
-}
-
-function oneLine(text: Bytes): Bytes {
-  return text.replace(/[\r\n]/g, ' ');
-}
-
-/** An error's text as it is sent: line ends at its ends are cut off, others become blanks. */
-export function errorLine(text: Bytes): Bytes {
-  return oneLine(text.replace(/^[\r\n]+|[\r\n]+$/g, ''));
-}
-
-function integerReply(value: number): Reply {
-  const whole = Math.trunc(value);
-  if (Number.isSafeInteger(whole)) return whole + 0;
-  return Math.abs(whole) < 2 ** 63 ? BigInt(whole) : -(1n << 63n);
-}
-
-/**
- * What a script returns, as a reply.
- * @param protocol what redis.setresp chose: under 3, booleans stay booleans
- */
-export function toReply(value: LuaValue, protocol: 2 | 3, depth = 0): Reply {
-  switch (typeof value) {
-    case 'string':
-      return value;
-    case 'number':
-      return integerReply(value);
-    case 'boolean':
-      if (protocol === 3) return value;
-      return value ? 1 : null;
-    case 'object':
-      return value instanceof LuaTable ? tableToReply(value, protocol, depth) : null;
-    default:
-      return null;
-  }
-}
-
-function tableToReply(table: LuaTable, protocol: 2 | 3, depth: number): Reply {
-  if (depth > MAX_REPLY_DEPTH) return new ReplyError('ERR reached lua stack limit');
-  const error = table.get('err');
-  if (typeof error === 'string') return new ReplyError(errorLine(error));
-  const status = table.get('ok');
-  if (typeof status === 'string') return new SimpleString(oneLine(status));
-  return typedReply(table, protocol, depth) ?? arrayReply(table, protocol, depth);
-}
-
-function typedReply(table: LuaTable, protocol: 2 | 3, depth: number): Reply | undefined {
-  const double = table.get('double');
-  if (typeof double === 'number') return new Double(double);
-  const map = table.get('map');
-  if (map instanceof LuaTable) {
-    const items: Reply[] = [];
-    for (let at = map.advance(0); at > 0; at = map.advance(at)) {
-      items.push(toReply(map.keyAt(at), protocol, depth + 1), toReply(map.valueAt(at), protocol, depth + 1));
-    }
-    return new MapReply(items);
-  }
-  const set = table.get('set');
-  if (set instanceof LuaTable) {
-    const items: Reply[] = [];
-    for (let at = set.advance(0); at > 0; at = set.advance(at)) {
-      items.push(toReply(set.keyAt(at), protocol, depth + 1));
-    }
-    return new SetReply(items);
-  }
-  const big = table.get('big_number');
-  if (typeof big === 'string') return new BigNumber(oneLine(big));
-  const verbatim = table.get('verbatim_string');
-  if (!(verbatim instanceof LuaTable)) return undefined;
-  const text = verbatim.get('string');
-  const format = verbatim.get('format');
-  if (typeof text !== 'string' || typeof format !== 'string') return undefined;
-  return new Verbatim(format as Verbatim['format'], text);
-}
-
-function arrayReply(table: LuaTable, protocol: 2 | 3, depth: number): Reply {
-  const items: Reply[] = [];
-  for (let i = 1; ; i++) {
-    const value = table.get(i);
-    if (value === undefined) return items;
-    items.push(toReply(value, protocol, depth + 1));
-  }
 }

@@ -1,6 +1,6 @@
 /** Lua expressions as JavaScript expressions. */
 import type { CallNode, Expression, IndexNode, MethodNode, TableNode } from './ast.ts';
-import { OperatorEmitter } from './emit-operators.ts';
+import { chainOf, OperatorEmitter } from './emit-operators.ts';
 
 /** Writes expressions; functions are left to the subclass. */
 export abstract class ExpressionEmitter extends OperatorEmitter {
@@ -84,9 +84,10 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
       case 'paren':
         return this.condition(node.inner);
       case 'and':
-        return `(${this.condition(node.left)} && ${this.condition(node.right)})`;
-      case 'or':
-        return `(${this.condition(node.left)} || ${this.condition(node.right)})`;
+      case 'or': {
+        const operands = chainOf(node).map((operand) => this.condition(operand));
+        return `(${operands.join(node.type === 'and' ? ' && ' : ' || ')})`;
+      }
       case 'unary':
         if (node.operator === 'not') return `!${this.condition(node.operand)}`;
     }

@@ -11,12 +11,36 @@ const ARITHMETIC: Record<string, readonly [string, string]> = {
   '^': ['', 'raisePower'],
 };
 
+/** Beyond this, operators in a row are not written one inside the other. */
+const MAX_NESTED_SUM = 20;
+
+/** The operands of `a and b and c`. */
+export function chainOf(node: LogicNode): Expression[] {
+  const operands: Expression[] = [node.right];
+  let left: Expression = node.left;
+  for (; left.type === node.type; left = (left as LogicNode).left)
+    operands.unshift((left as LogicNode).right);
+  operands.unshift(left);
+  return operands;
+}
+
+/** The operators of `a + b - c`, from the left. */
+function sumOf(node: BinaryNode): BinaryNode[] {
+  const chain = [node];
+  for (let { left } = node; left.type === 'binary' && ARITHMETIC[left.operator]; left = left.left) {
+    chain.unshift(left);
+  }
+  return chain;
+}
+
 /** Writes operators; their operands are left to the subclass. */
 export abstract class OperatorEmitter extends Emitter {
   protected abstract value(node: Expression): string;
   protected abstract condition(node: Expression): string;
 
   protected logic(node: LogicNode): string {
+    const operands = chainOf(node);
+    if (operands.length > 2) return this.#logicChain(node.type, operands);
     const { left } = node;
     const and = node.type === 'and';
     if (this.kindOf(left) === 'boolean') {
@@ -30,6 +54,20 @@ export abstract class OperatorEmitter extends Emitter {
     this.release(temp);
     const right = this.value(node.right);
     return `(${test} ? ${and ? name : right} : ${and ? right : name})`;
+  }
+
+  /** Written flat, since JavaScript's parser recurses where Lua's loops. */
+  #logicChain(type: 'and' | 'or', operands: readonly Expression[]): string {
+    const temp = this.temp();
+    const tests = operands.slice(0, -1).map((operand) => {
+      const code = `(${temp} = ${this.value(operand)})`;
+      return type === 'and'
+        ? `${code} !== undefined && ${temp} !== false`
+        : `(${code} === undefined || ${temp} === false)`;
+    });
+    const last = this.value(operands[operands.length - 1]!);
+    this.release(temp);
+    return `(${tests.join(' && ')} && (${temp} = ${last}), ${temp})`;
   }
 
   /** Both operands, evaluated in order; those that cannot be written twice go into temporaries. */
@@ -73,6 +111,8 @@ export abstract class OperatorEmitter extends Emitter {
       if (operator !== '') return `${l} ${operator} ${r}`;
       return helper === 'modulo' ? `R.remainder(${l}, ${r})` : `R.power(${l}, ${r})`;
     };
+    const chain = sumOf(node);
+    if (chain.length > MAX_NESTED_SUM) return this.#sum(chain);
     const leftIsNumber = this.kindOf(node.left) === 'number';
     const rightIsNumber = this.kindOf(node.right) === 'number';
     if (leftIsNumber && rightIsNumber) return `(${compute(this.value(node.left), this.value(node.right))})`;
@@ -84,6 +124,26 @@ export abstract class OperatorEmitter extends Emitter {
     const slow = this.settled(`R.${helper}(${l}, ${r}, ${site})`);
     this.release(...temps);
     return `(${before}${tests.join(' && ')} ? ${compute(l, r)} : ${slow})`;
+  }
+
+  /** A long chain of operators that lean to the left, step by step in one variable. */
+  #sum(chain: readonly BinaryNode[]): string {
+    const total = this.temp();
+    const steps = [`${total} = ${this.value(chain[0]!.left)}`];
+    for (const [i, node] of chain.entries()) {
+      const part = this.temp();
+      const [operator = '', helper = ''] = ARITHMETIC[node.operator]!;
+      const site = this.site(node.line, i === 0 ? this.naming(node.left) : '', this.naming(node.right));
+      steps.push(`${part} = ${this.value(node.right)}`);
+      const slow = this.settled(`R.${helper}(${total}, ${part}, ${site})`);
+      const numbers = `typeof ${total} === 'number' && typeof ${part} === 'number'`;
+      steps.push(
+        `${total} = ${operator === '' ? slow : `${numbers} ? ${total} ${operator} ${part} : ${slow}`}`,
+      );
+      this.release(part);
+    }
+    this.release(total);
+    return `(${steps.join(', ')}, ${total})`;
   }
 
   #order(node: BinaryNode, operator: string, helper: string, swapped: boolean): string {

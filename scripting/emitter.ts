@@ -181,7 +181,7 @@ export class Emitter {
         return this.kindOf(node.inner);
       case 'unary':
         if (node.operator === 'not') return 'boolean';
-        return node.operator === '#' ? 'number' : this.#sameKind(node.operand, node.operand);
+        return node.operator === '#' || this.kindOf(node.operand) === 'number' ? 'number' : 'any';
       case 'binary':
         if (node.operator === '..')
           return this.#joins(node.left) && this.#joins(node.right) ? 'string' : 'any';

@@ -1,12 +1,12 @@
 /** A script that outlives its first slice: run again in the resumable form, and from then on a slice at a time. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
-import { errorLine, toReply } from './convert.ts';
 import { Driver } from './driver.ts';
 import type { ScriptHost } from './host.ts';
 import { address } from './library/base.ts';
 import { luaErrorOf } from './library/protected.ts';
 import { RESUMABLE } from './library/realms.ts';
+import { errorLine, toReply } from './returning.ts';
 import { NATIVE, S } from './state.ts';
 import { identityCount, LuaTable, setIdentityCount } from './table.ts';
 import { firstOf, type LuaError, type LuaFunction, toText } from './values.ts';

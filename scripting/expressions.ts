@@ -24,14 +24,16 @@ const PRIORITY = new Map<string, readonly [number, number]>([
 ]);
 const UNARY_PRIORITY = 8;
 const MAX_LEVELS = 200;
+const MAX_REGISTERS = 250;
 /** JavaScript's own parser recurses where Lua's loops; real scripts stay far below. */
 const MAX_CHAIN = 1000;
+const MAX_SUFFIXES = 200;
 
 /** Parses expressions; statements are left to the subclass. */
 export abstract class ExpressionParser {
   protected readonly lexer: Lexer;
   protected scope!: Scope;
-  #levels = 3;
+  #levels = 0;
   #ids = 0;
 
   constructor(source: Bytes, chunk: Bytes) {
@@ -96,8 +98,16 @@ export abstract class ExpressionParser {
 
   protected expressionList(): Expression[] {
     const list = [this.expression()];
-    while (this.accept(',')) list.push(this.expression());
+    while (this.accept(',')) {
+      this.register(list.length);
+      list.push(this.expression());
+    }
     return list;
+  }
+
+  /** Lua keeps the values of a list in registers, of which a function has 250. */
+  protected register(count: number): void {
+    if (this.scope.registers + count >= MAX_REGISTERS) this.lexer.fail('function or expression too complex');
   }
 
   protected expression(limit = 0): Expression {
@@ -177,7 +187,7 @@ export abstract class ExpressionParser {
     const { lexer } = this;
     let left = this.#primary();
     for (let chain = 0; ; chain++) {
-      if (chain > MAX_CHAIN) lexer.failPlain('chunk has too many syntax levels');
+      if (chain > MAX_SUFFIXES) lexer.failPlain('chunk has too many syntax levels');
       switch (lexer.kind) {
         case '.': {
           lexer.next();
@@ -222,9 +232,11 @@ export abstract class ExpressionParser {
     if (lexer.kind !== '(') lexer.fail('function arguments expected');
     if (line !== lexer.lastLine) lexer.fail('ambiguous syntax (function call x new statement)');
     lexer.next();
+    this.scope.keep(1);
     const args = lexer.kind === ')' ? [] : this.expressionList();
     this.closing(')', '(', line);
-    if (args.length > 245) lexer.fail('function or expression too complex');
+    this.register(args.length);
+    this.scope.keep(-1);
     return { args, line };
   }
 

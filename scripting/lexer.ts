@@ -214,9 +214,6 @@ export class Lexer {
         this.#at += close.length;
         return out;
       }
-      if (code === 91 && level === 0 && this.#code(1) === 91) {
-        this.#failNear('nesting of [[...]] is deprecated', '[');
-      }
       if (code === NEWLINE || code === RETURN) {
         out += `${this.#source.slice(start, this.#at)}\n`;
         this.#newline();

@@ -185,7 +185,9 @@ class Parser extends ExpressionParser {
   #return(): Statement {
     this.lexer.next();
     const empty = BLOCK_END.has(this.lexer.kind) || this.lexer.kind === ';';
-    return { type: 'return', values: empty ? [] : this.expressionList() };
+    const values = empty ? [] : this.expressionList();
+    if (values.length > 1) this.register(values.length);
+    return { type: 'return', values };
   }
 
   #expressionStatement(): Statement {

@@ -1,13 +1,13 @@
 /** Compiled scripts, shared by all servers of the process; which of them a node knows by SHA-1 is the node's affair. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
-import { toReply } from './convert.ts';
 import { type Beginning, begin, Execution, failure } from './execution.ts';
 import type { ScriptHost } from './host.ts';
 import { LuaSyntaxError } from './lexer.ts';
 import { luaErrorOf } from './library/protected.ts';
 import { FAST, RESUMABLE } from './library/realms.ts';
 import { sha1Of } from './library/redis.ts';
+import { toReply } from './returning.ts';
 import { readShebang } from './shebang.ts';
 import { S } from './state.ts';
 import { firstOf, type LuaFunction, Signal } from './values.ts';

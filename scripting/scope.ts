@@ -22,6 +22,7 @@ export class Scope {
   #block: Block | undefined;
   #pending = 0;
   #hidden = 0;
+  #kept = 0;
 
   constructor(lexer: Lexer, node: FunctionNode, outer: Scope | undefined) {
     this.#lexer = lexer;
@@ -56,6 +57,16 @@ export class Scope {
   hide(count: number): void {
     this.#hidden += count;
     if (count > 0) this.#check(this.#active.length + this.#hidden, MAX_LOCALS, 'local variables');
+  }
+
+  /** Counts values that a call under way keeps in registers. */
+  keep(count: number): void {
+    this.#kept += count;
+  }
+
+  /** How many registers are taken. */
+  get registers(): number {
+    return this.#active.length + this.#hidden + this.#kept;
   }
 
   /** From here on the names mean these variables. */

@@ -72,18 +72,16 @@ export const gmatch: LuaFunction = (...args) => {
 /** A replacement text with its %0 to %9 filled in. */
 function expand(matcher: Matcher, template: Bytes, start: number, end: number): Bytes {
   let out = '';
-  for (let i = 0; i < template.length; i++) {
-    const letter = template.charAt(i);
-    if (letter !== '%') {
-      out += letter;
-      continue;
-    }
-    const next = i + 1 < template.length ? template.charAt(++i) : '\0';
+  let from = 0;
+  for (let at = template.indexOf('%'); at >= 0; at = template.indexOf('%', from)) {
+    const next = at + 1 < template.length ? template.charAt(at + 1) : '\0';
+    out += template.slice(from, at);
     if (next === '0') out += matcher.subject.slice(start, end);
     else if (next >= '1' && next <= '9') out += toText(matcher.capture(+next - 1, start, end));
     else out += next;
+    from = at + 2;
   }
-  return out;
+  return from === 0 ? template : out + template.slice(from);
 }
 
 /** A gsub under way, match by match. */

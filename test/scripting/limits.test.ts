@@ -1,0 +1,129 @@
+/** What scripts may not do: outgrow the compiler's limits, the stack, the memory, or the patience of others. */
+import { expect, test } from 'vitest';
+import { encodeReply } from '../../protocol/encode.ts';
+import { ReplyError } from '../../protocol/reply.ts';
+import { Execution } from '../../scripting/execution.ts';
+import { compile } from '../../scripting/registry.ts';
+import { LuaOracle } from '../support/lua-golden.ts';
+import { limitPrograms } from '../support/lua-limits.ts';
+import { hasRedisServer } from '../support/redis-server.ts';
+import { evaluate, evaluateInSlices, FakeHost } from '../support/script-host.ts';
+
+/** Starts a script that has to pause. */
+function begin(source: string, host: FakeHost, fuel: number): Execution {
+  const execution = compile(source).start(['k1'], ['a1', 'a2'], host, fuel);
+  if (!(execution instanceof Execution)) throw new Error('the script did not pause');
+  return execution;
+}
+
+test.skipIf(!hasRedisServer)('the compiler has the limits of Redis (needs redis-server)', async () => {
+  const oracle = await LuaOracle.start();
+  for (const [name, source] of limitPrograms()) {
+    const answer = await oracle.evaluate(source);
+    expect(evaluate(source), name).toBe(answer);
+    expect(evaluateInSlices(source), name).toBe(answer);
+  }
+  await oracle.stop();
+});
+
+test('an endless loop pauses, and is killed with its line', () => {
+  const host = new FakeHost();
+  const execution = begin('local i = 0\nwhile true do\n i = i + 1\nend', host, 1000);
+  for (let slice = 0; slice < 10; slice++) expect(execution.step(1000)).toBeUndefined();
+  expect(execution.kill('ERR Script killed by user with SCRIPT KILL...').text).toMatch(
+    /^ERR Script killed by user with SCRIPT KILL\.\.\. script: [0-9a-f]{40}, on @user_script:2\.$/,
+  );
+});
+
+test('neither pcall nor a coroutine nor a sort hides an endless loop', () => {
+  for (const loop of [
+    'while true do pcall(function() while true do end end) end',
+    'coroutine.wrap(function() while true do end end)()',
+    'table.sort({3, 2, 1}, function(a, b) while true do end end)',
+    'string.gsub("abc", "%w", function() while true do end end)',
+    'local t = setmetatable({}, {__index = function() while true do end end}) return t.x',
+    'for k in function() return 1 end do end',
+    'load(function() return " " end)',
+    'local function f() return f() end return f()',
+    'repeat until false',
+    'for i = 1, math.huge do end',
+  ]) {
+    const execution = begin(loop, new FakeHost(), 5000);
+    for (let slice = 0; slice < 5; slice++) expect(execution.step(5000), loop).toBeUndefined();
+  }
+});
+
+test('a script that is run again does not call its commands again', () => {
+  const host = new FakeHost();
+  const source = `for i = 1, 50 do redis.call('incr', 'n') redis.log(2, 'turn ' .. i) for j = 1, 10 do end end
+    return {redis.call('get', 'n'), tostring(math.random())}`;
+  const whole = evaluate(source, new FakeHost());
+  const execution = begin(source, host, 200);
+  const before = host.calls;
+  expect(before).toBeGreaterThan(5);
+  let reply = execution.step(50);
+  while (reply === undefined) reply = execution.step(50);
+  expect(host.calls).toBe(51);
+  expect(host.logged.length).toBe(50);
+  expect(JSON.stringify(reply)).toBe(JSON.stringify(['50', (JSON.parse(whole) as string[])[1]]));
+});
+
+test('scripts that take turns do not see each other', () => {
+  const source = `local t = {} for i = 1, 200 do t[#t + 1] = KEYS[1] .. i KEYS[1] = KEYS[1] end
+    redis.setresp(tonumber(ARGV[1])) return {KEYS[1], ARGV[1], #t, t[200]}`;
+  const hosts = [new FakeHost(), new FakeHost()];
+  const runs = hosts.map(
+    (host, i) => compile(source).start([`key${i}`], [`${i + 2}`], host, 10) as Execution,
+  );
+  const replies: unknown[] = [undefined, undefined];
+  while (replies.includes(undefined)) {
+    for (const [i, run] of runs.entries()) replies[i] ??= run.step(7);
+    expect(evaluate('return KEYS[1]')).toBe('"k1"');
+  }
+  expect(replies).toEqual([
+    ['key0', '2', 200, 'key0200'],
+    ['key1', '3', 200, 'key1200'],
+  ]);
+});
+
+test('memory that no server has is refused, and the script may go on', () => {
+  expect(evaluate('return {pcall(string.rep, "x", 2^31 - 1)}')).toBe(
+    '[:1, "not enough memory"]'.replace(':1', 'nil'),
+  );
+  expect(evaluate('local s = "xxxxxxxx" while true do s = s .. s end')).toMatch(/^-ERR not enough memory/);
+  expect(evaluate('local s = ("x"):rep(2^28) return {pcall(table.concat, {s, s, s})}')).toBe(
+    '[nil, "not enough memory"]',
+  );
+  expect(evaluate('local s = ("x"):rep(2^20) return {pcall(string.gsub, s, ".", s)}')).toBe(
+    '[nil, "not enough memory"]',
+  );
+});
+
+test('a pattern that kills a real Redis is refused', () => {
+  expect(evaluate('return string.find(("a"):rep(3e5), ("a?"):rep(3e5) .. "a")')).toMatch(
+    /^-ERR user_script:1: pattern too complex/,
+  );
+  expect(evaluate('return string.find(("a"):rep(3e5), ("(a"):rep(40))')).toMatch(/too many captures/);
+});
+
+test('recursion ends where it ends in Redis, with the writes before it done once', () => {
+  const host = new FakeHost();
+  const source = `local function f(n) redis.call('incr', 'n') return 1 + f(n + 1) end
+    local ok, message = pcall(f, 1) return {redis.call('get', 'n'), message}`;
+  expect(evaluate(source, host)).toBe('["19997", "user_script:1: stack overflow"]');
+  expect(host.calls).toBe(19998);
+});
+
+test('a table inside itself is cut off where it is in Redis', () => {
+  const text = encodeReply(compile('local t = {} t[1] = t return t').run([], [], new FakeHost()), 2);
+  expect(text).toBe(`${'*1\r\n'.repeat(7995)}-ERR reached lua stack limit\r\n`);
+  const map = encodeReply(compile('local t = {} t.map = t return t').run([], [], new FakeHost()), 2);
+  expect(map.split('map').length - 1).toBe(2664);
+});
+
+test('a mistake in a script says so and nothing else', () => {
+  expect(() => compile('return +')).toThrow(ReplyError);
+  expect(evaluate(`return ${'('.repeat(100_000)}`)).toMatch(/chunk has too many syntax levels/);
+  expect(evaluate(`return ${'x.'.repeat(100_000)}x`)).toMatch(/chunk has too many syntax levels/);
+  expect(evaluate(`return '${'x'.repeat(1_000_000)}'`).length).toBe(1_000_002);
+});
