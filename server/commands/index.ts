@@ -8,6 +8,7 @@ import { commandCommand } from './command.ts';
 import { configCommand } from './config.ts';
 import { connectionCommands } from './connection.ts';
 import { counterCommands } from './counter.ts';
+import { debugCommands } from './debug.ts';
 import { dumpCommands } from './dump.ts';
 import { expiryCommands } from './expiry.ts';
 import { genericCommands } from './generic.ts';
@@ -43,6 +44,7 @@ export const allCommands: readonly Command[] = [
   configCommand,
   commandCommand,
   ...serverCommands,
+  ...debugCommands,
   ...stringCommands,
   ...hashCommands,
   ...directListCommands,

@@ -1,0 +1,54 @@
+/** DEBUG, as test suites use it. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Server } from '../../../server/server.ts';
+import { Talk } from '../../support/talk.ts';
+import { TestHost } from '../../support/targets.ts';
+
+let host: TestHost;
+let server: Server;
+let talk: Talk;
+
+beforeEach(() => {
+  host = new TestHost();
+  server = new Server(host);
+  talk = new Talk(server);
+});
+afterEach(() => server.stop());
+
+test('DEBUG SLEEP holds everybody up on the clock of the host', async () => {
+  const other = new Talk(server);
+  await other.ask('SET k v');
+  expect(await talk.ask('DEBUG SLEEP 0')).toBe('+OK\r\n');
+  talk.send('DEBUG SLEEP 1.5', 'GET k');
+  await new Promise((resolve) => setImmediate(resolve));
+  other.send('GET k');
+  await new Promise((resolve) => setImmediate(resolve));
+  host.advance(1499);
+  expect(talk.heard + other.heard).toBe('');
+  host.advance(1);
+  expect(await other.hear()).toBe('$1\r\nv\r\n');
+  expect(await talk.hear()).toBe('+OK\r\n$1\r\nv\r\n');
+});
+
+test('DEBUG SET-ACTIVE-EXPIRE 0 leaves keys until they are touched', async () => {
+  expect(await talk.ask('DEBUG SET-ACTIVE-EXPIRE 0')).toBe('+OK\r\n');
+  await talk.ask('SET k v PX 10');
+  host.advance(1000);
+  expect(server.db(0).size).toBe(1);
+  expect(await talk.ask('GET k')).toBe('$-1\r\n');
+  await talk.ask('SET k v PX 10', 'DEBUG SET-ACTIVE-EXPIRE 1');
+  host.advance(1000);
+  expect(server.db(0).size).toBe(0);
+});
+
+test('DEBUG OBJECT and ERROR answer, anything else is refused in the words of 7.0', async () => {
+  await talk.ask('RPUSH l a');
+  expect(await talk.ask('DEBUG OBJECT l')).toMatch(
+    /^\+Value at:\S+ refcount:1 encoding:quicklist serializedlength:\d+ lru:/,
+  );
+  expect(await talk.ask('DEBUG OBJECT none')).toBe('-ERR no such key\r\n');
+  expect(await talk.ask('DEBUG ERROR "MYERR x"')).toBe('-MYERR x\r\n');
+  expect(await talk.ask('DEBUG JMAP')).toBe(
+    "-ERR unknown subcommand or wrong number of arguments for 'JMAP'. Try DEBUG HELP.\r\n",
+  );
+});
