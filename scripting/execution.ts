@@ -1,5 +1,5 @@
 /** A script that outlives its first slice: run again in the resumable form, and from then on a slice at a time. */
-import type { Bytes } from '../protocol/bytes.ts';
+import { type Bytes, cString } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { Driver } from './driver.ts';
 import type { ScriptHost } from './host.ts';
@@ -7,7 +7,7 @@ import { address } from './library/base.ts';
 import { luaErrorOf } from './library/protected.ts';
 import { RESUMABLE } from './library/realms.ts';
 import { errorLine, toReply } from './returning.ts';
-import { NATIVE, S } from './state.ts';
+import { NATIVE, S, setAside, takeUp } from './state.ts';
 import { identityCount, LuaTable, setIdentityCount } from './table.ts';
 import { firstOf, type LuaError, type LuaFunction, toText } from './values.ts';
 
@@ -22,7 +22,7 @@ export interface Beginning {
 }
 
 /** Sets the state of a run that begins, in either form. */
-export function begin({ keys, argv, host }: Beginning): void {
+export function begin(keys: readonly Bytes[], argv: readonly Bytes[], host: ScriptHost): void {
   S.depth = 0;
   S.nested = 0;
   S.site = NATIVE;
@@ -42,7 +42,9 @@ export function failure(sha1: Bytes, error: LuaError): ReplyError {
   let text: Bytes;
   if (value instanceof LuaTable) text = toText(value.get('err')) ?? 'ERR unknown error';
   else text = `ERR ${typeof value === 'object' ? address(value) : (toText(value) ?? `${value ?? 'nil'}`)}`;
-  return new ReplyError(errorLine(text + placeOf(sha1, error.site.line || error.site.caller?.line || 0)));
+  return new ReplyError(
+    errorLine(cString(text) + placeOf(sha1, error.site.line || error.site.caller?.line || 0)),
+  );
 }
 
 function placeOf(sha1: Bytes, line: number): Bytes {
@@ -59,7 +61,7 @@ export class Execution {
   /** @param log what the host has answered already: the script is fed from it until it has caught up */
   constructor(beginning: Beginning, body: LuaFunction, log: Reply[]) {
     this.#beginning = beginning;
-    begin(beginning);
+    begin(beginning.keys, beginning.argv, beginning.host);
     beginning.host.random.state = beginning.random;
     beginning.host.setProtocol(2);
     this.#driver = new Driver(body);
@@ -72,6 +74,7 @@ export class Execution {
    * @returns the reply once the script has ended, undefined when it needs another slice
    */
   step(fuel: number): Reply | undefined {
+    const outer = setAside();
     Object.assign(S, this.#saved);
     S.resumable = true;
     S.stringMeta = RESUMABLE.stringMeta;
@@ -87,6 +90,7 @@ export class Execution {
       this.#save();
       S.resumable = false;
       S.thread = undefined;
+      takeUp(outer);
     }
     return undefined;
   }

@@ -9,7 +9,7 @@ import { FAST, RESUMABLE } from './library/realms.ts';
 import { sha1Of } from './library/redis.ts';
 import { toReply } from './returning.ts';
 import { readShebang } from './shebang.ts';
-import { S } from './state.ts';
+import { S, setAside, takeUp } from './state.ts';
 import { firstOf, type LuaFunction, Signal } from './values.ts';
 
 const CHUNK = 'user_script';
@@ -42,8 +42,10 @@ export class Script {
    * @returns its reply (a script's error is a ReplyError), or what is left of it to be run in slices
    */
   start(keys: readonly Bytes[], argv: readonly Bytes[], host: ScriptHost, fuel: number): Reply | Execution {
-    const beginning = { sha1: this.sha1, keys, argv, host, random: host.random.state };
-    begin(beginning);
+    const outer = setAside();
+    const random = host.random.state;
+    begin(keys, argv, host);
+    S.resumable = false;
     const log: Reply[] = [];
     S.log = log;
     S.fuel = fuel;
@@ -51,7 +53,9 @@ export class Script {
     try {
       return toReply(firstOf(this.#fast()), S.protocol);
     } catch (thrown) {
-      return this.#recover(beginning, log, thrown);
+      return this.#recover({ sha1: this.sha1, keys, argv, host, random }, log, thrown);
+    } finally {
+      takeUp(outer);
     }
   }
 

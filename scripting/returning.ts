@@ -1,5 +1,5 @@
 /** What a script returns, as a reply, by the rules of Redis 7.0; no table is too deep or too round for it. */
-import type { Bytes } from '../protocol/bytes.ts';
+import { type Bytes, cString } from '../protocol/bytes.ts';
 import {
   BigNumber,
   Double,
@@ -20,9 +20,9 @@ function oneLine(text: Bytes): Bytes {
   return text.replace(/[\r\n]/g, ' ');
 }
 
-/** An error's text as it is sent: line ends at its ends are cut off, others become blanks. */
+/** An error's text as it is sent: up to a NUL; line ends at its ends are cut off, others become blanks. */
 export function errorLine(text: Bytes): Bytes {
-  return oneLine(text.replace(/^[\r\n]+|[\r\n]+$/g, ''));
+  return oneLine(cString(text).replace(/^[\r\n]+|[\r\n]+$/g, ''));
 }
 
 function integerReply(value: number): Reply {
@@ -116,7 +116,7 @@ function plainReply(table: LuaTable): Reply | undefined {
   const error = table.get('err');
   if (typeof error === 'string') return new ReplyError(errorLine(error));
   const status = table.get('ok');
-  if (typeof status === 'string') return new SimpleString(oneLine(status));
+  if (typeof status === 'string') return new SimpleString(oneLine(cString(status)));
   const double = table.get('double');
   if (typeof double === 'number') return new Double(double);
   const big = table.get('big_number');

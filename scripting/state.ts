@@ -50,6 +50,8 @@ class State {
   protocol: 2 | 3 = 2;
   /** The settings of cjson, once a script has asked for them. */
   json: JsonSettings | undefined = undefined;
+  /** Whether a script is running at this moment. */
+  active = false;
   /** Whether it runs in the resumable form. */
   resumable = false;
   /** The metatable that strings have. */
@@ -62,6 +64,19 @@ class State {
 
 /** The running script. There is one at a time in a process: a paused one puts its state aside. */
 export const S = new State();
+
+/** Puts the state of a running script aside, should a host's command run another one; undefined when none runs. */
+export function setAside(): Partial<State> | undefined {
+  const outer = S.active ? { ...S } : undefined;
+  S.active = true;
+  return outer;
+}
+
+/** Goes back to what setAside put aside. */
+export function takeUp(outer: Partial<State> | undefined): void {
+  if (outer === undefined) S.active = false;
+  else Object.assign(S, outer);
+}
 
 /** The prefix `user_script:3: ` of messages, where the site has a line. */
 export function where(site: Site): Bytes {

@@ -1,5 +1,5 @@
 /** Lua's basic functions, as far as Redis' sandbox has them. */
-import { approximate, type Bytes } from '../../protocol/bytes.ts';
+import { approximate, type Bytes, cString } from '../../protocol/bytes.ts';
 import { after } from '../frames.ts';
 import { listNext, nextEntry, setPairsNext } from '../iterate.ts';
 import { callBack, metamethod } from '../operations.ts';
@@ -122,7 +122,7 @@ const unpack: LuaFunction = (...args) => {
 
 const assertTrue: LuaFunction = (...args) => {
   const value = checkAny(args, 0);
-  if (value === undefined || value === false) raise(optionalString(args, 1, 'assertion failed!'));
+  if (value === undefined || value === false) raise(cString(optionalString(args, 1, 'assertion failed!')));
   return args;
 };
 

@@ -1,5 +1,5 @@
 /** The globals that scripts see: exactly those of Redis 7.0's sandbox, all of them read-only. */
-import type { Bytes } from '../../protocol/bytes.ts';
+import { type Bytes, cString } from '../../protocol/bytes.ts';
 import { compileChunk } from '../compiler.ts';
 import type { Form, Library } from '../emitter.ts';
 import { type NativeFunction, plain } from '../frames.ts';
@@ -32,7 +32,7 @@ export interface Realm extends Library {
 function missingGlobal(_globals: LuaValue, name: LuaValue): never {
   const text = toText(name);
   if (text === undefined) raise('Second argument to luaProtectedTableError must be a string or number');
-  return raise(`Script attempted to access nonexistent global variable '${text}'`);
+  return raise(`Script attempted to access nonexistent global variable '${cString(text)}'`);
 }
 
 function freeze(table: LuaTable): LuaTable {

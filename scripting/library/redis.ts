@@ -1,6 +1,6 @@
 /** The redis table: everything through which a script reaches its server. */
 import { createHash } from 'node:crypto';
-import { type Bytes, formatGeneral, toBuffer } from '../../protocol/bytes.ts';
+import { type Bytes, cString, formatGeneral, toBuffer } from '../../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import { errorTable, fieldTable, toLua } from '../convert.ts';
 import { S } from '../state.ts';
@@ -84,7 +84,7 @@ const pcall: LuaFunction = (...args) => {
 const errorReply: LuaFunction = (...args) => {
   const text = args[0];
   if (args.length !== 1 || typeof text !== 'string') return wrongArguments();
-  const body = (text.startsWith('-') ? text.slice(1) : text).replace(/^[\r\n]+|[\r\n]+$/g, '');
+  const body = cString(text.startsWith('-') ? text.slice(1) : text).replace(/^[\r\n]+|[\r\n]+$/g, '');
   return fieldTable('err', body.includes(' ') ? body : `ERR ${body}`);
 };
 

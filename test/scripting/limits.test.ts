@@ -86,6 +86,20 @@ test('scripts that take turns do not see each other', () => {
   ]);
 });
 
+test('a command that runs another script leaves the first as it was', () => {
+  class Nesting extends FakeHost {
+    override call(argv: string[]): ReturnType<FakeHost['call']> {
+      if (argv[0] === 'get')
+        return evaluate('local t = {} for i = 1, 50 do t[i] = i end return KEYS[1] .. #t');
+      return super.call(argv);
+    }
+  }
+  const source =
+    'KEYS[1] = "mine" local r = redis.call("get", "x") local s = {pcall(error, "e", 2)} return {r, KEYS[1], s[2]}';
+  expect(evaluate(source, new Nesting())).toBe('["\\"k150\\"", "mine", "user_script:1: e"]');
+  expect(evaluateInSlices(source, new Nesting())).toBe('["\\"k150\\"", "mine", "user_script:1: e"]');
+});
+
 test('memory that no server has is refused, and the script may go on', () => {
   expect(evaluate('return {pcall(string.rep, "x", 2^31 - 1)}')).toBe(
     '[:1, "not enough memory"]'.replace(':1', 'nil'),
