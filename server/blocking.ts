@@ -3,7 +3,7 @@ import type { Keyspace } from '../keyspace/keyspace.ts';
 import { type TypeName, typeOf } from '../keyspace/value.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
-import { type Client, IN_MULTI, SCRIPT } from './client.ts';
+import { type Client, IN_MULTI, REPLY_SKIP, SCRIPT } from './client.ts';
 import type { Command } from './command.ts';
 import type { Timer } from './host.ts';
 import type { Server } from './server.ts';
@@ -107,6 +107,7 @@ export class Blocking {
     if (blocked === undefined) return;
     this.forget(client);
     if (reply !== undefined) client.reply(reply);
+    client.mark(REPLY_SKIP, false);
     this.#server.unblocked(client);
   }
 

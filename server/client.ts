@@ -16,6 +16,8 @@ export const IN_MULTI = 2;
 export const RESP2_SUBSCRIBER = 4;
 export const REPLY_OFF = 8;
 export const REPLY_SKIP = 16;
+/** CLIENT REPLY SKIP has been said: the next command gets no reply. */
+export const REPLY_SKIP_NEXT = 2048;
 /** The link to our primary: its commands are applied, not answered. */
 export const PRIMARY_LINK = 32;
 /** A replica that follows us. */

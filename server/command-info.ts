@@ -148,7 +148,7 @@ export function findKeys(command: Command, argv: readonly Bytes[]): FoundKey[] |
   const found: FoundKey[] = [];
   for (const spec of specs) {
     const positions = positionsOf(spec, argv);
-    if (positions === undefined) return undefined;
+    if (positions === undefined) return command.spec.flags.includes('no_mandatory_keys') ? [] : undefined;
     for (const at of positions) found.push({ at, flags: spec.flags });
   }
   return found;
@@ -165,7 +165,7 @@ function positionsOf({ begin, find }: KeySpec, argv: readonly Bytes[]): number[]
   }
   const count = parseSafeInteger(argv[begin + find.count] ?? '');
   const first = begin + find.first;
-  if (count === undefined || count < 0 || first + (count - 1) * find.step >= argv.length) return undefined;
+  if (count === undefined || count < 1 || first + (count - 1) * find.step >= argv.length) return undefined;
   for (let i = 0; i < count; i++) positions.push(first + i * find.step);
   return positions;
 }

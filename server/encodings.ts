@@ -25,10 +25,18 @@ interface Note {
 }
 
 const notes = new WeakMap<Entry, Note>();
+/** False until the first note: SET need not look for one. */
+let noted = false;
 
 /** Notes that the entry's string, as it is now, is kept in another way than a string that was set. */
 export function noteEncoding(entry: Entry, encoding: StringEncoding): void {
+  noted = true;
   if (typeof entry.value === 'string') notes.set(entry, { value: entry.value, encoding });
+}
+
+/** Forgets what made the entry's string: it has been set as a whole. */
+export function forgetEncoding(entry: Entry): void {
+  if (noted) notes.delete(entry);
 }
 
 /** Takes the note of an entry's string over to an entry that holds the same string. */

@@ -8,6 +8,7 @@ import {
   PRIMARY_LINK,
   REPLICA_LINK,
   REPLY_SKIP,
+  REPLY_SKIP_NEXT,
   RESP2_SUBSCRIBER,
   RESTRICTED,
   UNAUTHENTICATED,
@@ -53,6 +54,10 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
       return;
     }
   }
+  if (client.has(REPLY_SKIP_NEXT)) {
+    client.mark(REPLY_SKIP_NEXT, false);
+    client.mark(REPLY_SKIP, true);
+  }
   const found = command instanceof ReplyError ? command : checkWords(server, command, argv);
   if (found instanceof ReplyError) {
     if (isSecurityProbe(server, client, name)) return;
@@ -97,12 +102,10 @@ function untilQuorum(server: Server, client: Client, before: number, reply: Repl
 /** Commands that act at once although a transaction is being queued. */
 const RUNS_IN_MULTI = new Set(['exec', 'discard', 'multi', 'watch', 'quit', 'reset']);
 
-/** Answers; a reply to be skipped is skipped now (CLIENT REPLY SKIP itself means the next one). */
+/** Answers; a reply to be skipped is skipped now, that of a blocked client once it comes. */
 function answer(client: Client, reply: Reply | undefined): void {
   if (reply !== undefined) client.reply(reply);
-  if (client.has(REPLY_SKIP) && client.lastCommand?.fullName !== 'client|reply') {
-    client.mark(REPLY_SKIP, false);
-  }
+  if (client.blocked === undefined) client.mark(REPLY_SKIP, false);
 }
 
 /** Answers a request that does not run: it spoils the transaction being queued, and EXEC gives up the whole. */
@@ -115,6 +118,7 @@ function reject(server: Server, client: Client, command: Command | undefined, re
     return;
   }
   if (client.transaction !== undefined) client.transaction.aborted = true;
+  client.lastCommand = command;
   answer(client, refusal);
 }
 
@@ -148,9 +152,8 @@ export function checkWords(server: Server, command: Command, argv: readonly Byte
     }
     found = sub;
   }
-  return arityFits(found.arity, argv.length) && found.subcommands === undefined
-    ? found
-    : wrongArity(found.fullName);
+  const runs = found.subcommands === undefined || found.arity === -1;
+  return arityFits(found.arity, argv.length) && runs ? found : wrongArity(found.fullName);
 }
 
 /** A web page that talks to us (POST or Host: lines) is cut off without a word. */

@@ -8,7 +8,7 @@ import type { ScriptHost } from '../scripting/host.ts';
 import { Random48 } from '../scripting/random48.ts';
 import { compile, type Script } from '../scripting/registry.ts';
 import { type Client, PRIMARY_LINK, RESTRICTED } from './client.ts';
-import { arityFits, type Command, DENY_OOM, NO_SCRIPT, WRITE } from './command.ts';
+import { arityFits, type Command, DENY_OOM, MAY_REPLICATE, NO_SCRIPT, WRITE } from './command.ts';
 import { call, checkWords, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from './execute.ts';
 import type { LogLevel, Server } from './server.ts';
 
@@ -152,13 +152,14 @@ export class Scripts implements ScriptHost {
     if (command === undefined) return refuse(UNKNOWN);
     if (command.subcommands !== undefined) {
       const found = checkWords(server, command, argv);
-      if (found instanceof ReplyError) return refuse(argv.length > 1 ? UNKNOWN : ARITY);
+      const isKnown = argv.length === 1 || command.subcommands.has(asciiLower(argv[1] as Bytes));
+      if (found instanceof ReplyError) return refuse(isKnown ? ARITY : UNKNOWN);
       command = found;
     }
     if (!arityFits(command.arity, argv.length)) return refuse(ARITY);
     const { bits } = command;
     if ((bits & NO_SCRIPT) !== 0) return refuse(FORBIDDEN);
-    if (this.#readonly && (bits & WRITE) !== 0) return refuse(WRITES);
+    if (this.#readonly && (bits & (WRITE | MAY_REPLICATE)) !== 0) return refuse(WRITES);
     if (server.state !== 0) {
       const refusal = this.#refusedByState(command);
       if (refusal !== undefined) return refusal;

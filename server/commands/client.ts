@@ -3,7 +3,7 @@ import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { fail, NOT_INTEGER, SYNTAX } from '../../protocol/errors.ts';
 import { OK, type Reply, Verbatim } from '../../protocol/reply.ts';
 import { integer, Options } from '../arguments.ts';
-import { type Client, MONITOR, REPLICA_LINK, REPLY_OFF, REPLY_SKIP } from '../client.ts';
+import { type Client, MONITOR, REPLICA_LINK, REPLY_OFF, REPLY_SKIP, REPLY_SKIP_NEXT } from '../client.ts';
 import { describeClient } from '../client-info.ts';
 import { defineContainer } from '../command.ts';
 
@@ -215,7 +215,7 @@ export const clientCommand = defineContainer(
         }
         if (mode === 'OFF') client.mark(REPLY_OFF, true);
         else if (mode !== 'SKIP') fail(SYNTAX);
-        else if (!client.has(REPLY_OFF)) client.mark(REPLY_SKIP, true);
+        else if (!client.has(REPLY_OFF)) client.mark(REPLY_SKIP_NEXT, true);
         return undefined;
       },
     },
@@ -227,7 +227,9 @@ export const clientCommand = defineContainer(
       arity: -3,
       flags: ADMIN,
       run(client, argv) {
-        if (argv.length > 4) fail(SYNTAX);
+        if (argv.length > 4) {
+          fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try CLIENT HELP.`);
+        }
         const mode = argv.length === 4 ? asciiUpper(argv[3] as Bytes) : 'TIMEOUT';
         if (mode !== 'TIMEOUT' && mode !== 'ERROR') {
           fail('ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR');

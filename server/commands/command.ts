@@ -54,7 +54,9 @@ function keysOf(client: Client, argv: readonly Bytes[]): { request: Bytes[]; fou
     command = command.subcommands.get(asciiLower(request[1] as Bytes));
   }
   if (command === undefined) throw new ReplyError('ERR Invalid command specified');
-  if ((command.spec.keys ?? []).length === 0 && command.spec.getKeys === undefined) {
+  // Channels have specs like keys, and are none.
+  const takesKeys = (command.spec.keys ?? []).some(({ flags }) => !flags.includes('NOT_KEY'));
+  if (!takesKeys && command.spec.getKeys === undefined) {
     fail('ERR The command has no key arguments');
   }
   if (!arityFits(command.arity, request.length))

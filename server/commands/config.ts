@@ -1,6 +1,6 @@
 /** CONFIG: reads and changes the parameters (https://redis.io/docs/latest/commands/config/). */
-import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
-import { fail } from '../../protocol/errors.ts';
+import { asciiLower, type Bytes, cString } from '../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { globMatch } from '../../protocol/glob.ts';
 import { MapReply, OK, type Reply } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
@@ -34,13 +34,14 @@ function get(client: Client, argv: readonly Bytes[]): Reply {
 
 /** Validates all pairs before the first is applied. */
 function set(client: Client, argv: readonly Bytes[]): Reply {
-  if (argv.length % 2 !== 0) fail("ERR wrong number of arguments for 'config|set' command");
+  if (argv.length % 2 !== 0) fail(SYNTAX);
   const changes = new Map<Name, unknown>();
   const refuse = (word: Bytes, why: string): never =>
-    fail(`ERR CONFIG SET failed (possibly related to argument '${word}') - ${why}`);
+    fail(`ERR CONFIG SET failed (possibly related to argument '${cString(word)}') - ${why}`);
   for (let at = 2; at < argv.length; at += 2) {
     const word = argv[at] as Bytes;
-    const name = lookUp(word) ?? fail(`ERR Unknown option or number of arguments for CONFIG SET - '${word}'`);
+    const name =
+      lookUp(word) ?? fail(`ERR Unknown option or number of arguments for CONFIG SET - '${cString(word)}'`);
     const parameter = parameters[name];
     if (parameter.fixed !== false) {
       refuse(word, `can't set ${parameter.fixed === true ? 'immutable' : parameter.fixed} config`);

@@ -1,9 +1,9 @@
 /** Commands of a connection's life (https://redis.io/docs/latest/commands/?group=connection). */
 import { timingSafeEqual } from 'node:crypto';
-import { asciiUpper, type Bytes, cString, parseSafeInteger, toBuffer } from '../../protocol/bytes.ts';
-import { fail, NOT_INTEGER, SYNTAX, wrongArity } from '../../protocol/errors.ts';
+import { asciiUpper, type Bytes, cString, toBuffer } from '../../protocol/bytes.ts';
+import { fail, SYNTAX, wrongArity } from '../../protocol/errors.ts';
 import { MapReply, OK, PONG, SimpleString } from '../../protocol/reply.ts';
-import { integer } from '../arguments.ts';
+import { int32, int64 } from '../arguments.ts';
 import { type Client, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../client.ts';
 import { defineCommands } from '../command.ts';
 import { markSubscriber } from '../pubsub.ts';
@@ -56,7 +56,7 @@ function hello(client: Client, argv: readonly Bytes[]) {
   const asked = argv[1];
   let protocol = client.protocol;
   if (asked !== undefined) {
-    const version = parseSafeInteger(asked) ?? fail('ERR Protocol version is not an integer or out of range');
+    const version = int64(asked, 'ERR Protocol version is not an integer or out of range');
     if (version !== 2 && version !== 3) fail('NOPROTO unsupported protocol version');
     protocol = version;
   }
@@ -131,8 +131,7 @@ export const connectionCommands = defineCommands('connection', {
     arity: 2,
     flags: ['loading', 'stale', 'fast'],
     run(client, argv) {
-      const index = integer(argv[1]);
-      if (Math.abs(index) > 2 ** 31 - 1) fail(NOT_INTEGER);
+      const index = int32(argv[1]);
       if (index < 0 || index >= client.server.databases.length) fail('ERR DB index is out of range');
       client.db = client.server.db(index);
       return OK;

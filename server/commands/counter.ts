@@ -7,7 +7,7 @@ import type { Reply } from '../../protocol/reply.ts';
 import { int64 } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
-import { noteEncoding } from '../encodings.ts';
+import { forgetEncoding, noteEncoding } from '../encodings.ts';
 
 /** The exact sum of two 64-bit integers. Throws when it does not fit. */
 export function addIntegers(a: number | bigint, b: number | bigint): number | bigint {
@@ -29,7 +29,7 @@ function add(client: Client, name: Bytes, amount: number | bigint): Reply {
   const { db } = client;
   const old = db.get(name, 'string');
   const sum = addIntegers(old === undefined ? 0 : int64(old), amount);
-  db.put(name, String(sum), true);
+  forgetEncoding(db.put(name, String(sum), true));
   db.changed(name, 'incrby');
   return sum;
 }

@@ -14,13 +14,16 @@ const BAD_TTL = 'ERR Invalid TTL value, must be >= 0';
 interface RestoreOptions {
   replace: boolean;
   absolute: boolean;
+  /** Which of IDLETIME and FREQ was given; they exclude each other. */
+  use: Bytes | undefined;
 }
 
 function parseOptions(argv: readonly Bytes[]): RestoreOptions {
-  const parsed = { replace: false, absolute: false };
+  const parsed: RestoreOptions = { replace: false, absolute: false, use: undefined };
   const options = new Options(argv, 4);
   while (options.more()) {
-    switch (options.next()) {
+    const option = options.next();
+    switch (option) {
       case 'REPLACE':
         parsed.replace = true;
         break;
@@ -28,18 +31,22 @@ function parseOptions(argv: readonly Bytes[]): RestoreOptions {
         parsed.absolute = true;
         break;
       case 'IDLETIME':
-        if (integer(options.value()) < 0) fail('ERR Invalid IDLETIME value, must be >= 0');
+      case 'FREQ':
+        if ((parsed.use ?? option) !== option) fail(SYNTAX);
+        parsed.use = option;
+        checkUse(option, integer(options.value()));
         break;
-      case 'FREQ': {
-        const frequency = integer(options.value());
-        if (frequency < 0 || frequency > 255) fail('ERR Invalid FREQ value, must be >= 0 and <= 255');
-        break;
-      }
       default:
         fail(SYNTAX);
     }
   }
   return parsed;
+}
+
+function checkUse(option: Bytes, value: number): void {
+  if (option === 'IDLETIME' && value < 0) fail('ERR Invalid IDLETIME value, must be >= 0');
+  if (option === 'FREQ' && (value < 0 || value > 255))
+    fail('ERR Invalid FREQ value, must be >= 0 and <= 255');
 }
 
 function decode(client: Client, payload: Bytes): Value {
@@ -53,15 +60,21 @@ function decode(client: Client, payload: Bytes): Value {
   }
 }
 
+/** A time to live added to the present as 64 bits do it: what is too much lies in the past. */
+function instant(ttl: number | bigint, base: Millis): Millis {
+  return approximate(BigInt.asIntN(64, BigInt(ttl) + BigInt(base)));
+}
+
 function restore(client: Client, argv: readonly Bytes[]): Reply {
   const [, name, ttlText, payload] = argv as [Bytes, Bytes, Bytes, Bytes];
   const { server, db } = client;
   const options = parseOptions(argv);
   if (!options.replace && db.find(name) !== undefined) fail('BUSYKEY Target key name already exists.');
-  const ttl = approximate(int64(ttlText));
+  const ttl = int64(ttlText);
   if (ttl < 0) fail(BAD_TTL);
   const value = decode(client, payload);
-  const expiresAt: Millis | undefined = ttl === 0 ? undefined : options.absolute ? ttl : server.now + ttl;
+  const expiresAt: Millis | undefined =
+    ttl === 0 ? undefined : instant(ttl, options.absolute ? 0 : server.now);
   const replaced = db.remove(name);
   if (expiresAt !== undefined && expiresAt < server.now && server.role === 'primary') {
     if (replaced) {
@@ -74,7 +87,9 @@ function restore(client: Client, argv: readonly Bytes[]): Reply {
   if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
   db.changed(name, 'restore');
   if (expiresAt !== undefined) {
-    server.propagateAs(['RESTORE', name, String(expiresAt), payload, 'REPLACE', 'ABSTTL']);
+    const [command = ''] = argv;
+    const marks = options.absolute ? [] : ['ABSTTL'];
+    server.propagateAs([command, name, String(expiresAt), payload, ...argv.slice(4), ...marks]);
   }
   return OK;
 }

@@ -179,7 +179,7 @@ export const genericCommands = defineCommands('generic', {
       const { db } = client;
       const found: Bytes[] = [];
       for (const name of db.entries.keys()) {
-        if (globMatch(argv[1], name) && db.peek(name) !== undefined) found.push(name);
+        if ((argv[1] === '*' || globMatch(argv[1], name)) && db.peek(name) !== undefined) found.push(name);
       }
       return found;
     },

@@ -3,7 +3,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { globMatch } from '../../protocol/glob.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import type { Client } from '../client.ts';
+import { type Client, IN_MULTI } from '../client.ts';
 import { defineCommands, defineContainer, type Flag, key, keys } from '../command.ts';
 import type { Kind } from '../pubsub.ts';
 
@@ -78,7 +78,11 @@ export const pubsubCommands = defineCommands('pubsub', {
     arity: -2,
     flags: SUBSCRIBING,
     keys: keys('NOT_KEY'),
-    run: join('shardChannels'),
+    run(client, argv) {
+      if (client.has(IN_MULTI)) fail("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
+      client.server.pubsub.subscribe(client, 'shardChannels', argv.slice(1));
+      return undefined;
+    },
   },
   sunsubscribe: {
     summary: 'Stops listening to the shard channels named, or to all.',

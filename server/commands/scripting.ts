@@ -1,10 +1,13 @@
 /** Commands that run scripts (https://redis.io/docs/latest/commands/?group=scripting). */
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
-import { fail } from '../../protocol/errors.ts';
+import { fail, NOSCRIPT } from '../../protocol/errors.ts';
 import { OK, type Reply } from '../../protocol/reply.ts';
 import { integer } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { countedKeys, defineCommands, defineContainer, type Flag } from '../command.ts';
+
+/** Hexadecimal digits of a SHA-1; what has another length is not looked for. */
+const SHA_LENGTH = 40;
 
 /** Splits what follows the count of keys into keys and arguments. */
 function split(argv: readonly Bytes[]): { keys: Bytes[]; args: Bytes[] } {
@@ -23,6 +26,7 @@ function evaluate(readonly: boolean) {
 
 function evaluateSha(readonly: boolean) {
   return (client: Client, argv: readonly Bytes[]): Reply | undefined => {
+    if (argv[1]?.length !== SHA_LENGTH) fail(NOSCRIPT);
     const { keys, args } = split(argv);
     return client.server.scripts.evalSha(client, argv[1] as Bytes, keys, args, readonly);
   };

@@ -4,7 +4,7 @@ import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { OK, type Reply, SimpleString, Verbatim } from '../../protocol/reply.ts';
-import { integer } from '../arguments.ts';
+import { integer, integerBetween } from '../arguments.ts';
 import { type Client, IN_MULTI } from '../client.ts';
 import { defineCommands } from '../command.ts';
 import { info } from '../info.ts';
@@ -34,9 +34,10 @@ function swap(server: Server, first: number, second: number): void {
   server.blocking.signalAll(b);
 }
 
-function databaseIndex(client: Client, text: Bytes, which: string): number {
-  const index = integer(text, `ERR invalid ${which} DB index`);
-  return index >= 0 && index < client.server.databases.length ? index : fail('ERR DB index is out of range');
+/** A database's number as SWAPDB reads it: what is no C integer is invalid, before it is out of range. */
+function databaseIndex(text: Bytes, which: string): number {
+  const invalid = `ERR invalid ${which} DB index`;
+  return integerBetween(text, -(2 ** 31), 2 ** 31 - 1, invalid, invalid);
 }
 
 export const serverCommands = defineCommands('server', {
@@ -78,8 +79,10 @@ export const serverCommands = defineCommands('server', {
     flags: ['write', 'fast'],
     categories: ['keyspace', 'dangerous'],
     run(client, argv) {
-      const first = databaseIndex(client, argv[1], 'first');
-      const second = databaseIndex(client, argv[2], 'second');
+      const first = databaseIndex(argv[1], 'first');
+      const second = databaseIndex(argv[2], 'second');
+      const last = client.server.databases.length - 1;
+      if (Math.min(first, second) < 0 || Math.max(first, second) > last) fail('ERR DB index is out of range');
       swap(client.server, first, second);
       client.server.world.dirty++;
       return OK;

@@ -179,8 +179,8 @@ export const sortedSetPopCommands = defineCommands('sorted-set', {
     flags: ['write', 'blocking', 'movablekeys'],
     keys: countedKeys('RW ACCESS DELETE', 2),
     run(client, argv) {
-      const timeout = waitingTime(argv[1]);
       const wanted = parseMultiPop(argv, 2);
+      const timeout = waitingTime(argv[1]);
       return takeOrWait(client, wanted.names, timeout, (name) => takeMany(client, name, wanted));
     },
   },

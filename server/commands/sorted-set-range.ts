@@ -1,6 +1,6 @@
 /** Ranges of sorted sets: by rank, by score, by bytes; read from a request, then found in a set. */
 import type { ScoredMember, SortedSet } from '../../keyspace/sorted-set.ts';
-import { type Bytes, parseAnyDouble, stripBlanks } from '../../protocol/bytes.ts';
+import { type Bytes, cString, parseAnyDouble, stripBlanks } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { integer } from '../arguments.ts';
 
@@ -38,8 +38,8 @@ export function rankRange(first: Bytes, last: Bytes): Range {
 /** A bound of scores; exclusive behind '('. */
 function scoreBound(text: Bytes): { score: number; exclusive: boolean } {
   const exclusive = text.startsWith('(');
-  const digits = stripBlanks(exclusive ? text.slice(1) : text);
-  // strtod reads nothing at all as 0.
+  // strtod ends at a zero byte, and reads nothing at all as 0.
+  const digits = stripBlanks(cString(exclusive ? text.slice(1) : text));
   return {
     score: digits === '' ? 0 : (parseAnyDouble(digits) ?? fail('ERR min or max is not a float')),
     exclusive,

@@ -6,6 +6,7 @@ import { fail, WRONGTYPE, wrongArity } from '../../protocol/errors.ts';
 import { OK, type Reply } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key, keys } from '../command.ts';
+import { forgetEncoding } from '../encodings.ts';
 import {
   COMPARES,
   EXAT,
@@ -30,6 +31,7 @@ import {
 export function store(client: Client, name: Bytes, value: Bytes, expiresAt?: Millis, keepTtl = false): void {
   const { db } = client;
   const entry = db.put(name, value, keepTtl || expiresAt !== undefined);
+  forgetEncoding(entry);
   if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
   db.changed(name, 'set');
   if (expiresAt === undefined) return;

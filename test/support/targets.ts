@@ -65,6 +65,11 @@ export class TestHost implements Host {
     return next !== undefined;
   }
 
+  /** When the next timer rings; undefined when none is set. */
+  get nextAt(): number | undefined {
+    return this.#next()?.at;
+  }
+
   #next(): { at: number; task: () => void } | undefined {
     let first: { at: number; task: () => void } | undefined;
     for (const timer of this.#timers) if (first === undefined || timer.at < first.at) first = timer;

@@ -1,0 +1,70 @@
+/** The text of docs/differences.md: what the differential tester accepts, in the tester's own words. */
+import { accepted, added, excluded, helpReason, loose, prose } from '../test/differential/known.ts';
+import type { Rule } from '../test/differential/normalise.ts';
+
+/** What each rule of comparison leaves open. */
+const OPEN: Record<Exclude<Rule, object>, string> = {
+  exact: 'nothing',
+  unordered: 'the order of the elements',
+  pairs: 'the order of the pairs',
+  scan: 'the order of the elements',
+  scanPairs: 'the order of the pairs',
+  near: 'some seconds',
+  size: 'all but the number of elements',
+  shape: 'all but the type of the reply',
+  payload: 'the order within a payload, and its compression',
+  info: 'the order of every list, and notes',
+  hello: 'the connection number',
+};
+
+function name(fullName: string): string {
+  return fullName.replace('|', ' ').trim().toUpperCase();
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line), ''];
+}
+
+/** The page as Markdown. */
+export function differencesPage(): string {
+  return [
+    '# Differences from Redis',
+    '',
+    'lostlock answers as redis-server 7.0.15 does. `npm run test:differential -- --commands 20000 --seed 1` sends generated',
+    'programs to both and compares every reply byte for byte, every keyspace event, the replication stream and the final data',
+    '(types, values, encodings, deadlines). What it does not hold to be the same is on this page, and nothing else:',
+    'the page is written by `npm run docs` from `test/differential/known.ts`, where the tester reads its exceptions.',
+    '',
+    '## Differences',
+    '',
+    ...[...prose, helpReason, ...accepted.map(({ reason }) => reason)].map((text) => `- ${text}`),
+    '',
+    '## Commands that Redis 7.0 has not',
+    '',
+    ...table(
+      ['Command', 'From, and where it is tested'],
+      Object.entries(added).map(([key, text]) => [name(key), text]),
+    ),
+    '## Commands that are not generated',
+    '',
+    'They are tested by hand.',
+    '',
+    ...table(
+      ['Command', 'Why'],
+      Object.entries(excluded).map(([key, reason]) => [name(key), reason]),
+    ),
+    '## Answers that are not compared byte for byte',
+    '',
+    'Everything that is not listed is.',
+    '',
+    ...table(
+      ['Command', 'What is left open', 'Why'],
+      Object.entries(loose).map(([key, [rule, reason]]) => [
+        name(key),
+        typeof rule === 'string' ? OPEN[rule] : 'each element by its own rule',
+        reason,
+      ]),
+    ),
+  ].join('\n');
+}

@@ -1,0 +1,73 @@
+/** Templates for the commands around the data: transactions, messages, scripts, connections and the server. */
+import type { Templates } from './data.ts';
+
+export const transactions: Templates = {
+  discard: '',
+  exec: ['', '', '', '<value>'],
+  multi: ['', '', '', '<value>'],
+  unwatch: '',
+  watch: '<any>+',
+};
+
+export const messages: Templates = {
+  psubscribe: '<channelPattern>+',
+  publish: '<channel> <value>',
+  'pubsub|channels': '[<channelPattern>]',
+  'pubsub|numpat': '',
+  'pubsub|numsub': '<channel>*',
+  'pubsub|shardchannels': '[<channelPattern>]',
+  'pubsub|shardnumsub': '<channel>*',
+  punsubscribe: '<channelPattern>*',
+  spublish: '<channel> <value>',
+  ssubscribe: '<channel>+',
+  subscribe: '<channel>+',
+  sunsubscribe: '<channel>*',
+  unsubscribe: '<channel>*',
+};
+
+/** Scripts as requests; scripts that call other generated commands are made in scripts.ts. */
+export const scripting: Templates = {
+  'script|exists': '<sha>+',
+  'script|flush': '[(SYNC|ASYNC|<value>)]',
+  'script|load': '<script>',
+  'script|kill': '',
+  eval: '<script> <n:string> <value>*',
+  eval_ro: '<script> <n:string> <value>*',
+  evalsha: '<sha> <n:string> <value>*',
+  evalsha_ro: '<sha> <n:string> <value>*',
+};
+
+export const connection: Templates = {
+  asking: '',
+  auth: ['<value>', 'default <value>', '<value> <value> <value>'],
+  'client|getname': '',
+  'client|getredir': '',
+  'client|id': '',
+  'client|no-evict': '(ON|OFF|<value>)',
+  'client|reply': '(ON|OFF|SKIP|ON|<value>)',
+  'client|setname': '<name>',
+  'client|unblock': '<client> [(TIMEOUT|ERROR|<value>)]',
+  'client|unpause': '',
+  echo: '<value>',
+  hello: ['(2|3)', '(2|3) SETNAME <name>', '<int> [SETNAME <name>] [<value>]', '3 AUTH default <value>', ''],
+  ping: ['', '<value>', '<value> <value>'],
+  quit: '',
+  readonly: '',
+  readwrite: '',
+  reset: '',
+  select: '<db>',
+};
+
+export const server: Templates = {
+  'command|count': '<value>',
+  'command|getkeys': '<request>',
+  'command|getkeysandflags': '<request>',
+  'command|info': '<commandName>+',
+  'config|get': '<setting>+',
+  'config|set': ['<limit>', '<limit> <limit>', '<value> <value>', '<limit> <value>'],
+  dbsize: '',
+  flushall: '[(SYNC|ASYNC|<value>)]',
+  flushdb: '[(SYNC|ASYNC|<value>)]',
+  lolwut: '<value> <value>',
+  swapdb: '<db> <db>',
+};

@@ -1,0 +1,114 @@
+/** Every known difference from redis-server 7.0.15: the tester reads its exceptions here, and docs/differences.md is made of it. */
+import type { Rule } from './normalise.ts';
+
+/** Commands that redis-server 7.0 has not; the tests that hold them to their documentation are named. */
+export const added: Record<string, string> = {
+  cad: 'Tair; test/transcripts',
+  cas: 'Tair; test/transcripts',
+  delex: 'Redis 8.4; test/transcripts',
+  delifeq: 'Valkey 9; test/transcripts',
+  digest: 'Redis 8.4; checked against xxhash',
+  'client|setinfo': 'Redis 7.2; test/server/handshake.test.ts',
+  waitaof: 'Redis 7.2; test/server/replication.test.ts',
+};
+
+/** Commands that are not generated, each with the reason; they are tested by hand. */
+export const excluded: Record<string, string> = {
+  'client|info': "its fields are the server's own",
+  'client|kill':
+    'its filters would reach the connections of the tester itself; kills by number are generated',
+  'client|list': "its fields are the server's own",
+  'client|pause': 'it holds back every connection for a time',
+  'command|docs': 'the summaries are our own words',
+  'command|list': 'the two servers have not the same commands',
+  'config|resetstat': 'it changes no answer but INFO',
+  'config|rewrite': 'there is no configuration file',
+  debug: 'its subcommands are about the inside of the server',
+  failover: 'it hands the role over to a replica; test/server',
+  info: "its fields are the server's own",
+  psync: 'it turns the connection into a replication link, whose stream the tester compares all the time',
+  randomkey: 'it answers at random',
+  replconf: 'it turns the connection into a replication link',
+  replicaof: 'it gives the dataset away',
+  role: 'its offsets count the bytes since the server started',
+  shutdown: 'it ends the server',
+  slaveof: 'it gives the dataset away',
+  sync: 'it turns the connection into a replication link',
+  time: 'it is the clock',
+  wait: 'it depends on when replicas acknowledge',
+};
+
+/** Prose that each server has in its own words. */
+export const helpReason = 'HELP of every container is made from our own summaries';
+
+/** Commands whose answers are compared by a rule weaker than byte for byte, with the reason. */
+export const loose: Record<string, readonly [Rule, string]> = {
+  'client|id': ['shape', 'connections are numbered from the start of each server'],
+  'command|': ['shape', 'the two servers have not the same commands'],
+  'command|info': ['info', 'sets have no order; our key specifications have no notes'],
+  'config|get': ['pairs', 'several parameters come in the order of a hash table'],
+  dump: ['payload', 'a hash table is written in the order of its buckets'],
+  hello: ['hello', "the connection's number"],
+  hgetall: ['pairs', 'a hash table has no order'],
+  hkeys: ['unordered', 'a hash table has no order'],
+  hvals: ['unordered', 'a hash table has no order'],
+  keys: ['unordered', 'the keyspace has no order'],
+  'object|idletime': ['near', 'it counts seconds'],
+  pexpiretime: ['near', 'a relative expiry counts from when each server carries it out'],
+  expiretime: ['near', 'a relative expiry counts from when each server carries it out'],
+  pttl: ['near', 'time passes between the two servers'],
+  'pubsub|channels': ['unordered', 'a hash table has no order'],
+  'pubsub|shardchannels': ['unordered', 'a hash table has no order'],
+  sdiff: ['unordered', 'a hash table has no order'],
+  sinter: ['unordered', 'a hash table has no order'],
+  smembers: ['unordered', 'a hash table has no order'],
+  spop: ['unordered', 'a hash table has no order; only counts are generated that take all members'],
+  sunion: ['unordered', 'a hash table has no order'],
+  ttl: ['near', 'time passes between the two servers'],
+};
+
+/** A difference that is accepted where it shows. */
+export interface Accepted {
+  readonly name: string;
+  readonly reason: string;
+  /** True for a request whose answers are allowed to differ so; the replies are printed bytes. */
+  applies(argv: readonly string[], mine: string, theirs: string): boolean;
+}
+
+export const accepted: readonly Accepted[] = [];
+
+/** Differences that no generated request shows, in the page's words. */
+export const prose: readonly string[] = [
+  'INFO has the sections and fields that clients and tools read, with our own figures.',
+  "A RESP3 connection that is subscribed to what it does itself may get the messages before or after the reply, and from 7.0 even between the elements of EXEC's array; ours come before a reply, or after EXEC's.",
+  'SORT with BY or GET reports missed keys in the order of its look-ups, which is that of a hash table in Redis.',
+  'QUIT closes a connection that has turned replies off; 7.0 leaves it open without reading on.',
+  'DUMP does not compress its payloads.',
+  'COMMAND DOCS has our own summaries and no argument trees; COMMAND COUNT and COMMAND LIST include the commands we add.',
+  'TIME stands still inside a script and a transaction, as from Redis 7.2 on; in 7.0 it moves.',
+  'A deadline beyond 2^53 milliseconds (285,000 years) is kept to the precision of a double.',
+  'Values are at most 24 bytes shorter than 512 MiB: V8 has no longer strings.',
+  "A RESP3 client's own messages while its EXEC runs (PUBLISH to oneself, keyspace events): Redis: between the elements of EXEC's array, which breaks it; here: behind EXEC's reply (clients that read RESP3 lose count otherwise; Redis 7.2 holds them back too).",
+  'One client with several patterns that match: Redis: in the order of a hash table seeded at start; here: in the order of subscribing (repeatable).',
+  'UNSUBSCRIBE, PUNSUBSCRIBE, SUNSUBSCRIBE without names; PUBSUB CHANNELS: Redis: in the order of a hash table; here: in the order of subscribing (repeatable).',
+  'Members and fields of hash tables (SMEMBERS, HGETALL of large or mixed collections): Redis: in the order of a hash table; here: in the order of adding (repeatable).',
+  'Cursors of HSCAN and SSCAN: Redis: positions in a hash table; here: positions counted from the newest item (the promise is the same: what stays is seen).',
+  'SWAPDB that makes several waited-for keys ready at once: Redis: served in the order of a hash table; here: in the order of waiting (repeatable).',
+  'HRANDFIELD and SRANDMEMBER with a count below -16777216: Redis: tries, and dies of it; here: `ERR value is out of range` (no reply can hold so many).',
+  'KEYS, SCAN, RANDOMKEY, ZSCAN of large sorted sets, SORT BY nosort of a set: Redis: in the order of a hash table seeded at start; here: in the order of adding (scans from the newest), a seeded choice (repeatable; the promise of scans is the same).',
+  'Members of equal weight in SORT ALPHA: Redis: in whatever order its quicksort leaves them; here: as they stood (repeatable).',
+  "ZRANGE BYLEX and its like over members of different scores, beyond a listpack's size: Redis: depends on the random levels of its skiplist; here: as on a listpack (unspecified; repeatable).",
+  "Times beyond 2^53 ms (the year 287396): Redis: exact; here: rounded to a double's 53 bits (times are numbers).",
+  'OBJECT FREQ under an LFU policy: Redis: a counter that decays; here: always 5, that of a new key (nothing here depends on it).',
+  'OBJECT REFCOUNT of a small integer that COPY made: Redis: 1; here: 2147483647, as of every small integer (nothing here depends on it).',
+  'ZRANDMEMBER with a count below -16777216: Redis: tries, and dies of it; here: `ERR value is out of range` (no reply can hold so many).',
+  "Lua: the sign of a NaN (`tostring(-(0/0))`, `tonumber('nan')`): Redis: `nan` or `-nan`; here: always `-nan`, as `0/0` prints (JavaScript does not tell NaNs apart).",
+  'Lua: settings of cjson (`cjson.encode_number_precision(3)`): Redis: last until the server ends, for all scripts; here: last until the script ends (one test must not change another).',
+  'Lua: order of `pairs(_G)`, of keys that are tables or functions, and what `tostring(table)` says: Redis: depends on addresses; here: depends on the order of use (repeatable).',
+  'Lua: depth of recursion: Redis: 16,381 on a fresh server, then 19,997; here: 19,997 (a fresh Redis grows its stack in powers of two).',
+  'Lua: `error` with a table that has no `err` field, a pattern of thousands of `?`: Redis: dies of it; here: an error.',
+  'Lua: patterns that take more than a hundred million steps, or nest a thousand deep: Redis: take their time; here: `pattern too complex` (others wait meanwhile).',
+  "Lua: strings of 512 MB and more, tables of more than 67 million entries: Redis: taken from memory; here: `not enough memory` (JavaScript's longest string is 512 MB).",
+  "Lua: chains of more than 1,000 operators or 200 suffixes (`a.b.c…`) in one expression: Redis: compiled; here: `chunk has too many syntax levels` (JavaScript's parser recurses).",
+  'Lua: `string.dump`: Redis: bytecode, which Redis does not load; here: `unable to dump given function` (there is no bytecode).',
+];

@@ -1,0 +1,172 @@
+/** One generated request: a command of the table, its words drawn after a template, now and then spoiled, and how its answers compare. */
+import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import type { Command } from '../../server/command.ts';
+import { allCommands } from '../../server/commands/index.ts';
+import * as data from './grammar/data.ts';
+import * as service from './grammar/service.ts';
+import { anyCase, Template } from './grammar/template.ts';
+import { draw, edge } from './grammar/words.ts';
+import { added, excluded, loose } from './known.ts';
+import type { Rule } from './normalise.ts';
+import type { Random } from './random.ts';
+import { payloads, plainScripts } from './samples.ts';
+
+/** A request and the rule for its answer. */
+export interface Request {
+  readonly argv: readonly Bytes[];
+  readonly rule: Rule;
+}
+
+const FAMILIES = { ...data, ...service };
+export type Family = keyof typeof FAMILIES;
+export const families = Object.keys(FAMILIES) as Family[];
+
+/** Every command and subcommand that there is and that redis-server has too, by full name. */
+const everyCommand: ReadonlyMap<string, Command> = new Map(
+  allCommands
+    .flatMap((command) => (command.subcommands === undefined ? [command] : [...command.subcommands.values()]))
+    .filter(({ fullName }) => added[fullName] === undefined && !fullName.endsWith('|help'))
+    .map((command) => [command.fullName, command]),
+);
+
+type Recipe = { readonly name: string; readonly templates: readonly Template[] };
+
+function recipesOf(family: Family): Recipe[] {
+  return Object.entries(FAMILIES[family])
+    .filter(([name]) => everyCommand.has(name))
+    .map(([name, text]) => ({
+      name,
+      templates: (typeof text === 'string' ? [text] : text).map((each) => new Template(each)),
+    }));
+}
+
+const recipes: Record<string, readonly Recipe[]> = Object.fromEntries(
+  families.map((family) => [family, recipesOf(family)]),
+);
+
+/** Commands of the table that have neither a template nor a reason to be left out. */
+export function withoutGenerator(): string[] {
+  const known = new Set(Object.values(recipes).flatMap((list) => list.map(({ name }) => name)));
+  return [...everyCommand.keys()].filter((name) => !known.has(name) && excluded[name] === undefined);
+}
+
+/** The commands that are generated, by full name. */
+export const generated: readonly string[] = Object.values(recipes)
+  .flat()
+  .map(({ name }) => name)
+  .sort();
+
+const LIMITS: Record<string, readonly string[]> = {
+  'hash-max-listpack-entries': ['512', '3', '0'],
+  'hash-max-listpack-value': ['64', '4'],
+  'set-max-intset-entries': ['512', '3', '0'],
+  'zset-max-listpack-entries': ['128', '3', '0'],
+  'zset-max-listpack-value': ['64', '4'],
+  'list-max-listpack-size': ['-2', '3', '-1', '1'],
+  'list-max-ziplist-size': ['4'],
+};
+
+/** A parameter with a value, as CONFIG SET takes them. */
+export function limit(random: Random): [Bytes, Bytes] {
+  const name = random.pick(Object.keys(LIMITS));
+  return [name, random.pick(LIMITS[name] ?? [])];
+}
+
+/** Draws what needs more than words: whole requests, scripts, payloads, names. */
+function drawAny(random: Random, kind: string): Bytes[] {
+  switch (kind) {
+    case 'request':
+      return [...requestOf(random, random.pick(families)).argv];
+    case 'script':
+      return [random.pick(plainScripts)];
+    case 'payload':
+      return [random.percent(90) ? random.pick(payloads) : random.pick(['', 'abc', payloads[0]!.slice(1)])];
+    case 'commandName':
+      return [random.pick(generated)];
+    case 'setting':
+      return [
+        random.pick([
+          ...Object.keys(LIMITS),
+          '*-max-listpack-entries',
+          'nosuch',
+          '',
+          'hash-max-ziplist-entries',
+        ]),
+      ];
+    case 'limit':
+      return limit(random);
+    case 'sortpattern':
+      return [random.pick(['s*', 'nosuch*', 'h*->a', '#', 'nosort', '*', 'h1->*'])];
+  }
+  return draw(random, kind);
+}
+
+/** A request of a family, as its template has it. */
+function requestOf(random: Random, family: Family): Request & { name: string } {
+  const recipe = random.pick(recipes[family] ?? []);
+  const words = recipe.name.split('|').map((word) => asciiUpper(word));
+  const argv = [...words, ...random.pick(recipe.templates).write(random, drawAny)];
+  return { name: recipe.name, argv, rule: ruleOf(argv) };
+}
+
+/** How a request's answers compare; commands spoiled by edge values are still the same commands. */
+export function ruleOf(argv: readonly Bytes[]): Rule {
+  const name = asciiLower(argv[0] ?? '');
+  if (name === 'scan' || name === 'sscan') return scanRule(argv, 'scan');
+  if (name === 'hscan' || name === 'zscan') return scanRule(argv, 'scanPairs');
+  if (/^(srandmember|hrandfield|zrandmember)$/.test(name)) {
+    if (argv[2]?.startsWith('-')) return 'size';
+    return argv.length > 3 ? 'pairs' : 'unordered';
+  }
+  return (loose[name] ?? loose[`${name}|${asciiLower(argv[1] ?? '')}`])?.[0] ?? 'exact';
+}
+
+/** A scan step that need not be the last is compared by its shape alone. */
+function scanRule(argv: readonly Bytes[], whole: 'scan' | 'scanPairs'): Rule {
+  const count = argv.findLastIndex((word) => asciiUpper(word) === 'COUNT') + 1;
+  const cursor = argv[asciiUpper(argv[0]!) === 'SCAN' ? 1 : 2];
+  return cursor === '0' && count > 0 && Number(argv[count]) >= 1e6 ? whole : 'shape';
+}
+
+/** Spoils a request: a word too few or too many, another word's place, an edge value, an unknown subcommand. */
+function spoil(random: Random, argv: readonly Bytes[]): Bytes[] {
+  const at = random.between(1, Math.max(1, argv.length - 1));
+  const out = [...argv];
+  switch (random.below(6)) {
+    case 0:
+      return out.slice(0, -1);
+    case 1:
+      return [...out, edge(random)];
+    case 2:
+      out.splice(at, 1);
+      return out;
+    case 3:
+      out.splice(at, 0, out[random.below(out.length)]!);
+      return out;
+    case 4:
+      out[0] = anyCase(random, out[0]!);
+      return out;
+    default:
+      out[at] = edge(random);
+      return out;
+  }
+}
+
+/** With other words these might block or expire at a time that chance decides, or reach the tester itself. */
+const FRAGILE = /^(bl|br|bz|hello|client|script|config|p?expire$|restore|psetex|setex|getex|set$)/;
+/** With a word less these answer at random. */
+const RANDOM = /^(spop|srandmember|hrandfield|zrandmember|.*scan)/;
+
+/** Draws one request of a family. */
+export function request(random: Random, family: Family): Request {
+  const { name, argv, rule } = requestOf(random, family);
+  if (!random.percent(5) || argv.length === 0) return { argv, rule };
+  const spoiled = RANDOM.test(name)
+    ? [...argv, '']
+    : !FRAGILE.test(name)
+      ? spoil(random, argv)
+      : random.percent(50)
+        ? argv.slice(0, -1)
+        : [...argv, ''];
+  return { argv: spoiled, rule: ruleOf(spoiled) };
+}

@@ -1,0 +1,42 @@
+/** The differential tester's command line: `npm run test:differential -- --commands 20000 --seed 1`. */
+import { parseArgs } from 'node:util';
+import { excluded } from './known.ts';
+import { generated, withoutGenerator } from './requests.ts';
+import { RealSide } from './sides.ts';
+import { test } from './tester.ts';
+
+const { values } = parseArgs({
+  options: {
+    commands: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: '1' },
+    program: { type: 'string' },
+    stop: { type: 'string', default: '5' },
+    length: { type: 'string', default: '60' },
+  },
+});
+const seed = Number(values.seed);
+const real = await RealSide.start();
+try {
+  const started = Date.now();
+  const result = await test(real, {
+    seed,
+    commands: Number(values.commands),
+    length: Number(values.length),
+    stopAfter: Number(values.stop),
+    ...(values.program === undefined ? {} : { only: Number(values.program) }),
+    report: (text) => console.log(`${text}\n`),
+  });
+  const seconds = ((Date.now() - started) / 1000).toFixed(1);
+  console.log(
+    `seed ${seed}: ${result.commands} commands in ${result.programs} programs, ${seconds} s; ` +
+      `${result.found} differences, ${result.inconclusive} programs inconclusive, ${result.vanished} vanished`,
+  );
+  console.log(
+    `${generated.length} commands generated, ${Object.keys(excluded).length} left out with a reason`,
+  );
+  const missing = withoutGenerator();
+  if (missing.length > 0) console.log(`without a generator: ${missing.join(', ')}`);
+  process.exitCode = result.found > 0 ? 1 : 0;
+} finally {
+  await real.stop();
+}

@@ -1,0 +1,77 @@
+/** Runs generated programs on both servers until a difference shows or enough commands have passed. */
+import type { Command } from '../../server/command.ts';
+import { play } from './compare.ts';
+import { generate, type Program } from './program.ts';
+import { seedOf } from './random.ts';
+import { type Shrunk, shrink, transcript } from './shrink.ts';
+import type { RealSide } from './sides.ts';
+
+export interface TestOptions {
+  readonly seed: number;
+  /** How many requests to send at least. */
+  readonly commands: number;
+  /** Requests in one program. */
+  readonly length?: number;
+  /** Ends after so many differences. */
+  readonly stopAfter?: number;
+  /** Plays this program alone. */
+  readonly only?: number;
+  readonly report?: (text: string) => void;
+  /** Commands that take the place of ours: the tester's own test. */
+  readonly mutants?: readonly Command[];
+}
+
+export interface TestResult {
+  commands: number;
+  programs: number;
+  found: number;
+  /** Programs given up because something was about to expire by chance. */
+  inconclusive: number;
+  /** Differences that did not show again: a matter of timing. */
+  vanished: number;
+  readonly shrunk: Shrunk[];
+  readonly transcripts: string[];
+}
+
+/** Tests until `commands` requests have been sent; every difference found is shrunk and reported. */
+export async function test(real: RealSide, options: TestOptions): Promise<TestResult> {
+  const { seed, commands, length = 60, stopAfter = 1, only } = options;
+  const result: TestResult = {
+    commands: 0,
+    programs: 0,
+    found: 0,
+    inconclusive: 0,
+    vanished: 0,
+    shrunk: [],
+    transcripts: [],
+  };
+  for (let index = only ?? 0; result.commands < commands && result.found < stopAfter; index++) {
+    const program = generate(seedOf(seed, index), length);
+    result.programs++;
+    result.commands += program.steps.length;
+    await one(program, `seed ${seed}, program ${index}`, real, options, result);
+    if (only !== undefined) break;
+  }
+  return result;
+}
+
+async function one(program: Program, name: string, real: RealSide, options: TestOptions, result: TestResult) {
+  const commands = options.mutants ?? [];
+  const difference = await play(program, real, { commands });
+  if (difference === undefined) return;
+  if (difference === 'inconclusive') {
+    result.inconclusive++;
+    return;
+  }
+  const shrunk = await shrink(program, real, { commands });
+  if (shrunk === undefined) {
+    result.vanished++;
+    options.report?.(`${name}: a difference that did not show again: ${JSON.stringify(difference)}`);
+    return;
+  }
+  result.found++;
+  const text = `${name}\n${await transcript(shrunk, real, { commands })}`;
+  result.shrunk.push(shrunk);
+  result.transcripts.push(text);
+  options.report?.(text);
+}
