@@ -4,7 +4,7 @@ import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { OK, type Reply, SimpleString, Verbatim } from '../../protocol/reply.ts';
-import { integer, integerBetween } from '../arguments.ts';
+import { integerBetween } from '../arguments.ts';
 import { type Client, IN_MULTI } from '../client.ts';
 import { defineCommands } from '../command.ts';
 import { info } from '../info.ts';
