@@ -74,7 +74,7 @@ function encodeLeaf(reply: Leaf, protocol: 2 | 3): Bytes {
   if (typeof reply === 'number') return encodeInteger(reply);
   if (reply === null) return protocol === 2 ? '$-1\r\n' : '_\r\n';
   if (reply instanceof SimpleString) return `+${oneLine(reply.text)}\r\n`;
-  if (reply instanceof ReplyError) return `-${oneLine(reply.text)}\r\n`;
+  if (reply instanceof ReplyError) return `-${errorLine(reply.text)}\r\n`;
   if (typeof reply === 'bigint') return `:${reply}\r\n`;
   if (typeof reply === 'boolean') {
     if (protocol === 2) return reply ? ':1\r\n' : ':0\r\n';
@@ -97,6 +97,11 @@ function encodeVerbatim(reply: Verbatim, protocol: 2 | 3): Bytes {
 /** A status or an error is one line: a line break inside it would be read as the next reply. */
 function oneLine(text: Bytes): Bytes {
   return LINE_BREAK.test(text) ? text.replace(/[\r\n]/g, ' ') : text;
+}
+
+/** An error's text also loses the line breaks at its end. */
+function errorLine(text: Bytes): Bytes {
+  return LINE_BREAK.test(text) ? oneLine(text.replace(/[\r\n]+$/, '')) : text;
 }
 
 /** A container whose writing was interrupted by an inner one. `paired`: every second item opens an array of two. */

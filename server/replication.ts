@@ -94,16 +94,18 @@ export class Replication {
   /** Takes the effects of one execution unit into the stream. */
   feed(effects: readonly Effect[], atomic: boolean): void {
     let bytes = '';
-    if (atomic) bytes += encodeRequest(['MULTI']);
-    for (const { db, argv } of effects) {
-      if (db !== this.#selected) {
-        bytes += encodeRequest(['SELECT', String(db)]);
-        this.#selected = db;
-      }
-      bytes += encodeRequest(argv);
-    }
+    // The first effect's database is selected before MULTI, as Redis does.
+    if (atomic) bytes += this.#select(effects[0]!.db) + encodeRequest(['MULTI']);
+    for (const { db, argv } of effects) bytes += this.#select(db) + encodeRequest(argv);
     if (atomic) bytes += encodeRequest(['EXEC']);
     this.feedBytes(bytes);
+  }
+
+  /** What tells the stream's reader to change to the database; nothing where it is there already. */
+  #select(db: number): Bytes {
+    if (db === this.#selected) return '';
+    this.#selected = db;
+    return encodeRequest(['SELECT', String(db)]);
   }
 
   /** Takes raw bytes into the stream: our own, or those of the primary that we pass on. */

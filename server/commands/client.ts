@@ -1,5 +1,5 @@
 /** CLIENT: names, lists and controls connections (https://redis.io/docs/latest/commands/client/). */
-import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { asciiLower, asciiUpper, type Bytes, cString } from '../../protocol/bytes.ts';
 import { fail, NOT_INTEGER, SYNTAX } from '../../protocol/errors.ts';
 import { OK, type Reply, Verbatim } from '../../protocol/reply.ts';
 import { integer, Options } from '../arguments.ts';
@@ -26,7 +26,7 @@ const TYPES: Record<string, ClientType> = {
 };
 
 function clientType(text: Bytes): ClientType {
-  return TYPES[asciiLower(text)] ?? fail(`ERR Unknown client type '${text}'`);
+  return TYPES[asciiLower(text)] ?? fail(`ERR Unknown client type '${cString(text)}'`);
 }
 
 /** The kind of client, as CLIENT LIST TYPE and KILL TYPE sort them. */
@@ -89,7 +89,7 @@ function parseKill(argv: readonly Bytes[]): KillFilter {
         filter.local = value;
         break;
       case 'USER':
-        if (value !== 'default') fail(`ERR No such user '${value}'`);
+        if (value !== 'default') fail(`ERR No such user '${cString(value)}'`);
         filter.user = value;
         break;
       case 'SKIPME': {
@@ -168,7 +168,8 @@ export const clientCommand = defineContainer(
       flags: NORMAL,
       run(client, argv) {
         const option = asciiUpper(argv[2]);
-        if (option !== 'LIB-NAME' && option !== 'LIB-VER') fail(`ERR Unrecognized option '${argv[2]}'`);
+        if (option !== 'LIB-NAME' && option !== 'LIB-VER')
+          fail(`ERR Unrecognized option '${cString(argv[2])}'`);
         const value = checkName(argv[3], asciiLower(argv[2]));
         if (option === 'LIB-NAME') client.library.name = value;
         else client.library.version = value;

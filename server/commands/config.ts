@@ -36,6 +36,8 @@ function get(client: Client, argv: readonly Bytes[]): Reply {
 function set(client: Client, argv: readonly Bytes[]): Reply {
   if (argv.length % 2 !== 0) fail(SYNTAX);
   const changes = new Map<Name, unknown>();
+  // A parameter and its older name are no duplicates: the later one counts.
+  const words = new Set<Bytes>();
   const refuse = (word: Bytes, why: string): never =>
     fail(`ERR CONFIG SET failed (possibly related to argument '${cString(word)}') - ${why}`);
   for (let at = 2; at < argv.length; at += 2) {
@@ -46,7 +48,8 @@ function set(client: Client, argv: readonly Bytes[]): Reply {
     if (parameter.fixed !== false) {
       refuse(word, `can't set ${parameter.fixed === true ? 'immutable' : parameter.fixed} config`);
     }
-    if (changes.has(name)) refuse(word, 'duplicate parameter');
+    if (words.has(asciiLower(word))) refuse(word, 'duplicate parameter');
+    words.add(asciiLower(word));
     const value = parameter.read(argv[at + 1] as Bytes);
     if (value instanceof BadSetting) refuse(word, value.why);
     changes.set(name, value);

@@ -1,5 +1,5 @@
 /** Commands on the time to live of keys (https://redis.io/docs/latest/commands/?group=generic). */
-import { approximate, type Bytes, type Millis } from '../../protocol/bytes.ts';
+import { approximate, type Bytes, cString, type Millis } from '../../protocol/bytes.ts';
 import { fail, invalidExpiry } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { int64, Options } from '../arguments.ts';
@@ -30,7 +30,7 @@ function parseConditions(argv: readonly Bytes[]): number {
   while (options.more()) {
     const word = options.value();
     options.back();
-    bits |= CONDITIONS.get(options.next()) ?? fail(`ERR Unsupported option ${word}`);
+    bits |= CONDITIONS.get(options.next()) ?? fail(`ERR Unsupported option ${cString(word)}`);
   }
   if ((bits & NX) !== 0 && (bits & (XX | GT | LT)) !== 0) {
     fail('ERR NX and XX, GT or LT options at the same time are not compatible');

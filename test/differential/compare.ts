@@ -194,7 +194,7 @@ class Reader {
       this.halted = a === CLOSED && b === '' && asciiUpper(this.#last[0] ?? '') === 'QUIT';
       if (this.halted) return undefined;
       if (a === '' || b === '' || a === CLOSED || b === CLOSED) return [a, b];
-      if (this.#blurred && sameMessages(mine, theirs)) return undefined;
+      if (this.#blurred) return undefined;
       const broken = replyEnd(a, 0) < 0 || replyEnd(b, 0) < 0;
       if (broken ? sameMessages([a], [b]) : same(rule, readReply(a), readReply(b))) continue;
       if (!accepted.some((each) => each.applies(argv, a, b))) return [a, b];

@@ -29,7 +29,10 @@ const everyCommand: ReadonlyMap<string, Command> = new Map(
     .map((command) => [command.fullName, command]),
 );
 
-type Recipe = { readonly name: string; readonly templates: readonly Template[] };
+interface Recipe {
+  readonly name: string;
+  readonly templates: readonly Template[];
+}
 
 function recipesOf(family: Family): Recipe[] {
   return Object.entries(FAMILIES[family])
@@ -40,11 +43,33 @@ function recipesOf(family: Family): Recipe[] {
     }));
 }
 
-const recipes: Record<string, readonly Recipe[]> = Object.fromEntries(
+const recipes: Record<string, Recipe[]> = Object.fromEntries(
   families.map((family) => [family, recipesOf(family)]),
 );
+const written = new Set(Object.values(recipes).flatMap((list) => list.map(({ name }) => name)));
 
-/** Commands of the table that have neither a template nor a reason to be left out. */
+/** A template made of what the table says, for a command on keys that has none of its own. */
+function derived({ arity, spec, fullName }: Command): Template {
+  const words = Math.abs(arity) - fullName.split('|').length;
+  const keyed = new Set((spec.keys ?? []).map(({ begin }) => begin));
+  const each = Array.from({ length: words }, (_, i) =>
+    keyed.has(i + fullName.split('|').length) ? '<any>' : '<value>',
+  );
+  return new Template([...each, arity < 0 ? '<value>*' : ''].join(' '));
+}
+
+/** Commands without keys may do anything to the server: they need a template or a reason. */
+function isHarmless({ spec }: Command): boolean {
+  const flags = new Set<string>(spec.flags);
+  return (spec.keys ?? []).length > 0 && !flags.has('admin') && !flags.has('blocking');
+}
+
+for (const [name, command] of everyCommand) {
+  if (written.has(name) || excluded[name] !== undefined || !isHarmless(command)) continue;
+  recipes.generic?.push({ name, templates: [derived(command)] });
+}
+
+/** Commands of the table that are neither generated nor left out with a reason. */
 export function withoutGenerator(): string[] {
   const known = new Set(Object.values(recipes).flatMap((list) => list.map(({ name }) => name)));
   return [...everyCommand.keys()].filter((name) => !known.has(name) && excluded[name] === undefined);

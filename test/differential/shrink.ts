@@ -88,7 +88,10 @@ async function dropWord(current: () => Program, accept: Accept, at: number, word
   const step = steps[at];
   if (step === undefined || /^EVAL/i.test(step.argv[0] ?? '')) return;
   const argv = step.argv.filter((_, i) => i !== word);
-  await accept({ ...current(), steps: steps.map((each, i) => (i === at ? { ...each, argv } : each)) });
+  await accept({
+    ...current(),
+    steps: steps.map((each, i) => (i === at ? { ...each, argv, rule: ruleOf(argv) } : each)),
+  });
 }
 
 type Change = Pick<Step, 'argv' | 'rule'>;
