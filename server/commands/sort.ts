@@ -1,7 +1,14 @@
 /** SORT and SORT_RO: the elements of a list, set or sorted set in order (https://redis.io/docs/latest/commands/sort/). */
 import { ListValue } from '../../keyspace/list.ts';
 import type { Value } from '../../keyspace/value.ts';
-import { asciiUpper, type Bytes, compareBytes, parseDouble, stripBlanks } from '../../protocol/bytes.ts';
+import {
+  asciiUpper,
+  type Bytes,
+  compareBytes,
+  cString,
+  parseDouble,
+  stripBlanks,
+} from '../../protocol/bytes.ts';
 import { fail, SYNTAX, WRONGTYPE } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { integer, Options } from '../arguments.ts';
@@ -81,7 +88,8 @@ interface Weighted {
 }
 
 function scoreOf(weight: Bytes | undefined): number {
-  const text = stripBlanks(weight ?? '');
+  // strtod reads a C string: what follows a NUL does not count.
+  const text = cString(stripBlanks(weight ?? ''));
   if (text === '') return 0;
   return parseDouble(text) ?? fail("ERR One or more scores can't be converted into double");
 }
