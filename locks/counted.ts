@@ -5,7 +5,6 @@
  * one owner for one lock go one after the other; so asking again after a lost reply never counts twice, and a count
  * that a failover set back is put right by the next request.
  */
-import { randomBytes } from 'node:crypto';
 import type { Core, Counted } from './core.ts';
 import { Held } from './held.ts';
 import { Hold, type Renewal } from './hold.ts';
@@ -113,11 +112,12 @@ class CountedAcquisition implements Acquisition<Held> {
   readonly #kind: CountedKind;
   readonly #wish: Wish;
   readonly #key: string;
-  readonly #request = randomBytes(12).toString('base64url');
+  readonly #request: string;
   #unknown = false;
 
   constructor(core: Core, kind: CountedKind, wish: Wish) {
     this.#core = core;
+    this.#request = core.owners.request();
     this.#kind = kind;
     this.#wish = wish;
     this.lock = kind.name;
@@ -244,7 +244,7 @@ class CountedAcquisition implements Acquisition<Held> {
       owner: this.owner,
       target,
       ttlMs: this.#wish.leaseMs + this.#core.lockDelayMs,
-      request: randomBytes(12).toString('base64url'),
+      request: this.#core.owners.request(),
       takenBy: this.#request,
       lateMs: this.#unknown ? MARKER_MS : 0,
       latchMs: LATCH_MS,

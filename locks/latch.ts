@@ -1,5 +1,4 @@
 /** The count-down latch: closed while a count stands, open for good when it has come to nothing. */
-import { randomBytes } from 'node:crypto';
 import type { Core } from './core.ts';
 import { LockTimeout } from './errors.ts';
 import { latchKey } from './keys.ts';
@@ -42,7 +41,7 @@ export class CountDownLatch {
   /** Counts down by one, exactly once however many answers get lost. Gives the count that remains. */
   async countDown(): Promise<number> {
     const { server } = this.#core;
-    const latch = latchKey(this.name, randomBytes(12).toString('base64url'));
+    const latch = latchKey(this.name, this.#core.owners.request());
     return ask(this.#core, this.name, async (unanswered) => {
       const keys = [this.name, this.#channel, latch];
       const left = Number(await server.run(latchCountDownScript, keys, [server.publish, LATCH_MS]));

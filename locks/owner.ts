@@ -2,17 +2,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes, randomUUID } from 'node:crypto';
 
-/** A random value nobody else has: 20 bytes. */
-export const randomToken = (): string => randomBytes(20).toString('base64url');
+/** How many random bytes are asked for at once: asking costs more than the bytes. */
+const POOL = 4096;
 
 /** The owners of one set of locks. An owner's full name is `<client id>:<owner id>`, as Redisson's is. */
 export class Owners {
   /** Random, one per `createLocks`: no two processes share an owner by accident. */
   readonly clientId: string;
   readonly #context = new AsyncLocalStorage<string>();
+  #pool: Buffer = Buffer.alloc(0);
+  #used = 0;
+  #requests = 0;
+  readonly #requestPrefix: string;
 
   constructor(clientId: string = randomUUID()) {
     this.clientId = clientId;
+    this.#requestPrefix = randomBytes(12).toString('base64url');
   }
 
   /** The owner for an acquisition: the named one, else that of the async context, else a new one of its own. */
@@ -32,6 +37,25 @@ export class Owners {
   }
 
   #fresh(): string {
-    return `${this.clientId}:${randomBytes(12).toString('base64url')}`;
+    return `${this.clientId}:${this.#random(12)}`;
+  }
+
+  /** A random value nobody else has: 20 bytes. */
+  token(): string {
+    return this.#random(20);
+  }
+
+  /** A name for a request that no other request has. */
+  request(): string {
+    return `${this.#requestPrefix}.${(++this.#requests).toString(36)}`;
+  }
+
+  #random(bytes: number): string {
+    if (this.#used + bytes > this.#pool.length) {
+      this.#pool = randomBytes(POOL);
+      this.#used = 0;
+    }
+    this.#used += bytes;
+    return this.#pool.toString('base64url', this.#used - bytes, this.#used);
   }
 }

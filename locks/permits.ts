@@ -4,7 +4,6 @@ import { Held } from './held.ts';
 import { Hold, type Renewal } from './hold.ts';
 import { abandonedKey, suffixed } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
-import { randomToken } from './owner.ts';
 import { insist } from './retry.ts';
 import { permitAcquireScript, permitCountScript, permitReleaseScript } from './scripts/permits.ts';
 import { chooseByCount, semaphoreChannel, setPermits } from './semaphore.ts';
@@ -55,11 +54,12 @@ class ExpirableAcquisition implements Acquisition<Held> {
   readonly #core: Core;
   readonly #wish: Wish;
   readonly #initial: number;
-  readonly #id = randomToken();
+  readonly #id: string;
   #unknown = false;
 
   constructor(core: Core, name: string, wish: Wish, initial: number) {
     this.#core = core;
+    this.#id = core.owners.token();
     this.#wish = wish;
     this.#initial = initial;
     this.lock = name;

@@ -4,7 +4,6 @@ import { Held } from './held.ts';
 import { Hold, type Renewal } from './hold.ts';
 import { abandonedKey, prefixed, suffixed } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
-import { randomToken } from './owner.ts';
 import { insist } from './retry.ts';
 import { queueLeaveScript, queueVisitScript } from './scripts/queue.ts';
 import { type LockServer, NoReply } from './server.ts';
@@ -30,7 +29,7 @@ class QueueAcquisition implements Acquisition<Held> {
   readonly longestSleepMs: number;
   readonly #core: Core;
   readonly #wish: Wish;
-  readonly #id = randomToken();
+  readonly #id: string;
   readonly #channels: string;
   readonly #queue: string;
   readonly #seen: string;
@@ -38,6 +37,7 @@ class QueueAcquisition implements Acquisition<Held> {
 
   constructor(core: Core, name: string, wish: Wish) {
     this.#core = core;
+    this.#id = core.owners.token();
     this.#wish = wish;
     this.lock = name;
     this.owner = wish.owner;

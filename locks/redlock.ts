@@ -6,7 +6,6 @@ import { Held } from './held.ts';
 import { Hold, type Renewal } from './hold.ts';
 import { abandonedKey } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
-import { randomToken } from './owner.ts';
 import { simpleAcquireScript } from './scripts/simple.ts';
 import type { LockServer } from './server.ts';
 import { MARKER_MS, releaseByToken, renewOne, simpleChannel } from './simple.ts';
@@ -92,7 +91,13 @@ class RedlockAcquisition implements Acquisition<Held> {
 
   async attempt(): Promise<Attempt<Held>> {
     const sentAt = Date.now();
-    const round: Round = { token: randomToken(), granted: 0, refused: 0, soonestMs: -1, cause: undefined };
+    const round: Round = {
+      token: this.#core.owners.token(),
+      granted: 0,
+      refused: 0,
+      soonestMs: -1,
+      cause: undefined,
+    };
     await Promise.all(this.servers.map((server) => this.#ask(server, round)));
     const { leaseMs } = this.#wish;
     const validUntil = sentAt + leaseMs - Math.ceil(leaseMs * this.#core.driftFactor);

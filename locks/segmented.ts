@@ -1,5 +1,5 @@
 /** The segmented lock: one stock behind k locks, so that k may take from it at a time. */
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import type { Core } from './core.ts';
 import { NotOwner } from './errors.ts';
 import type { HeldLock } from './held.ts';
@@ -113,7 +113,7 @@ export class SegmentedLock {
   }
 
   #latch(segment: number): string {
-    return latchKey(`${this.name}:segment:${segment}`, randomBytes(12).toString('base64url'));
+    return latchKey(`${this.name}:segment:${segment}`, this.#core.owners.request());
   }
 
   /** A free one of the segments, in random order; if none is free, waits for one of them. */

@@ -1,5 +1,4 @@
 /** The semaphore: a number of permits in one string, on the key and channel of Redisson's RSemaphore. */
-import { randomBytes } from 'node:crypto';
 import type { Core } from './core.ts';
 import { Held } from './held.ts';
 import { Hold } from './hold.ts';
@@ -45,7 +44,7 @@ export class Semaphore extends Lock<Held, PermitOptions> {
 
   /** Adds permits to the pool and wakes who waits for them. Not for permits that were acquired: release those. */
   async addPermits(permits: number): Promise<void> {
-    const request = randomBytes(12).toString('base64url');
+    const request = this.core.owners.request();
     await giveBack(this.core, this.name, permits, request, undefined);
   }
 
@@ -94,11 +93,12 @@ class PermitAcquisition implements Acquisition<Held> {
   readonly shared = true;
   readonly demand: number;
   readonly #core: Core;
-  readonly #request = randomBytes(12).toString('base64url');
+  readonly #request: string;
   #unknown = false;
 
   constructor(core: Core, name: string, wish: Wish<PermitOptions>, permits: number) {
     this.#core = core;
+    this.#request = core.owners.request();
     this.lock = name;
     this.owner = wish.owner;
     this.servers = [core.server];
@@ -136,7 +136,7 @@ class PermitAcquisition implements Acquisition<Held> {
   }
 
   #held(): Held {
-    const release = randomBytes(12).toString('base64url');
+    const release = this.#core.owners.request();
     const hold = new Hold(
       {
         lock: this.lock,

@@ -6,7 +6,6 @@ import { Held } from './held.ts';
 import { Hold } from './hold.ts';
 import { abandonedKey } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
-import { randomToken } from './owner.ts';
 import { sessionAcquireScript, sessionCloseScript } from './scripts/session.ts';
 import { type LockServer, NoReply } from './server.ts';
 import { MARKER_MS, releaseByToken, simpleChannel } from './simple.ts';
@@ -165,7 +164,7 @@ class SessionAcquisition implements Acquisition<Held> {
   constructor(core: Core, session: Session, name: string, wish: Wish) {
     this.#core = core;
     this.#session = session;
-    this.#token = `${session.key} ${randomToken()}`;
+    this.#token = `${session.key} ${core.owners.token()}`;
     this.lock = name;
     this.owner = wish.owner;
     this.servers = [core.server];

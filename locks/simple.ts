@@ -4,7 +4,6 @@ import { type Backing, Held } from './held.ts';
 import { Hold, type Renewal } from './hold.ts';
 import { abandonedKey, prefixed } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
-import { randomToken } from './owner.ts';
 import { insist } from './retry.ts';
 import { renewScript } from './scripts/renew.ts';
 import { simpleAcquireScript, simpleReleaseScript } from './scripts/simple.ts';
@@ -66,11 +65,12 @@ class SimpleAcquisition implements Acquisition<Held> {
   readonly #core: Core;
   readonly #server: LockServer;
   readonly #wish: Wish;
-  readonly #token = randomToken();
+  readonly #token: string;
   #unknown = false;
 
   constructor(core: Core, name: string, wish: Wish) {
     this.#core = core;
+    this.#token = core.owners.token();
     this.#server = core.server;
     this.#wish = wish;
     this.lock = name;

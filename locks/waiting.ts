@@ -40,6 +40,8 @@ export interface Acquisition<H extends Releasable = HeldLock> {
 
 export interface Releasable {
   release(): Promise<void>;
+  /** Throws when it is not held any more. */
+  assertHeld?(): void;
 }
 
 export interface Patience {
@@ -64,6 +66,15 @@ export function acquireBy<H extends Releasable>(
   patience: Patience,
 ): Promise<Acquired<H> | null> {
   return new Wait(acquisition, patience).run();
+}
+
+function isLive(held: Releasable): boolean {
+  try {
+    held.assertHeld?.();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 class Wait<H extends Releasable> {
@@ -124,9 +135,15 @@ class Wait<H extends Releasable> {
       const attempt = await this.#acquisition.attempt();
       this.#lastError = undefined;
       this.#failures = 0;
-      if ('held' in attempt) return attempt.held;
-      this.#retryInMs = attempt.retryInMs;
-      this.#firm = attempt.firm ?? false;
+      if ('held' in attempt) {
+        if (isLive(attempt.held)) return attempt.held;
+        // The answer was read so late that its lease is over: nothing to hand out, perhaps something to give back.
+        this.#retryInMs = 0;
+        attempt.held.release().catch(() => {});
+      } else {
+        this.#retryInMs = attempt.retryInMs;
+        this.#firm = attempt.firm ?? false;
+      }
     } catch (error) {
       if (!mayPass(error)) throw error;
       if (error instanceof NoReply) this.#unknown = true;

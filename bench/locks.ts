@@ -1,0 +1,162 @@
+/**
+ * `tsx bench/locks.ts`: our locks beside redlock and redis-semaphore, on redis-server and on lostlock: acquisitions per
+ * second alone and among fifty, from release to the next holder, commands per acquisition. Writes bench/locks.md.
+ */
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import { Mutex } from 'redis-semaphore';
+import { startServer } from '../index.ts';
+import { createLocks } from '../locks/index.ts';
+import { Redlock5 as Redlock } from '../test/support/lock-libraries.ts';
+import { startRedisServer } from '../test/support/redis-server.ts';
+
+type Release = () => Promise<unknown>;
+
+interface Contender {
+  readonly name: string;
+  acquire(key: string): Promise<Release>;
+  close(): void;
+}
+
+const ALONE_MS = 1500;
+const AMONG = 50;
+const AMONG_MS = 3000;
+const WAKES = 200;
+
+function contenders(connect: () => Redis): Contender[] {
+  const redlockClient = connect();
+  const redlock = new Redlock([redlockClient], { retryCount: -1, retryDelay: 10, retryJitter: 10 });
+  const semaphoreClient = connect();
+  const ours = connect();
+  const locks = createLocks(ours);
+  const close = (redis: Redis) => () => redis.disconnect();
+  const lockBy = (
+    name: string,
+    acquire: (key: string) => Promise<{ release(): Promise<unknown> }>,
+  ): Contender => ({
+    name,
+    acquire: async (key) => {
+      const held = await acquire(key);
+      return () => held.release();
+    },
+    close: () => {
+      locks.close();
+      ours.disconnect();
+    },
+  });
+  return [
+    lockBy('ours, simple', (key) => locks.simple(key).acquire()),
+    lockBy('ours, reentrant', (key) => locks.reentrant(key).acquire()),
+    lockBy('ours, fair', (key) => locks.fair(key).acquire()),
+    {
+      ...lockBy('redlock 5', (key) => redlock.acquire([key], 30_000)),
+      close: close(redlockClient),
+    },
+    {
+      name: 'redis-semaphore 5',
+      acquire: async (key) => {
+        const mutex = new Mutex(semaphoreClient, key, {
+          lockTimeout: 30_000,
+          retryInterval: 10,
+          acquireTimeout: 60_000,
+        });
+        await mutex.acquire();
+        return () => mutex.release();
+      },
+      close: close(semaphoreClient),
+    },
+  ];
+}
+
+/** Acquisitions and releases one after the other, per second. */
+async function alone({ acquire }: Contender, ms = ALONE_MS): Promise<number> {
+  let count = 0;
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < ms) {
+    await (await acquire('alone'))();
+    count++;
+  }
+  return (count * 1000) / (performance.now() - startedAt);
+}
+
+let sent = 0;
+const { sendCommand } = Redis.prototype;
+/** Counts what the clients send, duplicates included. */
+Redis.prototype.sendCommand = function (this: Redis, ...args) {
+  sent++;
+  return sendCommand.apply(this, args);
+};
+
+/** Fifty that want the same lock at once: acquisitions per second, and requests per acquisition. */
+async function among({ acquire }: Contender): Promise<{ perSecond: number; requests: number }> {
+  let count = 0;
+  const before = sent;
+  const startedAt = performance.now();
+  const work = async (): Promise<void> => {
+    while (performance.now() - startedAt < AMONG_MS) {
+      await (await acquire('among'))();
+      count++;
+    }
+  };
+  await Promise.all(Array.from({ length: AMONG }, work));
+  const seconds = (performance.now() - startedAt) / 1000;
+  return { perSecond: count / seconds, requests: (sent - before) / count };
+}
+
+/** From one's release to the other's grant, in milliseconds: the median, each on a connection of his own. */
+async function wakeUp(one: Contender, other: Contender): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < WAKES; i++) {
+    const release = await one.acquire('wake');
+    const waiting = other.acquire('wake').then((next) => ({ next, at: performance.now() }));
+    await new Promise((resolve) => setTimeout(resolve, 5 + (i % 7)));
+    const at = performance.now();
+    await release();
+    const { next, at: grantedAt } = await waiting;
+    times.push(grantedAt - at);
+    await next();
+  }
+  return times.sort((a, b) => a - b)[WAKES / 2]!;
+}
+
+async function measure(label: string, connect: () => Redis): Promise<string[]> {
+  const [first, second] = [contenders(connect), contenders(connect)];
+  const rows: string[] = [];
+  for (const [index, contender] of first.entries()) {
+    await alone(contender, 200);
+    const perSecond = await alone(contender);
+    const crowd = await among(contender);
+    const wake = await wakeUp(contender, second[index]!);
+    const row = `| ${label} | ${contender.name} | ${Math.round(perSecond)} | ${Math.round(crowd.perSecond)} | ${crowd.requests.toFixed(1)} | ${wake.toFixed(2)} |`;
+    console.log(row);
+    rows.push(row);
+  }
+  for (const contender of [...first, ...second]) contender.close();
+  return rows;
+}
+
+async function main(): Promise<void> {
+  await using real = await startRedisServer();
+  await using ours = await startServer();
+  const rows = [
+    ...(await measure('redis-server', () => new Redis({ path: real.path }))),
+    ...(await measure('lostlock, TCP', () => new Redis(ours.url))),
+    ...(await measure('lostlock, in memory', () => new Redis({ Connector: ours.connector }))),
+  ];
+  const text = `# Locks beside others
+
+\`tsx bench/locks.ts\`, ${cpus().length} cores for everything, one process. Alone: acquire and release one after the other. Among
+${AMONG}: all want the same lock at once (the others poll every 10 to 20 ms). Requests: what the server was sent per acquisition,
+release included. Wake-up: from one client's release to the grant of another that waits, the median of ${WAKES}.
+
+| server | library | alone, per s | among ${AMONG}, per s | requests | wake-up, ms |
+|---|---|---|---|---|---|
+${rows.join('\n')}
+`;
+  writeFileSync(join(dirname(fileURLToPath(import.meta.url)), 'locks.md'), text);
+}
+
+await main();
