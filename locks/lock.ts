@@ -94,8 +94,8 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
       renewed: options.leaseMs === undefined,
     };
     const patience = { waitMs: options.waitMs, signal: options.signal, maxSleepMs: this.core.maxSleepMs };
+    const acquisition = this.prepare(wish);
     try {
-      const acquisition = this.prepare(wish);
       const acquired = await acquireBy(acquisition, patience);
       if (!acquired) {
         const reason = acquisition.whyNot?.();

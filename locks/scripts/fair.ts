@@ -113,7 +113,7 @@ if ARGV[3] ~= '0' then
 end
 redis.call('del', KEYS[1])
 tell()
-redis.call('set', KEYS[5], '1', 'px', ARGV[5])
+redis.pcall('set', KEYS[5], '1', 'px', ARGV[5])
 return 1
 `,
 );

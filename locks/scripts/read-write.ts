@@ -50,7 +50,7 @@ export const readReleaseScript = defineScript(
 local answered = redis.call('get', KEYS[3])
 if answered then return tonumber(answered) end
 local function done(reply)
-  redis.call('set', KEYS[3], reply, 'px', ARGV[4])
+  redis.pcall('set', KEYS[3], reply, 'px', ARGV[4])
   return reply
 end
 if ARGV[5] ~= '0' then redis.call('set', KEYS[4], '1', 'px', ARGV[5]) end
@@ -112,7 +112,7 @@ export const writeReleaseScript = defineScript(
 local answered = redis.call('get', KEYS[3])
 if answered then return tonumber(answered) end
 local function done(reply)
-  redis.call('set', KEYS[3], reply, 'px', ARGV[5])
+  redis.pcall('set', KEYS[3], reply, 'px', ARGV[5])
   return reply
 end
 if ARGV[6] ~= '0' then redis.call('set', KEYS[4], '1', 'px', ARGV[6]) end

@@ -32,6 +32,8 @@ return nil
  * ARGV  1 TTL in milliseconds · 2 owner · 3 holds that remain · 4 PUBLISH or SPUBLISH
  *       5 for how many milliseconds the latch keeps the reply · 6 the same for the marker, 0: no marker
  * reply 1: free now · 0: still held · -1: not the owner's
+ *
+ * The latch is written by pcall: a server that is out of memory lets locks go all the same.
  */
 export const reentrantReleaseScript = defineScript(
   'reentrant-release',
@@ -48,7 +50,7 @@ if ARGV[3] ~= '0' then
 end
 redis.call('del', KEYS[1])
 redis.call(ARGV[4], KEYS[2], '0')
-redis.call('set', KEYS[3], '1', 'px', ARGV[5])
+redis.pcall('set', KEYS[3], '1', 'px', ARGV[5])
 return 1
 `,
 );

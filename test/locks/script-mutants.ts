@@ -39,7 +39,7 @@ export const mutants: readonly Mutant[] = [
     drop("if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return -1 end"),
     ["if ARGV[3] ~= '0'", "if ARGV[3] == 'never'"],
     drop("redis.call('set', KEYS[3], '0', 'px', ARGV[5])"),
-    drop("redis.call('set', KEYS[3], '1', 'px', ARGV[5])"),
+    drop("redis.pcall('set', KEYS[3], '1', 'px', ARGV[5])"),
     drop("redis.call(ARGV[4], KEYS[2], '0')"),
     ["pttl', KEYS[1]) < tonumber", "pttl', KEYS[1]) > tonumber"],
     ["if ARGV[6] ~= '0'", "if ARGV[6] == '0'"],
