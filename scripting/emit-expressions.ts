@@ -200,7 +200,7 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
     const positional = node.items.filter((item) => item.key === undefined).map((item) => item.value);
     const fields = node.items.length - positional.length;
     const open = node.items[node.items.length - 1];
-    const many = open?.key === undefined && open !== undefined && this.isOpen(open.value);
+    const many = open?.key === undefined && ['call', 'method', 'vararg'].includes(open?.value.type ?? '');
     const room = roomFor(positional.length - (many ? 1 : 0));
     if (fields === 0) {
       if (positional.length === 0) return 'new R.LuaTable()';

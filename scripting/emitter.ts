@@ -39,10 +39,12 @@ function internalized(text: Bytes): Bytes {
 }
 
 function isConstant(node: Expression): boolean {
+  if (node.type === 'paren') return isConstant(node.inner);
   return ['nil', 'false', 'true', 'number', 'string'].includes(node.type);
 }
 
 function isTruthy(node: Expression): boolean {
+  if (node.type === 'paren') return isTruthy(node.inner);
   return node.type !== 'nil' && node.type !== 'false';
 }
 

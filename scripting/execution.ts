@@ -6,6 +6,7 @@ import type { ScriptHost } from './host.ts';
 import { address } from './library/base.ts';
 import { luaErrorOf } from './library/protected.ts';
 import { RESUMABLE } from './library/realms.ts';
+import { index } from './operations.ts';
 import { errorLine, toReply } from './returning.ts';
 import { NATIVE, S, setAside, takeUp } from './state.ts';
 import { identityCount, LuaTable, setIdentityCount } from './table.ts';
@@ -40,11 +41,20 @@ export function begin(keys: readonly Bytes[], argv: readonly Bytes[], host: Scri
 export function failure(sha1: Bytes, error: LuaError): ReplyError {
   const { value } = error;
   let text: Bytes;
-  if (value instanceof LuaTable) text = toText(value.get('err')) ?? 'ERR unknown error';
+  if (value instanceof LuaTable) text = textIn(value) ?? 'ERR unknown error';
   else text = `ERR ${typeof value === 'object' ? address(value) : (toText(value) ?? `${value ?? 'nil'}`)}`;
   return new ReplyError(
     errorLine(cString(text) + placeOf(sha1, error.site.line || error.site.caller?.line || 0)),
   );
+}
+
+/** The `err` of an error's table, which a metatable may give it. */
+function textIn(table: LuaTable): Bytes | undefined {
+  try {
+    return toText(index(table, 'err', NATIVE));
+  } catch {
+    return undefined;
+  }
 }
 
 function placeOf(sha1: Bytes, line: number): Bytes {

@@ -3,6 +3,7 @@ import type { Bytes } from '../protocol/bytes.ts';
 import type { BinaryOperator, Expression, FunctionNode, Statement, TableNode, Variable } from './ast.ts';
 import { Lexer } from './lexer.ts';
 import { Scope } from './scope.ts';
+import { power } from './values.ts';
 
 /** Left and right binding powers: `..` and `^` lean to the right. */
 const PRIORITY = new Map<string, readonly [number, number]>([
@@ -130,7 +131,7 @@ export abstract class ExpressionParser {
       left =
         operator === 'and' || operator === 'or'
           ? { type: operator, left, right }
-          : { type: 'binary', operator: operator as BinaryOperator, left, right, line: lexer.lastLine };
+          : fold({ type: 'binary', operator: operator as BinaryOperator, left, right, line: lexer.lastLine });
     }
     this.leave();
     return left;
@@ -306,8 +307,59 @@ export abstract class ExpressionParser {
   }
 }
 
-/** Lua folds the sign of a number literal. */
+/** The number that an expression is from the start, in parentheses or not. */
+function literal(node: Expression): number | undefined {
+  if (node.type === 'paren') return literal(node.inner);
+  return node.type === 'number' ? node.value : undefined;
+}
+
+/** Lua computes with literals when it compiles, but for what gives no number. It shows in names and in the sign of zero. */
 function fold(node: Expression): Expression {
-  if (node.type !== 'unary' || node.operator !== '-' || node.operand.type !== 'number') return node;
-  return { type: 'number', value: -node.operand.value };
+  if (node.type === 'unary') {
+    const { operator, operand } = node;
+    if (operator === 'not') return foldNot(node, operand);
+    const value = operator === '-' ? literal(operand) : undefined;
+    return value === undefined ? node : { type: 'number', value: -value };
+  }
+  if (node.type !== 'binary') return node;
+  const x = literal(node.left);
+  const y = literal(node.right);
+  if (x === undefined || y === undefined) return node;
+  const value = compute(node.operator, x, y);
+  return value === undefined || Number.isNaN(value) ? node : { type: 'number', value };
+}
+
+function foldNot(node: Expression, operand: Expression): Expression {
+  switch (operand.type) {
+    case 'paren':
+      return foldNot(node, operand.inner);
+    case 'nil':
+    case 'false':
+      return { type: 'true' };
+    case 'true':
+    case 'number':
+    case 'string':
+      return { type: 'false' };
+    default:
+      return node;
+  }
+}
+
+function compute(operator: BinaryOperator, x: number, y: number): number | undefined {
+  switch (operator) {
+    case '+':
+      return x + y;
+    case '-':
+      return x - y;
+    case '*':
+      return x * y;
+    case '/':
+      return y === 0 ? undefined : x / y;
+    case '%':
+      return y === 0 ? undefined : x - Math.floor(x / y) * y;
+    case '^':
+      return power(x, y);
+    default:
+      return undefined;
+  }
 }

@@ -7,6 +7,7 @@ import {
   firstOf,
   type LuaFunction,
   type LuaValue,
+  power,
   type Result,
   Signal,
   stringToNumber,
@@ -184,13 +185,6 @@ function operator(event: Bytes, compute: (x: number, y: number) => number): Oper
     const y = toNumber(b);
     return x !== undefined && y !== undefined ? compute(x, y) : arithmetic(event, a, b, site);
   };
-}
-
-/** C's pow, which knows better than JavaScript about 1 and -1. */
-export function power(x: number, y: number): number {
-  if (x === 1) return 1;
-  if (x === -1 && (y === Infinity || y === -Infinity)) return 1;
-  return x ** y;
 }
 
 export const add = operator('__add', (x, y) => x + y);

@@ -4,7 +4,7 @@ import { iterate } from './iterate.ts';
 import * as operations from './operations.ts';
 import { raiseAt, type Site } from './state.ts';
 import { LuaTable } from './table.ts';
-import { type LuaValue, listOf, NOTHING, Signal, toNumber } from './values.ts';
+import { type LuaValue, listOf, NOTHING, power, Signal, toNumber } from './values.ts';
 
 /** A table of positional items; takes the array over. `room` is what the constructor announced. */
 function tableOf(items: LuaValue[], room: number): LuaTable {
@@ -54,6 +54,7 @@ export const RUNTIME: Readonly<Record<string, unknown>> = {
   isFrame,
   iterate,
   listOf,
+  power,
   remainder,
   spent,
   tableOf,

@@ -141,6 +141,13 @@ export function toText(value: LuaValue): Bytes | undefined {
   return typeof value === 'number' ? numberToString(value) : undefined;
 }
 
+/** C's pow, which knows better than JavaScript about 1 and -1. */
+export function power(x: number, y: number): number {
+  if (x === 1) return 1;
+  if (x === -1 && (y === Infinity || y === -Infinity)) return 1;
+  return x ** y;
+}
+
 /** The values of a call's result. */
 export function listOf(result: Result): LuaValue[] {
   return Array.isArray(result) ? result : [result as LuaValue];

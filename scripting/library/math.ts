@@ -1,7 +1,6 @@
 /** Lua's math library, with Redis' own deterministic random numbers. */
-import { power } from '../operations.ts';
 import { raise, S } from '../state.ts';
-import type { LuaFunction } from '../values.ts';
+import { type LuaFunction, power } from '../values.ts';
 import { argumentError, checkInt32, checkNumber } from './args.ts';
 import type { Module } from './builder.ts';
 

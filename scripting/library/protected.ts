@@ -1,9 +1,9 @@
 /** pcall and xpcall, and what an error becomes when a script catches it. */
 import { isFrame } from '../frames.ts';
-import { callBack } from '../operations.ts';
+import { callBack, index } from '../operations.ts';
 import { NATIVE, S } from '../state.ts';
 import { LuaTable, TableOverflow } from '../table.ts';
-import { type Frame, LuaError, type LuaValue, listOf, Signal } from '../values.ts';
+import { type Frame, firstOf, LuaError, type LuaValue, listOf, type Result, Signal } from '../values.ts';
 import { checkAny } from './args.ts';
 
 /**
@@ -21,10 +21,12 @@ export function luaErrorOf(thrown: unknown): LuaError {
   throw thrown;
 }
 
-/** What pcall answers for an error: Redis unwraps the tables of its own errors. */
-function caughtValue(error: LuaError): LuaValue {
+/** What pcall answers for an error: Redis unwraps what has an `err`, metamethods and all. */
+function* caught(error: LuaError): Frame {
   const { value } = error;
-  return value instanceof LuaTable ? (value.get('err') ?? value) : value;
+  if (!(value instanceof LuaTable)) return [false, value];
+  const inside: Result = index(value, 'err', NATIVE);
+  return [false, firstOf(isFrame(inside) ? yield inside : inside) ?? value];
 }
 
 /** Calls from a library function, which is where the callee's errors find themselves. */
@@ -41,7 +43,8 @@ export function* protectedCall(...args: LuaValue[]): Frame {
   try {
     return [true, ...listOf(yield* attempt(args.length === 0 ? true : args[0], args.slice(1)))];
   } catch (thrown) {
-    return [false, caughtValue(luaErrorOf(thrown))];
+    S.nested = nested;
+    return yield* caught(luaErrorOf(thrown));
   } finally {
     S.nested = nested;
   }

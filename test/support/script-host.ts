@@ -33,6 +33,7 @@ export class FakeHost implements ScriptHost {
     const [name = '', key = '', field = '', value = ''] = argv;
     const arity = ARITY[asciiLower(name)];
     if (arity === undefined) return new ReplyError('ERR Unknown Redis command called from script');
+    if (name === 'set' && argv.length > 3) return new ReplyError('ERR syntax error');
     if (argv.length !== arity) return new ReplyError(WRONG_ARITY);
     switch (asciiLower(name)) {
       case 'set':
