@@ -2,6 +2,7 @@
 import { type Bytes, cString } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { Driver } from './driver.ts';
+import { isFrame } from './frames.ts';
 import type { ScriptHost } from './host.ts';
 import { address } from './library/base.ts';
 import { luaErrorOf } from './library/protected.ts';
@@ -10,7 +11,10 @@ import { index } from './operations.ts';
 import { errorLine, toReply } from './returning.ts';
 import { NATIVE, S, setAside, takeUp } from './state.ts';
 import { identityCount, LuaTable, setIdentityCount } from './table.ts';
-import { firstOf, type LuaError, type LuaFunction, toText } from './values.ts';
+import { firstOf, type LuaError, type LuaFunction, type Result, toText } from './values.ts';
+
+/** What a metamethod may spend on telling an error's text. */
+const LAST_WORDS = 100_000;
 
 /** What a script starts from, kept so that it can start again. */
 export interface Beginning {
@@ -51,7 +55,11 @@ export function failure(sha1: Bytes, error: LuaError): ReplyError {
 /** The `err` of an error's table, which a metatable may give it. */
 function textIn(table: LuaTable): Bytes | undefined {
   try {
-    return toText(index(table, 'err', NATIVE));
+    const found: Result = index(table, 'err', NATIVE);
+    if (!isFrame(found)) return toText(firstOf(found));
+    S.fuel = LAST_WORDS;
+    const ended = new Driver(() => found).run();
+    return ended && toText(firstOf(ended.result));
   } catch {
     return undefined;
   }
