@@ -41,7 +41,7 @@ const examples: readonly [name: string, reply: Reply, resp2: string, resp3: stri
   ['another OK', new SimpleString('OK'), '+OK\r\n', '+OK\r\n'],
   ['a status with line breaks', new SimpleString('a\r\nb'), '+a  b\r\n', '+a  b\r\n'],
   ['an error', new ReplyError('ERR x'), '-ERR x\r\n', '-ERR x\r\n'],
-  ['an error with line breaks', new ReplyError('ERR \nx\r'), '-ERR  x \r\n', '-ERR  x \r\n'],
+  ['an error with line breaks', new ReplyError('ERR \nx\r'), '-ERR  x\r\n', '-ERR  x\r\n'],
   ['a double', new Double(3.5), '$3\r\n3.5\r\n', ',3.5\r\n'],
   ['infinity', new Double(-Infinity), '$4\r\n-inf\r\n', ',-inf\r\n'],
   ['an array', [], '*0\r\n', '*0\r\n'],
