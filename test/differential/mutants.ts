@@ -42,7 +42,7 @@ export const mutants: Record<string, readonly Command[]> = {
   }),
   'an effect that is not replicated': mutant('lrem', (run) => (client, argv) => {
     const reply = run(client, argv);
-    if (reply === 2) client.server.propagateAs();
+    if (typeof reply === 'number' && reply > 0) client.server.propagateAs();
     return reply;
   }),
   'a deadline that is lost': mutant('rename', (run) => (client, argv) => {
