@@ -172,7 +172,6 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
     client.fault = () => 'lose-request';
     await until(() => signal.aborted);
     expect(Date.now()).toBeGreaterThanOrEqual(held.validUntil);
-    expect(await raw.exists(name)).toBe(1); // The holder's clock is the more careful one.
     client.fault = () => undefined;
     await expect(held.release()).rejects.toThrow('lease ended');
   });
