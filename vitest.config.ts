@@ -7,6 +7,8 @@ export default defineConfig(({ mode }) => ({
   test: {
     // Real sockets, real servers and real time share CI's crowded machine: a test that fails is asked again there.
     retry: process.env.CI === undefined ? 0 : 2,
+    // One worker a core: most tests wait for a server or a timer half of the time.
+    maxWorkers: '100%',
     include: ['test/**/*.test.ts'],
     env: { LOSTLOCK_LONG: mode === 'long' ? '1' : '' },
     // Bounds for a broken test on a busy machine; no test asserts a duration.
