@@ -12,17 +12,18 @@ export { LostlockServer, type StartOptions, startServer } from './embed/start.ts
 export type { Keep } from './lab/disk.ts';
 export type { KeepData } from './lab/journal.ts';
 export type { CrashOptions, LabNode } from './lab/lab-node.ts';
-export type { Amount, Delays, Lane, Link } from './lab/link.ts';
+export type { Amount, Delays, Lane, LaneControls, Link } from './lab/link.ts';
 export { Pair, type PairOptions, Servers, type ServersOptions, startPair, startServers } from './lab/pair.ts';
-export type { Gate, RealLink } from './lab/real-link.ts';
-export type { RealCrashOptions, RealNode } from './lab/real-node.ts';
+export type { RealLane } from './lab/real-lane.ts';
+export type { RealNetwork } from './lab/real-network.ts';
+export type { RealNode, RealNodeOptions } from './lab/real-node.ts';
 export type {
-  RealFailoverOptions,
   RealPair,
   RealPairOptions,
   RealServers,
   RealServersOptions,
 } from './lab/real-pair.ts';
+export type { RealClock } from './lab/real-process.ts';
 export type { Failover, FailoverOptions, ReplicationLink } from './lab/replica-set.ts';
 export type { Trace, TraceEvent } from './lab/trace.ts';
 export type { World, WorldOptions } from './lab/world.ts';

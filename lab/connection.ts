@@ -2,6 +2,7 @@
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import type { Connection, Receiver } from '../server/host.ts';
 import type { Message, Pipe } from './pipe.ts';
+import type { Watched } from './write-log.ts';
 
 /** The two pipes as seen from one end, and its addresses. */
 export interface Ends {
@@ -15,7 +16,7 @@ export interface Ends {
 }
 
 /** Bytes go into one pipe and come out of the other. */
-export class VirtualConnection implements Connection {
+export class VirtualConnection implements Connection, Watched {
   readonly local: string;
   readonly remote: string;
   readonly #out: Pipe;

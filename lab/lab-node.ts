@@ -90,6 +90,10 @@ export class LabNode {
     return this.#up;
   }
 
+  get paused(): boolean {
+    return this.actor.paused;
+  }
+
   /** The replication offset. */
   get offset(): number {
     return this.server.replication.offset;

@@ -23,11 +23,28 @@ export interface Amount {
   readonly bytes?: number;
 }
 
+/** What a test can do to one direction, on either clock. */
+export interface LaneControls {
+  readonly from: string;
+  readonly to: string;
+  readonly held: boolean;
+  readonly partitioned: boolean;
+  readonly waiting: number;
+  hold(): void;
+  release(amount?: Amount): void;
+  delay(ms: number): void;
+  pace(delays: Partial<Delays>): void;
+  drop(messages?: number): void;
+  duplicate(messages?: number): void;
+  partition(): void;
+  heal(): void;
+}
+
 /**
  * One direction. A message is what one write sent. Within a connection order is kept; between connections jitter may
  * change it. What is held or partitioned off waits at the far end, as if it had not come yet, and is not lost.
  */
-export class Lane {
+export class Lane implements LaneControls {
   readonly from: string;
   readonly to: string;
   readonly #roadside: Roadside;
@@ -173,12 +190,12 @@ export class Lane {
 }
 
 /** Both lanes between two actors. */
-export class Link {
-  readonly out: Lane;
-  readonly back: Lane;
+export class Link<L extends LaneControls = Lane> {
+  readonly out: L;
+  readonly back: L;
   readonly #reset: () => void;
 
-  constructor(out: Lane, back: Lane, reset: () => void) {
+  constructor(out: L, back: L, reset: () => void) {
     this.out = out;
     this.back = back;
     this.#reset = reset;

@@ -3,6 +3,9 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { badOption, checkInteger, checkNames } from '../embed/options.ts';
 import { type IoredisConstructor, loadIoredis } from './lab-client.ts';
 import type { LabNode, LabNodeOptions } from './lab-node.ts';
+import type { Link } from './link.ts';
+import type { Losses } from './losses.ts';
+import type { Network } from './network.ts';
 import {
   type RealPair,
   type RealPairOptions,
@@ -37,7 +40,7 @@ const FIRST_PORT = 6379;
 
 /** Of nodes on a virtual clock. */
 const OPTIONS = [
-  ...['clock', 'primaries', 'replicas', 'settings', 'commands', 'quorum'],
+  ...['clock', 'primaries', 'replicas', 'settings', 'commands', 'quorum', 'scripts'],
   ...['seed', 'start', 'patience', 'network'],
 ];
 
@@ -106,9 +109,24 @@ export class Pair extends Timed {
     return this.set.replicas;
   }
 
-  /** Replication from the primary to the first replica; `set.link(name)` is that to another. */
+  /** Replication from the primary to the first replica; `linkTo(name)` is that to another. */
   get link(): ReplicationLink {
     return this.set.link();
+  }
+
+  /** Replication from the present primary to the replica of that name. */
+  linkTo(replica: string): ReplicationLink {
+    return this.set.link(replica);
+  }
+
+  /** The way between a client and a node, by default the present primary: `out` has requests, `back` replies. */
+  clientLink(client: string, node: string = this.primary.name): Link {
+    return this.world.network.link(client, node);
+  }
+
+  /** Every lane between nodes and clients, by name. */
+  get network(): Network {
+    return this.world.network;
   }
 
   /** Every acknowledged write that was lost so far. */
@@ -128,6 +146,25 @@ export class Pair extends Timed {
   /** Promotes a replica as Sentinel does, and says what was lost. */
   failover(options?: FailoverOptions): Promise<Failover> {
     return this.set.failover(options);
+  }
+
+  /** Makes a node the primary, and leaves all others as they are. */
+  promote(name: string): void {
+    this.set.promote(name);
+  }
+
+  /** Makes a node follow the present primary. What it took as a primary itself is discarded, and returned. */
+  demote(name: string): Losses {
+    return this.set.demote(name);
+  }
+
+  /** Stops a node's process or a client's, as SIGSTOP does. Opposite: `resume`. */
+  pause(name: string): void {
+    this.set.pause(name);
+  }
+
+  resume(name: string): void {
+    this.set.resume(name);
   }
 
   /** Starts a node that crashed. */

@@ -1,55 +1,98 @@
-/** A node of a pair on the real clock: a server on TCP that a test can crash, restart, promote and demote. */
-import { nodeHost } from '../server/node-host.ts';
+/** A node of a pair on the real clock: a server on TCP that a test can crash, restart, pause, promote and demote. */
+import type { Command } from '../server/command.ts';
+import { GATE_QUORUM } from '../server/execute.ts';
+import type { Connection, Receiver } from '../server/host.ts';
 import { promote, replicateFrom } from '../server/role.ts';
 import { Server } from '../server/server.ts';
 import type { Settings } from '../server/settings.ts';
-import { loadSnapshot, snapshot } from '../server/snapshot.ts';
 import { Listener } from '../server/tcp.ts';
-import { RealLink } from './real-link.ts';
+import { VirtualDisk } from './disk.ts';
+import { Journal } from './journal.ts';
+import type { CrashOptions } from './lab-node.ts';
+import { RealConnection } from './real-connection.ts';
+import type { RealNetwork } from './real-network.ts';
+import { type RealClock, RealProcess } from './real-process.ts';
 import { WriteLog } from './write-log.ts';
 
-/** How a node on the real clock ends. */
-export interface RealCrashOptions {
-  /** What it still has at the restart; default nothing. */
-  readonly keep?: 'nothing' | 'everything';
+/** How a node on the real clock is run. */
+export interface RealNodeOptions {
+  /** Parameters of the node, by redis.conf's names. */
+  readonly settings?: Partial<Settings>;
+  /** Extra table entries, such as the LAB command. */
+  readonly commands?: readonly Command[];
 }
 
 export class RealNode {
   readonly name: string;
-  /** What comes to it from its primary. */
-  readonly link = new RealLink();
+  readonly disk = new VirtualDisk();
   /** The present process; after a crash, what it was. */
   server: Server;
+  readonly #process = new RealProcess();
+  readonly #network: RealNetwork;
+  readonly #options: RealNodeOptions;
+  /** Replicas that must have a write before it is answered. */
+  readonly #writeQuorum: number;
   #listener: Listener;
+  #journal: Journal;
   #log = new WriteLog();
   #up = true;
   #port = 0;
-  #kept: string | undefined;
-  readonly #settings: Partial<Settings>;
+  /** Listeners of processes that ended silently: their connections still hang. */
+  readonly #ghosts: Listener[] = [];
+  readonly #connections = new Set<RealConnection>();
 
-  constructor(name: string, settings: Partial<Settings> = {}) {
+  constructor(network: RealNetwork, name: string, options: RealNodeOptions = {}, writeQuorum = 0) {
+    this.#network = network;
     this.name = name;
-    this.#settings = settings;
-    [this.server, this.#listener] = this.#make();
+    this.#options = options;
+    this.#writeQuorum = writeQuorum;
+    [this.server, this.#journal, this.#listener] = this.#make();
   }
 
-  #make(): [Server, Listener] {
-    const server = new Server(this.link.around(nodeHost()), {
-      settings: { ...this.#settings, port: this.#port },
-    });
-    const kept = this.#kept;
-    if (kept !== undefined) server.unit(() => loadSnapshot(server, kept));
+  #make(): [Server, Journal, Listener] {
+    const { settings, commands = [] } = this.#options;
+    const host = { ...this.#network.hostOf(this.name), clock: this.clock, disk: this.disk };
+    const { connect } = host;
+    // What comes from its primary, too, waits while the process is paused.
+    host.connect = (address, port, receiver, opened) =>
+      connect(address, port, this.#inProcess(receiver), (near) => this.#process.run(() => opened(near)));
+    const server = new Server(host, { settings: { ...settings, port: this.#port }, commands });
+    server.writeQuorum = this.#writeQuorum;
+    server.gate(GATE_QUORUM, this.#writeQuorum > 0);
+    const journal = new Journal(server, this.disk);
     this.#log = new WriteLog();
     this.#log.watch(server);
-    // A backlog from the beginning makes the stream flow, whether anybody follows or not.
-    server.replication.becomeReplica();
-    return [server, new Listener(server)];
+    return [server, journal, new Listener({ accept: (connection) => this.#accept(server, connection) })];
+  }
+
+  #inProcess(receiver: Receiver): Receiver {
+    return {
+      receive: (chunk) => this.#process.run(() => receiver.receive(chunk)),
+      closed: () => this.#process.run(() => receiver.closed()),
+    };
+  }
+
+  #accept(server: Server, near: Connection): Receiver {
+    const connection = new RealConnection(near, this.#process, this.#network);
+    this.#connections.add(connection);
+    this.#process.run(() => {
+      const client = server.accept(connection);
+      connection.attach({
+        receive: (chunk) => client?.receive(chunk),
+        closed: () => {
+          this.#connections.delete(connection);
+          client?.closed();
+        },
+      });
+    });
+    return connection;
   }
 
   /** Listens: at first on a free port of 127.0.0.1, later on the same. Rejects when it is taken. */
   async listen(): Promise<void> {
     const { port } = await this.#listener.listen({ host: '127.0.0.1', port: this.#port });
     this.#port = port;
+    this.#network.name(port, this.name);
     this.server.settings.port = port;
   }
 
@@ -61,9 +104,18 @@ export class RealNode {
     return `redis://127.0.0.1:${this.#port}`;
   }
 
+  /** Its wall clock, which can jump and drift; its timers follow. */
+  get clock(): RealClock {
+    return this.#process.clock;
+  }
+
   /** False between a crash and the restart. */
   get up(): boolean {
     return this.#up;
+  }
+
+  get paused(): boolean {
+    return this.#process.paused;
   }
 
   /** The replication offset. */
@@ -76,21 +128,48 @@ export class RealNode {
     return this.#log;
   }
 
-  /** The process dies: connections are reset, the port refuses. Resolves when no handle is left. */
-  async crash({ keep = 'nothing' }: RealCrashOptions = {}): Promise<void> {
+  /**
+   * The process dies: connections are reset, the port refuses. With `silent` the machine is gone: open connections
+   * hang until the node is closed (new ones are refused, since this machine is still there).
+   */
+  async crash({ keep = 'nothing', silent = false }: CrashOptions = {}): Promise<void> {
     if (!this.#up) return;
     this.#up = false;
-    this.#kept = keep === 'everything' ? snapshot(this.server) : undefined;
+    if (silent) for (const connection of this.#connections) connection.silence();
+    this.#connections.clear();
+    this.#journal.crash(keep);
     this.server.stop();
-    await this.#listener.close();
+    this.#process.kill();
+    if (silent) {
+      this.#listener.unlisten();
+      this.#ghosts.push(this.#listener);
+    } else {
+      await this.#listener.close();
+    }
   }
 
   /** Starts a new process on what was kept, as a primary. Nothing happens when it is up. */
   async restart(): Promise<void> {
     if (this.#up) return;
-    [this.server, this.#listener] = this.#make();
+    [this.server, this.#journal, this.#listener] = this.#make();
     await this.listen();
     this.#up = true;
+  }
+
+  /** Ends the node for good; resolves when no handle is left. */
+  async close(): Promise<void> {
+    await this.crash();
+    await Promise.all(this.#ghosts.map((listener) => listener.close()));
+  }
+
+  /** Stops the process like SIGSTOP: connections stay, nothing is answered, no timer fires. */
+  pause(): void {
+    this.#process.pause();
+  }
+
+  /** Lets everything that came during the pause happen now. */
+  resume(): void {
+    this.#process.resume();
   }
 
   /** REPLICAOF NO ONE: takes writes from now on. */

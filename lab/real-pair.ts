@@ -1,24 +1,27 @@
 /** A primary and its replicas on the real clock, over TCP, with the verbs of the virtual pair as far as they make sense. */
-import { connect } from 'node:net';
 import type { Redis, RedisOptions } from 'ioredis';
 import { connectorFor } from '../embed/connector.ts';
 import { badOption, checkInteger, checkNames } from '../embed/options.ts';
 import { nodeClock } from '../server/node-host.ts';
 import { parameters, type Settings } from '../server/settings.ts';
+import { appoint, type Election, elect, isReachable } from './election.ts';
 import type { IoredisConstructor } from './lab-client.ts';
-import { lossesBetween, sharedOffset } from './losses.ts';
-import type { RealLink } from './real-link.ts';
-import { type RealCrashOptions, RealNode } from './real-node.ts';
-import type { Failover } from './replica-set.ts';
+import type { Link } from './link.ts';
+import { type Losses, lossesBetween, sharedOffset } from './losses.ts';
+import type { RealLane } from './real-lane.ts';
+import { RealNetwork } from './real-network.ts';
+import { RealNode, type RealNodeOptions } from './real-node.ts';
+import { RealSocket } from './real-socket.ts';
+import { type Failover, type FailoverOptions, JUDGE, ReplicationLink } from './replica-set.ts';
 import type { Write } from './write-log.ts';
 
 /** How to start a pair on the real clock. */
-export interface RealPairOptions {
+export interface RealPairOptions extends RealNodeOptions {
   readonly clock: 'real';
   /** Replicas of the primary; default 1. */
   readonly replicas?: number;
-  /** Parameters of every node, by redis.conf's names. */
-  readonly settings?: Partial<Settings>;
+  /** A write is answered only when a majority has it, and only a node that has every such write can be promoted. */
+  readonly quorum?: boolean;
 }
 
 /** How to start several independent primaries on the real clock. */
@@ -27,35 +30,39 @@ export interface RealServersOptions extends RealPairOptions {
   readonly primaries?: number;
 }
 
-/** How a failover on the real clock is to happen. */
-export interface RealFailoverOptions {
-  /** The primary dies first; true: keeping nothing. Otherwise it lives, and is told to follow. */
-  readonly crash?: boolean | RealCrashOptions;
-  /** How long nobody is primary, in milliseconds; default 0. */
-  readonly after?: number;
-  /** The name of the replica to promote; by default the choice is Redis' own: priority, offset, run id. */
-  readonly to?: string;
-  /** False: the old primary is left alone: two nodes take writes. */
-  readonly demote?: boolean;
-}
-
 function pass(ms: number): Promise<void> {
   return new Promise((wake) => void nodeClock.at(nodeClock.now() + ms, wake));
 }
 
 export class RealPair implements AsyncDisposable {
   readonly nodes: readonly RealNode[];
+  /** The lanes between the nodes and the pair's clients, by name. */
+  readonly network: RealNetwork;
+  /** How many nodes are a majority, in quorum mode; otherwise 0. */
+  readonly quorum: number;
   /** Every acknowledged write that a promotion has lost so far. */
   readonly lost: Write[] = [];
   readonly #ioredis: IoredisConstructor;
   readonly #clients: Redis[] = [];
+  readonly #names = new Set<string>();
   #primary: RealNode;
 
-  constructor(nodes: readonly [RealNode, ...RealNode[]], ioredis: IoredisConstructor) {
-    this.nodes = nodes;
-    this.#primary = nodes[0];
+  /** @param names the nodes' names, the primary's first; they listen and follow once started */
+  constructor(names: readonly string[], options: RealPairOptions, ioredis: IoredisConstructor) {
+    this.network = new RealNetwork();
+    this.quorum = options.quorum === true ? (names.length >> 1) + 1 : 0;
+    // The primary counts itself among the majority.
+    const others = Math.max(0, this.quorum - 1);
+    this.nodes = names.map((name) => new RealNode(this.network, name, options, others));
+    this.#primary = this.nodes[0] as RealNode;
     this.#ioredis = ioredis;
+  }
+
+  /** Makes every node listen, and the replicas follow; resolves when they are in sync. */
+  async start(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.listen()));
     for (const replica of this.replicas) replica.follow(this.#primary);
+    await this.synchronize();
   }
 
   get primary(): RealNode {
@@ -73,9 +80,21 @@ export class RealPair implements AsyncDisposable {
     return replica;
   }
 
-  /** Replication from the primary to the first replica; `node(name).link` is that to another. */
-  get link(): RealLink {
-    return this.replica.link;
+  /** Replication from the primary to the first replica; `linkTo(name)` is that to another. */
+  get link(): ReplicationLink<RealLane> {
+    return this.linkTo(this.replica.name);
+  }
+
+  /** Replication from the present primary to the replica of that name. */
+  linkTo(replica: string): ReplicationLink<RealLane> {
+    const { network } = this;
+    const primary = this.#primary.name;
+    return new ReplicationLink(network.lane(primary, replica), network.lane(replica, primary));
+  }
+
+  /** The way between a client and a node, by default the present primary: `out` has requests, `back` replies. */
+  clientLink(client: string, node: string = this.#primary.name): Link<RealLane> {
+    return this.network.link(client, node);
   }
 
   /** A node by name. Throws RangeError for a name that nobody has. */
@@ -87,7 +106,8 @@ export class RealPair implements AsyncDisposable {
 
   /** An ioredis client of that name, which dials whoever is primary. `close` disconnects it. */
   client(name: string, options: RedisOptions = {}): Redis {
-    const Connector = connectorFor(() => connect(this.#primary.port, '127.0.0.1').setNoDelay(true));
+    const Connector = connectorFor(() => new RealSocket(this.network, name, this.#primary.port));
+    this.#names.add(name);
     const redis = new this.#ioredis({ ...options, connectionName: name, Connector });
     // Without a listener ioredis prints each error.
     redis.on('error', () => {});
@@ -118,16 +138,39 @@ export class RealPair implements AsyncDisposable {
   }
 
   /**
-   * Does what Sentinel does: promotes a replica, lets the others and the old primary follow it, and disconnects the
-   * clients of all of them. `lost` counts a write as acknowledged when its reply was handed to the socket.
-   * Rejects when no replica can be promoted.
+   * Stops a node's process, as SIGSTOP does. Opposite: `resume`. Throws for a client: its timers are those of the
+   * test's own process, which cannot be stopped on the real clock; its `clientLink` can be held.
    */
-  async failover(options: RealFailoverOptions = {}): Promise<Failover> {
+  pause(name: string): void {
+    this.#running(name).pause();
+  }
+
+  resume(name: string): void {
+    this.#running(name).resume();
+  }
+
+  #running(name: string): RealNode {
+    if (this.#names.has(name)) {
+      throw badOption(
+        'pause',
+        name,
+        `a node: a client's timers are this process' own with clock: 'real'; hold clientLink('${name}') instead`,
+      );
+    }
+    return this.node(name);
+  }
+
+  /**
+   * Does what Sentinel does: promotes a replica, lets the others and the old primary follow it, and disconnects the
+   * clients of all of them. `lost` counts a write as acknowledged when its reply has reached the pair's client, and
+   * for other clients when it was handed to the socket. Rejects when no replica can be promoted.
+   */
+  async failover(options: FailoverOptions = {}): Promise<Failover> {
     const { crash = false, after = 0, to, demote = true } = options;
     const old = this.#primary;
     if (crash !== false) await old.crash(crash === true ? {} : crash);
     if (after > 0) await pass(after);
-    const fresh = to === undefined ? this.#best() : this.node(to);
+    const fresh = to === undefined ? elect(this.#election()) : appoint(this.#election(), this.node(to));
     const oldOffset = old.offset;
     const offset = sharedOffset(old.server, fresh.server);
     const losses = lossesBetween(old, fresh);
@@ -151,6 +194,16 @@ export class RealPair implements AsyncDisposable {
     this.#primary = node;
   }
 
+  /** Makes a node follow the present primary. What it took as a primary itself is discarded, and returned. */
+  demote(name: string): Losses {
+    const node = this.node(name);
+    const losses = lossesBetween(node, this.#primary);
+    this.lost.push(...losses.lost);
+    node.follow(this.#primary);
+    node.disconnectClients();
+    return losses;
+  }
+
   /** Starts a node that crashed; as a replica, unless it is still the primary. */
   async restart(name: string): Promise<void> {
     const node = this.node(name);
@@ -158,22 +211,23 @@ export class RealPair implements AsyncDisposable {
     if (node !== this.#primary) node.follow(this.#primary);
   }
 
-  #best(): RealNode {
-    const able = this.replicas.filter(({ up, server }) => up && server.settings['replica-priority'] > 0);
-    const [best] = able.sort(
-      (a, b) =>
-        a.server.settings['replica-priority'] - b.server.settings['replica-priority'] ||
-        b.offset - a.offset ||
-        (a.server.runId < b.server.runId ? -1 : 1),
-    );
-    if (best === undefined) throw new Error('no replica can be promoted: none is up, or all have priority 0');
-    return best;
+  #election(): Election<RealNode> {
+    return {
+      primary: this.#primary,
+      replicas: this.replicas,
+      quorum: this.quorum,
+      reaches: ({ name }) => {
+        const others = this.nodes.filter((node) => node.up && node.name !== name).map((node) => node.name);
+        return isReachable(this.network, name, JUDGE, [...this.#names, ...others]);
+      },
+    };
   }
 
   /** Disconnects the pair's clients and stops every node; resolves when no handle is left. */
   async close(): Promise<void> {
     for (const client of this.#clients) client.disconnect();
-    await Promise.all(this.nodes.map((node) => node.crash()));
+    this.network.close();
+    await Promise.all(this.nodes.map((node) => node.close()));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -208,8 +262,23 @@ export class RealServers implements AsyncDisposable {
   }
 }
 
+/** What only a virtual clock can give, with the reason. */
+const VIRTUAL_ONLY: Readonly<Record<string, string>> = {
+  seed: 'threads and sockets of the real world follow no seed',
+  start: "the machine's clock is what it is; a node's own can jump: node.clock.jump(ms)",
+  patience: 'real time passes by itself',
+  network: 'links are paced one by one: pair.network.lane(from, to).pace({ latency, jitter })',
+  scripts: 'a slice of a script takes the time that it takes',
+};
+
 function checkOptions({ clock: _, ...options }: RealServersOptions, where: string): void {
-  const allowed = ['replicas', 'settings', ...(where === 'startServers' ? ['primaries'] : [])];
+  for (const [name, why] of Object.entries(VIRTUAL_ONLY)) {
+    const value = (options as Record<string, unknown>)[name];
+    if (value !== undefined)
+      throw badOption(`${where}.${name}`, value, `only with clock: 'virtual' (${why})`);
+  }
+  const allowed = ['replicas', 'settings', 'quorum', 'commands'];
+  if (where === 'startServers') allowed.push('primaries');
   checkNames(options, allowed, where);
   if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
   if (options.primaries !== undefined) checkInteger('primaries', options.primaries, 1, 100);
@@ -230,11 +299,10 @@ export async function startRealServers(
   const { primaries = 1, replicas = where === 'startPair' ? 1 : 0 } = options;
   const Ioredis = await ioredis();
   const size = replicas + 1;
-  const groups = Array.from({ length: primaries }, (_, i) =>
-    Array.from({ length: size }, (_, k) => new RealNode(`redis-${i * size + k + 1}`, options.settings)),
-  );
-  await Promise.all(groups.flat().map((node) => node.listen()));
-  const sets = groups.map((nodes) => new RealPair(nodes as [RealNode, ...RealNode[]], Ioredis));
-  await Promise.all(sets.map((set) => set.synchronize()));
+  const sets = Array.from({ length: primaries }, (_, i) => {
+    const names = Array.from({ length: size }, (_, k) => `redis-${i * size + k + 1}`);
+    return new RealPair(names, options, Ioredis);
+  });
+  await Promise.all(sets.map((set) => set.start()));
   return new RealServers(sets);
 }

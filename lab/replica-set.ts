@@ -1,9 +1,11 @@
 /** A primary and its replicas in a world, with the links between them, clients that follow, and failover as Sentinel does it. */
 import type { Redis, RedisOptions } from 'ioredis';
+import type { Actor } from './actor.ts';
 import { Driven } from './driven.ts';
+import { appoint, type Election, elect, isReachable } from './election.ts';
 import { type IoredisConstructor, openClient } from './lab-client.ts';
 import { type CrashOptions, LabNode, type LabNodeOptions } from './lab-node.ts';
-import type { Lane } from './link.ts';
+import type { Amount, Lane, LaneControls } from './link.ts';
 import { type Losses, lossesBetween, sharedOffset } from './losses.ts';
 import type { World } from './world.ts';
 import type { Write } from './write-log.ts';
@@ -14,7 +16,11 @@ export interface FailoverOptions {
   readonly crash?: boolean | CrashOptions;
   /** How long nobody is primary, in virtual milliseconds; default 0. */
   readonly after?: number;
-  /** The name of the replica to promote; by default the choice is Redis' own: priority, offset, run id. */
+  /**
+   * The name of the replica to promote, which may be out of reach, but not down. By default the choice is Redis' own,
+   * by priority, offset and run id, of those that are up, run and can be reached: a replica is out of reach when it is
+   * partitioned off from every client of the set and every other node that is up, or from the actor 'failover'.
+   */
   readonly to?: string;
   /** False: the old primary is left alone, as when nobody can reach it: two nodes take writes. */
   readonly demote?: boolean;
@@ -31,11 +37,11 @@ export interface Failover extends Losses {
 }
 
 /** The way from a primary to a replica: commands one way, acknowledgements the other. */
-export class ReplicationLink {
-  readonly commands: Lane;
-  readonly acks: Lane;
+export class ReplicationLink<L extends LaneControls = Lane> {
+  readonly commands: L;
+  readonly acks: L;
 
-  constructor(commands: Lane, acks: Lane) {
+  constructor(commands: L, acks: L) {
     this.commands = commands;
     this.acks = acks;
   }
@@ -46,8 +52,14 @@ export class ReplicationLink {
   }
 
   /** Everything that was held arrives, or so many messages or bytes of it. */
-  release(amount?: { messages?: number; bytes?: number }): void {
+  release(amount?: Amount): void {
     this.commands.release(amount);
+  }
+
+  /** Makes every later message take so many milliseconds longer, in both directions; 0 ends it. */
+  delay(ms: number): void {
+    this.commands.delay(ms);
+    this.acks.delay(ms);
   }
 
   /** Nothing passes in either direction. */
@@ -62,12 +74,17 @@ export class ReplicationLink {
   }
 }
 
+/** Who decides on failovers, as an actor. */
+export const JUDGE = 'failover';
+
 export class ReplicaSet {
   readonly world: World;
   readonly nodes: readonly LabNode[];
   /** How many nodes are a majority, in quorum mode; otherwise 0. */
   readonly quorum: number;
   readonly #ioredis: IoredisConstructor;
+  /** The names of the set's clients. */
+  readonly #clients = new Set<string>();
   #primary: LabNode;
   /** Every acknowledged write that a promotion or a demotion has lost so far. */
   readonly lost: Write[] = [];
@@ -119,7 +136,22 @@ export class ReplicaSet {
    * world moves time until they are answered.
    */
   client(name: string, options?: RedisOptions): Redis {
+    this.#clients.add(name);
     return openClient(this.#ioredis, this.world.actor(name), () => this.#primary.address, options);
+  }
+
+  /** Stops a node's process or a client's, as SIGSTOP does. Opposite: `resume`. Throws RangeError for an unknown name. */
+  pause(name: string): void {
+    this.#actorOf(name).pause();
+  }
+
+  /** Everything that came due during the pause happens now. */
+  resume(name: string): void {
+    this.#actorOf(name).resume();
+  }
+
+  #actorOf(name: string): Actor {
+    return this.#clients.has(name) ? this.world.actor(name) : this.node(name).actor;
   }
 
   /** True when every replica that is up has its primary's stream, and the primary knows. */
@@ -148,7 +180,7 @@ export class ReplicaSet {
    * Rejects when no replica can be promoted.
    */
   failover(options: FailoverOptions = {}): Promise<Failover> {
-    const done = this.world.actor('failover').call(() => this.#failOver(options));
+    const done = this.world.actor(JUDGE).call(() => this.#failOver(options));
     return this.world.isInside ? done : new Driven(this.world, done);
   }
 
@@ -156,8 +188,7 @@ export class ReplicaSet {
     const old = this.#primary;
     if (crash !== false) old.crash(crash === true ? {} : crash);
     if (after > 0) await this.world.advance(after);
-    const fresh = to === undefined ? this.#best() : this.node(to);
-    if (this.quorum > 0) this.#assertComplete(fresh);
+    const fresh = to === undefined ? elect(this.#election()) : appoint(this.#election(), this.node(to));
     const oldOffset = old.offset;
     const offset = sharedOffset(old.server, fresh.server);
     const losses = lossesBetween(old, fresh);
@@ -201,30 +232,16 @@ export class ReplicaSet {
     if (node !== this.#primary) node.follow(this.#primary);
   }
 
-  /** In quorum mode: of any majority, the node that is furthest has every write that was answered. */
-  #assertComplete(candidate: LabNode): void {
-    const reachable = this.replicas.filter(({ up, actor }) => up && !actor.paused);
-    const old = this.#primary.up && !this.#primary.actor.paused ? 1 : 0;
-    if (reachable.length + old < this.quorum) {
-      throw new Error(`no majority: ${this.quorum} of ${this.nodes.length} nodes must be up to promote one`);
-    }
-    if (reachable.some(({ offset }) => offset > candidate.offset)) {
-      throw new Error(`${candidate.name} lacks writes that a majority has: it cannot be promoted`);
-    }
-  }
-
-  #best(): LabNode {
-    const able = this.replicas.filter(
-      ({ up, actor, server }) => up && !actor.paused && server.settings['replica-priority'] > 0,
-    );
-    const [best] = able.sort(
-      (a, b) =>
-        (this.quorum > 0 ? b.offset - a.offset : 0) ||
-        a.server.settings['replica-priority'] - b.server.settings['replica-priority'] ||
-        b.offset - a.offset ||
-        (a.server.runId < b.server.runId ? -1 : 1),
-    );
-    if (best === undefined) throw new Error('no replica can be promoted: none is up, or all have priority 0');
-    return best;
+  #election(): Election<LabNode> {
+    const { network } = this.world;
+    return {
+      primary: this.#primary,
+      replicas: this.replicas,
+      quorum: this.quorum,
+      reaches: ({ name }) => {
+        const others = this.nodes.filter((node) => node.up && node.name !== name).map((node) => node.name);
+        return isReachable(network, name, JUDGE, [...this.#clients, ...others]);
+      },
+    };
   }
 }

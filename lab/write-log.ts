@@ -4,7 +4,6 @@ import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { findKeys } from '../server/command-info.ts';
 import type { Connection } from '../server/host.ts';
 import type { Effect, Server } from '../server/server.ts';
-import { VirtualConnection } from './connection.ts';
 
 /** One write, on one key. */
 export interface Write {
@@ -22,6 +21,20 @@ export interface Write {
   readonly client: string | undefined;
   /** The node's clock when it was executed. */
   readonly at: Millis;
+}
+
+/** A connection of a lab node: it knows who is at its far end, and what has been taken there. */
+export interface Watched {
+  /** The name of the party at the other end; undefined when it has none. */
+  readonly peer: string | undefined;
+  /** Calls back after the next `send`, with the position at which it ends. */
+  afterNextSend(told: (position: number) => void): void;
+  /** True when the far end has taken everything up to the position. */
+  delivered(position: number): boolean;
+}
+
+function isWatched(connection: Connection | undefined): connection is Connection & Watched {
+  return connection !== undefined && 'afterNextSend' in connection;
 }
 
 class Entry implements Write {
@@ -91,7 +104,7 @@ export class WriteLog {
   #record(server: Server, effects: readonly Effect[]): void {
     const answered = followReply(server);
     const client = server.running?.connection;
-    const name = client instanceof VirtualConnection ? client.peer : server.running?.name || undefined;
+    const name = (isWatched(client) ? client.peer : undefined) ?? (server.running?.name || undefined);
     for (const { db, argv } of effects) {
       for (const key of keysOf(server, argv)) {
         const value = server.db(db).entries.get(key)?.value;
@@ -115,25 +128,12 @@ export class WriteLog {
 /** A function that tells whether the reply to the running request has arrived. */
 function followReply(server: Server): () => boolean {
   const connection = server.running?.connection;
-  if (connection === undefined) return () => false;
-  if (!(connection instanceof VirtualConnection)) return followSend(connection);
+  if (!isWatched(connection)) return () => false;
   let position: number | undefined;
   connection.afterNextSend((end) => {
     position = end;
   });
   return () => position !== undefined && connection.delivered(position);
-}
-
-/** On a real connection: whether the reply has been handed to the socket. */
-function followSend(connection: Connection): () => boolean {
-  const { send } = connection;
-  let sent = false;
-  connection.send = (bytes) => {
-    sent = true;
-    connection.send = send;
-    send.call(connection, bytes);
-  };
-  return () => sent;
 }
 
 function keysOf(server: Server, argv: readonly Bytes[]): Bytes[] {

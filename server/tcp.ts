@@ -2,7 +2,6 @@
 import { createServer, type Server as NetServer, Socket } from 'node:net';
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import type { Connection, Receiver } from './host.ts';
-import type { Server } from './server.ts';
 
 /** Above this a string is cheaper to hand over as one Buffer. */
 const LARGE = 1 << 16;
@@ -73,16 +72,21 @@ interface Inlet {
   receiver: Receiver | undefined;
 }
 
+/** Who takes new connections: a server. Undefined: it has refused, and closes the connection itself. */
+export interface Acceptor {
+  accept(connection: Connection): Receiver | undefined;
+}
+
 /** Listens on a TCP port or a unix socket and attaches every connection to the server. */
 export class Listener {
   readonly #net: NetServer;
   readonly #sockets = new Set<Socket>();
 
-  readonly #server: Server;
+  readonly #server: Acceptor;
   readonly #path: string | undefined;
   readonly #readBuffer = Buffer.allocUnsafe(READ_BUFFER_BYTES);
 
-  constructor(server: Server, path?: string) {
+  constructor(server: Acceptor, path?: string) {
     this.#server = server;
     this.#path = path;
     this.#net = createServer({ noDelay: true, allowHalfOpen: false }, (socket) => this.#accept(socket));
@@ -137,6 +141,11 @@ export class Listener {
     this.#net.unref();
   }
 
+  /** Stops listening, at once; connections stay until `close`. */
+  unlisten(): void {
+    this.#net.close();
+  }
+
   /** Stops listening and closes every connection; resolves when no handle is left. */
   close(): Promise<void> {
     const closed = [...this.#sockets].map((socket) => {
@@ -145,6 +154,7 @@ export class Listener {
       return gone;
     });
     return new Promise((resolve) => {
+      // When it listens no more that is an error, and all the same.
       this.#net.close(() => void Promise.all(closed).then(() => resolve()));
     });
   }

@@ -126,6 +126,56 @@ test('promotion prefers the highest offset, and priority before that', async () 
   expect(await choose('0')).toEqual(['redis-3', 0]);
 });
 
+test('who cannot be reached is not promoted, unless named', async () => {
+  await using pair = await begin({ replicas: 2 });
+  const a = pair.client('A');
+  await a.set('k', 'v');
+  await a.wait(2, 1000);
+  const { network } = pair;
+  // The replica that Redis' rule would choose, by its offset.
+  pair.linkTo('redis-3').hold();
+  await a.set('k', 'w');
+  await a.wait(1, 1000);
+  network.partition(['redis-2'], ['redis-1', 'redis-3']);
+  expect((await pair.failover()).to, 'a client still reaches it').toBe('redis-2');
+  network.heal();
+  await pair.set.synchronize();
+  pair.linkTo('redis-3').hold();
+  await a.set('k', 'x');
+  await a.wait(1, 1000);
+  network.partition(['redis-1'], ['redis-2', 'redis-3', 'A']);
+  expect((await pair.failover({ crash: true })).to).toBe('redis-3');
+  network.partition(['redis-1', 'failover'], ['redis-3', 'A']);
+  pair.pause('redis-1');
+  await expect(pair.failover()).rejects.toThrow('redis-1 is paused, redis-2 is down');
+  pair.resume('redis-1');
+  await expect(pair.failover()).rejects.toThrow('redis-1 cannot be reached, redis-2 is down');
+  await expect(pair.failover({ to: 'redis-2' })).rejects.toThrow('redis-2 cannot be promoted: it is down');
+  expect((await pair.failover({ to: 'redis-1' })).to).toBe('redis-1');
+});
+
+test('a paused client sends nothing until it is resumed', async () => {
+  await using pair = await begin();
+  const a = pair.client('A');
+  await a.set('k', '1');
+  pair.pause('A');
+  const late = a.incr('k');
+  expect(await pair.client('B').get('k')).toBe('1');
+  pair.resume('A');
+  expect(await late).toBe(2);
+  expect(() => pair.pause('C')).toThrow("no node is called 'C'");
+});
+
+test('a slow link delays replication, and WAIT knows', async () => {
+  await using pair = await begin();
+  const a = pair.client('A');
+  await a.set('k', '1');
+  pair.link.delay(300);
+  await a.set('k', '2');
+  expect(await a.wait(1, 100)).toBe(0);
+  expect(await a.wait(1, 1000)).toBe(1);
+});
+
 test('a partitioned primary takes writes that are discarded when it is demoted', async () => {
   await using pair = await begin();
   const a = pair.client('A');

@@ -1,0 +1,182 @@
+/** The network of a pair on the real clock: every connection is led over lanes at its dialling end, by the names of both ends. */
+import type { Bytes } from '../protocol/bytes.ts';
+import type { Connection, Host, Receiver } from '../server/host.ts';
+import { nodeHost } from '../server/node-host.ts';
+import { Link } from './link.ts';
+import { RealLane } from './real-lane.ts';
+
+/** A connection between two of the parties, as the network keeps it. */
+export interface RealWire {
+  readonly from: string;
+  readonly to: string;
+  /** Breaks it; both ends are told at once. */
+  reset(): void;
+  /** True when the dialling end has taken the server's bytes up to this position. */
+  tookUpTo(position: number): boolean;
+}
+
+export class RealNetwork {
+  readonly #lanes = new Map<string, RealLane>();
+  readonly #owners = new Map<number, string>();
+  readonly #wires = new Set<RealWire>();
+  /** By the dialling end's address, which the server sees as the remote one. */
+  readonly #byAddress = new Map<string, RealWire>();
+
+  /** The lane from one party to another. */
+  lane(from: string, to: string): RealLane {
+    const key = `${from}>${to}`;
+    let lane = this.#lanes.get(key);
+    if (lane === undefined) this.#lanes.set(key, (lane = new RealLane(from, to)));
+    return lane;
+  }
+
+  /** Both lanes between two parties; `out` leads from the first to the second. */
+  link(from: string, to: string): Link<RealLane> {
+    return new Link(this.lane(from, to), this.lane(to, from), () => this.reset(from, to));
+  }
+
+  /** Puts each group out of reach of the others; within a group nothing changes. Opposite: `heal`. */
+  partition(...groups: readonly (readonly string[])[]): void {
+    for (const group of groups) {
+      for (const other of groups) {
+        if (group === other) continue;
+        for (const from of group) for (const to of other) this.lane(from, to).partition();
+      }
+    }
+  }
+
+  /** Ends every partition. */
+  heal(): void {
+    for (const lane of this.#lanes.values()) if (lane.partitioned) lane.heal();
+  }
+
+  /** Breaks the connections between two parties, whoever dialled. */
+  reset(one: string, other: string): void {
+    for (const wire of [...this.#wires]) {
+      if ([wire.from, wire.to].includes(one) && [wire.from, wire.to].includes(other)) wire.reset();
+    }
+  }
+
+  /** Says whose port it is. */
+  name(port: number, owner: string): void {
+    this.#owners.set(port, owner);
+  }
+
+  /** Whose port it is; nobody's ports are named by their number. */
+  ownerOf(port: number): string {
+    return this.#owners.get(port) ?? `:${port}`;
+  }
+
+  /** A connection has come about. @param local the dialling end's address, where known */
+  add(wire: RealWire, local?: string): void {
+    this.#wires.add(wire);
+    if (local !== undefined) this.#byAddress.set(local, wire);
+  }
+
+  remove(wire: RealWire, local?: string): void {
+    this.#wires.delete(wire);
+    if (local !== undefined && this.#byAddress.get(local) === wire) this.#byAddress.delete(local);
+  }
+
+  /** The connection that was dialled from the address. */
+  wireFrom(address: string): RealWire | undefined {
+    return this.#byAddress.get(address);
+  }
+
+  /** Node's host as one party has it: what it dials is led over the lanes. */
+  hostOf(party: string): Host {
+    const host = nodeHost();
+    return {
+      ...host,
+      connect: (address, port, receiver, opened) => {
+        const wire = new NodeWire(this, party, this.ownerOf(port), receiver);
+        wire.out.pass(undefined, () =>
+          host.connect(address, port, wire, (near) => opened(wire.attach(near))),
+        );
+      },
+    };
+  }
+
+  /** Breaks every connection and forgets what waits. */
+  close(): void {
+    for (const lane of this.#lanes.values()) lane.clear();
+    for (const wire of [...this.#wires]) wire.reset();
+  }
+}
+
+/** A connection that a node has dialled. */
+class NodeWire implements RealWire, Receiver {
+  readonly from: string;
+  readonly to: string;
+  readonly out: RealLane;
+  readonly #back: RealLane;
+  readonly #network: RealNetwork;
+  readonly #receiver: Receiver;
+  #near: Connection | undefined;
+  #closed = false;
+
+  constructor(network: RealNetwork, from: string, to: string, receiver: Receiver) {
+    this.from = from;
+    this.to = to;
+    this.out = network.lane(from, to);
+    this.#back = network.lane(to, from);
+    this.#network = network;
+    this.#receiver = receiver;
+  }
+
+  tookUpTo(): boolean {
+    return true;
+  }
+
+  receive(chunk: Uint8Array): void {
+    const kept = Uint8Array.from(chunk);
+    const copies = this.#back.copies();
+    for (let i = 0; i < copies; i++) {
+      this.#back.pass(kept, (content) => {
+        if (!this.#closed) this.#receiver.receive(content as Uint8Array);
+      });
+    }
+  }
+
+  closed(): void {
+    this.#network.remove(this);
+    this.#back.pass(undefined, () => this.#tell());
+  }
+
+  reset(): void {
+    this.#network.remove(this);
+    this.#near?.abort();
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#receiver.closed();
+  }
+
+  /** The dialler's end, which sends over the lane. */
+  attach(near: Connection): Connection {
+    this.#near = near;
+    this.#network.add(this);
+    return {
+      remote: near.remote,
+      local: near.local,
+      pending: 0,
+      send: (bytes: Bytes) => this.#send(near, bytes),
+      close: () => this.out.pass(undefined, () => near.close()),
+      abort: () => near.abort(),
+      pause: () => near.pause(),
+      resume: () => near.resume(),
+    };
+  }
+
+  #send(near: Connection, bytes: Bytes): void {
+    const copies = this.out.copies();
+    for (let i = 0; i < copies; i++) {
+      this.out.pass(Buffer.from(bytes, 'latin1'), (content) =>
+        near.send(Buffer.prototype.latin1Slice.call(content as Uint8Array)),
+      );
+    }
+  }
+}
