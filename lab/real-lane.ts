@@ -17,6 +17,7 @@ interface Message {
 export class RealLane implements LaneControls {
   readonly from: string;
   readonly to: string;
+  readonly #random: () => number;
   #held = false;
   #cut = false;
   #extra = 0;
@@ -26,9 +27,11 @@ export class RealLane implements LaneControls {
   #timer: { cancel(): void } | undefined;
   readonly #waiting = new Denque<Message>();
 
-  constructor(from: string, to: string) {
+  /** @param random a number in [0, 1), for jitter */
+  constructor(from: string, to: string, random: () => number) {
     this.from = from;
     this.to = to;
+    this.#random = random;
   }
 
   get held(): boolean {
@@ -105,7 +108,7 @@ export class RealLane implements LaneControls {
   /** Delivers a message, now or when the lane lets it pass. */
   pass(content: Content, deliver: (content: Content) => void): void {
     const { latency, jitter } = this.#delays;
-    const travel = this.#extra + latency + (jitter === 0 ? 0 : Math.random() * jitter);
+    const travel = this.#extra + latency + (jitter === 0 ? 0 : this.#random() * jitter);
     const due = travel === 0 ? 0 : nodeClock.now() + Math.ceil(travel);
     if (due === 0 && this.#waiting.length === 0 && !this.#held && !this.#cut) {
       deliver(content);

@@ -16,6 +16,7 @@ export interface RealWire {
 }
 
 export class RealNetwork {
+  readonly #host = nodeHost();
   readonly #lanes = new Map<string, RealLane>();
   readonly #owners = new Map<number, string>();
   readonly #wires = new Set<RealWire>();
@@ -26,7 +27,7 @@ export class RealNetwork {
   lane(from: string, to: string): RealLane {
     const key = `${from}>${to}`;
     let lane = this.#lanes.get(key);
-    if (lane === undefined) this.#lanes.set(key, (lane = new RealLane(from, to)));
+    if (lane === undefined) this.#lanes.set(key, (lane = new RealLane(from, to, this.#host.random)));
     return lane;
   }
 
@@ -85,7 +86,7 @@ export class RealNetwork {
 
   /** Node's host as one party has it: what it dials is led over the lanes. */
   hostOf(party: string): Host {
-    const host = nodeHost();
+    const host = this.#host;
     return {
       ...host,
       connect: (address, port, receiver, opened) => {
