@@ -2,6 +2,7 @@
 import { LockEvents } from './events.ts';
 import type { Hold } from './hold.ts';
 import { Owners } from './owner.ts';
+import { RequestLog } from './requests.ts';
 import type { LockServer, Replication } from './server.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -44,6 +45,7 @@ export interface Counted {
 export class Core {
   readonly servers: readonly LockServer[];
   readonly owners: Owners;
+  readonly requests: RequestLog;
   readonly events = new LockEvents();
   readonly watchdog: Watchdog;
   readonly leaseMs: number;
@@ -59,6 +61,7 @@ export class Core {
     this.servers = servers;
     this.watchdog = new Watchdog(options.maxHoldMs);
     this.owners = new Owners(options.clientId);
+    this.requests = new RequestLog(this.owners.token());
     this.leaseMs = options.leaseMs ?? 30_000;
     this.maxSleepMs = options.maxSleepMs ?? 5000;
     this.driftFactor = options.driftFactor ?? 0.01;

@@ -9,6 +9,7 @@ import type { Core, Counted } from './core.ts';
 import { Held } from './held.ts';
 import { Hold, type Renewal } from './hold.ts';
 import { Lock, type Wish } from './lock.ts';
+import type { OnceArgs } from './requests.ts';
 import { insist } from './retry.ts';
 import type { Script } from './script.ts';
 import { type LockServer, NoReply } from './server.ts';
@@ -33,14 +34,14 @@ export interface Take {
   readonly waits: boolean;
 }
 
-/** One request to hold only `target` times. `request` names it, `lateMs` > 0 bars requests that may be under way. */
-export interface Give extends Omit<Take, 'waits'> {
+/** One request to hold only `target` times. `lateMs` > 0 bars the request that took the hold, which may be under way. */
+export interface Give extends Omit<Take, 'waits' | 'request'> {
   readonly lateMs: number;
-  readonly latchMs: number;
   /** The request that took the hold. */
   readonly takenBy: string;
-  /** How often it was asked without an answer. Only an answered request's latch may be forgotten. */
-  readonly unanswered: number;
+  /** The last key and the first arguments of scripts that begin with `once`. */
+  readonly requests: string;
+  readonly once: OnceArgs;
 }
 
 /** How one kind of counted lock speaks to the server. */
@@ -65,7 +66,8 @@ export interface CountedKind {
   leave?(server: LockServer, owner: string): Promise<void>;
 }
 
-const LATCH_MS = 60_000;
+/** For how long a release is remembered: a copy that comes later would find its owner holding the lock again. */
+const REMEMBER_MS = 10_000;
 
 export class CountedLock extends Lock<Held> {
   readonly #kind: CountedKind;
@@ -238,21 +240,28 @@ class CountedAcquisition implements Acquisition<Held> {
     });
   }
 
-  #giveBack(target: number, validUntil = Date.now() + this.#wish.leaseMs): Promise<number> {
-    const { server } = this.#core;
-    const give = {
+  /** The release of an owner that may come back is numbered: no copy of it may end a later hold. */
+  async #giveBack(target: number, validUntil = Date.now() + this.#wish.leaseMs): Promise<number> {
+    const { server, requests, owners } = this.#core;
+    const number = owners.isLasting(this.owner) ? requests.open() : 0;
+    const give: Omit<Give, 'once'> = {
       owner: this.owner,
       target,
       ttlMs: this.#wish.leaseMs + this.#core.lockDelayMs,
-      request: this.#core.owners.request(),
       takenBy: this.#request,
       lateMs: this.#unknown ? MARKER_MS : 0,
-      latchMs: LATCH_MS,
+      requests: requests.key(this.lock),
     };
-    return insist(
-      (unanswered) => this.#kind.give(server, { ...give, unanswered }),
-      Math.max(validUntil, Date.now() + server.requestTimeoutMs),
-    );
+    const ask = async (unanswered: number): Promise<number> => {
+      const left = await this.#kind.give(server, { ...give, once: requests.args(number, REMEMBER_MS) });
+      const byItself = number === 0 && unanswered > 0 && Date.now() < validUntil;
+      return left < 0 && byItself ? Number(target === 0) : left;
+    };
+    try {
+      return await insist(ask, Math.max(validUntil, Date.now() + server.requestTimeoutMs));
+    } finally {
+      if (number > 0) requests.settle(number);
+    }
   }
 
   async abandon(unknown: boolean): Promise<void> {

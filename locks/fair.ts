@@ -2,7 +2,7 @@
 import type { Core } from './core.ts';
 import { type CountedKind, CountedLock, type Give } from './counted.ts';
 import { abandonedKey, prefixed, suffixed } from './keys.ts';
-import { lockChannelName, unlockLatch } from './reentrant.ts';
+import { lockChannelName } from './reentrant.ts';
 import { fairAcquireScript, fairLeaveScript, fairReleaseScript } from './scripts/fair.ts';
 import type { LockServer } from './server.ts';
 
@@ -52,12 +52,10 @@ function fairKind(core: Core, name: string): CountedKind {
 }
 
 async function giveFair(server: LockServer, name: string, line: string[], give: Give): Promise<number> {
-  const latch = unlockLatch(name, give.request);
   const reply = await server.run(
     fairReleaseScript,
-    [name, ...line, latch, abandonedKey(name, give.takenBy), lockChannelName(name)],
-    [give.ttlMs, give.owner, give.target, server.publish, give.latchMs, give.lateMs],
+    [name, ...line, abandonedKey(name, give.takenBy), lockChannelName(name), give.requests],
+    [...give.once, give.ttlMs, give.owner, give.target, server.publish, give.lateMs],
   );
-  if (give.unanswered === 0) server.forget(latch);
   return Number(reply);
 }

@@ -19,10 +19,6 @@ export function tagged(name: string): string {
 export const abandonedKey = (name: string, request: string): string =>
   `${prefixed('lostlock_abandoned', name)}:${request}`;
 
-/** The reply of a request that changes a count, kept for a while so that asking again changes nothing. */
-export const latchKey = (name: string, request: string): string =>
-  `${prefixed('lostlock_latch', name)}:${request}`;
-
 const CRC16 = Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 8;
   for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;

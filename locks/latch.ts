@@ -1,13 +1,10 @@
 /** The count-down latch: closed while a count stands, open for good when it has come to nothing. */
 import type { Core } from './core.ts';
 import { LockTimeout } from './errors.ts';
-import { latchKey } from './keys.ts';
 import { latchCountDownScript, latchSetScript } from './scripts/latch.ts';
 import { ask } from './taking.ts';
 import { type Acquisition, acquireBy, type Releasable } from './waiting.ts';
 import { chooseAll } from './wakeups.ts';
-
-const LATCH_MS = 60_000;
 
 export interface AwaitOptions {
   /** How long to wait, in milliseconds. Default: for ever. */
@@ -40,14 +37,12 @@ export class CountDownLatch {
 
   /** Counts down by one, exactly once however many answers get lost. Gives the count that remains. */
   async countDown(): Promise<number> {
-    const { server } = this.#core;
-    const latch = latchKey(this.name, this.#core.owners.request());
-    return ask(this.#core, this.name, async (unanswered) => {
-      const keys = [this.name, this.#channel, latch];
-      const left = Number(await server.run(latchCountDownScript, keys, [server.publish, LATCH_MS]));
-      if (unanswered === 0) server.forget(latch);
-      return left;
-    });
+    const { server, requests } = this.#core;
+    const number = requests.open();
+    const keys = [this.name, this.#channel, requests.key(this.name)];
+    const down = (): Promise<unknown> =>
+      server.run(latchCountDownScript, keys, [...requests.args(number), server.publish]);
+    return Number(await ask(this.#core, this.name, down).finally(() => requests.settle(number)));
   }
 
   /** The count; 0 when open. */

@@ -5,6 +5,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 /** How many random bytes are asked for at once: asking costs more than the bytes. */
 const POOL = 4096;
 
+/** What the ids of owners begin with that are made for one acquisition and never come back. */
+const ONCE = 'once.';
+
 /** The owners of one set of locks. An owner's full name is `<client id>:<owner id>`, as Redisson's is. */
 export class Owners {
   /** Random, one per `createLocks`: no two processes share an owner by accident. */
@@ -23,12 +26,17 @@ export class Owners {
   /** The owner for an acquisition: the named one, else that of the async context, else a new one of its own. */
   choose(named?: string): string {
     if (named !== undefined) return `${this.clientId}:${named}`;
-    return this.#context.getStore() ?? this.#fresh();
+    return this.#context.getStore() ?? this.#fresh(ONCE);
   }
 
   /** Runs `fn` as a new owner: all that it and what it starts acquires belongs together, and re-enters. */
   run<T>(fn: () => T): T {
-    return this.#context.run(this.#fresh(), fn);
+    return this.#context.run(this.#fresh(''), fn);
+  }
+
+  /** Whether an owner may come back for the same lock: one that has a name, or a context of its own. */
+  isLasting(owner: string): boolean {
+    return !owner.startsWith(ONCE, this.clientId.length + 1);
   }
 
   /** Runs `fn` as the given owner. */
@@ -36,8 +44,8 @@ export class Owners {
     return this.#context.run(owner, fn);
   }
 
-  #fresh(): string {
-    return `${this.clientId}:${this.#random(12)}`;
+  #fresh(kind: string): string {
+    return `${this.clientId}:${kind}${this.#random(12)}`;
   }
 
   /** A random value nobody else has: 20 bytes. */

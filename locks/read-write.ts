@@ -2,7 +2,6 @@
 import type { Core } from './core.ts';
 import { type CountedKind, CountedLock, type Give, type Taken } from './counted.ts';
 import { abandonedKey, prefixed, suffixed, tagged } from './keys.ts';
-import { unlockLatch } from './reentrant.ts';
 import {
   readAcquireScript,
   readReleaseScript,
@@ -91,24 +90,20 @@ function writeKind(name: string): CountedKind {
 }
 
 async function giveRead(server: LockServer, name: string, give: Give): Promise<number> {
-  const latch = unlockLatch(name, give.request);
   const ending = timeoutKey(name, give.owner, give.target + 1);
   const reply = await server.run(
     readReleaseScript,
-    [name, channelName(name), latch, abandonedKey(name, give.takenBy), tagged(name), ending],
-    [give.owner, give.target, server.publish, give.latchMs, give.lateMs],
+    [name, channelName(name), abandonedKey(name, give.takenBy), tagged(name), ending, give.requests],
+    [...give.once, give.owner, give.target, server.publish, give.lateMs],
   );
-  if (give.unanswered === 0) server.forget(latch);
   return Number(reply);
 }
 
 async function giveWrite(server: LockServer, name: string, give: Give): Promise<number> {
-  const latch = unlockLatch(name, give.request);
   const reply = await server.run(
     writeReleaseScript,
-    [name, channelName(name), latch, abandonedKey(name, give.takenBy)],
-    [give.ttlMs, asWriter(give.owner), give.target, server.publish, give.latchMs, give.lateMs],
+    [name, channelName(name), abandonedKey(name, give.takenBy), give.requests],
+    [...give.once, give.ttlMs, asWriter(give.owner), give.target, server.publish, give.lateMs],
   );
-  if (give.unanswered === 0) server.forget(latch);
   return Number(reply);
 }

@@ -7,8 +7,6 @@ import { reentrantAcquireScript, reentrantReleaseScript } from './scripts/reentr
 import type { LockServer } from './server.ts';
 
 export const lockChannelName = (name: string): string => prefixed('redisson_lock__channel', name);
-export const unlockLatch = (name: string, request: string): string =>
-  `${prefixed('redisson_unlock_latch', name)}:${request}`;
 
 function reentrantKind(name: string): CountedKind {
   return {
@@ -34,13 +32,11 @@ function reentrantKind(name: string): CountedKind {
 }
 
 async function giveReentrant(server: LockServer, name: string, give: Give): Promise<number> {
-  const latch = unlockLatch(name, give.request);
   const reply = await server.run(
     reentrantReleaseScript,
-    [name, lockChannelName(name), latch, abandonedKey(name, give.takenBy)],
-    [give.ttlMs, give.owner, give.target, server.publish, give.latchMs, give.lateMs],
+    [name, lockChannelName(name), abandonedKey(name, give.takenBy), give.requests],
+    [...give.once, give.ttlMs, give.owner, give.target, server.publish, give.lateMs],
   );
-  if (give.unanswered === 0) server.forget(latch);
   return Number(reply);
 }
 

@@ -3,13 +3,12 @@ import { randomInt } from 'node:crypto';
 import type { Core } from './core.ts';
 import { NotOwner } from './errors.ts';
 import type { HeldLock } from './held.ts';
-import { latchKey, suffixed } from './keys.ts';
+import { suffixed } from './keys.ts';
 import type { AcquireOptions } from './lock.ts';
+import type { Script } from './script.ts';
 import { segmentPutScript, segmentTakeScript } from './scripts/segmented.ts';
 import { SimpleLock } from './simple.ts';
 import { ask } from './taking.ts';
-
-const LATCH_MS = 60_000;
 
 export interface SegmentedOptions {
   /** How many locks the stock is split over. */
@@ -99,21 +98,31 @@ export class SegmentedLock {
 
   /** Returns what was taken, each portion once however many answers get lost. */
   async putBack(portions: readonly Portion[]): Promise<void> {
-    const { server } = this.#core;
-    const puts = portions.map(({ segment, units }) => {
-      const latch = this.#latch(segment);
-      const keys = [this.stockKey(segment), latch];
-      return ask(this.#core, this.name, () => server.run(segmentPutScript, keys, [units, LATCH_MS]));
-    });
-    await Promise.all(puts);
+    await Promise.all(
+      portions.map(({ segment, units }) => {
+        const stock = this.stockKey(segment);
+        return this.#once(segmentPutScript, segment, [stock], [units]);
+      }),
+    );
   }
 
   #command(command: string[]): Promise<unknown> {
     return ask(this.#core, this.name, () => this.#core.server.command(command));
   }
 
-  #latch(segment: number): string {
-    return latchKey(`${this.name}:segment:${segment}`, this.#core.owners.request());
+  /** Runs a script that has its effect once, however often it is asked. */
+  #once(
+    script: Script,
+    segment: number,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<number> {
+    const { server, requests } = this.#core;
+    const number = requests.open();
+    const all = [...keys, requests.key(`${this.name}:segment:${segment}`)];
+    const run = async (): Promise<number> =>
+      Number(await server.run(script, all, [...requests.args(number), ...args]));
+    return ask(this.#core, this.name, run).finally(() => requests.settle(number));
   }
 
   /** A free one of the segments, in random order; if none is free, waits for one of them. */
@@ -131,15 +140,9 @@ export class SegmentedLock {
   }
 
   async #takeFrom(segment: number, held: HeldLock, units: number): Promise<number> {
-    const { server } = this.#core;
-    const latch = this.#latch(segment);
     try {
-      const keys = [held.name, this.stockKey(segment), latch];
-      const taken = await ask(this.#core, this.name, async (unanswered) => {
-        const reply = Number(await server.run(segmentTakeScript, keys, [held.token, units, LATCH_MS]));
-        if (unanswered === 0) server.forget(latch);
-        return reply;
-      });
+      const keys = [held.name, this.stockKey(segment)];
+      const taken = await this.#once(segmentTakeScript, segment, keys, [held.token, units]);
       if (taken < 0) throw new NotOwner(held.name, held.owner);
       return taken;
     } finally {

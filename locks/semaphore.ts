@@ -2,7 +2,7 @@
 import type { Core } from './core.ts';
 import { Held } from './held.ts';
 import { Hold } from './hold.ts';
-import { latchKey, prefixed } from './keys.ts';
+import { prefixed } from './keys.ts';
 import { type AcquireOptions, Lock, type Wish } from './lock.ts';
 import { insist } from './retry.ts';
 import {
@@ -11,13 +11,10 @@ import {
   semaphoreSetScript,
   semaphoreUndoScript,
 } from './scripts/semaphore.ts';
-import { type LockServer, NoReply } from './server.ts';
+import type { LockServer } from './server.ts';
 import { ask, PATIENCE_MS, take } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import type { Choose, Waiter } from './wakeups.ts';
-
-/** How long a latch keeps what a request did. */
-const LATCH_MS = 60_000;
 
 export interface PermitOptions extends AcquireOptions {
   /** How many permits to take at once. Default 1. */
@@ -44,8 +41,7 @@ export class Semaphore extends Lock<Held, PermitOptions> {
 
   /** Adds permits to the pool and wakes who waits for them. Not for permits that were acquired: release those. */
   async addPermits(permits: number): Promise<void> {
-    const request = this.core.owners.request();
-    await giveBack(this.core, this.name, permits, request, undefined);
+    await giveBack(this.core, this.name, permits);
   }
 
   protected prepare(wish: Wish<PermitOptions>): Acquisition<Held> {
@@ -66,21 +62,13 @@ export function setPermits(core: Core, name: string, permits: number): Promise<b
 }
 
 /** Gives permits back exactly once, however many answers get lost. */
-async function giveBack(
-  core: Core,
-  name: string,
-  permits: number,
-  request: string,
-  taken: { request: string; unknown: boolean } | undefined,
-): Promise<void> {
-  const { server } = core;
-  const latch = latchKey(name, request);
-  const keys = [name, semaphoreChannel(name), latch, latchKey(name, taken?.request ?? request)];
-  const args = [permits, LATCH_MS, server.publish, taken?.unknown ? 1 : 0];
-  await ask(core, name, async (unanswered) => {
-    await server.run(semaphoreReleaseScript, keys, args);
-    if (unanswered === 0) server.forget(latch);
-  });
+async function giveBack(core: Core, name: string, permits: number): Promise<void> {
+  const { server, requests } = core;
+  const number = requests.open();
+  const keys = [name, semaphoreChannel(name), requests.key(name)];
+  const give = (): Promise<unknown> =>
+    server.run(semaphoreReleaseScript, keys, [...requests.args(number), permits, server.publish]);
+  await ask(core, name, give).finally(() => requests.settle(number));
 }
 
 class PermitAcquisition implements Acquisition<Held> {
@@ -93,12 +81,13 @@ class PermitAcquisition implements Acquisition<Held> {
   readonly shared = true;
   readonly demand: number;
   readonly #core: Core;
-  readonly #request: string;
-  #unknown = false;
+  readonly #token: string;
+  /** The number of the request that has no answer yet. */
+  #request: number | undefined;
 
   constructor(core: Core, name: string, wish: Wish<PermitOptions>, permits: number) {
     this.#core = core;
-    this.#request = core.owners.request();
+    this.#token = core.owners.request();
     this.lock = name;
     this.owner = wish.owner;
     this.servers = [core.server];
@@ -111,37 +100,31 @@ class PermitAcquisition implements Acquisition<Held> {
     return granted ? () => true : (waiter) => waiter.demand < this.demand;
   }
 
+  /** An unanswered request is asked again under its number; one that was answered is over. */
   async attempt(): Promise<Attempt<Held>> {
-    const { server } = this.#core;
-    const latch = latchKey(this.lock, this.#request);
-    let reply: unknown;
-    try {
-      reply = await take(this.#core, {
-        lock: this.lock,
-        owner: this.owner,
-        script: semaphoreAcquireScript,
-        keys: [this.lock, latch],
-        args: [this.demand, LATCH_MS],
-        granted: (answer) => answer === null,
-        undo: () => this.#undo(),
-      });
-    } catch (error) {
-      if (error instanceof NoReply) this.#unknown = true;
-      throw error;
-    }
-    if (reply !== null) return { retryInMs: -1 };
-    // While a copy of the request may be under way, the latch stays and makes it harmless.
-    if (!this.#unknown) server.forget(latch);
-    return { held: this.#held() };
+    const { requests } = this.#core;
+    this.#request ??= requests.open();
+    const number = this.#request;
+    const reply = await take(this.#core, {
+      lock: this.lock,
+      owner: this.owner,
+      script: semaphoreAcquireScript,
+      keys: [this.lock, requests.key(this.lock)],
+      args: [...requests.args(number), this.demand],
+      granted: (answer) => answer === null,
+      undo: () => this.#undo(number),
+    });
+    this.#settle(number);
+    if (reply === null) return { held: this.#held() };
+    return { retryInMs: Number(reply) === -3 ? 0 : -1 };
   }
 
   #held(): Held {
-    const release = this.#core.owners.request();
     const hold = new Hold(
       {
         lock: this.lock,
         owner: this.owner,
-        token: this.#request,
+        token: this.#token,
         leaseMs: Number.POSITIVE_INFINITY,
         renewed: false,
         servers: this.servers,
@@ -154,8 +137,7 @@ class PermitAcquisition implements Acquisition<Held> {
     return new Held(hold, {
       release: async () => {
         hold.end();
-        const taken = { request: this.#request, unknown: this.#unknown };
-        await giveBack(this.#core, this.lock, this.demand, release, taken);
+        await giveBack(this.#core, this.lock, this.demand);
         return true;
       },
       extend: async () => true,
@@ -163,13 +145,25 @@ class PermitAcquisition implements Acquisition<Held> {
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    if (unknown) this.#undo(true).catch(() => {});
+    const number = this.#request;
+    if (number === undefined) return;
+    if (!unknown) this.#settle(number);
+    else
+      this.#undo(number, true)
+        .catch(() => {})
+        .finally(() => this.#settle(number));
   }
 
-  #undo(background = false): Promise<unknown> {
-    const { server } = this.#core;
-    const keys = [this.lock, latchKey(this.lock, this.#request), this.channel];
-    const args = [this.demand, LATCH_MS, server.publish];
-    return insist(() => server.run(semaphoreUndoScript, keys, args), Date.now() + PATIENCE_MS, background);
+  #settle(number: number): void {
+    this.#request = undefined;
+    this.#core.requests.settle(number);
+  }
+
+  #undo(number: number, background = false): Promise<unknown> {
+    const { server, requests } = this.#core;
+    const keys = [this.lock, this.channel, requests.key(this.lock)];
+    const undo = (): Promise<unknown> =>
+      server.run(semaphoreUndoScript, keys, [...requests.args(number), this.demand, server.publish]);
+    return insist(undo, Date.now() + PATIENCE_MS, background);
   }
 }

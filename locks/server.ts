@@ -30,8 +30,6 @@ export interface Replication {
 
 const PASSING =
   /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY |NOREPLICAS|ERR max number of clients)/;
-const SWEEP_AT = 64;
-const SWEEP_MS = 200;
 
 export class LockServer {
   readonly client: LockClient;
@@ -39,8 +37,6 @@ export class LockServer {
   readonly requestTimeoutMs: number;
   /** PUBLISH, or SPUBLISH where channels are sharded. Scripts get it as an argument, as Redisson's do. */
   readonly publish: 'PUBLISH' | 'SPUBLISH';
-  #spent: string[] = [];
-  #sweeper: NodeJS.Timeout | undefined;
 
   constructor(client: LockClient, requestTimeoutMs: number) {
     this.client = client;
@@ -103,27 +99,6 @@ export class LockServer {
     return Number(/connected_slaves:(\d+)/.exec(info)?.[1] ?? 0);
   }
 
-  /** Deletes a latch some time soon, together with others: its request has been answered. */
-  forget(key: string): void {
-    this.#spent.push(key);
-    if (this.#spent.length >= SWEEP_AT) this.sweep();
-    else if (!this.#sweeper) {
-      this.#sweeper = setTimeout(() => this.sweep(), SWEEP_MS);
-      this.#sweeper.unref?.();
-    }
-  }
-
-  /** Deletes the latches of answered requests now. What is lost here ends by its own TTL. */
-  sweep(): void {
-    clearTimeout(this.#sweeper);
-    this.#sweeper = undefined;
-    const spent = this.#spent;
-    this.#spent = [];
-    for (const keys of this.groupBySlot(spent, (key) => key)) {
-      this.client.send(['UNLINK', ...keys]).catch(() => {});
-    }
-  }
-
   /** Splits items into groups that one command may touch: all together, or on a cluster by the slot of their key. */
   groupBySlot<T>(items: readonly T[], key: (item: T) => string): T[][] {
     if (items.length === 0) return [];
@@ -139,7 +114,6 @@ export class LockServer {
   }
 
   close(): void {
-    this.sweep();
     this.wakeups.close();
   }
 

@@ -1,5 +1,6 @@
 /** The scripts of the fair lock: a re-entrant lock with a queue, laid out as Redisson's fair lock. */
 import { defineScript } from '../script.ts';
+import { once } from './once.ts';
 
 /**
  * The queue's two halves are Redisson's: a list of waiters, and a sorted set with the time at which each is presumed
@@ -85,36 +86,34 @@ return left
 );
 
 /**
- * KEYS  1 the lock · 2 queue · 3 timeouts · 4 when ours were last due · 5 latch of this request · 6 marker for requests
- *       still under way · 7 the channels' common beginning
- * ARGV  1 TTL in milliseconds · 2 owner · 3 holds that remain · 4 PUBLISH or SPUBLISH
- *       5 for how many milliseconds the latch keeps the reply · 6 the same for the marker, 0: no marker
+ * KEYS  1 the lock · 2 queue · 3 timeouts · 4 when ours were last due · 5 marker for requests still under way
+ *       6 the channels' common beginning · 7 this client's requests
+ * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 owner · 6 holds that remain · 7 PUBLISH or SPUBLISH
+ *       8 for how many milliseconds the marker stays, 0: no marker
  * reply 1: free now, and the first in line told · 0: still held · -1: not the owner's
  */
 export const fairReleaseScript = defineScript(
   'fair-release',
-  `${head}
-local answered = redis.call('get', KEYS[5])
-if answered then return tonumber(answered) end
-if ARGV[6] ~= '0' then redis.call('set', KEYS[6], '1', 'px', ARGV[6]) end
+  `${once}${head}
+local did = earlier()
+if did then return tonumber(did) or -1 end
+if ARGV[8] ~= '0' then redis.call('set', KEYS[5], '1', 'px', ARGV[8]) end
 local function tell()
   local waiter = first(now())
-  if waiter then redis.call(ARGV[4], KEYS[7] .. ':' .. waiter, '0') end
+  if waiter then redis.call(ARGV[7], KEYS[6] .. ':' .. waiter, '0') end
 end
-if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
+if redis.call('hexists', KEYS[1], ARGV[5]) == 0 then
   if redis.call('exists', KEYS[1]) == 0 then tell() end
-  return -1
+  return remember(-1)
 end
-if ARGV[3] ~= '0' then
-  redis.call('hset', KEYS[1], ARGV[2], ARGV[3])
-  if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
-  redis.call('set', KEYS[5], '0', 'px', ARGV[5])
-  return 0
+if ARGV[6] ~= '0' then
+  redis.call('hset', KEYS[1], ARGV[5], ARGV[6])
+  if redis.call('pttl', KEYS[1]) < tonumber(ARGV[4]) then redis.call('pexpire', KEYS[1], ARGV[4]) end
+  return remember(0)
 end
 redis.call('del', KEYS[1])
 tell()
-redis.pcall('set', KEYS[5], '1', 'px', ARGV[5])
-return 1
+return remember(1)
 `,
 );
 

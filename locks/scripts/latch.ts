@@ -1,5 +1,6 @@
 /** The scripts of the count-down latch, on the key and channel of Redisson's RCountDownLatch. */
 import { defineScript } from '../script.ts';
+import { once } from './once.ts';
 
 /**
  * KEYS  1 the count · 2 channel
@@ -17,23 +18,22 @@ return 1
 );
 
 /**
- * KEYS  1 the count · 2 channel · 3 latch of this request
- * ARGV  1 PUBLISH or SPUBLISH · 2 for how many milliseconds the latch keeps the reply
+ * KEYS  1 the count · 2 channel · 3 this client's requests
+ * ARGV  1 to 3 of `once` · 4 PUBLISH or SPUBLISH
  * reply the count that remains; 0 where there was none
  */
 export const latchCountDownScript = defineScript(
   'latch-count-down',
-  `
-local answered = redis.call('get', KEYS[3])
-if answered then return tonumber(answered) end
-if redis.call('exists', KEYS[1]) == 0 then return 0 end
+  `${once}
+local did = earlier()
+if did then return tonumber(did) or 0 end
+if redis.call('exists', KEYS[1]) == 0 then return remember(0) end
 local left = redis.call('decr', KEYS[1])
 if left <= 0 then
   redis.call('del', KEYS[1])
-  redis.call(ARGV[1], KEYS[2], '0')
+  redis.call(ARGV[4], KEYS[2], '0')
   left = 0
 end
-redis.call('set', KEYS[3], left, 'px', ARGV[2])
-return left
+return remember(left)
 `,
 );

@@ -1,5 +1,6 @@
 /** The scripts of the read-write lock, laid out as Redisson's RReadWriteLock. */
 import { defineScript } from '../script.ts';
+import { once } from './once.ts';
 
 /**
  * The lock is a hash: `mode` is read or write, a reader's field is its owner, a writer's its owner and `:write`, the
@@ -38,43 +39,39 @@ return nil
 );
 
 /**
- * KEYS  1 the lock · 2 its channel · 3 latch of this request · 4 marker for requests still under way
- *       5 the beginning of all timeout keys · 6 … timeout keys of the holds that end
- * ARGV  1 owner · 2 holds that remain · 3 PUBLISH or SPUBLISH · 4 for how many milliseconds the latch keeps the reply
- *       5 the same for the marker, 0: no marker
+ * KEYS  1 the lock · 2 its channel · 3 marker for requests still under way · 4 the beginning of all timeout keys
+ *       5 … timeout keys of the holds that end · last: this client's requests
+ * ARGV  1 to 3 of `once` · 4 owner · 5 holds that remain · 6 PUBLISH or SPUBLISH · 7 for how many milliseconds the marker
+ *       stays, 0: no marker
  * reply 1: free now · 0: still held by somebody · -1: not the owner's
  */
 export const readReleaseScript = defineScript(
   'read-release',
-  `
-local answered = redis.call('get', KEYS[3])
-if answered then return tonumber(answered) end
-local function done(reply)
-  redis.pcall('set', KEYS[3], reply, 'px', ARGV[4])
-  return reply
-end
-if ARGV[5] ~= '0' then redis.call('set', KEYS[4], '1', 'px', ARGV[5]) end
-if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return -1 end
-if ARGV[2] == '0' then redis.call('hdel', KEYS[1], ARGV[1]) else redis.call('hset', KEYS[1], ARGV[1], ARGV[2]) end
-for k = 6, #KEYS do redis.call('del', KEYS[k]) end
-if redis.call('hget', KEYS[1], 'mode') == 'write' then return done(0) end
+  `${once}
+local did = earlier()
+if did then return tonumber(did) or -1 end
+if ARGV[7] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[7]) end
+if redis.call('hexists', KEYS[1], ARGV[4]) == 0 then return remember(-1) end
+if ARGV[5] == '0' then redis.call('hdel', KEYS[1], ARGV[4]) else redis.call('hset', KEYS[1], ARGV[4], ARGV[5]) end
+for k = 5, #KEYS - 1 do redis.call('del', KEYS[k]) end
+if redis.call('hget', KEYS[1], 'mode') == 'write' then return remember(0) end
 -- The lock lives as long as the longest of the holds that remain.
 local longest = 0
 for _, field in ipairs(redis.call('hkeys', KEYS[1])) do
   local count = tonumber(redis.call('hget', KEYS[1], field))
   if count then
     for n = count, 1, -1 do
-      longest = math.max(longest, redis.call('pttl', KEYS[5] .. ':' .. field .. ':rwlock_timeout:' .. n))
+      longest = math.max(longest, redis.call('pttl', KEYS[4] .. ':' .. field .. ':rwlock_timeout:' .. n))
     end
   end
 end
 if longest > 0 then
   redis.call('pexpire', KEYS[1], longest)
-  return done(0)
+  return remember(0)
 end
 redis.call('del', KEYS[1])
-redis.call(ARGV[3], KEYS[2], '0')
-return done(1)
+redis.call(ARGV[6], KEYS[2], '0')
+return remember(1)
 `,
 );
 
@@ -101,35 +98,31 @@ return nil
 );
 
 /**
- * KEYS  1 the lock · 2 its channel · 3 latch of this request · 4 marker for requests still under way
- * ARGV  1 TTL in milliseconds · 2 the owner as a writer · 3 holds that remain · 4 PUBLISH or SPUBLISH
- *       5 for how many milliseconds the latch keeps the reply · 6 the same for the marker, 0: no marker
+ * KEYS  1 the lock · 2 its channel · 3 marker for requests still under way · 4 this client's requests
+ * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 the owner as a writer · 6 holds that remain · 7 PUBLISH or SPUBLISH
+ *       8 for how many milliseconds the marker stays, 0: no marker
  * reply 1: nobody writes now, and those who wait were told · 0: still held · -1: not the owner's
  */
 export const writeReleaseScript = defineScript(
   'write-release',
-  `${raise}
-local answered = redis.call('get', KEYS[3])
-if answered then return tonumber(answered) end
-local function done(reply)
-  redis.pcall('set', KEYS[3], reply, 'px', ARGV[5])
-  return reply
+  `${once}${raise}
+local did = earlier()
+if did then return tonumber(did) or -1 end
+if ARGV[8] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[8]) end
+if redis.call('hexists', KEYS[1], ARGV[5]) == 0 then return remember(-1) end
+if ARGV[6] ~= '0' then
+  redis.call('hset', KEYS[1], ARGV[5], ARGV[6])
+  raise(KEYS[1], ARGV[4])
+  return remember(0)
 end
-if ARGV[6] ~= '0' then redis.call('set', KEYS[4], '1', 'px', ARGV[6]) end
-if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return -1 end
-if ARGV[3] ~= '0' then
-  redis.call('hset', KEYS[1], ARGV[2], ARGV[3])
-  raise(KEYS[1], ARGV[1])
-  return done(0)
-end
-redis.call('hdel', KEYS[1], ARGV[2])
+redis.call('hdel', KEYS[1], ARGV[5])
 -- What remains besides the mode are the writer's own reads.
 if redis.call('hlen', KEYS[1]) > 1 then
   redis.call('hset', KEYS[1], 'mode', 'read')
 else
   redis.call('del', KEYS[1])
 end
-redis.call(ARGV[4], KEYS[2], '1')
-return done(1)
+redis.call(ARGV[7], KEYS[2], '1')
+return remember(1)
 `,
 );

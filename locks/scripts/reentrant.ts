@@ -1,5 +1,6 @@
 /** The scripts of the re-entrant lock: a hash of owner to hold count, laid out as Redisson's RLock. */
 import { defineScript } from '../script.ts';
+import { once } from './once.ts';
 
 /**
  * The count is set, not incremented: the owner says how many holds it will have, so that a request asked twice because
@@ -28,29 +29,25 @@ return nil
 );
 
 /**
- * KEYS  1 the lock · 2 its channel · 3 the latch of this request · 4 the marker for requests still under way
- * ARGV  1 TTL in milliseconds · 2 owner · 3 holds that remain · 4 PUBLISH or SPUBLISH
- *       5 for how many milliseconds the latch keeps the reply · 6 the same for the marker, 0: no marker
+ * KEYS  1 the lock · 2 its channel · 3 the marker for requests still under way · 4 this client's requests
+ * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 owner · 6 holds that remain · 7 PUBLISH or SPUBLISH
+ *       8 for how many milliseconds the marker stays, 0: no marker
  * reply 1: free now · 0: still held · -1: not the owner's
- *
- * The latch is written by pcall: a server that is out of memory lets locks go all the same.
  */
 export const reentrantReleaseScript = defineScript(
   'reentrant-release',
-  `
-local answered = redis.call('get', KEYS[3])
-if answered then return tonumber(answered) end
-if ARGV[6] ~= '0' then redis.call('set', KEYS[4], '1', 'px', ARGV[6]) end
-if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return -1 end
-if ARGV[3] ~= '0' then
-  redis.call('hset', KEYS[1], ARGV[2], ARGV[3])
-  if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
-  redis.call('set', KEYS[3], '0', 'px', ARGV[5])
-  return 0
+  `${once}
+local did = earlier()
+if did then return tonumber(did) or -1 end
+if ARGV[8] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[8]) end
+if redis.call('hexists', KEYS[1], ARGV[5]) == 0 then return remember(-1) end
+if ARGV[6] ~= '0' then
+  redis.call('hset', KEYS[1], ARGV[5], ARGV[6])
+  if redis.call('pttl', KEYS[1]) < tonumber(ARGV[4]) then redis.call('pexpire', KEYS[1], ARGV[4]) end
+  return remember(0)
 end
 redis.call('del', KEYS[1])
-redis.call(ARGV[4], KEYS[2], '0')
-redis.pcall('set', KEYS[3], '1', 'px', ARGV[5])
-return 1
+redis.call(ARGV[7], KEYS[2], '0')
+return remember(1)
 `,
 );

@@ -188,6 +188,33 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
     }
   });
 
+  test.each(['semaphore', 'latch', 'reentrant', 'fair', 'read', 'write'] as const)(
+    'a copy of an answered request changes nothing, however much came since: %s',
+    async (kind) => {
+      const { locks, client, name } = setUp();
+      if (kind === 'latch') await locks.latch(name).trySetCount(10_000);
+      const turn = async (): Promise<unknown> => {
+        if (kind === 'latch') return locks.latch(name).countDown();
+        const held = await kinds[kind]!.make(locks, name).acquire({ owner: 'the same' });
+        return held.release();
+      };
+      if (kind !== 'latch') await warmUp(kinds[kind]!.make(locks, name));
+      client.fault = () => 'twice';
+      for (let i = 0; i < 5; i++) await turn();
+      client.fault = () => undefined;
+      for (let i = 0; i < 200; i++) await turn();
+      // An owner that is back holds the lock while its old requests come once more.
+      const held =
+        kind === 'latch' ? undefined : await kinds[kind]!.make(locks, name).acquire({ owner: 'the same' });
+      await client.deliverLate();
+      if (kind === 'latch') expect(await locks.latch(name).getCount()).toBe(10_000 - 205);
+      else expect(await kinds[kind]!.out(raw, name)).toBe(1);
+      await held?.release();
+      if (kind !== 'latch') expect(await kinds[kind]!.out(raw, name)).toBe(0);
+      expect(await raw.zcard((await raw.keys('lostlock_requests:*'))[0]!)).toBeLessThan(10);
+    },
+  );
+
   test('a segment gives and takes back its units once', async () => {
     const { locks, client, name } = setUp();
     const stock = locks.segmented(name, { segments: 1 });

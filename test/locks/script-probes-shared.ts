@@ -16,8 +16,8 @@ async function readWrite(b: ScriptBench): Promise<void> {
   const unread = (owner: string, left: number, request: string, marker = 0): Promise<unknown> =>
     b.run(
       'read-release',
-      ['L', 'chan', `latch:${request}`, `gone:${owner}`, '{L}', slot(owner, left + 1)],
-      [owner, left, 'PUBLISH', 20_000, marker],
+      ['L', 'chan', `gone:${owner}`, '{L}', slot(owner, left + 1), 'requests'],
+      [request, 0, 20_000, owner, left, 'PUBLISH', marker],
     );
   const write = (owner: string, holds = 1, ttl = 60_000): Promise<unknown> =>
     b.run('write-acquire', ['L', `gone:${owner}:w`], [ttl, `${owner}:write`, holds]);
@@ -30,8 +30,8 @@ async function readWrite(b: ScriptBench): Promise<void> {
   ): Promise<unknown> =>
     b.run(
       'write-release',
-      ['L', 'chan', `latch:${request}`, `gone:${owner}:w`],
-      [ttl, `${owner}:write`, left, 'PUBLISH', 20_000, marker],
+      ['L', 'chan', `gone:${owner}:w`, 'requests'],
+      [request, 0, 20_000, ttl, `${owner}:write`, left, 'PUBLISH', marker],
     );
 
   expect(await read('a', 2)).toBe(-2);
@@ -58,7 +58,7 @@ async function readWrite(b: ScriptBench): Promise<void> {
   expect(await unread('a', 0, '4', 30_000)).toBe(1);
   expect(await b.heard()).toEqual(['chan=0']);
   expect(await b.redis.exists('L')).toBe(0);
-  near(await b.redis.pttl('latch:4'), 20_000);
+  near(await b.redis.pttl('requests'), 20_000);
   near(await b.redis.pttl('gone:a'), 30_000);
   expect(await unread('a', 0, '4')).toBe(1);
   expect(await read('a')).toBe(-3);
@@ -83,7 +83,7 @@ async function readWrite(b: ScriptBench): Promise<void> {
   expect(await unwrite('c', 0, '8', 30_000)).toBe(1);
   expect(await b.heard()).toEqual(['chan=1']);
   near(await b.redis.pttl('gone:c:w'), 30_000);
-  near(await b.redis.pttl('latch:8'), 20_000);
+  near(await b.redis.pttl('requests'), 20_000);
   expect(await b.redis.hgetall('L')).toEqual({ mode: 'read', c: '1' });
   expect(await read('e')).toBeNull();
   await b.redis.del('L');
@@ -98,44 +98,49 @@ async function readWrite(b: ScriptBench): Promise<void> {
 }
 
 async function semaphore(b: ScriptBench): Promise<void> {
-  const take = (permits: number, request: string): Promise<unknown> =>
-    b.run('semaphore-acquire', ['L', `latch:${request}`], [permits, 20_000]);
-  const undo = (permits: number, request: string): Promise<unknown> =>
-    b.run('semaphore-undo', ['L', `latch:${request}`, 'chan'], [permits, 20_000, 'PUBLISH']);
-  const give = (permits: number, request: string, taken: string, bar = 0): Promise<unknown> =>
-    b.run(
-      'semaphore-release',
-      ['L', 'chan', `latch:${request}`, `latch:${taken}`],
-      [permits, 20_000, 'PUBLISH', bar],
-    );
-  expect(await take(1, '1')).toBe(-1);
+  const take = (permits: number, request: number, heard = 0): Promise<unknown> =>
+    b.run('semaphore-acquire', ['L', 'requests'], [request, heard, 20_000, permits]);
+  const undo = (permits: number, request: number, heard = 0): Promise<unknown> =>
+    b.run('semaphore-undo', ['L', 'chan', 'requests'], [request, heard, 20_000, permits, 'PUBLISH']);
+  const give = (permits: number, request: number, heard = 0): Promise<unknown> =>
+    b.run('semaphore-release', ['L', 'chan', 'requests'], [request, heard, 20_000, permits, 'PUBLISH']);
+  expect(await take(1, 1)).toBe(-1);
   expect(await b.run('semaphore-set', ['L', 'chan'], [3, 'PUBLISH'])).toBe(1);
   expect(await b.heard()).toEqual(['chan=3']);
   expect(await b.run('semaphore-set', ['L', 'chan'], [9, 'PUBLISH'])).toBe(0);
-  expect(await take(2, '2')).toBeNull();
-  expect(await take(2, '2')).toBeNull();
-  near(await b.redis.pttl('latch:2'), 20_000);
+  expect(await take(1, 1)).toBe(-3); // It was refused, and stays so.
+  expect(await take(2, 2)).toBeNull();
+  near(await b.redis.pttl('requests'), 20_000);
+  await b.redis.pexpire('requests', 50_000);
+  expect(await take(2, 2)).toBeNull();
   expect(await b.redis.get('L')).toBe('1');
-  expect(await take(2, '3')).toBe(-1);
-  expect(await b.redis.exists('latch:3')).toBe(0);
-  expect(await take(1, '4')).toBeNull();
+  expect(await take(2, 3)).toBe(-1);
+  expect(await take(1, 4)).toBeNull();
   expect(await b.heard()).toEqual([]);
-  expect(await give(1, '5', '4', 1)).toBe(1);
-  expect(await give(1, '5', '4', 1)).toBe(1);
+  expect(await give(1, 5)).toBe(1);
+  expect(await give(1, 5)).toBe(1);
   expect(await b.redis.get('L')).toBe('1');
   expect(await b.heard()).toEqual(['chan=1']);
-  near(await b.redis.pttl('latch:5'), 20_000);
-  expect(await take(1, '4')).toBe(-3);
-  expect(await undo(2, '2')).toBe(1);
-  expect(await undo(2, '2')).toBe(0);
+  expect(await undo(2, 2)).toBe(1);
+  expect(await undo(2, 2)).toBe(0);
+  expect(await take(2, 2)).toBe(-3);
   expect(await b.redis.get('L')).toBe('3');
   expect(await b.heard()).toEqual(['chan=2']);
-  expect(await undo(1, '6')).toBe(0);
-  expect(await take(1, '6')).toBe(-3);
-  near(await b.redis.pttl('latch:6'), 20_000);
-  expect(await take(3, '7')).toBeNull();
-  expect(await give(3, '8', '7', 0)).toBe(1);
-  expect(await take(1, '7')).toBeNull(); // Not barred: the caller knows that nothing is under way.
+  expect(await undo(1, 6)).toBe(0);
+  expect(await take(1, 6)).toBe(-3);
+  // What has been heard is forgotten, and copies of it change nothing; what is open still is remembered.
+  expect(await take(1, 9)).toBeNull();
+  expect(await take(1, 12, 8)).toBeNull();
+  expect(await b.redis.zrange('requests', '0', '-1')).toEqual(['heard', '9:held', '12:held']);
+  expect(await take(1, 9)).toBeNull();
+  expect(await take(1, 8)).toBe(-3);
+  expect(await take(1, 7, 2)).toBe(-3);
+  expect(await take(1, 13, 2)).toBeNull(); // It left long ago, and does not set back what was heard since.
+  expect(await give(1, 3)).toBe(1);
+  expect(await undo(1, 8)).toBe(0);
+  expect(await b.redis.get('L')).toBe('0');
+  expect(await give(3, 14, 13)).toBe(1);
+  expect(await b.redis.get('L')).toBe('3');
 }
 
 async function permits(b: ScriptBench): Promise<void> {
@@ -186,15 +191,15 @@ async function permits(b: ScriptBench): Promise<void> {
 
 async function latch(b: ScriptBench): Promise<void> {
   const down = (request: string): Promise<unknown> =>
-    b.run('latch-count-down', ['L', 'chan', `latch:${request}`], ['PUBLISH', 20_000]);
-  expect(await down('0')).toBe(0);
+    b.run('latch-count-down', ['L', 'chan', 'requests'], [request, 0, 20_000, 'PUBLISH']);
+  expect(await down('9')).toBe(0);
   expect(await b.redis.exists('L')).toBe(0);
   expect(await b.run('latch-set', ['L', 'chan'], [3, 'PUBLISH'])).toBe(1);
   expect(await b.run('latch-set', ['L', 'chan'], [9, 'PUBLISH'])).toBe(0);
   expect(await b.heard()).toEqual(['chan=1']);
   expect(await down('1')).toBe(2);
   expect(await down('1')).toBe(2);
-  near(await b.redis.pttl('latch:1'), 20_000);
+  near(await b.redis.pttl('requests'), 20_000);
   expect(await down('2')).toBe(1);
   expect(await b.heard()).toEqual([]);
   expect(await down('3')).toBe(0);
@@ -202,6 +207,7 @@ async function latch(b: ScriptBench): Promise<void> {
   expect(await b.redis.exists('L')).toBe(0);
   await b.run('latch-set', ['L', 'chan'], [5, 'PUBLISH']);
   expect(await down('3')).toBe(0); // The answer of request 3, again.
+  expect(await down('9')).toBe(0);
   expect(await b.redis.get('L')).toBe('5');
   await b.redis.set('L', '-1');
   expect(await down('4')).toBe(0);
@@ -210,21 +216,21 @@ async function latch(b: ScriptBench): Promise<void> {
 
 async function segmented(b: ScriptBench): Promise<void> {
   const take = (token: string, units: number, request: string): Promise<unknown> =>
-    b.run('segment-take', ['L', 'stock', `latch:${request}`], [token, units, 20_000]);
+    b.run('segment-take', ['L', 'stock', 'requests'], [request, 0, 20_000, token, units]);
   const put = (units: number, request: string): Promise<unknown> =>
-    b.run('segment-put', ['stock', `latch:${request}`], [units, 20_000]);
+    b.run('segment-put', ['stock', 'requests'], [request, 0, 20_000, units]);
   await b.redis.mset('L', 'a', 'stock', 10);
-  expect(await take('b', 3, '0')).toBe(-1);
+  expect(await take('b', 3, '9')).toBe(-1);
   expect(await take('a', 3, '1')).toBe(3);
   expect(await take('a', 3, '1')).toBe(3);
-  near(await b.redis.pttl('latch:1'), 20_000);
+  near(await b.redis.pttl('requests'), 20_000);
   expect(await b.redis.get('stock')).toBe('7');
   expect(await take('a', 9, '2')).toBe(7);
   expect(await take('a', 1, '3')).toBe(0);
   expect(await b.redis.get('stock')).toBe('0');
   expect(await put(4, '4')).toBe(4);
   expect(await put(4, '4')).toBe(4);
-  near(await b.redis.pttl('latch:4'), 20_000);
+  near(await b.redis.pttl('requests'), 20_000);
   await b.redis.del('stock');
   expect(await take('a', 1, '5')).toBe(0);
   expect(await put(4, '4')).toBe(0);

@@ -42,8 +42,8 @@ async function reentrant(b: ScriptBench): Promise<void> {
   const give = (owner: string, left: number, request: string, marker = 0, ttl = 60_000): Promise<unknown> =>
     b.run(
       'reentrant-release',
-      ['L', 'chan', `latch:${request}`, `gone:${owner}`],
-      [ttl, owner, left, 'PUBLISH', 20_000, marker],
+      ['L', 'chan', `gone:${owner}`, 'requests'],
+      [request, 0, 20_000, ttl, owner, left, 'PUBLISH', marker],
     );
   expect(await take('a', 2)).toBe(-2);
   expect(await take('a', 1)).toBeNull();
@@ -55,7 +55,7 @@ async function reentrant(b: ScriptBench): Promise<void> {
   near(await take('b', 1), 60_000);
   expect(await give('b', 0, '1')).toBe(-1);
   expect(await give('a', 1, '2', 0, 90_000)).toBe(0);
-  near(await b.redis.pttl('latch:2'), 20_000);
+  near(await b.redis.pttl('requests'), 20_000);
   near(await b.redis.pttl('L'), 90_000);
   expect(await give('a', 0, '2')).toBe(0); // The answer of request 2, again.
   expect(await b.redis.hgetall('L')).toEqual({ a: '1' });
@@ -65,12 +65,20 @@ async function reentrant(b: ScriptBench): Promise<void> {
   expect(await give('a', 0, '4', 30_000)).toBe(1);
   expect(await b.heard()).toEqual(['chan=0']);
   expect(await b.redis.exists('L')).toBe(0);
-  near(await b.redis.pttl('latch:4'), 20_000);
+  near(await b.redis.pttl('requests'), 20_000);
   near(await b.redis.pttl('gone:a'), 30_000);
   expect(await give('a', 0, '4')).toBe(1);
   expect(await b.heard()).toEqual([]);
   expect(await take('a', 1)).toBe(-3);
   expect(await b.redis.exists('L')).toBe(0);
+  // The first release of an owner that has come back, once more.
+  expect(await take('c', 1)).toBeNull();
+  expect(await give('c', 0, '1')).toBe(-1);
+  await b.redis.zadd('requests', -5, 'heard');
+  expect(await give('c', 0, '0')).toBe(1); // Numbered 0 it is not remembered.
+  expect(await take('c', 1)).toBeNull();
+  expect(await give('c', 0, '0')).toBe(1);
+  expect(await b.redis.zscore('requests', '0:1')).toBeNull();
 }
 
 async function fenced(b: ScriptBench): Promise<void> {
@@ -110,8 +118,8 @@ async function fair(b: ScriptBench): Promise<void> {
   const give = (owner: string, left: number, request: string, marker = 0): Promise<unknown> =>
     b.run(
       'fair-release',
-      ['L', ...line, `latch:${request}`, `gone:${owner}`, 'chan'],
-      [60_000, owner, left, 'PUBLISH', 20_000, marker],
+      ['L', ...line, `gone:${owner}`, 'chan', 'requests'],
+      [request, 0, 20_000, 60_000, owner, left, 'PUBLISH', marker],
     );
   const leave = (owner: string): Promise<unknown> =>
     b.run('fair-leave', ['L', ...line, 'chan'], [owner, 300_000, 'PUBLISH']);
@@ -146,7 +154,7 @@ async function fair(b: ScriptBench): Promise<void> {
   expect(await give('a', 0, '3', 30_000)).toBe(1);
   expect(await b.heard()).toEqual(['chan:b=0']);
   near(await b.redis.pttl('gone:a'), 30_000);
-  near(await b.redis.pttl('latch:3'), 20_000);
+  near(await b.redis.pttl('requests'), 20_000);
   expect(await give('a', 0, '3')).toBe(1);
   expect(await b.heard()).toEqual([]);
   expect(Number(await take('c'))).toBeGreaterThan(0); // Free, but b is first.

@@ -22,11 +22,15 @@ interface Kind {
   make(locks: Locks, name: string, turn: number): Lock<HeldLock>;
   shared?(turn: number): boolean;
   permits?: number;
+  /** Each worker is one owner all the time, as a named one is. */
+  lasting?: boolean;
 }
 
 const kinds: Record<string, Kind> = {
   simple: { make: (locks, name) => locks.simple(name) },
   reentrant: { make: (locks, name) => locks.reentrant(name) },
+  'reentrant, of lasting owners': { make: (locks, name) => locks.reentrant(name), lasting: true },
+  'fair, of lasting owners': { make: (locks, name) => locks.fair(name), lasting: true },
   fenced: { make: (locks, name) => locks.fenced(name) },
   fair: { make: (locks, name) => locks.fair(name) },
   queue: { make: (locks, name) => locks.queue(name) },
@@ -99,7 +103,7 @@ describe.skipIf(!hasRedisServer)('lock lives under faults (needs redis-server)',
       const hold = `${owner} turn ${turn}`;
       const held = await kind
         .make(locks, lock, turn)
-        .acquire({ waitMs: 20_000, leaseMs: 2000 })
+        .acquire({ waitMs: 20_000, leaseMs: 2000, ...(kind.lasting && { owner }) })
         .catch(ignoreUnknown);
       if (!held) continue;
       const shared = kind.shared?.(turn) ?? false;
