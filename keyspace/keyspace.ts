@@ -246,6 +246,12 @@ export class Keyspace {
     }
   }
 
+  /** A value was put into another form, or what it remembers of itself changed: replicas follow, no event tells of it. */
+  reformed(key: Bytes): void {
+    this.world.dirty++;
+    if (this.watchers.size !== 0) this.touch(key);
+  }
+
   /** Spoils the transactions that watch the key. */
   touch(key: Bytes): void {
     const watchers = this.watchers.get(key);

@@ -172,6 +172,7 @@ export const parameters = {
   'zset-max-listpack-entries': integer(128),
   'zset-max-listpack-value': memory(64),
   'list-max-listpack-size': integer(-2, -5),
+  'hll-sparse-max-bytes': memory(3000),
   'stream-node-max-bytes': memory(4096),
   'stream-node-max-entries': integer(100),
 };

@@ -14,6 +14,7 @@ import { dumpCommands } from './dump.ts';
 import { expiryCommands } from './expiry.ts';
 import { genericCommands } from './generic.ts';
 import { hashCommands } from './hash.ts';
+import { hyperloglogCommands } from './hyperloglog.ts';
 import { directListCommands } from './list.ts';
 import { lockCommands } from './lock.ts';
 import { pubsubCommand, pubsubCommands } from './pubsub.ts';
@@ -57,6 +58,7 @@ export const allCommands: readonly Command[] = [
   ...stringEditCommands,
   ...bitmapCommands,
   ...bitfieldCommands,
+  ...hyperloglogCommands,
   ...counterCommands,
   ...lockCommands,
   ...genericCommands,

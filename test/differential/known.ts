@@ -54,6 +54,7 @@ export const excluded: Record<string, string> = {
   failover: 'it hands the role over to a replica; test/server',
   info: "its fields are the server's own",
   lastsave: 'it is the time of the last save',
+  pfselftest: 'it tests the server itself, in its own words; test/transcripts',
   psync: 'it turns the connection into a replication link, whose stream the tester compares all the time',
   randomkey: 'it answers at random',
   replconf: 'it turns the connection into a replication link',

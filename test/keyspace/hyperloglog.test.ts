@@ -1,0 +1,43 @@
+/** HyperLogLogs: the bytes and estimates of redis-server for many elements, and ranks that no transcript meets. */
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { HyperLogLog } from '../../keyspace/hyperloglog.ts';
+import { toBuffer } from '../../protocol/bytes.ts';
+
+/** Recorded from redis-server 7.0.15: PFADD of `element 1` to `element n`, then PFCOUNT; the value's length and SHA-1. */
+const RECORDED = [
+  [100, 100, 287, 'f4ddf5fc5e26dc89a3ffe1ef26004a81f29fd34f'],
+  [1000, 1003, 1910, '2cdc550d0341e09069d6fbf95d928aa0e1f96dff'],
+  [2000, 1988, 12304, 'c4f6e3e575a3f67835b174adc95f84b93fb65be7'],
+  [5000, 4980, 12304, 'd398be02aa7c2dfddcc8da22250b86ebae312b6e'],
+  [20000, 19988, 12304, 'ed7b6b566b4fe16bdc99513db230972dfa317d95'],
+] as const;
+
+test.each(RECORDED)('%i elements make the bytes that redis-server makes', (elements, count, length, sha1) => {
+  const hll = HyperLogLog.empty();
+  for (let i = 1; i <= elements; i++) hll.add(`element ${i}`, 3000);
+  const counted = hll.count() ?? -1;
+  hll.cache(counted);
+  const bytes = hll.bytes();
+  expect([counted, bytes.length, createHash('sha1').update(toBuffer(bytes)).digest('hex')]).toEqual([
+    count,
+    length,
+    sha1,
+  ]);
+});
+
+test('a rank that no run can hold makes the dense form', () => {
+  const hll = HyperLogLog.empty();
+  expect(hll.raise(5, 32, 3000)).toBe('changed');
+  expect(hll.dense).toBe(false);
+  expect(hll.raise(6, 33, 3000)).toBe('changed');
+  expect(hll.dense).toBe(true);
+  expect(hll.registers().slice(4, 8)).toEqual([0, 32, 33, 0]);
+});
+
+test('runs that are cut off are reported, not read beyond', () => {
+  const cut = HyperLogLog.read('HYLL\x01\0\0\0\0\0\0\0\0\0\0\0\x7f');
+  expect(cut?.add('a', 3000)).toBe('corrupt');
+  expect(cut?.toDense()).toBe(false);
+  expect(cut?.count()).toBeUndefined();
+});
