@@ -2,7 +2,7 @@
 import { countRegisters, HyperLogLog, REGISTERS } from '../../keyspace/hyperloglog.ts';
 import type { Entry } from '../../keyspace/keyspace.ts';
 import { asciiLower, type Bytes, cString, narrow } from '../../protocol/bytes.ts';
-import { fail, wrongArity } from '../../protocol/errors.ts';
+import { fail } from '../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key, keys } from '../command.ts';
