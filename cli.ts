@@ -3,7 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { type LostlockServer, startServer } from './index.ts';
 import { fromText } from './protocol/bytes.ts';
-import { aliases, BadSetting, parameters, type Settings } from './server/settings.ts';
+import { BadSetting } from './server/parameters.ts';
+import { aliases, parameters, type Settings } from './server/settings.ts';
 import { LOSTLOCK_VERSION } from './server/version.ts';
 
 const parent = process.ppid;

@@ -13,6 +13,7 @@ export class HashValue {
   /** Fields and values once there were many. */
   #fields: Map<Bytes, Bytes> | undefined;
   #large = false;
+  #bytes = 0;
   /** Numbers for the fields, made when one is first asked for. */
   #index: IndexedKeys | undefined;
   readonly #limits: Readonly<EncodingLimits>;
@@ -24,6 +25,11 @@ export class HashValue {
   get size(): number {
     const pairs = this.#pairs;
     return pairs === undefined ? this.#fields!.size : pairs.length >>> 1;
+  }
+
+  /** Bytes of all fields and values. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get(field: Bytes): Bytes | undefined {
@@ -52,11 +58,15 @@ export class HashValue {
   delete(field: Bytes): boolean {
     const pairs = this.#pairs;
     if (pairs === undefined) {
+      const value = this.#fields!.get(field);
+      if (value === undefined) return false;
+      this.#bytes -= field.length + value.length;
       this.#index?.delete(field);
       return this.#fields!.delete(field);
     }
     for (let i = 0; i < pairs.length; i += 2) {
       if (pairs[i] !== field) continue;
+      this.#bytes -= field.length + pairs[i + 1]!.length;
       pairs.splice(i, 2);
       return true;
     }
@@ -95,6 +105,7 @@ export class HashValue {
     copy.#pairs = this.#pairs?.slice();
     if (this.#fields !== undefined) copy.#fields = new Map(this.#fields);
     copy.#large = this.#large;
+    copy.#bytes = this.#bytes;
     return copy;
   }
 
@@ -102,17 +113,23 @@ export class HashValue {
     const pairs = this.#pairs;
     if (pairs === undefined) {
       const fields = this.#fields!;
-      const before = fields.size;
+      const old = fields.get(field);
       fields.set(field, value);
-      if (fields.size === before) return false;
+      if (old !== undefined) {
+        this.#bytes += value.length - old.length;
+        return false;
+      }
+      this.#bytes += field.length + value.length;
       this.#index?.add(field);
       return true;
     }
     for (let i = 0; i < pairs.length; i += 2) {
       if (pairs[i] !== field) continue;
+      this.#bytes += value.length - pairs[i + 1]!.length;
       pairs[i + 1] = value;
       return false;
     }
+    this.#bytes += field.length + value.length;
     pairs.push(field, value);
     if (pairs.length > PAIRS_MAX * 2) {
       this.#fields = new Map(couples(pairs));

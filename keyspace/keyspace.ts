@@ -2,7 +2,9 @@
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../protocol/errors.ts';
 import type { ExpiryWheel, WheelNode } from './expiry-wheel.ts';
+import { DEADLINE_BYTES, footprint } from './footprint.ts';
 import { KeyRoll } from './key-roll.ts';
+import { IndexedKeys } from './random-map.ts';
 import { isEmptied, type TypeName, type Types, typeOf, type Value } from './value.ts';
 
 /** When a key ends. Only keys with a TTL own one; it sits in the expiry wheel. */
@@ -20,6 +22,9 @@ export class Deadline implements WheelNode {
   }
 }
 
+/** The frequency of a key that has just been made. */
+export const NEW_FREQUENCY = 5;
+
 /** What a key maps to. */
 export class Entry {
   value: Value;
@@ -28,6 +33,10 @@ export class Entry {
   readonly serial: number;
   /** When it was last used, for OBJECT IDLETIME and eviction. */
   usedAt: Millis;
+  /** How often it is used, on a logarithmic scale (OBJECT FREQ); kept under an LFU policy only. */
+  frequency = NEW_FREQUENCY;
+  /** What it took of memory when it was last written, in bytes. */
+  footprint = 0;
   constructor(value: Value, serial: number, usedAt: Millis) {
     this.value = value;
     this.serial = serial;
@@ -49,6 +58,13 @@ export interface KeyspaceWorld {
   dirty: number;
   /** 'delete': a key past its deadline goes at first touch (primary); 'hide': it stays until told (replica); 'keep': paused. */
   expiryPolicy: 'delete' | 'hide' | 'keep';
+  /** Bytes that the keys and values of all databases take. */
+  footprint: number;
+  /** Look-ups by reading commands that found a key, and that did not. */
+  hits: number;
+  misses: number;
+  /** Notes a key's use in another way than by the time of it: an LFU policy is in force, or it is not to be noted. */
+  noteUse: ((entry: Entry) => void) | undefined;
   /** True when someone wants `changed` or `missed` to be reported. */
   listening: boolean;
   readonly wheel: ExpiryWheel<Deadline>;
@@ -74,6 +90,8 @@ export class Keyspace {
   #serial = 0;
   /** Kept from the first SCAN or RANDOMKEY on. */
   #roll: KeyRoll | undefined;
+  /** The keys with a deadline, kept while a policy evicts among them. */
+  #volatileKeys: IndexedKeys | undefined;
   // The entry most recently looked up, whether or not its deadline has passed.
   #lastKey: Bytes | undefined;
   #last: Entry | undefined;
@@ -108,21 +126,26 @@ export class Keyspace {
   /** The live entry of a key, for a command that uses it. */
   find(key: Bytes): Entry | undefined {
     const entry = this.peek(key);
-    if (entry !== undefined) entry.usedAt = this.world.now;
+    if (entry === undefined) return undefined;
+    const world = this.world;
+    if (world.noteUse === undefined) entry.usedAt = world.now;
+    else world.noteUse(entry);
     return entry;
   }
 
   /** The live entry of a key for a reading command, which tells of a miss. */
   lookup(key: Bytes): Entry | undefined {
     const entry = this.find(key);
-    if (entry === undefined && this.world.listening) this.world.onMissed(this, key);
+    if (entry !== undefined) this.world.hits++;
+    else this.#missed(key);
     return entry;
   }
 
   /** The live entry of a key for a command that looks at it without using it; tells of a miss. */
   inspect(key: Bytes): Entry | undefined {
     const entry = this.peek(key);
-    if (entry === undefined && this.world.listening) this.world.onMissed(this, key);
+    if (entry !== undefined) this.world.hits++;
+    else this.#missed(key);
     return entry;
   }
 
@@ -187,9 +210,12 @@ export class Keyspace {
   clear(): void {
     for (const entry of this.entries.values()) {
       if (entry.deadline !== undefined) this.world.wheel.disarm(entry.deadline);
+      this.world.footprint -= entry.footprint;
     }
     this.entries.clear();
     this.#roll = undefined;
+    this.#volatileKeys = undefined;
+    this.world.footprint -= DEADLINE_BYTES * this.volatile;
     this.volatile = 0;
     this.#lastKey = undefined;
   }
@@ -202,6 +228,7 @@ export class Keyspace {
     for (const db of [this, other]) {
       db.#lastKey = undefined;
       db.#roll = undefined;
+      db.#volatileKeys = undefined;
       for (const { deadline } of db.entries.values()) if (deadline !== undefined) deadline.db = db;
     }
   }
@@ -212,6 +239,8 @@ export class Keyspace {
     if (deadline === undefined) {
       entry.deadline = new Deadline(this, key, at);
       this.volatile++;
+      this.world.footprint += DEADLINE_BYTES;
+      this.#volatileKeys?.add(key);
       this.world.wheel.arm(entry.deadline, at);
     } else {
       this.world.wheel.arm(deadline, at);
@@ -225,6 +254,8 @@ export class Keyspace {
     this.world.wheel.disarm(deadline);
     entry.deadline = undefined;
     this.volatile--;
+    this.world.footprint -= DEADLINE_BYTES;
+    this.#volatileKeys?.delete(deadline.key);
     return true;
   }
 
@@ -243,6 +274,10 @@ export class Keyspace {
     if (isEmptied(value)) {
       this.#drop(key, entry);
       if (world.listening) world.onChanged(this, key, 'del');
+    } else {
+      const bytes = footprint(key, value);
+      world.footprint += bytes - entry.footprint;
+      entry.footprint = bytes;
     }
   }
 
@@ -250,6 +285,29 @@ export class Keyspace {
   reformed(key: Bytes): void {
     this.world.dirty++;
     if (this.watchers.size !== 0) this.touch(key);
+  }
+
+  /** Counts what a key takes that was put without being reported (a dataset that is being loaded). */
+  weigh(key: Bytes, entry: Entry): void {
+    const bytes = footprint(key, entry.value);
+    this.world.footprint += bytes - entry.footprint;
+    entry.footprint = bytes;
+  }
+
+  /** The keys with a deadline by number, for policies that evict among them. */
+  get volatileKeys(): IndexedKeys {
+    if (this.#volatileKeys === undefined) {
+      this.#volatileKeys = new IndexedKeys();
+      for (const [key, { deadline }] of this.entries) if (deadline !== undefined) this.#volatileKeys.add(key);
+    }
+    return this.#volatileKeys;
+  }
+
+  /** Removes a key to make room, and spoils the transactions that watch it. */
+  evict(key: Bytes, entry: Entry): void {
+    this.#drop(key, entry);
+    if (this.watchers.size !== 0) this.touch(key);
+    if (this.world.listening) this.world.onChanged(this, key, 'evicted');
   }
 
   /** Spoils the transactions that watch the key. */
@@ -275,6 +333,11 @@ export class Keyspace {
     this.world.onExpired(this, deadline.key);
   }
 
+  #missed(key: Bytes): void {
+    this.world.misses++;
+    if (this.world.listening) this.world.onMissed(this, key);
+  }
+
   /** Whoever never scans again must not pay for the roll for ever. */
   #extendRoll(roll: KeyRoll, key: Bytes, serial: number): void {
     roll.add(key, serial);
@@ -297,6 +360,7 @@ export class Keyspace {
   }
 
   #drop(key: Bytes, entry: Entry): void {
+    this.world.footprint -= entry.footprint;
     this.entries.delete(key);
     if (key === this.#lastKey) this.#last = undefined;
     if (entry.deadline !== undefined) this.persist(entry);

@@ -5,30 +5,43 @@ import type { Bytes } from '../protocol/bytes.ts';
 export class ListValue {
   readonly type = 'list';
   #items: Denque<Bytes>;
+  #bytes: number;
 
   constructor(items: Bytes[] = []) {
     this.#items = new Denque(items);
+    this.#bytes = items.length === 0 ? 0 : lengthOf(items);
   }
 
   get size(): number {
     return this.#items.length;
   }
 
+  /** Bytes of all elements. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** Each push answers the new length. */
   pushLeft(value: Bytes): number {
+    this.#bytes += value.length;
     return this.#items.unshift(value);
   }
 
   pushRight(value: Bytes): number {
+    this.#bytes += value.length;
     return this.#items.push(value);
   }
 
   popLeft(): Bytes | undefined {
-    return this.#items.shift();
+    const value = this.#items.shift();
+    this.#bytes -= value?.length ?? 0;
+    return value;
   }
 
   popRight(): Bytes | undefined {
-    return this.#items.pop();
+    const value = this.#items.pop();
+    this.#bytes -= value?.length ?? 0;
+    return value;
   }
 
   /** The element at an index from 0 to size - 1. */
@@ -38,6 +51,7 @@ export class ListValue {
 
   /** Replaces an element; the index must lie within the list. Costs the distance to the nearer end, as in Redis. */
   setAt(index: number, value: Bytes): void {
+    this.#bytes += value.length - (this.at(index)?.length ?? 0);
     this.#open(index, (items, fromLeft) => {
       if (fromLeft) {
         items.shift();
@@ -59,6 +73,7 @@ export class ListValue {
 
   /** Puts a value before the element at the index; at index = size, behind the last. */
   insertAt(index: number, value: Bytes): void {
+    this.#bytes += value.length;
     if (index >= this.#items.length) {
       this.#items.push(value);
       return;
@@ -75,7 +90,10 @@ export class ListValue {
 
   /** Takes out and answers the element at an index from 0 to size - 1. */
   removeAt(index: number): Bytes | undefined {
-    return index < 0 ? undefined : this.#items.removeOne(index);
+    if (index < 0) return undefined;
+    const value = this.#items.removeOne(index);
+    this.#bytes -= value?.length ?? 0;
+    return value;
   }
 
   /** LREM: deletes up to |count| equal elements from the head (count > 0) or tail (< 0), or all (0); how many. */
@@ -88,6 +106,7 @@ export class ListValue {
     if (removed === 0) return 0;
     if (count < 0) kept.reverse();
     this.#items = new Denque(kept);
+    this.#bytes -= removed * value.length;
     return removed;
   }
 
@@ -96,15 +115,18 @@ export class ListValue {
     const items = this.#items;
     if (start > stop) {
       items.clear();
+      this.#bytes = 0;
       return;
     }
     const tail = items.length - 1 - stop;
     if (start + tail > stop - start + 1) {
-      this.#items = new Denque(this.range(start, stop));
+      const kept = this.range(start, stop);
+      this.#items = new Denque(kept);
+      this.#bytes = lengthOf(kept);
       return;
     }
-    for (let i = 0; i < start; i++) items.shift();
-    for (let i = 0; i < tail; i++) items.pop();
+    for (let i = 0; i < start; i++) this.popLeft();
+    for (let i = 0; i < tail; i++) this.popRight();
   }
 
   *values(): Generator<Bytes, undefined> {
@@ -137,4 +159,10 @@ export class ListValue {
       else items.push(aside.pop()!);
     }
   }
+}
+
+function lengthOf(items: readonly Bytes[]): number {
+  let bytes = 0;
+  for (const item of items) bytes += item.length;
+  return bytes;
 }

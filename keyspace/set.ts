@@ -14,6 +14,8 @@ export class SetValue {
   #integers: Integer[] | undefined = [];
   /** The hash table; replaced by one whose members have numbers when a number is first asked for. */
   #members: MemberTable | undefined;
+  /** Bytes of the hash table's members. */
+  #bytes = 0;
   readonly #limits: Readonly<EncodingLimits>;
 
   constructor(limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
@@ -22,6 +24,11 @@ export class SetValue {
 
   get size(): number {
     return this.#integers !== undefined ? this.#integers.length : this.#members!.size;
+  }
+
+  /** Bytes of all members; of an intset, those of its numbers. */
+  get bytes(): number {
+    return this.#integers !== undefined ? this.#integers.length * 8 : this.#bytes;
   }
 
   has(member: Bytes): boolean {
@@ -34,9 +41,9 @@ export class SetValue {
   /** True when the member is new. */
   add(member: Bytes): boolean {
     const integers = this.#integers;
-    if (integers === undefined) return addTo(this.#members!, member);
+    if (integers === undefined) return this.#addTo(this.#members!, member);
     const value = parseInteger(member);
-    if (value === undefined) return addTo(this.#toHashTable(), member);
+    if (value === undefined) return this.#addTo(this.#toHashTable(), member);
     const position = lowerBound(integers, value);
     if (integers[position] === value) return false;
     integers.splice(position, 0, value);
@@ -47,7 +54,11 @@ export class SetValue {
   /** True when the member was there. */
   delete(member: Bytes): boolean {
     const integers = this.#integers;
-    if (integers === undefined) return this.#members!.delete(member);
+    if (integers === undefined) {
+      if (!this.#members!.delete(member)) return false;
+      this.#bytes -= member.length;
+      return true;
+    }
     const value = parseInteger(member);
     if (value === undefined) return false;
     const position = lowerBound(integers, value);
@@ -78,11 +89,21 @@ export class SetValue {
     const copy = new SetValue(this.#limits);
     copy.#integers = this.#integers?.slice();
     if (this.#members !== undefined) copy.#members = new Set(this.#members.values());
+    copy.#bytes = this.#bytes;
     return copy;
+  }
+
+  #addTo(members: MemberTable, member: Bytes): boolean {
+    const before = members.size;
+    members.add(member);
+    if (members.size === before) return false;
+    this.#bytes += member.length;
+    return true;
   }
 
   #toHashTable(): Set<Bytes> {
     const members = new Set(texts(this.#integers!));
+    for (const member of members) this.#bytes += member.length;
     this.#members = members;
     this.#integers = undefined;
     return members;
@@ -95,12 +116,6 @@ export class SetValue {
     this.#members = numbered;
     return numbered;
   }
-}
-
-function addTo(members: MemberTable, member: Bytes): boolean {
-  const before = members.size;
-  members.add(member);
-  return members.size !== before;
 }
 
 function* texts(integers: readonly Integer[]): Generator<Bytes, undefined> {

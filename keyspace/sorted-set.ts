@@ -10,6 +10,7 @@ export class SortedSet {
   #scores = new Map<Bytes, number>();
   #index = new RankedIndex();
   #large = false;
+  #bytes = 0;
   readonly #limits: Readonly<EncodingLimits>;
 
   /** `expected` is how many members it will have, where known: a set that will be large is no listpack first. */
@@ -20,6 +21,11 @@ export class SortedSet {
 
   get size(): number {
     return this.#scores.size;
+  }
+
+  /** Bytes of all members. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   score(member: Bytes): number | undefined {
@@ -38,6 +44,7 @@ export class SortedSet {
     const scores = this.#scores;
     const old = scores.get(member);
     if (old === undefined) {
+      this.#bytes += member.length;
       const limits = this.#limits;
       if (scores.size >= limits.zsetMaxEntries || member.length > limits.zsetMaxValue) this.#large = true;
     } else if (old === score) {
@@ -55,6 +62,7 @@ export class SortedSet {
   delete(member: Bytes): boolean {
     const score = this.#scores.get(member);
     if (score === undefined) return false;
+    this.#bytes -= member.length;
     this.#scores.delete(member);
     this.#index.delete(member, score);
     return true;
@@ -124,6 +132,7 @@ export class SortedSet {
     copy.#scores = new Map(this.#scores);
     copy.#index = this.#index.copy();
     copy.#large = this.#large;
+    copy.#bytes = this.#bytes;
     return copy;
   }
 

@@ -39,6 +39,11 @@ export class StreamNode {
     for (const field of headFields) this.#bytes += elementSize(field);
   }
 
+  /** Bytes of the node as Redis lays it out; what is deleted leaves them in place. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** True when Redis would begin a new node rather than put these fields here. */
   isFull(fields: readonly Bytes[], limits: Readonly<EncodingLimits>): boolean {
     let added = 0;

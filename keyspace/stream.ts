@@ -32,6 +32,7 @@ export class StreamValue {
   readonly groups = new Map<Bytes, StreamGroup>();
   #nodes = new Denque<StreamNode>();
   #length = 0;
+  #bytes = 0;
   readonly #limits: Readonly<EncodingLimits>;
 
   constructor(limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
@@ -41,6 +42,16 @@ export class StreamValue {
   /** How many entries it has. There is no `size`: a stream without entries is still a value. */
   get length(): number {
     return this.#length;
+  }
+
+  /** Bytes of all runs of entries. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** How many runs of entries there are. */
+  get nodeCount(): number {
+    return this.#nodes.length;
   }
 
   encoding(): 'stream' {
@@ -56,8 +67,11 @@ export class StreamValue {
         fields.filter((_, i) => i % 2 === 0),
       );
       this.#nodes.push(node);
+      this.#bytes += node.bytes;
     }
+    const before = node.bytes;
     node.append({ id, fields });
+    this.#bytes += node.bytes - before;
     this.#length++;
     this.entriesAdded++;
     this.lastId = id;
@@ -108,7 +122,10 @@ export class StreamValue {
     if (node?.entries[index]?.id !== id) return false;
     node.remove(index, 1);
     this.#length--;
-    if (node.entries.length === 0) this.#nodes.removeOne(number);
+    if (node.entries.length === 0) {
+      this.#nodes.removeOne(number);
+      this.#bytes -= node.bytes;
+    }
     if (id > this.maxDeletedId) this.maxDeletedId = id;
     if (id === this.firstId || this.#length === 0) this.#findFirst();
     return true;
@@ -123,6 +140,7 @@ export class StreamValue {
       if (limit > 0 && removed + count > limit) break;
       if (maxLength !== undefined ? this.#length - count >= maxLength : node.lastId < minId) {
         this.#nodes.shift();
+        this.#bytes -= node.bytes;
         this.#length -= count;
         removed += count;
         continue;
@@ -194,6 +212,7 @@ export class StreamValue {
   /** Takes a run over as it was stored; the caller sets ids and counts. */
   addNode(node: StreamNode): void {
     this.#nodes.push(node);
+    this.#bytes += node.bytes;
     this.#length += node.entries.length;
   }
 

@@ -36,6 +36,11 @@ export class Script {
     this.#fast = FAST.compile(body, CHUNK);
   }
 
+  /** Bytes of its text. */
+  get size(): number {
+    return this.#body.length;
+  }
+
   /**
    * Runs the script.
    * @param fuel how many steps (calls, turns of loops) it may make before it has to pause

@@ -249,7 +249,7 @@ const ENDS_MULTI = new Set(['exec', 'discard', 'quit', 'reset']);
 function refusedForData(server: Server, client: Client, command: Command, bits: number) {
   const { state } = server;
   if (client.has(PRIMARY_LINK)) return undefined;
-  if ((state & GATE_LIMITED_MEMORY) !== 0 && !server.freeMemory()) {
+  if ((state & GATE_LIMITED_MEMORY) !== 0 && (server.eviction.outOfMemory = !server.freeMemory())) {
     const queueing = client.has(IN_MULTI) && !ENDS_MULTI.has(command.name);
     if (queueing || (bits & DENY_OOM) !== 0) return new ReplyError(OOM);
   }

@@ -1,6 +1,7 @@
 /** INFO: the node described in sections, each a function of its own. */
 import { asciiLower, type Bytes } from '../protocol/bytes.ts';
 import { eachCommand } from './commands/command.ts';
+import { memoryInfo } from './memory-report.ts';
 import { replicationInfo } from './role.ts';
 import type { Server } from './server.ts';
 import { LOSTLOCK_VERSION, VERSION } from './version.ts';
@@ -32,8 +33,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['tracking_clients', 0];
   },
   *memory(server) {
-    yield ['maxmemory', server.settings.maxmemory];
-    yield ['maxmemory_policy', server.settings['maxmemory-policy']];
+    yield* memoryInfo(server);
   },
   *persistence(server) {
     yield ['loading', 0];
@@ -55,8 +55,8 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['sync_partial_err', server.replication.counters.refused];
     yield ['expired_keys', stats.expired];
     yield ['evicted_keys', stats.evicted];
-    yield ['keyspace_hits', stats.hits];
-    yield ['keyspace_misses', stats.misses];
+    yield ['keyspace_hits', server.world.hits];
+    yield ['keyspace_misses', server.world.misses];
     yield ['pubsub_channels', server.pubsub.channels.size];
     yield ['pubsub_patterns', server.pubsub.patterns.size];
     yield ['pubsubshard_channels', server.pubsub.shardChannels.size];

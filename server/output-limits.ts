@@ -1,14 +1,14 @@
 /** client-output-buffer-limit: clients that do not take what they are sent are cut off, without a word. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { type Client, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
-import type { Server } from './server.ts';
 import {
   BadSetting,
   OUTPUT_CLASSES,
   type OutputClass,
   type OutputLimit,
   parseOutputLimits,
-} from './settings.ts';
+} from './parameters.ts';
+import type { Server } from './server.ts';
 
 function print(limits: ReadonlyMap<OutputClass, OutputLimit>): Bytes {
   return OUTPUT_CLASSES.map((name) => {

@@ -77,6 +77,13 @@ export class Scripts implements ScriptHost {
     return this.#known.size;
   }
 
+  /** Bytes of the scripts' texts. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const script of this.#known.values()) bytes += script.size;
+    return bytes;
+  }
+
   /** EVALSHA. Throws NOSCRIPT when this node does not know the script. */
   evalSha(client: Client, sha: Bytes, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply | undefined {
     const script = this.#known.get(sha) ?? this.#known.get(asciiLower(sha));
@@ -180,8 +187,9 @@ export class Scripts implements ScriptHost {
       }
     }
     if (this.#ignoresMemory) return undefined;
+    // Only the first write can be refused: what has begun is not stopped half way.
     const limited = (server.state & GATE_LIMITED_MEMORY) !== 0 && (command.bits & DENY_OOM) !== 0;
-    return limited && !server.freeMemory() ? refuse(OOM) : undefined;
+    return limited && !this.wrote && server.eviction.outOfMemory ? refuse(OOM) : undefined;
   }
 
   log(level: number, text: Bytes): void {
@@ -214,9 +222,5 @@ function checkDeclared(server: Server, script: Script, readonly: boolean): void 
   }
   const limited =
     (server.state & GATE_LIMITED_MEMORY) !== 0 && !flags.has('allow-oom') && !flags.has('no-writes');
-  if (limited && !server.freeMemory()) {
-    throw refuse(
-      "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
-    );
-  }
+  if (limited && server.eviction.outOfMemory) throw refuse(OOM);
 }

@@ -1,7 +1,6 @@
 /** A Redis node: owns databases, clients, time and statistics, and wires the mechanisms together. Transports attach connections to it. */
 import { defaultLimits, type EncodingLimits } from '../keyspace/encoding.ts';
-import { ExpiryWheel } from '../keyspace/expiry-wheel.ts';
-import { type Deadline, Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
+import { Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { DecodeLimits } from '../protocol/decode.ts';
 import { encodeReply } from '../protocol/encode.ts';
@@ -12,7 +11,8 @@ import { type Command, commandCount } from './command.ts';
 import { commandTable, type Table } from './commands/index.ts';
 import { DumpFile } from './dump-file.ts';
 import { setLimits } from './encodings.ts';
-import { execute, GATE_LIMITED_MEMORY } from './execute.ts';
+import { Eviction } from './eviction.ts';
+import { execute } from './execute.ts';
 import { Expiry } from './expiry.ts';
 import type { Connection, Host } from './host.ts';
 import { Idle } from './idle.ts';
@@ -27,6 +27,7 @@ import { defaultSettings, type Settings } from './settings.ts';
 import { type ScriptPace, SlowScript } from './slow-script.ts';
 import { Statistics } from './statistics.ts';
 import { Waiting } from './waiting.ts';
+import { makeWorld } from './world.ts';
 
 /** One command of the replication stream. */
 export interface Effect {
@@ -62,6 +63,7 @@ export class Server {
   readonly outputLimits = new OutputLimits(this);
   readonly slowScript: SlowScript;
   readonly waiting = new Waiting(this);
+  readonly eviction = new Eviction(this);
   /** The primary that this node follows; undefined: it is a primary itself. */
   primary: ReplicaSide | undefined;
   readonly world: KeyspaceWorld;
@@ -101,16 +103,7 @@ export class Server {
     this.log = options.log ?? (() => {});
     this.commands = commandTable(options.commands ?? []);
     this.stats = new Statistics(commandCount());
-    this.world = {
-      now: host.clock.now(),
-      dirty: 0,
-      expiryPolicy: 'delete',
-      listening: false,
-      wheel: new ExpiryWheel<Deadline>(),
-      onChanged: (db, key, event) => this.#changed(db, key, event),
-      onExpired: (db, key) => this.#expired(db, key),
-      onMissed: (db, key) => this.#changed(db, key, 'keymiss'),
-    };
+    this.world = makeWorld(this, host.clock.now());
     this.startedAt = this.world.now;
     this.runId = this.randomHex(40);
     this.#dbs = Array.from(
@@ -159,7 +152,7 @@ export class Server {
     const { settings, encoding } = this;
     setLimits(encoding, settings);
     for (const client of this.clients.values()) client.limits.maxBulk = settings['proto-max-bulk-len'];
-    this.gate(GATE_LIMITED_MEMORY, settings.maxmemory > 0);
+    this.eviction.configure();
     this.idle.configure();
     this.outputLimits.configure();
     this.replication.configure();
@@ -320,17 +313,6 @@ export class Server {
     for (const client of clients) client.flush();
   }
 
-  #expired(db: Keyspace, key: Bytes): void {
-    this.stats.expired++;
-    this.#changed(db, key, 'expired');
-    this.propagateAlso(db, ['DEL', key]);
-  }
-
-  #changed(db: Keyspace, key: Bytes, event: string): void {
-    if (this.notifications.enabled) this.notifications.send(db, key, event);
-    if (this.blocking.count > 0) this.blocking.signal(db, key, event);
-  }
-
   // Transactions
 
   /** Ends the transaction being queued, without effect. */
@@ -359,7 +341,7 @@ export class Server {
 
   /** Makes room below maxmemory; false when there is none to make. */
   freeMemory(): boolean {
-    return true;
+    return this.eviction.freeMemory();
   }
 
   readOnlyReplica(): boolean {
@@ -387,6 +369,7 @@ export class Server {
   /** Lets go of timers and connections; the databases stay readable. */
   stop(): void {
     this.idle.stop();
+    this.eviction.stop();
     this.expiry.cancel();
     this.slowScript.stop();
     this.replication.stop();

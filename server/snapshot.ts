@@ -48,6 +48,7 @@ export function loadSnapshot(server: Server, rdb: Bytes): number {
     const db = server.db(item.database);
     const entry = db.put(item.key, item.value);
     if (item.expiresAt !== undefined) db.expireAt(item.key, entry, item.expiresAt);
+    db.weigh(item.key, entry);
     db.touch(item.key);
   }
   for (const db of server.databases) server.blocking.signalAll(db);

@@ -11,8 +11,6 @@ export class Statistics {
   queryBufferDisconnections = 0;
   expired = 0;
   evicted = 0;
-  hits = 0;
-  misses = 0;
   /** Mistakes of ours that were answered as errors. */
   internalErrors = 0;
   /** Per command, by serial: calls, refusals and failures. */
@@ -46,8 +44,6 @@ export class Statistics {
       queryBufferDisconnections: 0,
       expired: 0,
       evicted: 0,
-      hits: 0,
-      misses: 0,
       internalErrors: 0,
     });
     this.calls.fill(0);

@@ -5,7 +5,8 @@ import { globMatch } from '../../protocol/glob.ts';
 import { MapReply, OK, type Reply } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
 import { defineContainer } from '../command.ts';
-import { aliases, BadSetting, parameters, type Settings } from '../settings.ts';
+import { BadSetting } from '../parameters.ts';
+import { aliases, parameters, type Settings } from '../settings.ts';
 
 type Name = keyof Settings;
 
@@ -95,7 +96,10 @@ export const configCommand = defineContainer(
       arity: 2,
       flags: ADMIN,
       run(client) {
-        client.server.stats.reset();
+        const { stats, world } = client.server;
+        stats.reset();
+        world.hits = 0;
+        world.misses = 0;
         return OK;
       },
     },

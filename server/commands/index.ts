@@ -17,6 +17,7 @@ import { hashCommands } from './hash.ts';
 import { hyperloglogCommands } from './hyperloglog.ts';
 import { directListCommands } from './list.ts';
 import { lockCommands } from './lock.ts';
+import { memoryCommand } from './memory.ts';
 import { pubsubCommand, pubsubCommands } from './pubsub.ts';
 import { replicationCommands } from './replication.ts';
 import { objectCommand, scanCommands } from './scan.ts';
@@ -46,6 +47,7 @@ export const allCommands: readonly Command[] = [
   configCommand,
   commandCommand,
   ...serverCommands,
+  memoryCommand,
   ...debugCommands,
   ...stringCommands,
   ...hashCommands,

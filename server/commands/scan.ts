@@ -51,8 +51,6 @@ const NO_LFU =
 const LFU =
   'ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.';
 /** The counter that Redis gives to a new key. */
-const FREQUENCY = 5;
-/** Small integers are shared in Redis: it says so by a count of references that stands for all. */
 const SHARED_INTEGERS = 10_000;
 const SHARED = 2 ** 31 - 1;
 
@@ -128,7 +126,9 @@ export const objectCommand: Command = defineContainer(
       since: '4.0.0',
       arity: 3,
       run: (client, argv) =>
-        ofEntry(client, argv[2], () => (usesFrequency(client) ? FREQUENCY : fail(NO_LFU))),
+        ofEntry(client, argv[2], (entry) =>
+          usesFrequency(client) ? client.server.eviction.frequency(entry) : fail(NO_LFU),
+        ),
     },
     help: {
       summary: 'Lists the subcommands.',

@@ -69,6 +69,8 @@ export const server: Templates = {
   dbsize: '',
   flushall: '[(SYNC|ASYNC|<value>)]',
   flushdb: '[(SYNC|ASYNC|<value>)]',
+  'memory|purge': '[<value>]',
+  'memory|usage': ['<any>', '<any> SAMPLES <int>', '<any> <value>'],
   lolwut: '<value> <value>',
   swapdb: '<db> <db>',
 };

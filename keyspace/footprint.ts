@@ -1,0 +1,150 @@
+/** What keys and values would take of redis-server's memory: its structures' sizes, rounded up as its allocator does. */
+import type { Bytes } from '../protocol/bytes.ts';
+import { EMBSTR_MAX } from './encoding.ts';
+import { elementSize } from './rdb/listpack.ts';
+import type { StreamValue } from './stream.ts';
+import type { Value } from './value.ts';
+
+/** An object's header, a hash table's entry as MEMORY USAGE counts it, and as it is allocated. */
+const OBJECT = 16;
+const SLOT_ENTRY = 24;
+const ALLOCATED_ENTRY = 32;
+const TABLE = 56;
+const POINTER = 8;
+/** A key's share of its database's table, which is between half full and full. */
+const PLACE = 12;
+const LISTPACK_FRAME = 7;
+const QUICKLIST = 48;
+const QUICKLIST_NODE = 32;
+/** A skip list's head, and a node of it with the levels that it has on average. */
+const SKIPLIST = 680;
+const SKIPLIST_NODE = 40;
+/** A stream's own structures, a node's place in its radix tree, a group, and a pending entry in both of its trees. */
+const STREAM = 160;
+const STREAM_NODE = 64;
+const GROUP = 200;
+const PENDING = 96;
+
+/** The size class of an allocation. */
+function allocated(bytes: number): number {
+  if (bytes <= 8) return 8;
+  if (bytes <= 128) return (bytes + 15) & ~15;
+  if (bytes > 2 ** 30) return bytes;
+  const step = 1 << (29 - Math.clz32(bytes - 1));
+  return (bytes + step - 1) & -step;
+}
+
+/** A string with its header and its closing zero, as it is allocated. */
+function stringSize(length: number): number {
+  return allocated(length + (length < 32 ? 2 : length < 256 ? 4 : length < 65536 ? 6 : 10));
+}
+
+/** A string's object: short ones lie behind their header. */
+function stringObject(length: number): number {
+  return length <= EMBSTR_MAX ? allocated(length + 20) : OBJECT + stringSize(length);
+}
+
+/** What a key's deadline takes: an entry of its own in the table of expiries. */
+export const DEADLINE_BYTES = ALLOCATED_ENTRY + PLACE;
+
+/**
+ * Bytes that a key and its value take, in O(1): every write asks. Collections are reckoned by their count of items and
+ * the sum of their lengths.
+ */
+export function footprint(key: Bytes, value: Value): number {
+  const own = ALLOCATED_ENTRY + PLACE + stringSize(key.length);
+  return own + (typeof value === 'string' ? stringObject(value.length) : OBJECT + collectionSize(value));
+}
+
+type Collection = Exclude<Value, string>;
+
+function collectionSize(value: Collection): number {
+  switch (value.type) {
+    case 'hash':
+      return value.encoding() === 'listpack'
+        ? allocated(LISTPACK_FRAME + value.bytes + 4 * value.size)
+        : tableSize(value.size, value.bytes, 2);
+    case 'list':
+      return QUICKLIST + QUICKLIST_NODE + value.bytes + value.size * 3 + LISTPACK_FRAME;
+    case 'set':
+      return value.encoding() === 'intset'
+        ? allocated(8 + value.bytes)
+        : tableSize(value.size, value.bytes, 1);
+    case 'zset':
+      return value.encoding() === 'listpack'
+        ? allocated(LISTPACK_FRAME + value.bytes + 6 * value.size)
+        : tableSize(value.size, value.bytes, 1) + SKIPLIST + SKIPLIST_NODE * value.size;
+    case 'stream':
+      return streamSize(value);
+  }
+}
+
+/** A hash table of so many items, each with strings whose headers and rounding take about ten bytes. */
+function tableSize(items: number, bytes: number, strings: number): number {
+  return TABLE + tableSlots(items) * POINTER + items * (ALLOCATED_ENTRY + 10 * strings) + bytes;
+}
+
+/** The slots of a hash table that has grown to so many items. */
+export function tableSlots(items: number): number {
+  return items === 0 ? 0 : items <= 4 ? 4 : 2 ** (32 - Math.clz32(items - 1));
+}
+
+function streamSize(stream: StreamValue): number {
+  let size = STREAM + stream.bytes + STREAM_NODE * stream.nodeCount;
+  for (const group of stream.groups.values()) size += GROUP + PENDING * group.pending.size;
+  return size;
+}
+
+/** Bytes as MEMORY USAGE answers them: exact for strings and small collections. `encoding` is the value's. O(n) at most. */
+export function memoryUsage(key: Bytes, value: Value, encoding: Bytes): number {
+  const own = SLOT_ENTRY + stringSize(key.length);
+  if (typeof value === 'string') {
+    if (encoding === 'int') return own + OBJECT;
+    return own + (encoding === 'raw' ? OBJECT + stringSize(value.length) : stringObject(value.length));
+  }
+  return own + OBJECT + sizeByEncoding(value, encoding);
+}
+
+function sizeByEncoding(value: Collection, encoding: Bytes): number {
+  if (value.type === 'list') {
+    const size = listpackSize(value.values());
+    return QUICKLIST + QUICKLIST_NODE + allocated(size);
+  }
+  if (encoding === 'listpack') {
+    if (value.type === 'hash') return allocated(listpackSize([...value.entries()].flat()));
+    if (value.type === 'zset') {
+      return allocated(
+        listpackSize([...value.entries()].flatMap(({ member, score }) => [member, `${score}`])),
+      );
+    }
+  }
+  if (value.type === 'set' && encoding === 'intset')
+    return allocated(8 + value.size * integerWidth(value.values()));
+  if (value.type === 'set' || value.type === 'hash') return tableUsage(value);
+  return collectionSize(value);
+}
+
+function listpackSize(items: Iterable<Bytes>): number {
+  let size = LISTPACK_FRAME;
+  for (const item of items) size += elementSize(item);
+  return size;
+}
+
+/** Bytes of an intset's numbers: as many as its greatest takes. */
+function integerWidth(members: Iterable<Bytes>): number {
+  let width = 2;
+  for (const member of members) {
+    const value = BigInt(member);
+    if (BigInt.asIntN(16, value) !== value) width = Math.max(width, 4);
+    if (BigInt.asIntN(32, value) !== value) return 8;
+  }
+  return width;
+}
+
+function tableUsage(value: Extract<Collection, { type: 'set' | 'hash' }>): number {
+  let size = TABLE + tableSlots(value.size) * POINTER + value.size * SLOT_ENTRY;
+  for (const item of value.type === 'set' ? value.values() : [...value.entries()].flat()) {
+    size += stringSize(item.length);
+  }
+  return size;
+}
