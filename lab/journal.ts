@@ -31,6 +31,7 @@ export class Journal {
     this.#disk = disk;
     this.#recover();
     // A backlog from the beginning makes the stream flow, whether anybody follows or not.
+    server.replication.keepsBacklog = true;
     server.replication.becomeReplica();
     this.#rebase();
     this.#watch();

@@ -1,6 +1,8 @@
 /** How CLIENT LIST and CLIENT INFO describe a connection. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { type Client, IN_MULTI, MONITOR, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
+import type { Connection } from './host.ts';
+import type { Server } from './server.ts';
 
 function flags(client: Client): Bytes {
   let out = '';
@@ -14,15 +16,29 @@ function flags(client: Client): Bytes {
   return out === '' ? 'N' : out;
 }
 
+/** Everybody whom CLIENT LIST names: the clients, and the link to our primary while it is up. */
+export function everyClient(server: Server): Client[] {
+  const all = [...server.clients.values()];
+  const { primary } = server;
+  if (primary?.linkUp !== true || primary.client === undefined) return all;
+  return [...all, primary.client].sort((a, b) => a.id - b.id);
+}
+
+/** The client that applies our primary's stream has none of its own, so that nothing is answered. */
+export function connectionOf(client: Client): Connection | undefined {
+  return client.has(PRIMARY_LINK) ? client.server.primary?.connection : client.connection;
+}
+
 /** One line, in 7.0's fields and order. */
 export function describeClient(client: Client): Bytes {
   const { server, transaction } = client;
+  const connection = connectionOf(client);
   const queued = client.decoder.buffered;
   const seconds = (since: number): number => Math.max(0, Math.floor((server.now - since) / 1000));
   const fields: [string, Bytes | number][] = [
     ['id', client.id],
-    ['addr', client.connection?.remote ?? ''],
-    ['laddr', client.connection?.local ?? ''],
+    ['addr', connection?.remote ?? ''],
+    ['laddr', connection?.local ?? ''],
     ['fd', client.id + 7],
     ['name', client.name],
     ['age', seconds(client.createdAt)],
@@ -45,7 +61,7 @@ export function describeClient(client: Client): Bytes {
     ['tot-mem', queued + client.outputBytes],
     ['events', 'r'],
     ['cmd', client.lastCommand?.fullName ?? 'NULL'],
-    ['user', client.user],
+    ['user', client.has(PRIMARY_LINK) ? '(superuser)' : client.user],
     ['redir', -1],
     ['resp', client.protocol],
   ];

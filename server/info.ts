@@ -1,5 +1,7 @@
 /** INFO: the node described in sections, each a function of its own. */
+
 import { asciiLower, type Bytes } from '../protocol/bytes.ts';
+import { everyClient } from './client-info.ts';
 import { eachCommand } from './commands/command.ts';
 import { memoryInfo } from './memory-report.ts';
 import { replicationInfo } from './role.ts';
@@ -26,7 +28,8 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['configured_hz', 10];
   },
   *clients(server) {
-    yield ['connected_clients', server.clients.size];
+    const replicas = server.replication.online().length;
+    yield ['connected_clients', everyClient(server).length - replicas];
     yield ['cluster_connections', 0];
     yield ['maxclients', server.settings.maxclients];
     yield ['blocked_clients', server.blocking.total];

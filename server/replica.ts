@@ -83,6 +83,19 @@ export class ReplicaSide {
     return this.#client;
   }
 
+  /** The connection to the primary, while there is one. */
+  get connection(): Connection | undefined {
+    return this.#link?.connection;
+  }
+
+  /** Breaks the link, as CLIENT KILL does; it is dialled again. */
+  disconnect(): void {
+    const link = this.#link;
+    const connection = link?.connection;
+    if (link !== undefined) this.closed(link);
+    connection?.abort();
+  }
+
   get linkUp(): boolean {
     return this.state === 'connected';
   }

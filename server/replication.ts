@@ -8,6 +8,7 @@ import { Coordinator } from './failover.ts';
 import type { Timer } from './host.ts';
 import type { Effect, Server } from './server.ts';
 import { snapshot } from './snapshot.ts';
+import { SyncQueue } from './sync-queue.ts';
 
 /** The id of a stream that no node has. */
 export const NO_ID = '0'.repeat(40);
@@ -45,6 +46,10 @@ export class Replication {
   #selected = -1;
   #heartbeat: Timer | undefined;
   #pingDueAt: Millis = 0;
+  #release: Timer | undefined;
+  readonly #queue: SyncQueue;
+  /** The backlog stays for ever, whoever follows (the lab, which reads it). */
+  keepsBacklog = false;
   /** FAILOVER, while it is under way. */
   readonly failover: Coordinator;
   /** Called when an acknowledgement arrives or a follower leaves. */
@@ -54,6 +59,7 @@ export class Replication {
     this.#server = server;
     this.id = server.randomHex(40);
     this.failover = new Coordinator(server);
+    this.#queue = new SyncQueue(server, (client) => this.#resyncWhole(client));
   }
 
   /** The entry of a client that speaks REPLCONF or PSYNC. */
@@ -141,6 +147,10 @@ export class Replication {
       return;
     }
     if (id !== '?') this.counters.refused++;
+    this.#queue.add(client);
+  }
+
+  #resyncWhole(client: Client): void {
     this.#ensureBacklog();
     client.write(`+FULLRESYNC ${this.id} ${this.offset}\r\n`);
     this.sendDataset(client);
@@ -168,6 +178,7 @@ export class Replication {
     follower.acknowledgedAt = this.#server.now;
     client.mark(REPLICA_LINK, true);
     this.#startHeartbeat();
+    this.#release?.cancel();
     this.refreshGate();
   }
 
@@ -192,6 +203,8 @@ export class Replication {
   /** The replica's connection is gone. */
   forget(client: Client): void {
     if (!this.followers.delete(client)) return;
+    this.#queue.forget(client);
+    this.#releaseBacklogLater();
     this.refreshGate();
     this.onAcknowledged();
   }
@@ -239,7 +252,30 @@ export class Replication {
   /** Follows the settings. */
   configure(): void {
     if (this.backlog !== undefined) this.backlog.capacity = this.#server.settings['repl-backlog-size'];
+    this.#releaseBacklogLater();
     this.refreshGate();
+  }
+
+  /** A primary that nobody has followed for repl-backlog-ttl gives its backlog up, and with it its history. */
+  #releaseBacklogLater(): void {
+    this.#release?.cancel();
+    const server = this.#server;
+    const { clock } = server.host;
+    const ttl = server.settings['repl-backlog-ttl'];
+    if (ttl === 0 || this.backlog === undefined || this.keepsBacklog || this.#isFollowed()) return;
+    // Redis looks once a second, for more than so many seconds.
+    this.#release = clock.at(clock.now() + (ttl + 1) * 1000, () => {
+      if (this.#isFollowed()) return;
+      this.backlog = undefined;
+      this.id = server.randomHex(40);
+      this.secondId = NO_ID;
+      this.secondOffset = -1;
+      this.follow();
+    });
+  }
+
+  #isFollowed(): boolean {
+    return this.#server.role !== 'primary' || this.online().length > 0;
   }
 
   /** Makes the node ask before writes exactly while min-replicas-to-write is set. */
@@ -258,6 +294,7 @@ export class Replication {
     this.id = this.#server.randomHex(40);
     this.#selected = -1;
     this.follow();
+    this.#releaseBacklogLater();
   }
 
   /** What the replica's stream has selected is unknown to us once it is our own stream again. */
@@ -305,6 +342,8 @@ export class Replication {
   stop(): void {
     this.#heartbeat?.cancel();
     this.#heartbeat = undefined;
+    this.#release?.cancel();
+    this.#queue.stop();
     this.failover.stop();
   }
 }

@@ -3,8 +3,16 @@ import { asciiLower, asciiUpper, type Bytes, cString } from '../../protocol/byte
 import { fail, NOT_INTEGER, SYNTAX } from '../../protocol/errors.ts';
 import { OK, type Reply, Verbatim } from '../../protocol/reply.ts';
 import { integer, Options } from '../arguments.ts';
-import { type Client, MONITOR, REPLICA_LINK, REPLY_OFF, REPLY_SKIP, REPLY_SKIP_NEXT } from '../client.ts';
-import { describeClient } from '../client-info.ts';
+import {
+  type Client,
+  MONITOR,
+  PRIMARY_LINK,
+  REPLICA_LINK,
+  REPLY_OFF,
+  REPLY_SKIP,
+  REPLY_SKIP_NEXT,
+} from '../client.ts';
+import { connectionOf, describeClient, everyClient } from '../client-info.ts';
 import { defineContainer } from '../command.ts';
 
 /** A name without blanks and control characters. Throws what Redis answers for any other. */
@@ -31,6 +39,7 @@ function clientType(text: Bytes): ClientType {
 
 /** The kind of client, as CLIENT LIST TYPE and KILL TYPE sort them. */
 export function typeOfClient(client: Client): ClientType {
+  if (client.has(PRIMARY_LINK)) return 'master';
   if (client.has(REPLICA_LINK) && !client.has(MONITOR)) return 'replica';
   return client.subscriptions + client.shardChannels.size > 0 ? 'pubsub' : 'normal';
 }
@@ -42,7 +51,7 @@ function clientId(text: Bytes): number {
 
 function list(client: Client, argv: readonly Bytes[]): Reply {
   const options = new Options(argv, 2);
-  let chosen = [...client.server.clients.values()];
+  let chosen = everyClient(client.server);
   if (options.more()) {
     const filter = options.next();
     if (filter === 'TYPE' && options.left === 1) {
@@ -51,7 +60,8 @@ function list(client: Client, argv: readonly Bytes[]): Reply {
     } else if (filter === 'ID' && options.left > 0) {
       const ids: number[] = [];
       while (options.more()) ids.push(clientId(options.value()));
-      chosen = ids.flatMap((id) => client.server.clients.get(id) ?? []);
+      const all = chosen;
+      chosen = ids.flatMap((id) => all.find((each) => each.id === id) ?? []);
     } else {
       fail(SYNTAX);
     }
@@ -109,15 +119,16 @@ function kill(client: Client, argv: readonly Bytes[]): Reply {
   const old = argv.length === 3;
   const filter = old ? { address: argv[2] as Bytes, skipMe: false } : parseKill(argv);
   let killed = 0;
-  for (const each of [...client.server.clients.values()]) {
-    if (filter.address !== undefined && each.connection?.remote !== filter.address) continue;
-    if (filter.local !== undefined && each.connection?.local !== filter.local) continue;
+  for (const each of everyClient(client.server)) {
+    if (filter.address !== undefined && connectionOf(each)?.remote !== filter.address) continue;
+    if (filter.local !== undefined && connectionOf(each)?.local !== filter.local) continue;
     if (filter.id !== undefined && each.id !== filter.id) continue;
     if (filter.type !== undefined && typeOfClient(each) !== filter.type) continue;
     if (filter.user !== undefined && each.user !== filter.user) continue;
     if (filter.skipMe && each === client) continue;
     killed++;
     if (each === client) client.close();
+    else if (each === client.server.primary?.client) client.server.primary.disconnect();
     else each.abort();
   }
   if (!old) return killed;

@@ -1,7 +1,11 @@
 /** A replica whose link is cut at each byte of the conversation, either way, finds its way back without waiting for a time-out. */
 import { expect, test } from 'vitest';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
+import type { Client } from '../../server/client.ts';
+import { describeClient, everyClient } from '../../server/client-info.ts';
+import { typeOfClient } from '../../server/commands/client.ts';
 import type { Connection, Host, Receiver, Timer } from '../../server/host.ts';
+import { info } from '../../server/info.ts';
 import { promote, replicateFrom } from '../../server/role.ts';
 import { Server } from '../../server/server.ts';
 
@@ -264,4 +268,67 @@ test('the stream is kept alive by PING, and a silent link is given up at both en
   bench.deaf = false;
   bench.advance(62_000);
   expect(replica.primary?.linkUp).toBe(true);
+});
+
+test('a primary that nobody follows for repl-backlog-ttl gives up its backlog and its history', () => {
+  const bench = new Bench();
+  const [primary, replica] = [bench.node(1), bench.node(2)];
+  primary.settings['repl-backlog-ttl'] = 30;
+  replicateFrom(replica, '127.0.0.1', 1);
+  bench.advance(10);
+  const { id } = primary.replication;
+  promote(replica);
+  bench.advance(30_000);
+  replicateFrom(replica, '127.0.0.1', 1);
+  bench.advance(40_000);
+  expect([primary.replication.id, primary.replication.backlog === undefined]).toEqual([id, false]);
+  promote(replica);
+  bench.advance(31_500);
+  expect([primary.replication.id === id, primary.replication.backlog]).toEqual([false, undefined]);
+  write(primary, 'SET', 'unread', '1');
+  replicateFrom(replica, '127.0.0.1', 1);
+  bench.advance(10);
+  expect(primary.replication.counters).toMatchObject({ full: 3, partial: 0 });
+  expect(replica.db(3).size).toBe(1);
+});
+
+test('full resyncs wait for repl-diskless-sync-delay, or until so many have come', () => {
+  const bench = new Bench();
+  const [primary, one, two] = [bench.node(1), bench.node(2), bench.node(3)];
+  primary.settings['repl-diskless-sync-delay'] = 5;
+  replicateFrom(one, '127.0.0.1', 1);
+  bench.advance(3000);
+  replicateFrom(two, '127.0.0.1', 1);
+  const states = () => [one, two].map((node) => node.primary?.linkUp);
+  bench.advance(1900);
+  expect(states()).toEqual([false, false]);
+  bench.advance(200);
+  expect(states()).toEqual([true, true]);
+  for (const node of [one, two]) {
+    promote(node);
+    node.replication.id = 'x';
+  }
+  primary.settings['repl-diskless-sync-max-replicas'] = 2;
+  for (const node of [one, two]) replicateFrom(node, '127.0.0.1', 1);
+  bench.advance(10);
+  expect(states()).toEqual([true, true]);
+});
+
+test('the link to the primary is a client like others: listed, counted, and dialled again when killed', () => {
+  const bench = new Bench();
+  const [primary, replica] = [bench.node(1), bench.node(2)];
+  replicateFrom(replica, '127.0.0.1', 1);
+  bench.advance(10);
+  write(primary, 'SET', 'k', '1');
+  bench.advance(10);
+  expect(everyClient(replica).map(describeClient)).toEqual([
+    expect.stringMatching(/^id=\d+ addr=127\.0\.0\.1:1 .* flags=M db=3 .* cmd=set user=\(superuser\) /),
+  ]);
+  expect(typeOfClient(everyClient(replica)[0] as Client)).toBe('master');
+  expect(info(replica, ['clients'])).toContain('connected_clients:1\r\n');
+  expect(info(primary, ['clients'])).toContain('connected_clients:0\r\n');
+  write(replica, 'CLIENT', 'KILL', 'TYPE', 'master');
+  expect([replica.primary?.linkUp, everyClient(replica)]).toEqual([false, []]);
+  bench.advance(10);
+  expect([replica.primary?.linkUp, primary.replication.counters.partial]).toEqual([true, 1]);
 });
