@@ -10,10 +10,11 @@ import { type LogLevel, Server } from '../server/server.ts';
 import { parameters, type Settings } from '../server/settings.ts';
 import { Listener } from '../server/tcp.ts';
 import { type ConnectorClass, connectorFor } from './connector.ts';
-import { type DumpEntry, dump, type Seed, seed } from './dataset.ts';
+import { type DumpEntry, dump, type Seed } from './dataset.ts';
 import { type Interception, Interceptor, type Intervention, type RequestFilter } from './interceptor.ts';
 import { ScriptRegistry } from './native-scripts.ts';
 import { badOption, checkInteger, checkNames, checkString } from './options.ts';
+import { seed } from './seed.ts';
 
 /** How to start a server. */
 export interface StartOptions {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { type DumpEntry, startServer } from '../../index.ts';
+import { type DumpEntry, type Seed, startServer } from '../../index.ts';
 
 const bytes = Buffer.from([0xff, 0x00, 0xfe]);
 
@@ -40,6 +40,30 @@ test('what was seeded comes back from a dump, bytes that are no UTF-8 as Buffers
   expect(() => twin.seed([{ key: 's', type: 'stream', value: backwards }])).toThrow('ascending ids');
   twin.flush();
   expect(twin.dump()).toEqual([]);
+});
+
+test.each<[what: string, seed: unknown]>([
+  ['a number', 5],
+  ['a string', 'x'],
+  ['null', null],
+  ['a boolean as a value', { a: true }],
+  ['null as a value', { a: null }],
+  ['an empty list', { a: [] }],
+  ['an empty set', { a: new Set() }],
+  ['a list of objects', { a: [{}] }],
+  ['no entry', [null]],
+  ['an entry without a key', [{ type: 'string', value: 'v' }]],
+  ['an entry of no known type', [{ key: 'k', type: 'tree', value: ['v'] }]],
+  ['a database that is not there', [{ db: 16, key: 'k', type: 'string', value: 'v' }]],
+  ['a hash of single words', [{ key: 'k', type: 'hash', value: [['field']] }]],
+  ['a score that is no number', [{ key: 'k', type: 'zset', value: [['m', Number.NaN]] }]],
+  ['a time in words', [{ key: 'k', type: 'string', value: 'v', expiresAt: 'soon' }]],
+])('a seed that is %s, or holds it, is refused whole', async (_what, wrong) => {
+  await using server = await startServer();
+  const fine = { key: 'fine', type: 'string', value: 'v' };
+  const seed = Array.isArray(wrong) ? [fine, ...wrong] : wrong;
+  expect(() => server.seed(seed as Seed)).toThrow(/^lostlock: option seed is .*; allowed: /s);
+  expect(server.dump()).toEqual([]);
 });
 
 test('names that JavaScript objects reserve are keys like any other', async () => {
