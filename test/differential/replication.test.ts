@@ -1,75 +1,10 @@
 /** Pairs of lostlock and redis-server in every combination tell the same story of FAILOVER, chains, resyncs and refusals. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { Redis } from 'ioredis';
-import { afterEach, describe, expect, test } from 'vitest';
-import { startServer } from '../../index.ts';
-import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
+import { describe, expect, test } from 'vitest';
+import { cleanups, type Kind, Node, start } from '../support/nodes.ts';
+import { hasRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
-
-const cleanups: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
-  for (const clean of cleanups.splice(0).reverse()) await clean();
-});
-
-type Kind = 'lostlock' | 'redis';
-
-/** A node of either kind, and what is asked of it. */
-class Node {
-  readonly port: number;
-  readonly redis: Redis;
-
-  constructor(port: number) {
-    this.port = port;
-    this.redis = new Redis(port, '127.0.0.1', { protocol: 2 });
-    this.redis.on('error', () => {});
-    cleanups.push(() => this.redis.disconnect());
-  }
-
-  async ask(...words: (string | Buffer)[]): Promise<unknown> {
-    const [name = '', ...args] = words;
-    return this.redis.call(String(name), args).catch((error: Error) => error.message);
-  }
-
-  /** Fields of INFO replication, or of the section named. */
-  async fields(names: readonly string[], section = 'replication'): Promise<Record<string, string>> {
-    const text = String(await this.ask('INFO', section));
-    const found = [...text.matchAll(/^(\w+):(.*)\r$/gm)].map(([, name = '', value = '']) => [name, value]);
-    return Object.fromEntries(found.filter(([name = '']) => names.includes(name)));
-  }
-
-  async field(name: string, section?: string): Promise<string | undefined> {
-    return (await this.fields([name], section))[name];
-  }
-
-  async follow(primary: Node): Promise<void> {
-    expect(await this.ask('REPLICAOF', '127.0.0.1', String(primary.port))).toBe('OK');
-    await until(async () => (await this.field('master_link_status')) === 'up', { what: 'the link' });
-  }
-
-  /** The primary's stream has arrived. */
-  async caughtUp(primary: Node): Promise<void> {
-    await until(
-      async () =>
-        (await this.field('master_repl_offset')) === (await primary.field('master_repl_offset')) &&
-        (await this.field('master_replid')) === (await primary.field('master_replid')),
-      { what: 'the stream' },
-    );
-  }
-}
-
-async function start(kind: Kind, settings: Record<string, number> = {}): Promise<Node> {
-  if (kind === 'lostlock') {
-    const server = await startServer({ settings });
-    cleanups.push(() => server.stop());
-    return new Node(server.port);
-  }
-  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const server = await startRedisServer({ tcp: true, args: ['--repl-diskless-sync-delay', '0', ...args] });
-  cleanups.push(() => server.stop());
-  return new Node(server.port);
-}
 
 const PAIRS: [Kind, Kind][] = [
   ['lostlock', 'lostlock'],

@@ -165,6 +165,34 @@ safe('S43 a switch-over under CLIENT PAUSE WRITE, at equal offsets, loses nothin
   return { fired: counted > 0, violated: lost || ahead };
 });
 
+always('S43 the command FAILOVER hands the role over, and nothing is lost', {}, async (scene) => {
+  const { pair } = scene;
+  const [old, fresh] = pair.nodes as [LabNode, LabNode];
+  const [a, operator] = [await scene.clientOf(old, 'A'), await scene.clientOf(old, 'operator')];
+  await Promise.all([a.ping(), operator.ping()]);
+  let [counted, refusals] = [0, 0];
+  const count = async () => {
+    while (refusals === 0) {
+      counted = await a.incr('n').catch((error: Error) => {
+        refusals++;
+        expect(error.message).toMatch(/^READONLY/);
+        return counted;
+      });
+      await scene.pause(8);
+    }
+  };
+  const counting = count();
+  await scene.pause(400, 200);
+  expect(await operator.call('FAILOVER', 'TIMEOUT', 10_000)).toBe('OK');
+  await counting;
+  while (old.server.primary?.linkUp !== true) await scene.world.advance(10);
+  expect([old.server.role, fresh.server.role]).toEqual(['replica', 'primary']);
+  expect(counted).toBeGreaterThan(0);
+  expect([stored(fresh, 'n'), stored(old, 'n')]).toEqual([String(counted), String(counted)]);
+  expect(fresh.server.replication.counters).toMatchObject({ full: 0, partial: 1 });
+  for (const client of [a, operator]) client.disconnect();
+});
+
 always(
   'S44 the old primary, which is ahead, gets no partial resync but everything anew',
   {},

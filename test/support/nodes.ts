@@ -1,0 +1,117 @@
+/** Nodes of lostlock and of redis-server, asked and followed alike. */
+import { createServer, connect as dial, type Server, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
+import { afterEach, expect } from 'vitest';
+import { startServer } from '../../index.ts';
+import { RealLane } from '../../lab/real-lane.ts';
+import { startRedisServer } from './redis-server.ts';
+import { until } from './until.ts';
+
+/** What ends with the test. */
+export const cleanups: (() => Promise<unknown> | unknown)[] = [];
+
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+export type Kind = 'lostlock' | 'redis';
+
+/** A node of either kind, and what is asked of it. */
+export class Node {
+  readonly port: number;
+  readonly redis: Redis;
+  /** Ends the process, where this is who started it. */
+  readonly stop: () => Promise<unknown>;
+
+  constructor(port: number, stop: () => Promise<unknown> = async () => {}) {
+    this.port = port;
+    this.stop = stop;
+    this.redis = new Redis(port, '127.0.0.1', { protocol: 2 });
+    this.redis.on('error', () => {});
+    cleanups.push(() => this.redis.disconnect());
+  }
+
+  async ask(...words: (string | Buffer)[]): Promise<unknown> {
+    const [name = '', ...args] = words;
+    return this.redis.call(String(name), args).catch((error: Error) => error.message);
+  }
+
+  /** Fields of INFO replication, or of the section named. */
+  async fields(names: readonly string[], section = 'replication'): Promise<Record<string, string>> {
+    const text = String(await this.ask('INFO', section));
+    const found = [...text.matchAll(/^(\w+):(.*)\r$/gm)].map(([, name = '', value = '']) => [name, value]);
+    return Object.fromEntries(found.filter(([name = '']) => names.includes(name)));
+  }
+
+  async field(name: string, section?: string): Promise<string | undefined> {
+    return (await this.fields([name], section))[name];
+  }
+
+  async follow(primary: { readonly port: number }): Promise<void> {
+    expect(await this.ask('REPLICAOF', '127.0.0.1', String(primary.port))).toBe('OK');
+    await until(async () => (await this.field('master_link_status')) === 'up', { what: 'the link' });
+  }
+
+  /** The primary's stream has arrived. */
+  async caughtUp(primary: Node): Promise<void> {
+    await until(
+      async () =>
+        (await this.field('master_repl_offset')) === (await primary.field('master_repl_offset')) &&
+        (await this.field('master_replid')) === (await primary.field('master_replid')),
+      { what: 'the stream' },
+    );
+  }
+}
+
+/** Starts a node, which ends with the test. */
+export async function start(kind: Kind, settings: Record<string, number> = {}): Promise<Node> {
+  if (kind === 'lostlock') {
+    const server = await startServer({ settings });
+    cleanups.push(() => server.stop());
+    return new Node(server.port, () => server.stop());
+  }
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const server = await startRedisServer({ tcp: true, args: ['--repl-diskless-sync-delay', '0', ...args] });
+  cleanups.push(() => server.stop());
+  return new Node(server.port, () => server.stop());
+}
+
+/** Stands before a primary: what a replica gets from it, and says to it, can be held. */
+export class HeldLink {
+  readonly commands = new RealLane('primary', 'replica', Math.random);
+  readonly acks = new RealLane('replica', 'primary', Math.random);
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  port = 0;
+
+  constructor(target: number) {
+    this.#server = createServer((near) => {
+      const far = dial(target, '127.0.0.1');
+      const lead = (from: Socket, to: Socket, lane: RealLane): void => {
+        this.#sockets.add(from);
+        from.on('error', () => from.destroy());
+        from.on('data', (chunk) => lane.pass(chunk, (content) => void to.write(content as Uint8Array)));
+        from.on('close', () => to.destroy());
+      };
+      lead(far, near, this.commands);
+      lead(near, far, this.acks);
+    });
+  }
+
+  /** Breaks the connections; they may be dialled again. */
+  reset(): void {
+    for (const lane of [this.commands, this.acks]) lane.clear();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async listen(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    const address = this.#server.address();
+    this.port = typeof address === 'object' && address !== null ? address.port : 0;
+    cleanups.push(() => {
+      this.#server.close();
+      this.reset();
+    });
+    return this;
+  }
+}
