@@ -82,7 +82,7 @@ function encodeLeaf(reply: Leaf, protocol: 2 | 3): Bytes {
   }
   if (reply instanceof NullArray) return protocol === 2 ? '*-1\r\n' : '_\r\n';
   if (reply instanceof Double) {
-    const text = formatDouble(reply.value);
+    const text = reply.text ?? formatDouble(reply.value);
     return protocol === 2 ? encodeBulk(text) : `,${text}\r\n`;
   }
   if (reply instanceof BigNumber) return protocol === 2 ? encodeBulk(reply.digits) : `(${reply.digits}\r\n`;

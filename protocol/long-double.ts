@@ -35,6 +35,17 @@ export function parseLongDouble(text: Bytes): LongDouble | undefined {
   return value;
 }
 
+/** A finite double, exactly. */
+export function longDoubleOf(value: number): LongDouble {
+  let exponent = 0;
+  let mantissa = value;
+  while (!Number.isInteger(mantissa)) {
+    mantissa *= 2;
+    exponent--;
+  }
+  return { mantissa: BigInt(mantissa), exponent };
+}
+
 /** The sum, rounded once; undefined when it is infinite or no number. */
 export function addLongDoubles(a: LongDouble, b: LongDouble): LongDouble | undefined {
   if (typeof a === 'string' || typeof b === 'string') return undefined;

@@ -25,8 +25,11 @@ export class ReplyError extends Error {
 /** A floating point number: a bulk string in RESP2, `,` in RESP3. */
 export class Double {
   readonly value: number;
-  constructor(value: number) {
+  /** How it is printed, where that is not with 17 significant digits. */
+  readonly text: Bytes | undefined;
+  constructor(value: number, text?: Bytes) {
     this.value = value;
+    this.text = text;
   }
 }
 

@@ -50,7 +50,7 @@ function listToLua(items: readonly Reply[], protocol: 2 | 3): LuaTable {
 
 /** RESP3's types as RESP2 shows them. */
 function olderToLua(reply: Reply): LuaValue {
-  if (reply instanceof Double) return formatDouble(reply.value);
+  if (reply instanceof Double) return reply.text ?? formatDouble(reply.value);
   if (reply instanceof Verbatim) return reply.text;
   if (reply instanceof BigNumber) return reply.digits;
   return listToLua((reply as MapReply).items, 2);

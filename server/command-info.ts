@@ -1,5 +1,5 @@
 /** What COMMAND tells of a table entry: flags, ACL categories, key specifications, documentation. */
-import { asciiLower, type Bytes, parseSafeInteger } from '../protocol/bytes.ts';
+import { asciiLower, asciiUpper, type Bytes, cString, parseSafeInteger } from '../protocol/bytes.ts';
 import { MapReply, type Reply, SetReply, SimpleString } from '../protocol/reply.ts';
 import type { Command, Flag, Group, KeySpec } from './command.ts';
 
@@ -154,8 +154,21 @@ export function findKeys(command: Command, argv: readonly Bytes[]): FoundKey[] |
   return found;
 }
 
-function positionsOf({ begin, find }: KeySpec, argv: readonly Bytes[]): number[] | undefined {
-  if (typeof begin !== 'number' || find === 'unknown') return [];
+/** Where a spec's keys begin; undefined for those that it does not tell, or whose keyword is missing. */
+function beginOf(begin: KeySpec['begin'], argv: readonly Bytes[]): number | undefined {
+  if (typeof begin === 'number') return begin;
+  if (begin === 'unknown') return undefined;
+  const last = argv.length - 1;
+  const at = argv.findIndex(
+    (word, i) => i >= begin.from && i < last && asciiUpper(cString(word)) === begin.keyword,
+  );
+  return at < 0 ? undefined : at + 1;
+}
+
+function positionsOf(spec: KeySpec, argv: readonly Bytes[]): number[] | undefined {
+  const { find } = spec;
+  const begin = beginOf(spec.begin, argv);
+  if (begin === undefined || find === 'unknown') return [];
   const positions: number[] = [];
   if ('last' in find) {
     let last = find.last >= 0 ? begin + find.last : argv.length + find.last;

@@ -13,6 +13,8 @@ import { debugCommands } from './debug.ts';
 import { dumpCommands } from './dump.ts';
 import { expiryCommands } from './expiry.ts';
 import { genericCommands } from './generic.ts';
+import { geoCommands } from './geo.ts';
+import { geoSearchCommands } from './geo-search.ts';
 import { hashCommands } from './hash.ts';
 import { hyperloglogCommands } from './hyperloglog.ts';
 import { directListCommands } from './list.ts';
@@ -61,6 +63,8 @@ export const allCommands: readonly Command[] = [
   ...bitmapCommands,
   ...bitfieldCommands,
   ...hyperloglogCommands,
+  ...geoCommands,
+  ...geoSearchCommands,
   ...counterCommands,
   ...lockCommands,
   ...genericCommands,

@@ -1,0 +1,124 @@
+/**
+ * The sort that Redis uses where only some of the sorted items are wanted: Bentley and McIlroy's quicksort, leaving the
+ * other parts as they are. It is not stable: items that compare equal come out in this very order.
+ */
+
+type Compare<T> = (a: T, b: T) => number;
+
+const INSERTION_MAX = 7;
+const NINTHER_MIN = 40;
+
+/** Sorts in place so that the items from `first` to `last`, inclusive, are what a full sort puts there. */
+export function sortPart<T>(items: T[], compare: Compare<T>, first: number, last: number): void {
+  new Sorter(items, compare, first, last).sort(0, items.length);
+}
+
+class Sorter<T> {
+  readonly #items: T[];
+  readonly #compare: Compare<T>;
+  readonly #first: number;
+  readonly #last: number;
+
+  constructor(items: T[], compare: Compare<T>, first: number, last: number) {
+    this.#items = items;
+    this.#compare = compare;
+    this.#first = first;
+    this.#last = last;
+  }
+
+  /** Sorts `count` items from `from` on. */
+  sort(from: number, count: number): void {
+    let [start, n] = [from, count];
+    for (;;) {
+      if (n < INSERTION_MAX) return this.#insertionSort(start, n);
+      this.#swap(start, this.#pivot(start, n));
+      const parts = this.#partition(start, n);
+      if (parts === undefined) return this.#insertionSort(start, n);
+      const [smaller, larger] = parts;
+      if (smaller > 1 && this.#wanted(start, smaller)) this.sort(start, smaller);
+      if (larger <= 1 || !this.#wanted(start + n - larger, larger)) return;
+      start += n - larger;
+      n = larger;
+    }
+  }
+
+  #wanted(start: number, count: number): boolean {
+    return this.#last >= start && this.#first < start + count;
+  }
+
+  #order(a: number, b: number): number {
+    return this.#compare(this.#items[a]!, this.#items[b]!);
+  }
+
+  #swap(a: number, b: number): void {
+    const items = this.#items;
+    [items[a], items[b]] = [items[b]!, items[a]!];
+  }
+
+  #swapRuns(a: number, b: number, count: number): void {
+    for (let i = 0; i < count; i++) this.#swap(a + i, b + i);
+  }
+
+  #insertionSort(start: number, n: number): void {
+    for (let i = start + 1; i < start + n; i++) {
+      for (let at = i; at > start && this.#order(at - 1, at) > 0; at--) this.#swap(at, at - 1);
+    }
+  }
+
+  #pivot(start: number, n: number): number {
+    let low = start;
+    let middle = start + Math.floor(n / 2);
+    let high = start + n - 1;
+    if (n === INSERTION_MAX) return middle;
+    if (n > NINTHER_MIN) {
+      const eighth = Math.floor(n / 8);
+      low = this.#median(low, low + eighth, low + 2 * eighth);
+      middle = this.#median(middle - eighth, middle, middle + eighth);
+      high = this.#median(high - 2 * eighth, high - eighth, high);
+    }
+    return this.#median(low, middle, high);
+  }
+
+  #median(a: number, b: number, c: number): number {
+    if (this.#order(a, b) < 0) {
+      if (this.#order(b, c) < 0) return b;
+      return this.#order(a, c) < 0 ? c : a;
+    }
+    if (this.#order(b, c) > 0) return b;
+    return this.#order(a, c) < 0 ? a : c;
+  }
+
+  /** Splits around the first item; how many are smaller and how many larger. undefined: nothing had to move. */
+  #partition(start: number, n: number): readonly [smaller: number, larger: number] | undefined {
+    let moved = false;
+    let equalLow = start + 1;
+    let low = start + 1;
+    let high = start + n - 1;
+    let equalHigh = high;
+    const setAside = (a: number, b: number): void => {
+      moved = true;
+      this.#swap(a, b);
+    };
+    for (;;) {
+      for (let order = 0; low <= high; low++) {
+        order = this.#order(low, start);
+        if (order > 0) break;
+        if (order === 0) setAside(equalLow++, low);
+      }
+      for (let order = 0; low <= high; high--) {
+        order = this.#order(high, start);
+        if (order < 0) break;
+        if (order === 0) setAside(high, equalHigh--);
+      }
+      if (low > high) break;
+      setAside(low++, high--);
+    }
+    if (!moved) return undefined;
+    const end = start + n;
+    const left = Math.min(equalLow - start, low - equalLow);
+    this.#swapRuns(start, low - left, left);
+    const right = Math.min(equalHigh - high, end - equalHigh - 1);
+    this.#swapRuns(low, end - right, right);
+    return [low - equalLow, equalHigh - high];
+  }
+}
