@@ -149,7 +149,8 @@ export function findKeys(command: Command, argv: readonly Bytes[]): FoundKey[] |
   for (const spec of specs) {
     const positions = positionsOf(spec, argv);
     if (positions === undefined) return command.spec.flags.includes('no_mandatory_keys') ? [] : undefined;
-    for (const at of positions) found.push({ at, flags: spec.flags });
+    const flags = command.spec.keyFlags?.(argv) ?? spec.flags;
+    for (const at of positions) found.push({ at, flags });
   }
   return found;
 }

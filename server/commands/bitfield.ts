@@ -166,6 +166,17 @@ function bitfield(client: Client, argv: readonly Bytes[], readOnly: boolean): Re
   return replies;
 }
 
+/** Whether a request only reads is told by its words, wrong ones included. */
+function keyFlags(argv: readonly Bytes[]): string {
+  for (let at = 2; at < argv.length; at++) {
+    const kind = asciiUpper(argv[at]!);
+    const operands = OPERANDS.get(kind) ?? Infinity;
+    if (operands > argv.length - at - 1 || kind === 'SET' || kind === 'INCRBY') return 'RW ACCESS UPDATE';
+    at += operands;
+  }
+  return 'RO ACCESS';
+}
+
 export const bitfieldCommands = defineCommands('bitmap', {
   bitfield: {
     summary: 'Reads, sets and adds to integers of any width within a string.',
@@ -174,6 +185,7 @@ export const bitfieldCommands = defineCommands('bitmap', {
     arity: -2,
     flags: ['write', 'denyoom'],
     keys: key('RW ACCESS UPDATE VARIABLE_FLAGS'),
+    keyFlags,
     run: (client, argv) => bitfield(client, argv, false),
   },
   bitfield_ro: {

@@ -1,6 +1,6 @@
 /** What commands on places share: reading coordinates, units and distances, and printing them. */
 import { LATITUDE_MAX, LONGITUDE_MAX, type Place } from '../../keyspace/geohash.ts';
-import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
+import { asciiLower, type Bytes, parseDouble } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { formatLongDouble, longDoubleOf } from '../../protocol/long-double.ts';
 import { Double, type Reply } from '../../protocol/reply.ts';
@@ -37,7 +37,9 @@ export function placeFrom(longitudeText: Bytes, latitudeText: Bytes): Place {
 
 /** A coordinate with up to 17 decimals. */
 function coordinate(value: number): Double {
-  return new Double(value, formatLongDouble(longDoubleOf(value)));
+  const text = formatLongDouble(longDoubleOf(value));
+  // A script reads the number from these digits.
+  return new Double(parseDouble(text) ?? value, text);
 }
 
 export function placeReply({ longitude, latitude }: Place): Reply {

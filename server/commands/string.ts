@@ -156,6 +156,8 @@ export const stringCommands = defineCommands('string', {
     arity: -3,
     flags: ['write', 'denyoom'],
     keys: key('RW ACCESS UPDATE VARIABLE_FLAGS'),
+    keyFlags: (argv) =>
+      argv.slice(3).some((word) => asciiUpper(word) === 'GET') ? 'RW ACCESS UPDATE' : 'OW UPDATE',
     run: set,
   },
   getset: {

@@ -146,4 +146,6 @@ export const prose: readonly string[] = [
   "Lua: strings of 512 MB and more, tables of more than 67 million entries: Redis: taken from memory; here: `not enough memory` (JavaScript's longest string is 512 MB).",
   "Lua: chains of more than 1,000 operators or 200 suffixes (`a.b.c…`) in one expression: Redis: compiled; here: `chunk has too many syntax levels` (JavaScript's parser recurses).",
   'Lua: `string.dump`: Redis: bytecode, which Redis does not load; here: `unable to dump given function` (there is no bytecode).',
+  "Distances between places: Redis: C's sine and arc sine, which miss the nearest double in one case per thousand; here: always the nearest (four decimals are the same; GEOSEARCHSTORE with STOREDIST may show the 17th digit).",
+  'PFADD to a HyperLogLog whose last run is cut off: Redis: goes on with what lies behind it in memory; here: `INVALIDOBJ` (nothing can be known of it).',
 ];
