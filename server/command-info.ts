@@ -141,16 +141,16 @@ export interface FoundKey {
 /** Where the keys of a request are; undefined when the request does not fit the specs. */
 export function findKeys(command: Command, argv: readonly Bytes[]): FoundKey[] | undefined {
   const specs = command.spec.keys ?? [];
+  const known = command.spec.getFlags?.(argv);
   if (command.spec.getKeys !== undefined) {
-    const flags = specs[0]?.flags ?? 'RW';
+    const flags = known ?? specs[0]?.flags ?? 'RW';
     return command.spec.getKeys(argv).map((at) => ({ at, flags }));
   }
   const found: FoundKey[] = [];
   for (const spec of specs) {
     const positions = positionsOf(spec, argv);
     if (positions === undefined) return command.spec.flags.includes('no_mandatory_keys') ? [] : undefined;
-    const flags = command.spec.keyFlags?.(argv) ?? spec.flags;
-    for (const at of positions) found.push({ at, flags });
+    for (const at of positions) found.push({ at, flags: known ?? spec.flags });
   }
   return found;
 }

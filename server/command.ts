@@ -135,8 +135,8 @@ export interface CommandSpec<A extends number> {
   readonly tips?: readonly string[];
   /** Finds the keys of one request where the specs cannot; positions within argv. */
   getKeys?(argv: readonly Bytes[]): number[];
-  /** What one request does with its keys, where that depends on its words. */
-  keyFlags?(argv: readonly Bytes[]): string;
+  /** What one request does with its keys, where the specs say that it depends. */
+  getFlags?(argv: readonly Bytes[]): string;
   /** Validates, then acts. undefined: the reply comes later (blocked) or has been sent by other means. */
   run(client: Client, argv: Argv<A>): Reply | undefined;
 }

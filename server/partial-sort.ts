@@ -30,10 +30,11 @@ class Sorter<T> {
   sort(from: number, count: number): void {
     let [start, n] = [from, count];
     for (;;) {
-      if (n < INSERTION_MAX) return this.#insertionSort(start, n);
-      this.#swap(start, this.#pivot(start, n));
-      const parts = this.#partition(start, n);
-      if (parts === undefined) return this.#insertionSort(start, n);
+      const parts = n < INSERTION_MAX ? undefined : this.#partition(start, n);
+      if (parts === undefined) {
+        this.#insertionSort(start, n);
+        return;
+      }
       const [smaller, larger] = parts;
       if (smaller > 1 && this.#wanted(start, smaller)) this.sort(start, smaller);
       if (larger <= 1 || !this.#wanted(start + n - larger, larger)) return;
@@ -88,8 +89,9 @@ class Sorter<T> {
     return this.#order(a, c) < 0 ? a : c;
   }
 
-  /** Splits around the first item; how many are smaller and how many larger. undefined: nothing had to move. */
+  /** Splits around one item; how many are smaller and how many larger. undefined: nothing had to move. */
   #partition(start: number, n: number): readonly [smaller: number, larger: number] | undefined {
+    this.#swap(start, this.#pivot(start, n));
     let moved = false;
     let equalLow = start + 1;
     let low = start + 1;

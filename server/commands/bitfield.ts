@@ -166,15 +166,18 @@ function bitfield(client: Client, argv: readonly Bytes[], readOnly: boolean): Re
   return replies;
 }
 
-/** Whether a request only reads is told by its words, wrong ones included. */
-function keyFlags(argv: readonly Bytes[]): string {
-  for (let at = 2; at < argv.length; at++) {
-    const kind = asciiUpper(argv[at]!);
-    const operands = OPERANDS.get(kind) ?? Infinity;
-    if (operands > argv.length - at - 1 || kind === 'SET' || kind === 'INCRBY') return 'RW ACCESS UPDATE';
-    at += operands;
+/** How many words each subcommand takes that changes nothing. */
+const READING: Readonly<Record<string, number>> = { GET: 2, OVERFLOW: 1 };
+
+/** Whether a request is sure to write nothing; one that is not understood may. */
+function onlyReads(argv: readonly Bytes[]): boolean {
+  let at = 2;
+  while (at < argv.length) {
+    const words = READING[asciiUpper(argv[at]!)];
+    if (words === undefined) return false;
+    at += words + 1;
   }
-  return 'RO ACCESS';
+  return at === argv.length;
 }
 
 export const bitfieldCommands = defineCommands('bitmap', {
@@ -185,7 +188,7 @@ export const bitfieldCommands = defineCommands('bitmap', {
     arity: -2,
     flags: ['write', 'denyoom'],
     keys: key('RW ACCESS UPDATE VARIABLE_FLAGS'),
-    keyFlags,
+    getFlags: (argv) => (onlyReads(argv) ? 'RO ACCESS' : 'RW ACCESS UPDATE'),
     run: (client, argv) => bitfield(client, argv, false),
   },
   bitfield_ro: {

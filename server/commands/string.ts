@@ -156,7 +156,7 @@ export const stringCommands = defineCommands('string', {
     arity: -3,
     flags: ['write', 'denyoom'],
     keys: key('RW ACCESS UPDATE VARIABLE_FLAGS'),
-    keyFlags: (argv) =>
+    getFlags: (argv) =>
       argv.slice(3).some((word) => asciiUpper(word) === 'GET') ? 'RW ACCESS UPDATE' : 'OW UPDATE',
     run: set,
   },
