@@ -37,7 +37,7 @@ export class Expiry {
   /** Takes the policy that the node's role and CLIENT PAUSE call for: only a primary deletes, and not while paused. */
   follow(): void {
     const { world, primary, state } = this.#server;
-    world.expiryPolicy = primary !== undefined ? 'hide' : (state & GATE_PAUSED) !== 0 ? 'keep' : 'delete';
+    world.expiryPolicy = primary !== undefined || (state & GATE_PAUSED) !== 0 ? 'hide' : 'delete';
     if (world.expiryPolicy !== 'delete') this.cancel();
   }
 
