@@ -29,11 +29,11 @@ export class StreamGroup {
   /** The last id delivered to any consumer. */
   lastId: StreamId;
   /** How many entries of the stream's whole life were delivered, where that is known. */
-  entriesRead: number | undefined;
+  entriesRead: bigint | undefined;
   readonly pending: OrderedMap<Pending> = orderedMap();
   readonly consumers = new Map<Bytes, StreamConsumer>();
 
-  constructor(name: Bytes, lastId: StreamId, entriesRead: number | undefined) {
+  constructor(name: Bytes, lastId: StreamId, entriesRead: bigint | undefined) {
     this.name = name;
     this.lastId = lastId;
     this.entriesRead = entriesRead;

@@ -1,5 +1,5 @@
 /** The ids of stream entries: milliseconds and a sequence number, 64 bits each. */
-import { type Bytes, type Millis, narrow } from '../protocol/bytes.ts';
+import { type Bytes, cString, type Millis, narrow } from '../protocol/bytes.ts';
 
 /** An id as one number of 128 bits, milliseconds above: ids compare as numbers do. */
 export type StreamId = bigint;
@@ -46,7 +46,7 @@ export interface IdParts {
  * and '$' are the caller's).
  */
 export function parseIdParts(text: Bytes, missing: bigint): IdParts | undefined {
-  const parts = text.length > TEXT_MAX ? null : ID.exec(text);
+  const parts = text.length > TEXT_MAX ? null : ID.exec(cString(text));
   if (parts === null) return undefined;
   const [, first, second, star] = parts;
   const ms = BigInt(first!);

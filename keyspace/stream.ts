@@ -19,6 +19,11 @@ export interface TrimOptions {
   readonly limit?: number;
 }
 
+/** A count of entries as Redis keeps it, 64 bits with a sign: beyond the greatest it goes on from the least. */
+function counted(count: bigint): bigint {
+  return BigInt.asIntN(64, count);
+}
+
 export class StreamValue {
   readonly type = 'stream';
   /** The last id ever added, or set by XSETID. */
@@ -28,7 +33,7 @@ export class StreamValue {
   /** The greatest id that XDEL deleted. */
   maxDeletedId: StreamId = MIN_ID;
   /** How many entries were ever added. */
-  entriesAdded = 0;
+  entriesAdded = 0n;
   readonly groups = new Map<Bytes, StreamGroup>();
   #nodes = new Denque<StreamNode>();
   #length = 0;
@@ -73,7 +78,7 @@ export class StreamValue {
     node.append({ id, fields });
     this.#bytes += node.bytes - before;
     this.#length++;
-    this.entriesAdded++;
+    this.entriesAdded = counted(this.entriesAdded + 1n);
     this.lastId = id;
     if (this.#length === 1) this.firstId = id;
   }
@@ -157,7 +162,7 @@ export class StreamValue {
   }
 
   /** A new consumer group; undefined when the name is taken. */
-  createGroup(name: Bytes, lastId: StreamId, entriesRead?: number): StreamGroup | undefined {
+  createGroup(name: Bytes, lastId: StreamId, entriesRead?: bigint): StreamGroup | undefined {
     if (this.groups.has(name)) return undefined;
     const group = new StreamGroup(name, lastId, entriesRead);
     this.groups.set(name, group);
@@ -172,17 +177,18 @@ export class StreamValue {
   /** Moves a group's position to an entry it is about to deliver, and keeps count of what it has read. */
   advance(group: StreamGroup, id: StreamId): void {
     if (id <= group.lastId) return;
-    if (group.entriesRead !== undefined && !this.hasTombstones(id)) group.entriesRead++;
-    else if (this.entriesAdded > 0) group.entriesRead = this.entriesReadUpTo(id);
+    if (group.entriesRead !== undefined && !this.hasTombstones(id))
+      group.entriesRead = counted(group.entriesRead + 1n);
+    else if (this.entriesAdded !== 0n) group.entriesRead = this.entriesReadUpTo(id);
     group.lastId = id;
   }
 
   /** How many entries a group still has to read; undefined where deletions make it unknowable. */
-  lag(group: StreamGroup): number | undefined {
-    if (this.entriesAdded === 0) return 0;
+  lag(group: StreamGroup): bigint | undefined {
+    if (this.entriesAdded === 0n) return 0n;
     const known = group.entriesRead !== undefined && !this.hasTombstones(group.lastId);
     const read = known ? group.entriesRead : this.entriesReadUpTo(group.lastId);
-    return read === undefined ? undefined : this.entriesAdded - read;
+    return read === undefined ? undefined : counted(this.entriesAdded - read);
   }
 
   /** True when XDEL may have deleted an entry at or after the id, and not just before the first one left. */
@@ -192,14 +198,14 @@ export class StreamValue {
   }
 
   /** How many entries were ever added up to an id; undefined where that cannot be known. */
-  entriesReadUpTo(id: StreamId): number | undefined {
-    if (this.entriesAdded === 0) return 0;
+  entriesReadUpTo(id: StreamId): bigint | undefined {
+    if (this.entriesAdded === 0n) return 0n;
     if (this.#length === 0 && id <= this.lastId) return this.entriesAdded;
     if (id === this.lastId) return this.entriesAdded;
     if (id > this.lastId) return undefined;
     if (this.maxDeletedId === MIN_ID || this.maxDeletedId < this.firstId) {
-      if (id < this.firstId) return this.entriesAdded - this.#length;
-      if (id === this.firstId) return this.entriesAdded - this.#length + 1;
+      if (id < this.firstId) return counted(this.entriesAdded - BigInt(this.#length));
+      if (id === this.firstId) return counted(this.entriesAdded - BigInt(this.#length) + 1n);
     }
     return undefined;
   }

@@ -154,10 +154,9 @@ export class Blocking {
     this.#ready.push({ db, key });
   }
 
-  /** Signals every key that somebody waits for in the database (SWAPDB, a new dataset). */
+  /** Signals every key that somebody waits for in the database (FLUSHDB, SWAPDB, a new dataset). */
   signalAll(db: Keyspace): void {
-    for (const key of this.#waiting.get(db)?.keys() ?? [])
-      if (db.peek(key) !== undefined) this.signal(db, key);
+    for (const key of this.#waiting.get(db)?.keys() ?? []) this.signal(db, key);
   }
 
   get hasReady(): boolean {

@@ -174,6 +174,8 @@ function positionsOf(spec: KeySpec, argv: readonly Bytes[]): number[] | undefine
   if ('last' in find) {
     let last = find.last >= 0 ? begin + find.last : argv.length + find.last;
     if (find.limit > 1) last = begin + Math.floor((argv.length - begin) / find.limit) - 1;
+    // Words that a request may do without, as PFMERGE's sources, make it one that Redis finds no keys in.
+    if (last < begin) return undefined;
     for (let at = begin; at <= last && at < argv.length; at += find.step) positions.push(at);
     return positions;
   }

@@ -28,7 +28,7 @@ export function writeStream(out: RdbWriter, stream: StreamValue): void {
   writeId(out, stream.lastId);
   writeId(out, stream.firstId);
   writeId(out, stream.maxDeletedId);
-  out.size(stream.entriesAdded);
+  out.size(BigInt.asUintN(64, stream.entriesAdded));
   const groups = stream.sortedGroups();
   out.size(groups.length);
   for (const group of groups) writeGroup(out, group);
@@ -42,7 +42,7 @@ function writeId(out: RdbWriter, id: StreamId): void {
 function writeGroup(out: RdbWriter, group: StreamGroup): void {
   out.string(group.name);
   writeId(out, group.lastId);
-  out.size(group.entriesRead ?? UNKNOWN);
+  out.size(group.entriesRead === undefined ? UNKNOWN : BigInt.asUintN(64, group.entriesRead));
   out.size(group.pending.size);
   for (const { id, deliveredAt, deliveries } of group.pending.values()) {
     out.raw(idBytes(id));
@@ -98,10 +98,10 @@ export function readStream(input: RdbReader, type: number, limits: Readonly<Enco
   if (later) {
     stream.firstId = readId(input);
     stream.maxDeletedId = readId(input);
-    stream.entriesAdded = readCount(input) ?? 0;
+    stream.entriesAdded = BigInt.asIntN(64, BigInt(input.size()));
   } else {
     stream.firstId = firstId;
-    stream.entriesAdded = stream.length;
+    stream.entriesAdded = BigInt(stream.length);
   }
   for (let groups = input.count(); groups > 0; groups--) readGroup(input, stream, type);
   return stream;
@@ -117,6 +117,12 @@ function readCount(input: RdbReader): number | undefined {
   return typeof count === 'number' ? count : undefined;
 }
 
+/** How much a group has read, undefined where it is stored as unknown. */
+function readEntriesRead(input: RdbReader): bigint | undefined {
+  const count = BigInt.asIntN(64, BigInt(input.size()));
+  return count === -1n ? undefined : count;
+}
+
 function readRawId(input: RdbReader): StreamId {
   return makeId(input.uint64be(), input.uint64be());
 }
@@ -130,7 +136,7 @@ function readGroup(input: RdbReader, stream: StreamValue, type: number): void {
   const name = input.string();
   const lastId = readId(input);
   const later = type !== VALUE.streamListpacks;
-  const entriesRead = later ? readCount(input) : stream.entriesReadUpTo(lastId);
+  const entriesRead = later ? readEntriesRead(input) : stream.entriesReadUpTo(lastId);
   const group = stream.createGroup(name, lastId, entriesRead);
   if (group === undefined) throw badFormat('stream group twice');
   const unowned = new Map<StreamId, { deliveredAt: Millis; deliveries: number }>();

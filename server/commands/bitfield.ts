@@ -161,7 +161,7 @@ function bitfield(client: Client, argv: readonly Bytes[], readOnly: boolean): Re
   const data = toBuffer(grown ? value.padEnd(length, '\0') : value);
   const { replies, changes } = perform(steps, data, grown);
   // A string that had to grow stays grown, even if nothing was written, which nobody is told.
-  if (changes > 0 || grown) noteEncoding(db.put(name, fromBuffer(data), true), 'raw');
+  noteEncoding(db.put(name, fromBuffer(data), true), 'raw');
   if (changes > 0) db.changed(name, 'setbit', changes);
   return replies;
 }

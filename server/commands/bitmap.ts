@@ -49,15 +49,15 @@ interface BitRange {
   readonly end: number;
 }
 
-/** Reads a range in bytes, or in bits behind BIT; negative positions count from the end. */
-function bitRange(value: Bytes, words: readonly Bytes[]): BitRange {
-  const [first, last, unitText] = words;
-  const [start, stop] = [first ?? '0', last ?? '-1'].map((text) => integer(text)) as [number, number];
-  const unit = unitText === undefined ? 'BYTE' : asciiUpper(unitText);
-  if (unit !== 'BIT' && unit !== 'BYTE') fail(SYNTAX);
-  const scale = unit === 'BIT' ? 1 : 8;
+/** How many bits a unit has. */
+function unitBits(text: Bytes | undefined): 1 | 8 {
+  const unit = text === undefined ? 'BYTE' : asciiUpper(text);
+  return unit === 'BIT' ? 1 : unit === 'BYTE' ? 8 : fail(SYNTAX);
+}
+
+/** A range in bytes or bits; negative positions count from the end. */
+function bitRange(value: Bytes, start: number, stop: number, scale: 1 | 8): BitRange {
   const total = (value.length * 8) / scale;
-  if (start < 0 && stop < 0 && start > stop) return { start: 0, end: -1 };
   const from = start < 0 ? Math.max(0, total + start) : start;
   const to = Math.min(stop < 0 ? Math.max(0, total + stop) : stop, total - 1);
   return { start: from * scale, end: (to + 1) * scale - 1 };
@@ -80,7 +80,11 @@ function bitcount(client: Client, argv: readonly Bytes[]): Reply {
   const value = client.db.read(argv[1]!, 'string');
   if (value === undefined) return 0;
   if (argv.length === 3 || argv.length > 5) fail(SYNTAX);
-  return countOnes(value, bitRange(value, argv.slice(2)));
+  const [first = '0', last = '-1', unit] = argv.slice(2);
+  const [start, stop] = [integer(first), integer(last)];
+  // Redis knows this range for empty before it reads the unit.
+  if (start < 0 && stop < 0 && start > stop) return 0;
+  return countOnes(value, bitRange(value, start, stop, unitBits(unit)));
 }
 
 function bitpos(client: Client, argv: readonly Bytes[]): Reply {
@@ -89,7 +93,10 @@ function bitpos(client: Client, argv: readonly Bytes[]): Reply {
   const value = client.db.read(argv[1]!, 'string');
   if (value === undefined) return bit === 1 ? -1 : 0;
   if (argv.length > 6) fail(SYNTAX);
-  const { start, end } = bitRange(value, argv.slice(3));
+  const [first = '0', last = '-1', unit] = argv.slice(3);
+  const from = integer(first);
+  const scale = unitBits(unit);
+  const { start, end } = bitRange(value, from, integer(last), scale);
   const skipped = bit === 1 ? 0 : 255;
   for (let at = start; at <= end; ) {
     if (at % 8 === 0 && at + 7 <= end && value.charCodeAt(at / 8) === skipped) at += 8;

@@ -4,7 +4,7 @@ import { asciiUpper, type Bytes, cString, toBuffer } from '../../protocol/bytes.
 import { fail, SYNTAX, wrongArity } from '../../protocol/errors.ts';
 import { MapReply, OK, PONG, SimpleString } from '../../protocol/reply.ts';
 import { int32, int64 } from '../arguments.ts';
-import { type Client, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../client.ts';
+import { type Client, REPLY_SKIP, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../client.ts';
 import { defineCommands } from '../command.ts';
 import { markSubscriber } from '../pubsub.ts';
 import { VERSION } from '../version.ts';
@@ -92,7 +92,8 @@ function reset(client: Client): void {
   const { server } = client;
   server.discard(client);
   server.pubsub.forget(client);
-  client.state = 0;
+  // A reply that CLIENT REPLY SKIP suppresses stays suppressed.
+  client.state &= REPLY_SKIP;
   client.protocol = 2;
   client.name = '';
   client.user = 'default';

@@ -4,8 +4,8 @@ import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { MapReply, type Reply } from '../../protocol/reply.ts';
 import { integer, Options } from '../arguments.ts';
 
-/** The table's longest size, as Redis bounds it by what it can allocate: cells of four bytes. */
-const CELLS_MAX = 2 ** 29;
+/** What a cell of the table takes. */
+const CELL_BYTES = 4;
 
 interface LcsOptions {
   length: boolean;
@@ -14,12 +14,15 @@ interface LcsOptions {
   withLength: boolean;
 }
 
-/** Answers LCS for two strings and the words behind the keys. Throws for wrong options and strings too long. */
-export function lcs(a: Bytes, b: Bytes, words: readonly Bytes[]): Reply {
+/**
+ * Answers LCS for two strings and the words behind the keys. Throws for wrong options, and for strings whose table
+ * would take more than `most` bytes.
+ */
+export function lcs(a: Bytes, b: Bytes, words: readonly Bytes[], most: number): Reply {
   const options = parse(words);
   if (a.length >= 2 ** 32 - 1 || b.length >= 2 ** 32 - 1) fail('ERR String too long for LCS');
-  if ((a.length + 1) * (b.length + 1) > CELLS_MAX) {
-    fail('ERR Insufficient memory, failed allocating transient memory for LCS');
+  if ((a.length + 1) * (b.length + 1) * CELL_BYTES > most) {
+    fail('ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len');
   }
   const table = lengths(a, b);
   const total = table[table.length - 1] ?? 0;

@@ -18,6 +18,7 @@ function flush(client: Client, argv: readonly Bytes[], databases: readonly Keysp
     db.touchAll();
     client.server.world.dirty += db.size;
     db.clear();
+    client.server.blocking.signalAll(db);
   }
   client.server.world.dirty++;
   return OK;

@@ -89,9 +89,9 @@ interface Weighted {
 
 function scoreOf(weight: Bytes | undefined): number {
   // strtod reads a C string: what follows a NUL does not count.
-  const text = cString(stripBlanks(weight ?? ''));
+  const text = cString(weight ?? '');
   if (text === '') return 0;
-  return parseDouble(text) ?? fail("ERR One or more scores can't be converted into double");
+  return parseDouble(stripBlanks(text)) ?? fail("ERR One or more scores can't be converted into double");
 }
 
 /** Weights that are absent come first. */

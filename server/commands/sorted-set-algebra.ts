@@ -127,15 +127,24 @@ function* subtract([first, ...others]: readonly Input[]): Iterable<[Bytes, numbe
   }
 }
 
-function combine(client: Client, operation: Operation, { inputs, aggregate }: AlgebraRequest): SortedSet {
+function combine(
+  client: Client,
+  { operation, storing }: Form,
+  { inputs, aggregate }: AlgebraRequest,
+): SortedSet {
   const bySize = [...inputs].sort((a, b) => a.size - b.size);
-  const members =
-    operation === 'diff'
+  const members = [
+    ...(operation === 'diff'
       ? subtract(inputs)
       : operation === 'inter'
         ? intersect(bySize, aggregate)
-        : unite(bySize, aggregate);
+        : unite(bySize, aggregate)),
+  ];
   const result = emptySet(client);
+  const { zsetMaxEntries, zsetMaxValue } = client.server.encoding;
+  const isLarge = members.length > zsetMaxEntries || members.some(([{ length }]) => length > zsetMaxValue);
+  // Redis makes a listpack of what it stores, and only at the end; until then -0 stays -0.
+  if (storing !== true || isLarge) result.outgrow();
   for (const [member, score] of members) result.set(member, score);
   return result;
 }
@@ -143,7 +152,7 @@ function combine(client: Client, operation: Operation, { inputs, aggregate }: Al
 function answering(form: Form) {
   return (client: Client, argv: readonly Bytes[]): Reply => {
     const request = parse(client, argv, 1, form);
-    const result = combine(client, form.operation, request);
+    const result = combine(client, form, request);
     return membersReply(result.rangeByRank(0, result.size - 1), request.withScores);
   };
 }
@@ -151,7 +160,7 @@ function answering(form: Form) {
 function storing(operation: Operation, command: Bytes) {
   const form: Form = { operation, command, storing: true };
   return (client: Client, argv: readonly Bytes[]): Reply =>
-    storeResult(client, argv[1]!, combine(client, operation, parse(client, argv, 2, form)), command);
+    storeResult(client, argv[1]!, combine(client, form, parse(client, argv, 2, form)), command);
 }
 
 function count(client: Client, argv: readonly Bytes[]): Reply {

@@ -38,12 +38,10 @@ export function rankRange(first: Bytes, last: Bytes): Range {
 /** A bound of scores; exclusive behind '('. */
 function scoreBound(text: Bytes): { score: number; exclusive: boolean } {
   const exclusive = text.startsWith('(');
-  // strtod ends at a zero byte, and reads nothing at all as 0.
-  const digits = stripBlanks(cString(exclusive ? text.slice(1) : text));
-  return {
-    score: digits === '' ? 0 : (parseAnyDouble(digits) ?? fail('ERR min or max is not a float')),
-    exclusive,
-  };
+  // strtod ends at a zero byte, and reads nothing at all as 0, but blanks alone are none.
+  const digits = cString(exclusive ? text.slice(1) : text);
+  if (digits === '') return { score: 0, exclusive };
+  return { score: parseAnyDouble(stripBlanks(digits)) ?? fail('ERR min or max is not a float'), exclusive };
 }
 
 /** Reads a range of scores. Throws what Redis answers. */

@@ -4,7 +4,7 @@ import { MAX_ID, MIN_ID, type StreamId } from '../../keyspace/stream-id.ts';
 import { asciiUpper, type Bytes, cString } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { OK, type Reply } from '../../protocol/reply.ts';
-import { integer, Options } from '../arguments.ts';
+import { int64, Options } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, defineContainer, key } from '../command.ts';
 import { report, strictId } from './stream-parts.ts';
@@ -14,7 +14,7 @@ const NO_STREAM =
 
 interface GroupOptions {
   readonly makeStream: boolean;
-  readonly entriesRead: number | undefined;
+  readonly entriesRead: bigint | undefined;
 }
 
 /** The error for words that a subcommand cannot do anything with. */
@@ -27,14 +27,14 @@ export function unknownWords(container: Bytes, sub: Bytes): never {
 function parseOptions(argv: readonly Bytes[], creating: boolean): GroupOptions {
   const options = new Options(argv, 5);
   let makeStream = false;
-  let entriesRead: number | undefined;
+  let entriesRead: bigint | undefined;
   while (options.more()) {
     const option = options.next();
     if (creating && option === 'MKSTREAM') makeStream = true;
     else if (option === 'ENTRIESREAD' && options.more()) {
-      const count = integer(options.value());
-      if (count < -1) fail('ERR value for ENTRIESREAD must be positive or -1');
-      entriesRead = count === -1 ? undefined : count;
+      const count = BigInt(int64(options.value()));
+      if (count < -1n) fail('ERR value for ENTRIESREAD must be positive or -1');
+      entriesRead = count === -1n ? undefined : count;
     } else unknownWords('xgroup', argv[1]!);
   }
   return { makeStream, entriesRead };

@@ -3,7 +3,7 @@ import type { StreamValue } from '../../keyspace/stream.ts';
 import type { StreamConsumer, StreamGroup } from '../../keyspace/stream-group.ts';
 import { formatId, MAX_ID, MIN_ID } from '../../keyspace/stream-id.ts';
 import { radixTreeNodes } from '../../keyspace/stream-radix.ts';
-import { asciiUpper, type Bytes, cString } from '../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, cString, narrow } from '../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY } from '../../protocol/errors.ts';
 import { MapReply, type Reply } from '../../protocol/reply.ts';
 import { integer } from '../arguments.ts';
@@ -14,6 +14,11 @@ import { entryReply } from './stream-parts.ts';
 
 function streamOf(client: Client, name: Bytes): StreamValue {
   return client.db.read(name, 'stream') ?? fail(NO_SUCH_KEY);
+}
+
+/** A count of entries; null where it is unknown. */
+function countReply(count: bigint | undefined): Reply {
+  return count === undefined ? null : narrow(count);
 }
 
 /** How many items FULL lists without COUNT. */
@@ -60,9 +65,9 @@ function groupDetails(stream: StreamValue, group: StreamGroup, count: number): R
     'last-delivered-id',
     formatId(group.lastId),
     'entries-read',
-    group.entriesRead ?? null,
+    countReply(group.entriesRead),
     'lag',
-    stream.lag(group) ?? null,
+    countReply(stream.lag(group)),
     'pel-count',
     group.pending.size,
     'pending',
@@ -73,8 +78,8 @@ function groupDetails(stream: StreamValue, group: StreamGroup, count: number): R
 }
 
 function streamInfo(client: Client, argv: readonly Bytes[]): Reply {
-  const count = fullCount(argv);
   const stream = streamOf(client, argv[2]!);
+  const count = fullCount(argv);
   const common: Reply[] = [
     'length',
     stream.length,
@@ -87,7 +92,7 @@ function streamInfo(client: Client, argv: readonly Bytes[]): Reply {
     'max-deleted-entry-id',
     formatId(stream.maxDeletedId),
     'entries-added',
-    stream.entriesAdded,
+    narrow(stream.entriesAdded),
     'recorded-first-entry-id',
     formatId(stream.firstId),
   ];
@@ -123,9 +128,9 @@ function groupInfo(stream: StreamValue, group: StreamGroup): Reply {
     'last-delivered-id',
     formatId(group.lastId),
     'entries-read',
-    group.entriesRead ?? null,
+    countReply(group.entriesRead),
     'lag',
-    stream.lag(group) ?? null,
+    countReply(stream.lag(group)),
   ]);
 }
 

@@ -14,6 +14,7 @@ import {
   groupOf,
   intervalEnd,
   intervalStart,
+  noGroup,
   positionEffect,
   seeConsumer,
   strictId,
@@ -79,20 +80,21 @@ class Claimer {
   }
 
   /** Makes the entry the consumer's and answers it, or its id alone. */
-  take(id: StreamId, deliveredAt: Millis, deliveries: number, justId: boolean): Reply {
+  take(id: StreamId, deliveredAt: Millis, deliveries: number, justId: boolean, text?: Bytes): Reply {
     this.#consumer ??= seeConsumer(this.#client, this.#key, this.#group, this.#name).consumer;
-    this.#note(this.#group.assign(id, this.#consumer, deliveredAt, deliveries));
+    this.#note(this.#group.assign(id, this.#consumer, deliveredAt, deliveries), text);
     return justId ? formatId(id) : entryReply(this.#stream.get(id)!);
   }
 
   /** Forgets an entry that was deleted from the stream while it was pending. */
-  forget(pending: Pending): void {
-    this.#note(pending);
+  forget(pending: Pending, text?: Bytes): void {
+    this.#note(pending, text);
     this.#group.acknowledge(pending.id);
   }
 
-  #note(pending: Pending): void {
-    this.effects.push(claimEffect(this.#key, this.#group, pending));
+  /** Replicas get an id as the client wrote it. */
+  #note(pending: Pending, text?: Bytes): void {
+    this.effects.push(claimEffect(this.#key, this.#group, pending, text));
     this.#client.db.world.dirty++;
   }
 }
@@ -140,23 +142,24 @@ function xclaim(client: Client, argv: readonly Bytes[]): Reply {
   const idle = integer(idleText, 'ERR Invalid min-idle-time argument for XCLAIM');
   let at = 5;
   while (at < argv.length && parseId(argv[at]!) !== undefined) at++;
-  const ids = argv.slice(5, at).map(strictId);
+  const texts = argv.slice(5, at);
+  const ids = texts.map(strictId);
   const { now } = server;
   const { deliveredAt, deliveries, force, justId, lastId } = parseClaim(argv, at, now);
   const moved = lastId > group.lastId;
   if (moved) group.lastId = lastId;
   const claimer = new Claimer(client, name, stream, group, consumer);
   const out: Reply[] = [];
-  for (const id of ids) {
+  for (const [i, id] of ids.entries()) {
     const pending = group.pending.get(id);
     if (stream.get(id) === undefined) {
-      if (pending !== undefined) claimer.forget(pending);
+      if (pending !== undefined) claimer.forget(pending, texts[i]);
       continue;
     }
     if (pending === undefined && !force) continue;
     if (pending !== undefined && idle > 0 && now - pending.deliveredAt < idle) continue;
     const counted = (pending?.deliveries ?? 1) + (justId ? 0 : 1);
-    out.push(claimer.take(id, deliveredAt, deliveries ?? counted, justId));
+    out.push(claimer.take(id, deliveredAt, deliveries ?? counted, justId, texts[i]));
   }
   if (moved && claimer.effects.length === 0) {
     claimer.effects.push(positionEffect(name, group));
@@ -181,6 +184,8 @@ function xautoclaim(client: Client, argv: readonly Bytes[]): Reply {
     Bytes,
     Bytes,
   ];
+  // The key is looked up first, and refused last.
+  const found = client.db.lookup(name) !== undefined;
   const idle = integer(idleText, 'ERR Invalid min-idle-time argument for XAUTOCLAIM');
   const start = intervalStart(startText);
   const options = new Options(argv, 6);
@@ -192,6 +197,7 @@ function xautoclaim(client: Client, argv: readonly Bytes[]): Reply {
     } else if (option === 'JUSTID') justId = true;
     else fail(SYNTAX);
   }
+  if (!found) noGroup(name, groupName);
   const { stream, group } = groupOf(client, name, groupName);
   const claimer = new Claimer(client, name, stream, group, consumer);
   const { now } = server;

@@ -171,7 +171,8 @@ function streamsReply(client: Client, streams: readonly (readonly [Bytes, Reply]
 function readNow(client: Client, reading: Reading, reader: Reader, sources: readonly Source[]) {
   const out: [Bytes, Reply][] = [];
   for (const { name, after } of sources) {
-    const stream = client.db.get(name, 'stream');
+    // Redis looks the key up again, and tells of a miss again.
+    const stream = client.db.read(name, 'stream');
     if (stream === undefined) continue;
     const last = stream.lastEntry()?.id;
     if (reading.group === undefined || after === '>') {

@@ -15,7 +15,7 @@ import {
 import type { Bytes } from '../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY, SYNTAX, wrongArity } from '../../protocol/errors.ts';
 import { NULL_ARRAY, OK, type Reply } from '../../protocol/reply.ts';
-import { integer, Options } from '../arguments.ts';
+import { int64, integer, Options } from '../arguments.ts';
 import { type Client, PRIMARY_LINK } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
 import { entryReply, INVALID_ID, intervalEnd, intervalStart, report, strictId } from './stream-parts.ts';
@@ -201,13 +201,13 @@ function xdel(client: Client, [, name = '', ...texts]: readonly Bytes[]): Reply 
 function xsetid(client: Client, argv: readonly Bytes[]): Reply {
   const id = strictId(argv[2]!);
   const options = new Options(argv, 3);
-  let added: number | undefined;
+  let added: bigint | undefined;
   let deletedId = MIN_ID;
   while (options.more()) {
     const option = options.next();
     if (option === 'ENTRIESADDED' && options.more()) {
-      added = integer(options.value());
-      if (added < 0) fail('ERR entries_added must be positive');
+      added = BigInt(int64(options.value()));
+      if (added < 0n) fail('ERR entries_added must be positive');
     } else if (option === 'MAXDELETEDID' && options.more()) {
       deletedId = strictId(options.value());
       if (id < deletedId) {

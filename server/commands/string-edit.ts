@@ -104,7 +104,7 @@ export const stringEditCommands = defineCommands('string', {
       if (typeof a !== 'string' || typeof b !== 'string') {
         fail('ERR The specified keys must contain string values');
       }
-      return lcs(a, b, argv.slice(3));
+      return lcs(a, b, argv.slice(3), client.server.settings['proto-max-bulk-len']);
     },
   },
 });

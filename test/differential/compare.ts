@@ -3,12 +3,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../../server/command.ts';
 import { readReply, replyEnd } from '../support/reply-text.ts';
+import type { Coverage } from './coverage.ts';
 import { compareData } from './dataset.ts';
 import { accepted } from './known.ts';
 import type { Lane } from './lane.ts';
 import { type Rule, same, sameEffect } from './normalise.ts';
 import type { Program, Step } from './program.ts';
 import { OurSide, type RealSide } from './sides.ts';
+import { unspecified } from './unspecified.ts';
 
 /** Where the two servers part. */
 export interface Difference {
@@ -31,6 +33,8 @@ export interface PlayOptions {
   readonly commands?: readonly Command[];
   /** Waits after every request until nothing more can come: a difference then shows at its own request. */
   readonly careful?: boolean;
+  /** Counts what was reached. */
+  readonly coverage?: Coverage | undefined;
   /** Is handed everything that was received, for a transcript. */
   readonly record?: (step: number, mine: readonly Answer[], theirs: readonly Answer[]) => void;
 }
@@ -47,10 +51,11 @@ export async function play(
 ): Promise<Difference | 'inconclusive' | undefined> {
   await real.begin(program);
   const ours = new OurSide(program, options.commands);
-  const readers = program.protocols.map(() => new Reader());
+  const readers = program.protocols.map(() => new Reader(options.coverage));
   try {
     for (const [index, step] of program.steps.entries()) {
       ours.keepTime();
+      if (unspecified(step.argv, ours, step.client)) continue;
       if (!ours.clients[step.client]?.closed) readers[step.client]?.asked(step);
       real.send(step.client, resolved(step.argv, real));
       ours.send(step.client, resolved(step.argv, ours));
@@ -153,18 +158,36 @@ function compareList(mine: Bytes[], theirs: Bytes[], where: string, waited: bool
   return undefined;
 }
 
+/** A request that waits for its answer. */
+interface Asked {
+  readonly argv: readonly Bytes[];
+  readonly rule: Rule;
+}
+
 const MESSAGE = /^(>|\*\d\r\n\$\d+\r\n([ps]?message|[ps]?(un)?subscribe)\r\n)/;
 const SUBSCRIPTION = /^[PS]?(UN)?SUBSCRIBE$/;
 
+/** A request that has no reply of its own where EXEC counts on one. */
+function blurs([name = '', sub = '']: readonly Bytes[]): boolean {
+  return (
+    SUBSCRIPTION.test(asciiUpper(name)) || (asciiUpper(name) === 'CLIENT' && asciiUpper(sub) === 'REPLY')
+  );
+}
+
 /** Follows one connection: which request each reply belongs to, and what its transaction has queued. */
 class Reader {
-  #pending: { rule: Rule; argv: readonly Bytes[] }[] = [];
-  #queued: { rule: Rule; argv: readonly Bytes[] }[] = [];
-  /** A transaction subscribes: its replies are messages, and their number is not that of its requests. */
+  #pending: Asked[] = [];
+  #queued: Asked[] = [];
+  /** A transaction subscribes or turns replies off: its replies are not as many as its requests. */
   #blurred = false;
   #last: readonly Bytes[] = [];
+  readonly #coverage: Coverage | undefined;
   /** The connection has come to where redis-server leaves it hanging: nothing more can be compared. */
   halted = false;
+
+  constructor(coverage: Coverage | undefined) {
+    this.#coverage = coverage;
+  }
 
   asked({ argv, rule }: Step): void {
     this.#last = argv;
@@ -184,11 +207,13 @@ class Reader {
     for (let i = 0; i < Math.max(mine.length, theirs.length); i++) {
       const [a, b] = [mine[i] ?? '', theirs[i] ?? ''];
       if (isMessage(a)) {
+        if (a !== b && this.#blurred) return undefined;
         if (a !== b && !(isMessage(b) && ordered)) return [a, b];
         if (/\r\n[ps]?(un)?subscribe\r\n/.test(a)) this.#acknowledge();
         continue;
       }
-      const { rule, argv } = this.#next(a);
+      const { rule, argv, inside } = this.#next(a);
+      this.#coverage?.answered(argv, b, inside);
       if (a === b) continue;
       // 7.0 forgets to close the connection after a QUIT that it may not answer.
       this.halted = a === CLOSED && b === '' && asciiUpper(this.#last[0] ?? '') === 'QUIT';
@@ -213,17 +238,17 @@ class Reader {
     if (SUBSCRIPTION.test(asciiUpper(this.#pending[0]?.argv[0] ?? ''))) this.#pending.shift();
   }
 
-  #next(reply: Bytes): { rule: Rule; argv: readonly Bytes[] } {
+  #next(reply: Bytes): Asked & { inside: readonly (readonly Bytes[])[] } {
     const { rule, argv } = this.#pending.shift() ?? { rule: 'exact', argv: [] };
     if (reply === '+QUEUED\r\n') {
       this.#queued.push({ rule, argv });
-      return { rule, argv };
+      return { rule, argv, inside: [] };
     }
-    if (!/^(EXEC|DISCARD|RESET)$/.test(asciiUpper(argv[0] ?? ''))) return { rule, argv };
-    this.#blurred = this.#queued.some((queued) => SUBSCRIPTION.test(asciiUpper(queued.argv[0] ?? '')));
-    const each = this.#queued.map((queued) => queued.rule);
+    if (!/^(EXEC|DISCARD|RESET)$/.test(asciiUpper(argv[0] ?? ''))) return { rule, argv, inside: [] };
+    this.#blurred = this.#queued.some((queued) => blurs(queued.argv));
+    const queued = this.#queued;
     this.#queued = [];
-    return { rule: { each }, argv };
+    return { rule: { each: queued.map((each) => each.rule) }, argv, inside: queued.map((each) => each.argv) };
   }
 }
 

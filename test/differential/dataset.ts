@@ -2,6 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import { type RawReply, readReply } from '../support/reply-text.ts';
 import type { Difference } from './compare.ts';
+import { streamInfo } from './known.ts';
 import { same } from './normalise.ts';
 import type { Side } from './sides.ts';
 
@@ -64,7 +65,8 @@ async function compareKeys(keys: readonly Bytes[], ours: Side, real: Side) {
   for (const [i, asked] of contents.entries()) {
     const [a, b] = [one[i] ?? '', other[i] ?? ''];
     const ordered = ORDERED.test(theirs[3 * i + 1] ?? '') || asked[0] === 'GET';
-    const rule = ordered ? 'exact' : asked[0] === 'HGETALL' ? 'pairs' : 'unordered';
+    const rule =
+      asked[0] === 'XINFO' ? streamInfo : ordered ? 'exact' : asked[0] === 'HGETALL' ? 'pairs' : 'unordered';
     if (!same(rule, readReply(a), readReply(b))) {
       return { mine: `${asked.join(' ')}: ${a}`, theirs: `${asked.join(' ')}: ${b}` };
     }

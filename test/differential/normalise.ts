@@ -10,7 +10,7 @@ import type { RawReply } from '../support/reply-text.ts';
  * - `payload`: of DUMP, the same length and type, unless redis-server has compressed it;
  * - `info`: of COMMAND, every list in any order, notes left out;
  * - `hello`: HELLO's map but for the connection's number;
- * - elements each with their own rule: what EXEC and scripts gather.
+ * - elements each with their own rule (what EXEC and scripts gather), all with one, or by the field's name before them.
  */
 export type Rule =
   | 'exact'
@@ -24,7 +24,9 @@ export type Rule =
   | 'payload'
   | 'info'
   | 'hello'
-  | { readonly each: readonly Rule[] };
+  | { readonly each: readonly Rule[] }
+  | { readonly every: Rule }
+  | { readonly fields: Readonly<Record<string, Rule>> };
 
 /** How far apart, in milliseconds, the two servers may carry out the same request. */
 const TOLERANCE = 5000;
@@ -77,6 +79,13 @@ function plain(reply: RawReply): unknown {
   return kept.map((item) => JSON.stringify(plain(item))).sort();
 }
 
+/** The rule for one element. */
+function ruleAt(rule: Exclude<Rule, string>, list: readonly RawReply[], at: number): Rule {
+  if ('every' in rule) return rule.every;
+  if ('each' in rule) return rule.each[at] ?? 'exact';
+  return at % 2 === 1 ? (rule.fields[String(list[at - 1]?.[1])] ?? 'exact') : 'exact';
+}
+
 /** Compares two replies by a rule. */
 export function same(rule: Rule, mine: RawReply, theirs: RawReply): boolean {
   if (JSON.stringify(mine) === JSON.stringify(theirs)) return true;
@@ -84,7 +93,7 @@ export function same(rule: Rule, mine: RawReply, theirs: RawReply): boolean {
   const [a, b] = [items(mine), items(theirs)];
   if (typeof rule === 'object') {
     if (a === undefined || a.length !== b?.length) return false;
-    return a.every((item, i) => same(rule.each[i] ?? 'exact', item, b[i]!));
+    return a.every((item, i) => same(ruleAt(rule, a, i), item, b[i]!));
   }
   switch (rule) {
     case 'near':

@@ -2,7 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Rule } from './normalise.ts';
 import { Random } from './random.ts';
-import { type Family, families, limit, type Request, request } from './requests.ts';
+import { type Family, families, filler, limit, type Request, request } from './requests.ts';
 import { scripted } from './scripts.ts';
 
 /** One request of one connection. */
@@ -24,10 +24,9 @@ export interface Program {
 const SERVICE = new Set<Family>(['transactions', 'messages', 'scripting', 'connection', 'server']);
 const DATA = families.filter((family) => !SERVICE.has(family));
 
-function mixture(random: Random): [Family, number][] {
-  const main = new Set([random.pick(DATA), random.pick(DATA)]);
+function mixture(random: Random, main: ReadonlySet<Family>): [Family, number][] {
   return [
-    ...DATA.map((family): [Family, number] => [family, main.has(family) ? 40 : 3]),
+    ...DATA.map((family): [Family, number] => [family, main.has(family) ? 40 : 1]),
     ['generic', 12],
     ['messages', random.percent(20) ? 30 : 1],
     ['scripting', 3],
@@ -42,9 +41,16 @@ export function generate(seed: number, length: number): Program {
   const random = new Random(seed);
   const protocols = random.pick<readonly (2 | 3)[]>([[2], [3], [2, 3], [3, 2, 2], [2, 3, 3]]);
   const settings = random.percent(30) ? [limit(random), limit(random)] : [];
-  const mix = mixture(random).filter(([, weight]) => weight > 0);
-  const next = (): Request => request(random, random.weighted(mix));
+  const main = new Set([random.pick(DATA), random.pick(DATA)]);
+  const mix = mixture(random, main).filter(([, weight]) => weight > 0);
+  const fill = (): Request | undefined => filler(random, random.pick([...main]));
+  const next = (): Request =>
+    (random.percent(15) ? fill() : undefined) ?? request(random, random.weighted(mix));
   const steps: Step[] = [];
+  for (let left = random.between(2, 14); left > 0; left--) {
+    const made = fill();
+    if (made !== undefined) steps.push({ client: 0, ...made });
+  }
   let client = 0;
   while (steps.length < length) {
     if (random.percent(25)) client = random.below(protocols.length);

@@ -3,6 +3,8 @@ import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../../server/command.ts';
 import { allCommands } from '../../server/commands/index.ts';
 import * as data from './grammar/data.ts';
+import { fillers } from './grammar/fill.ts';
+import * as more from './grammar/more.ts';
 import * as service from './grammar/service.ts';
 import { anyCase, Template } from './grammar/template.ts';
 import { draw, edge } from './grammar/words.ts';
@@ -17,9 +19,10 @@ export interface Request {
   readonly rule: Rule;
 }
 
-const FAMILIES = { ...data, ...service };
+const FAMILIES = { ...data, ...more, ...service };
 export type Family = keyof typeof FAMILIES;
-export const families = Object.keys(FAMILIES) as Family[];
+/** In an order of their own: a module's exports come in another one under each runner. */
+const everyFamily = Object.keys(FAMILIES).sort() as Family[];
 
 /** Every command and subcommand that there is and that redis-server has too, by full name. */
 const everyCommand: ReadonlyMap<string, Command> = new Map(
@@ -44,8 +47,9 @@ function recipesOf(family: Family): Recipe[] {
 }
 
 const recipes: Record<string, Recipe[]> = Object.fromEntries(
-  families.map((family) => [family, recipesOf(family)]),
+  everyFamily.map((family) => [family, recipesOf(family)]),
 );
+export const families: readonly Family[] = everyFamily.filter((family) => recipes[family]?.length !== 0);
 const written = new Set(Object.values(recipes).flatMap((list) => list.map(({ name }) => name)));
 
 /** A template made of what the table says, for a command on keys that has none of its own. */
@@ -134,6 +138,18 @@ function requestOf(random: Random, family: Family): Request & { name: string } {
   return { name: recipe.name, argv, rule: ruleOf(argv) };
 }
 
+const filling = new Map(
+  Object.entries(fillers).map(([family, texts]) => [family, texts.map((text) => new Template(text))]),
+);
+
+/** A request that gives a family something to work on; undefined for a family without data. */
+export function filler(random: Random, family: Family): Request | undefined {
+  const templates = filling.get(family);
+  if (templates === undefined) return undefined;
+  const argv = random.pick(templates).write(random, drawAny);
+  return { argv, rule: ruleOf(argv) };
+}
+
 /** How a request's answers compare; commands spoiled by edge values are still the same commands. */
 export function ruleOf(argv: readonly Bytes[]): Rule {
   const name = asciiLower(argv[0] ?? '');
@@ -143,7 +159,17 @@ export function ruleOf(argv: readonly Bytes[]): Rule {
     if (argv[2]?.startsWith('-')) return 'size';
     return argv.length > 3 ? 'pairs' : 'unordered';
   }
+  if (name === 'command' && argv.length === 2 && asciiLower(argv[1]!) === 'info') return 'shape';
+  if (name === 'sort' || name === 'sort_ro') return sortRule(argv);
   return (loose[name] ?? loose[`${name}|${asciiLower(argv[1] ?? '')}`])?.[0] ?? 'exact';
+}
+
+/** What is not sorted comes in the order of a hash table, unless it is kept. */
+function sortRule(argv: readonly Bytes[]): Rule {
+  const words = argv.map(asciiUpper);
+  const by = argv[words.lastIndexOf('BY') + 1];
+  if (!words.includes('BY') || by?.includes('*') || words.includes('STORE')) return 'exact';
+  return 'unordered';
 }
 
 /** A scan step that need not be the last is compared by its shape alone. */
@@ -178,7 +204,8 @@ function spoil(random: Random, argv: readonly Bytes[]): Bytes[] {
 }
 
 /** With other words these might block or expire at a time that chance decides, or reach the tester itself. */
-const FRAGILE = /^(bl|br|bz|hello|client|script|config|p?expire$|restore|psetex|setex|getex|set$)/;
+const FRAGILE =
+  /^(bl|br|bz|xread|xclaim|xauto|xadd|hello|client|script|config|p?expire$|restore|psetex|setex|getex|set$)/;
 /** With a word less these answer at random. */
 const RANDOM = /^(spop|srandmember|hrandfield|zrandmember|.*scan)/;
 

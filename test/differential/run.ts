@@ -1,5 +1,6 @@
 /** The differential tester's command line: `npm run test:differential -- --commands 20000 --seed 1`. */
 import { parseArgs } from 'node:util';
+import { Coverage } from './coverage.ts';
 import { excluded } from './known.ts';
 import { generated, withoutGenerator } from './requests.ts';
 import { RealSide } from './sides.ts';
@@ -11,10 +12,12 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     program: { type: 'string' },
     stop: { type: 'string', default: '5' },
-    length: { type: 'string', default: '60' },
+    coverage: { type: 'boolean', default: false },
+    length: { type: 'string', default: '80' },
   },
 });
 const seed = Number(values.seed);
+const coverage = new Coverage();
 const real = await RealSide.start();
 try {
   const started = Date.now();
@@ -24,19 +27,21 @@ try {
     length: Number(values.length),
     stopAfter: Number(values.stop),
     ...(values.program === undefined ? {} : { only: Number(values.program) }),
+    ...(values.coverage ? { coverage } : {}),
     report: (text) => console.log(`${text}\n`),
   });
   const seconds = ((Date.now() - started) / 1000).toFixed(1);
   console.log(
     `seed ${seed}: ${result.commands} commands in ${result.programs} programs, ${seconds} s; ` +
-      `${result.found} differences, ${result.inconclusive} programs inconclusive, ${result.vanished} vanished`,
+      `${result.found} differences, ${result.repeated} more like them, ${result.inconclusive} programs inconclusive, ${result.vanished} vanished`,
   );
   console.log(
     `${generated.length} commands generated, ${Object.keys(excluded).length} left out with a reason`,
   );
+  if (values.coverage) console.log(coverage.table());
   const missing = withoutGenerator();
   if (missing.length > 0) console.log(`without a generator: ${missing.join(', ')}`);
-  process.exitCode = result.found > 0 ? 1 : 0;
+  process.exitCode = result.found + result.repeated > 0 ? 1 : 0;
 } finally {
   await real.stop();
 }

@@ -37,6 +37,23 @@ const WRAPPERS: readonly (readonly [Bytes, (inner: Request) => Request['rule']])
   ],
 ];
 
+/** The requests inside a request that was made here; undefined for any other. */
+export function callsOf(argv: readonly Bytes[]): Bytes[][] | undefined {
+  if (!/^EVAL(_RO)?$/i.test(argv[0] ?? '') || argv[2] !== '0' || argv.length < 4) return undefined;
+  if (argv[1] !== SEVERAL)
+    return WRAPPERS.some(([script]) => script === argv[1]) ? [argv.slice(3)] : undefined;
+  const calls: Bytes[][] = [];
+  for (let at = 3; at < argv.length; at += Number(argv[at]) + 1) {
+    calls.push(argv.slice(at + 1, at + 1 + Number(argv[at])));
+  }
+  return calls;
+}
+
+/** Whether the script answers a list with one element for each call; else it answers, last or alone, what was called. */
+export function gathers(argv: readonly Bytes[]): boolean {
+  return argv[1] === SEVERAL;
+}
+
 /** A request that runs others inside a script. */
 export function scripted(random: Random, next: () => Request): Request {
   if (random.percent(30)) {

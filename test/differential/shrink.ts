@@ -5,6 +5,7 @@ import { printResp, RespReader } from '../support/resp-text.ts';
 import { type Answer, type Difference, type PlayOptions, play } from './compare.ts';
 import type { Program, Step } from './program.ts';
 import { ruleOf } from './requests.ts';
+import { callsOf, gathers } from './scripts.ts';
 import type { RealSide } from './sides.ts';
 
 /** How many programs may be tried for one difference. */
@@ -114,22 +115,17 @@ function plainer(step: Step | undefined): Change[] {
 
 /** What a script calls, without the script; where it calls several, also the script with one call less. */
 function withoutScript({ argv, rule }: Step): Change[] {
-  if (argv[2] !== '0' || argv.length < 4) return [];
-  if (!argv[1]?.startsWith('local out')) return [{ argv: argv.slice(3), rule: ruleOf(argv.slice(3)) }];
-  const calls: Bytes[][] = [];
-  for (let at = 3; at < argv.length; at += Number(argv[at]) + 1) {
-    calls.push(argv.slice(at + 1, at + 1 + Number(argv[at])));
-  }
+  const calls = callsOf(argv) ?? [];
   const alone = calls.map((call) => ({ argv: call, rule: ruleOf(call) }));
   const fewer = calls.map((_, left) => {
     const rest = calls.filter((__, i) => i !== left);
-    const each = typeof rule === 'object' ? rule.each.filter((__, i) => i !== left) : [];
+    const each = typeof rule === 'object' && 'each' in rule ? rule.each.filter((__, i) => i !== left) : [];
     return {
       argv: [...argv.slice(0, 3), ...rest.flatMap((call) => [String(call.length), ...call])],
       rule: { each },
     };
   });
-  return [...alone, ...(calls.length > 1 ? fewer : [])];
+  return [...alone, ...(gathers(argv) && calls.length > 1 ? fewer : [])];
 }
 
 /** A reply's bytes on one line; a list that is no reply stays as it is. */

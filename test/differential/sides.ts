@@ -95,6 +95,11 @@ export class OurSide implements Side {
     return this.#clients[client]?.blocked !== undefined;
   }
 
+  /** The connection itself. */
+  client(client: number): Client | undefined {
+    return this.#clients[client];
+  }
+
   idOf(client: number): string {
     return String(this.#clients[client]?.id ?? 0);
   }

@@ -1,6 +1,8 @@
 /** Runs generated programs on both servers until a difference shows or enough commands have passed. */
+import { asciiUpper } from '../../protocol/bytes.ts';
 import type { Command } from '../../server/command.ts';
-import { play } from './compare.ts';
+import { type Difference, play } from './compare.ts';
+import type { Coverage } from './coverage.ts';
 import { generate, type Program } from './program.ts';
 import { seedOf } from './random.ts';
 import { type Shrunk, shrink, transcript } from './shrink.ts';
@@ -12,10 +14,11 @@ export interface TestOptions {
   readonly commands: number;
   /** Requests in one program. */
   readonly length?: number;
-  /** Ends after so many differences. */
+  /** Ends after so many kinds of differences. */
   readonly stopAfter?: number;
   /** Plays this program alone. */
   readonly only?: number;
+  readonly coverage?: Coverage;
   readonly report?: (text: string) => void;
   /** Commands that take the place of ours: the tester's own test. */
   readonly mutants?: readonly Command[];
@@ -25,6 +28,8 @@ export interface TestResult {
   commands: number;
   programs: number;
   found: number;
+  /** Differences of a kind that had been found before: they are counted, and not shrunk. */
+  repeated: number;
   /** Programs given up because something was about to expire by chance. */
   inconclusive: number;
   /** Differences that did not show again: a matter of timing. */
@@ -35,32 +40,52 @@ export interface TestResult {
 
 /** Tests until `commands` requests have been sent; every difference found is shrunk and reported. */
 export async function test(real: RealSide, options: TestOptions): Promise<TestResult> {
-  const { seed, commands, length = 60, stopAfter = 1, only } = options;
+  const { seed, commands, length = 80, stopAfter = 1, only } = options;
   const result: TestResult = {
     commands: 0,
     programs: 0,
     found: 0,
+    repeated: 0,
     inconclusive: 0,
     vanished: 0,
     shrunk: [],
     transcripts: [],
   };
+  const kinds = new Set<string>();
   for (let index = only ?? 0; result.commands < commands && result.found < stopAfter; index++) {
     const program = generate(seedOf(seed, index), length);
     result.programs++;
     result.commands += program.steps.length;
-    await one(program, `seed ${seed}, program ${index}`, real, options, result);
+    await one(program, `seed ${seed}, program ${index}`, real, options, result, kinds);
     if (only !== undefined) break;
   }
   return result;
 }
 
-async function one(program: Program, name: string, real: RealSide, options: TestOptions, result: TestResult) {
+/** Differences after the same command, at the same place, are taken for the same. */
+function kindOf({ steps }: Program, { step, where }: Difference): string {
+  const [command = ''] = steps[step]?.argv ?? [];
+  return `${where.replace(/\d/, '')} ${asciiUpper(command)}`;
+}
+
+async function one(
+  program: Program,
+  name: string,
+  real: RealSide,
+  options: TestOptions,
+  result: TestResult,
+  kinds: Set<string>,
+): Promise<void> {
   const commands = options.mutants ?? [];
-  const difference = await play(program, real, { commands });
+  const difference = await play(program, real, { commands, coverage: options.coverage });
   if (difference === undefined) return;
   if (difference === 'inconclusive') {
     result.inconclusive++;
+    return;
+  }
+  const kind = kindOf(program, difference);
+  if (kinds.has(kind)) {
+    result.repeated++;
     return;
   }
   const shrunk = await shrink(program, real, { commands });
@@ -69,6 +94,7 @@ async function one(program: Program, name: string, real: RealSide, options: Test
     options.report?.(`${name}: a difference that did not show again: ${JSON.stringify(difference)}`);
     return;
   }
+  kinds.add(kind);
   result.found++;
   const text = `${name}\n${await transcript(shrunk, real, { commands })}`;
   result.shrunk.push(shrunk);

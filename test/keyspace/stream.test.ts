@@ -80,9 +80,9 @@ function apply(stream: StreamValue, one: Step, ids: bigint[]): string[] | undefi
   }
   if (one.kind === 'trim') return applyTrim(stream, one, ids);
   if (one.kind === 'group') {
-    const known = id === MIN_ID ? 0 : undefined;
+    const known = id === MIN_ID ? 0n : undefined;
     if (stream.createGroup(one.name, id, known) === undefined) return undefined;
-    return ['xgroup', 'create', 'k', one.name, formatId(id), ...(known === 0 ? ['entriesread', '0'] : [])];
+    return ['xgroup', 'create', 'k', one.name, formatId(id), ...(known === 0n ? ['entriesread', '0'] : [])];
   }
   if (group === undefined) return undefined;
   if (one.kind === 'acknowledge') {
@@ -134,6 +134,10 @@ function applyTrim(stream: StreamValue, one: Step & { kind: 'trim' }, ids: bigin
   return ['xtrim', 'k', by, ...mark, by === 'MAXLEN' ? String(to) : formatId(minId), ...bound];
 }
 
+function count(entries: bigint | undefined): number | null {
+  return entries === undefined ? null : Number(entries);
+}
+
 /** What XINFO STREAM FULL would tell, but for times. */
 function describeStream(stream: StreamValue): unknown {
   return {
@@ -142,14 +146,14 @@ function describeStream(stream: StreamValue): unknown {
     'radix-tree-nodes': radixTreeNodes(stream),
     'last-generated-id': formatId(stream.lastId),
     'max-deleted-entry-id': formatId(stream.maxDeletedId),
-    'entries-added': stream.entriesAdded,
+    'entries-added': Number(stream.entriesAdded),
     'recorded-first-entry-id': formatId(stream.firstId),
     entries: stream.range(MIN_ID, MAX_ID).map(({ id, fields: pairs }) => [formatId(id), pairs]),
     groups: stream.sortedGroups().map((group) => ({
       name: group.name,
       'last-delivered-id': formatId(group.lastId),
-      'entries-read': group.entriesRead ?? null,
-      lag: stream.lag(group) ?? null,
+      'entries-read': count(group.entriesRead),
+      lag: count(stream.lag(group)),
       'pel-count': group.pending.size,
       pending: [...group.pending.values()].map((p) => [formatId(p.id), p.consumer.name, p.deliveries]),
       consumers: group.sortedConsumers().map((one) => ({

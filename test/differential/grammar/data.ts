@@ -66,8 +66,9 @@ export const generic: Templates = {
   ],
   sort: [
     '<list> {[ALPHA] [(ASC|DESC)] [LIMIT <index> <count>] [STORE <list>]}',
+    // What weighs the same has no order in Redis: ALPHA is drawn without BY, where all weights differ.
     '(<set>|<zset>) {ALPHA [DESC] [LIMIT <index> <count>]}',
-    '(<list>|<set>|<zset>) {BY <sortpattern> [GET <sortpattern>] [GET #] ALPHA [DESC] [LIMIT <index> <count>] [STORE <list>]}',
+    '(<list>|<set>|<zset>) {BY <sortpattern> [GET <sortpattern>] [GET #] [DESC] [LIMIT <index> <count>] [STORE <list>]}',
   ],
   sort_ro: '<list> {[ALPHA] [(ASC|DESC)] [LIMIT <index> <count>] [GET #]}',
   touch: '<any>+',

@@ -60,7 +60,7 @@ export const connection: Templates = {
 
 export const server: Templates = {
   pfdebug: '(DECODE|DECODE|ENCODING|TODENSE|<value>) <hll>',
-  'command|count': '<value>',
+  'command|count': ['', '<value>'],
   'command|getkeys': '<request>',
   'command|getkeysandflags': '<request>',
   'command|info': '<commandName>+',

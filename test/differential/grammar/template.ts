@@ -24,7 +24,7 @@ export class Template {
 
   /** Throws for unbalanced brackets. */
   constructor(text: string) {
-    const tokens = text.match(/<[^>]+>|[[\](){}|*+]|[^\s[\](){}|*+<>]+/g) ?? [];
+    const tokens = text.match(/<[^>]+>|[[\](){}|*+]|[^\s[\](){}|*+<]+/g) ?? [];
     let at = 0;
     const closing: Record<string, string> = { '[': ']', '(': ')', '{': '}' };
 

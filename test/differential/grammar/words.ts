@@ -22,6 +22,8 @@ const ODD_KEYS = ['', '__proto__', 'constructor', 'none', '{a}b', 'weird[key]*?'
 function keyOf(random: Random, type: string): Bytes {
   const own = KEYS[type] ?? ALL_KEYS;
   const roll = random.below(100);
+  // The first of them more often, so that requests meet.
+  if (roll < 40) return own[0]!;
   if (roll < 86) return random.pick(own);
   return roll < 95 ? random.pick(ALL_KEYS) : random.pick(ODD_KEYS);
 }
@@ -120,6 +122,8 @@ const ODD_VALUES = [
   'inf',
   'nan',
 ];
+/** Members that meet often; the last ones come in crowds. */
+const FEW = ['a', 'b', 'c', '1', '2', 'm1', 'f1'];
 const SIZES = [43, 44, 45, 63, 64, 65, 100, 1000, 9000, 20000];
 
 function integer(random: Random): Bytes {
@@ -148,7 +152,9 @@ function value(random: Random): Bytes {
 
 /** Mostly one of the few, so that members and fields meet again. */
 function member(random: Random): Bytes {
-  return random.percent(75) ? random.pick(VALUES.slice(0, 12)) : value(random);
+  const roll = random.below(100);
+  if (roll < 55) return random.pick(FEW);
+  return roll < 80 ? random.pick(VALUES.slice(0, 12)) : value(random);
 }
 
 /** Enough elements to leave the compact encodings. */
@@ -183,6 +189,30 @@ function rarely(share: number, often: readonly Bytes[], seldom: readonly Bytes[]
   return (random: Random): Bytes[] => [random.pick(random.percent(share) ? seldom : often)];
 }
 
+const BAD_IDS = [
+  '0-0',
+  '-',
+  '+',
+  '$',
+  '>',
+  'abc',
+  '1-',
+  '-1',
+  '1-2-3',
+  '18446744073709551616',
+  '1-18446744073709551616',
+  '',
+  '01-1',
+];
+const IDS = ['0', '1', '1-0', '1-1', '2-0', '5-1', '5', '7-1', '100', '1000-0', '0-1', '99999999999-5'];
+
+function streamId(random: Random): Bytes {
+  return random.percent(92) ? random.pick(IDS) : random.pick(BAD_IDS);
+}
+
+/** Programs add later and later entries, so that most of them are taken. */
+const LATER_IDS = ['1-*', '1-*', '2-*', '5-*', '5-*', '7-*', '100-*', '1000-*'];
+
 const GENERATORS: Record<string, (random: Random) => Bytes[]> = {
   any: (random) => [keyOf(random, '')],
   value: (random) => [value(random)],
@@ -190,6 +220,8 @@ const GENERATORS: Record<string, (random: Random) => Bytes[]> = {
   field: (random) => [member(random)],
   int: (random) => [integer(random)],
   float: (random) => [float(random)],
+  plainScore: (random) => [random.pick([...INTEGERS, ...FLOATS.slice(0, 6)])],
+  laterId: (random) => [random.pick(LATER_IDS)],
   score: (random) => [float(random)],
   index: (random) => [random.percent(85) ? String(random.between(-6, 6)) : integer(random)],
   offset: rarely(
@@ -259,6 +291,42 @@ const GENERATORS: Record<string, (random: Random) => Bytes[]> = {
   max: (random) => [random.percent(30) ? `(${float(random)}` : random.percent(40) ? '+inf' : float(random)],
   lexmin: (random) => [random.pick(['-', '-', '[a', '(a', '[b', '[', '(', '+', 'a', '', '[1', '(\xff'])],
   lexmax: (random) => [random.pick(['+', '+', '[c', '(c', '[e', '[', '(', '-', 'c', '', '[foo', '(\xff'])],
+  xid: (random) => [streamId(random)],
+  xstart: (random) => [
+    random.percent(40) ? '-' : random.percent(20) ? `(${streamId(random)}` : streamId(random),
+  ],
+  xend: (random) => [
+    random.percent(40) ? '+' : random.percent(20) ? `(${streamId(random)}` : streamId(random),
+  ],
+  xadd: rarely(
+    10,
+    ['1-*', '2-*', '5-*', '7-1', '9-9', '100-*', '1000-0', '5', '0-1', '0-*'],
+    [...BAD_IDS, '18446744073709551615-18446744073709551615'],
+  ),
+  group: rarely(6, ['grp', 'grp', 'grp', 'grp', 'grp', 'grp2'], ['', 'nogroup']),
+  consumer: rarely(6, ['alice', 'bob'], ['', 'carol']),
+  // Times without delivery are compared only where no test run comes near them.
+  idle: rarely(8, ['0', '0', '0', '100000000'], ['-1', 'abc', '9223372036854775807']),
+  bit: rarely(6, ['0', '1'], ['2', '-1', 'abc', '']),
+  bitOffset: rarely(
+    8,
+    ['0', '1', '7', '8', '15', '100', '1000', '5000'],
+    ['-1', '4294967296', 'abc', '9223372036854775807', ''],
+  ),
+  bitType: rarely(
+    8,
+    ['u1', 'u4', 'i5', 'u8', 'i8', 'u16', 'i32', 'u63', 'i64'],
+    ['u64', 'i65', 'u0', 'x8', 'i', '8', ''],
+  ),
+  bitPlace: rarely(8, ['0', '3', '8', '#0', '#1', '#5', '100'], ['-1', '#-1', 'abc', '#', '4294967296']),
+  longitude: rarely(
+    8,
+    ['0', '13.361389', '15.087269', '-122.4', '179.9', '-180'],
+    ['181', 'abc', 'nan', '-180.1'],
+  ),
+  latitude: rarely(8, ['0', '38.115556', '37.502669', '85.05', '-85.05112878', '45.5'], ['86', 'abc', '-90']),
+  radius: rarely(8, ['1', '100', '200.5', '5000', '20000', '0'], ['-1', 'abc', 'nan', '1e300']),
+  unit: rarely(6, ['m', 'km', 'ft', 'mi', 'KM'], ['cm', '']),
   side: rarely(4, ['LEFT', 'RIGHT'], ['left', 'Right', 'MIDDLE', '']),
   type: rarely(10, ['string', 'list', 'hash', 'set', 'zset', 'stream'], ['String', 'none', '', 'module']),
   client: oneOf('{client 0}', '{client 1}', '{client 2}', '0', '-1', '123456', 'abc'),

@@ -1,0 +1,101 @@
+/** Counts what generated programs really reached: for each command how often it was sent, alone and inside others, and how it was answered. */
+import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
+import { type RawReply, readReply, replyEnd } from '../support/reply-text.ts';
+import { generated } from './requests.ts';
+import { callsOf, gathers } from './scripts.ts';
+
+/** Where a request was carried out. */
+type Setting = 'plain' | 'transaction' | 'script';
+
+interface Count {
+  sent: number;
+  inTransaction: number;
+  inScript: number;
+  /** Answers that are no errors. */
+  fine: number;
+  /** Answers that say something: neither an error nor nil, 0 or empty. */
+  telling: number;
+  readonly errors: Set<string>;
+}
+
+const CONTAINERS = new Set(generated.filter((name) => name.includes('|')).map((name) => name.split('|')[0]));
+
+function nameOf(argv: readonly Bytes[]): string {
+  const name = asciiLower(argv[0] ?? '');
+  return CONTAINERS.has(name) ? `${name}|${asciiLower(argv[1] ?? '')}` : name;
+}
+
+function isTelling([, value]: RawReply): boolean {
+  if (value === null || value === undefined) return false;
+  return Array.isArray(value) ? value.length > 0 : value !== '' && value !== '0';
+}
+
+export class Coverage {
+  readonly #counts = new Map<string, Count>(generated.map((name) => [name, fresh()]));
+
+  /** Notes redis-server's answer to a request, and what a transaction's or a script's says of the requests `inside`. */
+  answered(argv: readonly Bytes[], answer: Bytes, inside: readonly (readonly Bytes[])[]): void {
+    if (answer === '' || answer === '+QUEUED\r\n' || replyEnd(answer, 0) !== answer.length) return;
+    const reply = readReply(answer);
+    this.#note(argv, reply, 'plain');
+    const [marker, list] = reply;
+    if (marker === '*' && Array.isArray(list)) {
+      for (const [i, each] of inside.entries()) {
+        const element = list[i] as RawReply | undefined;
+        if (element !== undefined) this.#note(each, element, 'transaction');
+      }
+    }
+  }
+
+  #inScript(argv: readonly Bytes[], reply: RawReply): void {
+    const calls = callsOf(argv);
+    if (calls === undefined) return;
+    const list = Array.isArray(reply[1]) ? (reply[1] as readonly RawReply[]) : [];
+    for (const [i, call] of calls.entries()) {
+      const element = gathers(argv) ? list[i] : reply;
+      if (element !== undefined) this.#note(call, element, 'script');
+    }
+  }
+
+  #note(argv: readonly Bytes[], reply: RawReply, setting: Setting): void {
+    this.#inScript(argv, reply);
+    const count = this.#counts.get(nameOf(argv));
+    if (count === undefined) return;
+    count.sent++;
+    if (setting === 'transaction') count.inTransaction++;
+    if (setting === 'script') count.inScript++;
+    if (reply[0] === '-') count.errors.add(String(reply[1]).slice(0, 40));
+    else {
+      count.fine++;
+      if (isTelling(reply)) count.telling++;
+    }
+  }
+
+  /** Commands that were never answered other than by errors. */
+  unreached(): string[] {
+    return [...this.#counts].filter(([, { fine }]) => fine === 0).map(([name]) => name);
+  }
+
+  /** One line for each command. */
+  table(): string {
+    const rows = [...this.#counts].map(([name, count]) =>
+      [
+        name.padEnd(26),
+        ...[
+          count.sent,
+          count.inTransaction,
+          count.inScript,
+          count.fine,
+          count.telling,
+          count.errors.size,
+        ].map((figure) => String(figure).padStart(11)),
+      ].join(''),
+    );
+    const head = ['sent', 'in MULTI', 'in Lua', 'no error', 'telling', 'error texts'];
+    return [`${'command'.padEnd(26)}${head.map((word) => word.padStart(11)).join('')}`, ...rows].join('\n');
+  }
+}
+
+function fresh(): Count {
+  return { sent: 0, inTransaction: 0, inScript: 0, fine: 0, telling: 0, errors: new Set() };
+}

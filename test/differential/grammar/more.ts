@@ -1,0 +1,84 @@
+/** Templates for streams, bitmaps, places and cardinalities. */
+import type { Templates } from './data.ts';
+
+const TRIM = '(MAXLEN|MINID) [(=|~)] (<count>|<xid>) [LIMIT <count>]';
+
+/** XADD without an id of its own is left out: its ids are the servers' times. */
+export const streams: Templates = {
+  xack: '<stream> <group> <xid>+',
+  xadd: [
+    '<stream> <xadd> (<field> <value>)+',
+    '<stream> <xadd> (<field> <value>)+',
+    `<stream> [NOMKSTREAM] [${TRIM}] <xadd> (<field> <value>)+`,
+    '<stream> <xadd> <field> <value> <field>',
+  ],
+  xautoclaim: '<stream> <group> <consumer> <idle> <xid> {[COUNT <positive>] [JUSTID]}',
+  xclaim: [
+    '<stream> <group> <consumer> <idle> <xid>+ {[JUSTID] [FORCE] [RETRYCOUNT <count>]}',
+    '<stream> <group> <consumer> <idle> <xid>+ {[IDLE <count>] [TIME <atms>] [FORCE] [LASTID <xid>]}',
+  ],
+  xdel: '<stream> <xid>+',
+  'xgroup|create': '<stream> <group> (<xid>|$) {[MKSTREAM] [ENTRIESREAD <index>]}',
+  'xgroup|createconsumer': '<stream> <group> <consumer>',
+  'xgroup|delconsumer': '<stream> <group> <consumer>',
+  'xgroup|destroy': '<stream> <group>',
+  'xgroup|setid': '<stream> <group> (<xid>|$) [ENTRIESREAD <index>]',
+  'xinfo|consumers': '<stream> <group>',
+  'xinfo|groups': '<stream>',
+  'xinfo|stream': '<stream> [FULL [COUNT <count>]]',
+  xlen: '<stream>',
+  xpending: ['<stream> <group>', '<stream> <group> [IDLE <idle>] <xstart> <xend> <positive> [<consumer>]'],
+  xrange: '<stream> <xstart> <xend> [COUNT <count>]',
+  xread: [
+    '[COUNT <positive>] STREAMS <stream> (<xid>|$)',
+    '[COUNT <positive>] STREAMS <stream> <stream> <xid> <xid>',
+    'BLOCK (0|1000000|<count>) STREAMS <stream> ($|<xid>)',
+    'STREAMS <stream> <stream> <xid>',
+  ],
+  xreadgroup: [
+    'GROUP <group> <consumer> {[COUNT <positive>] [NOACK]} STREAMS <stream> (>|>|<xid>)',
+    'GROUP <group> <consumer> STREAMS <stream> <stream> > >',
+    'GROUP <group> <consumer> BLOCK 0 STREAMS <stream> >',
+  ],
+  xrevrange: '<stream> <xend> <xstart> [COUNT <count>]',
+  xsetid: '<stream> <xid> [ENTRIESADDED <count> MAXDELETEDID <xid>]',
+  xtrim: `<stream> ${TRIM}`,
+};
+
+export const bitmaps: Templates = {
+  bitcount: '<bits> [<index> <index> [(BYTE|BIT|<value>)]]',
+  bitfield: [
+    '<bits> (GET <bitType> <bitPlace>)+',
+    '<bits> [OVERFLOW (WRAP|SAT|FAIL|<value>)] {SET <bitType> <bitPlace> <int> [INCRBY <bitType> <bitPlace> <int>] [GET <bitType> <bitPlace>]}',
+  ],
+  bitfield_ro: '<bits> (GET <bitType> <bitPlace>)+',
+  bitop: ['(AND|OR|XOR) <bits> <bits>+', 'NOT <bits> <bits>', '(NOT|<value>) <bits> <bits>+'],
+  bitpos: '<bits> <bit> [<index> [<index> [(BYTE|BIT|<value>)]]]',
+  getbit: '<bits> <bitOffset>',
+  setbit: '<bits> <bitOffset> <bit>',
+};
+
+const WITH = '{[WITHCOORD] [WITHDIST] [WITHHASH] [COUNT <positive> [ANY]] [(ASC|DESC)]}';
+
+export const places: Templates = {
+  geoadd: '<geo> [(NX|XX)] [CH] (<longitude> <latitude> <member>)+',
+  geodist: '<geo> <member> <member> [<unit>]',
+  geohash: '<geo> <member>*',
+  geopos: '<geo> <member>*',
+  georadius: `<geo> <longitude> <latitude> <radius> <unit> ${WITH}`,
+  georadius_ro: `<geo> <longitude> <latitude> <radius> <unit> ${WITH}`,
+  georadiusbymember: `<geo> <member> <radius> <unit> ${WITH}`,
+  georadiusbymember_ro: `<geo> <member> <radius> <unit> ${WITH}`,
+  geosearch: [
+    `<geo> FROMLONLAT <longitude> <latitude> BYRADIUS <radius> <unit> ${WITH}`,
+    `<geo> FROMMEMBER <member> BYBOX <radius> <radius> <unit> ${WITH}`,
+  ],
+  geosearchstore:
+    '<geo> <geo> FROMLONLAT <longitude> <latitude> BYRADIUS <radius> <unit> {[ASC] [COUNT <positive>] [STOREDIST]}',
+};
+
+export const cardinalities: Templates = {
+  pfadd: ['<hll> <member>*', '<hll> <manyMembers>'],
+  pfcount: '<hll>+',
+  pfmerge: '<hll> <hll>*',
+};

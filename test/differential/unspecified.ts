@@ -1,0 +1,40 @@
+/** Requests that are not sent, because in the present state no two servers need answer them alike. */
+import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { IN_MULTI } from '../../server/client.ts';
+import { callsOf } from './scripts.ts';
+import type { OurSide } from './sides.ts';
+
+/** Ranges of bytes, which mean nothing where the scores differ. */
+const LEX = /^(zlexcount|zrangebylex|zrevrangebylex|zremrangebylex)$/;
+
+function isLex(argv: readonly Bytes[]): boolean {
+  return LEX.test(asciiLower(argv[0] ?? '')) || argv.some((word) => /^bylex$/i.test(word));
+}
+
+/** A big sorted set of several scores: redis-server finds members by their bytes as its random levels have it. */
+function isMixed(ours: OurSide, client: number, key: Bytes): boolean {
+  const value = ours.client(client)?.db.peek(key)?.value;
+  if (typeof value !== 'object' || value.type !== 'zset') return false;
+  if (value.encoding() === 'listpack') return false;
+  const [first, last] = [value.rangeByRank(0, 0)[0], value.rangeByRank(value.size - 1, value.size - 1)[0]];
+  return first?.score !== last?.score;
+}
+
+/** A part of a set that is not sorted: any members do. */
+function picksAny(argv: readonly Bytes[]): boolean {
+  const words = argv.map((word) => asciiUpper(word));
+  const by = argv[words.lastIndexOf('BY') + 1];
+  const cut = words.includes('LIMIT') && !words.includes('STORE');
+  return /^SORT(_RO)?$/.test(words[0] ?? '') && words.includes('BY') && cut && !by?.includes('*');
+}
+
+/** True for a request that had better not be sent now. */
+export function unspecified(argv: readonly Bytes[], ours: OurSide, client: number): boolean {
+  const calls = callsOf(argv) ?? [argv];
+  const lex = calls.filter(isLex);
+  if (calls.length === 1 && picksAny(argv)) return true;
+  if (lex.length === 0) return false;
+  // What runs before it may make such a set.
+  if (calls.length > 1 || ours.client(client)?.has(IN_MULTI)) return true;
+  return lex[0]!.slice(1).some((key) => isMixed(ours, client, key));
+}
