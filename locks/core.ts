@@ -1,4 +1,5 @@
 /** What all locks of one `createLocks` share. */
+import { Deadlines } from './deadlines.ts';
 import { LockEvents } from './events.ts';
 import type { Hold } from './hold.ts';
 import { Owners } from './owner.ts';
@@ -38,8 +39,9 @@ export interface LocksOptions {
 export interface Counted {
   hold: Hold | undefined;
   count: number;
-  users: number;
-  turn: Promise<unknown>;
+  busy: boolean;
+  /** Requests that wait for their turn. */
+  readonly line: (() => void)[];
 }
 
 export class Core {
@@ -47,6 +49,7 @@ export class Core {
   readonly owners: Owners;
   readonly requests: RequestLog;
   readonly events = new LockEvents();
+  readonly leases = new Deadlines(false);
   readonly watchdog: Watchdog;
   readonly leaseMs: number;
   readonly maxSleepMs: number;

@@ -86,18 +86,22 @@ export class CountedLock extends Lock<Held> {
 export async function inTurn<T>(core: Core, key: string, work: (counted: Counted) => Promise<T>): Promise<T> {
   let counted = core.counted.get(key);
   if (!counted) {
-    counted = { hold: undefined, count: 0, users: 0, turn: Promise.resolve() };
+    counted = { hold: undefined, count: 0, busy: false, line: [] };
     core.counted.set(key, counted);
   }
   const mine = counted;
-  mine.users++;
-  const result = mine.turn.then(() => work(mine));
-  mine.turn = result.catch(() => {});
+  if (mine.busy) await new Promise<void>((resolve) => mine.line.push(resolve));
+  mine.busy = true;
   try {
-    return await result;
+    return await work(mine);
   } finally {
-    mine.users--;
-    if (mine.users === 0 && mine.count === 0) core.counted.delete(key);
+    const next = mine.line.shift();
+    if (next)
+      next(); // It stays busy: the turn is handed on.
+    else {
+      mine.busy = false;
+      if (mine.count === 0) core.counted.delete(key);
+    }
   }
 }
 

@@ -22,6 +22,11 @@ export interface LockEvent {
 export const lockChannel = channel('lostlock:locks');
 
 export class LockEvents extends EventEmitter<Record<LockEventName, [LockEvent]>> {
+  /** Whether anybody listens: where nobody does, no event need be made. */
+  isHeard(event: LockEventName): boolean {
+    return lockChannel.hasSubscribers || this.listenerCount(event) > 0;
+  }
+
   tell(event: LockEvent): void {
     if (lockChannel.hasSubscribers) lockChannel.publish(event);
     this.emit(event.event, event);

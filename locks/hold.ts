@@ -1,7 +1,7 @@
 /** A hold: one owner's grant of one lock, its validity on the holder's own clock, and how its end becomes known. */
+import type { Deadline, Deadlines } from './deadlines.ts';
 import { LockLost } from './errors.ts';
 import type { LockEvents } from './events.ts';
-import { LONGEST_TIMER_MS } from './retry.ts';
 import type { LockServer } from './server.ts';
 
 /** How the server recognises a hold, for the script that renews many at once. */
@@ -31,6 +31,8 @@ export interface HoldHome {
   readonly driftFactor: number;
   /** Added to every TTL on the server: after an unclean end the lock stays closed this much longer. */
   readonly lockDelayMs: number;
+  /** Where the ends of leases are watched. */
+  readonly leases: Deadlines;
   readonly watchdog: { add(hold: Hold): void; remove(hold: Hold): void };
 }
 
@@ -43,9 +45,11 @@ export class Hold {
   #lost: LockLost | undefined;
   #over = false;
   #controller: AbortController | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #end: Deadline | undefined;
   /** Told once, when the hold is lost. */
   onLost: (() => void) | undefined;
+  /** Told once, when the hold ends in any way; a release is sent in the same turn, right after. */
+  onEnd: (() => void) | undefined;
 
   /** @param sentAt when the request that was granted left: the lease may have begun then, never earlier */
   constructor(spec: HoldSpec, home: HoldHome, sentAt: number) {
@@ -96,7 +100,7 @@ export class Hold {
     if (this.#over) return;
     const drift = Number.isFinite(leaseMs) ? Math.ceil(leaseMs * this.#home.driftFactor) : 0;
     this.#validUntil = Math.max(this.#validUntil, sentAt + leaseMs - drift);
-    if (Number.isFinite(this.#validUntil)) this.#arm();
+    if (Number.isFinite(this.#validUntil)) this.#watch();
   }
 
   /** From now on the watchdog keeps it, with the given lease. */
@@ -127,9 +131,11 @@ export class Hold {
 
   /** It is about to be released: no renewal leaves any more. */
   end(): void {
+    if (this.#over) return;
     this.#over = true;
-    clearTimeout(this.#timer);
-    this.#home.watchdog.remove(this);
+    if (this.#end) this.#home.leases.remove(this.#end);
+    if (this.#renewed) this.#home.watchdog.remove(this);
+    this.onEnd?.();
   }
 
   /** Tells of something that happened to this hold. */
@@ -137,8 +143,10 @@ export class Hold {
     event: 'acquired' | 'extended' | 'released',
     more: { waitedMs?: number; attempts?: number } = {},
   ): void {
+    const { events } = this.#home;
+    if (!events.isHeard(event)) return;
     const { lock, owner, token, fence } = this.spec;
-    this.#home.events.tell({ event, lock, owner, token, ...(fence !== undefined && { fence }), ...more });
+    events.tell({ event, lock, owner, token, ...(fence !== undefined && { fence }), ...more });
   }
 
   /** After a stall the timer may be late; the clock is not. */
@@ -146,16 +154,19 @@ export class Hold {
     if (!this.#over && Date.now() >= this.#validUntil) this.lose("its lease ended on the holder's clock");
   }
 
-  #arm(): void {
-    clearTimeout(this.#timer);
-    const left = Math.max(1, this.#validUntil - Date.now());
-    this.#timer = setTimeout(
-      () => {
+  #watch(): void {
+    if (this.#end) {
+      this.#end.at = this.#validUntil;
+      return;
+    }
+    const end: Deadline = {
+      at: this.#validUntil,
+      due: () => {
         this.#checkClock();
-        if (!this.#over) this.#arm();
+        if (!this.#over) this.#home.leases.add(end); // The clock was set back.
       },
-      Math.min(left, LONGEST_TIMER_MS),
-    );
-    this.#timer.unref?.();
+    };
+    this.#end = end;
+    this.#home.leases.add(end);
   }
 }

@@ -1,5 +1,6 @@
 /** One Redis as the locks see it: scripts by SHA, a limit on how long a reply may take, and unknown told from refused. */
 import { type Command, isReplyError, type LockClient, type Settled } from './client.ts';
+import { Deadlines } from './deadlines.ts';
 import { slotOf } from './keys.ts';
 import type { Script } from './script.ts';
 import { Wakeups } from './wakeups.ts';
@@ -37,6 +38,7 @@ export class LockServer {
   readonly requestTimeoutMs: number;
   /** PUBLISH, or SPUBLISH where channels are sharded. Scripts get it as an argument, as Redisson's do. */
   readonly publish: 'PUBLISH' | 'SPUBLISH';
+  readonly #pending = new Deadlines(true);
 
   constructor(client: LockClient, requestTimeoutMs: number) {
     this.client = client;
@@ -49,17 +51,16 @@ export class LockServer {
    * Runs a script. Rejects with NoReply when nobody knows what happened, with TryAgain when the server cannot just
    * now, and with the server's own error otherwise.
    */
-  async run(script: Script, keys: readonly string[], args: readonly (string | number)[], timeoutMs?: number) {
-    const tail = [String(keys.length), ...keys, ...args.map(String)];
-    try {
-      return await this.#answer(this.client.send(['EVALSHA', script.sha, ...tail]), timeoutMs);
-    } catch (error) {
-      if (!isNoScript(error)) throw asOutcome(error);
-    }
-    return this.#answer(this.client.send(['EVAL', script.text, ...tail]), timeoutMs).catch(
-      (error: unknown) => {
-        throw asOutcome(error);
-      },
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    timeoutMs: number = this.requestTimeoutMs,
+  ): Promise<unknown> {
+    const tail = [String(keys.length), ...keys];
+    for (const arg of args) tail.push(String(arg));
+    return this.#answer(this.client.send(['EVALSHA', script.sha, ...tail]), timeoutMs, () =>
+      this.#answer(this.client.send(['EVAL', script.text, ...tail]), timeoutMs),
     );
   }
 
@@ -76,9 +77,11 @@ export class LockServer {
       : ['WAIT', String(needed), String(timeoutMs)];
     const tail = [String(keys.length), ...keys, ...args.map(String)];
     const limit = this.requestTimeoutMs + timeoutMs;
-    let settled = await this.#all([['EVALSHA', script.sha, ...tail], wait], limit);
+    const all = (command: Command): Promise<Settled[]> =>
+      this.#answer(this.client.sendAll([command, wait]), limit);
+    let settled = await all(['EVALSHA', script.sha, ...tail]);
     if (settled[0]?.status === 'rejected' && isNoScript(settled[0].reason)) {
-      settled = await this.#all([['EVAL', script.text, ...tail], wait], limit);
+      settled = await all(['EVAL', script.text, ...tail]);
     }
     const [granted, waited] = settled;
     if (granted?.status !== 'fulfilled') throw asOutcome(granted?.reason);
@@ -89,9 +92,7 @@ export class LockServer {
 
   /** Sends one plain command, with run()'s errors. */
   command(command: Command): Promise<unknown> {
-    return this.#answer(this.client.send(command)).catch((error: unknown) => {
-      throw asOutcome(error);
-    });
+    return this.#answer(this.client.send(command), this.requestTimeoutMs);
   }
 
   async #connectedReplicas(): Promise<number> {
@@ -117,15 +118,25 @@ export class LockServer {
     this.wakeups.close();
   }
 
-  #all(commands: readonly Command[], limitMs: number): Promise<Settled[]> {
-    return this.#answer(this.client.sendAll(commands), limitMs);
-  }
-
-  /** The reply, or NoReply once `limitMs` have passed. */
-  #answer<T>(reply: Promise<T>, limitMs = this.requestTimeoutMs): Promise<T> {
+  /** The reply, or NoReply once `limitMs` have passed. `unknownScript` asks again where the server has no such script. */
+  #answer<T>(reply: Promise<T>, limitMs: number, unknownScript?: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new NoReply(`no reply within ${limitMs} ms`)), limitMs);
-      reply.then(resolve, reject).finally(() => clearTimeout(timer));
+      const deadline = {
+        at: Date.now() + limitMs,
+        due: () => reject(new NoReply(`no reply within ${limitMs} ms`)),
+      };
+      this.#pending.add(deadline);
+      reply.then(
+        (value) => {
+          this.#pending.remove(deadline);
+          resolve(value);
+        },
+        (error: unknown) => {
+          if (!this.#pending.remove(deadline)) return; // It came too late, and nothing is asked again.
+          if (unknownScript && isNoScript(error)) resolve(unknownScript());
+          else reject(asOutcome(error));
+        },
+      );
     });
   }
 }

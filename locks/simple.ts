@@ -44,7 +44,7 @@ export function releaseByToken(
   markerMs = 0,
   background = false,
 ): Promise<boolean> {
-  const keys = [name, simpleChannel(name), abandonedKey(name, token)];
+  const keys = [name, simpleChannel(name), ...(markerMs > 0 ? [abandonedKey(name, token)] : [])];
   return insist(
     async (unknown) => {
       const reply = await server.run(simpleReleaseScript, keys, [token, server.publish, markerMs]);
@@ -81,22 +81,17 @@ class SimpleAcquisition implements Acquisition<Held> {
 
   async attempt(): Promise<Attempt<Held>> {
     const sentAt = Date.now();
-    const reply = await this.#ask();
-    if (reply !== null) return { retryInMs: Number(reply) };
-    return { held: this.#held(sentAt) };
-  }
-
-  async #ask(): Promise<unknown> {
     try {
-      return await take(this.#core, {
+      const reply = await take(this.#core, {
         lock: this.lock,
         owner: this.owner,
         script: simpleAcquireScript,
         keys: [this.lock, abandonedKey(this.lock, this.#token)],
         args: [this.#token, this.#wish.leaseMs + this.#core.lockDelayMs],
-        granted: (reply) => reply === null,
+        granted: (answer) => answer === null,
         undo: () => this.#giveBack(Date.now() + this.#wish.leaseMs),
       });
+      return reply === null ? { held: this.#held(sentAt) } : { retryInMs: Number(reply) };
     } catch (error) {
       if (error instanceof NoReply) this.#unknown = true;
       throw error;

@@ -3,6 +3,7 @@ import type { Core } from './core.ts';
 import { NotReplicated, OutcomeUnknown, ServerRefused } from './errors.ts';
 import { insist, mayPass } from './retry.ts';
 import type { Script } from './script.ts';
+import type { LockServer, Replication } from './server.ts';
 
 export interface Taking {
   readonly lock: string;
@@ -16,9 +17,18 @@ export interface Taking {
 }
 
 /** The script's reply. Throws NotReplicated, after undoing the grant, when too few replicas have it. */
-export async function take({ server, replication }: Core, taking: Taking): Promise<unknown> {
+export function take({ server, replication }: Core, taking: Taking): Promise<unknown> {
+  return replication
+    ? takeReplicated(server, replication, taking)
+    : server.run(taking.script, taking.keys, taking.args);
+}
+
+async function takeReplicated(
+  server: LockServer,
+  replication: Replication,
+  taking: Taking,
+): Promise<unknown> {
   const { script, keys, args } = taking;
-  if (!replication) return server.run(script, keys, args);
   const { reply, copies, needed } = await server.runReplicated(script, keys, args, replication);
   if (!taking.granted(reply) || copies >= needed) return reply;
   await taking.undo().catch(() => {}); // What cannot be undone now ends with its lease.

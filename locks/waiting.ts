@@ -3,8 +3,8 @@
  * and look again. A waiter that gives up leaves nothing behind.
  */
 import { LocksClosed, OutcomeUnknown, ServerRefused } from './errors.ts';
-import type { HeldLock } from './held.ts';
-import { LONGEST_TIMER_MS, mayPass, pauseMs } from './retry.ts';
+import { Held, type HeldLock } from './held.ts';
+import { mayPass, pauseMs } from './retry.ts';
 import { type LockServer, NoReply } from './server.ts';
 import type { Channel, Choose, Waiter } from './wakeups.ts';
 
@@ -169,9 +169,10 @@ class Wait<H extends Releasable> {
     this.#patience.signal?.addEventListener('abort', onAbort);
     let granted = false;
     try {
-      await this.#untilReady(channels);
+      if (channels.some(({ isReady }) => !isReady)) await this.#untilReady(channels);
       const held = await this.#lookUntilDeadline(channels[0]!);
       granted = held !== null;
+      if (this.#acquisition.ordered && held instanceof Held) channels[0]!.holder = held.hold;
       return held;
     } finally {
       this.#patience.signal?.removeEventListener('abort', onAbort);
@@ -237,13 +238,14 @@ class Wait<H extends Releasable> {
 
   #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
+      const { sleeps } = this.#acquisition.servers[0]!.wakeups;
+      const end = { at: Date.now() + Math.max(0, ms), due: () => this.#wakeUp?.() };
+      this.#wakeUp = () => {
+        sleeps.remove(end);
         this.#wakeUp = undefined;
         resolve();
       };
-      const timer = setTimeout(done, Math.min(Math.max(0, ms), LONGEST_TIMER_MS));
-      this.#wakeUp = done;
+      sleeps.add(end);
     });
   }
 
@@ -254,6 +256,9 @@ class Wait<H extends Releasable> {
       await held.release().catch(() => {});
       throw signal.reason;
     }
+    const { ordered, servers, channel } = this.#acquisition;
+    if (ordered && held instanceof Held)
+      held.hold.onEnd = () => servers[0]!.wakeups.peek(channel)?.handOver();
     return { held, waitedMs: Date.now() - this.#startedAt, attempts: this.#attempts };
   }
 

@@ -5,6 +5,7 @@
  * again, and only then sleeps, never longer than its net; and after a lost connection everybody looks again at once.
  */
 import type { LockClient, Subscriber } from './client.ts';
+import { Deadlines } from './deadlines.ts';
 
 /** One waiter on a channel. `look` ends its sleep. */
 export interface Waiter {
@@ -25,13 +26,20 @@ export const chooseFirst: Choose = (waiters) => waiters.slice(0, 1);
 /** A gate that opened lets everybody through. */
 export const chooseAll: Choose = (waiters) => waiters;
 
+/** After so many hand-overs within this process a release is told by its message only, and others have their chance. */
+const HAND_OVERS = 10;
+
 /** The waiters of this process on one channel. */
 export class Channel {
   readonly name: string;
   readonly waiters: Waiter[] = [];
   readonly #choose: Choose;
+  #handOvers = 0;
+  /** Who of this process holds what is waited for; messages need wake nobody before that hold ends. */
+  holder: { readonly active: boolean } | undefined;
   /** Resolves when messages arrive, or when that has taken too long: then the sleepers' net has to do. */
   ready: Promise<void> = Promise.resolve();
+  isReady = true;
 
   constructor(name: string, choose: Choose) {
     this.name = name;
@@ -39,12 +47,23 @@ export class Channel {
   }
 
   message(text: string): void {
+    if (this.holder?.active) return;
     for (const waiter of [...this.#choose(this.waiters, text)]) wake(waiter);
   }
 
   /** The connection was away: whoever could get the lock looks. */
   lookAgain(): void {
     this.message('');
+  }
+
+  /**
+   * The lock's holder was of this process, and its release is leaving. The next one's request may follow on the same
+   * connection at once: the server executes it right after the release.
+   */
+  handOver(): void {
+    this.holder = undefined;
+    const next = this.waiters[0];
+    if (next && ++this.#handOvers % HAND_OVERS !== 0) wake(next);
   }
 
   /** Takes a waiter out; a wake-up it has not used goes to the next one. */
@@ -70,6 +89,8 @@ export class Wakeups {
   readonly #client: LockClient;
   readonly #limitMs: number;
   readonly #channels = new Map<string, Channel>();
+  /** When sleepers wake up by themselves. */
+  readonly sleeps = new Deadlines(true);
   #subscriber: Subscriber | undefined;
   #closed = false;
 
@@ -89,7 +110,7 @@ export class Wakeups {
     if (!channel) {
       channel = new Channel(name, choose);
       this.#channels.set(name, channel);
-      if (!this.#closed) channel.ready = this.#subscribe(channel);
+      if (!this.#closed) this.#open(channel);
     }
     channel.waiters.push(waiter);
     return channel;
@@ -101,6 +122,13 @@ export class Wakeups {
     if (channel.waiters.length > 0 || this.#channels.get(channel.name) !== channel) return;
     this.#channels.delete(channel.name);
     if (!this.#closed) this.#subscriber?.unsubscribe(channel.name).catch(() => {});
+  }
+
+  #open(channel: Channel): void {
+    channel.isReady = false;
+    channel.ready = this.#subscribe(channel).then(() => {
+      channel.isReady = true;
+    });
   }
 
   async #subscribe(channel: Channel): Promise<void> {

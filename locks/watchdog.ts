@@ -4,8 +4,8 @@
  * A hold leaves the watchdog in the same turn in which its release begins, and the renewing script only touches what
  * carries the hold's token: nothing is renewed after release, nor on somebody else's behalf.
  */
+import { type Deadline, Deadlines } from './deadlines.ts';
 import type { Hold } from './hold.ts';
-import { LONGEST_TIMER_MS } from './retry.ts';
 import { renewScript } from './scripts/renew.ts';
 import type { LockServer } from './server.ts';
 
@@ -27,8 +27,8 @@ interface Ballot {
 
 export class Watchdog {
   readonly #entries = new Map<Hold, Entry>();
-  #timer: NodeJS.Timeout | undefined;
-  #wakesAt = Number.POSITIVE_INFINITY;
+  readonly #clock = new Deadlines(false);
+  #tickAt: Deadline | undefined;
   readonly #maxHoldMs: number;
 
   /** @param maxHoldMs how long a hold is renewed at most, in milliseconds */
@@ -45,30 +45,23 @@ export class Watchdog {
 
   remove(hold: Hold): void {
     this.#entries.delete(hold);
-    if (this.#entries.size === 0) this.#sleep();
   }
 
   close(): void {
     this.#entries.clear();
-    this.#sleep();
-  }
-
-  #sleep(): void {
-    clearTimeout(this.#timer);
-    this.#wakesAt = Number.POSITIVE_INFINITY;
+    this.#clock.clear();
+    this.#tickAt = undefined;
   }
 
   #wakeAt(at: number): void {
-    if (at >= this.#wakesAt) return;
-    clearTimeout(this.#timer);
-    this.#wakesAt = at;
-    const delay = Math.min(Math.max(1, at - Date.now()), LONGEST_TIMER_MS);
-    this.#timer = setTimeout(() => this.#tick(), delay);
-    this.#timer.unref?.();
+    if (this.#tickAt && this.#tickAt.at <= at) return;
+    if (this.#tickAt) this.#clock.remove(this.#tickAt);
+    this.#tickAt = { at, due: () => this.#tick() };
+    this.#clock.add(this.#tickAt);
   }
 
   #tick(): void {
-    this.#wakesAt = Number.POSITIVE_INFINITY;
+    this.#tickAt = undefined;
     const now = Date.now();
     for (const { hold, since } of this.#entries.values()) {
       if (now - since >= this.#maxHoldMs) this.#entries.delete(hold); // It ends with the lease it has.

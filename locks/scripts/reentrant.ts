@@ -14,13 +14,14 @@ import { once } from './once.ts';
 export const reentrantAcquireScript = defineScript(
   'reentrant-acquire',
   `
-if redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
+local free = redis.call('exists', KEYS[1]) == 0
+if not free and redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
   redis.call('hset', KEYS[1], ARGV[2], ARGV[3])
   if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
   return nil
 end
 if ARGV[3] ~= '1' then return -2 end
-if redis.call('exists', KEYS[1]) == 1 then return redis.call('pttl', KEYS[1]) end
+if not free then return redis.call('pttl', KEYS[1]) end
 if redis.call('exists', KEYS[2]) == 1 then return -3 end
 redis.call('hset', KEYS[1], ARGV[2], '1')
 redis.call('pexpire', KEYS[1], ARGV[1])

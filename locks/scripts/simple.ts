@@ -12,20 +12,17 @@ import { defineScript } from '../script.ts';
 export const simpleAcquireScript = defineScript(
   'simple-acquire',
   `
-local holder = redis.call('get', KEYS[1])
-if holder == ARGV[1] then
-  if redis.call('pttl', KEYS[1]) < tonumber(ARGV[2]) then redis.call('pexpire', KEYS[1], ARGV[2]) end
-  return nil
-end
-if holder then return redis.call('pttl', KEYS[1]) end
 if redis.call('exists', KEYS[2]) == 1 then return -3 end
-redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
+if redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', ARGV[2]) then return nil end
+local left = redis.call('pttl', KEYS[1])
+if redis.call('get', KEYS[1]) ~= ARGV[1] then return left end
+if left < tonumber(ARGV[2]) then redis.call('pexpire', KEYS[1], ARGV[2]) end
 return nil
 `,
 );
 
 /**
- * KEYS  1 the lock · 2 its channel · 3 the marker for requests that may still be under way
+ * KEYS  1 the lock · 2 its channel · 3 the marker for requests that may still be under way, where one is to be left
  * ARGV  1 token · 2 PUBLISH or SPUBLISH · 3 for how many milliseconds to leave the marker, 0 for not at all
  * reply 1: released · 0: not the token's
  */

@@ -221,7 +221,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
     await stock.trySetStock(10);
     await stock.putBack((await stock.take(1))!);
     for (const fault of ['lose-reply', 'reset', 'late', 'twice'] as const) {
-      client.fault = (command) => (command[2] === '3' && command.length === 9 ? fault : undefined);
+      client.fault = (command) => (command[2] === '3' && command.length === 11 ? fault : undefined);
       const once = client.fault;
       let fired = false;
       client.fault = (command) =>

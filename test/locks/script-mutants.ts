@@ -14,11 +14,12 @@ const drop = (text: string): readonly [string, string] => [text, ''];
 
 export const mutants: readonly Mutant[] = [
   ...edits('simple', 'simple-acquire', [
-    ['if holder == ARGV[1]', 'if holder'],
-    ["pttl', KEYS[1]) < tonumber", "pttl', KEYS[1]) > tonumber"],
-    ["'set', KEYS[1], ARGV[1], 'px', ARGV[2]", "'set', KEYS[1], ARGV[1]"],
+    ["if redis.call('get', KEYS[1]) ~= ARGV[1] then return left end", ''],
+    ['if left < tonumber', 'if left > tonumber'],
+    ["'nx', 'px', ARGV[2]", "'nx'"],
+    ["'nx', ", ''],
     ["if redis.call('exists', KEYS[2]) == 1 then return -3 end", ''],
-    ["if holder then return redis.call('pttl', KEYS[1]) end", ''],
+    ['then return left end', 'then return -1 end'],
   ]),
   ...edits('simple', 'simple-release', [
     ["if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end", ''],
@@ -30,9 +31,10 @@ export const mutants: readonly Mutant[] = [
     ["redis.call('hset', KEYS[1], ARGV[2], ARGV[3])", "redis.call('hincrby', KEYS[1], ARGV[2], 1)"],
     ["pttl', KEYS[1]) < tonumber", "pttl', KEYS[1]) > tonumber"],
     drop("if ARGV[3] ~= '1' then return -2 end"),
-    drop("if redis.call('exists', KEYS[1]) == 1 then return redis.call('pttl', KEYS[1]) end"),
+    drop("if not free then return redis.call('pttl', KEYS[1]) end"),
     drop("if redis.call('exists', KEYS[2]) == 1 then return -3 end"),
     ["'1')\nredis.call('pexpire', KEYS[1], ARGV[1])", "'1')"],
+    ['if not free and', 'if free and'],
   ]),
   ...edits('reentrant', 'reentrant-release', [
     drop('if did then return tonumber(did) or -1 end'),
