@@ -1,5 +1,6 @@
 /** Lua text to a JavaScript function: parse, write source, and let JavaScript compile it. */
 import type { Bytes } from '../protocol/bytes.ts';
+import { chunkName } from './chunk-name.ts';
 import { StatementEmitter } from './emit-statements.ts';
 import type { Form, Library } from './emitter.ts';
 import { LuaSyntaxError } from './lexer.ts';
@@ -10,13 +11,14 @@ import type { LuaFunction } from './values.ts';
 
 /**
  * Compiles a chunk for one form of execution and one library.
- * @param chunk the chunk's name in messages, `user_script`
+ * @param name the chunk's name, `@user_script`
  * @throws LuaSyntaxError with Lua's own text
  */
-export function compileChunk(source: Bytes, chunk: Bytes, form: Form, library: Library): LuaFunction {
+export function compileChunk(source: Bytes, name: Bytes, form: Form, library: Library): LuaFunction {
+  const chunk = chunkName(name);
   try {
     const tree = parse(source, chunk);
-    const emitter = new StatementEmitter(form, library, chunk);
+    const emitter = new StatementEmitter(form, library, name);
     return instantiate(emitter.functionCode(tree), emitter.constants);
   } catch (thrown) {
     if (thrown instanceof RangeError) {

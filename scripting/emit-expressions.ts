@@ -46,8 +46,7 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
   }
 
   #global(name: string, line: number): string {
-    if (name === 'KEYS') return 'S.keys';
-    if (name === 'ARGV') return 'S.argv';
+    if (this.isArgument(name)) return name === 'KEYS' ? 'S.keys' : 'S.argv';
     const fixed = this.fixedGlobal(name);
     if (typeof fixed === 'string') return this.string(fixed);
     if (fixed !== undefined) return this.constant(fixed);

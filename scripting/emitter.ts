@@ -1,6 +1,7 @@
 /** The ground that JavaScript source is written on: numbered names for constants, places and temporaries. */
 import type { Bytes } from '../protocol/bytes.ts';
 import type { Expression, FunctionNode, Variable } from './ast.ts';
+import { chunkName } from './chunk-name.ts';
 import type { Naming, Site } from './state.ts';
 import { hashString, type LuaTable } from './table.ts';
 import type { LuaFunction, LuaValue } from './values.ts';
@@ -14,6 +15,8 @@ export type Kind = 'number' | 'string' | 'boolean' | 'table' | 'function' | 'any
 /** What the compiler knows of the library that scripts see. */
 export interface Library {
   readonly globals: LuaTable;
+  /** Whether the globals are the same at all times, with KEYS and ARGV among them, as scripts have them. */
+  readonly steady: boolean;
   /** The functions that strings have as methods. */
   readonly strings: LuaTable;
   /** Functions that answer exactly one value, always at once. */
@@ -59,17 +62,18 @@ export class Emitter {
   readonly constants: unknown[] = [];
   protected readonly form: Form;
   protected readonly library: Library;
-  protected readonly chunk: Bytes;
+  readonly #chunk: Pick<Site, 'chunk' | 'source'>;
   protected frame!: Frame;
   protected readonly kinds = new Map<Variable, Kind>();
   readonly #strings = new Map<Bytes, string>();
   readonly #values = new Map<unknown, string>();
   readonly #sites = new Map<string, string>();
 
-  constructor(form: Form, library: Library, chunk: Bytes) {
+  /** @param source the chunk's name, `@user_script` */
+  constructor(form: Form, library: Library, source: Bytes) {
     this.form = form;
     this.library = library;
-    this.chunk = chunk;
+    this.#chunk = { source, chunk: chunkName(source) };
   }
 
   protected constant(value: unknown): string {
@@ -105,7 +109,7 @@ export class Emitter {
     const id = `${line} ${left} ${right}`;
     const known = this.#sites.get(id);
     if (known !== undefined) return known;
-    const site: Site = { line, chunk: this.chunk, left, right };
+    const site: Site = { line, ...this.#chunk, left, right };
     const name = this.constant(site);
     this.#sites.set(id, name);
     return name;
@@ -127,9 +131,14 @@ export class Emitter {
     return `(R.isFrame(${temp} = ${code}) ? yield ${temp} : ${temp})`;
   }
 
+  /** True for KEYS and ARGV. */
+  protected isArgument(name: Bytes): boolean {
+    return this.library.steady && (name === 'KEYS' || name === 'ARGV');
+  }
+
   /** The value of a global that a script cannot change; undefined where that is not known. */
   protected fixedGlobal(name: Bytes): LuaValue {
-    return name === 'KEYS' || name === 'ARGV' ? undefined : this.library.globals.get(name);
+    return this.isArgument(name) || !this.library.steady ? undefined : this.library.globals.get(name);
   }
 
   /** The value of an expression that stands for a library value, `redis.call`. */
@@ -178,7 +187,7 @@ export class Emitter {
       case 'local':
         return this.kinds.get(node.variable) ?? 'any';
       case 'global':
-        return node.name === 'KEYS' || node.name === 'ARGV' ? 'table' : 'any';
+        return this.isArgument(node.name) ? 'table' : 'any';
       case 'paren':
         return this.kindOf(node.inner);
       case 'unary':

@@ -9,7 +9,7 @@ import { luaErrorOf } from './library/protected.ts';
 import { RESUMABLE } from './library/realms.ts';
 import { index } from './operations.ts';
 import { errorLine, toReply } from './returning.ts';
-import { NATIVE, S, setAside, takeUp } from './state.ts';
+import { NATIVE, S, type Site, setAside, takeUp } from './state.ts';
 import { identityCount, LuaTable, setIdentityCount } from './table.ts';
 import { firstOf, type LuaError, type LuaFunction, type Result, toText } from './values.ts';
 
@@ -18,7 +18,8 @@ const LAST_WORDS = 100_000;
 
 /** What a script starts from, kept so that it can start again. */
 export interface Beginning {
-  readonly sha1: Bytes;
+  /** What errors call it. */
+  readonly label: Bytes;
   readonly keys: readonly Bytes[];
   readonly argv: readonly Bytes[];
   readonly host: ScriptHost;
@@ -42,14 +43,17 @@ export function begin(keys: readonly Bytes[], argv: readonly Bytes[], host: Scri
 }
 
 /** The reply that a script's error becomes. */
-export function failure(sha1: Bytes, error: LuaError): ReplyError {
-  const { value } = error;
+export function failure(label: Bytes, error: LuaError): ReplyError {
+  const { site } = error;
+  return new ReplyError(errorLine(errorText(error) + placeOf(label, site.line > 0 ? site : site.caller)));
+}
+
+/** What an error says, up to a NUL. */
+export function errorText({ value }: LuaError): Bytes {
   let text: Bytes;
   if (value instanceof LuaTable) text = textIn(value) ?? 'ERR unknown error';
   else text = `ERR ${typeof value === 'object' ? address(value) : (toText(value) ?? `${value ?? 'nil'}`)}`;
-  return new ReplyError(
-    errorLine(cString(text) + placeOf(sha1, error.site.line || error.site.caller?.line || 0)),
-  );
+  return cString(text);
 }
 
 /** The `err` of an error's table, which a metatable may give it. */
@@ -65,8 +69,9 @@ function textIn(table: LuaTable): Bytes | undefined {
   }
 }
 
-function placeOf(sha1: Bytes, line: number): Bytes {
-  return line > 0 ? ` script: ${sha1}, on @user_script:${line}.` : '';
+function placeOf(label: Bytes, site: Site | undefined): Bytes {
+  if (site === undefined || site.line === 0) return '';
+  return ` script: ${label}, on ${cString(site.source)}:${site.line}.`;
 }
 
 /** A script under way. Between slices other scripts may run. */
@@ -103,7 +108,7 @@ export class Execution {
       const ended = this.#driver.run();
       if (ended !== undefined) return toReply(firstOf(ended.result), S.protocol);
     } catch (thrown) {
-      return failure(this.#beginning.sha1, luaErrorOf(thrown));
+      return failure(this.#beginning.label, luaErrorOf(thrown));
     } finally {
       this.#save();
       S.resumable = false;
@@ -115,7 +120,7 @@ export class Execution {
 
   /** Ends a paused script. @returns its reply: the text with the place where it was stopped */
   kill(text: Bytes): ReplyError {
-    return new ReplyError(text + placeOf(this.#beginning.sha1, this.#saved.site?.line ?? 0));
+    return new ReplyError(text + placeOf(this.#beginning.label, this.#saved.site));
   }
 
   #save(): void {

@@ -2,7 +2,14 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
 
-const FLAGS = new Set(['no-writes', 'allow-oom', 'allow-stale', 'no-cluster', 'allow-cross-slot-keys']);
+/** Every flag there is, in the order in which Redis lists them. */
+export const FLAGS: ReadonlySet<Bytes> = new Set([
+  'no-writes',
+  'allow-oom',
+  'allow-stale',
+  'no-cluster',
+  'allow-cross-slot-keys',
+]);
 
 /** What a script says of itself. */
 export interface Shebang {

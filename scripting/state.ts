@@ -3,6 +3,7 @@ import type { Bytes } from '../protocol/bytes.ts';
 import type { Reply } from '../protocol/reply.ts';
 import type { ScriptHost } from './host.ts';
 import type { JsonSettings } from './library/cjson.ts';
+import type { Registered } from './library/registering.ts';
 import { LuaTable } from './table.ts';
 import { LuaError, type LuaValue, type Thread } from './values.ts';
 
@@ -15,6 +16,8 @@ export interface Site {
   readonly line: number;
   /** The chunk's name as messages show it, `user_script`. */
   readonly chunk: Bytes;
+  /** The chunk's name in full, `@user_script`. */
+  readonly source: Bytes;
   /** What is called, indexed, or stands left of the operator, `field 'x'`. */
   readonly left: Naming;
   readonly right: Naming;
@@ -23,11 +26,11 @@ export interface Site {
 }
 
 /** Where a library function calls: no line, no name. */
-export const NATIVE: Site = { line: 0, chunk: '', left: '', right: '' };
+export const NATIVE: Site = { line: 0, chunk: '', source: '', left: '', right: '' };
 
 /** A place inside a library function that was called from the site. */
 export function inLibrary(site: Site): Site {
-  return { line: 0, chunk: '', left: '', right: '', caller: site };
+  return { ...NATIVE, caller: site };
 }
 
 class State {
@@ -50,6 +53,8 @@ class State {
   protocol: 2 | 3 = 2;
   /** The settings of cjson, once a script has asked for them. */
   json: JsonSettings | undefined = undefined;
+  /** The functions of the library that is being loaded. */
+  registering: Map<Bytes, Registered> | undefined = undefined;
   /** Whether a script is running at this moment. */
   active = false;
   /** Whether it runs in the resumable form. */

@@ -7,22 +7,12 @@ import { inLibrary, raiseBare, S } from '../state.ts';
 import { firstOf, type LuaFunction, toText } from '../values.ts';
 import { checkFunction, checkString, optionalString } from './args.ts';
 
-/** Compiles text under a chunk's displayed name. */
+/** Compiles text under a chunk's name. */
 export type ChunkCompiler = (source: Bytes, chunk: Bytes) => LuaFunction;
-
-const NAME_ROOM = 43;
-
-/** How messages show a chunk: '=name' and '@file' as they are, text by its first line. */
-export function chunkName(name: Bytes): Bytes {
-  if (name.startsWith('=')) return name.slice(1, 60);
-  if (name.startsWith('@')) return name.length > 52 ? `...${name.slice(-51)}` : name.slice(1);
-  const line = /^[^\r\n]*/.exec(name)![0].slice(0, NAME_ROOM);
-  return `[string "${line}${line.length < name.length ? '...' : ''}"]`;
-}
 
 function compiled(compile: ChunkCompiler, source: Bytes, name: Bytes) {
   try {
-    return compile(source, chunkName(name));
+    return compile(source, name);
   } catch (thrown) {
     if (thrown instanceof LuaSyntaxError) return [undefined, thrown.message];
     throw thrown;

@@ -13,6 +13,7 @@ import { load, loadString } from './chunks.ts';
 import { CJSON } from './cjson.ts';
 import { CMSGPACK } from './cmsgpack.ts';
 import { coroutineLibrary, markNative } from './coroutine.ts';
+import { createFunctionRealm, type FunctionRealm } from './function-globals.ts';
 import { find, gmatch, gsub, match } from './matching.ts';
 import { MATH } from './math.ts';
 import { protectedCall, protectedCallHandled } from './protected.ts';
@@ -25,6 +26,8 @@ import { foreach, foreachi, sort } from './traversing.ts';
 /** A library together with the metatable that its strings have. */
 export interface Realm extends Library {
   readonly stringMeta: LuaTable;
+  /** What the functions of libraries are compiled against. */
+  readonly functions: FunctionRealm;
   /** Compiles further chunks against this library. */
   compile(source: Bytes, chunk: Bytes): LuaFunction;
 }
@@ -39,6 +42,14 @@ function freeze(table: LuaTable): LuaTable {
   table.readonly = true;
   table.plain = false;
   return table;
+}
+
+/** Makes a table read-only, and lets it complain about names that it does not have. */
+function protect(table: LuaTable): LuaTable {
+  const meta = new LuaTable();
+  meta.set('__index', missingGlobal);
+  table.meta = freeze(meta);
+  return freeze(table);
 }
 
 /** Entries in alphabetical order where there are more of them, as string's are registered. */
@@ -80,27 +91,30 @@ export function createRealm(form: Form): Realm {
   const stringMeta = new LuaTable();
   stringMeta.set('__index', strings);
   freeze(stringMeta);
-  const realm: Realm = {
+  const library: Library = {
     globals,
+    steady: true,
     strings,
-    stringMeta,
     single: new Set([BASE, STRING, TABLE, MATH, BIT, REDIS, CJSON, CMSGPACK, STRUCT].flatMap(singles)),
     discarding: DISCARDING,
-    compile: (source, chunk) => compileChunk(source, chunk, form, realm),
   };
+  const compileFor = (source: Bytes, chunk: Bytes, against: Library) =>
+    compileChunk(source, chunk, form, against);
+  const compile: Realm['compile'] = (source, chunk) => compileFor(source, chunk, library);
+  const loaders = (compile: Realm['compile']): Module['entries'] => [
+    native('load', load(compile)),
+    ['loadstring', loadString(compile)],
+  ];
   const calls: Module['entries'] = [
     native('pcall', protectedCall),
     native('xpcall', protectedCallHandled),
-    native('load', load(realm.compile)),
-    ['loadstring', loadString(realm.compile)],
+    ...loaders(compile),
     ['_G', globals],
     ['KEYS', new LuaTable()],
     ['ARGV', new LuaTable()],
   ];
   for (const [name, value] of calls) globals.set(name, value);
-  const meta = new LuaTable();
-  meta.set('__index', missingGlobal);
-  globals.meta = freeze(meta);
-  freeze(globals);
-  return realm;
+  protect(globals);
+  const functions = createFunctionRealm({ library, loaders, compile: compileFor, protect, freeze });
+  return { ...library, stringMeta, functions, compile };
 }

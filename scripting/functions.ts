@@ -1,0 +1,140 @@
+/** Libraries of functions: compiled once, loaded, and then called by name. */
+import type { Bytes } from '../protocol/bytes.ts';
+import { fail } from '../protocol/errors.ts';
+import type { Reply } from '../protocol/reply.ts';
+import { Driver } from './driver.ts';
+import { begin, errorText } from './execution.ts';
+import type { ScriptHost } from './host.ts';
+import { LuaSyntaxError } from './lexer.ts';
+import { luaErrorOf } from './library/protected.ts';
+import { FAST, RESUMABLE } from './library/realms.ts';
+import type { Registered } from './library/registering.ts';
+import type { LibraryHeader } from './library-header.ts';
+import { parse } from './parser.ts';
+import { Program } from './program.ts';
+import { S, setAside, takeUp } from './state.ts';
+import { isStateless } from './stateless.ts';
+import { type Frame, type LuaFunction, type Result, Signal } from './values.ts';
+
+const CHUNK = '@user_function';
+
+/** How many steps a library may make while it loads. */
+const LOAD_FUEL = 5_000_000;
+
+type Callbacks = ReadonlyMap<Bytes, Registered>;
+
+/** A function of a library. */
+export class LibraryFunction extends Program {
+  readonly description: Bytes | undefined;
+  readonly library: FunctionLibrary;
+
+  constructor(library: FunctionLibrary, { name, description, flags }: Registered) {
+    super(name, flags);
+    this.library = library;
+    this.description = description;
+  }
+
+  get name(): Bytes {
+    return this.label;
+  }
+
+  protected override fast(): LuaFunction | undefined {
+    const callback = this.library.fast?.get(this.name)?.callback;
+    return callback && (() => callback(S.keys, S.argv));
+  }
+
+  protected override resumable(): LuaFunction {
+    const { callback } = this.library.resumable().get(this.name)!;
+    // Its frame takes this one's place.
+    return function* (): Frame {
+      return callback(S.keys, S.argv);
+    };
+  }
+}
+
+/** A library that has been loaded. */
+export class FunctionLibrary {
+  readonly name: Bytes;
+  readonly code: Bytes;
+  readonly functions: readonly LibraryFunction[];
+  /** Its functions in the plain form; undefined where they keep something, since a call cannot begin again then. */
+  readonly fast: Callbacks | undefined;
+  readonly #body: Bytes;
+  readonly #host: ScriptHost;
+  /** What the host has answered while it loaded (to redis.log, which a second time is not to log again). */
+  readonly #log: Reply[] = [];
+  #resumable: Callbacks | undefined;
+
+  /**
+   * Loads a library.
+   * @throws ReplyError with Redis' text when it does not compile, fails, takes too long, or registers nothing
+   */
+  constructor({ name, code, body }: LibraryHeader, host: ScriptHost) {
+    this.name = name;
+    this.code = code;
+    this.#body = body;
+    this.#host = host;
+    if (isStateless(parsed(body))) this.fast = this.#loadFast();
+    const loaded = this.fast ?? this.resumable();
+    if (loaded.size === 0) fail('ERR No functions registered');
+    this.functions = [...loaded.values()].map((registered) => new LibraryFunction(this, registered));
+  }
+
+  /** Its functions in the resumable form. */
+  resumable(): Callbacks {
+    this.#resumable ??= this.#load(RESUMABLE, (main) => {
+      S.resumable = true;
+      const driver = new Driver(main);
+      driver.enter();
+      if (driver.run() === undefined) throw new Signal('fuel');
+    });
+    return this.#resumable;
+  }
+
+  #loadFast(): Callbacks | undefined {
+    try {
+      return this.#load(FAST, (main): Result => main());
+    } catch (thrown) {
+      // What only the other form can do, it is to do from the beginning.
+      if (thrown instanceof Signal) return undefined;
+      throw thrown;
+    }
+  }
+
+  #load({ functions: realm, stringMeta }: typeof FAST, run: (main: LuaFunction) => unknown): Callbacks {
+    const main = compiled(() => realm.compile(this.#body, CHUNK));
+    const registering = new Map<Bytes, Registered>();
+    const outer = setAside();
+    begin([], [], this.#host);
+    Object.assign(S, { registering, stringMeta, resumable: false, log: this.#log, fuel: LOAD_FUEL });
+    realm.show('load');
+    try {
+      run(main);
+    } catch (thrown) {
+      if (thrown instanceof Signal && thrown.reason !== 'fuel') throw thrown;
+      fail(`ERR Error registering functions: ${complaint(thrown)}`);
+    } finally {
+      realm.show('call');
+      Object.assign(S, { registering: undefined, resumable: false, thread: undefined });
+      takeUp(outer);
+    }
+    return registering;
+  }
+}
+
+function parsed(body: Bytes) {
+  return compiled(() => parse(body, CHUNK.slice(1)));
+}
+
+function compiled<T>(compile: () => T): T {
+  try {
+    return compile();
+  } catch (thrown) {
+    if (!(thrown instanceof LuaSyntaxError)) throw thrown;
+    return fail(`ERR Error compiling function: ${thrown.message}`);
+  }
+}
+
+function complaint(thrown: unknown): Bytes {
+  return thrown instanceof Signal ? 'ERR FUNCTION LOAD timeout' : errorText(luaErrorOf(thrown));
+}

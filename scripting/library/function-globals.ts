@@ -1,0 +1,64 @@
+/** The globals that functions of libraries see: no KEYS and ARGV, and while their library loads, next to nothing. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Library } from '../emitter.ts';
+import { LuaTable } from '../table.ts';
+import type { LuaFunction, LuaValue } from '../values.ts';
+import { tableFrom } from './builder.ts';
+import { REDIS } from './redis.ts';
+import { registerFunction } from './registering.ts';
+
+/** The globals of scripts, from which those of functions are made. */
+interface Ground {
+  readonly library: Library;
+  /** load and loadstring, which compile against the functions' own globals. */
+  readonly loaders: (compile: FunctionRealm['compile']) => readonly (readonly [Bytes, LuaValue])[];
+  readonly compile: (source: Bytes, chunk: Bytes, library: Library) => LuaFunction;
+  /** Makes a table read-only, with the metatable that complains about missing names. */
+  readonly protect: (table: LuaTable) => LuaTable;
+  readonly freeze: (table: LuaTable) => LuaTable;
+}
+
+/** What libraries are compiled against. */
+export interface FunctionRealm extends Library {
+  compile(source: Bytes, chunk: Bytes): LuaFunction;
+  /** Shows what a library may use while it loads, or what its functions may use when they are called. */
+  show(stage: 'load' | 'call'): void;
+}
+
+const SCRIPTS_ONLY = new Set<LuaValue>(['KEYS', 'ARGV', '__redis__err__handler']);
+const REDIS_SCRIPTS_ONLY = new Set<Bytes>(['breakpoint', 'debug', 'replicate_commands']);
+const LOADING = new Set(['log', 'REDIS_VERSION', 'REDIS_VERSION_NUM']);
+
+/** The globals at call time. */
+function callGlobals({ library, protect, freeze, loaders }: Ground, compile: FunctionRealm['compile']) {
+  const globals = new LuaTable();
+  for (let at = library.globals.advance(0); at !== 0; at = library.globals.advance(at)) {
+    const name = library.globals.keyAt(at);
+    if (!SCRIPTS_ONLY.has(name)) globals.set(name, library.globals.valueAt(at));
+  }
+  const entries = REDIS.entries.filter(([name]) => !REDIS_SCRIPTS_ONLY.has(name));
+  globals.set('redis', freeze(tableFrom({ entries })));
+  for (const [name, value] of loaders(compile)) globals.set(name, value);
+  globals.set('_G', globals);
+  return protect(globals);
+}
+
+/** The globals while a library loads. */
+function loadGlobals({ protect }: Ground): LuaTable {
+  const entries = REDIS.entries.filter(([name]) => LOADING.has(name) || name.startsWith('LOG_'));
+  const redis = tableFrom({ entries: [['register_function', registerFunction], ...entries] });
+  return protect(tableFrom({ entries: [['redis', protect(redis)]] }));
+}
+
+/** Builds what libraries are compiled against: an empty table in front of the two sets of globals. */
+export function createFunctionRealm(ground: Ground): FunctionRealm {
+  const front = new LuaTable();
+  const meta = new LuaTable();
+  const library: Library = { ...ground.library, globals: front, steady: false };
+  const compile: FunctionRealm['compile'] = (source, chunk) => ground.compile(source, chunk, library);
+  const globals = { call: callGlobals(ground, compile), load: loadGlobals(ground) };
+  meta.set('__index', globals.call);
+  front.meta = ground.freeze(meta);
+  ground.freeze(front);
+  return { ...library, compile, show: (stage) => meta.set('__index', globals[stage]) };
+}

@@ -1,0 +1,99 @@
+/** redis.register_function: how a library, while it loads, names its functions. */
+import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
+import { fieldTable } from '../convert.ts';
+import { badName } from '../library-header.ts';
+import { FLAGS } from '../shebang.ts';
+import { S } from '../state.ts';
+import { LuaTable } from '../table.ts';
+import { LuaError, type LuaFunction, type LuaValue, NOTHING, toText } from '../values.ts';
+
+/** A function as its library has registered it. */
+export interface Registered {
+  readonly name: Bytes;
+  readonly description: Bytes | undefined;
+  /** In the order in which Redis lists them. */
+  readonly flags: ReadonlySet<Bytes>;
+  readonly callback: LuaFunction;
+}
+
+type Fields = { -readonly [Field in keyof Registered]?: Registered[Field] | undefined };
+
+const SELF = 'redis.register_function';
+
+function fail(text: Bytes): never {
+  throw new LuaError(fieldTable('err', `ERR ${text}`), S.site);
+}
+
+export const registerFunction: LuaFunction = (...args) => {
+  const { registering } = S;
+  if (registering === undefined) fail(`${SELF} can only be called on FUNCTION LOAD command`);
+  if (args.length < 1 || args.length > 2) fail(`wrong number of arguments to ${SELF}`);
+  const { name, callback, ...rest } = args.length === 1 ? named(args[0]) : positional(args);
+  if (name === undefined) fail(`${SELF} must get a function name argument`);
+  if (callback === undefined) fail(`${SELF} must get a callback argument`);
+  const wrong = badName(name);
+  if (wrong !== undefined) fail(wrong);
+  if (registering.has(name)) fail('Function already exists in the library');
+  registering.set(name, {
+    name,
+    callback,
+    description: rest.description,
+    flags: rest.flags ?? new Set(),
+  });
+  return NOTHING;
+};
+
+function positional([first, callback]: readonly LuaValue[]): Fields {
+  const name = toText(first);
+  if (name === undefined) fail(`first argument to ${SELF} must be a string`);
+  if (typeof callback !== 'function') fail(`second argument to ${SELF} must be a function`);
+  return { name, callback };
+}
+
+function named(table: LuaValue): Fields {
+  if (!(table instanceof LuaTable)) {
+    fail(
+      `calling ${SELF} with a single argument is only applicable to Lua table (representing named arguments).`,
+    );
+  }
+  const fields: Fields = {};
+  for (let at = table.advance(0); at !== 0; at = table.advance(at)) {
+    readField(fields, toText(table.keyAt(at)), table.valueAt(at));
+  }
+  return fields;
+}
+
+function readField(fields: Fields, key: Bytes | undefined, value: LuaValue): void {
+  if (key === undefined) fail(`named argument key given to ${SELF} is not a string`);
+  const what = asciiLower(key);
+  switch (what) {
+    case 'function_name':
+      fields.name = toText(value) ?? fail(`function_name argument given to ${SELF} must be a string`);
+      break;
+    case 'description':
+      fields.description = toText(value) ?? fail(`description argument given to ${SELF} must be a string`);
+      break;
+    case 'callback':
+      if (typeof value !== 'function') fail(`callback argument given to ${SELF} must be a function`);
+      fields.callback = value;
+      break;
+    case 'flags':
+      if (!(value instanceof LuaTable)) {
+        fail(`flags argument to ${SELF} must be a table representing function flags`);
+      }
+      fields.flags = readFlags(value);
+      break;
+    default:
+      fail(`unknown argument given to ${SELF}`);
+  }
+}
+
+function readFlags(list: LuaTable): ReadonlySet<Bytes> {
+  const given = new Set<Bytes>();
+  for (let i = 1; list.get(i) !== undefined; i++) {
+    const flag = asciiLower(toText(list.get(i)) ?? '');
+    if (!FLAGS.has(flag)) fail('unknown flag given');
+    given.add(flag);
+  }
+  return new Set([...FLAGS].filter((flag) => given.has(flag)));
+}
