@@ -12,6 +12,7 @@ export const NOT_POSITIVE = 'ERR value is out of range, must be positive';
 export const OVERFLOW = 'ERR increment or decrement would overflow';
 export const NOSCRIPT = 'NOSCRIPT No matching script. Please use EVAL.';
 export const NOAUTH = 'NOAUTH Authentication required.';
+export const MASTERDOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
 export const READONLY = "READONLY You can't write against a read only replica.";
 export const EXECABORT = 'EXECABORT Transaction discarded because of previous errors.';
 export const OOM = "OOM command not allowed when used memory > 'maxmemory'.";

@@ -92,6 +92,11 @@ export class Execution {
     this.#save();
   }
 
+  /** What errors call it. */
+  get label(): Bytes {
+    return this.#beginning.label;
+  }
+
   /**
    * Runs on for as many steps as the fuel is worth (a step is a call or a turn of a loop).
    * @returns the reply once the script has ended, undefined when it needs another slice
@@ -120,7 +125,7 @@ export class Execution {
 
   /** Ends a paused script. @returns its reply: the text with the place where it was stopped */
   kill(text: Bytes): ReplyError {
-    return new ReplyError(text + placeOf(this.#beginning.label, this.#saved.site));
+    return new ReplyError(errorLine(text + placeOf(this.#beginning.label, this.#saved.site)));
   }
 
   #save(): void {

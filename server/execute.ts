@@ -1,6 +1,6 @@
 /** The path of every command: look up, check, queue or call, propagate. Read this first. */
 import { asciiLower, asciiUpper, type Bytes, cString } from '../protocol/bytes.ts';
-import { NOAUTH, OOM, READONLY, wrongArity } from '../protocol/errors.ts';
+import { MASTERDOWN, NOAUTH, OOM, READONLY, wrongArity } from '../protocol/errors.ts';
 import { QUEUED, type Reply, ReplyError } from '../protocol/reply.ts';
 import {
   type Client,
@@ -178,7 +178,7 @@ export const GATE_MIN_REPLICAS = 32;
 export const GATE_QUORUM = 64;
 
 /** True while a replica has lost its primary and may not answer with old data. */
-function isStale(server: Server): boolean {
+export function isStale(server: Server): boolean {
   return server.primary?.linkUp === false && !server.settings['replica-serve-stale-data'];
 }
 
@@ -266,7 +266,7 @@ function refusedForPhase(server: Server, client: Client, command: Command, bits:
   const { state } = server;
   const primaryLink = client.has(PRIMARY_LINK);
   if ((state & GATE_REPLICA) !== 0 && !primaryLink && (bits & STALE) === 0 && isStale(server)) {
-    return new ReplyError("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.");
+    return new ReplyError(MASTERDOWN);
   }
   if ((state & GATE_LOADING) !== 0 && !primaryLink && (bits & LOADING) === 0) {
     return new ReplyError('LOADING Redis is loading the dataset in memory');

@@ -1,15 +1,16 @@
 /** The scripts one node knows, and what a running script may do to it. */
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../protocol/bytes.ts';
-import { NOSCRIPT, OOM, READONLY } from '../protocol/errors.ts';
+import { MASTERDOWN, NOSCRIPT, OOM, READONLY } from '../protocol/errors.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { Execution } from '../scripting/execution.ts';
+import type { LibraryFunction } from '../scripting/functions.ts';
 import type { ScriptHost } from '../scripting/host.ts';
 import { Random48 } from '../scripting/random48.ts';
-import { compile, type Script } from '../scripting/registry.ts';
+import { compile, Script } from '../scripting/registry.ts';
 import { type Client, PRIMARY_LINK, RESTRICTED } from './client.ts';
-import { arityFits, type Command, DENY_OOM, MAY_REPLICATE, NO_SCRIPT, WRITE } from './command.ts';
-import { call, checkWords, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from './execute.ts';
+import { arityFits, type Command, DENY_OOM, MAY_REPLICATE, NO_SCRIPT, STALE, WRITE } from './command.ts';
+import { call, checkWords, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS, isStale } from './execute.ts';
 import type { LogLevel, Server } from './server.ts';
 
 /** A TypeScript function that stands in for a script. `call` runs a command and throws ReplyError when it fails. */
@@ -26,6 +27,16 @@ const UNKNOWN = 'ERR Unknown Redis command called from script';
 const ARITY = 'ERR Wrong number of args calling Redis command from script';
 const FORBIDDEN = 'ERR This Redis command is not allowed from script';
 const WRITES = 'ERR Write commands are not allowed from read-only scripts.';
+
+/** One EVAL, EVALSHA or FCALL. */
+interface Request {
+  readonly keys: readonly Bytes[];
+  readonly args: readonly Bytes[];
+  /** It is one of the commands that may not write. */
+  readonly readonly: boolean;
+  /** Its words. */
+  readonly argv: readonly Bytes[];
+}
 
 export class Scripts implements ScriptHost {
   readonly random = new Random48();
@@ -73,6 +84,7 @@ export class Scripts implements ScriptHost {
     this.#known.clear();
   }
 
+  /** How many scripts are known. */
   get size(): number {
     return this.#known.size;
   }
@@ -85,54 +97,61 @@ export class Scripts implements ScriptHost {
   }
 
   /** EVALSHA. Throws NOSCRIPT when this node does not know the script. */
-  evalSha(client: Client, sha: Bytes, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply | undefined {
-    const script = this.#known.get(sha) ?? this.#known.get(asciiLower(sha));
+  evalSha(client: Client, request: Request): Reply | undefined {
+    const sha = request.argv[1] as Bytes;
+    const program = this.#known.get(sha) ?? this.#known.get(asciiLower(sha));
     const native = this.#natives.size === 0 ? undefined : this.#natives.get(asciiLower(sha));
-    if (native !== undefined) return this.#runNative(client, native, keys, argv, readonly);
-    if (script === undefined) throw refuse(NOSCRIPT);
-    return this.#run(client, script, keys, argv, readonly);
+    if (native !== undefined) return this.#runNative(client, native, request);
+    if (program === undefined) throw refuse(NOSCRIPT);
+    return this.start(client, program, request);
   }
 
   /** EVAL: makes the script known, then runs it. */
-  eval(client: Client, text: Bytes, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply | undefined {
+  eval(client: Client, request: Request): Reply | undefined {
+    const text = request.argv[1] as Bytes;
     if (this.#natives.size > 0) {
       const native = this.#natives.get(Scripts.sha1(text));
-      if (native !== undefined) return this.#runNative(client, native, keys, argv, readonly);
+      if (native !== undefined) return this.#runNative(client, native, request);
     }
-    return this.#run(client, this.load(text), keys, argv, readonly);
+    return this.start(client, this.load(text), request);
   }
 
-  #run(client: Client, script: Script, keys: Bytes[], argv: Bytes[], readonly: boolean): Reply | undefined {
-    if (script.declared) checkDeclared(this.#server, script, readonly);
-    const mayOnlyRead = readonly || script.flags.has('no-writes');
-    this.#ignoresMemory = script.flags.has('allow-oom');
+  /** Runs a script or a function; undefined when its reply comes later. Throws ReplyError when it may not run now. */
+  start(client: Client, program: Script | LibraryFunction, request: Request): Reply | undefined {
+    const { keys, args, readonly } = request;
+    const { flags } = program;
+    if (!(program instanceof Script) || program.declared)
+      checkDeclared(this.#server, client, flags, readonly);
+    else if (isStale(this.#server)) throw refuse(MASTERDOWN);
+    this.#readonly = readonly || flags.has('no-writes');
+    this.#ignoresMemory = flags.has('allow-oom');
     // What no connection waits for cannot be taken up later.
     if (client.connection === undefined || client.has(PRIMARY_LINK)) {
-      return this.#enter(client, mayOnlyRead, () => script.run(keys, argv, this));
+      return this.#enter(client, request, () => program.run(keys, args, this));
     }
     const fuel = this.#server.slowScript.firstSlice;
-    return this.#enter(client, mayOnlyRead, () => script.start(keys, argv, this, fuel));
+    const kind = program instanceof Script ? 'script' : 'function';
+    return this.#enter(client, request, () => program.start(keys, args, this, fuel), kind);
   }
 
-  #runNative(
-    client: Client,
-    run: NativeScript,
-    keys: Bytes[],
-    argv: Bytes[],
-    readonly: boolean,
-  ): Reply | undefined {
+  #runNative(client: Client, run: NativeScript, request: Request): Reply | undefined {
     const callOrThrow = (...words: Bytes[]): Reply => {
       const reply = this.call(words);
       if (reply instanceof ReplyError) throw reply;
       return reply;
     };
-    return this.#enter(client, readonly, () => run(keys, argv, callOrThrow));
+    this.#readonly = request.readonly;
+    return this.#enter(client, request, () => run(request.keys, request.args, callOrThrow));
   }
 
   // A script is propagated as the commands it runs, never as itself.
-  #enter(client: Client, readonly: boolean, run: () => Reply | Execution): Reply | undefined {
+  #enter(
+    client: Client,
+    { argv }: Request,
+    run: () => Reply | Execution,
+    kind: 'script' | 'function' = 'script',
+  ): Reply | undefined {
     this.#caller = client;
-    this.#readonly = readonly;
     this.#client.db = client.db;
     this.#client.protocol = 2;
     this.wrote = false;
@@ -143,7 +162,8 @@ export class Scripts implements ScriptHost {
       if (!(result instanceof Execution)) this.#leave();
     }
     if (!(result instanceof Execution)) return result;
-    this.#server.slowScript.begin(client, result, 'script', () => this.#leave());
+    const leave = () => this.#leave();
+    this.#server.slowScript.begin({ client, argv, execution: result, kind, leave });
     return undefined;
   }
 
@@ -166,6 +186,8 @@ export class Scripts implements ScriptHost {
     if (!arityFits(command.arity, argv.length)) return refuse(ARITY);
     const { bits } = command;
     if ((bits & NO_SCRIPT) !== 0) return refuse(FORBIDDEN);
+    if ((bits & STALE) === 0 && isStale(server))
+      return refuse('ERR Can not execute the command on a stale replica');
     if (this.#readonly && (bits & (WRITE | MAY_REPLICATE)) !== 0) return refuse(WRITES);
     if (server.state !== 0) {
       const refusal = this.#refusedByState(command);
@@ -209,11 +231,15 @@ export class Scripts implements ScriptHost {
   }
 }
 
-/** Refuses a script with a shebang line where what it declares does not suit the node's state. */
-function checkDeclared(server: Server, script: Script, readonly: boolean): void {
-  const { flags } = script;
+/** Refuses a function, or a script with a shebang line, where what it declares does not suit the node's state. */
+function checkDeclared(server: Server, client: Client, flags: ReadonlySet<Bytes>, readonly: boolean): void {
+  if (isStale(server) && !flags.has('allow-stale')) {
+    throw refuse(
+      "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and 'allow-stale' flag is not set on the script.",
+    );
+  }
   if (!flags.has('no-writes')) {
-    if (server.readOnlyReplica())
+    if (server.readOnlyReplica() && !client.has(PRIMARY_LINK))
       throw refuse('READONLY Can not run script with write flag on readonly replica.');
     if (readonly) throw refuse('ERR Can not execute a script with write flag using *_ro command.');
     if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {

@@ -14,6 +14,7 @@ import { setLimits } from './encodings.ts';
 import { Eviction } from './eviction.ts';
 import { execute } from './execute.ts';
 import { Expiry } from './expiry.ts';
+import { Functions } from './functions.ts';
 import type { Connection, Host } from './host.ts';
 import { Idle } from './idle.ts';
 import { Notifications } from './notifications.ts';
@@ -59,6 +60,7 @@ export class Server {
   readonly pausing = new Pausing(this);
   readonly replication: Replication;
   readonly scripts: Scripts;
+  readonly functions = new Functions(this);
   readonly idle = new Idle(this);
   readonly outputLimits = new OutputLimits(this);
   readonly slowScript: SlowScript;

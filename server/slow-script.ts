@@ -26,6 +26,8 @@ type Continuation = (reply: Reply | undefined) => Reply | undefined;
 interface Running {
   readonly execution: Execution;
   readonly client: Client;
+  /** The request that started it. */
+  readonly argv: readonly Bytes[];
   readonly since: Millis;
   readonly kind: 'script' | 'function';
   /** Puts the scripts' own state back. */
@@ -60,6 +62,11 @@ export class SlowScript {
     return this.#pace.start;
   }
 
+  /** The script that has been paused. */
+  get running(): Running | undefined {
+    return this.#running;
+  }
+
   /** True while a script has been paused. */
   get active(): boolean {
     return this.#running !== undefined;
@@ -87,9 +94,10 @@ export class SlowScript {
   }
 
   /** A script has come to its first pause; whoever waits for its reply adds itself with `afterwards`. */
-  begin(client: Client, execution: Execution, kind: Running['kind'], leave: () => void): void {
+  begin(beginning: Omit<Running, 'since'>): void {
     const server = this.#server;
-    this.#running = { execution, client, since: server.now, kind, leave };
+    const { client } = beginning;
+    this.#running = { ...beginning, since: server.now };
     this.#killed = false;
     this.#depth = server.depth;
     server.gate(GATE_BUSY, true);

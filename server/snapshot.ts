@@ -17,6 +17,7 @@ export function snapshot(server: Server): Bytes {
     entries: entriesOf(db),
   }));
   return writeRdb(databases, {
+    libraries: server.functions.codes(),
     aux: [
       ['redis-ver', VERSION],
       ['redis-bits', '64'],
@@ -30,13 +31,14 @@ export function snapshot(server: Server): Bytes {
 }
 
 /**
- * Replaces every database by what the file holds. Keys past their deadline are left out on a primary, as they would be
+ * Replaces every database, and the libraries of functions, by what the file holds. Keys past their deadline are left out on a primary, as they would be
  * deleted at once. Answers the database that the stream behind the dataset has selected. Throws RdbError for a damaged
- * file, and then changes nothing.
+ * file, ReplyError for a library that does not load, and then changes nothing.
  */
 export function loadSnapshot(server: Server, rdb: Bytes): number {
   let streamDb = 0;
   const items = [...readRdb(rdb, server.encoding)];
+  server.functions.adopt(items.flatMap((item) => (item.kind === 'library' ? [item.code] : [])));
   for (const db of server.databases) {
     db.touchAll();
     db.clear();

@@ -1,4 +1,4 @@
-/** One value as DUMP answers it and RESTORE takes it: type, value, version and checksum. */
+/** What DUMP answers and RESTORE takes, for one value or for libraries of functions: the data, version and checksum. */
 import { type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from '../encoding.ts';
 import { isEmptied, type Value } from '../value.ts';
@@ -7,7 +7,7 @@ import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
 import { badFormat, RdbError } from './errors.ts';
 import { RdbReader } from './reader.ts';
-import { RDB_VERSION } from './types.ts';
+import { RDB_VERSION, SECTION } from './types.ts';
 import { RdbWriter } from './writer.ts';
 
 /** Two bytes of version and eight of checksum. */
@@ -18,6 +18,20 @@ export function dumpValue(value: Value): Bytes {
   const out = new RdbWriter();
   out.byte(valueType(value));
   writeBody(out, value);
+  return closed(out);
+}
+
+/** The payload for the code of libraries, as FUNCTION DUMP answers it. */
+export function dumpLibraries(codes: Iterable<Bytes>): Bytes {
+  const out = new RdbWriter();
+  for (const code of codes) {
+    out.byte(SECTION.library);
+    out.string(code);
+  }
+  return closed(out);
+}
+
+function closed(out: RdbWriter): Bytes {
   out.byte(RDB_VERSION);
   out.byte(0);
   out.rawData(crc64(out.data()));
@@ -29,16 +43,42 @@ export function dumpValue(value: Value): Bytes {
  * `ERR DUMP payload version or checksum are wrong`), of kind 'format' otherwise (`ERR Bad data format`).
  */
 export function restoreValue(payload: Bytes, limits: Readonly<EncodingLimits> = DEFAULT_LIMITS): Value {
-  const data = toBuffer(payload);
-  const end = data.length - FOOTER;
-  if (end < 0 || data.readUInt16LE(end) > RDB_VERSION || !checksumHolds(data)) {
-    throw new RdbError('checksum', 'payload version or checksum');
-  }
+  const data = opened(payload);
   // Redis neither minds data behind the value nor a value that runs into the footer.
   const input = new RdbReader(data);
   const value = readBody(input, input.byte(), limits);
   if (isEmptied(value)) throw badFormat('empty value');
   return value;
+}
+
+/** The code of the libraries in a payload of FUNCTION DUMP. Throws RdbError as restoreValue does, with Redis' words for a wrong format. */
+export function restoreLibraries(payload: Bytes): Bytes[] {
+  const data = opened(payload);
+  const codes: Bytes[] = [];
+  const input = new RdbReader(data);
+  while (data.length - input.position > FOOTER) {
+    if (input.byte() !== SECTION.library) throw new RdbError('format', 'given type is not a function');
+    codes.push(readCode(input));
+  }
+  return codes;
+}
+
+function readCode(input: RdbReader): Bytes {
+  try {
+    return input.string();
+  } catch (error) {
+    if (!(error instanceof RdbError)) throw error;
+    throw new RdbError('format', 'Failed loading library payload');
+  }
+}
+
+function opened(payload: Bytes): Buffer {
+  const data = toBuffer(payload);
+  const end = data.length - FOOTER;
+  if (end < 0 || data.readUInt16LE(end) > RDB_VERSION || !checksumHolds(data)) {
+    throw new RdbError('checksum', 'payload version or checksum');
+  }
+  return data;
 }
 
 /** An all-zero checksum stands for none. */

@@ -12,6 +12,7 @@ import { counterCommands } from './counter.ts';
 import { debugCommands } from './debug.ts';
 import { dumpCommands } from './dump.ts';
 import { expiryCommands } from './expiry.ts';
+import { functionCommands } from './function.ts';
 import { genericCommands } from './generic.ts';
 import { geoCommands } from './geo.ts';
 import { geoSearchCommands } from './geo-search.ts';
@@ -74,6 +75,7 @@ export const allCommands: readonly Command[] = [
   ...dumpCommands,
   ...replicationCommands,
   ...scriptingCommands,
+  ...functionCommands,
   ...sortCommands,
   ...sortedSetCommands,
   ...sortedSetPopCommands,

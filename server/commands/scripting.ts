@@ -10,8 +10,8 @@ import { countedKeys, defineCommands, defineContainer, type Flag } from '../comm
 const SHA_LENGTH = 40;
 
 /** Splits what follows the count of keys into keys and arguments. */
-function split(argv: readonly Bytes[]): { keys: Bytes[]; args: Bytes[] } {
-  const count = integer(argv[2] as Bytes);
+export function split(argv: readonly Bytes[], error?: Bytes): { keys: Bytes[]; args: Bytes[] } {
+  const count = integer(argv[2] as Bytes, error);
   if (count > argv.length - 3) fail("ERR Number of keys can't be greater than number of args");
   if (count < 0) fail("ERR Number of keys can't be negative");
   return { keys: argv.slice(3, 3 + count), args: argv.slice(3 + count) };
@@ -20,7 +20,7 @@ function split(argv: readonly Bytes[]): { keys: Bytes[]; args: Bytes[] } {
 function evaluate(readonly: boolean) {
   return (client: Client, argv: readonly Bytes[]): Reply | undefined => {
     const { keys, args } = split(argv);
-    return client.server.scripts.eval(client, argv[1] as Bytes, keys, args, readonly);
+    return client.server.scripts.eval(client, { keys, args, readonly, argv });
   };
 }
 
@@ -28,16 +28,16 @@ function evaluateSha(readonly: boolean) {
   return (client: Client, argv: readonly Bytes[]): Reply | undefined => {
     if (argv[1]?.length !== SHA_LENGTH) fail(NOSCRIPT);
     const { keys, args } = split(argv);
-    return client.server.scripts.evalSha(client, argv[1] as Bytes, keys, args, readonly);
+    return client.server.scripts.evalSha(client, { keys, args, readonly, argv });
   };
 }
 
 const COMMON: readonly Flag[] = ['noscript', 'stale', 'skip_monitor', 'no_mandatory_keys', 'movablekeys'];
-const RUN = {
+export const RUN = {
   complexity: 'Depends on the script that is executed.',
   flags: [...COMMON, 'may_replicate'],
 } as const;
-const RUN_RO = {
+export const RUN_RO = {
   ...RUN,
   since: '7.0.0',
   flags: ['readonly', ...COMMON] as Flag[],
