@@ -1,5 +1,5 @@
 /** The `#!lua name=…` line that a library of functions opens with. */
-import { asciiLower, type Bytes } from '../protocol/bytes.ts';
+import { asciiLower, type Bytes, cString } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
 
 const BAD_NAME =
@@ -25,12 +25,13 @@ export function badName(name: Bytes): Bytes | undefined {
 export function readLibraryHeader(code: Bytes): LibraryHeader {
   if (!code.startsWith('#!')) fail('ERR Missing library metadata');
   const end = code.indexOf('\n');
-  const words = end < 0 ? undefined : splitWords(code.slice(0, end));
+  const words = end < 0 || code.slice(0, end).includes('\0') ? undefined : splitWords(code.slice(0, end));
   if (words === undefined) fail('ERR Invalid library metadata');
   const [first = '#!', ...options] = words;
   let name: Bytes | undefined;
   for (const option of options) {
-    if (asciiLower(option.slice(0, 5)) !== 'name=') fail(`ERR Invalid metadata value given: ${option}`);
+    if (asciiLower(option.slice(0, 5)) !== 'name=')
+      fail(`ERR Invalid metadata value given: ${cString(option)}`);
     if (name !== undefined) fail('ERR Invalid metadata value, name argument was given multiple times');
     name = option.slice(5);
   }

@@ -1,6 +1,6 @@
 /** The path of every command: look up, check, queue or call, propagate. Read this first. */
 import { asciiLower, asciiUpper, type Bytes, cString } from '../protocol/bytes.ts';
-import { MASTERDOWN, NOAUTH, OOM, READONLY, wrongArity } from '../protocol/errors.ts';
+import { LINK_DOWN, NOAUTH, OOM, READONLY, wrongArity } from '../protocol/errors.ts';
 import { QUEUED, type Reply, ReplyError } from '../protocol/reply.ts';
 import {
   type Client,
@@ -266,7 +266,7 @@ function refusedForPhase(server: Server, client: Client, command: Command, bits:
   const { state } = server;
   const primaryLink = client.has(PRIMARY_LINK);
   if ((state & GATE_REPLICA) !== 0 && !primaryLink && (bits & STALE) === 0 && isStale(server)) {
-    return new ReplyError(MASTERDOWN);
+    return new ReplyError(LINK_DOWN);
   }
   if ((state & GATE_LOADING) !== 0 && !primaryLink && (bits & LOADING) === 0) {
     return new ReplyError('LOADING Redis is loading the dataset in memory');

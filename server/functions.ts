@@ -10,6 +10,10 @@ import type { Server } from './server.ts';
 /** What RESTORE does about the libraries that are there. */
 export type RestorePolicy = 'FLUSH' | 'APPEND' | 'REPLACE';
 
+const BASE_BYTES = 200;
+const LIBRARY_BYTES = 30;
+const FUNCTION_BYTES = 120;
+
 export class Functions {
   readonly #server: Server;
   #libraries = new Map<Bytes, FunctionLibrary>();
@@ -29,6 +33,15 @@ export class Functions {
     let functions = 0;
     for (const library of this.libraries) functions += library.functions.length;
     return { libraries: this.#libraries.size, functions };
+  }
+
+  /** Bytes that Redis would need for them, or about as many. */
+  get bytes(): number {
+    let bytes = BASE_BYTES;
+    for (const { code, functions } of this.libraries) {
+      bytes += LIBRARY_BYTES + code.length + FUNCTION_BYTES * functions.length;
+    }
+    return bytes;
   }
 
   /** A function by name, whatever its case. Throws ReplyError when there is none. */

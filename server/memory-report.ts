@@ -38,7 +38,7 @@ function percent(part: number, whole: number): number {
 
 /** The fields of INFO memory, in 7.0's order; what an allocator would add is not known here, and given as nothing. */
 export function* memoryInfo(server: Server): Iterable<Field> {
-  const { settings, eviction, scripts } = server;
+  const { settings, eviction, scripts, functions } = server;
   const { used, backlog, replicas, clients, overhead, dataset } = account(server);
   const peak = Math.max(used, eviction.peak);
   const growth = used - STARTUP_BYTES;
@@ -59,8 +59,11 @@ export function* memoryInfo(server: Server): Iterable<Field> {
   yield ['allocator_resident', used];
   yield ['used_memory_scripts_eval', scriptBytes];
   yield ['number_of_cached_scripts', scripts.size];
-  yield ['used_memory_scripts', scriptBytes];
-  yield ['used_memory_scripts_human', humanBytes(scriptBytes)];
+  yield ['number_of_functions', functions.counts.functions];
+  yield ['number_of_libraries', functions.counts.libraries];
+  yield ['used_memory_functions', functions.bytes];
+  yield ['used_memory_scripts', scriptBytes + functions.bytes];
+  yield ['used_memory_scripts_human', humanBytes(scriptBytes + functions.bytes)];
   yield ['maxmemory', settings.maxmemory];
   yield ['maxmemory_human', humanBytes(settings.maxmemory)];
   yield ['maxmemory_policy', settings['maxmemory-policy']];
@@ -101,7 +104,7 @@ export function memoryStats(server: Server): Reply {
   add('cluster.links', 0);
   add('aof.buffer', 0);
   add('lua.caches', server.scripts.bytes);
-  add('functions.caches', 0);
+  add('functions.caches', server.functions.bytes);
   for (const db of server.databases) {
     if (db.size === 0) continue;
     const tables = new MapReply([

@@ -1,7 +1,7 @@
 /** The scripts one node knows, and what a running script may do to it. */
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../protocol/bytes.ts';
-import { MASTERDOWN, NOSCRIPT, OOM, READONLY } from '../protocol/errors.ts';
+import { LINK_DOWN, NOSCRIPT, OOM, READONLY } from '../protocol/errors.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { Execution } from '../scripting/execution.ts';
 import type { LibraryFunction } from '../scripting/functions.ts';
@@ -122,7 +122,7 @@ export class Scripts implements ScriptHost {
     const { flags } = program;
     if (!(program instanceof Script) || program.declared)
       checkDeclared(this.#server, client, flags, readonly);
-    else if (isStale(this.#server)) throw refuse(MASTERDOWN);
+    else if (isStale(this.#server)) throw refuse(LINK_DOWN);
     this.#readonly = readonly || flags.has('no-writes');
     this.#ignoresMemory = flags.has('allow-oom');
     // What no connection waits for cannot be taken up later.

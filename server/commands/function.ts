@@ -1,5 +1,5 @@
 /** FUNCTION and FCALL: libraries of functions (https://redis.io/docs/latest/commands/?group=scripting). */
-import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, cString } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { globMatch } from '../../protocol/glob.ts';
 import { MapReply, OK, type Reply, SetReply, SimpleString } from '../../protocol/reply.ts';
@@ -14,7 +14,7 @@ const TIPS = ['request_policy:all_shards', 'response_policy:all_succeeded'];
 function load({ server }: Client, argv: readonly Bytes[]): Reply {
   const options = argv.slice(2, -1);
   for (const option of options) {
-    if (asciiUpper(option) !== 'REPLACE') fail(`ERR Unknown option given: ${option}`);
+    if (asciiUpper(option) !== 'REPLACE') fail(`ERR Unknown option given: ${cString(option)}`);
   }
   const name = server.functions.load(argv.at(-1)!, options.length > 0);
   server.world.dirty++;
@@ -53,7 +53,7 @@ function list({ server }: Client, argv: readonly Bytes[]): Reply {
     if (word === 'WITHCODE' && !withCode) withCode = true;
     else if (word === 'LIBRARYNAME' && pattern === undefined) {
       pattern = argv[++i] ?? fail('ERR library name argument was not given');
-    } else fail(`ERR Unknown argument ${argv[i]}`);
+    } else fail(`ERR Unknown argument ${cString(argv[i]!).replace(/[\r\n]/g, ' ')}`);
   }
   const found = [...server.functions.libraries].filter(
     ({ name }) => pattern === undefined || globMatch(pattern, name, true),

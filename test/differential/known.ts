@@ -56,6 +56,8 @@ export const loose: Record<string, readonly [Rule, string]> = {
   'command|getkeysandflags': ['info', 'sets have no order'],
   'command|info': ['info', 'sets have no order; our key specifications have no notes'],
   'config|get': ['pairs', 'several parameters come in the order of a hash table'],
+  'function|dump': ['payload', 'a hash table is written in the order of its buckets'],
+  'function|list': ['info', 'hash tables have no order'],
   dump: ['payload', 'a hash table is written in the order of its buckets'],
   hello: ['hello', "the connection's number"],
   hgetall: ['pairs', 'a hash table has no order'],

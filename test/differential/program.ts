@@ -21,7 +21,14 @@ export interface Program {
 }
 
 /** Families of data, one or two of which a program is mostly about, and what now and then comes between. */
-const SERVICE = new Set<Family>(['transactions', 'messages', 'scripting', 'connection', 'server']);
+const SERVICE = new Set<Family>([
+  'transactions',
+  'messages',
+  'scripting',
+  'functions',
+  'connection',
+  'server',
+]);
 const DATA = families.filter((family) => !SERVICE.has(family));
 
 function mixture(random: Random, main: ReadonlySet<Family>): [Family, number][] {
@@ -30,6 +37,7 @@ function mixture(random: Random, main: ReadonlySet<Family>): [Family, number][] 
     ['generic', 12],
     ['messages', random.percent(20) ? 30 : 1],
     ['scripting', 3],
+    ['functions', random.percent(10) ? 40 : 1],
     ['connection', 2],
     ['server', 2],
     ['transactions', random.percent(50) ? 8 : 1],

@@ -9,6 +9,7 @@ import * as service from './grammar/service.ts';
 import { anyCase, Template } from './grammar/template.ts';
 import { draw, edge } from './grammar/words.ts';
 import { added, excluded, loose } from './known.ts';
+import { libraries, libraryPayloads } from './libraries.ts';
 import type { Rule } from './normalise.ts';
 import type { Random } from './random.ts';
 import { payloads, plainScripts } from './samples.ts';
@@ -108,6 +109,10 @@ function drawAny(random: Random, kind: string): Bytes[] {
       return [...requestOf(random, random.pick(families)).argv];
     case 'script':
       return [random.pick(plainScripts)];
+    case 'libraryCode':
+      return [random.pick(libraries)];
+    case 'libraryPayload':
+      return [random.pick(libraryPayloads)];
     case 'payload':
       return [random.percent(90) ? random.pick(payloads) : random.pick(['', 'abc', payloads[0]!.slice(1)])];
     case 'commandName':

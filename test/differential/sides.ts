@@ -47,6 +47,7 @@ function setUp(program: Program): Bytes[][] {
     ['SET', 'first', '1'],
     ['FLUSHALL'],
     ['SCRIPT', 'FLUSH'],
+    ['FUNCTION', 'FLUSH'],
     ...program.settings.map((setting) => ['CONFIG', 'SET', ...setting]),
   ];
 }

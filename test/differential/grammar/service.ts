@@ -37,6 +37,25 @@ export const scripting: Templates = {
   evalsha_ro: '<sha> <n:string> <value>*',
 };
 
+/** Functions, of a few libraries whose names collide. */
+export const functions: Templates = {
+  'function|delete': '<library>',
+  'function|dump': '',
+  'function|flush': '[(SYNC|ASYNC|<value>)]',
+  'function|kill': '',
+  'function|list': ['', 'WITHCODE', '{[LIBRARYNAME <library>] [WITHCODE] [<value>]}'],
+  'function|load': [
+    '<libraryCode>',
+    'REPLACE <libraryCode>',
+    'REPLACE <libraryCode>',
+    '<value> <libraryCode>',
+  ],
+  'function|restore': '<libraryPayload> [(FLUSH|APPEND|REPLACE|<value>)]',
+  'function|stats': '',
+  fcall: ['<function> <n:string> <value>*', '<function> <n:any> <value>*'],
+  fcall_ro: '<function> <n:string> <value>*',
+};
+
 export const connection: Templates = {
   asking: '',
   auth: ['<value>', 'default <value>', '<value> <value> <value>'],

@@ -282,6 +282,8 @@ const GENERATORS: Record<string, (random: Random) => Bytes[]> = {
     'abc',
     '',
   ),
+  library: oneOf('la', 'lb', 'lc', 'l*', 'LA', '', 'l-', 'nosuch'),
+  function: oneOf('fa', 'fb', 'fc', 'Fa', 'args', 'write', 'read', 'fails', 'count', 'nosuch', ''),
   name: oneOf('conn', 'a', '', 'two words', 'new\nline', '~tilde', '\xe9'),
   manyMembers: (random) => many(random, (i) => [`m${i}`]),
   manyNumbers: (random) => many(random, (i) => [String(i * 7)]),

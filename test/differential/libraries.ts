@@ -1,0 +1,53 @@
+/** Libraries of functions, to be put into generated requests. */
+import { dumpLibraries } from '../../keyspace/rdb/dump.ts';
+import type { Bytes } from '../../protocol/bytes.ts';
+
+const library = (name: Bytes, body: Bytes): Bytes => `#!lua name=${name}\n${body}`;
+const simple = (name: Bytes, body: Bytes): Bytes =>
+  `redis.register_function('${name}', function(keys, args) ${body} end)`;
+const flagged = (name: Bytes, flags: Bytes, body: Bytes): Bytes =>
+  `redis.register_function{function_name='${name}', flags={${flags}}, description='it ${name}s', callback=function(keys, args) ${body} end}`;
+
+const WRITE = "redis.call('set', keys[1], args[1]) return redis.call('incr', keys[1])";
+const READ = 'return redis.call("get", keys[1])';
+
+/** Libraries that load, and some that do not. */
+export const libraries: readonly Bytes[] = [
+  library('la', simple('fa', 'return 1')),
+  library('la', `${simple('fa', 'return keys')}\n${simple('fb', 'return args')}`),
+  library('lb', simple('fb', 'return {#keys, #args, keys, args}')),
+  library('lc', `${simple('fc', 'return redis.status_reply(args[1] or "none")')}`),
+  library('la', flagged('fa', "'no-writes'", READ)),
+  library('lb', `${flagged('read', "'no-writes', 'allow-stale'", READ)} ${simple('write', WRITE)}`),
+  library('lc', flagged('write', "'no-writes'", WRITE)),
+  library('lc', flagged('write', "'allow-oom', 'no-cluster', 'allow-cross-slot-keys'", WRITE)),
+  library('la', `local n = 0 ${simple('count', 'n = n + 1 return n')}`),
+  library('lb', `local t = {} ${simple('count', 't[#t + 1] = args[1] or "none" return t')}`),
+  library(
+    'lb',
+    `local M = {} function M.twice(x) return x .. x end ${simple('args', 'return M.twice(args[1])')}`,
+  ),
+  library('lc', simple('fails', 'error("stop")')),
+  library('lc', simple('fails', 'redis.call("set", keys[1], "half") error({err="MYERR stop"})')),
+  library('lc', simple('fails', 'return redis.call("lpush", keys[1])')),
+  library('lc', simple('fails', 'return KEYS')),
+  library('lc', simple('fails', 'x = 1')),
+  library('la', simple('args', 'redis.setresp(3) return redis.call("hgetall", "h1")')),
+  library('la', simple('args', 'return cjson.encode({keys, args})')),
+  library('la', simple('args', 'return loadstring("return redis.call(...)")(unpack(args))')),
+  library('la', 'local x = string'),
+  library('la', 'redis.call("get", "x")'),
+  library('la', 'return 1 +'),
+  library('la', ''),
+  library('l-', simple('fa', 'return 1')),
+  library('la', simple('f-', 'return 1')),
+  library('la', flagged('fa', "'nosuch'", '')),
+  library('la', `${simple('fa', '')} ${simple('fa', '')}`),
+  'return 1',
+  '#!lua\nreturn 1',
+];
+
+/** Payloads of FUNCTION RESTORE. */
+export const libraryPayloads: readonly Bytes[] = [[], ['la'], ['lb'], ['la', 'lc'], ['la', 'la']]
+  .map((names) => dumpLibraries(names.map((name) => library(name, simple(`f${name[1]}`, 'return args')))))
+  .concat([dumpLibraries([library('lc', simple('fa', 'return 5'))]), dumpLibraries(['bad']), 'bad']);
