@@ -45,7 +45,7 @@ export class LibraryFunction extends Program {
 
   protected override resumable(): LuaFunction {
     const { callback } = this.library.resumable().get(this.name)!;
-    // Its frame takes this one's place.
+    // biome-ignore lint/correctness/useYield: the callback's frame takes this one's place, as in a tail call
     return function* (): Frame {
       return callback(S.keys, S.argv);
     };

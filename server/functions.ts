@@ -119,20 +119,21 @@ export class Functions {
     this.#libraries = new Map(before.libraries);
     this.#functions = new Map(before.functions);
     try {
-      for (const library of fresh.libraries) this.#join(library, policy);
+      for (const { name } of fresh.libraries) this.#makeRoom(name, policy);
+      for (const library of fresh.libraries) this.#checkNames(library, undefined);
     } catch (error) {
       this.#libraries = before.libraries;
       this.#functions = before.functions;
       throw error;
     }
+    for (const library of fresh.libraries) this.#add(library);
   }
 
-  #join(library: FunctionLibrary, policy: RestorePolicy): void {
-    const present = this.#libraries.get(library.name);
-    if (present !== undefined && policy === 'APPEND') fail(`ERR Library ${library.name} already exists`);
-    if (present !== undefined) this.#remove(present);
-    this.#checkNames(library, undefined);
-    this.#add(library);
+  #makeRoom(name: Bytes, policy: RestorePolicy): void {
+    const present = this.#libraries.get(name);
+    if (present === undefined) return;
+    if (policy === 'APPEND') fail(`ERR Library ${name} already exists`);
+    this.#remove(present);
   }
 
   /** Refuses a library with a function that another library has; `replaced` is on its way out. */

@@ -1,6 +1,7 @@
 /** The globals that functions of libraries see: no KEYS and ARGV, and while their library loads, next to nothing. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import type { Library } from '../emitter.ts';
+import { compileChunk } from '../compiler.ts';
+import type { Form, Library } from '../emitter.ts';
 import { LuaTable } from '../table.ts';
 import type { LuaFunction, LuaValue } from '../values.ts';
 import { tableFrom } from './builder.ts';
@@ -12,7 +13,7 @@ interface Ground {
   readonly library: Library;
   /** load and loadstring, which compile against the functions' own globals. */
   readonly loaders: (compile: FunctionRealm['compile']) => readonly (readonly [Bytes, LuaValue])[];
-  readonly compile: (source: Bytes, chunk: Bytes, library: Library) => LuaFunction;
+  readonly form: Form;
   /** Makes a table read-only, with the metatable that complains about missing names. */
   readonly protect: (table: LuaTable) => LuaTable;
   readonly freeze: (table: LuaTable) => LuaTable;
@@ -55,7 +56,8 @@ export function createFunctionRealm(ground: Ground): FunctionRealm {
   const front = new LuaTable();
   const meta = new LuaTable();
   const library: Library = { ...ground.library, globals: front, steady: false };
-  const compile: FunctionRealm['compile'] = (source, chunk) => ground.compile(source, chunk, library);
+  const compile: FunctionRealm['compile'] = (source, chunk) =>
+    compileChunk(source, chunk, ground.form, library);
   const globals = { call: callGlobals(ground, compile), load: loadGlobals(ground) };
   meta.set('__index', globals.call);
   front.meta = ground.freeze(meta);

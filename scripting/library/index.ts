@@ -98,23 +98,16 @@ export function createRealm(form: Form): Realm {
     single: new Set([BASE, STRING, TABLE, MATH, BIT, REDIS, CJSON, CMSGPACK, STRUCT].flatMap(singles)),
     discarding: DISCARDING,
   };
-  const compileFor = (source: Bytes, chunk: Bytes, against: Library) =>
-    compileChunk(source, chunk, form, against);
-  const compile: Realm['compile'] = (source, chunk) => compileFor(source, chunk, library);
+  const compile: Realm['compile'] = (source, chunk) => compileChunk(source, chunk, form, library);
   const loaders = (compile: Realm['compile']): Module['entries'] => [
     native('load', load(compile)),
     ['loadstring', loadString(compile)],
   ];
-  const calls: Module['entries'] = [
-    native('pcall', protectedCall),
-    native('xpcall', protectedCallHandled),
-    ...loaders(compile),
-    ['_G', globals],
-    ['KEYS', new LuaTable()],
-    ['ARGV', new LuaTable()],
-  ];
+  const calls = [native('pcall', protectedCall), native('xpcall', protectedCallHandled), ...loaders(compile)];
   for (const [name, value] of calls) globals.set(name, value);
+  for (const name of ['KEYS', 'ARGV']) globals.set(name, new LuaTable());
+  globals.set('_G', globals);
   protect(globals);
-  const functions = createFunctionRealm({ library, loaders, compile: compileFor, protect, freeze });
+  const functions = createFunctionRealm({ library, form, loaders, protect, freeze });
   return { ...library, stringMeta, functions, compile };
 }
