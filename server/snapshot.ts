@@ -32,8 +32,8 @@ export function snapshot(server: Server): Bytes {
 
 /**
  * Replaces every database, and the libraries of functions, by what the file holds. Keys past their deadline are left
- * out on a primary, as they would be deleted at once. Answers the database that the stream behind the dataset has selected. Throws RdbError for a damaged
- * file, ReplyError for a library that does not load, and then changes nothing.
+ * out on a primary, as they would be deleted at once. Answers the database that the stream behind the dataset has
+ * selected. Throws RdbError for a damaged file, ReplyError for a library that does not load, and then changes nothing.
  */
 export function loadSnapshot(server: Server, rdb: Bytes): number {
   let streamDb = 0;
