@@ -88,7 +88,19 @@ export interface Accepted {
   applies(argv: readonly string[], mine: string, theirs: string): boolean;
 }
 
-export const accepted: readonly Accepted[] = [];
+const TAKEN = /(Function|Library) \w+ already exists/;
+
+export const accepted: readonly Accepted[] = [
+  {
+    name: 'FUNCTION LOAD and RESTORE of several names that are taken',
+    reason:
+      'FUNCTION LOAD and RESTORE where several names are taken: Redis: complains about the first in the order of a hash table; here: about the first in the code.',
+    applies: (argv, mine, theirs) =>
+      /^function$/i.test(argv[0] ?? '') &&
+      TAKEN.test(mine) &&
+      TAKEN.exec(mine)?.[1] === TAKEN.exec(theirs)?.[1],
+  },
+];
 
 const PENDING: Rule = { every: { each: ['exact', 'exact', 'near', 'exact'] } };
 const CONSUMER: Rule = {
