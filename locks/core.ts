@@ -2,6 +2,7 @@
 import { Deadlines } from './deadlines.ts';
 import { LockEvents } from './events.ts';
 import type { Hold } from './hold.ts';
+import { checkOptions, count, either, flag, millis, oneOf, type Rules, share, text } from './options.ts';
 import { Owners } from './owner.ts';
 import { RequestLog } from './requests.ts';
 import type { LockServer, Replication } from './server.ts';
@@ -35,6 +36,21 @@ export interface LocksOptions {
   clientId?: string;
 }
 
+const SETTINGS: Rules = {
+  leaseMs: millis(1),
+  requestTimeoutMs: millis(1),
+  maxSleepMs: millis(1),
+  driftFactor: share,
+  lockDelayMs: millis(0),
+  maxHoldMs: millis(1, true),
+  replicas: either(count(1), oneOf('all')),
+  replicaTimeoutMs: millis(0),
+  fsync: flag,
+  fairWaitMs: millis(1),
+  placeMs: millis(1),
+  clientId: text,
+};
+
 /** One owner's counted hold of a re-entrant lock; see reentrant.ts. */
 export interface Counted {
   hold: Hold | undefined;
@@ -61,6 +77,7 @@ export class Core {
   readonly counted = new Map<string, Counted>();
 
   constructor(servers: readonly LockServer[], options: LocksOptions) {
+    checkOptions('createLocks', options, SETTINGS);
     this.servers = servers;
     this.watchdog = new Watchdog(options.maxHoldMs);
     this.owners = new Owners(options.clientId);

@@ -1,7 +1,10 @@
 /** What an acquisition gives: the lock in hand. */
 import { LockLost, NotOwner, OutcomeUnknown, ServerRefused } from './errors.ts';
 import type { Hold } from './hold.ts';
+import { check, millis } from './options.ts';
 import { mayPass } from './retry.ts';
+
+const LEASE = millis(1);
 
 /** What every held lock can do, however many servers and keys are behind it. */
 export interface HeldLock extends AsyncDisposable {
@@ -80,6 +83,7 @@ export class Held implements HeldLock {
   }
 
   async extend(leaseMs: number = this.hold.leaseMs): Promise<void> {
+    check('extend', leaseMs, LEASE);
     this.assertHeld();
     const sentAt = Date.now();
     const extended = await this.#backing.extend(leaseMs).catch((error: unknown) => {

@@ -9,6 +9,7 @@ import { CountDownLatch } from './latch.ts';
 import type { Lock } from './lock.ts';
 import { MultiLock } from './multi.ts';
 import { fromNodeRedis, type NodeRedisLike } from './node-redis.ts';
+import { badOption } from './options.ts';
 import { ExpirablePermits, NonReentrantLock } from './permits.ts';
 import { QueueLock } from './queue.ts';
 import { ReadWriteLock } from './read-write.ts';
@@ -56,7 +57,7 @@ export class Locks implements AsyncDisposable {
   readonly #core: Core;
 
   constructor(clients: readonly AnyClient[], options: LocksOptions) {
-    if (clients.length === 0) throw new RangeError('createLocks needs a client');
+    if (clients.length === 0) throw badOption('clients', clients, CLIENTS);
     const servers = clients.map(
       (client) => new LockServer(asLockClient(client), options.requestTimeoutMs ?? 3000),
     );
@@ -160,7 +161,17 @@ export class Locks implements AsyncDisposable {
   }
 }
 
+const CLIENTS =
+  'an ioredis client or cluster, a node-redis client, a LockClient, or an array of one or more of them';
+
 function asLockClient(client: AnyClient): LockClient {
+  if (
+    typeof client !== 'object' ||
+    client === null ||
+    !('call' in client || 'sendCommand' in client || 'openSubscriber' in client)
+  ) {
+    throw badOption('clients', client, CLIENTS);
+  }
   if ('openSubscriber' in client) return client;
   return 'sendCommand' in client && !('call' in client)
     ? fromNodeRedis(client as NodeRedisLike)

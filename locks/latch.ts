@@ -1,6 +1,7 @@
 /** The count-down latch: closed while a count stands, open for good when it has come to nothing. */
 import type { Core } from './core.ts';
 import { LockTimeout } from './errors.ts';
+import { abortSignal, check, checkOptions, count, millis, type Rules, text } from './options.ts';
 import { latchCountDownScript, latchSetScript } from './scripts/latch.ts';
 import { ask } from './taking.ts';
 import { type Acquisition, acquireBy, type Releasable } from './waiting.ts';
@@ -13,12 +14,16 @@ export interface AwaitOptions {
   signal?: AbortSignal;
 }
 
+const AT_LEAST_ONE = count(1);
+const AWAIT_RULES: Rules = { waitMs: millis(0, true), signal: abortSignal };
+
 export class CountDownLatch {
   readonly name: string;
   readonly #core: Core;
   readonly #channel: string;
 
   constructor(core: Core, name: string) {
+    check('name', name, text);
     this.#core = core;
     this.name = name;
     this.#channel = `redisson_countdownlatch__channel__{${name}}`;
@@ -26,8 +31,7 @@ export class CountDownLatch {
 
   /** Closes the latch with a count, unless it is closed. */
   async trySetCount(count: number): Promise<boolean> {
-    if (!Number.isInteger(count) || count < 1)
-      throw new RangeError(`a latch cannot count down from ${count}`);
+    check('trySetCount', count, AT_LEAST_ONE);
     const { server } = this.#core;
     const keys = [this.name, this.#channel];
     // Not idempotent in its reply: unanswered it is unknown, and the caller has to look.
@@ -52,7 +56,9 @@ export class CountDownLatch {
   }
 
   /** Waits until the latch is open. Throws LockTimeout after `waitMs`. */
-  async await({ waitMs = Number.POSITIVE_INFINITY, signal }: AwaitOptions = {}): Promise<void> {
+  async await(options: AwaitOptions = {}): Promise<void> {
+    checkOptions('await', options, AWAIT_RULES);
+    const { waitMs = Number.POSITIVE_INFINITY, signal } = options;
     const owner = this.#core.owners.choose();
     const gate: Acquisition<Releasable> = {
       lock: this.name,

@@ -2,6 +2,7 @@
 import type { Core } from './core.ts';
 import { LockError, LockTimeout, ServerRefused } from './errors.ts';
 import { Held, type HeldLock } from './held.ts';
+import { abortSignal, check, checkOptions, millis, type Rules, text } from './options.ts';
 import { type Acquisition, acquireBy } from './waiting.ts';
 
 /** What an acquisition may ask for; times in milliseconds. */
@@ -16,6 +17,14 @@ export interface AcquireOptions {
   owner?: string;
 }
 
+/** What `AcquireOptions` may be. */
+export const ACQUIRE_RULES: Rules = {
+  waitMs: millis(0, true),
+  leaseMs: millis(1),
+  signal: abortSignal,
+  owner: text,
+};
+
 /** An acquisition's wishes, filled in. */
 export interface Wish<O extends AcquireOptions = AcquireOptions> {
   readonly options: O;
@@ -28,8 +37,11 @@ export interface Wish<O extends AcquireOptions = AcquireOptions> {
 export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptions = AcquireOptions> {
   readonly name: string;
   protected readonly core: Core;
+  /** What may be asked for. */
+  protected readonly rules: Rules = ACQUIRE_RULES;
 
   constructor(core: Core, name: string) {
+    check('name', name, text);
     this.core = core;
     this.name = name;
   }
@@ -39,8 +51,8 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
 
   /**
    * Waits for the lock and gives it.
-   * Throws LockTimeout after `waitMs`, the signal's reason when aborted, OutcomeUnknown when no answer came,
-   * ServerRefused when the server will not.
+   * Throws a RangeError for a wrong option, LockTimeout after `waitMs`, the signal's reason when aborted, OutcomeUnknown
+   * when no answer came, ServerRefused when the server will not.
    */
   async acquire(options: O = {} as O): Promise<H> {
     const waitMs = options.waitMs ?? Number.POSITIVE_INFINITY;
@@ -85,8 +97,8 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
 
   /** Acquires for an owner given by its full name; the way in for locks made of locks. */
   async acquireAs(owner: string, options: O & { waitMs: number }): Promise<H | null> {
+    checkOptions('acquire', options, this.rules);
     const leaseMs = options.leaseMs ?? this.core.leaseMs;
-    if (!(leaseMs >= 1)) throw new RangeError(`a lease is at least 1 ms, not ${leaseMs}`);
     const wish: Wish<O> = {
       options,
       owner,

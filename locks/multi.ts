@@ -4,6 +4,7 @@ import type { Core } from './core.ts';
 import { LockLost } from './errors.ts';
 import type { HeldLock } from './held.ts';
 import { type AcquireOptions, Lock, type Wish } from './lock.ts';
+import { badOption } from './options.ts';
 import { pause } from './retry.ts';
 import type { Acquisition } from './waiting.ts';
 
@@ -15,7 +16,9 @@ export class MultiLock extends Lock<HeldLock> {
 
   /** @param locks any locks, of any kind; they are taken in the order of their names, whatever order they come in */
   constructor(core: Core, locks: readonly Lock<HeldLock>[]) {
-    if (locks.length === 0) throw new RangeError('a multi lock needs locks');
+    if (!Array.isArray(locks) || locks.length === 0 || !locks.every((lock) => lock instanceof Lock)) {
+      throw badOption('multi', locks, 'an array of one or more locks');
+    }
     const inOrder = [...locks].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     super(core, inOrder.map((lock) => lock.name).join(' + '));
     this.#locks = inOrder;

@@ -2,6 +2,7 @@
 import type { Core } from './core.ts';
 import { type CountedKind, CountedLock, type Give } from './counted.ts';
 import { abandonedKey, prefixed } from './keys.ts';
+import { checkOptions, oneOf } from './options.ts';
 import { fencedAcquireScript } from './scripts/fenced.ts';
 import { reentrantAcquireScript, reentrantReleaseScript } from './scripts/reentrant.ts';
 import type { LockServer } from './server.ts';
@@ -58,7 +59,9 @@ export interface FencedOptions {
 
 /** A re-entrant lock whose grants are numbered, for resources that refuse smaller numbers. */
 export class FencedLock extends CountedLock {
-  constructor(core: Core, name: string, { fence = 'counter' }: FencedOptions = {}) {
+  constructor(core: Core, name: string, options: FencedOptions = {}) {
+    checkOptions('fenced', options, { fence: oneOf('counter', 'clock') });
+    const { fence = 'counter' } = options;
     super(core, {
       ...reentrantKind(name),
       takeScript: ({ owner, target, ttlMs, request }) => ({

@@ -5,6 +5,7 @@ import { NotOwner } from './errors.ts';
 import type { HeldLock } from './held.ts';
 import { suffixed } from './keys.ts';
 import type { AcquireOptions } from './lock.ts';
+import { check, checkOptions, count, text } from './options.ts';
 import type { Script } from './script.ts';
 import { segmentPutScript, segmentTakeScript } from './scripts/segmented.ts';
 import { SimpleLock } from './simple.ts';
@@ -34,8 +35,11 @@ export class SegmentedLock {
   readonly #core: Core;
   readonly #locks: readonly SimpleLock[];
 
-  constructor(core: Core, name: string, { segments }: SegmentedOptions) {
-    if (!Number.isInteger(segments) || segments < 1) throw new RangeError(`${segments} segments are none`);
+  constructor(core: Core, name: string, options: SegmentedOptions) {
+    check('name', name, text);
+    checkOptions('segmented', options, { segments: count(1) });
+    check('segmented.segments', options.segments, count(1));
+    const { segments } = options;
     this.#core = core;
     this.name = name;
     this.segments = segments;
@@ -52,6 +56,7 @@ export class SegmentedLock {
 
   /** Spreads a stock evenly, unless one was set before. */
   async trySetStock(units: number): Promise<boolean> {
+    check('trySetStock', units, count(0));
     const parts = this.#locks.map(
       (_, index) => Math.floor(units / this.segments) + (index < units % this.segments ? 1 : 0),
     );
@@ -75,7 +80,7 @@ export class SegmentedLock {
    * fails on the way. Throws as Lock.acquire does; what was taken by then is put back.
    */
   async take(units: number, options: AcquireOptions = {}): Promise<Portion[] | null> {
-    if (!Number.isInteger(units) || units < 1) throw new RangeError(`${units} units are none to take`);
+    check('take', units, count(1));
     const portions: Portion[] = [];
     let missing = units;
     const untried = new Set(this.#locks.keys());

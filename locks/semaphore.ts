@@ -3,7 +3,8 @@ import type { Core } from './core.ts';
 import { Held } from './held.ts';
 import { Hold } from './hold.ts';
 import { prefixed } from './keys.ts';
-import { type AcquireOptions, Lock, type Wish } from './lock.ts';
+import { ACQUIRE_RULES, type AcquireOptions, Lock, type Wish } from './lock.ts';
+import { check, count } from './options.ts';
 import { insist } from './retry.ts';
 import {
   semaphoreAcquireScript,
@@ -28,6 +29,8 @@ export const chooseByCount: Choose = (waiters, text) => waiters.slice(0, Math.ma
 
 /** Permits without a lease: a holder that dies keeps them. `expirablePermits` is for those who mind. */
 export class Semaphore extends Lock<Held, PermitOptions> {
+  protected override readonly rules = { ...ACQUIRE_RULES, permits: count(1) };
+
   /** Sets the number of permits, unless it was set before. */
   async trySetPermits(permits: number): Promise<boolean> {
     return setPermits(this.core, this.name, permits);
@@ -41,19 +44,18 @@ export class Semaphore extends Lock<Held, PermitOptions> {
 
   /** Adds permits to the pool and wakes who waits for them. Not for permits that were acquired: release those. */
   async addPermits(permits: number): Promise<void> {
+    check('addPermits', permits, count(1));
     await giveBack(this.core, this.name, permits);
   }
 
   protected prepare(wish: Wish<PermitOptions>): Acquisition<Held> {
-    const permits = wish.options.permits ?? 1;
-    if (!Number.isInteger(permits) || permits < 1)
-      throw new RangeError(`${permits} permits are none to take`);
-    return new PermitAcquisition(this.core, this.name, wish, permits);
+    return new PermitAcquisition(this.core, this.name, wish, wish.options.permits ?? 1);
   }
 }
 
 /** Sets a number of permits where there is none. */
-export function setPermits(core: Core, name: string, permits: number): Promise<boolean> {
+export async function setPermits(core: Core, name: string, permits: number): Promise<boolean> {
+  check('trySetPermits', permits, count(0));
   const { server } = core;
   const keys = [name, semaphoreChannel(name)];
   // Not idempotent in its reply: unanswered it is unknown, and the caller has to look.

@@ -6,6 +6,7 @@ import { Held } from './held.ts';
 import { Hold } from './hold.ts';
 import { abandonedKey } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
+import { checkOptions, millis } from './options.ts';
 import { sessionAcquireScript, sessionCloseScript } from './scripts/session.ts';
 import { type LockServer, NoReply } from './server.ts';
 import { MARKER_MS, releaseByToken, simpleChannel } from './simple.ts';
@@ -36,7 +37,9 @@ export class Session implements AsyncDisposable {
   }
 
   /** Opens a session. Throws BadConfiguration on a cluster, where a lock and its session would need one slot. */
-  static async open(core: Core, { leaseMs = core.leaseMs }: SessionOptions = {}): Promise<Session> {
+  static async open(core: Core, options: SessionOptions = {}): Promise<Session> {
+    checkOptions('session', options, { leaseMs: millis(1) });
+    const leaseMs = Math.ceil(options.leaseMs ?? core.leaseMs);
     const { server } = core;
     const key = `lostlock_session:${randomUUID()}`;
     if (server.client.cluster) {

@@ -167,11 +167,11 @@ function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
   });
 
   test('the default lease is renewed while it is held, and not after', async () => {
-    const locks = bench().locks({ leaseMs: 300 });
+    const locks = bench().locks({ leaseMs: 1000 });
     const name = bench().name();
     const held = await make(locks, name).acquire();
     const first = held.validUntil;
-    await until(() => held.validUntil >= first + 300);
+    await until(() => held.validUntil > first);
     held.assertHeld();
     expect(await leaseOf(bench().raw, key(name))).toBeGreaterThan(0);
     await held.release();

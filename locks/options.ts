@@ -1,0 +1,78 @@
+/** What may be asked of the locks: a wrong option is refused before anything is sent. */
+import { inspect } from 'node:util';
+
+/** What an option may be, and how the error says it. */
+export interface Rule {
+  readonly allowed: string;
+  fits(value: unknown): boolean;
+}
+
+export type Rules = { readonly [option: string]: Rule };
+
+/** The error for a wrong option: its name, its value and what is allowed. */
+export function badOption(name: string, value: unknown, allowed: string): RangeError {
+  return new RangeError(`lostlock: option ${name} is ${inspect(value, { depth: 1 })}; allowed: ${allowed}`);
+}
+
+const isNumber = (value: unknown, least: number): value is number =>
+  typeof value === 'number' && value >= least;
+
+/** A whole number of `least` or more. */
+export const count = (least: number): Rule => ({
+  allowed: `an integer from ${least}`,
+  fits: (value) => Number.isSafeInteger(value) && (value as number) >= least,
+});
+
+/** A time span in milliseconds; Infinity is for ever where `endless`. */
+export const millis = (least: number, endless = false): Rule => ({
+  allowed: `milliseconds from ${least}${endless ? ', or Infinity' : ''}`,
+  fits: (value) => isNumber(value, least) && (endless || Number.isFinite(value)),
+});
+
+export const text: Rule = {
+  allowed: 'a string that is not empty',
+  fits: (value) => typeof value === 'string' && value !== '',
+};
+
+export const flag: Rule = { allowed: 'true or false', fits: (value) => typeof value === 'boolean' };
+
+export const oneOf = (...values: readonly string[]): Rule => ({
+  allowed: values.map((value) => `'${value}'`).join(' or '),
+  fits: (value) => values.includes(value as string),
+});
+
+export const abortSignal: Rule = {
+  allowed: 'an AbortSignal',
+  fits: (value) =>
+    typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value,
+};
+
+/** A share of something, 0 included and 1 not. */
+export const share: Rule = {
+  allowed: 'a number from 0, below 1',
+  fits: (value) => isNumber(value, 0) && value < 1,
+};
+
+/** One rule or the other. */
+export const either = (one: Rule, other: Rule): Rule => ({
+  allowed: `${one.allowed}, or ${other.allowed}`,
+  fits: (value) => one.fits(value) || other.fits(value),
+});
+
+/** Throws a RangeError where the value breaks the rule. */
+export function check(name: string, value: unknown, rule: Rule): void {
+  if (!rule.fits(value)) throw badOption(name, value, rule.allowed);
+}
+
+/** Throws a RangeError for an option that is wrong or does not exist; one that is undefined was left out. */
+export function checkOptions(where: string, options: object, rules: Rules): void {
+  if (typeof options !== 'object' || options === null)
+    throw badOption(where, options, 'an object of options');
+  for (const [name, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+    if (rule === undefined) {
+      throw badOption(`${where}.${name}`, value, `the options ${Object.keys(rules).join(', ')}`);
+    }
+    if (value !== undefined && !rule.fits(value)) throw badOption(`${where}.${name}`, value, rule.allowed);
+  }
+}
