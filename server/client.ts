@@ -4,6 +4,7 @@ import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { type DecodeLimits, RequestDecoder } from '../protocol/decode.ts';
 import { encodeReply } from '../protocol/encode.ts';
 import type { Reply } from '../protocol/reply.ts';
+import type { User } from './acl/user.ts';
 import type { Blocked } from './blocking.ts';
 import type { Command } from './command.ts';
 import type { Connection, Receiver } from './host.ts';
@@ -81,7 +82,8 @@ export class Client implements Receiver {
   /** The states above, as bits. */
   state = 0;
   name: Bytes = '';
-  user: Bytes = 'default';
+  /** The ACL user that it is logged in as, or would be. */
+  account: User;
   library: { name: Bytes; version: Bytes } = { name: '', version: '' };
   lastCommand: Command | undefined;
   transaction: Transaction | undefined;
@@ -109,6 +111,7 @@ export class Client implements Receiver {
     this.id = id;
     this.connection = connection;
     this.db = server.db(0);
+    this.account = server.acl.default;
     this.createdAt = server.now;
     this.usedAt = server.now;
     this.heardAt = server.now;
@@ -254,6 +257,11 @@ export class Client implements Receiver {
 
   has(state: number): boolean {
     return (this.state & state) !== 0;
+  }
+
+  /** The name of its ACL user. */
+  get user(): Bytes {
+    return this.account.name;
   }
 
   get subscriptions(): number {

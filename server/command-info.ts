@@ -143,8 +143,10 @@ export function findKeys(command: Command, argv: readonly Bytes[]): FoundKey[] |
   const specs = command.spec.keys ?? [];
   const known = command.spec.getFlags?.(argv);
   if (command.spec.getKeys !== undefined) {
-    const flags = known ?? specs[0]?.flags ?? 'RW';
-    return command.spec.getKeys(argv).map((at) => ({ at, flags }));
+    // Where there are several keys of different kinds, the last is the one that is stored.
+    const first = known ?? specs[0]?.flags ?? 'RW';
+    const last = known ?? specs.at(-1)?.flags ?? first;
+    return command.spec.getKeys(argv).map((at, i) => ({ at, flags: i === 0 ? first : last }));
   }
   const found: FoundKey[] = [];
   for (const spec of specs) {

@@ -190,7 +190,7 @@ function refuse(server: Server, client: Client, command: Command, argv: Bytes[])
     return new ReplyError('ERR Command not allowed inside a transaction');
   }
   if (client.has(RESTRICTED)) {
-    const denied = server.denied(client, command, argv);
+    const denied = server.acl.denied(client, command, argv);
     if (denied !== undefined) return denied;
   }
   if (server.state !== 0) {

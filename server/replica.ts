@@ -143,13 +143,14 @@ export class ReplicaSide {
   #shakeHands(): void {
     const { settings } = this.#server;
     const password = settings[PASSWORD];
+    const user = settings.masteruser;
     this.state = 'handshake';
     this.#send(['PING']);
     this.#awaiting = [
       (line) => {
         if (!/^(\+|-NOAUTH|-NOPERM|-ERR operation not permitted)/.test(line))
           return this.#refused('PING', line);
-        if (password !== '') this.#send(['AUTH', password]);
+        if (password !== '') this.#send(user === '' ? ['AUTH', password] : ['AUTH', user, password]);
         this.#send(['REPLCONF', 'listening-port', String(settings.port)]);
         this.#send(['REPLCONF', 'capa', 'eof', 'capa', 'psync2']);
       },

@@ -26,6 +26,11 @@ const refuse = (text: Bytes): ReplyError => new ReplyError(text);
 const UNKNOWN = 'ERR Unknown Redis command called from script';
 const ARITY = 'ERR Wrong number of args calling Redis command from script';
 const FORBIDDEN = 'ERR This Redis command is not allowed from script';
+const DENIED = {
+  command: "ERR The user executing the script can't run this command or subcommand",
+  key: "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
+  channel: "ERR The user executing the script can't publish to the channel mentioned in the command",
+};
 const WRITES = 'ERR Write commands are not allowed from read-only scripts.';
 
 /** One EVAL, EVALSHA or FCALL. */
@@ -153,6 +158,7 @@ export class Scripts implements ScriptHost {
   ): Reply | undefined {
     this.#caller = client;
     this.#client.db = client.db;
+    this.#client.account = client.account;
     this.#client.protocol = 2;
     this.wrote = false;
     let result: Reply | Execution = null;
@@ -193,8 +199,9 @@ export class Scripts implements ScriptHost {
       const refusal = this.#refusedByState(command);
       if (refusal !== undefined) return refusal;
     }
-    if (this.#caller?.has(RESTRICTED) && server.denied(this.#caller, command, argv) !== undefined) {
-      return refuse("ERR The user executing the script can't run this command or subcommand");
+    if (this.#caller?.has(RESTRICTED)) {
+      const denial = server.acl.refuse(this.#caller, command, argv, true);
+      if (denial !== undefined) return refuse(DENIED[denial.what]);
     }
     if ((bits & WRITE) !== 0) this.wrote = true;
     return call(server, this.#client, command, argv) ?? null;
@@ -227,7 +234,7 @@ export class Scripts implements ScriptHost {
   allowed(argv: Bytes[]): boolean | undefined {
     const command = this.#server.commands.get(asciiLower(argv[0] as Bytes));
     if (command === undefined) return undefined;
-    return this.#caller === undefined || this.#server.denied(this.#caller, command, argv) === undefined;
+    return this.#caller === undefined || this.#caller.account.check(command, argv) === undefined;
   }
 }
 

@@ -5,8 +5,9 @@ import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { DecodeLimits } from '../protocol/decode.ts';
 import { encodeReply } from '../protocol/encode.ts';
 import { ReplyError } from '../protocol/reply.ts';
+import { Acl } from './acl/acl.ts';
 import { Blocking } from './blocking.ts';
-import { Client, IN_MULTI, SCRIPT, UNAUTHENTICATED } from './client.ts';
+import { Client, IN_MULTI, SCRIPT } from './client.ts';
 import { type Command, commandCount } from './command.ts';
 import { commandTable, type Table } from './commands/index.ts';
 import { DumpFile } from './dump-file.ts';
@@ -66,6 +67,7 @@ export class Server {
   readonly slowScript: SlowScript;
   readonly waiting = new Waiting(this);
   readonly eviction = new Eviction(this);
+  readonly acl: Acl;
   /** The primary that this node follows; undefined: it is a primary itself. */
   primary: ReplicaSide | undefined;
   readonly world: KeyspaceWorld;
@@ -104,6 +106,7 @@ export class Server {
     this.settings = { ...defaultSettings(), ...options.settings };
     this.log = options.log ?? (() => {});
     this.commands = commandTable(options.commands ?? []);
+    this.acl = new Acl(this);
     this.stats = new Statistics(commandCount());
     this.world = makeWorld(this, host.clock.now());
     this.startedAt = this.world.now;
@@ -154,6 +157,7 @@ export class Server {
     const { settings, encoding } = this;
     setLimits(encoding, settings);
     for (const client of this.clients.values()) client.limits.maxBulk = settings['proto-max-bulk-len'];
+    this.acl.configure();
     this.eviction.configure();
     this.idle.configure();
     this.outputLimits.configure();
@@ -173,7 +177,7 @@ export class Server {
   }
 
   decodeLimits(): DecodeLimits {
-    return { maxBulk: this.settings['proto-max-bulk-len'], authenticated: this.settings.requirepass === '' };
+    return { maxBulk: this.settings['proto-max-bulk-len'], authenticated: this.acl.open };
   }
 
   // Connections
@@ -189,7 +193,7 @@ export class Server {
     if (this.depth === 0) this.world.now = this.host.clock.now();
     this.stats.connections++;
     const client = new Client(this, this.nextClientId(), connection);
-    client.mark(UNAUTHENTICATED, this.settings.requirepass !== '');
+    this.acl.admit(client);
     this.clients.set(client.id, client);
     return client;
   }
@@ -336,10 +340,6 @@ export class Server {
   }
 
   // Refusals that depend on the node's state
-
-  denied(_client: Client, _command: Command, _argv: readonly Bytes[]): ReplyError | undefined {
-    return undefined;
-  }
 
   /** Makes room below maxmemory; false when there is none to make. */
   freeMemory(): boolean {

@@ -78,7 +78,7 @@ interface KillFilter {
   skipMe: boolean;
 }
 
-function parseKill(argv: readonly Bytes[]): KillFilter {
+function parseKill(client: Client, argv: readonly Bytes[]): KillFilter {
   const filter: KillFilter = { skipMe: true };
   if ((argv.length & 1) !== 0) fail(SYNTAX);
   for (let at = 2; at < argv.length; at += 2) {
@@ -99,7 +99,7 @@ function parseKill(argv: readonly Bytes[]): KillFilter {
         filter.local = value;
         break;
       case 'USER':
-        if (value !== 'default') fail(`ERR No such user '${cString(value)}'`);
+        if (!client.server.acl.users.has(value)) fail(`ERR No such user '${cString(value)}'`);
         filter.user = value;
         break;
       case 'SKIPME': {
@@ -117,7 +117,7 @@ function parseKill(argv: readonly Bytes[]): KillFilter {
 
 function kill(client: Client, argv: readonly Bytes[]): Reply {
   const old = argv.length === 3;
-  const filter = old ? { address: argv[2] as Bytes, skipMe: false } : parseKill(argv);
+  const filter = old ? { address: argv[2] as Bytes, skipMe: false } : parseKill(client, argv);
   let killed = 0;
   for (const each of everyClient(client.server)) {
     if (filter.address !== undefined && connectionOf(each)?.remote !== filter.address) continue;

@@ -1,6 +1,5 @@
 /** Commands of a connection's life (https://redis.io/docs/latest/commands/?group=connection). */
-import { timingSafeEqual } from 'node:crypto';
-import { asciiUpper, type Bytes, cString, toBuffer } from '../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, cString } from '../../protocol/bytes.ts';
 import { fail, SYNTAX, wrongArity } from '../../protocol/errors.ts';
 import { MapReply, OK, PONG, SimpleString } from '../../protocol/reply.ts';
 import { int32, int64 } from '../arguments.ts';
@@ -13,18 +12,9 @@ import { checkName } from './client.ts';
 const WRONGPASS = 'WRONGPASS invalid username-password pair or user is disabled.';
 const NO_CLUSTER = 'ERR This instance has cluster support disabled';
 
-/** True when both hold the same bytes; the time taken tells nothing of where they differ. */
-function same(given: Bytes, wanted: Bytes): boolean {
-  return given.length === wanted.length && timingSafeEqual(toBuffer(given), toBuffer(wanted));
-}
-
 /** Logs the client in. Throws WRONGPASS, and leaves it as it was. */
 function authenticate(client: Client, user: Bytes, password: Bytes): void {
-  const { requirepass } = client.server.settings;
-  if (user !== 'default' || (requirepass !== '' && !same(password, requirepass))) fail(WRONGPASS);
-  client.mark(UNAUTHENTICATED, false);
-  client.limits.authenticated = true;
-  client.user = user;
+  if (!client.server.acl.authenticate(client, user, password)) fail(WRONGPASS);
 }
 
 function switchProtocol(client: Client, protocol: 2 | 3): void {
@@ -96,11 +86,8 @@ function reset(client: Client): void {
   client.state &= REPLY_SKIP;
   client.protocol = 2;
   client.name = '';
-  client.user = 'default';
   client.db = server.db(0);
-  const open = server.settings.requirepass === '';
-  client.mark(UNAUTHENTICATED, !open);
-  client.limits.authenticated = open;
+  server.acl.admit(client);
 }
 
 export const connectionCommands = defineCommands('connection', {
@@ -159,7 +146,7 @@ export const connectionCommands = defineCommands('connection', {
     run(client, argv) {
       if (argv.length > 3) fail(SYNTAX);
       const user = argv.length === 3 ? (argv[1] as Bytes) : 'default';
-      if (argv.length === 2 && client.server.settings.requirepass === '') {
+      if (argv.length === 2 && client.server.acl.default.noPassword) {
         fail(
           'ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?',
         );

@@ -1,6 +1,7 @@
 /** The command table: every group's entries, found by name in lower or upper case. */
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../command.ts';
+import { aclCommand } from './acl.ts';
 import { bitfieldCommands } from './bitfield.ts';
 import { bitmapCommands } from './bitmap.ts';
 import { blockingListCommands } from './blocking-list.ts';
@@ -51,6 +52,7 @@ export const allCommands: readonly Command[] = [
   commandCommand,
   ...serverCommands,
   memoryCommand,
+  aclCommand,
   ...debugCommands,
   ...stringCommands,
   ...hashCommands,

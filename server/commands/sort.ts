@@ -135,6 +135,7 @@ function storeList(client: Client, name: Bytes, items: Bytes[]): Reply {
 function sort(client: Client, argv: readonly Bytes[], readOnly: boolean): Reply {
   const options = parse(argv, readOnly);
   const { get, store } = options;
+  if (!client.account.unlimited) checkPatterns(client, options);
   const value = client.db.lookup(argv[1]!)?.value;
   let unsorted = options.by !== undefined && !options.by.includes('*');
   if (unsorted && isSet(value) && (store !== undefined || client.has(SCRIPT))) {
@@ -157,6 +158,13 @@ function sort(client: Client, argv: readonly Bytes[], readOnly: boolean): Reply 
     );
   }
   return answer.map((item) => item ?? null);
+}
+
+/** Keys that patterns lead to are not known beforehand: whoever uses them must be allowed to read every key. */
+function checkPatterns(client: Client, { by, get }: SortOptions): void {
+  if (client.account.mayReadAll) return;
+  const which = by?.includes('*') === true ? 'BY' : get.length > 0 ? 'GET' : undefined;
+  if (which !== undefined) fail(`ERR ${which} option of SORT denied due to insufficient ACL permissions.`);
 }
 
 function isSet(value: Value | undefined): boolean {

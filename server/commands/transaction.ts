@@ -3,7 +3,8 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import { encodeArrayHead } from '../../protocol/encode.ts';
 import { EXECABORT, fail } from '../../protocol/errors.ts';
 import { NULL_ARRAY, OK, type Reply, ReplyError } from '../../protocol/reply.ts';
-import { type Client, IN_MULTI, type Transaction, Watch } from '../client.ts';
+import type { Denial } from '../acl/selector.ts';
+import { type Client, IN_MULTI, RESTRICTED, type Transaction, Watch } from '../client.ts';
 import { defineCommands, type Flag, keys } from '../command.ts';
 import { call } from '../execute.ts';
 
@@ -39,7 +40,7 @@ function runFrom(client: Client, transaction: Transaction, first: number): void 
   const { queue } = transaction;
   for (let at = first; at < queue.length; at++) {
     const { command, argv } = queue[at]!;
-    const denied = server.denied(client, command, argv);
+    const denied = client.has(RESTRICTED) ? server.acl.refuse(client, command, argv) : undefined;
     const reply = denied === undefined ? call(server, client, command, argv) : changedRules(denied);
     if (reply === undefined && server.slowScript.begun(client)) {
       server.slowScript.afterwards((later) => {
@@ -55,10 +56,15 @@ function runFrom(client: Client, transaction: Transaction, first: number): void 
   client.releasePushes();
 }
 
-function changedRules(denied: ReplyError): ReplyError {
-  const why = denied.text.replace(/^NOPERM /, '');
+const WHY = {
+  command: 'no permission to execute the command or subcommand',
+  key: 'no permission to touch the specified keys',
+  channel: 'no permission to access one of the channels used as arguments',
+};
+
+function changedRules({ what }: Denial): ReplyError {
   return new ReplyError(
-    `NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command is no longer allowed for the following reason: ${why}`,
+    `NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command is no longer allowed for the following reason: ${WHY[what]}`,
   );
 }
 

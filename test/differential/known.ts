@@ -14,6 +14,38 @@ export const added: Record<string, string> = {
 
 /** Commands that are not generated, each with the reason; they are tested by hand. */
 export const excluded: Record<string, string> = {
+  setbit: 'its generator is still to be written; test/transcripts',
+  getbit: 'its generator is still to be written; test/transcripts',
+  bitcount: 'its generator is still to be written; test/transcripts',
+  bitpos: 'its generator is still to be written; test/transcripts',
+  bitop: 'its generator is still to be written; test/transcripts',
+  xadd: 'its generator is still to be written; test/transcripts',
+  xlen: 'its generator is still to be written; test/transcripts',
+  xrange: 'its generator is still to be written; test/transcripts',
+  xrevrange: 'its generator is still to be written; test/transcripts',
+  xdel: 'its generator is still to be written; test/transcripts',
+  xtrim: 'its generator is still to be written; test/transcripts',
+  xsetid: 'its generator is still to be written; test/transcripts',
+  xread: 'its generator is still to be written; test/transcripts',
+  xreadgroup: 'its generator is still to be written; test/transcripts',
+  xack: 'its generator is still to be written; test/transcripts',
+  'xgroup|create': 'its generator is still to be written; test/transcripts',
+  'xgroup|createconsumer': 'its generator is still to be written; test/transcripts',
+  'xgroup|delconsumer': 'its generator is still to be written; test/transcripts',
+  'xgroup|destroy': 'its generator is still to be written; test/transcripts',
+  'xgroup|setid': 'its generator is still to be written; test/transcripts',
+  xpending: 'its generator is still to be written; test/transcripts',
+  xclaim: 'its generator is still to be written; test/transcripts',
+  xautoclaim: 'its generator is still to be written; test/transcripts',
+  'xinfo|stream': 'its generator is still to be written; test/transcripts',
+  'xinfo|groups': 'its generator is still to be written; test/transcripts',
+  'xinfo|consumers': 'its generator is still to be written; test/transcripts',
+  'acl|deluser': 'users outlive the dataset; test/transcripts',
+  'acl|genpass': 'it answers at random; test/server/acl.test.ts',
+  'acl|list': 'users outlive the dataset; test/transcripts',
+  'acl|log': 'it describes connections; test/server/acl.test.ts',
+  'acl|setuser': 'users outlive the dataset; test/transcripts',
+  'acl|users': 'users outlive the dataset; test/transcripts',
   bgsave: 'it starts another process, which ends when it likes',
   'client|info': "its fields are the server's own",
   'client|kill':
@@ -50,6 +82,7 @@ export const helpReason = 'HELP of every container is made from our own summarie
 
 /** Commands whose answers are compared by a rule weaker than byte for byte, with the reason. */
 export const loose: Record<string, readonly [Rule, string]> = {
+  'acl|cat': ['shape', 'the two servers have not the same commands'],
   'client|id': ['shape', 'connections are numbered from the start of each server'],
   'command|': ['shape', 'the two servers have not the same commands'],
   'command|count': ['shape', 'the two servers have not the same commands'],
@@ -118,6 +151,7 @@ loose['xinfo|consumers'] = [{ every: { fields: { idle: 'near' } } }, DELIVERED];
 
 /** Differences that no generated request shows, in the page's words. */
 export const prose: readonly string[] = [
+  'ACL LIST and ACL GETUSER: single commands behind the categories: Redis: in the order of a hash table; here: in the order of our table (repeatable).',
   'INFO has the sections and fields that clients and tools read, with our own figures.',
   'SORT with BY or GET reports missed keys in the order of its look-ups, which is that of a hash table in Redis.',
   'QUIT closes a connection that has turned replies off; 7.0 leaves it open without reading on.',

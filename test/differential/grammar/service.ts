@@ -78,6 +78,12 @@ export const connection: Templates = {
 };
 
 export const server: Templates = {
+  'acl|cat': '[(string|scripting|dangerous|hash|<value>)]',
+  'acl|dryrun': 'default <request>',
+  'acl|getuser': '(default|<value>)',
+  'acl|load': '',
+  'acl|save': '',
+  'acl|whoami': '',
   pfdebug: '(DECODE|DECODE|ENCODING|TODENSE|<value>) <hll>',
   'command|count': ['', '<value>'],
   'command|getkeys': '<request>',

@@ -1,0 +1,199 @@
+/** Access control: the users of a node, who a connection is, what it may do, and the log of what was refused. */
+import type { Bytes, Millis } from '../../protocol/bytes.ts';
+import { ReplyError } from '../../protocol/reply.ts';
+import { type Client, IN_MULTI, RESTRICTED, SCRIPT, UNAUTHENTICATED } from '../client.ts';
+import { describeClient } from '../client-info.ts';
+import type { Command } from '../command.ts';
+import type { Server } from '../server.ts';
+import { BadRule, type CommandList, type Denial } from './selector.ts';
+import { hashPassword, User } from './user.ts';
+
+/** Refusals of the same kind within a minute are one entry of the log. */
+const SAME_WITHIN = 60_000;
+
+/** One entry of ACL LOG. */
+export interface Refusal {
+  count: number;
+  readonly reason: 'auth' | Denial['what'];
+  readonly context: 'toplevel' | 'multi' | 'lua';
+  readonly object: Bytes;
+  readonly username: Bytes;
+  at: Millis;
+  client: Bytes;
+}
+
+export const NO_PERMISSION = {
+  command: (name: Bytes) => `NOPERM this user has no permissions to run the '${name}' command`,
+  key: () => 'NOPERM this user has no permissions to access one of the keys used as arguments',
+  channel: () => 'NOPERM this user has no permissions to access one of the channels used as arguments',
+};
+
+export class Acl {
+  readonly #server: Server;
+  readonly users = new Map<Bytes, User>();
+  readonly default: User;
+  /** The newest first. */
+  log: Refusal[] = [];
+  readonly commands: CommandList;
+  #requirepass = '';
+
+  constructor(server: Server) {
+    this.#server = server;
+    this.commands = [...new Set(server.commands.values())];
+    this.default = this.newUser('default');
+    for (const rule of ['on', 'nopass', '~*', '&*', '+@all']) this.default.apply(rule);
+    this.users.set('default', this.default);
+  }
+
+  /** Follows the settings: requirepass is the default user's password. */
+  configure(): void {
+    const { requirepass } = this.#server.settings;
+    if (requirepass === this.#requirepass) return;
+    this.#requirepass = requirepass;
+    this.default.apply('resetpass');
+    this.default.apply(requirepass === '' ? 'nopass' : `#${hashPassword(requirepass)}`);
+    this.#review(this.default);
+  }
+
+  /** A user that is not yet one of the node's. */
+  newUser(name: Bytes): User {
+    const { settings } = this.#server;
+    return new User(name, this.commands, () => settings['acl-pubsub-default'] === 'allchannels');
+  }
+
+  /** True when a connection needs no AUTH. */
+  get open(): boolean {
+    return this.default.enabled && this.default.noPassword;
+  }
+
+  /** Makes the client the default user, logged in where that needs no password. */
+  admit(client: Client): void {
+    client.mark(UNAUTHENTICATED, !this.open);
+    client.limits.authenticated = this.open;
+    this.#become(client, this.default);
+  }
+
+  /** Logs a client in; false, and an entry in the log, when the name or the password is wrong. */
+  authenticate(client: Client, name: Bytes, password: Bytes): boolean {
+    const user = this.users.get(name);
+    if (user?.accepts(password) !== true) {
+      this.#note(client, 'auth', client.has(IN_MULTI) ? 'multi' : 'toplevel', AUTH_OBJECT, name);
+      return false;
+    }
+    client.mark(UNAUTHENTICATED, false);
+    client.limits.authenticated = true;
+    this.#become(client, user);
+    return true;
+  }
+
+  #become(client: Client, user: User): void {
+    client.account = user;
+    client.mark(RESTRICTED, !user.unlimited);
+  }
+
+  /** Applies rules to a user, all or none; a user that is not there is made. Throws BadRule, with the rule behind it. */
+  change(name: Bytes, rules: readonly Bytes[]): void {
+    const known = this.users.get(name);
+    const changed = known?.copy() ?? this.newUser(name);
+    for (const rule of rules) {
+      try {
+        changed.apply(rule);
+      } catch (error) {
+        if (error instanceof BadRule)
+          throw new ReplyError(`ERR Error in ACL SETUSER modifier '${rule}': ${error.message}`);
+        throw error;
+      }
+    }
+    if (known === undefined) this.users.set(name, changed);
+    else known.take(changed);
+    this.#review(known ?? changed);
+  }
+
+  /** Removes a user and cuts off its connections; false when there is none. */
+  remove(name: Bytes): boolean {
+    const user = this.users.get(name);
+    if (user === undefined) return false;
+    this.users.delete(name);
+    for (const client of [...this.#server.clients.values()]) {
+      if (client.account === user) this.#cutOff(client);
+    }
+    return true;
+  }
+
+  /** Users in the order of their names. */
+  sorted(): User[] {
+    return [...this.users.keys()].sort().map((name) => this.users.get(name) as User);
+  }
+
+  /** Why the client's user may not do this; noted in the log. */
+  refuse(client: Client, command: Command, argv: readonly Bytes[], inScript = false): Denial | undefined {
+    const denial = client.account.unlimited ? undefined : client.account.check(command, argv);
+    if (denial === undefined) return undefined;
+    const object = denial.what === 'command' ? command.fullName : (argv[denial.at] ?? '');
+    const context = inScript || client.has(SCRIPT) ? 'lua' : client.has(IN_MULTI) ? 'multi' : 'toplevel';
+    this.#note(client, denial.what, context, object, client.user);
+    return denial;
+  }
+
+  /** The error for a request that the client's user may not make. */
+  denied(client: Client, command: Command, argv: readonly Bytes[]): ReplyError | undefined {
+    const denial = this.refuse(client, command, argv);
+    return denial === undefined ? undefined : new ReplyError(NO_PERMISSION[denial.what](command.fullName));
+  }
+
+  #note(
+    client: Client,
+    reason: Refusal['reason'],
+    context: Refusal['context'],
+    object: Bytes,
+    username: Bytes,
+  ): void {
+    const { host, settings } = this.#server;
+    const now = host.clock.now();
+    const description = describeClient(client);
+    const place = this.log.findIndex(
+      (each) =>
+        each.reason === reason &&
+        each.context === context &&
+        each.object === object &&
+        each.username === username &&
+        now - each.at <= SAME_WITHIN,
+    );
+    const [known] = place < 0 ? [] : this.log.splice(place, 1);
+    const entry = known ?? { count: 0, reason, context, object, username, at: now, client: description };
+    entry.count++;
+    entry.at = now;
+    entry.client = description;
+    this.log.unshift(entry);
+    if (this.log.length > settings['acllog-max-len']) this.log.length = settings['acllog-max-len'];
+  }
+
+  /** A user's rules have changed: its connections are checked accordingly, and lose channels that are no longer theirs. */
+  #review(user: User): void {
+    for (const client of [...this.#server.clients.values()]) {
+      if (client.account !== user) continue;
+      this.#become(client, user);
+      if (user === this.default && this.open) client.mark(UNAUTHENTICATED, false);
+      if (!mayKeepChannels(client, user)) this.#cutOff(client);
+    }
+  }
+
+  #cutOff(client: Client): void {
+    if (client === this.#server.running) {
+      this.admit(client);
+      client.close();
+    } else client.abort();
+  }
+}
+
+const AUTH_OBJECT = 'AUTH';
+
+/** True when some selector of the user allows each of the client's subscriptions. */
+function mayKeepChannels(client: Client, user: User): boolean {
+  const some = (name: Bytes, literal: boolean): boolean =>
+    [user.root, ...user.selectors].some((each) => each.allowsChannel(name, literal));
+  return (
+    [...client.channels, ...client.shardChannels].every((name) => some(name, false)) &&
+    [...client.patterns].every((name) => some(name, true))
+  );
+}

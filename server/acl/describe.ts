@@ -1,0 +1,61 @@
+/** A set of commands put back into rules: categories that fit it well, then the single commands that are left over. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Command } from '../command.ts';
+import { categoriesOf } from '../command-info.ts';
+import { CATEGORIES, type CommandList, everyCommand, type Selector } from './selector.ts';
+
+/** Commands that were added later do not count, so that the rules are those of 7.0. */
+const SINCE_7_0 = /^([1-6]|7\.0)\./;
+
+/** How many commands of each category are allowed and are not. */
+function count(allowed: Uint8Array, members: readonly Command[]): { on: number; off: number } {
+  let on = 0;
+  for (const { serial } of members) on += allowed[serial] ?? 0;
+  return { on, off: members.length - on };
+}
+
+/**
+ * The rules of a selector's commands. Beginning with everything or nothing, the category is taken whose commands differ
+ * least, as long as more of them agree than differ; then what is still different is named.
+ * @param built an empty selector, to build the same set in
+ */
+export function describeCommands(selector: Selector, commands: CommandList, built: Selector): Bytes {
+  const adds = !selector.future;
+  const rules: Bytes[] = [adds ? '-@all' : '+@all'];
+  built.apply(rules[0] as Bytes);
+  const left = selector.allowed.slice();
+  const members = new Map<string, Command[]>(CATEGORIES.map((name) => [name, []]));
+  for (const command of everyCommand(commands)) {
+    if (!SINCE_7_0.test(command.spec.since)) continue;
+    for (const category of categoriesOf(command)) members.get(category.slice(1))?.push(command);
+  }
+  for (;;) {
+    let best: { name: string; different: number; same: number } | undefined;
+    for (const [name, some] of members) {
+      const { on, off } = count(left, some);
+      const [same, different] = adds ? [on, off] : [off, on];
+      if (same <= different) continue;
+      const better =
+        best === undefined ||
+        different < best.different ||
+        (different === best.different && same > best.same);
+      if (better) best = { name, different, same };
+    }
+    if (best === undefined) break;
+    rules.push(`${adds ? '+@' : '-@'}${best.name}`);
+    built.setCategory(best.name, adds);
+    for (const { serial } of members.get(best.name) ?? []) left[serial] = adds ? 0 : 1;
+    members.delete(best.name);
+  }
+  for (const command of everyCommand(commands)) {
+    const wanted = selector.allows(command);
+    if (built.allows(command) !== wanted) {
+      rules.push(`${wanted ? '+' : '-'}${command.fullName}`);
+      built.set(command, wanted);
+    }
+    if (wanted) continue;
+    for (const arg of selector.firstArguments.get(command.serial) ?? [])
+      rules.push(`+${command.name}|${arg}`);
+  }
+  return rules.join(' ');
+}

@@ -1,0 +1,302 @@
+/** A selector of an ACL user: a set of commands, keys and channels that are allowed together. */
+import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
+import { globMatch } from '../../protocol/glob.ts';
+import { type Command, commandCount, NO_AUTH } from '../command.ts';
+import { categoriesOf, findKeys } from '../command-info.ts';
+import { describeCommands } from './describe.ts';
+
+export const READ_KEYS = 1;
+export const WRITE_KEYS = 2;
+
+interface KeyPattern {
+  readonly pattern: Bytes;
+  readonly permissions: number;
+}
+
+/** Why a request is refused: the kind of thing that is not allowed, and its position in the request. */
+export interface Denial {
+  readonly what: 'command' | 'key' | 'channel';
+  readonly at: number;
+}
+
+/** The greater, the closer the request came to being allowed. */
+export const RELEVANCE: Record<Denial['what'], number> = { command: 1, key: 2, channel: 3 };
+
+/** A rule that cannot be applied; says why in Redis' words. */
+export class BadRule extends Error {}
+
+const UNKNOWN = 'Unknown command or category name in ACL';
+const SYNTAX = 'Syntax error';
+const AFTER_ALL_KEYS =
+  "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns";
+const AFTER_ALL_CHANNELS =
+  "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try 'resetchannels' to start with an empty list of channels";
+
+/** The commands whose arguments are channels: where they begin, and whether they are patterns. */
+const CHANNELS: Record<Bytes, { all: boolean; literal: boolean }> = {
+  publish: { all: false, literal: false },
+  spublish: { all: false, literal: false },
+  subscribe: { all: true, literal: false },
+  ssubscribe: { all: true, literal: false },
+  psubscribe: { all: true, literal: true },
+};
+
+/** The table of commands as selectors see it. */
+export type CommandList = readonly Command[];
+
+export class Selector {
+  /** By serial number: whether the command may run. */
+  readonly allowed = new Uint8Array(commandCount());
+  /** Everything was allowed to begin with: what a later version adds is allowed, too. */
+  future = false;
+  /** By serial number: the first arguments with which a command may run that may not otherwise. */
+  readonly firstArguments = new Map<number, Bytes[]>();
+  keys: KeyPattern[] = [];
+  allKeys = false;
+  channels: Bytes[] = [];
+  allChannels = false;
+  readonly #commands: CommandList;
+
+  constructor(commands: CommandList) {
+    this.#commands = commands;
+  }
+
+  /** True when nothing is forbidden. */
+  get unlimited(): boolean {
+    return this.future && this.allKeys && this.allChannels && this.allowed.every((bit) => bit === 1);
+  }
+
+  copy(): Selector {
+    const copy = new Selector(this.#commands);
+    copy.allowed.set(this.allowed);
+    copy.future = this.future;
+    for (const [serial, args] of this.firstArguments) copy.firstArguments.set(serial, [...args]);
+    copy.keys = [...this.keys];
+    copy.allKeys = this.allKeys;
+    copy.channels = [...this.channels];
+    copy.allChannels = this.allChannels;
+    return copy;
+  }
+
+  /** Applies one rule. Throws BadRule. */
+  apply(rule: Bytes): void {
+    switch (asciiLower(rule)) {
+      case '':
+        return;
+      case 'allkeys':
+      case '~*':
+        this.allKeys = true;
+        this.keys = [];
+        return;
+      case 'resetkeys':
+        this.allKeys = false;
+        this.keys = [];
+        return;
+      case 'allchannels':
+      case '&*':
+        this.allChannels = true;
+        this.channels = [];
+        return;
+      case 'resetchannels':
+        this.allChannels = false;
+        this.channels = [];
+        return;
+      case 'allcommands':
+      case '+@all':
+        this.#setAll(true);
+        return;
+      case 'nocommands':
+      case '-@all':
+        this.#setAll(false);
+        return;
+    }
+    const [sign, rest] = [rule.slice(0, 1), rule.slice(1)];
+    if (sign === '~' || sign === '%') this.#addKeys(rule);
+    else if (sign === '&') this.#addChannels(rest);
+    else if ((sign === '+' || sign === '-') && rest.startsWith('@'))
+      this.setCategory(rest.slice(1), sign === '+');
+    else if (sign === '+') this.#allow(rest);
+    else if (sign === '-') this.set(this.#find(rest) ?? bad(UNKNOWN), false);
+    else bad(SYNTAX);
+  }
+
+  /** Allows or forbids a command with all its subcommands. */
+  set(command: Command, on: boolean): void {
+    this.#mark(command, on);
+    for (const sub of command.subcommands?.values() ?? []) this.#mark(sub, on);
+  }
+
+  /** Allows or forbids a category. Throws BadRule for an unknown one. */
+  setCategory(name: Bytes, on: boolean): void {
+    const category = `@${asciiLower(name)}`;
+    if (!CATEGORIES.includes(category.slice(1))) bad(UNKNOWN);
+    for (const command of everyCommand(this.#commands)) {
+      if (categoriesOf(command).includes(category)) this.#mark(command, on);
+    }
+  }
+
+  allows(command: Command): boolean {
+    return this.allowed[command.serial] === 1;
+  }
+
+  /** Why a request is not allowed; undefined: it is. */
+  check(command: Command, argv: readonly Bytes[]): Denial | undefined {
+    if (!this.allows(command) && (command.bits & NO_AUTH) === 0) {
+      const args = this.firstArguments.get(command.serial);
+      const first = argv[1];
+      if (args === undefined || first === undefined || !args.includes(asciiLower(first))) {
+        return { what: 'command', at: 0 };
+      }
+    }
+    if (!this.allKeys) {
+      for (const { at, flags } of findKeys(command, argv) ?? []) {
+        if (flags.includes('NOT_KEY')) continue;
+        if (!this.allowsKey(argv[at] ?? '', permissionsOf(flags))) return { what: 'key', at };
+      }
+    }
+    return this.allChannels ? undefined : this.#checkChannels(command, argv);
+  }
+
+  /** True when every key may be used with the permissions. */
+  allowsKey(name: Bytes, permissions: number): boolean {
+    return this.keys.some(
+      (each) => (each.permissions & permissions) === permissions && globMatch(each.pattern, name),
+    );
+  }
+
+  /** True when the channel (a pattern, when `literal`) may be used. */
+  allowsChannel(name: Bytes, literal: boolean): boolean {
+    if (this.allChannels) return true;
+    return this.channels.some((pattern) => (literal ? pattern === name : globMatch(pattern, name)));
+  }
+
+  /** The rules for keys, channels and commands, as ACL LIST has them. */
+  describe(): Bytes {
+    const words: Bytes[] = [];
+    if (this.allKeys) words.push('~*');
+    else words.push(...this.describeKeys());
+    if (this.allChannels) words.push('&*');
+    else words.push('resetchannels', ...this.describeChannels());
+    words.push(this.describeCommands());
+    return words.join(' ');
+  }
+
+  describeKeys(): Bytes[] {
+    if (this.allKeys) return ['~*'];
+    return this.keys.map(({ pattern, permissions }) => {
+      if (permissions === (READ_KEYS | WRITE_KEYS)) return `~${pattern}`;
+      return `${permissions === READ_KEYS ? '%R~' : '%W~'}${pattern}`;
+    });
+  }
+
+  describeChannels(): Bytes[] {
+    return this.allChannels ? ['&*'] : this.channels.map((pattern) => `&${pattern}`);
+  }
+
+  /** The shortest rules that come to the same set of commands, by Redis' own way to find them. */
+  describeCommands(): Bytes {
+    return describeCommands(this, this.#commands, new Selector(this.#commands));
+  }
+
+  #setAll(on: boolean): void {
+    this.allowed.fill(on ? 1 : 0);
+    this.future = on;
+    this.firstArguments.clear();
+  }
+
+  #mark(command: Command, on: boolean): void {
+    this.allowed[command.serial] = on ? 1 : 0;
+    this.firstArguments.delete(command.serial);
+  }
+
+  #find(text: Bytes): Command | undefined {
+    const [name = '', sub, ...more] = asciiLower(text).split('|');
+    const command = this.#commands.find((each) => each.name === name);
+    if (more.length > 0) return undefined;
+    return sub === undefined ? command : command?.subcommands?.get(sub);
+  }
+
+  #allow(text: Bytes): void {
+    const command = this.#find(text);
+    if (command !== undefined) {
+      this.set(command, true);
+      return;
+    }
+    const place = text.indexOf('|');
+    const parent = place < 0 ? undefined : this.#find(text.slice(0, place));
+    if (parent === undefined) bad(UNKNOWN);
+    if (parent.subcommands !== undefined) {
+      bad(text.indexOf('|', place + 1) < 0 ? UNKNOWN : 'Allowing first-arg of a subcommand is not supported');
+    }
+    const argument = asciiLower(text.slice(place + 1));
+    if (argument === '') bad(SYNTAX);
+    const known = this.firstArguments.get(parent.serial) ?? [];
+    if (!known.includes(argument)) this.firstArguments.set(parent.serial, [...known, argument]);
+  }
+
+  #addKeys(rule: Bytes): void {
+    if (this.allKeys) bad(AFTER_ALL_KEYS);
+    let permissions = rule.startsWith('%') ? 0 : READ_KEYS | WRITE_KEYS;
+    let at = 1;
+    if (permissions === 0) {
+      for (; at < rule.length && rule[at] !== '~'; at++) {
+        const letter = asciiLower(rule[at] as Bytes);
+        const bit = letter === 'r' ? READ_KEYS : letter === 'w' ? WRITE_KEYS : 0;
+        if (bit === 0) bad(SYNTAX);
+        permissions |= bit;
+      }
+      if (permissions === 0) bad(SYNTAX);
+      at++;
+    }
+    const pattern = rule.slice(at);
+    checkPattern(pattern);
+    const place = this.keys.findIndex((each) => each.pattern === pattern);
+    if (place < 0) this.keys.push({ pattern, permissions });
+    else this.keys[place] = { pattern, permissions: this.keys[place]!.permissions | permissions };
+  }
+
+  #addChannels(pattern: Bytes): void {
+    if (this.allChannels) bad(AFTER_ALL_CHANNELS);
+    checkPattern(pattern);
+    if (!this.channels.includes(pattern)) this.channels.push(pattern);
+  }
+
+  #checkChannels(command: Command, argv: readonly Bytes[]): Denial | undefined {
+    const use = Object.hasOwn(CHANNELS, command.name) ? CHANNELS[command.name] : undefined;
+    if (use === undefined) return undefined;
+    const end = use.all ? argv.length : 2;
+    for (let at = 1; at < end; at++) {
+      if (!this.allowsChannel(argv[at] ?? '', use.literal)) return { what: 'channel', at };
+    }
+    return undefined;
+  }
+}
+
+export const CATEGORIES =
+  'keyspace read write set sortedset list hash string bitmap hyperloglog geo stream pubsub admin fast slow blocking dangerous connection transaction scripting'.split(
+    ' ',
+  );
+
+/** Commands and subcommands, each container before what it contains. */
+export function* everyCommand(commands: CommandList): Iterable<Command> {
+  for (const command of commands) {
+    yield command;
+    yield* command.subcommands?.values() ?? [];
+  }
+}
+
+function permissionsOf(flags: string): number {
+  const reads = flags.includes('ACCESS') ? READ_KEYS : 0;
+  return reads | (/INSERT|DELETE|UPDATE/.test(flags) ? WRITE_KEYS : 0);
+}
+
+function checkPattern(pattern: Bytes): void {
+  for (let i = 0; i < pattern.length; i++) {
+    const code = pattern.charCodeAt(i);
+    if (code === 0 || code === 32 || (code >= 9 && code <= 13)) bad(SYNTAX);
+  }
+}
+
+function bad(why: string): never {
+  throw new BadRule(why);
+}

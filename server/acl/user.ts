@@ -1,0 +1,175 @@
+/** An ACL user: on or off, passwords, and selectors of what is allowed. */
+import { createHash } from 'node:crypto';
+import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
+import type { Command } from '../command.ts';
+import { BadRule, type CommandList, type Denial, READ_KEYS, RELEVANCE, Selector } from './selector.ts';
+
+const BAD_HASH =
+  'The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters';
+const NO_SUCH_PASSWORD = 'The password you are trying to remove from the user does not exist';
+
+/** A password as it is kept. */
+export function hashPassword(password: Bytes): Bytes {
+  return createHash('sha256').update(toBuffer(password)).digest('hex');
+}
+
+export class User {
+  readonly name: Bytes;
+  enabled = false;
+  /** Any password will do. */
+  noPassword = false;
+  /** Whether RESTORE checks this user's payloads; undefined: it was never said. */
+  sanitize: boolean | undefined;
+  /** SHA-256 in hexadecimal. */
+  passwords: Bytes[] = [];
+  root: Selector;
+  selectors: Selector[] = [];
+  /** Nothing is forbidden: the user's requests need no check. */
+  unlimited = false;
+  readonly #commands: CommandList;
+  readonly #openChannels: () => boolean;
+
+  /** @param openChannels whether a new or reset user may use all channels (acl-pubsub-default) */
+  constructor(name: Bytes, commands: CommandList, openChannels: () => boolean) {
+    this.name = name;
+    this.#commands = commands;
+    this.#openChannels = openChannels;
+    this.root = this.#newSelector();
+  }
+
+  copy(): User {
+    const copy = new User(this.name, this.#commands, this.#openChannels);
+    copy.take(this);
+    return copy;
+  }
+
+  /** Becomes what another user is, but for the name. */
+  take(other: User): void {
+    this.enabled = other.enabled;
+    this.noPassword = other.noPassword;
+    this.sanitize = other.sanitize;
+    this.passwords = [...other.passwords];
+    this.root = other.root.copy();
+    this.selectors = other.selectors.map((each) => each.copy());
+    this.unlimited = this.root.unlimited;
+  }
+
+  /** Applies one rule of ACL SETUSER. Throws BadRule. */
+  apply(rule: Bytes): void {
+    if (!this.#applyToUser(rule)) this.root.apply(rule);
+    this.unlimited = this.root.unlimited;
+  }
+
+  /** True for rules that are not the root selector's. */
+  #applyToUser(rule: Bytes): boolean {
+    switch (asciiLower(rule)) {
+      case 'on':
+        this.enabled = true;
+        return true;
+      case 'off':
+        this.enabled = false;
+        return true;
+      case 'nopass':
+        this.noPassword = true;
+        this.passwords = [];
+        return true;
+      case 'resetpass':
+        this.noPassword = false;
+        this.passwords = [];
+        return true;
+      case 'sanitize-payload':
+        this.sanitize = true;
+        return true;
+      case 'skip-sanitize-payload':
+        this.sanitize = false;
+        return true;
+      case 'clearselectors':
+        this.selectors = [];
+        return true;
+      case 'reset':
+        this.#reset();
+        return true;
+    }
+    if (rule.startsWith('(')) this.#addSelector(rule);
+    else if (/^[>#<!]/.test(rule)) this.#changePasswords(rule.slice(0, 1), rule.slice(1));
+    else return false;
+    return true;
+  }
+
+  /** Whether the password is one of the user's. */
+  accepts(password: Bytes): boolean {
+    return this.enabled && (this.noPassword || this.passwords.includes(hashPassword(password)));
+  }
+
+  /** Why the request is not allowed: the refusal of the selector that came closest. */
+  check(command: Command, argv: readonly Bytes[]): Denial | undefined {
+    let closest: Denial | undefined;
+    for (const selector of [this.root, ...this.selectors]) {
+      const denial = selector.check(command, argv);
+      if (denial === undefined) return undefined;
+      const more =
+        closest === undefined ||
+        RELEVANCE[denial.what] > RELEVANCE[closest.what] ||
+        (denial.what === closest.what && denial.at > closest.at);
+      if (more) closest = denial;
+    }
+    return closest;
+  }
+
+  /** Whether some selector allows to read every key. */
+  get mayReadAll(): boolean {
+    const all = ({ allKeys, keys }: Selector): boolean =>
+      allKeys || keys.some(({ pattern, permissions }) => pattern === '*' && (permissions & READ_KEYS) !== 0);
+    return [this.root, ...this.selectors].some(all);
+  }
+
+  /** What the user's flags are called, in Redis' order. */
+  get flags(): Bytes[] {
+    const words = [this.enabled ? 'on' : 'off'];
+    if (this.noPassword) words.push('nopass');
+    if (this.sanitize !== undefined) words.push(this.sanitize ? 'sanitize-payload' : 'skip-sanitize-payload');
+    return words;
+  }
+
+  /** The user's line of ACL LIST. */
+  describe(): Bytes {
+    const words = ['user', this.name, ...this.flags, ...this.passwords.map((hash) => `#${hash}`)];
+    words.push(this.root.describe(), ...this.selectors.map((each) => `(${each.describe()})`));
+    return words.join(' ');
+  }
+
+  #newSelector(): Selector {
+    const selector = new Selector(this.#commands);
+    selector.allChannels = this.#openChannels();
+    return selector;
+  }
+
+  #reset(): void {
+    this.enabled = false;
+    this.noPassword = false;
+    this.passwords = [];
+    this.sanitize = true;
+    this.root = this.#newSelector();
+    this.selectors = [];
+  }
+
+  #addSelector(rule: Bytes): void {
+    const selector = this.#newSelector();
+    for (const word of rule.slice(1, -1).split(' ')) if (word !== '') selector.apply(word);
+    this.selectors.push(selector);
+  }
+
+  #changePasswords(sign: Bytes, text: Bytes): void {
+    const hashed = sign === '#' || sign === '!';
+    if (hashed && !/^[0-9a-f]{64}$/.test(text)) throw new BadRule(BAD_HASH);
+    const hash = hashed ? text : hashPassword(text);
+    const place = this.passwords.indexOf(hash);
+    if (sign === '>' || sign === '#') {
+      if (place < 0) this.passwords.push(hash);
+      this.noPassword = false;
+    } else {
+      if (place < 0) throw new BadRule(NO_SUCH_PASSWORD);
+      this.passwords.splice(place, 1);
+    }
+  }
+}
