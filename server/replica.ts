@@ -8,8 +8,9 @@ import type { Server } from './server.ts';
 import { loadSnapshot } from './snapshot.ts';
 import { Transfer } from './transfer.ts';
 
-/** The parameter that holds what to log in with at the primary. */
+/** The parameters that hold what to log in with at the primary. */
 const PASSWORD = 'masterauth';
+const USER = 'masteruser';
 
 /** Cron's step: a lost primary is dialled again, and offsets are acknowledged, once a second. */
 const BEAT = 1000;
@@ -143,7 +144,7 @@ export class ReplicaSide {
   #shakeHands(): void {
     const { settings } = this.#server;
     const password = settings[PASSWORD];
-    const user = settings.masteruser;
+    const user = settings[USER];
     this.state = 'handshake';
     this.#send(['PING']);
     this.#awaiting = [

@@ -1,6 +1,6 @@
 /** ACL: users and what they may do (https://redis.io/docs/latest/commands/?group=server). */
 
-import { asciiLower, asciiUpper, type Bytes, cString } from '../../protocol/bytes.ts';
+import { approximate, asciiLower, asciiUpper, type Bytes, cString } from '../../protocol/bytes.ts';
 import { fail, wrongArity } from '../../protocol/errors.ts';
 import { Double, MapReply, OK, type Reply, SetReply, SimpleString } from '../../protocol/reply.ts';
 import { NO_PERMISSION } from '../acl/acl.ts';
@@ -100,7 +100,7 @@ function generate(client: Client, argv: readonly Bytes[]): Reply {
   if (argv.length > 3) tooMany(argv);
   const bits = argv.length === 3 ? int64(argv[2] as Bytes) : 256;
   if (bits <= 0 || bits > 4096) fail(BITS);
-  return client.server.randomHex(Math.ceil(Number(bits) / 4));
+  return client.server.randomHex(Math.ceil(approximate(bits) / 4));
 }
 
 function log(client: Client, argv: readonly Bytes[]): Reply {
@@ -112,7 +112,7 @@ function log(client: Client, argv: readonly Bytes[]): Reply {
       acl.log = [];
       return OK;
     }
-    count = Math.max(0, Number(int64(argv[2] as Bytes)));
+    count = Math.max(0, approximate(int64(argv[2] as Bytes)));
   }
   return acl.log
     .slice(0, count)
