@@ -133,6 +133,8 @@ export interface CommandSpec<A extends number> {
   readonly keys?: readonly KeySpec[];
   /** COMMAND INFO's tips. */
   readonly tips?: readonly string[];
+  /** The flags that the script or function of a request declares; undefined when it declares nothing. */
+  declares?(client: Client, argv: readonly Bytes[]): ReadonlySet<Bytes> | undefined;
   /** Finds the keys of one request where the specs cannot; positions within argv. */
   getKeys?(argv: readonly Bytes[]): number[];
   /** What one request does with its keys, where the specs say that it depends. */

@@ -184,7 +184,7 @@ export function isStale(server: Server): boolean {
 
 /** Why a request may not run now, in Redis' order of asking; undefined when it may. */
 function refuse(server: Server, client: Client, command: Command, argv: Bytes[]): ReplyError | undefined {
-  const bits = effectiveBits(client, command);
+  const bits = effectiveBits(client, command, argv);
   if (client.has(UNAUTHENTICATED) && (bits & NO_AUTH) === 0) return new ReplyError(NOAUTH);
   if (client.has(IN_MULTI) && (command.bits & NO_MULTI) !== 0) {
     return new ReplyError('ERR Command not allowed inside a transaction');
@@ -233,13 +233,24 @@ const SUBSCRIBER_COMMANDS = new Set([
 const TOLERANCES = STALE | LOADING;
 
 /** EXEC counts as whatever its queued commands are. */
-function effectiveBits(client: Client, command: Command): number {
-  let bits = command.bits;
+function effectiveBits(client: Client, command: Command, argv: readonly Bytes[]): number {
+  let bits = bitsOf(client, command, argv);
   if (command.name !== 'exec' || client.transaction === undefined) return bits;
-  for (const { command: queued } of client.transaction.queue) {
-    bits = ((bits | queued.bits) & ~TOLERANCES) | (bits & queued.bits & TOLERANCES);
+  for (const queued of client.transaction.queue) {
+    const each = bitsOf(client, queued.command, queued.argv);
+    bits = ((bits | each) & ~TOLERANCES) | (bits & each & TOLERANCES);
   }
   return bits;
+}
+
+/** A command's bits; where a script declares flags, what follows from them. */
+function bitsOf(client: Client, command: Command, argv: readonly Bytes[]): number {
+  const declared = command.spec.declares?.(client, argv);
+  if (declared === undefined) return command.bits;
+  let bits = command.bits & ~(STALE | DENY_OOM | WRITE | MAY_REPLICATE);
+  if (declared.has('allow-stale')) bits |= STALE;
+  if (declared.has('no-writes')) return bits;
+  return declared.has('allow-oom') ? bits | WRITE : bits | WRITE | DENY_OOM;
 }
 
 /** Commands that a transaction may always end with, however little memory is left; EXEC by what it queued. */

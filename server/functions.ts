@@ -44,11 +44,14 @@ export class Functions {
     return bytes;
   }
 
-  /** A function by name, whatever its case. Throws ReplyError when there is none. */
+  /** A function by name, whatever its case. */
+  get(name: Bytes): LibraryFunction | undefined {
+    return this.#functions.get(name) ?? this.#functions.get(asciiLower(name));
+  }
+
+  /** As `get`; throws ReplyError when there is none. */
   find(name: Bytes): LibraryFunction {
-    return (
-      this.#functions.get(name) ?? this.#functions.get(asciiLower(name)) ?? fail('ERR Function not found')
-    );
+    return this.get(name) ?? fail('ERR Function not found');
   }
 
   /**

@@ -8,6 +8,7 @@ import type { LibraryFunction } from '../scripting/functions.ts';
 import type { ScriptHost } from '../scripting/host.ts';
 import { Random48 } from '../scripting/random48.ts';
 import { compile, Script } from '../scripting/registry.ts';
+import { readShebang } from '../scripting/shebang.ts';
 import { type Client, PRIMARY_LINK, RESTRICTED } from './client.ts';
 import { arityFits, type Command, DENY_OOM, MAY_REPLICATE, NO_SCRIPT, STALE, WRITE } from './command.ts';
 import { call, checkWords, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS, isStale } from './execute.ts';
@@ -82,6 +83,21 @@ export class Scripts implements ScriptHost {
   has(sha: Bytes): boolean {
     const lower = asciiLower(sha);
     return this.#known.has(lower) || this.#natives.has(lower);
+  }
+
+  /** The flags that a script, given by its text or its SHA-1, declares; undefined for one without a shebang line. */
+  declared(script: Bytes, sha: boolean): ReadonlySet<Bytes> | undefined {
+    if (sha) {
+      const known = this.#known.get(asciiLower(script));
+      return known?.declared ? known.flags : undefined;
+    }
+    if (!script.startsWith('#!')) return undefined;
+    try {
+      return readShebang(script).flags;
+    } catch {
+      // It will be refused for that.
+      return undefined;
+    }
   }
 
   /** Forgets every script that was not registered. */

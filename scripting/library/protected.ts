@@ -21,8 +21,12 @@ export function luaErrorOf(thrown: unknown): LuaError {
   throw thrown;
 }
 
+/** JavaScript takes as long to throw and catch as for so many steps. */
+const CATCHING = 300;
+
 /** What pcall answers for an error: Redis unwraps what has an `err`, metamethods and all. */
 function* caught(error: LuaError): Frame {
+  S.fuel -= CATCHING;
   const { value } = error;
   if (!(value instanceof LuaTable)) return [false, value];
   const inside: Result = index(value, 'err', NATIVE);
@@ -65,6 +69,7 @@ export function* protectedCallHandled(...args: LuaValue[]): Frame {
 }
 
 function* handle(handler: LuaValue, value: LuaValue): Frame {
+  S.fuel -= CATCHING;
   try {
     return [false, listOf(yield* attempt(handler, [value]))[0]];
   } catch (again) {

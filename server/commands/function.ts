@@ -100,6 +100,11 @@ function callFunction(readonly: boolean) {
   };
 }
 
+/** What the function of an FCALL declares. */
+function declares({ server }: Client, argv: readonly Bytes[]): ReadonlySet<Bytes> | undefined {
+  return server.functions.get(argv[1]!)?.flags;
+}
+
 export const functionCommands = [
   ...defineCommands('scripting', {
     fcall: {
@@ -110,6 +115,7 @@ export const functionCommands = [
       flags: RUN.flags.filter((flag) => flag !== 'may_replicate'),
       arity: -3,
       keys: countedKeys('RW access update', 2),
+      declares,
       run: callFunction(false),
     },
     fcall_ro: {
@@ -118,6 +124,7 @@ export const functionCommands = [
       complexity: 'Depends on the function that is executed.',
       arity: -3,
       keys: countedKeys('RO access', 2),
+      declares,
       run: callFunction(true),
     },
   }),

@@ -32,6 +32,11 @@ function evaluateSha(readonly: boolean) {
   };
 }
 
+/** What the script of an EVAL or EVALSHA declares, known or not. */
+function declares(sha: boolean) {
+  return ({ server }: Client, argv: readonly Bytes[]) => server.scripts.declared(argv[1] as Bytes, sha);
+}
+
 const COMMON: readonly Flag[] = ['noscript', 'stale', 'skip_monitor', 'no_mandatory_keys', 'movablekeys'];
 export const RUN = {
   complexity: 'Depends on the script that is executed.',
@@ -52,6 +57,7 @@ export const scriptingCommands = [
       since: '2.6.0',
       arity: -3,
       keys: countedKeys('RW access update', 2),
+      declares: declares(false),
       run: evaluate(false),
     },
     evalsha: {
@@ -60,6 +66,7 @@ export const scriptingCommands = [
       since: '2.6.0',
       arity: -3,
       keys: countedKeys('RW access update', 2),
+      declares: declares(true),
       run: evaluateSha(false),
     },
     eval_ro: {
@@ -67,6 +74,7 @@ export const scriptingCommands = [
       ...RUN_RO,
       arity: -3,
       keys: countedKeys('RO access', 2),
+      declares: declares(false),
       run: evaluate(true),
     },
     evalsha_ro: {
@@ -74,6 +82,7 @@ export const scriptingCommands = [
       ...RUN_RO,
       arity: -3,
       keys: countedKeys('RO access', 2),
+      declares: declares(true),
       run: evaluateSha(true),
     },
   }),
