@@ -226,29 +226,32 @@ describe.each([
   ['lostlock follows redis-server', real, ours, hasRedisServer],
 ] as const)('%s', (_name, first, second, possible) => {
   // Needs redis-server, which is not installed here otherwise.
-  test.skipIf(!possible)('with the libraries there are, and those that come', async () => {
-    const [primary, replica] = [await first(), await second()];
-    const listed = (node: Node): Promise<string> => ask(node.redis, 'FUNCTION', 'LIST', 'WITHCODE');
-    await ask(primary.redis, 'FUNCTION', 'LOAD', code('before', writing('before')));
-    await ask(replica.redis, 'FUNCTION', 'LOAD', code('own', writing('own')));
-    await follow(replica, primary);
-    expect(await listed(replica)).toBe(await listed(primary));
-    expect(await listed(replica)).toContain('"before"');
-    await ask(primary.redis, 'FUNCTION', 'LOAD', 'REPLACE', code('before', writing('later')));
-    await ask(primary.redis, 'FCALL', 'later', '1', 'k');
-    await until(async () => (await primary.redis.wait(1, 1000)) === 1, { what: 'the acknowledgement' });
-    expect(await listed(replica)).toBe(await listed(primary));
-    expect(await replica.redis.get('k')).toBe('1');
-    await ask(primary.redis, 'FUNCTION', 'FLUSH');
-    await until(async () => (await primary.redis.wait(1, 1000)) === 1, { what: 'the acknowledgement' });
-    expect(await listed(replica)).toBe('[]');
-    await ask(replica.redis, 'REPLICAOF', 'NO', 'ONE');
-    await primary.redis.flushall();
-    const payload = await primary.redis.callBuffer('FUNCTION', 'DUMP');
-    expect(await replica.redis.call('FUNCTION', 'RESTORE', payload as Buffer)).toBe('OK');
-  });
+  test.skipIf(!possible)(
+    'with the libraries there are, and those that come (needs redis-server)',
+    async () => {
+      const [primary, replica] = [await first(), await second()];
+      const listed = (node: Node): Promise<string> => ask(node.redis, 'FUNCTION', 'LIST', 'WITHCODE');
+      await ask(primary.redis, 'FUNCTION', 'LOAD', code('before', writing('before')));
+      await ask(replica.redis, 'FUNCTION', 'LOAD', code('own', writing('own')));
+      await follow(replica, primary);
+      expect(await listed(replica)).toBe(await listed(primary));
+      expect(await listed(replica)).toContain('"before"');
+      await ask(primary.redis, 'FUNCTION', 'LOAD', 'REPLACE', code('before', writing('later')));
+      await ask(primary.redis, 'FCALL', 'later', '1', 'k');
+      await until(async () => (await primary.redis.wait(1, 1000)) === 1, { what: 'the acknowledgement' });
+      expect(await listed(replica)).toBe(await listed(primary));
+      expect(await replica.redis.get('k')).toBe('1');
+      await ask(primary.redis, 'FUNCTION', 'FLUSH');
+      await until(async () => (await primary.redis.wait(1, 1000)) === 1, { what: 'the acknowledgement' });
+      expect(await listed(replica)).toBe('[]');
+      await ask(replica.redis, 'REPLICAOF', 'NO', 'ONE');
+      await primary.redis.flushall();
+      const payload = await primary.redis.callBuffer('FUNCTION', 'DUMP');
+      expect(await replica.redis.call('FUNCTION', 'RESTORE', payload as Buffer)).toBe('OK');
+    },
+  );
 
-  test.skipIf(!possible)('and each restores what the other dumps', async () => {
+  test.skipIf(!possible)('and each restores what the other dumps (needs redis-server)', async () => {
     const [one, other] = [await first(), await second()];
     const long = code('long', `${writing('long')}${' '.repeat(5000)}`);
     for (const library of [code('a', writing('fa')), code('b', writing('fb')), long]) {
