@@ -4,7 +4,7 @@ import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { type Client, REPLY_SKIP } from '../server/client.ts';
 import type { Server } from '../server/server.ts';
 import type { Text } from './dataset.ts';
-import { badOption, checkInteger, checkNames } from './options.ts';
+import { badOption, checkInteger, checkNames, checkString } from './options.ts';
 import { decodeText, encodeText, type TextLike } from './text.ts';
 
 /** A request as rules see it. */
@@ -167,10 +167,16 @@ function toReply(reply: InterceptedReply): Reply {
 function check(filter: RequestFilter, act: Intervention): void {
   checkNames(filter, FILTERS, 'intercept');
   if (filter.nth !== undefined) checkInteger('intercept.nth', filter.nth, 1, Number.MAX_SAFE_INTEGER);
-  if (typeof act === 'string' ? WORDS.includes(act) : 'reply' in act || 'error' in act) return;
-  if (typeof act === 'object' && 'delayMs' in act) {
-    checkInteger('intercept.delayMs', act.delayMs, 0, Number.MAX_SAFE_INTEGER);
-    return;
+  for (const name of ['command', 'argument', 'client'] as const) {
+    if (filter[name] !== undefined) checkString(`intercept.${name}`, filter[name], false);
+  }
+  if (filter.when !== undefined && typeof filter.when !== 'function') {
+    throw badOption('intercept.when', filter.when, 'a function that is given the request');
+  }
+  if (typeof act === 'string' && WORDS.includes(act)) return;
+  if (typeof act === 'object' && act !== null) {
+    if ('delayMs' in act) checkInteger('intercept.delayMs', act.delayMs, 0, Number.MAX_SAFE_INTEGER);
+    if ('delayMs' in act || 'reply' in act || 'error' in act) return;
   }
   throw badOption('intercept', act, `{ reply }, { error }, { delayMs }, '${WORDS.join("', '")}'`);
 }

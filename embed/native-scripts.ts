@@ -3,7 +3,7 @@ import { fromText } from '../protocol/bytes.ts';
 import { Double, type Reply, ReplyError, SimpleString } from '../protocol/reply.ts';
 import type { Server } from '../server/server.ts';
 import type { Text } from './dataset.ts';
-import { badOption } from './options.ts';
+import { badOption, checkString } from './options.ts';
 import { decodeText, encodeText, type TextLike } from './text.ts';
 
 /** What commands answer to a native script, and what it may answer itself. */
@@ -33,6 +33,7 @@ export class ScriptRegistry {
    * @param script the script's text, or its SHA-1 in hexadecimal
    */
   register(script: string, run: NativeScript): void {
+    checkString('scripts.register', script);
     if (typeof run !== 'function') throw badOption('scripts.register', run, 'a function (keys, argv, call)');
     this.#server.scripts.register(fromText(script), (keys, argv, call) =>
       toReply(

@@ -8,6 +8,8 @@ export function badOption(name: string, value: unknown, allowed: string): TypeEr
 
 /** Throws for options that do not exist, so that a misspelt one does not pass in silence. */
 export function checkNames(options: object, allowed: readonly string[], where: string): void {
+  if (typeof options !== 'object' || options === null)
+    throw badOption(where, options, 'an object of options');
   for (const name of Object.keys(options)) {
     if (!allowed.includes(name)) {
       throw badOption(

@@ -2,6 +2,7 @@
 import type { Millis } from '../protocol/bytes.ts';
 import type { Clock, Timer } from '../server/host.ts';
 import type { Actor } from './actor.ts';
+import { checkNumber } from './options.ts';
 import { Task } from './timers.ts';
 
 /** A Host's clock, with alarms that move along when the clock is set. */
@@ -34,13 +35,14 @@ export class VirtualClock implements Clock {
 
   /** Sets the clock forward, or back by a negative number of milliseconds, as an operator or NTP's step would. */
   jump(byMs: number): void {
+    checkNumber('jump', byMs, 'milliseconds, negative ones for back');
     this.#set(this.micros() + Math.round(byMs * 1000), this.#rate);
     this.#actor.world.trace.note(this.#actor.name, 'clock', `jumps by ${byMs} ms`);
   }
 
-  /** Makes the clock run at a rate from now on: 1 is true, 1.01 gains 10 ms a second. Throws RangeError at 0 or less. */
+  /** Makes the clock run at a rate from now on: 1 is true, 1.01 gains 10 ms a second. Throws TypeError at 0 or less. */
   drift(rate: number): void {
-    if (!(rate > 0) || rate === Infinity) throw new RangeError(`a clock cannot run at the rate ${rate}`);
+    checkNumber('drift', rate, 'a rate above 0', 0);
     this.#set(this.micros(), rate);
     this.#actor.world.trace.note(this.#actor.name, 'clock', `runs at ${rate}`);
   }

@@ -9,6 +9,7 @@ import type { Actor } from './actor.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Address } from './connector.ts';
 import { Journal, type KeepData } from './journal.ts';
+import { checkCrash } from './options.ts';
 import { VirtualHost } from './virtual-host.ts';
 import type { World } from './world.ts';
 import { WriteLog } from './write-log.ts';
@@ -105,7 +106,9 @@ export class LabNode {
   }
 
   /** The process dies. Nothing happens when it is down already. */
-  crash({ keep = 'nothing', silent = false }: CrashOptions = {}): void {
+  crash(options: CrashOptions = {}): void {
+    checkCrash('crash', options);
+    const { keep = 'nothing', silent = false } = options;
     if (!this.#up) return;
     this.#up = false;
     this.#journal.crash(keep);

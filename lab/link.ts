@@ -1,4 +1,6 @@
 /** The road between two actors: one lane each way, with the controls that a test has over what travels on it. */
+
+import { checkAmount, checkDelays, checkMessages, checkMillis } from './options.ts';
 import type { Pipe } from './pipe.ts';
 import type { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
@@ -88,6 +90,7 @@ export class Lane implements LaneControls {
    * which it is still held. A message may be split by a number of bytes.
    */
   release(amount: Amount = {}): void {
+    checkAmount(amount);
     const { messages, bytes } = amount;
     const limited = messages !== undefined || bytes !== undefined;
     this.#note(
@@ -102,23 +105,27 @@ export class Lane implements LaneControls {
 
   /** Makes every later message take so many milliseconds longer; 0 ends it. */
   delay(ms: number): void {
+    checkMillis('delay', ms);
     this.#extra = ms;
     this.#note('delay', `${ms} ms`);
   }
 
   /** Sets the usual time under way, for later messages. */
   pace(delays: Partial<Delays>): void {
+    checkDelays('pace', delays);
     this.#delays = { ...this.#delays, ...delays };
   }
 
   /** Loses the next messages (default all to come), which no retransmission repairs; `drop(0)` ends it. */
   drop(messages = Infinity): void {
+    checkMessages('drop', messages);
     this.#toDrop = messages;
     this.#note('drop', `${messages} messages`);
   }
 
   /** Sends the next messages (default all to come) twice; `duplicate(0)` ends it. */
   duplicate(messages = Infinity): void {
+    checkMessages('duplicate', messages);
     this.#toDuplicate = messages;
     this.#note('duplicate', `${messages} messages`);
   }

@@ -6,6 +6,7 @@ import type { LabNode, LabNodeOptions } from './lab-node.ts';
 import type { Link } from './link.ts';
 import type { Losses } from './losses.ts';
 import type { Network } from './network.ts';
+import { checkSettings, checkWorld } from './options.ts';
 import {
   type RealPair,
   type RealPairOptions,
@@ -227,6 +228,8 @@ export async function startServers(
   checkNames(options, OPTIONS, 'startServers');
   if (options.primaries !== undefined) checkInteger('primaries', options.primaries, 1, 1000);
   if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 1000);
+  checkWorld(options);
+  checkSettings(options.settings ?? {});
   const { primaries = 1, replicas = 0 } = options;
   const ioredis = await ioredisAfterRoutes();
   const world = new World(options);

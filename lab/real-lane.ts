@@ -2,6 +2,7 @@
 import Denque from 'denque';
 import { nodeClock } from '../server/node-host.ts';
 import type { Amount, Delays, LaneControls } from './link.ts';
+import { checkAmount, checkDelays, checkMessages, checkMillis } from './options.ts';
 
 /** What arrives; undefined: something without bytes, such as the end of the connection. */
 type Content = Uint8Array | undefined;
@@ -53,7 +54,9 @@ export class RealLane implements LaneControls {
   }
 
   /** Lets what is held arrive: everything, or so many messages or bytes of it, after which the lane is still held. */
-  release({ messages, bytes }: Amount = {}): void {
+  release(amount: Amount = {}): void {
+    checkAmount(amount);
+    const { messages, bytes } = amount;
     if (messages === undefined && bytes === undefined) {
       this.#held = false;
       this.#open();
@@ -66,21 +69,25 @@ export class RealLane implements LaneControls {
 
   /** Makes every later message take so many milliseconds; 0 ends it. */
   delay(ms: number): void {
+    checkMillis('delay', ms);
     this.#extra = ms;
   }
 
   /** Sets the usual time under way, for later messages: `latency`, and up to `jitter` more, in milliseconds. */
   pace(delays: Partial<Delays>): void {
+    checkDelays('pace', delays);
     this.#delays = { ...this.#delays, ...delays };
   }
 
   /** Loses the next messages (default all to come), which no retransmission repairs; `drop(0)` ends it. */
   drop(messages = Infinity): void {
+    checkMessages('drop', messages);
     this.#toDrop = messages;
   }
 
   /** Sends the next messages (default all to come) twice; `duplicate(0)` ends it. */
   duplicate(messages = Infinity): void {
+    checkMessages('duplicate', messages);
     this.#toDuplicate = messages;
   }
 

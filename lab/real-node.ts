@@ -9,6 +9,7 @@ import { Listener } from '../server/tcp.ts';
 import { VirtualDisk } from './disk.ts';
 import { Journal } from './journal.ts';
 import type { CrashOptions } from './lab-node.ts';
+import { checkCrash } from './options.ts';
 import { RealConnection } from './real-connection.ts';
 import type { RealNetwork } from './real-network.ts';
 import { type RealClock, RealProcess } from './real-process.ts';
@@ -132,7 +133,9 @@ export class RealNode {
    * The process dies: connections are reset, the port refuses. With `silent` the machine is gone: open connections
    * hang until the node is closed (new ones are refused, since this machine is still there).
    */
-  async crash({ keep = 'nothing', silent = false }: CrashOptions = {}): Promise<void> {
+  async crash(options: CrashOptions = {}): Promise<void> {
+    checkCrash('crash', options);
+    const { keep = 'nothing', silent = false } = options;
     if (!this.#up) return;
     this.#up = false;
     if (silent) for (const connection of this.#connections) connection.silence();

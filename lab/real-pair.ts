@@ -3,11 +3,11 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { connectorFor } from '../embed/connector.ts';
 import { badOption, checkInteger, checkNames } from '../embed/options.ts';
 import { nodeClock } from '../server/node-host.ts';
-import { parameters, type Settings } from '../server/settings.ts';
 import { appoint, type Election, elect, isReachable } from './election.ts';
 import type { IoredisConstructor } from './lab-client.ts';
 import type { Link } from './link.ts';
 import { type Losses, lossesBetween, sharedOffset } from './losses.ts';
+import { checkFailover, checkSettings } from './options.ts';
 import type { RealLane } from './real-lane.ts';
 import { RealNetwork } from './real-network.ts';
 import { RealNode, type RealNodeOptions } from './real-node.ts';
@@ -166,6 +166,7 @@ export class RealPair implements AsyncDisposable {
    * for other clients when it was handed to the socket. Rejects when no replica can be promoted.
    */
   async failover(options: FailoverOptions = {}): Promise<Failover> {
+    checkFailover(options);
     const { crash = false, after = 0, to, demote = true } = options;
     const old = this.#primary;
     if (crash !== false) await old.crash(crash === true ? {} : crash);
@@ -282,11 +283,7 @@ function checkOptions({ clock: _, ...options }: RealServersOptions, where: strin
   checkNames(options, allowed, where);
   if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
   if (options.primaries !== undefined) checkInteger('primaries', options.primaries, 1, 100);
-  checkNames(options.settings ?? {}, Object.keys(parameters), 'settings');
-  for (const [name, value] of Object.entries(options.settings ?? {})) {
-    const { initial } = parameters[name as keyof Settings];
-    if (typeof value !== typeof initial) throw badOption(`settings.${name}`, value, `a ${typeof initial}`);
-  }
+  checkSettings(options.settings ?? {});
 }
 
 /** Starts nodes on the real clock, the replicas in sync. Rejects with TypeError for a wrong option, naming it. */

@@ -2,6 +2,7 @@
 import type { Millis } from '../protocol/bytes.ts';
 import type { Clock, Timer } from '../server/host.ts';
 import { nodeClock } from '../server/node-host.ts';
+import { checkNumber } from './options.ts';
 
 /** Stopped like SIGSTOP: what would happen meanwhile happens at the resumption, in the order in which it came. */
 export class RealProcess {
@@ -66,12 +67,13 @@ export class RealClock implements Clock {
 
   /** Sets the clock forward, or back by a negative number of milliseconds, as an operator or NTP's step would. */
   jump(byMs: number): void {
+    checkNumber('jump', byMs, 'milliseconds, negative ones for back');
     this.#set(byMs, this.#rate);
   }
 
-  /** Makes the clock run at a rate from now on: 1 is true, 1.01 gains 10 ms a second. Throws RangeError at 0 or less. */
+  /** Makes the clock run at a rate from now on: 1 is true, 1.01 gains 10 ms a second. Throws TypeError at 0 or less. */
   drift(rate: number): void {
-    if (!(rate > 0) || rate === Infinity) throw new RangeError(`a clock cannot run at the rate ${rate}`);
+    checkNumber('drift', rate, 'a rate above 0', 0);
     this.#set(0, rate);
   }
 

@@ -7,6 +7,7 @@ import { type IoredisConstructor, openClient } from './lab-client.ts';
 import { type CrashOptions, LabNode, type LabNodeOptions } from './lab-node.ts';
 import type { Amount, Lane, LaneControls } from './link.ts';
 import { type Losses, lossesBetween, sharedOffset } from './losses.ts';
+import { checkFailover } from './options.ts';
 import type { World } from './world.ts';
 import type { Write } from './write-log.ts';
 
@@ -184,7 +185,9 @@ export class ReplicaSet {
     return this.world.isInside ? done : new Driven(this.world, done);
   }
 
-  async #failOver({ crash = false, after = 0, to, demote = true }: FailoverOptions): Promise<Failover> {
+  async #failOver(options: FailoverOptions): Promise<Failover> {
+    checkFailover(options);
+    const { crash = false, after = 0, to, demote = true } = options;
     const old = this.#primary;
     if (crash !== false) old.crash(crash === true ? {} : crash);
     if (after > 0) await this.world.advance(after);

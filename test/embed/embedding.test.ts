@@ -143,3 +143,18 @@ test('after stop no handle of the server is left', async () => {
     .poll(() => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length)
     .toBeLessThanOrEqual(before);
 });
+
+test.each<[what: string, filter: unknown, act: unknown, option: string]>([
+  ['no filter', undefined, 'disconnect', 'intercept'],
+  ['a number for a command', { command: 5 }, 'disconnect', 'intercept.command'],
+  ['a misspelt filter', { comand: 'get' }, 'disconnect', 'intercept.comand'],
+  ['a match before the first', { nth: 0 }, 'disconnect', 'intercept.nth'],
+  ['a test of words', { when: 'get' }, 'disconnect', 'intercept.when'],
+  ['no intervention', {}, undefined, 'intercept'],
+  ['an unknown intervention', {}, 'explode', 'intercept'],
+  ['a delay back in time', {}, { delayMs: -1 }, 'intercept.delayMs'],
+])('a rule with %s is refused', async (_what, filter, act, option) => {
+  await using server = await startServer();
+  const add = server.intercept.bind(server) as (filter: unknown, act: unknown) => unknown;
+  expect(() => add(filter, act)).toThrow(`lostlock: option ${option} is `);
+});

@@ -1,0 +1,87 @@
+/** Checks of what tests ask of the lab's controls: what is wrong is refused before anything has changed. */
+import { badOption, checkInteger, checkNames } from '../embed/options.ts';
+import { parameters, type Settings } from '../server/settings.ts';
+import type { KeepData } from './journal.ts';
+import type { CrashOptions } from './lab-node.ts';
+import type { Amount, Delays } from './link.ts';
+import type { FailoverOptions } from './replica-set.ts';
+import type { WorldOptions } from './world.ts';
+
+/** Throws unless the value is a time span in milliseconds, of which fractions count. */
+export function checkMillis(name: string, value: unknown): void {
+  if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) {
+    throw badOption(name, value, 'milliseconds from 0');
+  }
+}
+
+/** Throws unless the value is a finite number. */
+export function checkNumber(name: string, value: unknown, allowed: string, least = -Infinity): void {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value <= least)
+    throw badOption(name, value, allowed);
+}
+
+/** Throws unless the value counts messages; Infinity stands for all to come. */
+export function checkMessages(name: string, value: unknown): void {
+  if (value !== Infinity) checkInteger(name, value, 0, Number.MAX_SAFE_INTEGER);
+}
+
+export function checkAmount(amount: Amount): void {
+  checkNames(amount, ['messages', 'bytes'], 'release');
+  for (const name of ['messages', 'bytes'] as const) {
+    if (amount[name] !== undefined) checkMessages(`release.${name}`, amount[name]);
+  }
+}
+
+export function checkDelays(where: string, delays: Partial<Delays>): void {
+  checkNames(delays, ['latency', 'jitter'], where);
+  for (const name of ['latency', 'jitter'] as const) {
+    if (delays[name] !== undefined) checkMillis(`${where}.${name}`, delays[name]);
+  }
+}
+
+export function checkCrash(where: string, options: CrashOptions): void {
+  checkNames(options, ['keep', 'silent'], where);
+  const { keep, silent } = options;
+  if (keep !== undefined) checkKeep(`${where}.keep`, keep);
+  if (silent !== undefined) checkFlag(`${where}.silent`, silent);
+}
+
+const KEPT: readonly unknown[] = ['nothing', 'everything', 'synced'];
+
+function checkKeep(name: string, keep: KeepData): void {
+  if (KEPT.includes(keep)) return;
+  const offset = typeof keep === 'object' ? (keep as { offset?: unknown } | null)?.offset : undefined;
+  if (!Number.isSafeInteger(offset)) {
+    throw badOption(name, keep, "'nothing', 'everything', 'synced' or { offset } with a replication offset");
+  }
+}
+
+export function checkFailover(options: FailoverOptions): void {
+  checkNames(options, ['crash', 'after', 'to', 'demote'], 'failover');
+  const { crash, after, to, demote } = options;
+  if (typeof crash === 'object' && crash !== null) checkCrash('failover.crash', crash);
+  else if (crash !== undefined) checkFlag('failover.crash', crash, ' or the options of a crash');
+  if (after !== undefined) checkMillis('failover.after', after);
+  if (to !== undefined && typeof to !== 'string') throw badOption('failover.to', to, "a node's name");
+  if (demote !== undefined) checkFlag('failover.demote', demote);
+}
+
+function checkFlag(name: string, value: unknown, others = ''): void {
+  if (typeof value !== 'boolean') throw badOption(name, value, `true, false${others}`);
+}
+
+export function checkWorld({ seed, start, patience, network }: WorldOptions): void {
+  if (seed !== undefined && typeof seed !== 'string') checkNumber('seed', seed, 'a number or a string');
+  if (start !== undefined) checkInteger('start', start, 0, 8.64e15 / 1000);
+  if (patience !== undefined) checkMillis('patience', patience);
+  if (network !== undefined) checkDelays('network', network);
+}
+
+/** Throws for a setting that does not exist, or has a value of another type. */
+export function checkSettings(settings: Partial<Settings>): void {
+  checkNames(settings, Object.keys(parameters), 'settings');
+  for (const [name, value] of Object.entries(settings)) {
+    const { initial } = parameters[name as keyof Settings];
+    if (typeof value !== typeof initial) throw badOption(`settings.${name}`, value, `a ${typeof initial}`);
+  }
+}
