@@ -61,7 +61,7 @@ type Collection = Exclude<Value, string>;
 function collectionSize(value: Collection): number {
   switch (value.type) {
     case 'hash':
-      return value.encoding() === 'listpack'
+      return value.encoding() !== 'hashtable'
         ? allocated(LISTPACK_FRAME + value.bytes + 4 * value.size)
         : tableSize(value.size, value.bytes, 2);
     case 'list':

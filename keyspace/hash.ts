@@ -1,6 +1,7 @@
 /** A hash: fields and values, in the order the fields were added. */
-import type { Bytes } from '../protocol/bytes.ts';
+import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
+import { FieldTimes } from './field-times.ts';
 import { IndexedKeys } from './random-map.ts';
 
 /** Up to so many fields lie in one array: a lock's hash has one or two, and a Map costs three times as much to make. */
@@ -17,6 +18,10 @@ export class HashValue {
   /** Numbers for the fields, made when one is first asked for. */
   #index: IndexedKeys | undefined;
   readonly #limits: Readonly<EncodingLimits>;
+  /** When fields end; undefined while none has a TTL. */
+  times: FieldTimes | undefined;
+  /** True once a field had a TTL. */
+  #wasTimed = false;
 
   constructor(limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
     this.#limits = limits;
@@ -43,8 +48,14 @@ export class HashValue {
     return this.get(field) !== undefined;
   }
 
-  /** True when the field is new. */
+  /** Sets a field, which loses its TTL; true when it is new. */
   set(field: Bytes, value: Bytes): boolean {
+    if (this.times !== undefined) this.times.delete(field);
+    return this.update(field, value);
+  }
+
+  /** Sets a field, which keeps its TTL; true when it is new. */
+  update(field: Bytes, value: Bytes): boolean {
     const isNew = this.#store(field, value);
     if (!this.#large) {
       const limits = this.#limits;
@@ -56,6 +67,7 @@ export class HashValue {
 
   /** True when the field was there. */
   delete(field: Bytes): boolean {
+    if (this.times !== undefined) this.times.delete(field);
     const pairs = this.#pairs;
     if (pairs === undefined) {
       const value = this.#fields!.get(field);
@@ -71,6 +83,18 @@ export class HashValue {
       return true;
     }
     return false;
+  }
+
+  /** Sets when a field that is there ends. */
+  expireAt(field: Bytes, at: Millis): void {
+    this.#wasTimed = true;
+    this.times ??= new FieldTimes();
+    this.times.set(field, at);
+  }
+
+  /** No field has a TTL any more. */
+  forgetTimes(): void {
+    this.times = undefined;
   }
 
   keys(): IterableIterator<Bytes> {
@@ -95,9 +119,10 @@ export class HashValue {
     return this.#index.at(index);
   }
 
-  /** A hash that has outgrown a listpack stays a hash table, even when it shrinks again. */
-  encoding(): 'listpack' | 'hashtable' {
-    return this.#large ? 'hashtable' : 'listpack';
+  /** A hash that has outgrown a listpack stays a hash table, even when it shrinks again; one that had TTLs stays so too. */
+  encoding(): 'listpack' | 'listpackex' | 'hashtable' {
+    if (this.#large) return 'hashtable';
+    return this.#wasTimed ? 'listpackex' : 'listpack';
   }
 
   copy(): HashValue {
@@ -106,6 +131,8 @@ export class HashValue {
     if (this.#fields !== undefined) copy.#fields = new Map(this.#fields);
     copy.#large = this.#large;
     copy.#bytes = this.#bytes;
+    copy.#wasTimed = this.#wasTimed;
+    copy.times = this.times?.copy();
     return copy;
   }
 

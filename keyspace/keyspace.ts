@@ -1,26 +1,13 @@
 /** One numbered database: its keys, their deadlines, and the single consequence of every write. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../protocol/errors.ts';
-import type { ExpiryWheel, WheelNode } from './expiry-wheel.ts';
+import { Deadline } from './deadline.ts';
+import type { ExpiryWheel } from './expiry-wheel.ts';
+import { adoptFields, endFields, forgetFields, timeFields } from './field-expiry.ts';
 import { DEADLINE_BYTES, footprint } from './footprint.ts';
 import { KeyRoll } from './key-roll.ts';
 import { IndexedKeys } from './random-map.ts';
 import { isEmptied, type TypeName, type Types, typeOf, type Value } from './value.ts';
-
-/** When a key ends. Only keys with a TTL own one; it sits in the expiry wheel. */
-export class Deadline implements WheelNode {
-  expiresAt: Millis;
-  wheelPrev: WheelNode | undefined = undefined;
-  wheelNext: WheelNode | undefined = undefined;
-  wheelSlot = -1;
-  db: Keyspace;
-  readonly key: Bytes;
-  constructor(db: Keyspace, key: Bytes, expiresAt: Millis) {
-    this.db = db;
-    this.key = key;
-    this.expiresAt = expiresAt;
-  }
-}
 
 /** The frequency of a key that has just been made. */
 export const NEW_FREQUENCY = 5;
@@ -72,6 +59,8 @@ export interface KeyspaceWorld {
   onChanged(db: Keyspace, key: Bytes, event: string): void;
   /** Called after a key was removed because its deadline passed. */
   onExpired(db: Keyspace, key: Bytes): void;
+  /** Called after fields of a hash were removed because their end passed. */
+  onFieldsExpired(db: Keyspace, key: Bytes, fields: readonly Bytes[]): void;
   /** Called for a look-up that found nothing, when `listening`. */
   onMissed(db: Keyspace, key: Bytes): void;
 }
@@ -174,7 +163,9 @@ export class Keyspace {
   put(key: Bytes, value: Value, keepTtl = false): Entry {
     const entry = this.peek(key);
     if (entry !== undefined) {
+      forgetFields(this, entry.value);
       entry.value = value;
+      timeFields(this, key, value);
       if (!keepTtl && entry.deadline !== undefined) this.persist(entry);
       return entry;
     }
@@ -183,6 +174,7 @@ export class Keyspace {
     if (hidden !== undefined) this.#drop(key, hidden);
     const fresh = new Entry(value, ++this.#serial, this.world.now);
     this.entries.set(key, fresh);
+    timeFields(this, key, value);
     if (this.#roll !== undefined) this.#extendRoll(this.#roll, key, fresh.serial);
     this.#lastKey = key;
     this.#last = fresh;
@@ -210,6 +202,7 @@ export class Keyspace {
   clear(): void {
     for (const entry of this.entries.values()) {
       if (entry.deadline !== undefined) this.world.wheel.disarm(entry.deadline);
+      forgetFields(this, entry.value);
       this.world.footprint -= entry.footprint;
     }
     this.entries.clear();
@@ -229,7 +222,10 @@ export class Keyspace {
       db.#lastKey = undefined;
       db.#roll = undefined;
       db.#volatileKeys = undefined;
-      for (const { deadline } of db.entries.values()) if (deadline !== undefined) deadline.db = db;
+      for (const { deadline, value } of db.entries.values()) {
+        if (deadline !== undefined) deadline.db = db;
+        adoptFields(db, value);
+      }
     }
   }
 
@@ -278,7 +274,14 @@ export class Keyspace {
       const bytes = footprint(key, value);
       world.footprint += bytes - entry.footprint;
       entry.footprint = bytes;
+      timeFields(this, key, value);
     }
+  }
+
+  /** Reports fields that were removed because their end had passed. */
+  fieldsEnded(key: Bytes, fields: readonly Bytes[]): void {
+    this.world.onFieldsExpired(this, key, fields);
+    this.changed(key, 'hexpired', 0);
   }
 
   /** A value was put into another form, or what it remembers of itself changed: replicas follow, no event tells of it. */
@@ -324,8 +327,12 @@ export class Keyspace {
     }
   }
 
-  /** Removes a key whose deadline has passed; the wheel and the look-ups call it. */
+  /** Removes a key whose deadline has passed, or a hash's fields; the wheel and the look-ups call it. */
   expire(deadline: Deadline): void {
+    if (deadline.hash !== undefined) {
+      endFields(this, deadline.key, deadline.hash);
+      return;
+    }
     const entry = this.entries.get(deadline.key);
     if (entry?.deadline !== deadline) return;
     this.#drop(deadline.key, entry);
@@ -364,6 +371,7 @@ export class Keyspace {
     this.entries.delete(key);
     if (key === this.#lastKey) this.#last = undefined;
     if (entry.deadline !== undefined) this.persist(entry);
+    forgetFields(this, entry.value);
   }
 }
 

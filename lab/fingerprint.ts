@@ -16,7 +16,10 @@ export function fingerprint(server: Server, db: number, key: Bytes): string {
 function canonical(value: Value): string {
   if (typeof value === 'string') return `string ${value}`;
   if (value.type === 'set') return `set ${JSON.stringify([...value.values()].sort())}`;
-  if (value.type === 'hash') return `hash ${JSON.stringify([...value.entries()].sort(byField))}`;
+  if (value.type === 'hash') {
+    const ends = [...(value.times?.entries() ?? [])].map(({ member, score }) => `${member} ends at ${score}`);
+    return `hash ${JSON.stringify([...value.entries()].sort(byField))}${ends.sort().join()}`;
+  }
   return dumpValue(value);
 }
 

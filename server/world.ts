@@ -1,6 +1,7 @@
 /** What a node's databases share, and whom they tell of changes, expiries and misses. */
+import type { Deadline } from '../keyspace/deadline.ts';
 import { ExpiryWheel } from '../keyspace/expiry-wheel.ts';
-import type { Deadline, Keyspace, KeyspaceWorld } from '../keyspace/keyspace.ts';
+import type { Keyspace, KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { Server } from './server.ts';
 
@@ -26,6 +27,7 @@ export function makeWorld(server: Server, now: Millis): KeyspaceWorld {
       changed(db, key, 'expired');
       server.propagateAlso(db, ['DEL', key]);
     },
+    onFieldsExpired: (db, key, fields) => server.propagateAlso(db, ['HDEL', key, ...fields]),
     onMissed: (db, key) => changed(db, key, 'keymiss'),
   };
 }

@@ -7,6 +7,7 @@ import { SetValue } from '../set.ts';
 import { SortedSet } from '../sorted-set.ts';
 import type { Value } from '../value.ts';
 import { badFormat } from './errors.ts';
+import { readTimedHash, readTimedListpack } from './field-times.ts';
 import { readListpack } from './listpack.ts';
 import { readIntset, readZiplist, readZipmap } from './old-forms.ts';
 import type { RdbReader } from './reader.ts';
@@ -45,6 +46,10 @@ export function readBody(input: RdbReader, type: number, limits: Limits): Value 
       return hashOf(readZiplist(input.blob()), limits);
     case VALUE.hashListpack:
       return hashOf(readListpack(input.blob()), limits);
+    case VALUE.hashTimed:
+      return readTimedHash(input, limits);
+    case VALUE.hashTimedListpack:
+      return readTimedListpack(input, limits);
     case VALUE.zset:
       return sortedSet(input, limits, () => input.double());
     case VALUE.zsetText:

@@ -6,16 +6,21 @@ import { crc64 } from './crc64.ts';
 import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
 import { badFormat, RdbError } from './errors.ts';
+import { writeTimedHash } from './field-times.ts';
 import { RdbReader } from './reader.ts';
-import { RDB_VERSION, SECTION } from './types.ts';
+import { RDB_VERSION, RDB_VERSION_MAX, SECTION, VALUE } from './types.ts';
 import { RdbWriter } from './writer.ts';
 
 /** Two bytes of version and eight of checksum. */
 const FOOTER = 10;
 
-/** The payload for a value, which RESTORE turns back into it, here or in redis-server 7.0 and later. */
+/** The payload for a value, which RESTORE turns back into it, here or in redis-server 7.0 and later (7.4 where fields end). */
 export function dumpValue(value: Value): Bytes {
   const out = new RdbWriter();
+  if (typeof value !== 'string' && value.type === 'hash' && value.times !== undefined) {
+    writeTimedHash(out, value);
+    return closed(out, RDB_VERSION_MAX);
+  }
   out.byte(valueType(value));
   writeBody(out, value);
   return closed(out);
@@ -31,8 +36,8 @@ export function dumpLibraries(codes: Iterable<Bytes>): Bytes {
   return closed(out);
 }
 
-function closed(out: RdbWriter): Bytes {
-  out.byte(RDB_VERSION);
+function closed(out: RdbWriter, version = RDB_VERSION): Bytes {
+  out.byte(version);
   out.byte(0);
   out.rawData(crc64(out.data()));
   return fromBuffer(out.data());
@@ -75,10 +80,15 @@ function readCode(input: RdbReader): Bytes {
 function opened(payload: Bytes): Buffer {
   const data = toBuffer(payload);
   const end = data.length - FOOTER;
-  if (end < 0 || data.readUInt16LE(end) > RDB_VERSION || !checksumHolds(data)) {
+  if (end < 0 || data.readUInt16LE(end) > latestFor(data[0]!) || !checksumHolds(data)) {
     throw new RdbError('checksum', 'payload version or checksum');
   }
   return data;
+}
+
+/** 7.0 refuses the payloads of later servers; hashes whose fields end are all that we take of those. */
+function latestFor(type: number): number {
+  return type === VALUE.hashTimed || type === VALUE.hashTimedListpack ? RDB_VERSION_MAX : RDB_VERSION;
 }
 
 /** An all-zero checksum stands for none. */

@@ -29,7 +29,7 @@ export function valueType(value: Value): number {
     case 'set':
       return value.encoding() === 'intset' ? VALUE.setIntset : VALUE.set;
     case 'hash':
-      return value.encoding() === 'listpack' ? VALUE.hashListpack : VALUE.hash;
+      return value.encoding() === 'hashtable' ? VALUE.hash : VALUE.hashListpack;
     case 'zset':
       return value.encoding() === 'listpack' ? VALUE.zsetListpack : VALUE.zset;
     case 'stream':

@@ -6,6 +6,7 @@ import { crc64 } from './crc64.ts';
 import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
 import { badFormat, RdbError } from './errors.ts';
+import { applyFieldTimes, FIELD_TIMES, writeFieldTimes } from './field-times.ts';
 import { RdbReader } from './reader.ts';
 import { RDB_VERSION, RDB_VERSION_MAX, SECTION } from './types.ts';
 import { RdbWriter } from './writer.ts';
@@ -64,6 +65,7 @@ function writeDatabase(out: RdbWriter, { index, entries }: RdbDatabase): void {
       out.size(index);
       named = true;
     }
+    writeFieldTimes(out, SECTION.aux, value);
     if (expiresAt !== undefined) {
       out.byte(SECTION.expiresMillis);
       out.int64(expiresAt);
@@ -87,6 +89,7 @@ export function* readRdb(
   const version = readHeader(input);
   let database = 0;
   let expiresAt: Millis | undefined;
+  let fieldTimes: Bytes | undefined;
   for (;;) {
     const section = input.byte();
     if (section === SECTION.end) return finish(input, version);
@@ -94,10 +97,16 @@ export function* readRdb(
     else if (section === SECTION.expiresMillis) expiresAt = millis(input.int64());
     else if (section === SECTION.expiresSeconds) expiresAt = input.int32() * 1000;
     else if (section === SECTION.library) yield { kind: 'library', code: input.string() };
-    else if (section === SECTION.aux) yield { kind: 'aux', name: input.string(), value: input.string() };
-    else if (!skipHint(input, section)) {
+    else if (section === SECTION.aux) {
+      const name = input.string();
+      const value = input.string();
+      if (name === FIELD_TIMES) fieldTimes = value;
+      else yield { kind: 'aux', name, value };
+    } else if (!skipHint(input, section)) {
       const key = input.string();
       const value = readBody(input, section, limits);
+      if (fieldTimes !== undefined) applyFieldTimes(fieldTimes, value);
+      fieldTimes = undefined;
       // Redis drops empty collections too: it wrote them itself, for a time.
       if (!isEmptied(value)) {
         yield { kind: 'entry', database, key, value, expiresAt };

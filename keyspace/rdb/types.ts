@@ -21,6 +21,8 @@ export const VALUE = {
   streamListpacks2: 19,
   setListpack: 20,
   streamListpacks3: 21,
+  hashTimed: 24,
+  hashTimedListpack: 25,
 } as const;
 
 /** What a section of a file begins with, where it is not a key's value type. */
@@ -38,5 +40,5 @@ export const SECTION = {
 
 /** The version that redis-server 7.0 writes, and so do we. */
 export const RDB_VERSION = 10;
-/** The latest version whose forms of our types we know: Redis 7.2's. */
-export const RDB_VERSION_MAX = 11;
+/** The latest version whose forms of our types we know: Redis 7.4's, the first in which fields of hashes end. */
+export const RDB_VERSION_MAX = 12;

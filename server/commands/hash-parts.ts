@@ -6,20 +6,21 @@ import { PairsReply, type Reply } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
 import { randomNumbers, signedCount } from '../picking.ts';
 import { scanCursor, scanNumbered, scanOptions } from '../scanning.ts';
+import { readHash } from './hash-access.ts';
 
 /** HRANDFIELD key [count [WITHVALUES]]. */
 export function randomFields(client: Client, argv: readonly Bytes[]): Reply {
   const [, name, text, option] = argv as [Bytes, Bytes, Bytes?, Bytes?];
   const random = (): number => client.server.host.random();
   if (text === undefined) {
-    const hash = client.db.read(name, 'hash');
+    const hash = readHash(client, name);
     return hash === undefined ? null : hash.at(Math.floor(random() * hash.size))!;
   }
   const withValues = option !== undefined;
   const count = signedCount(text);
   if (argv.length > 4 || (withValues && asciiUpper(option) !== 'WITHVALUES')) fail(SYNTAX);
   if (withValues && Math.abs(count) > 2 ** 62) fail('ERR value is out of range');
-  const hash = client.db.read(name, 'hash');
+  const hash = readHash(client, name);
   if (hash === undefined || count === 0) return [];
   const fields = pick(hash, count, random);
   return withValues ? new PairsReply(fields.flatMap((field) => [field, hash.get(field)!])) : fields;
@@ -33,11 +34,11 @@ function pick(hash: HashValue, count: number, random: () => number): Bytes[] {
 /** HSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
 export function hashScan(client: Client, argv: readonly Bytes[]): Reply {
   const cursor = scanCursor(argv[2]!);
-  const hash = client.db.read(argv[1]!, 'hash');
+  const hash = readHash(client, argv[1]!);
   if (hash === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);
   const part =
-    hash.encoding() === 'listpack'
+    hash.encoding() !== 'hashtable'
       ? { items: [...hash.keys()], next: 0 }
       : scanNumbered(hash.size, cursor, count, (number) => hash.at(number)!);
   const fields = part.items.filter(matches);

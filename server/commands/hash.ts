@@ -1,5 +1,4 @@
 /** Commands on hashes (https://redis.io/docs/latest/commands/?group=hash). */
-import { HashValue } from '../../keyspace/hash.ts';
 import { type Bytes, parseInteger } from '../../protocol/bytes.ts';
 import { fail, NOT_FLOAT, wrongArity } from '../../protocol/errors.ts';
 import { parseLongDouble } from '../../protocol/long-double.ts';
@@ -8,24 +7,18 @@ import { int64 } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type Argv, defineCommands, type Flag, key } from '../command.ts';
 import { addFloats, addIntegers } from './counter.ts';
+import { createHash, readHash, writeHash } from './hash-access.ts';
 import { hashScan, randomFields } from './hash-parts.ts';
 
 const WRITES: readonly Flag[] = ['write', 'denyoom', 'fast'];
 const READS: readonly Flag[] = ['readonly', 'fast'];
 const UNORDERED = ['nondeterministic_output_order'];
 
-/** Makes a hash where there is no key. */
-function create(client: Client, name: Bytes): HashValue {
-  const hash = new HashValue(client.server.encoding);
-  client.db.put(name, hash);
-  return hash;
-}
-
 /** Sets pairs of fields and values; how many fields are new. */
 function setAll(client: Client, argv: readonly Bytes[], command: Bytes): number {
   if (argv.length % 2 === 1) throw wrongArity(command);
   const name = argv[1]!;
-  const hash = client.db.get(name, 'hash') ?? create(client, name);
+  const hash = writeHash(client, name) ?? createHash(client, name);
   let added = 0;
   for (let i = 2; i < argv.length; i += 2) if (hash.set(argv[i]!, argv[i + 1]!)) added++;
   client.db.changed(name, 'hset', (argv.length - 2) / 2);
@@ -35,11 +28,11 @@ function setAll(client: Client, argv: readonly Bytes[], command: Bytes): number 
 function increment(client: Client, argv: Argv<4>): Reply {
   const [, name, field, text] = argv;
   const by = int64(text);
-  const hash = client.db.get(name, 'hash');
+  const hash = writeHash(client, name);
   const before = hash?.get(field);
   const old = before === undefined ? 0 : (parseInteger(before) ?? fail('ERR hash value is not an integer'));
   const sum = addIntegers(old, by);
-  (hash ?? create(client, name)).set(field, String(sum));
+  (hash ?? createHash(client, name)).update(field, String(sum));
   client.db.changed(name, 'hincrby');
   return sum;
 }
@@ -49,17 +42,22 @@ function incrementFloat(client: Client, argv: Argv<4>): Reply {
   const [, name, field, text] = argv;
   const by = parseLongDouble(text) ?? fail(NOT_FLOAT);
   if (typeof by === 'string') fail('ERR value is NaN or Infinity');
-  const hash = client.db.get(name, 'hash');
+  const hash = writeHash(client, name);
   const sum = addFloats(hash?.get(field) ?? '0', text, 'ERR hash value is not a float');
-  (hash ?? create(client, name)).set(field, sum);
+  const at = hash?.times?.endOf(field);
+  (hash ?? createHash(client, name)).update(field, sum);
   client.db.changed(name, 'hincrbyfloat');
-  if (client.server.feeding) client.server.propagateAs(['HSET', name, field, sum]);
+  if (client.server.feeding) {
+    const set = ['HSET', name, field, sum];
+    const keepTtl = ['HPEXPIREAT', name, String(at), 'FIELDS', '1', field];
+    client.server.propagateAs(...(at === undefined ? [set] : [set, keepTtl]));
+  }
   return sum;
 }
 
 function remove(client: Client, argv: readonly Bytes[]): number {
   const name = argv[1]!;
-  const hash = client.db.get(name, 'hash');
+  const hash = writeHash(client, name);
   if (hash === undefined) return 0;
   let removed = 0;
   for (let i = 2; i < argv.length; i++) if (hash.delete(argv[i]!)) removed++;
@@ -97,9 +95,9 @@ export const hashCommands = defineCommands('hash', {
     flags: WRITES,
     keys: key('RW INSERT'),
     run(client, [, name, field, value]) {
-      const hash = client.db.get(name, 'hash');
+      const hash = writeHash(client, name);
       if (hash?.has(field)) return 0;
-      (hash ?? create(client, name)).set(field, value);
+      (hash ?? createHash(client, name)).set(field, value);
       client.db.changed(name, 'hset');
       return 1;
     },
@@ -111,7 +109,7 @@ export const hashCommands = defineCommands('hash', {
     arity: 3,
     flags: READS,
     keys: key('RO ACCESS'),
-    run: (client, argv) => client.db.read(argv[1], 'hash')?.get(argv[2]) ?? null,
+    run: (client, argv) => readHash(client, argv[1])?.get(argv[2]) ?? null,
   },
   hmget: {
     summary: 'Answers the values of fields.',
@@ -121,7 +119,7 @@ export const hashCommands = defineCommands('hash', {
     flags: READS,
     keys: key('RO ACCESS'),
     run(client, argv) {
-      const hash = client.db.read(argv[1], 'hash');
+      const hash = readHash(client, argv[1]);
       return argv.slice(2).map((field) => hash?.get(field) ?? null);
     },
   },
@@ -135,7 +133,7 @@ export const hashCommands = defineCommands('hash', {
     tips: UNORDERED,
     run(client, argv) {
       const items: Bytes[] = [];
-      for (const [field, value] of client.db.read(argv[1], 'hash')?.entries() ?? []) items.push(field, value);
+      for (const [field, value] of readHash(client, argv[1])?.entries() ?? []) items.push(field, value);
       return new MapReply(items);
     },
   },
@@ -147,7 +145,7 @@ export const hashCommands = defineCommands('hash', {
     flags: ['readonly'],
     keys: key('RO ACCESS'),
     tips: UNORDERED,
-    run: (client, argv) => [...(client.db.read(argv[1], 'hash')?.keys() ?? [])],
+    run: (client, argv) => [...(readHash(client, argv[1])?.keys() ?? [])],
   },
   hvals: {
     summary: 'Answers the values of all fields.',
@@ -157,7 +155,7 @@ export const hashCommands = defineCommands('hash', {
     flags: ['readonly'],
     keys: key('RO ACCESS'),
     tips: UNORDERED,
-    run: (client, argv) => [...(client.db.read(argv[1], 'hash')?.values() ?? [])],
+    run: (client, argv) => [...(readHash(client, argv[1])?.values() ?? [])],
   },
   hlen: {
     summary: 'Counts the fields of a hash.',
@@ -175,7 +173,7 @@ export const hashCommands = defineCommands('hash', {
     arity: 3,
     flags: READS,
     keys: key('RO'),
-    run: (client, argv) => (client.db.read(argv[1], 'hash')?.has(argv[2]) ? 1 : 0),
+    run: (client, argv) => (readHash(client, argv[1])?.has(argv[2]) ? 1 : 0),
   },
   hdel: {
     summary: 'Deletes fields, and the hash with its last one.',
@@ -193,7 +191,7 @@ export const hashCommands = defineCommands('hash', {
     arity: 3,
     flags: READS,
     keys: key('RO'),
-    run: (client, argv) => client.db.read(argv[1], 'hash')?.get(argv[2])?.length ?? 0,
+    run: (client, argv) => readHash(client, argv[1])?.get(argv[2])?.length ?? 0,
   },
   hincrby: {
     summary: "Adds an integer to a field's value.",

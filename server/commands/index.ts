@@ -18,6 +18,8 @@ import { genericCommands } from './generic.ts';
 import { geoCommands } from './geo.ts';
 import { geoSearchCommands } from './geo-search.ts';
 import { hashCommands } from './hash.ts';
+import { hashExpiryCommands } from './hash-expiry.ts';
+import { hashExtendedCommands } from './hash-extended.ts';
 import { hyperloglogCommands } from './hyperloglog.ts';
 import { directListCommands } from './list.ts';
 import { lockCommands } from './lock.ts';
@@ -56,6 +58,8 @@ export const allCommands: readonly Command[] = [
   ...debugCommands,
   ...stringCommands,
   ...hashCommands,
+  ...hashExpiryCommands,
+  ...hashExtendedCommands,
   ...directListCommands,
   ...blockingListCommands,
   ...setCommands,

@@ -1,4 +1,5 @@
 /** SORT and SORT_RO: the elements of a list, set or sorted set in order (https://redis.io/docs/latest/commands/sort/). */
+import { liveFields } from '../../keyspace/field-expiry.ts';
 import { ListValue } from '../../keyspace/list.ts';
 import type { Value } from '../../keyspace/value.ts';
 import {
@@ -75,10 +76,11 @@ function follow(client: Client, pattern: Bytes, element: Bytes): Bytes | undefin
   const arrow = pattern.indexOf('->', star);
   const isField = arrow >= 0 && arrow + 2 < pattern.length;
   const end = isField ? arrow : pattern.length;
-  const value = client.db.lookup(pattern.slice(0, star) + element + pattern.slice(star + 1, end))?.value;
+  const name = pattern.slice(0, star) + element + pattern.slice(star + 1, end);
+  const value = client.db.lookup(name)?.value;
   if (!isField) return typeof value === 'string' ? value : undefined;
   if (value === undefined || typeof value === 'string' || value.type !== 'hash') return undefined;
-  return value.get(pattern.slice(arrow + 2));
+  return liveFields(client.db, name, value, true)?.get(pattern.slice(arrow + 2));
 }
 
 interface Weighted {

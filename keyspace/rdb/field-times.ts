@@ -1,0 +1,108 @@
+/**
+ * When fields of a hash end, in two forms: in DUMP's payloads as Redis 7.4 writes them, and in files and full syncs,
+ * which a redis-server 7.0 must be able to load, beside a plain hash as a fact (aux field) that it passes over.
+ */
+import { type Bytes, fromBuffer, type Millis, parseSafeInteger, toBuffer } from '../../protocol/bytes.ts';
+import type { EncodingLimits } from '../encoding.ts';
+import { HashValue } from '../hash.ts';
+import type { Value } from '../value.ts';
+import { badFormat } from './errors.ts';
+import { ListpackBuilder, readListpack } from './listpack.ts';
+import { RdbReader } from './reader.ts';
+import { VALUE } from './types.ts';
+import { RdbWriter } from './writer.ts';
+
+/** The name of the fact that stands before a key. */
+export const FIELD_TIMES = 'lostlock-field-times';
+
+/** Writes the fact for a value some of whose fields end; nothing for any other. */
+export function writeFieldTimes(out: RdbWriter, aux: number, value: Value): void {
+  if (typeof value === 'string' || value.type !== 'hash' || value.times === undefined) return;
+  const fact = new RdbWriter();
+  fact.size(value.times.size);
+  for (const { member, score } of value.times.entries()) {
+    fact.string(member);
+    fact.int64(score);
+  }
+  out.byte(aux);
+  out.string(FIELD_TIMES);
+  out.string(fromBuffer(fact.data()));
+}
+
+/** Applies a fact to the value of the key behind it. */
+export function applyFieldTimes(fact: Bytes, value: Value): void {
+  if (typeof value === 'string' || value.type !== 'hash') throw badFormat('times of fields of no hash');
+  const input = new RdbReader(toBuffer(fact));
+  for (let left = input.count(); left > 0; left--) {
+    const field = input.string();
+    expire(value, field, input.int64());
+  }
+}
+
+function expire(hash: HashValue, field: Bytes, at: number | bigint): void {
+  const end: Millis = +at.toString();
+  if (end < 0 || !hash.has(field)) throw badFormat('time of a field');
+  hash.expireAt(field, end);
+}
+
+/** Writes a hash some of whose fields end, with the number of its form before it. */
+export function writeTimedHash(out: RdbWriter, hash: HashValue): void {
+  const first = hash.times?.first ?? 0;
+  const packed = hash.encoding() !== 'hashtable';
+  out.byte(packed ? VALUE.hashTimedListpack : VALUE.hashTimed);
+  out.int64(first);
+  if (packed) {
+    out.blob(pack(hash));
+    return;
+  }
+  out.size(hash.size);
+  for (const [field, value] of hash.entries()) {
+    const at = hash.times?.endOf(field);
+    out.size(at === undefined ? 0 : at - first + 1);
+    out.string(field);
+    out.string(value);
+  }
+}
+
+/** Fields, values and times, the earliest first; those without an end come last, with a zero. */
+function pack(hash: HashValue): Buffer {
+  const builder = new ListpackBuilder();
+  for (const { member, score } of hash.times?.entries() ?? []) {
+    builder.add(member);
+    builder.add(hash.get(member)!);
+    builder.addInteger(BigInt(score));
+  }
+  for (const [field, value] of hash.entries()) {
+    if (hash.times?.endOf(field) !== undefined) continue;
+    builder.add(field);
+    builder.add(value);
+    builder.addInteger(0n);
+  }
+  return builder.finish();
+}
+
+export function readTimedHash(input: RdbReader, limits: Readonly<EncodingLimits>): HashValue {
+  const hash = new HashValue(limits);
+  const first = input.int64();
+  for (let left = input.count(); left > 0; left--) {
+    const distance = BigInt(input.size());
+    const field = input.string();
+    if (!hash.set(field, input.string())) throw badFormat('hash field twice');
+    if (distance > 0n) expire(hash, field, first + distance - 1n);
+  }
+  return hash;
+}
+
+export function readTimedListpack(input: RdbReader, limits: Readonly<EncodingLimits>): HashValue {
+  input.int64();
+  const hash = new HashValue(limits);
+  const items = readListpack(input.blob());
+  if (items.length % 3 !== 0) throw badFormat('hash field without value or time');
+  for (let i = 0; i < items.length; i += 3) {
+    const [field = '', value = '', time = ''] = items.slice(i, i + 3);
+    if (!hash.set(field, value)) throw badFormat('hash field twice');
+    const at = parseSafeInteger(time) ?? -1;
+    if (at !== 0) expire(hash, field, at);
+  }
+  return hash;
+}

@@ -1,0 +1,24 @@
+/** How commands reach a hash: without the fields whose end has passed. */
+import { liveFields } from '../../keyspace/field-expiry.ts';
+import { HashValue } from '../../keyspace/hash.ts';
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Client } from '../client.ts';
+
+/** The hash of a key for a command that reads fields; throws WRONGTYPE. */
+export function readHash(client: Client, name: Bytes): HashValue | undefined {
+  const hash = client.db.read(name, 'hash');
+  return hash?.times === undefined ? hash : liveFields(client.db, name, hash, true);
+}
+
+/** The hash of a key for a command that changes fields; throws WRONGTYPE. */
+export function writeHash(client: Client, name: Bytes): HashValue | undefined {
+  const hash = client.db.get(name, 'hash');
+  return hash?.times === undefined ? hash : liveFields(client.db, name, hash, false);
+}
+
+/** Makes a hash where there is no key. */
+export function createHash(client: Client, name: Bytes): HashValue {
+  const hash = new HashValue(client.server.encoding);
+  client.db.put(name, hash);
+  return hash;
+}
