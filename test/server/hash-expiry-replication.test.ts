@@ -65,7 +65,7 @@ test('a promoted replica ends the fields itself', async () => {
 });
 
 test.skipIf(!hasRedisServer)(
-  'redis-server 7.0 loads the sync, and loses the fields when ours end',
+  'redis-server 7.0 loads the sync, and loses the fields when ours end (needs redis-server)',
   async () => {
     const primary = await ours();
     const real = await startRedisServer({ tcp: true, args: ['--repl-diskless-sync-delay', '0'] });
