@@ -11,7 +11,7 @@ import {
   ServerRefused,
 } from '../../locks/index.ts';
 import { until } from '../support/until.ts';
-import type { Bench } from './conformance.ts';
+import { type Bench, channelsOf } from './conformance.ts';
 import { test } from './conformance-test.ts';
 
 /** One kind of lock: how to make it, and which key holds its lease. */
@@ -49,8 +49,6 @@ const kinds: Record<string, Kind> = {
     (name) => `{${name}}:lostlock_queue_seen`,
   ),
 };
-
-const channelsOf = async (raw: Redis): Promise<string[]> => (await raw.pubsub('CHANNELS', '*')) as string[];
 
 /** Milliseconds until the lease ends: a TTL, or the smallest score of a sorted set. */
 async function leaseOf(raw: Redis, key: string): Promise<number> {

@@ -2,11 +2,10 @@
 import { describe, expect } from 'vitest';
 import { LockLost, LockTimeout, NotOwner } from '../../locks/index.ts';
 import { until } from '../support/until.ts';
-import type { Bench } from './conformance.ts';
+import { type Bench, channelsOf } from './conformance.ts';
 import { test } from './conformance-test.ts';
 
-const channelCount = async (bench: Bench): Promise<number> =>
-  ((await bench.raw.pubsub('CHANNELS', '*')) as string[]).length;
+const channelCount = async ({ raw }: Bench): Promise<number> => (await channelsOf(raw)).length;
 
 export function reentryCases(bench: () => Bench): void {
   describe.each(['reentrant', 'fair', 'fenced'] as const)('re-entry of the %s lock', (kind) => {

@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest';
 import { LockLost } from '../../locks/index.ts';
 import { until } from '../support/until.ts';
-import type { Bench } from './conformance.ts';
+import { type Bench, channelsOf } from './conformance.ts';
 import { test } from './conformance-test.ts';
 
 export function orderCases(bench: () => Bench): void {
@@ -170,7 +170,7 @@ export function compositeCases(bench: () => Bench): void {
       await using other = await b.session();
       expect(await other.lock(name).tryAcquire()).toBeNull();
       const waiting = other.lock(name).acquire();
-      await until(async () => ((await bench().raw.pubsub('CHANNELS', '*')) as string[]).length === 1);
+      await until(async () => (await channelsOf(bench().raw)).length === 1);
       await session.close();
       const next = await waiting;
       expect(() => held.assertHeld()).toThrow(LockLost);

@@ -21,6 +21,12 @@ export interface ServerUnderTest {
   stop(): Promise<void>;
 }
 
+/** The channels that anybody listens to; Sentinel has one of its own on every server. */
+export async function channelsOf(raw: Redis): Promise<string[]> {
+  const names = (await raw.pubsub('CHANNELS', '*')) as string[];
+  return names.filter((name) => !name.startsWith('__sentinel__'));
+}
+
 /** What the cases work with: sets of locks, each with its own connection, and a connection to look with. */
 export class Bench {
   readonly #server: ServerUnderTest;
