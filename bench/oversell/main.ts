@@ -1,19 +1,29 @@
 /**
  * `npm run bench:oversell`: sells stock over HTTP under every step of the ladder, with everything that goes wrong, and
- * counts the units sold that were never deducted. STEPS and SCENARIOS (parts of names, with commas) choose; SECONDS
- * is the length of a run. Writes bench/oversell.md and bench/oversell.svg when all of it has run.
+ * counts the units sold that were never deducted; then what segments of the stock gain, and caches beside a database.
+ * PARTS chooses among ladder, segments and cache; STEPS and SCENARIOS (parts of names, with commas) among those of the
+ * ladder; SECONDS is the length of a run. Each part that has run as a whole writes its chapter of bench/oversell.md.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 import { Redis } from 'ioredis';
 import { hasRedisServer, startRedisServer } from '../../test/support/redis-server.ts';
+import { cacheChapter, runCache } from './cache.ts';
 import { BEHIND_MS, type LockServers, startIndependent, startPair } from './lock-servers.ts';
 import { hasPostgres, PostgresClient, type RunningPostgres, startPostgres } from './postgres.ts';
-import { plot, type Run, table } from './report.ts';
+import { plot, type Run, replaceChapter, table } from './report.ts';
+import {
+  SEGMENT_COUNTS,
+  type SegmentRun,
+  segmentChapter,
+  segmentPlot,
+  segmentStep,
+  segmentsOf,
+} from './segments.ts';
 import type { ServiceConfig } from './service.ts';
 import { steps } from './steps.ts';
 
@@ -22,7 +32,8 @@ const SECONDS = Number(process.env.SECONDS ?? 3);
 const PROCESSES = 3;
 const CONNECTIONS = 8;
 const STOCK = 1_000_000;
-const SEGMENTS = 8;
+/** The work under the locks of a segmented stock, in milliseconds. */
+const SEGMENT_WORK_MS = 10;
 const LEASE_MS = 150;
 
 type Trouble = Pick<ServiceConfig, 'workMs' | 'slowEvery' | 'stallEvery' | 'dieEvery'> & {
@@ -73,15 +84,17 @@ async function books(
     return rows[0]!.map(Number) as [number, number];
   }
   const sold = Number((await stock.get('sold')) ?? 0);
-  if (!step.startsWith('segmented')) return [sold, Number(await stock.get('stock'))];
-  const parts = await stock.mget(Array.from({ length: SEGMENTS }, (_, index) => `stock:${index}`));
+  const segments = segmentsOf(step);
+  if (segments === 0) return [sold, Number(await stock.get('stock'))];
+  const parts = await stock.mget(Array.from({ length: segments }, (_, index) => `stock:${index}`));
   return [sold, parts.reduce((sum, part) => sum + Number(part), 0)];
 }
 
-async function fill(stock: Redis, postgres: PostgresClient | undefined): Promise<void> {
+async function fill(step: string, stock: Redis, postgres: PostgresClient | undefined): Promise<void> {
   await stock.flushall();
   await stock.set('stock', STOCK);
-  for (let index = 0; index < SEGMENTS; index++) await stock.set(`stock:${index}`, STOCK / SEGMENTS);
+  const segments = segmentsOf(step);
+  for (let index = 0; index < segments; index++) await stock.set(`stock:${index}`, STOCK / segments);
   await postgres?.query('DROP TABLE IF EXISTS stock');
   await postgres?.query('CREATE TABLE stock (name text PRIMARY KEY, units int, sold int, version int)');
   await postgres?.query(`INSERT INTO stock VALUES ('it', ${STOCK}, 0, 0)`);
@@ -116,14 +129,14 @@ async function run(
   step: string,
   scenario: string,
   stockPort: number,
-  pg: RunningPostgres | undefined,
+  pg?: RunningPostgres,
+  { failovers = false, ...trouble } = scenarios[scenario]!,
 ): Promise<Run> {
-  const { failovers = false, ...trouble } = scenarios[scenario]!;
   const seconds = failovers ? 2 * SECONDS : SECONDS;
   const servers = step.includes('Redlock') ? await startIndependent(3) : await startPair();
   const stock = new Redis(stockPort, '127.0.0.1');
   const postgres = pg && (await PostgresClient.connect(pg.dir));
-  await fill(stock, postgres);
+  await fill(step, stock, postgres);
   const config = { step, lockPorts: servers.ports, stockPort, postgres: pg?.dir, ...trouble };
   const services = await Promise.all(
     Array.from({ length: PROCESSES }, () =>
@@ -151,10 +164,15 @@ async function run(
   };
 }
 
-function report(runs: readonly Run[]): void {
-  const text = `# Selling more than there is
+const page = join(here, '..', 'oversell.md');
 
-\`npm run bench:oversell\`: a stock-deduction service over HTTP (read the stock, deduct one, write it back), ${PROCESSES}
+function write(name: string, chapter: string): void {
+  const before = existsSync(page) ? readFileSync(page, 'utf8') : '# Selling more than there is\n';
+  writeFileSync(page, replaceChapter(before, name, chapter));
+}
+
+function ladderChapter(runs: readonly Run[]): string {
+  return `\`npm run bench:oversell\`: a stock-deduction service over HTTP (read the stock, deduct one, write it back), ${PROCESSES}
 processes, ${CONNECTIONS} connections each, ${SECONDS} s a run, a lease of ${LEASE_MS} ms, ${cpus().length} cores for everything. The locks are on a real
 redis-server 7.0 with one replica (Redlock: three independent servers), the stock on another server. *Oversold* are the
 units that were sold and never deducted: each of them is somebody who was let in beside somebody else.
@@ -175,26 +193,20 @@ the write; only the resource that refuses old fences is. A lock on a primary wit
 the failover unless the grant waited for the replica (WAIT 1), and what then remains are the cases that
 \`lock-failures-and-limits\` numbers S32 to S40.
 `;
-  writeFileSync(join(here, '..', 'oversell.md'), text);
-  writeFileSync(join(here, '..', 'oversell.svg'), plot(runs));
 }
 
-async function main(): Promise<void> {
-  if (!hasRedisServer) {
-    console.log('skipped: redis-server is not installed');
-    return;
-  }
+async function ladder(stockPort: number): Promise<void> {
+  if (!hasPostgres) console.log('skipped: the PostgreSQL steps, for want of /usr/lib/postgresql/15');
   const names = chosen(Object.keys(steps), process.env.STEPS).filter(
     (step) => hasPostgres || !step.startsWith('Postgre'),
   );
   const kinds = chosen(Object.keys(scenarios), process.env.SCENARIOS);
   const postgres = names.some((step) => step.startsWith('Postgre')) ? await startPostgres() : undefined;
-  await using stock = await startRedisServer({ tcp: true });
   const runs: Run[] = [];
   for (const step of names) {
     for (const scenario of kinds) {
       if (step.startsWith('PostgreSQL') && scenario === 'failovers') continue;
-      const each = await run(step, scenario, stock.port, postgres);
+      const each = await run(step, scenario, stockPort, postgres);
       runs.push(each);
       const { oversold, sold, perSecond, p99, refused } = each;
       console.log(
@@ -203,7 +215,36 @@ async function main(): Promise<void> {
     }
   }
   await postgres?.stop();
-  if (!process.env.STEPS && !process.env.SCENARIOS) report(runs);
+  if (process.env.STEPS || process.env.SCENARIOS) return;
+  write('ladder', ladderChapter(runs));
+  writeFileSync(join(here, '..', 'oversell.svg'), plot(runs));
+}
+
+async function segmentLadder(stockPort: number): Promise<void> {
+  const runs: SegmentRun[] = [];
+  for (const segments of SEGMENT_COUNTS) {
+    const work = { ...calm, workMs: SEGMENT_WORK_MS };
+    const { perSecond, p99, oversold } = await run(segmentStep(segments), 'calm', stockPort, undefined, work);
+    runs.push({ segments, perSecond, p99, oversold });
+    console.log(`${segments} segments: ${Math.round(perSecond)}/s, p99 ${p99} ms, ${oversold} oversold`);
+  }
+  write('segments', segmentChapter(runs, SEGMENT_WORK_MS));
+  writeFileSync(join(here, '..', 'segments.svg'), segmentPlot(runs));
+}
+
+async function main(): Promise<void> {
+  if (!hasRedisServer) {
+    console.log('skipped: redis-server is not installed');
+    return;
+  }
+  const parts = chosen(['ladder', 'segments', 'cache'], process.env.PARTS);
+  await using stock = await startRedisServer({ tcp: true });
+  if (parts.includes('ladder')) await ladder(stock.port);
+  if (parts.includes('segments')) await segmentLadder(stock.port);
+  if (!parts.includes('cache')) return;
+  const chapter = cacheChapter(await runCache());
+  console.log(chapter);
+  write('cache', chapter);
 }
 
 await main();

@@ -14,6 +14,18 @@ export interface Run {
 
 const COLORS = ['#888888', '#4477aa', '#ccbb44', '#ee6677', '#aa3377', '#228833'];
 
+/** Text inside an SVG. */
+export const escapeText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+/** Puts a chapter in the place of the one before it, between its two comments; new ones go to the end. */
+export function replaceChapter(page: string, name: string, text: string): string {
+  const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
+  const chapter = `${open}\n\n${text.trim()}\n\n${close}`;
+  const from = page.indexOf(open);
+  if (from < 0) return `${page.trimEnd()}\n\n${chapter}\n`;
+  return page.slice(0, from) + chapter + page.slice(page.indexOf(close) + close.length);
+}
+
 /** A table with a row per step and a column per scenario: oversold units, sales per second, p99. */
 export function table(runs: readonly Run[]): string {
   const scenarios = [...new Set(runs.map(({ scenario }) => scenario))];

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
-import { type Means, type Step, steps } from './steps.ts';
+import { type Means, type Step, stepOf } from './steps.ts';
 import { Stock } from './stock.ts';
 
 /** What the driver tells a process. */
@@ -57,7 +57,7 @@ const means: Means = {
   },
 };
 
-const step: Step = steps[config.step]!(means);
+const step: Step = stepOf(config.step, means);
 
 const server = createServer((_request, response) => {
   requests++;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { createLocks, type HeldLock, type Lock, LockError, type Locks } from '../../locks/index.ts';
 import { PostgresClient } from './postgres.ts';
+import { segmentsOf } from './segments.ts';
 import { type Stock, sellOne } from './stock.ts';
 
 /** How one request ended. */
@@ -169,7 +170,7 @@ async function byVersion(means: Means, client: PostgresClient): Promise<Outcome>
 }
 
 /** Where each segment of the stock has its own lock. */
-function segmented(means: Means): Step {
+function segmented(means: Means, segments: number): Step {
   const open = (): Locks => createLocks(means.locks, { leaseMs: means.leaseMs });
   let locks = open();
   return {
@@ -180,7 +181,7 @@ function segmented(means: Means): Step {
     sell: async () => {
       try {
         const { segment, held } = await locks
-          .segmented('stock', { segments: 8 })
+          .segmented('stock', { segments })
           .acquire({ waitMs: PATIENCE_MS });
         const { work, dies } = means;
         const outcome = await sellOne(means.stock, { work, dies, check: () => held.assertHeld(), segment });
@@ -193,6 +194,12 @@ function segmented(means: Means): Step {
       }
     },
   };
+}
+
+/** The step of that name. */
+export function stepOf(name: string, means: Means): Step {
+  const segments = segmentsOf(name);
+  return segments > 0 ? segmented(means, segments) : steps[name]!(means);
 }
 
 /** Every step by its name, in the order of the ladder. */
@@ -248,7 +255,7 @@ export const steps: Record<string, (means: Means) => Step> = {
     ours(means, { watchdog: true, fenced: true, make: (locks) => locks.fenced(KEY, { fence: 'clock' }) }),
   '6: WAIT 1': (means) => ours(means, { watchdog: true, replicas: 1, make: (locks) => locks.simple(KEY) }),
   '6: Redlock': (means) => ours(means, { watchdog: true, make: (locks) => locks.redlock(KEY) }),
-  'segmented, 8': segmented,
+  'segmented, 8': (means) => segmented(means, 8),
   'PostgreSQL FOR UPDATE': (means) => inPostgres(means, (client) => forUpdate(means, client)),
   'PostgreSQL version': (means) => inPostgres(means, (client) => byVersion(means, client)),
 };
