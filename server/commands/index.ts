@@ -23,6 +23,7 @@ import { hashExtendedCommands } from './hash-extended.ts';
 import { hyperloglogCommands } from './hyperloglog.ts';
 import { directListCommands } from './list.ts';
 import { lockCommands } from './lock.ts';
+import { lolwutCommands } from './lolwut.ts';
 import { memoryCommand } from './memory.ts';
 import { pubsubCommand, pubsubCommands } from './pubsub.ts';
 import { replicationCommands } from './replication.ts';
@@ -53,6 +54,7 @@ export const allCommands: readonly Command[] = [
   configCommand,
   commandCommand,
   ...serverCommands,
+  ...lolwutCommands,
   memoryCommand,
   aclCommand,
   ...debugCommands,

@@ -1,16 +1,28 @@
 /**
- * Lock commands of other servers: DELEX and DIGEST of Redis 8.4, DELIFEQ of Valkey 9, CAS and CAD of Tair. Their
+ * Lock commands of other servers: DELEX, DIGEST and MSETEX of Redis 8.4, DELIFEQ of Valkey 9, CAS and CAD of Tair. Their
  * servers cannot be run beside us: they follow the documentation (redis.io, valkey.io, alibabacloud.com), and
  * DIGEST is checked against xxhash.
  */
 import { xxh3Hex } from '../../keyspace/xxh3.ts';
-import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
 import { fail, wrongArity } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
 import { compares, removeAtOnce, store, stringOf } from './string.ts';
-import { CAS_OPTIONS, expiryOf, IFDEQ, IFDNE, IFEQ, IFNE, parseStringOptions } from './string-options.ts';
+import {
+  CAS_OPTIONS,
+  expiryOf,
+  IFDEQ,
+  IFDNE,
+  IFEQ,
+  IFNE,
+  KEEPTTL,
+  MSETEX_OPTIONS,
+  NX,
+  parseStringOptions,
+  XX,
+} from './string-options.ts';
 
 const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
   ['IFEQ', IFEQ],
@@ -64,6 +76,29 @@ function cas(client: Client, argv: readonly Bytes[]): Reply {
   return 1;
 }
 
+/** MSETEX numkeys key value … [NX|XX] [EX …|KEEPTTL]: all keys or none. */
+function msetex(client: Client, argv: readonly Bytes[]): Reply {
+  const count = parseSafeInteger(argv[1]!) ?? 0;
+  if (count < 1 || count >= 2 ** 31) fail('ERR invalid numkeys value');
+  const end = 2 + count * 2;
+  if (end > argv.length) fail('ERR wrong number of key-value pairs');
+  const options = parseStringOptions(argv, end, MSETEX_OPTIONS);
+  const { bits } = options;
+  const expiresAt = expiryOf(options, client.server.now, 'msetex');
+  for (let i = 2; (bits & (NX | XX)) !== 0 && i < end; i += 2) {
+    if ((client.db.find(argv[i]!) !== undefined) !== ((bits & XX) !== 0)) return 0;
+  }
+  const keepTtl = (bits & KEEPTTL) !== 0;
+  const how = expiresAt !== undefined ? ['PXAT', String(expiresAt)] : keepTtl ? ['KEEPTTL'] : [];
+  const effects: Bytes[][] = [];
+  for (let i = 2; i < end; i += 2) {
+    store(client, argv[i]!, argv[i + 1]!, expiresAt, keepTtl);
+    effects.push(['SET', argv[i]!, argv[i + 1]!, ...how]);
+  }
+  if (client.server.feeding) client.server.propagateAs(...effects);
+  return 1;
+}
+
 export const lockCommands = defineCommands('string', {
   delex: {
     summary: 'Removes a key when its string, or the digest of it, compares so (Redis 8.4).',
@@ -85,6 +120,15 @@ export const lockCommands = defineCommands('string', {
       const value = client.db.read(argv[1], 'string');
       return value === undefined ? null : xxh3Hex(value);
     },
+  },
+  msetex: {
+    summary: 'Stores several strings at once, on a condition and with an expiry where asked (Redis 8.4).',
+    since: '8.4.0',
+    complexity: 'O(N), N keys',
+    arity: -4,
+    flags: ['write', 'denyoom', 'movablekeys'],
+    keys: [{ flags: 'OW UPDATE', begin: 1, find: { count: 0, first: 1, step: 2 } }],
+    run: msetex,
   },
   delifeq: {
     summary: 'Removes a key when its string equals the value (Valkey 9).',

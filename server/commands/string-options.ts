@@ -71,6 +71,7 @@ function ruleOf(word: Bytes): OptionRule {
 export const SET_OPTIONS = CONDITION | GET | KEEPTTL | EXPIRY;
 export const GETEX_OPTIONS = PERSIST | EXPIRY;
 export const CAS_OPTIONS = EXPIRY;
+export const MSETEX_OPTIONS = NX | XX | KEEPTTL | EXPIRY;
 
 /** What the options ask for. */
 export interface StringOptions {

@@ -96,6 +96,5 @@ export const server: Templates = {
   flushdb: '[(SYNC|ASYNC|<value>)]',
   'memory|purge': '[<value>]',
   'memory|usage': ['<any>', '<any> SAMPLES <int>', '<any> <value>'],
-  lolwut: '<value> <value>',
   swapdb: '<db> <db>',
 };

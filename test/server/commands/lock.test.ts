@@ -162,3 +162,38 @@ test('CAD removes an equal value: 1, 0, or -1 without the key', () => {
   expect(redis.ask('CAD k v')).toBe(':1');
   expect(redis.ask('EXISTS k')).toBe(':0');
 });
+
+test('MSETEX stores all keys or none, with one expiry', () => {
+  expect(redis.ask('MSETEX 2 a 1 b 2 PX 1000 NX')).toBe(':1');
+  expect(redis.ask('MGET a b')).toBe('["1" "2"]');
+  expect(redis.ask('PTTL b')).toBe(':1000');
+  expect(redis.ask('MSETEX 2 b 3 c 3 NX')).toBe(':0');
+  expect(redis.ask('MSETEX 2 b 3 c 3 XX EX 5')).toBe(':0');
+  expect(redis.ask('MSETEX 2 a 5 b 5 XX KEEPTTL')).toBe(':1');
+  expect(redis.ask('PTTL a')).toBe(':1000');
+  expect(redis.ask('MSETEX 1 a 6')).toBe(':1');
+  expect(redis.ask('PTTL a')).toBe(':-1');
+  expect(redis.ask('GET c')).toBe('nil$');
+  expect(effects.filter((effect) => effect !== 'MULTI' && effect !== 'EXEC')).toEqual([
+    'SET a 1 PXAT 1700000001000',
+    'SET b 2 PXAT 1700000001000',
+    'SET a 5 KEEPTTL',
+    'SET b 5 KEEPTTL',
+    'SET a 6',
+  ]);
+  expect(redis.ask('COMMAND GETKEYS MSETEX 2 a 1 b 2 NX')).toBe('["a" "b"]');
+  for (const [request, answer] of [
+    ['MSETEX key1 val1 ex 10', 'invalid numkeys value'],
+    ['MSETEX 0 a 1', 'invalid numkeys value'],
+    ['MSETEX 2147483648 a 1', 'invalid numkeys value'],
+    ['MSETEX 2147483647 a 1', 'wrong number of key-value pairs'],
+    ['MSETEX 2 a 1 b', 'wrong number of key-value pairs'],
+    ['MSETEX 1 a 1 invalid', 'syntax error'],
+    ['MSETEX 1 a 1 NX XX', 'syntax error'],
+    ['MSETEX 1 a 1 EX 1 KEEPTTL', 'syntax error'],
+    ['MSETEX 1 a 1 EX 0', "invalid expire time in 'msetex' command"],
+    ['MSETEX 1 a', "wrong number of arguments for 'msetex' command"],
+  ]) {
+    expect(redis.ask(request!), request).toBe(`-ERR ${answer}`);
+  }
+});

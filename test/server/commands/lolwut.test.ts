@@ -1,0 +1,23 @@
+/** LOLWUT, whose picture is our own. */
+import { expect, test } from 'vitest';
+import { Server } from '../../../server/server.ts';
+import { TestHost } from '../../support/targets.ts';
+import { Conversation } from '../../support/transcript-own.ts';
+
+test('LOLWUT draws something and ends with the version of Redis', () => {
+  const redis = new Conversation(new Server(new TestHost()));
+  for (const request of [
+    'LOLWUT',
+    'lolwut version 5',
+    'LOLWUT VERSION 6 3 2',
+    'LOLWUT VERSION',
+    'LOLWUT foo',
+  ]) {
+    expect(redis.ask(request), request).toMatch(/^".*Redis ver\. 7\.0\.15\\x0a"$/);
+  }
+  const lines = redis.ask('LOLWUT VERSION 1 1000000 1000000').split('\\x0a');
+  expect(lines.length).toBeLessThan(120);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(200);
+  expect(redis.ask('LOLWUT VERSION x')).toBe('-ERR value is not an integer or out of range');
+  expect(redis.ask('LOLWUT VERSION 5 x')).toBe('-ERR value is not an integer or out of range');
+});
