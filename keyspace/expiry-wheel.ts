@@ -7,7 +7,7 @@
  *     level   0     1      2       3       4        5
  *     slot    1 ms  512ms  4.4min  37h     2.2y     1115y wide
  *
- * The base lies at or before every deadline. When time reaches the first slot of a level, the base moves to the
+ * The base lies at or before every deadline but a few, which wait apart in order. When time reaches the first slot of a level, the base moves to the
  * start of that slot and its nodes move to lower levels. Nodes with equal deadlines always share a slot, so they
  * keep the order in which they were armed. Occupied slots are bits, so the next one is found without a walk.
  */
@@ -36,17 +36,19 @@ const LATEST = 2 ** 53;
 const WORDS = SLOTS / 32;
 /** The exact first deadline of a crowded slot is not looked for: its start is a good enough bound. */
 const SCAN_MAX = 64;
+/** Where nodes wait whose deadline lies before the base, in order: SET with a PXAT long past makes one, for a moment. */
+const PAST = SLOTS * LEVELS;
 
 export class ExpiryWheel<T extends WheelNode> {
   #size = 0;
   /** The base's upper and lower three digits. */
   #high = 0;
   #low = 0;
-  readonly #first: (T | undefined)[] = new Array<T | undefined>(SLOTS * LEVELS).fill(undefined);
-  readonly #last: (T | undefined)[] = new Array<T | undefined>(SLOTS * LEVELS).fill(undefined);
-  readonly #occupied = new Int32Array(WORDS * LEVELS);
-  /** How many nodes wait in each level. */
-  readonly #waiting = new Int32Array(LEVELS);
+  readonly #first: (T | undefined)[] = new Array<T | undefined>(PAST + 1).fill(undefined);
+  readonly #last: (T | undefined)[] = new Array<T | undefined>(PAST + 1).fill(undefined);
+  readonly #occupied = new Int32Array(WORDS * LEVELS + 1);
+  /** How many nodes wait in each level, and before the base. */
+  readonly #waiting = new Int32Array(LEVELS + 1);
   /** What next() answered, as long as it holds. */
   #next: Millis | undefined;
 
@@ -61,8 +63,11 @@ export class ExpiryWheel<T extends WheelNode> {
     else this.#size++;
     node.expiresAt = at;
     if (this.#next !== undefined && at < this.#next) this.#next = at;
-    if (at < this.#high * HALF + this.#low) this.#rewind(at);
-    this.#link(node);
+    if (at >= this.#high * HALF + this.#low) this.#link(node);
+    else if (!this.#linkPast(node)) {
+      this.#rewind(Math.min(at, this.#first[PAST]!.expiresAt));
+      this.#link(node);
+    }
   }
 
   /** Disarms a node, armed or not. */
@@ -88,7 +93,7 @@ export class ExpiryWheel<T extends WheelNode> {
     for (;;) {
       const slot = this.#firstSlot();
       if (slot < 0 || this.#startOf(slot) >= now) return this.#nothingDue(now);
-      if (slot < SLOTS) {
+      if (slot < SLOTS || slot === PAST) {
         const node = this.#first[slot]!;
         if (node.expiresAt >= now) return this.#nothingDue(now);
         this.#size--;
@@ -133,6 +138,25 @@ export class ExpiryWheel<T extends WheelNode> {
     this.#waiting[slot >>> DIGIT_BITS]!++;
   }
 
+  /** Puts a node among those before the base; false when it would have to pass too many of them. */
+  #linkPast(node: T): boolean {
+    let before = this.#last[PAST];
+    for (let passed = 0; before !== undefined && before.expiresAt > node.expiresAt; passed++) {
+      if (passed === SCAN_MAX) return false;
+      before = before.wheelPrev as T | undefined;
+    }
+    const after = before === undefined ? this.#first[PAST] : (before.wheelNext as T | undefined);
+    node.wheelSlot = PAST;
+    node.wheelPrev = before;
+    node.wheelNext = after;
+    if (before === undefined) this.#first[PAST] = node;
+    else before.wheelNext = node;
+    if (after === undefined) this.#last[PAST] = node;
+    else after.wheelPrev = node;
+    this.#waiting[LEVELS]!++;
+    return true;
+  }
+
   #unlink(node: T): void {
     const slot = node.wheelSlot;
     const { wheelPrev: prev, wheelNext: next } = node;
@@ -150,6 +174,7 @@ export class ExpiryWheel<T extends WheelNode> {
 
   /** The occupied slot that holds the earliest deadline: lower levels come first; -1 when nothing is armed. */
   #firstSlot(): number {
+    if (this.#waiting[LEVELS]! > 0) return PAST;
     for (let level = 0; level < LEVELS; level++) {
       if (this.#waiting[level] === 0) continue;
       for (let word = level * WORDS; ; word++) {
@@ -162,6 +187,7 @@ export class ExpiryWheel<T extends WheelNode> {
 
   /** The first millisecond of a slot: the base's digits above the slot's level, the slot's own, and zeros. */
   #startOf(slot: number): Millis {
+    if (slot === PAST) return this.#first[PAST]!.expiresAt;
     const level = slot >>> DIGIT_BITS;
     const shift = (level % 3) * DIGIT_BITS;
     const digit = (slot & (SLOTS - 1)) << shift;
@@ -193,7 +219,7 @@ export class ExpiryWheel<T extends WheelNode> {
 
   /**
    * Moves the base back, to the start of the 37 hours that hold the time, and every node to its place for it. It
-   * happens when a clock was set back, and costs O(n), once.
+   * happens when a clock was set back and many deadlines lie before the base, and costs O(n), once.
    */
   #rewind(to: Millis): void {
     const nodes: T[] = [];
@@ -210,7 +236,7 @@ export class ExpiryWheel<T extends WheelNode> {
     const slot = this.#firstSlot();
     const start = this.#startOf(slot);
     let node = this.#first[slot];
-    if (slot < SLOTS) return node!.expiresAt;
+    if (slot < SLOTS || slot === PAST) return node!.expiresAt;
     let earliest = NO_DEADLINE;
     for (let scanned = 0; node !== undefined; node = node.wheelNext as T | undefined) {
       if (node.expiresAt < earliest) earliest = node.expiresAt;

@@ -160,3 +160,24 @@ it('forgets the bound of a crowded slot when its time comes and nobody is left t
   expect(wheel.popDue(1025)).toBeUndefined();
   expect(wheel.next()).toBeGreaterThanOrEqual(1025);
 });
+
+it('fires many deadlines from before its base in order, in whatever order they were armed', () => {
+  for (const order of ['falling', 'rising', 'mixed']) {
+    const wheel = new ExpiryWheel<Named>();
+    const start = 1_700_000_000_000;
+    for (let i = 0; i < 300; i++) wheel.arm(node(1000 + i), start + i * 1_000_000);
+    wheel.popDue(start + 1);
+    const past = Array.from({ length: 200 }, (_, i) => i);
+    if (order === 'falling') past.reverse();
+    if (order === 'mixed') past.sort((a, b) => ((a * 7919) % 200) - ((b * 7919) % 200));
+    for (const i of past) wheel.arm(node(i), start - 5_000_000_000 + i * 20_000_000);
+    const fired: number[] = [];
+    for (let due = wheel.popDue(Infinity); due !== undefined; due = wheel.popDue(Infinity))
+      fired.push(due.name);
+    expect(fired).toEqual([
+      ...Array.from({ length: 200 }, (_, i) => i),
+      ...Array.from({ length: 299 }, (_, i) => 1001 + i),
+    ]);
+    expect(wheel.size).toBe(0);
+  }
+});
