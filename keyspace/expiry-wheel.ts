@@ -7,9 +7,10 @@
  *     level   0     1      2       3       4        5
  *     slot    1 ms  512ms  4.4min  37h     2.2y     1115y wide
  *
- * The base lies at or before every deadline but a few, which wait apart in order. When time reaches the first slot of a level, the base moves to the
- * start of that slot and its nodes move to lower levels. Nodes with equal deadlines always share a slot, so they
- * keep the order in which they were armed. Occupied slots are bits, so the next one is found without a walk.
+ * The base lies at or before every deadline but a few, which wait apart in order. When time reaches the first slot of
+ * a level, the base moves to the start of that slot and its nodes move to lower levels. Nodes with equal deadlines
+ * always share a slot, so they keep the order in which they were armed. Occupied slots are bits, so the next one is
+ * found without a walk.
  */
 import type { Millis } from '../protocol/bytes.ts';
 

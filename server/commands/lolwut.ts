@@ -15,12 +15,7 @@ const MOST = 20;
 /** A row of locks, of which chance has opened some. */
 function row(columns: number, random: () => number): string[] {
   const locks = Array.from({ length: columns }, () => (random() < 0.2 ? OPEN : CLOSED));
-  return CLOSED.map((_, line) =>
-    locks
-      .map((lock) => lock[line])
-      .join(' ')
-      .trimEnd(),
-  );
+  return CLOSED.map((_, line) => locks.map((lock) => lock[line]).join(' '));
 }
 
 /** LOLWUT [VERSION number] [columns [rows]] */
