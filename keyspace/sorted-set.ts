@@ -5,6 +5,14 @@ import { RankedIndex, type ScoredMember } from './ranked-index.ts';
 
 export type { ScoredMember };
 
+/** Whole scores up to here are stored as integers in a listpack. */
+const INTEGER_SCORE_MAX = 2 ** 62;
+
+/** Whether a listpack holds the score as an integer. */
+export function isPackedInteger(score: number): boolean {
+  return Number.isInteger(score) && Math.abs(score) <= INTEGER_SCORE_MAX;
+}
+
 export class SortedSet {
   readonly type = 'zset';
   #scores = new Map<Bytes, number>();

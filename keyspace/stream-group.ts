@@ -8,7 +8,8 @@ export interface Pending {
   readonly id: StreamId;
   consumer: StreamConsumer;
   deliveredAt: Millis;
-  deliveries: number;
+  /** Of 64 bits, as a client may set it. */
+  deliveries: bigint;
 }
 
 export class StreamConsumer {
@@ -63,11 +64,11 @@ export class StreamGroup {
 
   /** Notes a first delivery, of an entry that may have been pending with somebody before. */
   deliver(id: StreamId, consumer: StreamConsumer, now: Millis): Pending {
-    return this.assign(id, consumer, now, 1);
+    return this.assign(id, consumer, now, 1n);
   }
 
   /** Makes an entry pending with a consumer, whoever had it. */
-  assign(id: StreamId, consumer: StreamConsumer, deliveredAt: Millis, deliveries: number): Pending {
+  assign(id: StreamId, consumer: StreamConsumer, deliveredAt: Millis, deliveries: bigint): Pending {
     let pending = this.pending.get(id);
     if (pending === undefined) {
       pending = { id, consumer, deliveredAt, deliveries };

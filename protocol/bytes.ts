@@ -12,6 +12,9 @@ declare global {
   }
 }
 
+/** The longest string that is taken or made: V8's strings end 24 bytes short of 512 MiB, and a reply needs a head. */
+export const STRING_MAX = 2 ** 29 - 1024;
+
 /** Milliseconds since the Unix epoch. */
 export type Millis = number;
 

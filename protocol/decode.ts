@@ -1,5 +1,5 @@
 /** Decodes a client's byte stream into requests, as they arrive, with Redis' limits, texts and leniencies. */
-import { approximate, type Bytes, parseInteger } from './bytes.ts';
+import { approximate, type Bytes, parseInteger, STRING_MAX } from './bytes.ts';
 import { splitInline } from './inline.ts';
 
 /** What a stream may announce. The decoder reads the object anew at each header, so it may change under way. */
@@ -13,8 +13,6 @@ export interface DecodeLimits {
 const PROTOCOL = 'ERR Protocol error: ';
 const LINE_MAX = 64 * 1024;
 const COUNT_MAX = 2147483647;
-/** The longest argument that is taken when it comes: V8's strings end 24 bytes short of 512 MiB, and a reply needs a head. */
-const STRING_MAX = 2 ** 29 - 1024;
 /** Places that an announced count of arguments reserves at most. */
 const RESERVED = 64;
 const STRANGER_COUNT = 10;

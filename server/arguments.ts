@@ -7,9 +7,11 @@ import {
   parseAnyDouble,
   parseDouble,
   parseInteger,
+  STRING_MAX,
 } from '../protocol/bytes.ts';
 import { fail, invalidExpiry, NOT_FLOAT, NOT_INTEGER, SYNTAX } from '../protocol/errors.ts';
 import { parseLongDouble } from '../protocol/long-double.ts';
+import type { Client } from './client.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 
@@ -34,6 +36,11 @@ export function integerBetween(
 ): number {
   const value = integer(text, notInteger);
   return value < min || value > max ? fail(rangeError) : value;
+}
+
+/** The longest string that a client may make, in bytes. */
+export function longestString(client: Client): number {
+  return Math.min(client.server.settings['proto-max-bulk-len'], STRING_MAX);
 }
 
 const INT32_MAX = 2 ** 31 - 1;

@@ -3,7 +3,7 @@ import { type Bytes, formatDouble } from '../../protocol/bytes.ts';
 import type { HashValue } from '../hash.ts';
 import type { ListValue } from '../list.ts';
 import type { SetValue } from '../set.ts';
-import type { SortedSet } from '../sorted-set.ts';
+import { isPackedInteger, type SortedSet } from '../sorted-set.ts';
 import type { Value } from '../value.ts';
 import { ListpackBuilder } from './listpack.ts';
 import { writeIntset } from './old-forms.ts';
@@ -15,8 +15,6 @@ import type { RdbWriter } from './writer.ts';
 const NODE_MAX = 8192;
 /** What Redis reckons an element adds to a node beside its bytes, and the node's end mark. */
 const ELEMENT_OVERHEAD = 9;
-/** Whole scores up to here are stored as integers in a listpack. */
-const INTEGER_SCORE_MAX = 2 ** 62;
 /** A quicklist node that holds a listpack. */
 const PACKED = 2;
 
@@ -115,7 +113,7 @@ function writeSortedSet(out: RdbWriter, zset: SortedSet): void {
   const pack = new ListpackBuilder();
   for (const { member, score } of zset.entries()) {
     pack.add(member);
-    if (Number.isInteger(score) && Math.abs(score) <= INTEGER_SCORE_MAX) pack.addInteger(BigInt(score));
+    if (isPackedInteger(score)) pack.addInteger(BigInt(score));
     else pack.add(formatDouble(score));
   }
   out.blob(pack.finish());

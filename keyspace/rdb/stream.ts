@@ -47,7 +47,7 @@ function writeGroup(out: RdbWriter, group: StreamGroup): void {
   for (const { id, deliveredAt, deliveries } of group.pending.values()) {
     out.raw(idBytes(id));
     out.int64(deliveredAt);
-    out.size(deliveries);
+    out.size(BigInt.asUintN(64, deliveries));
   }
   out.size(group.consumers.size);
   for (const consumer of group.sortedConsumers()) {
@@ -139,11 +139,11 @@ function readGroup(input: RdbReader, stream: StreamValue, type: number): void {
   const entriesRead = later ? readEntriesRead(input) : stream.entriesReadUpTo(lastId);
   const group = stream.createGroup(name, lastId, entriesRead);
   if (group === undefined) throw badFormat('stream group twice');
-  const unowned = new Map<StreamId, { deliveredAt: Millis; deliveries: number }>();
+  const unowned = new Map<StreamId, { deliveredAt: Millis; deliveries: bigint }>();
   for (let left = input.count(); left > 0; left--) {
     const id = readRawId(input);
     if (unowned.has(id)) throw badFormat('pending entry twice');
-    unowned.set(id, { deliveredAt: readMillis(input), deliveries: readCount(input) ?? 0 });
+    unowned.set(id, { deliveredAt: readMillis(input), deliveries: BigInt(input.size()) });
   }
   for (let left = input.count(); left > 0; left--) {
     const consumer = group.createConsumer(input.string(), readMillis(input));
@@ -158,7 +158,7 @@ function readConsumer(
   input: RdbReader,
   group: StreamGroup,
   consumer: StreamConsumer,
-  unowned: Map<StreamId, { deliveredAt: Millis; deliveries: number }>,
+  unowned: Map<StreamId, { deliveredAt: Millis; deliveries: bigint }>,
 ): void {
   for (let left = input.count(); left > 0; left--) {
     const id = readRawId(input);

@@ -10,7 +10,7 @@ import {
 } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import { int64 } from '../arguments.ts';
+import { int64, longestString } from '../arguments.ts';
 import { type Client, PRIMARY_LINK } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
 import { noteEncoding } from '../encodings.ts';
@@ -52,8 +52,8 @@ function offsetOf(client: Client, text: Bytes, bits: number): number {
   const counted = text.startsWith('#');
   const value = BigInt(int64(counted ? text.slice(1) : text, BAD_OFFSET));
   const offset = counted ? BigInt.asIntN(64, value * BigInt(bits)) : value;
-  const most = BigInt(client.server.settings['proto-max-bulk-len']);
-  if (offset < 0n || (!client.has(PRIMARY_LINK) && offset >> 3n >= most)) fail(BAD_OFFSET);
+  if (offset < 0n || (!client.has(PRIMARY_LINK) && offset >> 3n >= BigInt(longestString(client))))
+    fail(BAD_OFFSET);
   return +offset.toString();
 }
 

@@ -2,7 +2,7 @@
 import { asciiUpper, type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import { integer } from '../arguments.ts';
+import { integer, longestString } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { PRIMARY_LINK } from '../client.ts';
 import { defineCommands, key, keys } from '../command.ts';
@@ -13,8 +13,8 @@ const BAD_BIT = 'ERR bit is not an integer or out of range';
 
 function bitOffset(client: Client, text: Bytes): number {
   const offset = integer(text, BAD_OFFSET);
-  const most = client.server.settings['proto-max-bulk-len'];
-  if (offset < 0 || (!client.has(PRIMARY_LINK) && Math.floor(offset / 8) >= most)) fail(BAD_OFFSET);
+  if (offset < 0 || (!client.has(PRIMARY_LINK) && Math.floor(offset / 8) >= longestString(client)))
+    fail(BAD_OFFSET);
   return offset;
 }
 

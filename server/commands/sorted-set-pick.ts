@@ -1,5 +1,5 @@
 /** ZRANDMEMBER and ZSCAN: some of a sorted set's members. */
-import type { ScoredMember, SortedSet } from '../../keyspace/sorted-set.ts';
+import { isPackedInteger, type ScoredMember, type SortedSet } from '../../keyspace/sorted-set.ts';
 import { asciiUpper, type Bytes, formatDouble } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
@@ -41,7 +41,13 @@ export function scanMembers(client: Client, argv: readonly Bytes[]): Reply {
   if (set === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);
   if (set.encoding() === 'listpack') {
-    return ['0', flatten(set.rangeByRank(0, set.size - 1).filter(({ member }) => matches(member)))];
+    return [
+      '0',
+      flatten(
+        set.rangeByRank(0, set.size - 1).filter(({ member }) => matches(member)),
+        packedScore,
+      ),
+    ];
   }
   let roll = cursor === 0 ? undefined : rolls.get(set);
   if (roll === undefined) rolls.set(set, (roll = [...set.members()]));
@@ -56,7 +62,12 @@ export function scanMembers(client: Client, argv: readonly Bytes[]): Reply {
   return [String(start), flatten(found)];
 }
 
+/** A score as a listpack has it: whole numbers with all their digits. */
+function packedScore(score: number): Bytes {
+  return isPackedInteger(score) ? String(BigInt(score)) : formatDouble(score);
+}
+
 /** Members and scores as ZSCAN answers them: texts in both protocols. */
-function flatten(members: readonly ScoredMember[]): Bytes[] {
-  return members.flatMap(({ member, score }) => [member, formatDouble(score)]);
+function flatten(members: readonly ScoredMember[], print = formatDouble): Bytes[] {
+  return members.flatMap(({ member, score }) => [member, print(score)]);
 }

@@ -18,7 +18,7 @@ function streamOf(client: Client, name: Bytes): StreamValue {
 
 /** A count of entries; null where it is unknown. */
 function countReply(count: bigint | undefined): Reply {
-  return count === undefined ? null : narrow(count);
+  return count === undefined ? null : narrow(BigInt.asIntN(64, count));
 }
 
 /** How many items FULL lists without COUNT. */
@@ -38,7 +38,7 @@ function consumerDetails(consumer: StreamConsumer, count: number): Reply {
   const pending: Reply[] = [];
   for (const { id, deliveredAt, deliveries } of consumer.pending.values()) {
     if (pending.length >= count) break;
-    pending.push([formatId(id), deliveredAt, deliveries]);
+    pending.push([formatId(id), deliveredAt, countReply(deliveries)]);
   }
   const { name, seenAt } = consumer;
   return new MapReply([
@@ -57,7 +57,7 @@ function groupDetails(stream: StreamValue, group: StreamGroup, count: number): R
   const pending: Reply[] = [];
   for (const { id, consumer, deliveredAt, deliveries } of group.pending.values()) {
     if (pending.length >= count) break;
-    pending.push([formatId(id), consumer.name, deliveredAt, deliveries]);
+    pending.push([formatId(id), consumer.name, deliveredAt, countReply(deliveries)]);
   }
   return new MapReply([
     'name',

@@ -106,7 +106,7 @@ export function claimEffect(
     'TIME',
     String(deliveredAt),
     'RETRYCOUNT',
-    String(deliveries),
+    String(BigInt.asIntN(64, deliveries)),
     'FORCE',
     'JUSTID',
     'LASTID',

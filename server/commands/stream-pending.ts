@@ -2,10 +2,10 @@
 import type { StreamValue } from '../../keyspace/stream.ts';
 import type { Pending, StreamConsumer, StreamGroup } from '../../keyspace/stream-group.ts';
 import { formatId, MIN_ID, parseId, type StreamId } from '../../keyspace/stream-id.ts';
-import { type Bytes, cString, type Millis } from '../../protocol/bytes.ts';
+import { approximate, type Bytes, cString, type Millis, narrow } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { NULL_ARRAY, type Reply } from '../../protocol/reply.ts';
-import { integer, integerBetween, Options } from '../arguments.ts';
+import { int64, integer, integerBetween, Options } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
 import {
@@ -55,7 +55,7 @@ function xpending(client: Client, argv: readonly Bytes[]): Reply {
     if (id > end || out.length >= count) break;
     const elapsed = now - deliveredAt;
     if (idle !== 0 && elapsed < idle) continue;
-    out.push([formatId(id), consumer.name, Math.max(0, elapsed), deliveries]);
+    out.push([formatId(id), consumer.name, Math.max(0, elapsed), narrow(BigInt.asIntN(64, deliveries))]);
   }
   return out;
 }
@@ -80,7 +80,7 @@ class Claimer {
   }
 
   /** Makes the entry the consumer's and answers it, or its id alone. */
-  take(id: StreamId, deliveredAt: Millis, deliveries: number, justId: boolean, text?: Bytes): Reply {
+  take(id: StreamId, deliveredAt: Millis, deliveries: bigint, justId: boolean, text?: Bytes): Reply {
     this.#consumer ??= seeConsumer(this.#client, this.#key, this.#group, this.#name).consumer;
     this.#note(this.#group.assign(id, this.#consumer, deliveredAt, deliveries), text);
     return justId ? formatId(id) : entryReply(this.#stream.get(id)!);
@@ -101,7 +101,7 @@ class Claimer {
 
 interface ClaimOptions {
   readonly deliveredAt: Millis;
-  readonly deliveries: number | undefined;
+  readonly deliveries: bigint | undefined;
   readonly force: boolean;
   readonly justId: boolean;
   readonly lastId: StreamId;
@@ -109,16 +109,18 @@ interface ClaimOptions {
 
 function parseClaim(argv: readonly Bytes[], from: number, now: Millis): ClaimOptions {
   const options = new Options(argv, from);
-  let [deliveredAt, deliveries, force, justId, lastId] = [-1, -1, false, false, MIN_ID];
+  let [deliveredAt, deliveries, force, justId, lastId] = [-1, -1n, false, false, MIN_ID];
   while (options.more()) {
     const option = options.next();
     const more = options.more();
-    const amount = (): number => integer(options.value(), `ERR Invalid ${option} option argument for XCLAIM`);
+    const exact = (): number | bigint =>
+      int64(options.value(), `ERR Invalid ${option} option argument for XCLAIM`);
+    const amount = (): number => approximate(exact());
     if (option === 'FORCE') force = true;
     else if (option === 'JUSTID') justId = true;
     else if (option === 'IDLE' && more) deliveredAt = now - amount();
     else if (option === 'TIME' && more) deliveredAt = amount();
-    else if (option === 'RETRYCOUNT' && more) deliveries = amount();
+    else if (option === 'RETRYCOUNT' && more) deliveries = BigInt(exact());
     else if (option === 'LASTID' && more) lastId = strictId(options.value());
     else {
       options.back();
@@ -128,7 +130,7 @@ function parseClaim(argv: readonly Bytes[], from: number, now: Millis): ClaimOpt
   const sane = deliveredAt >= 0 && deliveredAt <= now;
   return {
     deliveredAt: sane ? deliveredAt : now,
-    deliveries: deliveries >= 0 ? deliveries : undefined,
+    deliveries: deliveries >= 0n ? deliveries : undefined,
     force,
     justId,
     lastId,
@@ -158,7 +160,7 @@ function xclaim(client: Client, argv: readonly Bytes[]): Reply {
     }
     if (pending === undefined && !force) continue;
     if (pending !== undefined && idle > 0 && now - pending.deliveredAt < idle) continue;
-    const counted = (pending?.deliveries ?? 1) + (justId ? 0 : 1);
+    const counted = (pending?.deliveries ?? 1n) + (justId ? 0n : 1n);
     out.push(claimer.take(id, deliveredAt, deliveries ?? counted, justId, texts[i]));
   }
   if (moved && claimer.effects.length === 0) {
@@ -218,7 +220,7 @@ function xautoclaim(client: Client, argv: readonly Bytes[]): Reply {
     if (stream.get(id) === undefined) {
       claimer.forget(pending);
       deleted.push(formatId(id));
-    } else claimed.push(claimer.take(id, now, justId ? deliveries : deliveries + 1, justId));
+    } else claimed.push(claimer.take(id, now, justId ? deliveries : deliveries + 1n, justId));
   }
   if (server.feeding) server.propagateAs(...claimer.effects);
   return [formatId(cursor), claimed, deleted];

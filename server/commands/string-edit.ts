@@ -2,7 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import { integer } from '../arguments.ts';
+import { integer, longestString } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
 import { noteEncoding } from '../encodings.ts';
@@ -16,7 +16,7 @@ function storeEdited(client: Client, name: Bytes, value: Bytes, created: boolean
 
 /** Refuses a string longer than the longest that a client may send. */
 function checkLength(client: Client, length: number): void {
-  if (length > client.server.settings['proto-max-bulk-len']) {
+  if (length > longestString(client)) {
     fail('ERR string exceeds maximum allowed size (proto-max-bulk-len)');
   }
 }

@@ -36,7 +36,7 @@ export interface PlayOptions {
   /** Counts what was reached. */
   readonly coverage?: Coverage | undefined;
   /** Is handed everything that was received, for a transcript. */
-  readonly record?: (step: number, mine: readonly Answer[], theirs: readonly Answer[]) => void;
+  readonly record?: (sent: Step | undefined, mine: readonly Answer[], theirs: readonly Answer[]) => void;
 }
 
 /** Deadlines up to here are waited for; the generator has none that are later and still near. */
@@ -53,32 +53,52 @@ export async function play(
   const ours = new OurSide(program, options.commands);
   const readers = program.protocols.map(() => new Reader(options.coverage));
   try {
-    for (const [index, step] of program.steps.entries()) {
+    for (const [index, given] of program.steps.entries()) {
       ours.keepTime();
+      const step = { ...given, client: await freeClient(given.client, index, ours, real) };
       if (unspecified(step.argv, ours, step.client)) continue;
       if (!ours.clients[step.client]?.closed) readers[step.client]?.asked(step);
       real.send(step.client, resolved(step.argv, real));
       ours.send(step.client, resolved(step.argv, ours));
+      options.coverage?.sent(step.argv, program.protocols[step.client] ?? 2, ours.isBlocked(step.client));
       const distance = (ours.host.nextAt ?? Infinity) - ours.host.clock.now();
       if (distance > SOON && distance < NEAR) return 'inconclusive';
-      const waited = distance <= SOON;
-      if (waited) {
+      if (distance <= SOON) {
         await wait(distance + 2);
         ours.keepTime();
       }
+      // What waited in line behind a wait is carried out at once, and a deadline among it at any time.
+      const released = readers.some((reader, i) => reader.backlog > 1 && !ours.isBlocked(i));
+      const waited = distance <= SOON || released;
       await real.catchUp(ours);
       if (options.careful) await real.fence();
-      const difference = compareStep(program.steps, index, ours, real, readers, waited, options);
+      const difference = compareStep(step, program.steps, index, ours, real, readers, waited, options);
       if (difference === 'halted') return undefined;
       if (difference !== undefined) return difference;
     }
     await real.fence();
     const last = program.steps.length;
-    const late = compareStep(program.steps, last, ours, real, readers, true, options);
+    const late = compareStep(undefined, program.steps, last, ours, real, readers, true, options);
     return late === undefined ? await compareData(last, ours, real) : late === 'halted' ? undefined : late;
   } finally {
     ours.stop();
   }
+}
+
+/** Every so many requests stay behind the one that their connection waits for. */
+const PIPELINED = 4;
+
+/**
+ * The connection that sends a step: another one while its own waits, so that programs go on; when all wait, its own
+ * is let go.
+ */
+async function freeClient(client: number, step: number, ours: OurSide, real: RealSide): Promise<number> {
+  if (!ours.isBlocked(client) || step % PIPELINED === 0) return client;
+  const others = ours.clients.map((_, i) => (client + i) % ours.clients.length);
+  const free = others.find((each) => !ours.isBlocked(each) && !ours.clients[each]?.closed);
+  if (free !== undefined) return free;
+  for (const side of [real, ours]) await side.ask([['CLIENT', 'UNBLOCK', side.idOf(client)]]);
+  return client;
 }
 
 /** Words that name a connection by its number on the server that is asked. */
@@ -90,13 +110,14 @@ function resolved(argv: readonly Bytes[], side: { idOf(client: number): string }
 }
 
 function compareStep(
+  sent: Step | undefined,
   steps: readonly Step[],
   step: number,
   ours: OurSide,
   real: RealSide,
   readers: readonly Reader[],
   waited: boolean,
-  { record }: PlayOptions,
+  { record, coverage }: PlayOptions,
 ): Difference | 'halted' | undefined {
   const lanes: [string, Lane, Lane][] = ours.clients.map((lane, i) => [
     `client ${i}`,
@@ -105,8 +126,9 @@ function compareStep(
   ]);
   lanes.push(['events', ours.events, real.events], ['stream', ours.stream, real.stream]);
   const taken = lanes.map(([where, a, b]) => ({ where, mine: takeAll(a), theirs: takeAll(b) }));
+  for (const { where, theirs } of taken) coverage?.brought(where, theirs);
   record?.(
-    step,
+    sent,
     taken.map(({ where, mine }) => ({ where, items: mine })),
     taken.map(({ where, theirs }) => ({ where, items: theirs })),
   );
@@ -187,6 +209,11 @@ class Reader {
 
   constructor(coverage: Coverage | undefined) {
     this.#coverage = coverage;
+  }
+
+  /** Requests that have no answer yet. */
+  get backlog(): number {
+    return this.#pending.length;
   }
 
   asked({ argv, rule }: Step): void {

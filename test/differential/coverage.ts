@@ -33,6 +33,8 @@ function isTelling([, value]: RawReply): boolean {
 export class Coverage {
   readonly #counts = new Map<string, Count>(generated.map((name) => [name, fresh()]));
 
+  readonly #tallies = new Map<string, number>();
+
   /** Notes redis-server's answer to a request, and what a transaction's or a script's says of the requests `inside`. */
   answered(argv: readonly Bytes[], answer: Bytes, inside: readonly (readonly Bytes[])[]): void {
     if (answer === '' || answer === '+QUEUED\r\n' || replyEnd(answer, 0) !== answer.length) return;
@@ -59,6 +61,8 @@ export class Coverage {
 
   #note(argv: readonly Bytes[], reply: RawReply, setting: Setting): void {
     this.#inScript(argv, reply);
+    if (asciiLower(argv[0] ?? '') === 'exec' && reply[1] === null)
+      this.#tally('transactions that WATCH stopped');
     const count = this.#counts.get(nameOf(argv));
     if (count === undefined) return;
     count.sent++;
@@ -69,6 +73,37 @@ export class Coverage {
       count.fine++;
       if (isTelling(reply)) count.telling++;
     }
+  }
+
+  /** Notes a request before it is sent, and whether it then waited. */
+  sent(argv: readonly Bytes[], protocol: 2 | 3, blocked: boolean): void {
+    this.#tally(`requests over RESP${protocol}`);
+    if (blocked) this.#tally('requests that waited');
+    if (argv.some((word) => /[\0-\x08\x80-\xff]/.test(word))) this.#tally('requests with binary words');
+    if (argv.some((word) => /^-?\d{16,20}$/.test(word))) this.#tally('requests with numbers beyond 2^53');
+  }
+
+  /** Notes what a request brought besides its reply. */
+  brought(where: string, items: readonly Bytes[]): void {
+    for (const item of items) {
+      if (where === 'events') {
+        const [, name] = /:([^:\r]+)\r\n\$\d+\r\n[^]*$/.exec(item.replace(/^[^]*__keyevent@/, ':')) ?? [];
+        if (item.includes('__keyevent@')) this.#tally(`event ${name}`);
+      } else if (where === 'stream') this.#tally(`effect ${asciiLower(item.split('\r\n')[2] ?? '')}`);
+      else if (/^[*>]\d\r\n\$\d+\r\n[ps]?message\r\n/.test(item)) this.#tally('messages received');
+    }
+  }
+
+  /** What was reached besides commands, the most frequent first. */
+  tallies(): string {
+    return [...this.#tallies]
+      .sort(([, a], [, b]) => b - a)
+      .map(([what, count]) => `${String(count).padStart(9)}  ${what}`)
+      .join('\n');
+  }
+
+  #tally(what: string): void {
+    this.#tallies.set(what, (this.#tallies.get(what) ?? 0) + 1);
   }
 
   /** Commands that were never answered other than by errors. */

@@ -79,7 +79,10 @@ export const loose: Record<string, readonly [Rule, string]> = {
   'config|get': ['pairs', 'several parameters come in the order of a hash table'],
   'function|dump': ['payload', 'a hash table is written in the order of its buckets'],
   'function|list': ['info', 'hash tables have no order'],
-  dump: ['payload', 'a hash table is written in the order of its buckets'],
+  dump: [
+    'payload',
+    "a hash table is written in the order of its buckets; a list's nodes are as its history cut them, ours as if it had been pushed",
+  ],
   hello: ['hello', "the connection's number"],
   hgetall: ['pairs', 'a hash table has no order'],
   hkeys: ['unordered', 'a hash table has no order'],

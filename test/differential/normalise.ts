@@ -1,4 +1,7 @@
 /** Whether two replies say the same, where Redis leaves an order, a time or a name of its own open. */
+import { restoreValue } from '../../keyspace/rdb/dump.ts';
+import { MAX_ID, MIN_ID } from '../../keyspace/stream-id.ts';
+import type { Value } from '../../keyspace/value.ts';
 import type { RawReply } from '../support/reply-text.ts';
 
 /**
@@ -7,7 +10,8 @@ import type { RawReply } from '../support/reply-text.ts';
  *   behind a cursor;
  * - `near`: numbers that differ by the time between the two servers (`near` seconds or milliseconds);
  * - `size`: the same number of elements, chosen at random; `shape`: the same type, the content is the server's own;
- * - `payload`: of DUMP, the same length and type, unless redis-server has compressed it;
+ * - `payload`: of DUMP, the same value in the same form and, unless redis-server has compressed it, of the same length
+ *   (a list's nodes are those of its history, so only its elements count; a stream's times are its server's own);
  * - `info`: of COMMAND, every list in any order, notes left out;
  * - `hello`: HELLO's map but for the connection's number;
  * - elements each with their own rule (what EXEC and scripts gather), all with one, or by the field's name before them.
@@ -65,9 +69,33 @@ function behindCursor(mine: RawReply, theirs: RawReply, by: number): boolean {
   );
 }
 
+/** How FUNCTION DUMP's payloads begin. */
+const LIBRARY = '\xf5';
+
 function samePayload(mine: string, theirs: string): boolean {
   const compressed = theirs.includes('\xc3');
-  return mine[0] === theirs[0] && (compressed || mine.length === theirs.length);
+  // FUNCTION DUMP: libraries in their order.
+  if (mine[0] === LIBRARY) return mine[0] === theirs[0] && (compressed || mine.length === theirs.length);
+  const [a, b] = [restoreValue(mine), restoreValue(theirs)];
+  if (mine[0] !== theirs[0] || contentOf(a) !== contentOf(b)) return false;
+  return compressed || mine.length === theirs.length || (typeof a === 'object' && a.type === 'list');
+}
+
+/** What a value holds, where its order is open in one order. */
+function contentOf(value: Value): string {
+  if (typeof value === 'string') return value;
+  switch (value.type) {
+    case 'list':
+      return JSON.stringify(value.range(0, value.size - 1));
+    case 'set':
+      return JSON.stringify([...value.values()].sort());
+    case 'hash':
+      return JSON.stringify([...value.entries()].sort());
+    case 'zset':
+      return JSON.stringify([...value.entries()]);
+    case 'stream':
+      return JSON.stringify(value.range(MIN_ID, MAX_ID).map(({ id, fields }) => [String(id), ...fields]));
+  }
 }
 
 /** Every list in one order, without the notes of key specifications. */
@@ -101,7 +129,7 @@ export function same(rule: Rule, mine: RawReply, theirs: RawReply): boolean {
     case 'shape':
       return mine[0] !== '-' && (a === undefined) === (b === undefined);
     case 'payload':
-      return samePayload(String(mine[1]), String(theirs[1]));
+      return typeof mine[1] === 'string' && typeof theirs[1] === 'string' && samePayload(mine[1], theirs[1]);
     case 'info':
       return JSON.stringify(plain(mine)) === JSON.stringify(plain(theirs));
     case 'scan':

@@ -2,7 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Rule } from './normalise.ts';
 import { Random } from './random.ts';
-import { type Family, families, filler, limit, type Request, request } from './requests.ts';
+import { begin, type Family, families, filler, limit, type Request, request } from './requests.ts';
 import { scripted } from './scripts.ts';
 
 /** One request of one connection. */
@@ -31,11 +31,11 @@ const SERVICE = new Set<Family>([
 ]);
 const DATA = families.filter((family) => !SERVICE.has(family));
 
-function mixture(random: Random, main: ReadonlySet<Family>): [Family, number][] {
+function mixture(random: Random, main: ReadonlySet<Family>, loud: boolean): [Family, number][] {
   return [
     ...DATA.map((family): [Family, number] => [family, main.has(family) ? 40 : 1]),
     ['generic', 12],
-    ['messages', random.percent(20) ? 30 : 1],
+    ['messages', loud ? 30 : 1],
     ['scripting', 3],
     ['functions', random.percent(10) ? 40 : 1],
     ['connection', 2],
@@ -44,41 +44,95 @@ function mixture(random: Random, main: ReadonlySet<Family>): [Family, number][] 
   ];
 }
 
+/** Where a program's requests come from. */
+class Source {
+  readonly #random: Random;
+  readonly #main: readonly Family[];
+  readonly #mix: [Family, number][];
+
+  constructor(random: Random, loud: boolean) {
+    this.#random = random;
+    const main = new Set([random.pick(DATA), random.pick(DATA)]);
+    this.#main = [...main];
+    this.#mix = mixture(random, main, loud);
+  }
+
+  begin(): Request[] {
+    return this.#random.percent(70) ? this.#main.flatMap((family) => begin(this.#random, family)) : [];
+  }
+
+  /** A request that puts something where the others look; any other where there is nothing to put. */
+  fill(): Request {
+    return filler(this.#random, this.#random.pick(this.#main)) ?? this.any();
+  }
+
+  any(): Request {
+    return request(this.#random, this.#random.weighted(this.#mix));
+  }
+
+  next(): Request {
+    if (this.#random.percent(15)) return this.fill();
+    return this.#random.percent(1) ? this.#shortLived() : this.any();
+  }
+
+  /** A key of a main family that is about to expire. */
+  #shortLived(): Request {
+    const [, key = ''] = this.fill().argv;
+    return { argv: ['PEXPIRE', key, this.#random.pick(['3', '8'])], rule: 'exact' };
+  }
+}
+
 /** Generates the program of a seed. */
 export function generate(seed: number, length: number): Program {
   const random = new Random(seed);
   const protocols = random.pick<readonly (2 | 3)[]>([[2], [3], [2, 3], [3, 2, 2], [2, 3, 3]]);
   const settings = random.percent(30) ? [limit(random), limit(random)] : [];
-  const main = new Set([random.pick(DATA), random.pick(DATA)]);
-  const mix = mixture(random, main).filter(([, weight]) => weight > 0);
-  const fill = (): Request | undefined => filler(random, random.pick([...main]));
-  const next = (): Request =>
-    (random.percent(15) ? fill() : undefined) ?? request(random, random.weighted(mix));
+  const loud = random.percent(20);
+  const source = new Source(random, loud);
   const steps: Step[] = [];
-  for (let left = random.between(2, 14); left > 0; left--) {
-    const made = fill();
-    if (made !== undefined) steps.push({ client: 0, ...made });
-  }
+  const listener = protocols.length - 1;
+  if (loud && listener > 0) steps.push(...listen(random, listener));
+  for (const made of source.begin()) steps.push({ client: 0, ...made });
+  for (let left = random.between(2, 14); left > 0; left--) steps.push({ client: 0, ...source.fill() });
   let client = 0;
   while (steps.length < length) {
     if (random.percent(25)) client = random.below(protocols.length);
     if (random.percent(4)) {
-      steps.push(...transaction(random, client, next));
+      steps.push(...transaction(random, client, protocols.length, source));
     } else {
-      const made = random.percent(8) ? scripted(random, next) : next();
+      const made = random.percent(8) ? scripted(random, () => source.next()) : source.next();
       steps.push({ client, ...made });
     }
   }
   return { protocols, settings, steps };
 }
 
-/** WATCH perhaps, MULTI, some requests, EXEC; each of the frame's parts may be missing. */
-function transaction(random: Random, client: number, next: () => Request): Step[] {
+/** Subscriptions of one connection. */
+function listen(random: Random, client: number): Step[] {
+  const all: Step[] = [
+    { client, argv: ['SUBSCRIBE', 'c1', 'c2'], rule: 'exact' },
+    { client, argv: ['PSUBSCRIBE', 'c*', 'news.*'], rule: 'exact' },
+    { client, argv: ['SSUBSCRIBE', 'c1'], rule: 'exact' },
+  ];
+  return all.filter(() => random.percent(50));
+}
+
+/** WATCH perhaps and a change by another, MULTI, some requests, EXEC; each of the frame's parts may be missing. */
+function transaction(random: Random, client: number, connections: number, source: Source): Step[] {
   const frame = (...argv: Bytes[]): Step[] => [{ client, argv, rule: 'exact' }];
-  const inner = Array.from({ length: random.between(0, 6) }, () => ({ client, ...next() }));
+  const inner = Array.from({ length: random.between(0, 6) }, () => ({ client, ...source.next() }));
+  const before: Step[] = [];
+  if (random.percent(40)) {
+    const watched = Array.from({ length: random.between(1, 3) }, () => source.fill().argv[1] ?? '');
+    before.push(...frame('WATCH', ...watched));
+    if (random.percent(60)) {
+      const other = (client + random.below(connections)) % connections;
+      const change = random.percent(70) ? source.fill() : source.next();
+      before.push({ client: other, ...change });
+    }
+  }
   return [
-    ...(random.percent(30) ? frame('WATCH', random.pick(['s1', 'h1', 'l1', 't1', 'z1', 'none'])) : []),
-    ...(random.percent(20) && client > 0 ? [{ client: 0, ...next() }] : []),
+    ...before,
     ...frame('MULTI'),
     ...inner,
     ...(random.percent(92) ? frame(random.percent(90) ? 'EXEC' : 'DISCARD') : []),

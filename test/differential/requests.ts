@@ -3,7 +3,7 @@ import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../../server/command.ts';
 import { allCommands } from '../../server/commands/index.ts';
 import * as data from './grammar/data.ts';
-import { fillers } from './grammar/fill.ts';
+import { beginnings, fillers } from './grammar/fill.ts';
 import * as more from './grammar/more.ts';
 import * as service from './grammar/service.ts';
 import { anyCase, Template } from './grammar/template.ts';
@@ -147,6 +147,18 @@ const filling = new Map(
   Object.entries(fillers).map(([family, texts]) => [family, texts.map((text) => new Template(text))]),
 );
 
+const beginning = new Map(
+  Object.entries(beginnings).map(([family, texts]) => [family, texts.map((text) => new Template(text))]),
+);
+
+/** The requests that a program about a family begins with. */
+export function begin(random: Random, family: Family): Request[] {
+  return (beginning.get(family) ?? []).map((template) => {
+    const argv = template.write(random, drawAny);
+    return { argv, rule: ruleOf(argv) };
+  });
+}
+
 /** A request that gives a family something to work on; undefined for a family without data. */
 export function filler(random: Random, family: Family): Request | undefined {
   const templates = filling.get(family);
@@ -181,7 +193,10 @@ function sortRule(argv: readonly Bytes[]): Rule {
 function scanRule(argv: readonly Bytes[], whole: 'scan' | 'scanPairs'): Rule {
   const count = argv.findLastIndex((word) => asciiUpper(word) === 'COUNT') + 1;
   const cursor = argv[asciiUpper(argv[0]!) === 'SCAN' ? 1 : 2];
-  return cursor === '0' && count > 0 && Number(argv[count]) >= 1e6 ? whole : 'shape';
+  // Redis takes ten times as many steps, in 64 bits: some counts come out as a few.
+  return cursor === '0' && count > 0 && /^(1000000|9223372036854775807)$/.test(argv[count] ?? '')
+    ? whole
+    : 'shape';
 }
 
 /** Spoils a request: a word too few or too many, another word's place, an edge value, an unknown subcommand. */

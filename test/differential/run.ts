@@ -38,7 +38,7 @@ try {
   console.log(
     `${generated.length} commands generated, ${Object.keys(excluded).length} left out with a reason`,
   );
-  if (values.coverage) console.log(coverage.table());
+  if (values.coverage) console.log(`${coverage.table()}\n\n${coverage.tallies()}`);
   const missing = withoutGenerator();
   if (missing.length > 0) console.log(`without a generator: ${missing.join(', ')}`);
   process.exitCode = result.found + result.repeated > 0 ? 1 : 0;

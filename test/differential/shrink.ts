@@ -155,8 +155,7 @@ export async function transcript(shrunk: Shrunk, real: RealSide, options: PlayOp
   const { program, difference } = shrunk;
   const out: string[] = [`connections: ${program.protocols.map((version) => `RESP${version}`).join(', ')}`];
   for (const setting of program.settings) out.push(`setting: ${setting.join(' ')}`);
-  const record = (index: number, mine: readonly Answer[], theirs: readonly Answer[]): void => {
-    const step = program.steps[index];
+  const record = (step: Step | undefined, mine: readonly Answer[], theirs: readonly Answer[]): void => {
     if (step !== undefined) out.push(`${step.client}> ${step.argv.map(quote).join(' ')}`);
     for (const [i, { where, items }] of mine.entries())
       out.push(...sideBySide(where, items, theirs[i]?.items ?? []));

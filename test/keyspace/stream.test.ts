@@ -97,7 +97,7 @@ function apply(stream: StreamValue, one: Step, ids: bigint[]): string[] | undefi
     const pending = group.pending.get(id);
     if (pending !== undefined && stream.get(id) === undefined) group.acknowledge(id);
     else if (pending !== undefined)
-      group.assign(id, consumerOf(group, one.consumer), 0, pending.deliveries + 1);
+      group.assign(id, consumerOf(group, one.consumer), 0, pending.deliveries + 1n);
     return ['xclaim', 'k', one.group, one.consumer, '0', formatId(id)];
   }
   for (const entry of stream.range(group.lastId + 1n, MAX_ID, one.count)) {

@@ -1,5 +1,17 @@
 /** Requests that put something where the others look: what programs begin with, and what comes between. */
 
+/** What programs about a family mostly begin with, in this order. */
+export const beginnings: Readonly<Record<string, readonly string[]>> = {
+  streams: [
+    'XGROUP CREATE x1 grp 0 MKSTREAM',
+    'XADD x1 1-* <field> <value>',
+    'XADD x1 <laterId> <field> <value>',
+    'XADD x1 <laterId> <field> <value>',
+    'XREADGROUP GROUP grp <consumer> COUNT 2 STREAMS x1 >',
+    'XGROUP CREATE x2 grp 0 MKSTREAM',
+  ],
+};
+
 /** Whole requests in the notation of template.ts, by family. */
 export const fillers: Readonly<Record<string, readonly string[]>> = {
   strings: [

@@ -210,6 +210,20 @@ function streamId(random: Random): Bytes {
   return random.percent(92) ? random.pick(IDS) : random.pick(BAD_IDS);
 }
 
+/** A coordinate, mostly near others; seldom the same as another, since what is equally far has no order. */
+function degrees(
+  random: Random,
+  centre: number,
+  most: number,
+  edges: readonly Bytes[],
+  wrong: readonly Bytes[],
+): Bytes {
+  const roll = random.below(100);
+  if (roll < 55) return String((centre * 1000 + random.between(-3000, 3000)) / 1000);
+  if (roll < 85) return String(random.between(-most * 1000, most * 1000) / 1000);
+  return random.pick(roll < 94 ? edges : wrong);
+}
+
 /** Programs add later and later entries, so that most of them are taken. */
 const LATER_IDS = ['1-*', '1-*', '2-*', '5-*', '5-*', '7-*', '100-*', '1000-*'];
 
@@ -321,12 +335,8 @@ const GENERATORS: Record<string, (random: Random) => Bytes[]> = {
     ['u64', 'i65', 'u0', 'x8', 'i', '8', ''],
   ),
   bitPlace: rarely(8, ['0', '3', '8', '#0', '#1', '#5', '100'], ['-1', '#-1', 'abc', '#', '4294967296']),
-  longitude: rarely(
-    8,
-    ['0', '13.361389', '15.087269', '-122.4', '179.9', '-180'],
-    ['181', 'abc', 'nan', '-180.1'],
-  ),
-  latitude: rarely(8, ['0', '38.115556', '37.502669', '85.05', '-85.05112878', '45.5'], ['86', 'abc', '-90']),
+  longitude: (random) => [degrees(random, 14, 180, ['0', '180', '-180'], ['181', 'abc', 'nan', '-180.1'])],
+  latitude: (random) => [degrees(random, 38, 85, ['0', '85.05112878', '-85.05112878'], ['86', 'abc', '-90'])],
   radius: rarely(8, ['1', '100', '200.5', '5000', '20000', '0'], ['-1', 'abc', 'nan', '1e300']),
   unit: rarely(6, ['m', 'km', 'ft', 'mi', 'KM'], ['cm', '']),
   side: rarely(4, ['LEFT', 'RIGHT'], ['left', 'Right', 'MIDDLE', '']),
