@@ -187,6 +187,7 @@ interface Asked {
 }
 
 const MESSAGE = /^(>|\*\d\r\n\$\d+\r\n([ps]?message|[ps]?(un)?subscribe)\r\n)/;
+const ACKNOWLEDGEMENT = /\r\n[ps]?(un)?subscribe\r\n/;
 const SUBSCRIPTION = /^[PS]?(UN)?SUBSCRIBE$/;
 
 /** A request that has no reply of its own where EXEC counts on one. */
@@ -202,6 +203,8 @@ class Reader {
   #queued: Asked[] = [];
   /** A transaction subscribes or turns replies off: its replies are not as many as its requests. */
   #blurred = false;
+  /** The messages taken out of what came answer subscribing requests: those have no other reply. */
+  #acknowledged = false;
   #last: readonly Bytes[] = [];
   readonly #coverage: Coverage | undefined;
   /** The connection has come to where redis-server leaves it hanging: nothing more can be compared. */
@@ -223,9 +226,11 @@ class Reader {
 
   /** The first pair of replies that differ. */
   compare(mine: Bytes[], theirs: Bytes[]): Pair | undefined {
+    this.#acknowledged = false;
     if (JSON.stringify(mine) !== JSON.stringify(theirs)) {
       const [a, b] = [withoutPushes(mine), withoutPushes(theirs)];
       if (!sameMessages(a.pushes, b.pushes)) return [a.pushes.join(''), b.pushes.join('')];
+      this.#acknowledged = a.pushes.some((push) => ACKNOWLEDGEMENT.test(push));
       [mine, theirs] = [a.replies, b.replies];
     }
     const isMessage = (item: Bytes): boolean => MESSAGE.test(item);
@@ -236,7 +241,7 @@ class Reader {
       if (isMessage(a)) {
         if (a !== b && this.#blurred) return undefined;
         if (a !== b && !(isMessage(b) && ordered)) return [a, b];
-        if (/\r\n[ps]?(un)?subscribe\r\n/.test(a)) this.#acknowledge();
+        if (ACKNOWLEDGEMENT.test(a)) this.#acknowledge();
         continue;
       }
       const { rule, argv, inside } = this.#next(a);
@@ -265,7 +270,12 @@ class Reader {
     if (SUBSCRIPTION.test(asciiUpper(this.#pending[0]?.argv[0] ?? ''))) this.#pending.shift();
   }
 
+  #skipAcknowledged(): void {
+    while (SUBSCRIPTION.test(asciiUpper(this.#pending[0]?.argv[0] ?? ''))) this.#pending.shift();
+  }
+
   #next(reply: Bytes): Asked & { inside: readonly (readonly Bytes[])[] } {
+    if (this.#acknowledged && !reply.startsWith('-')) this.#skipAcknowledged();
     const { rule, argv } = this.#pending.shift() ?? { rule: 'exact', argv: [] };
     if (reply === '+QUEUED\r\n') {
       this.#queued.push({ rule, argv });

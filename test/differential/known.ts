@@ -81,7 +81,7 @@ export const loose: Record<string, readonly [Rule, string]> = {
   'function|list': ['info', 'hash tables have no order'],
   dump: [
     'payload',
-    "a hash table is written in the order of its buckets; a list's nodes are as its history cut them, ours as if it had been pushed",
+    'a hash table is written in the order of its buckets; the nodes of lists and streams are as their history left them, ours without gaps',
   ],
   hello: ['hello', "the connection's number"],
   hgetall: ['pairs', 'a hash table has no order'],

@@ -11,7 +11,7 @@ import type { RawReply } from '../support/reply-text.ts';
  * - `near`: numbers that differ by the time between the two servers (`near` seconds or milliseconds);
  * - `size`: the same number of elements, chosen at random; `shape`: the same type, the content is the server's own;
  * - `payload`: of DUMP, the same value in the same form and, unless redis-server has compressed it, of the same length
- *   (a list's nodes are those of its history, so only its elements count; a stream's times are its server's own);
+ *   (the nodes of lists and streams are those of their history, so only what they hold counts);
  * - `info`: of COMMAND, every list in any order, notes left out;
  * - `hello`: HELLO's map but for the connection's number;
  * - elements each with their own rule (what EXEC and scripts gather), all with one, or by the field's name before them.
@@ -78,7 +78,11 @@ function samePayload(mine: string, theirs: string): boolean {
   if (mine[0] === LIBRARY) return mine[0] === theirs[0] && (compressed || mine.length === theirs.length);
   const [a, b] = [restoreValue(mine), restoreValue(theirs)];
   if (mine[0] !== theirs[0] || contentOf(a) !== contentOf(b)) return false;
-  return compressed || mine.length === theirs.length || (typeof a === 'object' && a.type === 'list');
+  return (
+    compressed ||
+    mine.length === theirs.length ||
+    (typeof a === 'object' && (a.type === 'list' || a.type === 'stream'))
+  );
 }
 
 /** What a value holds, where its order is open in one order. */
