@@ -111,12 +111,6 @@ function readId(input: RdbReader): StreamId {
   return makeId(input.size(), input.size());
 }
 
-/** A count, undefined where it is stored as unknown. */
-function readCount(input: RdbReader): number | undefined {
-  const count = input.size();
-  return typeof count === 'number' ? count : undefined;
-}
-
 /** How much a group has read, undefined where it is stored as unknown. */
 function readEntriesRead(input: RdbReader): bigint | undefined {
   const count = BigInt.asIntN(64, BigInt(input.size()));

@@ -87,8 +87,8 @@ export class Coverage {
   brought(where: string, items: readonly Bytes[]): void {
     for (const item of items) {
       if (where === 'events') {
-        const [, name] = /:([^:\r]+)\r\n\$\d+\r\n[^]*$/.exec(item.replace(/^[^]*__keyevent@/, ':')) ?? [];
-        if (item.includes('__keyevent@')) this.#tally(`event ${name}`);
+        const [, name] = /__keyevent@\d+__:([a-z_-]+)\r\n/.exec(item) ?? [];
+        if (name !== undefined) this.#tally(`event ${name}`);
       } else if (where === 'stream') this.#tally(`effect ${asciiLower(item.split('\r\n')[2] ?? '')}`);
       else if (/^[*>]\d\r\n\$\d+\r\n[ps]?message\r\n/.test(item)) this.#tally('messages received');
     }
