@@ -6,11 +6,12 @@ import {
   fromBuffer,
   narrow,
   parseInteger,
+  STRING_MAX,
   toBuffer,
 } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import { int64, longestString } from '../arguments.ts';
+import { int64 } from '../arguments.ts';
 import { type Client, PRIMARY_LINK } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
 import { noteEncoding } from '../encodings.ts';
@@ -52,7 +53,10 @@ function offsetOf(client: Client, text: Bytes, bits: number): number {
   const counted = text.startsWith('#');
   const value = BigInt(int64(counted ? text.slice(1) : text, BAD_OFFSET));
   const offset = counted ? BigInt.asIntN(64, value * BigInt(bits)) : value;
-  if (offset < 0n || (!client.has(PRIMARY_LINK) && offset >> 3n >= BigInt(longestString(client))))
+  if (
+    offset < 0n ||
+    (!client.has(PRIMARY_LINK) && offset >> 3n >= BigInt(client.server.settings['proto-max-bulk-len']))
+  )
     fail(BAD_OFFSET);
   return +offset.toString();
 }
@@ -157,6 +161,7 @@ function bitfield(client: Client, argv: readonly Bytes[], readOnly: boolean): Re
   if (readOnly) fail('ERR BITFIELD_RO only supports the GET subcommand');
   const value = db.get(name, 'string') ?? '';
   const length = Math.max(...writes.map(({ offset, bits }) => Math.floor((offset + bits - 1) / 8) + 1));
+  if (length > STRING_MAX) fail(BAD_OFFSET);
   const grown = length > value.length;
   const data = toBuffer(grown ? value.padEnd(length, '\0') : value);
   const { replies, changes } = perform(steps, data, grown);

@@ -1,8 +1,8 @@
 /** Strings as arrays of bits (https://redis.io/docs/latest/commands/?group=bitmap). */
-import { asciiUpper, type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, fromBuffer, STRING_MAX, toBuffer } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import { integer, longestString } from '../arguments.ts';
+import { integer } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { PRIMARY_LINK } from '../client.ts';
 import { defineCommands, key, keys } from '../command.ts';
@@ -13,7 +13,10 @@ const BAD_BIT = 'ERR bit is not an integer or out of range';
 
 function bitOffset(client: Client, text: Bytes): number {
   const offset = integer(text, BAD_OFFSET);
-  if (offset < 0 || (!client.has(PRIMARY_LINK) && Math.floor(offset / 8) >= longestString(client)))
+  if (
+    offset < 0 ||
+    (!client.has(PRIMARY_LINK) && Math.floor(offset / 8) >= client.server.settings['proto-max-bulk-len'])
+  )
     fail(BAD_OFFSET);
   return offset;
 }
@@ -32,6 +35,7 @@ function setbit(client: Client, name: Bytes, offsetText: Bytes, bitText: Bytes):
   if (bit !== 0 && bit !== 1) fail(BAD_BIT);
   const value = db.get(name, 'string') ?? '';
   const at = Math.floor(offset / 8);
+  if (at >= STRING_MAX) fail(BAD_OFFSET);
   const bytes = value.padEnd(at + 1, '\0');
   const mask = 1 << (7 - (offset % 8));
   const old = bytes.charCodeAt(at);

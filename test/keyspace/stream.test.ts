@@ -155,11 +155,15 @@ function describeStream(stream: StreamValue): unknown {
       'entries-read': count(group.entriesRead),
       lag: count(stream.lag(group)),
       'pel-count': group.pending.size,
-      pending: [...group.pending.values()].map((p) => [formatId(p.id), p.consumer.name, p.deliveries]),
+      pending: [...group.pending.values()].map((p) => [
+        formatId(p.id),
+        p.consumer.name,
+        Number(p.deliveries),
+      ]),
       consumers: group.sortedConsumers().map((one) => ({
         name: one.name,
         'pel-count': one.pending.size,
-        pending: [...one.pending.values()].map((p) => [formatId(p.id), p.deliveries]),
+        pending: [...one.pending.values()].map((p) => [formatId(p.id), Number(p.deliveries)]),
       })),
     })),
   };
