@@ -30,12 +30,11 @@ class Sorter<T> {
   sort(from: number, count: number): void {
     let [start, n] = [from, count];
     for (;;) {
-      const parts = n < INSERTION_MAX ? undefined : this.#partition(start, n);
-      if (parts === undefined) {
+      if (n < INSERTION_MAX) {
         this.#insertionSort(start, n);
         return;
       }
-      const [smaller, larger] = parts;
+      const [smaller, larger] = this.#partition(start, n);
       if (smaller > 1 && this.#wanted(start, smaller)) this.sort(start, smaller);
       if (larger <= 1 || !this.#wanted(start + n - larger, larger)) return;
       start += n - larger;
@@ -89,33 +88,27 @@ class Sorter<T> {
     return this.#order(a, c) < 0 ? a : c;
   }
 
-  /** Splits around one item; how many are smaller and how many larger. undefined: nothing had to move. */
-  #partition(start: number, n: number): readonly [smaller: number, larger: number] | undefined {
+  /** Splits around one item; how many are smaller and how many larger. */
+  #partition(start: number, n: number): readonly [smaller: number, larger: number] {
     this.#swap(start, this.#pivot(start, n));
-    let moved = false;
     let equalLow = start + 1;
     let low = start + 1;
     let high = start + n - 1;
     let equalHigh = high;
-    const setAside = (a: number, b: number): void => {
-      moved = true;
-      this.#swap(a, b);
-    };
     for (;;) {
       for (let order = 0; low <= high; low++) {
         order = this.#order(low, start);
         if (order > 0) break;
-        if (order === 0) setAside(equalLow++, low);
+        if (order === 0) this.#swap(equalLow++, low);
       }
       for (let order = 0; low <= high; high--) {
         order = this.#order(high, start);
         if (order < 0) break;
-        if (order === 0) setAside(high, equalHigh--);
+        if (order === 0) this.#swap(high, equalHigh--);
       }
       if (low > high) break;
-      setAside(low++, high--);
+      this.#swap(low++, high--);
     }
-    if (!moved) return undefined;
     const end = start + n;
     const left = Math.min(equalLow - start, low - equalLow);
     this.#swapRuns(start, low - left, left);
