@@ -172,7 +172,9 @@ class Wait<H extends Releasable> {
       if (channels.some(({ isReady }) => !isReady)) await this.#untilReady(channels);
       const held = await this.#lookUntilDeadline(channels[0]!);
       granted = held !== null;
-      if (this.#acquisition.ordered && held instanceof Held) channels[0]!.holder = held.hold;
+      if (this.#acquisition.ordered && held instanceof Held) {
+        for (const each of channels) each.holder = held.hold;
+      }
       return held;
     } finally {
       this.#patience.signal?.removeEventListener('abort', onAbort);

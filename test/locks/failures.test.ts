@@ -2,14 +2,25 @@
 import { expect, test } from 'vitest';
 import { sampleOf } from '../support/long.ts';
 import { acquiring } from './failures/acquiring.ts';
+import { counts } from './failures/counts.ts';
 import { kinds } from './failures/kinds.ts';
 import { type Failure, inLab } from './failures/lab.ts';
+import { lines } from './failures/lines.ts';
+import { refused } from './failures/refused.ts';
 import { unknown } from './failures/unknown.ts';
 import { waiting } from './failures/waiting.ts';
 
 const SEEDS = sampleOf(100, 3);
 
-const failures: readonly Failure[] = [...acquiring, ...unknown, ...waiting, ...kinds];
+const failures: readonly Failure[] = [
+  ...acquiring,
+  ...refused,
+  ...unknown,
+  ...waiting,
+  ...lines,
+  ...counts,
+  ...kinds,
+];
 
 test.each(failures.map((failure) => [failure.id, failure.title, failure] as const))(
   '%s: %s',

@@ -49,7 +49,11 @@ export class Lab {
 
   /** A set of locks of a client of that name. */
   async locks(name: string, options: LocksOptions = {}): Promise<Locks> {
-    const client = await this.redis(name);
+    return this.locksOver(name, await this.redis(name), options);
+  }
+
+  /** The same over a client that is there. */
+  locksOver(name: string, client: Redis, options: LocksOptions = {}): Promise<Locks> {
     return this.as(name, () => createLocks(client, options));
   }
 
