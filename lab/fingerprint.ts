@@ -1,28 +1,38 @@
 /** A key's state as one string, equal where a client could see no difference. */
+
+import type { HashValue } from '../keyspace/hash.ts';
 import { dumpValue } from '../keyspace/rdb/dump.ts';
 import type { Value } from '../keyspace/value.ts';
-import type { Bytes } from '../protocol/bytes.ts';
+import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { Server } from '../server/server.ts';
 
-/** The key's value and deadline; '' for a key that is absent or past its deadline on the node's clock. */
+/** The key's value and deadline; '' for a key that is absent or past its deadline on the node's clock, or has only such fields. */
 export function fingerprint(server: Server, db: number, key: Bytes): string {
+  const now = server.host.clock.now();
   const entry = server.db(db).entries.get(key);
   const expiresAt = entry?.deadline?.expiresAt;
-  if (entry === undefined || (expiresAt !== undefined && expiresAt < server.host.clock.now())) return '';
-  return `${expiresAt ?? '-'} ${canonical(entry.value)}`;
+  if (entry === undefined || (expiresAt !== undefined && expiresAt < now)) return '';
+  const text = canonical(entry.value, now);
+  return text === '' ? '' : `${expiresAt ?? '-'} ${text}`;
 }
 
 /** The order of a set's members and a hash's fields is nobody's promise, nor is their encoding. */
-function canonical(value: Value): string {
+function canonical(value: Value, now: Millis): string {
   if (typeof value === 'string') return `string ${value}`;
   if (value.type === 'set') return `set ${JSON.stringify([...value.values()].sort())}`;
-  if (value.type === 'hash') {
-    const ends = [...(value.times?.entries() ?? [])].map(({ member, score }) => `${member} ends at ${score}`);
-    return `hash ${JSON.stringify([...value.entries()].sort(byField))}${ends.sort().join()}`;
-  }
+  if (value.type === 'hash') return fieldsOf(value, now);
   return dumpValue(value);
 }
 
-function byField([a]: [Bytes, Bytes], [b]: [Bytes, Bytes]): number {
+function fieldsOf(hash: HashValue, now: Millis): string {
+  const fields: [Bytes, Bytes, Millis | undefined][] = [];
+  for (const [field, value] of hash.entries()) {
+    const at = hash.times?.endOf(field);
+    if (at === undefined || at >= now) fields.push([field, value, at]);
+  }
+  return fields.length === 0 ? '' : `hash ${JSON.stringify(fields.sort(byField))}`;
+}
+
+function byField([a]: readonly [Bytes, ...unknown[]], [b]: readonly [Bytes, ...unknown[]]): number {
   return a < b ? -1 : 1;
 }

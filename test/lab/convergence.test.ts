@@ -18,7 +18,7 @@ type Client = ReturnType<Pair['client']>;
 function command(client: Client, random: Random): Promise<unknown> {
   const n = random.between(0, KEYS);
   const value = String(random.between(0, 1000));
-  switch (random.between(0, 12)) {
+  switch (random.between(0, 16)) {
     case 0:
       return client.set(`s${n}`, value, 'PX', random.between(1, 5000));
     case 1:
@@ -41,6 +41,16 @@ function command(client: Client, random: Random): Promise<unknown> {
       return client.spop(`t${n}`);
     case 10:
       return client.multi().set(`s${n}`, value).incr(`n${n}`).exec();
+    case 11:
+      return client.call('HPEXPIRE', `h${n}`, random.between(0, 3000), 'FIELDS', 1, value);
+    case 12: {
+      const how = random.pick([['PX', random.between(1, 3000)], ['KEEPTTL'], []]);
+      return client.call('HSETEX', `h${n}`, ...how, 'FIELDS', 2, value, 'x', 'counter', 1);
+    }
+    case 13:
+      return client.hincrbyfloat(`h${n}`, 'counter', 0.5);
+    case 14:
+      return client.call('HGETEX', `h${n}`, 'PERSIST', 'FIELDS', 2, 'counter', value);
     default:
       return client.del(`s${n}`, `n${n}`, `h${n}`, `l${n}`, `t${n}`);
   }
@@ -52,17 +62,25 @@ function dataset({ server }: LabNode): Map<string, string> {
   const found = new Map<string, string>();
   for (const [key, { value, deadline }] of server.db(0).entries) {
     if (deadline !== undefined && deadline.expiresAt < now) continue;
-    found.set(key, JSON.stringify([deadline?.expiresAt ?? null, content(value)]));
+    const held = content(value, now);
+    if (held !== undefined) found.set(key, JSON.stringify([deadline?.expiresAt ?? null, held]));
   }
   return found;
 }
 
-function content(value: Value): unknown {
+/** undefined: a hash that has only fields whose end has passed. */
+function content(value: Value, now: number): unknown {
   if (typeof value === 'string') return value;
   if (value.type === 'list') return value.range(0, value.size - 1);
   if (value.type === 'set') return { members: [...value.values()].sort() };
   if (value.type !== 'hash') throw new Error(`no ${value.type} was written`);
-  return Object.fromEntries([...value.entries()].sort());
+  const fields = [...value.entries()].map(([field, text]) => [
+    field,
+    text,
+    value.times?.endOf(field) ?? null,
+  ]);
+  const live = fields.filter(([, , at]) => at === null || (at as number) >= now).sort();
+  return live.length === 0 ? undefined : live;
 }
 
 function differences(a: Map<string, string>, b: Map<string, string>): string[] {
