@@ -1,0 +1,70 @@
+/** The server under attack: lostlock's command line in a process of its own, with its memory as the kernel counts it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const CLI = fileURLToPath(new URL('../../cli.ts', import.meta.url));
+
+export class Target {
+  readonly port: number;
+  readonly #child: ChildProcess;
+  /** What it printed on standard error. */
+  readonly errors: string[];
+
+  private constructor(child: ChildProcess, port: number, errors: string[]) {
+    this.#child = child;
+    this.port = port;
+    this.errors = errors;
+  }
+
+  /** Starts a server with these flags. Rejects with what it printed when it does not come up. */
+  static async start(...flags: string[]): Promise<Target> {
+    const args = ['--import', 'tsx', CLI, '--port', '0', '--loglevel', 'warning', '--exit-with-parent'];
+    const child = spawn(process.execPath, [...args, ...flags], { stdio: ['pipe', 'pipe', 'pipe'] });
+    const errors: string[] = [];
+    createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => errors.push(line));
+    for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+      const [, port] = /^Ready to accept connections tcp (\d+)$/.exec(line) ?? [];
+      if (port !== undefined) return new Target(child, Number(port), errors);
+    }
+    throw new Error(`the server did not start: ${errors.join('\n')}`);
+  }
+
+  get alive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Resident memory in MB, now and at its highest. */
+  get memory(): { now: number; peak: number } {
+    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'latin1');
+    const field = (name: string): number =>
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
+    return { now: field('VmRSS'), peak: field('VmHWM') };
+  }
+
+  /** A raw connection, which minds no errors. */
+  async dial(): Promise<Socket> {
+    const socket = connect(this.port, '127.0.0.1');
+    socket.on('error', () => socket.destroy());
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  /** Asks one inline command on a connection of its own; the reply's bytes as far as they come at once. */
+  async ask(line: string): Promise<string> {
+    const socket = await this.dial();
+    socket.write(`${line}\r\n`, 'latin1');
+    const [reply] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    return reply.toString('latin1');
+  }
+
+  async stop(): Promise<void> {
+    if (!this.alive) return;
+    this.#child.kill('SIGKILL');
+    await once(this.#child, 'exit');
+  }
+}
