@@ -8,13 +8,6 @@ export interface Finding {
   readonly figures: string;
 }
 
-/** What an attack finds, and how the bystander fared. */
-export interface Section {
-  readonly title: string;
-  readonly command: string;
-  readonly findings: readonly Finding[];
-}
-
 export const megabytes = (value: number): string => `${Math.round(value)} MB`;
 export const count = (value: number): string => value.toLocaleString('en');
 

@@ -1,6 +1,7 @@
-/** An innocent client on a thread of its own: it asks PING and GET all the time, and keeps the longest wait. */
+/** An innocent client in a process of its own: it asks PING and GET all the time, and keeps the longest wait. */
+import { type ChildProcess, fork } from 'node:child_process';
 import { connect } from 'node:net';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
 
 /** What the bystander has seen, in milliseconds. */
 export interface Waits {
@@ -10,11 +11,13 @@ export interface Waits {
   readonly worst: number;
 }
 
+const SELF = fileURLToPath(import.meta.url);
+
 export class Bystander {
-  readonly #worker: Worker;
+  readonly #child: ChildProcess;
 
   constructor(port: number) {
-    this.#worker = new Worker(new URL(import.meta.url), { workerData: port, execArgv: ['--import', 'tsx'] });
+    this.#child = fork(SELF, [String(port)], { execArgv: ['--import', 'tsx'] });
   }
 
   /** Resolves once it asks. */
@@ -24,21 +27,21 @@ export class Bystander {
 
   /** Forgets what it has seen so far, such as its own warming up. */
   reset(): void {
-    this.#worker.postMessage('reset');
+    this.#child.send('reset');
   }
 
   /** Ends it, and answers what it has seen. */
   async stop(): Promise<Waits> {
-    this.#worker.postMessage('stop');
-    const waits = await this.#next('waits');
-    await this.#worker.terminate();
-    return waits as Waits;
+    const waits = this.#next('waits');
+    this.#child.send('stop');
+    return (await waits) as Waits;
   }
 
   #next(kind: string): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#worker.once('error', reject);
-      this.#worker.on('message', ([what, value]: [string, unknown]) => {
+      this.#child.once('error', reject);
+      this.#child.on('message', (message) => {
+        const [what, value] = message as [string, unknown];
         if (what === kind) resolve(value);
       });
     });
@@ -65,16 +68,16 @@ function watch(port: number): void {
   });
   socket.on('connect', () => {
     ask();
-    parentPort?.postMessage(['ready']);
+    process.send?.(['ready']);
   });
-  parentPort?.on('message', (what) => {
+  process.on('message', (what) => {
     if (what === 'reset') {
       waits = [];
       return;
     }
     // A question that is still open counts as far as it has come.
     if (performance.now() - sentAt > 1000) waits.push(performance.now() - sentAt);
-    parentPort?.postMessage(['waits', summary(waits)]);
+    process.send?.(['waits', summary(waits)], () => process.exit(0));
   });
 }
 
@@ -85,4 +88,4 @@ function summary(waits: number[]): Waits {
   return { asked: sorted.length, median: at(0.5), p99: at(0.99), worst: sorted.at(-1) ?? 0 };
 }
 
-if (!isMainThread) watch(workerData as number);
+if (process.argv[1] === SELF) watch(Number(process.argv[2]));

@@ -72,7 +72,7 @@ const PATTERNS: readonly string[] = [
 
 /** Patterns that are expensive for matchers that go back. */
 export function globs(): Promise<Finding[]> {
-  return attack('hostile globs: KEYS, SCAN, PSUBSCRIBE, CONFIG GET, ACL-like', [], async (target) => {
+  return attack('hostile globs: KEYS, SCAN, PSUBSCRIBE, CONFIG GET, PUBSUB, COMMAND LIST', [], async (target) => {
     const client = await target.dial();
     let received = 0;
     client.on('data', () => received++);
