@@ -9,6 +9,9 @@ const LARGE = 1 << 16;
 /** All sockets read into this one buffer: whoever receives a chunk copies what it keeps. */
 const READ_BUFFER_BYTES = 1 << 16;
 
+/** One client's requests keep others waiting for no longer than this, in milliseconds, if they come in more than one chunk. */
+const TURN = 5;
+
 /** What libuv's listening handle lets us replace, which saves a Buffer per read: an internal of Node, used where it is there. */
 interface ListeningHandle {
   onconnection?: (status: number, handle?: object) => void;
@@ -110,14 +113,21 @@ export class Listener {
     handle.onconnection = (status, client) => {
       if (status !== 0 || client === undefined) return ordinary.call(handle, status, client);
       const reads: Inlet = { receiver: undefined };
+      let begun: number | undefined;
       const onread = {
         buffer: this.#readBuffer,
+        // While chunks are full libuv reads on, many times over, and asks nobody else in between.
         callback: (bytes: number, buffer: Uint8Array): boolean => {
+          if (bytes < READ_BUFFER_BYTES) begun = undefined;
+          else begun ??= performance.now();
           reads.receiver?.receive(buffer.subarray(0, bytes));
-          return true;
+          if (begun === undefined || performance.now() - begun < TURN) return true;
+          begun = undefined;
+          setImmediate(() => socket.resume());
+          return false;
         },
       };
-      const socket = new Socket({ handle: client, readable: true, writable: true, onread } as never);
+      const socket: Socket = new Socket({ handle: client, readable: true, writable: true, onread } as never);
       socket.setNoDelay(true);
       this.#accept(socket, reads);
     };

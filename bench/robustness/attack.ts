@@ -33,7 +33,7 @@ export async function attack(
     const figures = await run(target);
     const waits = await bystander.stop();
     const { now, peak } = target.memory;
-    if (!target.alive || !(await target.ask('PING')).startsWith('+PONG'))
+    if (!target.alive || !/^\+PONG|^-NOAUTH/.test(await target.ask('PING')))
       throw new Error(`${what}: the server died`);
     const failures = target.errors.filter((line) => /Internal error/.test(line));
     if (failures.length > 0) throw new Error(`${what}: ${failures[0]}`);

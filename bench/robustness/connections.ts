@@ -1,4 +1,5 @@
 /** Many connections: idle ones, ones that do not read what they asked for, ones that do not finish what they send. */
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { attack, count, type Finding } from './attack.ts';
@@ -52,17 +53,21 @@ export function slowReaders(size: number): Promise<Finding[]> {
     for (const socket of sockets) {
       socket.pause();
       socket.on('close', () => closed++);
-      // 6 MB each: the kernel takes some of it, the server must keep or give up the rest.
-      socket.write('GET big\r\n'.repeat(100));
     }
-    await wait(8000);
-    const connected = Number(await field(target, 'clients', 'connected_clients'));
-    const asked = (size * 6).toFixed(0);
+    const kept: number[] = [];
+    // 6 MB each, bit by bit: the kernel takes some of it, the server must keep or give up the rest.
+    for (let round = 0; round < 100; round++) {
+      for (const socket of sockets) if (!socket.destroyed) socket.write('GET big\r\n');
+      await wait(50);
+      if (round % 10 === 9) kept.push(Number(await field(target, 'clients', 'connected_clients')) - 3);
+    }
+    await wait(1000);
+    const left = Number(await field(target, 'clients', 'connected_clients')) - 3;
     // Who was cut off sees it once it reads.
     for (const socket of sockets) socket.resume();
     await wait(1000);
     disperse([...sockets, filler]);
-    return `asked for ${asked} MB in all; ${count(size - Math.max(0, connected - 3))} cut off by the server, ${count(closed)} closed`;
+    return `asked for ${count(size * 6)} MB in all; connected after each tenth of it: ${kept.join(', ')}; ${count(size - left)} cut off, ${count(closed)} saw it`;
   });
 }
 
@@ -76,14 +81,12 @@ export function deafSubscribers(size: number): Promise<Finding[]> {
       socket.pause();
     }
     const publisher = await target.dial();
-    publisher.resume();
     const message = `PUBLISH news ${'x'.repeat(20_000)}\r\n`;
     // So many that the kernel's own buffers are full, too.
     for (let i = 0; i < 300; i++) {
       publisher.write(message);
-      await wait(10);
+      await once(publisher, 'data');
     }
-    await wait(2000);
     const left = /:(\d+)/.exec(await target.ask('PUBLISH news x'))?.[1];
     disperse([...sockets, publisher]);
     return `${count(size * 6)} MB published in all; ${left} subscribers left`;

@@ -72,38 +72,42 @@ const PATTERNS: readonly string[] = [
 
 /** Patterns that are expensive for matchers that go back. */
 export function globs(): Promise<Finding[]> {
-  return attack('hostile globs: KEYS, SCAN, PSUBSCRIBE, CONFIG GET, PUBSUB, COMMAND LIST', [], async (target) => {
-    const client = await target.dial();
-    let received = 0;
-    client.on('data', () => received++);
-    for (let i = 0; i < 200; i++) client.write(request('SET', `${'a'.repeat(3000)}${i}`, 'v'));
-    let longest = 0;
-    let asked = 0;
-    for (const pattern of PATTERNS) {
-      for (const words of [
-        ['KEYS', pattern],
-        ['SCAN', '0', 'MATCH', pattern, 'COUNT', '1000'],
-        ['CONFIG', 'GET', pattern],
-        ['PUBSUB', 'CHANNELS', pattern],
-        ['COMMAND', 'LIST', 'FILTERBY', 'PATTERN', pattern],
-      ]) {
-        const began = performance.now();
-        client.write(request(...words));
-        await once(client, 'data');
-        longest = Math.max(longest, performance.now() - began);
-        asked++;
+  return attack(
+    'hostile globs: KEYS, SCAN, PSUBSCRIBE, CONFIG GET, PUBSUB, COMMAND LIST',
+    [],
+    async (target) => {
+      const client = await target.dial();
+      let received = 0;
+      client.on('data', () => received++);
+      for (let i = 0; i < 200; i++) client.write(request('SET', `${'a'.repeat(3000)}${i}`, 'v'));
+      let longest = 0;
+      let asked = 0;
+      for (const pattern of PATTERNS) {
+        for (const words of [
+          ['KEYS', pattern],
+          ['SCAN', '0', 'MATCH', pattern, 'COUNT', '1000'],
+          ['CONFIG', 'GET', pattern],
+          ['PUBSUB', 'CHANNELS', pattern],
+          ['COMMAND', 'LIST', 'FILTERBY', 'PATTERN', pattern],
+        ]) {
+          const began = performance.now();
+          client.write(request(...words));
+          await once(client, 'data');
+          longest = Math.max(longest, performance.now() - began);
+          asked++;
+        }
       }
-    }
-    const subscriber = await target.dial();
-    for (const pattern of PATTERNS) subscriber.write(request('PSUBSCRIBE', pattern));
-    const began = performance.now();
-    client.write(request('PUBLISH', 'a'.repeat(3000), 'm'));
-    await once(client, 'data');
-    longest = Math.max(longest, performance.now() - began);
-    client.destroy();
-    subscriber.destroy();
-    return `${asked + 1} questions with ${PATTERNS.length} patterns over 200 keys of 3,000 bytes: the longest took ${longest.toFixed(1)} ms`;
-  });
+      const subscriber = await target.dial();
+      for (const pattern of PATTERNS) subscriber.write(request('PSUBSCRIBE', pattern));
+      const began = performance.now();
+      client.write(request('PUBLISH', 'a'.repeat(3000), 'm'));
+      await once(client, 'data');
+      longest = Math.max(longest, performance.now() - began);
+      client.destroy();
+      subscriber.destroy();
+      return `${asked + 1} questions with ${PATTERNS.length} patterns over 200 keys of 3,000 bytes: the longest took ${longest.toFixed(1)} ms`;
+    },
+  );
 }
 
 /** One client that sends a million requests in one go. */

@@ -41,24 +41,48 @@ function defaults(): JsonSettings {
 /** What stands for JSON's null. */
 export const NULL = new Userdata('userdata: (nil)');
 
-const NAMED: Record<string, string> = {
-  '"': '\\"',
-  '\\': '\\\\',
-  '/': '\\/',
-  '\b': '\\b',
-  '\t': '\\t',
-  '\n': '\\n',
-  '\f': '\\f',
-  '\r': '\\r',
-};
+/** What stands for a byte inside JSON's quotes; the bytes that stand for themselves are left out. */
+const ESCAPES = new Map<string, string>(
+  [...Array(32).keys(), 127].map((code) => [
+    String.fromCharCode(code),
+    `\\u00${code.toString(16).padStart(2, '0')}`,
+  ]),
+);
+for (const [letter, escape] of ['""', '\\\\', '//', '\bb', '\tt', '\nn', '\ff', '\rr']) {
+  ESCAPES.set(letter as string, `\\${escape}`);
+}
+
+/** The same by code, as bytes. */
+const ESCAPED = Array.from({ length: 256 }, (_, code) => {
+  const escape = ESCAPES.get(String.fromCharCode(code));
+  return escape === undefined ? undefined : Buffer.from(escape, 'latin1');
+});
+
+/** Above this, pieces of strings cost more than a buffer. */
+const LONG = 4096;
 
 function quote(text: Bytes): Bytes {
   if (!/["\\/\x00-\x1f\x7f]/.test(text)) return `"${text}"`;
-  const body = text.replace(
-    /["\\/\x00-\x1f\x7f]/g,
-    (letter) => NAMED[letter] ?? `\\u00${letter.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
+  if (text.length > LONG) return quoteLong(text);
+  const body = text.replace(/["\\/\x00-\x1f\x7f]/g, (letter) => ESCAPES.get(letter) as string);
   return `"${body}"`;
+}
+
+function quoteLong(text: Bytes): Bytes {
+  let length = 2;
+  for (let i = 0; i < text.length; i++) length += ESCAPED[text.charCodeAt(i)]?.length ?? 1;
+  if (length > MAX_STRING) raiseBare('not enough memory');
+  const out = Buffer.allocUnsafe(length);
+  let at = 0;
+  out[at++] = 34;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const escape = ESCAPED[code];
+    if (escape === undefined) out[at++] = code;
+    else for (let k = 0; k < escape.length; k++) out[at++] = escape[k] as number;
+  }
+  out[at] = 34;
+  return out.latin1Slice();
 }
 
 function refuse(value: LuaValue, reason: Bytes): never {
