@@ -62,6 +62,8 @@ export interface Host {
   readonly disk: Disk;
   /** A number in [0, 1). */
   random(): number;
+  /** How much of the memory that the process may have is taken, from 0 to 1; left out where that is no matter. */
+  memoryTaken?(): number;
   /** Opens a connection outwards, as a replica does to its primary; `closed` is called when it cannot be had. */
   connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void;
 }

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { connect as dial } from 'node:net';
 import { join } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import { type Bytes, fromBuffer, type Millis, toBuffer } from '../protocol/bytes.ts';
 import type { Clock, Connection, Disk, Host, Receiver, Timer } from './host.ts';
 import { SocketConnection } from './tcp.ts';
@@ -85,6 +86,10 @@ export function nodeHost(directory = '.'): Host {
   return {
     clock: nodeClock,
     disk: new NodeDisk(directory),
+    memoryTaken() {
+      const { used_heap_size, heap_size_limit } = getHeapStatistics();
+      return used_heap_size / heap_size_limit;
+    },
     random: () => randomInt(2 ** 48 - 1) / (2 ** 48 - 1),
     connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void {
       const socket = dial({ host, port, noDelay: true });

@@ -35,6 +35,11 @@ interface Running {
 }
 
 const KILLED = 'ERR Script killed by user with SCRIPT KILL...';
+const NO_MEMORY = 'ERR not enough memory';
+
+/** A script is ended when so much of the process' memory is taken: beyond its end the process dies, and a table that grows doubles. */
+const MEMORY_MAX = 0.5;
+
 const NOT_BUSY = 'NOTBUSY No scripts in execution right now.';
 const UNKILLABLE =
   'UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.';
@@ -141,7 +146,8 @@ export class SlowScript {
 
   #slice(): void {
     const { execution, since } = this.#running as Running;
-    const reply = this.#killed ? execution.kill(KILLED) : this.#step(execution);
+    const end = this.#killed ? KILLED : this.#outOfMemory() ? NO_MEMORY : undefined;
+    const reply = end === undefined ? this.#step(execution) : execution.kill(end);
     if (reply !== undefined) this.#end(reply);
     else {
       const threshold = this.#server.settings['busy-reply-threshold'];
@@ -150,6 +156,10 @@ export class SlowScript {
       this.#schedule();
     }
     this.#server.settle();
+  }
+
+  #outOfMemory(): boolean {
+    return (this.#server.host.memoryTaken?.() ?? 0) > MEMORY_MAX;
   }
 
   #step(execution: Execution): Reply | undefined {

@@ -172,6 +172,7 @@ export const prose: readonly string[] = [
   'Lua: depth of recursion: Redis: 16,381 on a fresh server, then 19,997; here: 19,997 (a fresh Redis grows its stack in powers of two).',
   'Lua: `error` with a table that has no `err` field, a pattern of thousands of `?`: Redis: dies of it; here: an error.',
   'Lua: patterns that take more than a hundred million steps, or nest a thousand deep: Redis: take their time; here: `pattern too complex` (others wait meanwhile).',
+  "Lua: a script that has paused and takes more than half of the process' memory: Redis: goes on until the system ends it; here: `not enough memory` (the process it lives in is the test's own).",
   "Lua: strings of 512 MB and more, tables of more than 67 million entries: Redis: taken from memory; here: `not enough memory` (JavaScript's longest string is 512 MB).",
   "Lua: chains of more than 1,000 operators or 200 suffixes (`a.b.c…`) in one expression: Redis: compiled; here: `chunk has too many syntax levels` (JavaScript's parser recurses).",
   'Lua: `string.dump`: Redis: bytecode, which Redis does not load; here: `unable to dump given function` (there is no bytecode).',

@@ -1,5 +1,6 @@
 /** Scripts that do not end in time: redis-server and ours in the same conversation, and ours on a clock that a test moves. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Host } from '../../server/host.ts';
 import { nodeHost } from '../../server/node-host.ts';
 import { Server } from '../../server/server.ts';
 import { Listener } from '../../server/tcp.ts';
@@ -232,6 +233,19 @@ describe('on a clock that a test moves', () => {
       '+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n$1\r\nx\r\n$1\r\ny\r\n:2\r\n:1\r\n',
     );
     expect(await b.hear()).toBe('*2\r\n$1\r\nl\r\n$1\r\nx\r\n');
+  });
+
+  test('a script is ended before it takes all the memory, and what it has written stays', async () => {
+    let taken = 0.1;
+    (host as Host).memoryTaken = () => taken;
+    a.send(`EVAL "redis.call('SET', 'k', 'v') pcall(function() while true do end end)" 0`);
+    await arrive();
+    host.advance(200);
+    expect(a.heard).toBe('');
+    taken = 0.6;
+    host.advance(20);
+    expect(await a.hear()).toMatch(/^-ERR not enough memory script: [0-9a-f]{40}, on @user_script:1\.\r\n$/);
+    expect(await b.ask('GET k')).toBe('$1\r\nv\r\n');
   });
 
   test('a threshold of 0 keeps others waiting until the script ends', async () => {
