@@ -48,14 +48,14 @@ const ESCAPES = new Map<string, string>(
     `\\u00${code.toString(16).padStart(2, '0')}`,
   ]),
 );
-for (const [letter, escape] of ['""', '\\\\', '//', '\bb', '\tt', '\nn', '\ff', '\rr']) {
-  ESCAPES.set(letter as string, `\\${escape}`);
+for (const [letter, coded] of ['""', '\\\\', '//', '\bb', '\tt', '\nn', '\ff', '\rr']) {
+  ESCAPES.set(letter as string, `\\${coded}`);
 }
 
 /** The same by code, as bytes. */
 const ESCAPED = Array.from({ length: 256 }, (_, code) => {
-  const escape = ESCAPES.get(String.fromCharCode(code));
-  return escape === undefined ? undefined : Buffer.from(escape, 'latin1');
+  const coded = ESCAPES.get(String.fromCharCode(code));
+  return coded === undefined ? undefined : Buffer.from(coded, 'latin1');
 });
 
 /** Above this, pieces of strings cost more than a buffer. */
@@ -77,9 +77,9 @@ function quoteLong(text: Bytes): Bytes {
   out[at++] = 34;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    const escape = ESCAPED[code];
-    if (escape === undefined) out[at++] = code;
-    else for (let k = 0; k < escape.length; k++) out[at++] = escape[k] as number;
+    const coded = ESCAPED[code];
+    if (coded === undefined) out[at++] = code;
+    else for (let k = 0; k < coded.length; k++) out[at++] = coded[k] as number;
   }
   out[at] = 34;
   return out.latin1Slice();
