@@ -74,7 +74,9 @@ export class RealSocket extends Duplex implements RealWire {
   }
 
   reset(): void {
-    this.#socket.resetAndDestroy();
+    // One that is just shutting down refuses to be reset, without ever closing then.
+    if (this.#socket.writableEnded) this.#socket.destroy();
+    else this.#socket.resetAndDestroy();
     const error: NodeJS.ErrnoException = new Error('read ECONNRESET');
     error.code = 'ECONNRESET';
     this.destroy(error);

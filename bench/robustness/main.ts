@@ -1,4 +1,4 @@
-/** `npm run bench:robustness`: attacks servers of ours and writes what came of it to bench/robustness.md; `--only NAME` runs one section. */
+/** `npm run bench:robustness`: attacks servers of ours and writes bench/robustness.md; `--only NAME` runs one section. */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';

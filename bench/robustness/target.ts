@@ -21,8 +21,23 @@ export class Target {
   }
 
   /** Starts a server with these flags. Rejects with what it printed when it does not come up. */
-  static async start(...flags: string[]): Promise<Target> {
-    const args = ['--import', 'tsx', CLI, '--port', '0', '--loglevel', 'warning', '--exit-with-parent'];
+  static start(...flags: string[]): Promise<Target> {
+    return Target.startWith([], flags);
+  }
+
+  /** The same with flags of Node's besides. */
+  static async startWith(node: readonly string[], flags: readonly string[]): Promise<Target> {
+    const args = [
+      ...node,
+      '--import',
+      'tsx',
+      CLI,
+      '--port',
+      '0',
+      '--loglevel',
+      'warning',
+      '--exit-with-parent',
+    ];
     const child = spawn(process.execPath, [...args, ...flags], { stdio: ['pipe', 'pipe', 'pipe'] });
     const errors: string[] = [];
     createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => errors.push(line));
