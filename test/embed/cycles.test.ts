@@ -1,6 +1,6 @@
 /** Servers are started and stopped many times over, used and unused, and leave no handle behind. */
 import { Redis } from 'ioredis';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { startPair, startServer } from '../../index.ts';
 import { sampleOf } from '../support/long.ts';
 import { until } from '../support/until.ts';
