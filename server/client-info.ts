@@ -1,6 +1,6 @@
 /** How CLIENT LIST and CLIENT INFO describe a connection. */
 import type { Bytes } from '../protocol/bytes.ts';
-import { type Client, IN_MULTI, MONITOR, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
+import { type Client, IN_MULTI, MONITOR, NO_EVICT, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
 import type { Connection } from './host.ts';
 import type { Server } from './server.ts';
 
@@ -11,8 +11,12 @@ function flags(client: Client): Bytes {
   if (client.subscriptions + client.shardChannels.size > 0) out += 'P';
   if (client.has(IN_MULTI)) out += 'x';
   if (client.blocked !== undefined) out += 'b';
+  const tracking = client.server.tracking.modeOf(client);
+  if (tracking !== undefined) out += `t${tracking.broken ? 'R' : ''}${tracking.broadcast ? 'B' : ''}`;
   if (client.touched) out += 'd';
   if (client.closing) out += 'c';
+  if (client.connection?.remote.startsWith('/')) out += 'U';
+  if (client.has(NO_EVICT)) out += 'e';
   return out === '' ? 'N' : out;
 }
 
@@ -62,7 +66,7 @@ export function describeClient(client: Client): Bytes {
     ['events', 'r'],
     ['cmd', client.lastCommand?.fullName ?? 'NULL'],
     ['user', client.has(PRIMARY_LINK) ? '(superuser)' : client.user],
-    ['redir', -1],
+    ['redir', server.tracking.modeOf(client)?.redirect ?? -1],
     ['resp', client.protocol],
   ];
   return fields.map(([name, value]) => `${name}=${value}`).join(' ');

@@ -29,6 +29,13 @@ export const MONITOR = 512;
 /** A user whose ACL rules must be asked. */
 export const RESTRICTED = 1024;
 
+/** What it reads is tracked for client-side caching. */
+export const TRACKING = 4096;
+/** Spared when memory of connections is reclaimed. */
+export const NO_EVICT = 8192;
+/** Its commands do not count as uses of their keys. */
+export const NO_TOUCH = 16384;
+
 /** A client in one of these states gets no replies, only pushes. */
 const MUTED = REPLY_OFF | REPLY_SKIP | PRIMARY_LINK;
 

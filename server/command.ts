@@ -43,6 +43,7 @@ export const READ = 1024;
 export const SKIP_MONITOR = 2048;
 export const BLOCKING = 4096;
 export const PUBSUB = 8192;
+export const SKIP_SLOWLOG = 16384;
 
 const BITS: Partial<Record<Flag, number>> = {
   write: WRITE,
@@ -57,6 +58,7 @@ const BITS: Partial<Record<Flag, number>> = {
   may_replicate: MAY_REPLICATE,
   admin: ADMIN,
   skip_monitor: SKIP_MONITOR,
+  skip_slowlog: SKIP_SLOWLOG,
   blocking: BLOCKING,
   pubsub: PUBSUB,
 };

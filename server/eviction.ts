@@ -1,6 +1,7 @@
 /** maxmemory: how much memory the data takes, and which keys go when it is too much (the eight policies). */
 import type { Entry, Keyspace } from '../keyspace/keyspace.ts';
 import type { Bytes } from '../protocol/bytes.ts';
+import type { Command } from './command.ts';
 import { GATE_LIMITED_MEMORY, GATE_PAUSED } from './execute.ts';
 import type { Timer } from './host.ts';
 import type { Server } from './server.ts';
@@ -98,6 +99,19 @@ export class Eviction {
     if (decay === 0) return entry.frequency;
     const periods = Math.floor((this.#server.now - entry.usedAt) / MINUTE / decay);
     return Math.max(0, entry.frequency - periods);
+  }
+
+  /** Runs a command whose look-ups are no uses of keys, unless uses are what it is about. */
+  untouched<T>(command: Command, work: () => T): T {
+    const { world } = this.#server;
+    if (command.name === 'touch') return work();
+    const before = world.noteUse;
+    world.noteUse = () => {};
+    try {
+      return work();
+    } finally {
+      world.noteUse = before;
+    }
   }
 
   stop(): void {

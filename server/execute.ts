@@ -5,12 +5,15 @@ import { QUEUED, type Reply, ReplyError } from '../protocol/reply.ts';
 import {
   type Client,
   IN_MULTI,
+  NO_TOUCH,
   PRIMARY_LINK,
   REPLICA_LINK,
   REPLY_SKIP,
   REPLY_SKIP_NEXT,
   RESP2_SUBSCRIBER,
   RESTRICTED,
+  SCRIPT,
+  TRACKING,
   UNAUTHENTICATED,
 } from './client.ts';
 import {
@@ -70,13 +73,15 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
     if (refusal !== POSTPONED) reject(server, client, found, refusal);
     return;
   }
-  if (client.has(IN_MULTI) && !RUNS_IN_MULTI.has(found.name)) {
+  if (client.has(IN_MULTI) && !RUNS_IN_MULTI.has(found.fullName)) {
     client.transaction?.queue.push({ command: found, argv });
     answer(client, QUEUED);
     return;
   }
   const before = server.replication.offset;
-  const reply = call(server, client, found, argv);
+  const reply = client.has(NO_TOUCH)
+    ? server.eviction.untouched(found, () => call(server, client, found, argv))
+    : call(server, client, found, argv);
   if (reply === undefined && server.slowScript.begun(client)) {
     server.slowScript.afterwards((later) => conclude(server, client, before, later));
   } else conclude(server, client, before, reply);
@@ -86,6 +91,10 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
 function conclude(server: Server, client: Client, before: number, reply: Reply | undefined): undefined {
   client.writeOffset = server.replication.offset;
   answer(client, (server.state & GATE_QUORUM) !== 0 ? untilQuorum(server, client, before, reply) : reply);
+  if (client.has(TRACKING) && client.transaction === undefined && client.lastCommand !== undefined) {
+    server.tracking.endCommand(client, client.lastCommand);
+  }
+  server.tracking.release();
   if (server.blocking.hasReady) server.blocking.serveReady();
   return undefined;
 }
@@ -111,6 +120,7 @@ function answer(client: Client, reply: Reply | undefined): void {
 /** Answers a request that does not run: it spoils the transaction being queued, and EXEC gives up the whole. */
 function reject(server: Server, client: Client, command: Command | undefined, refusal: ReplyError): void {
   if (command !== undefined) server.stats.refused[command.serial]!++;
+  server.stats.error(refusal);
   if (command?.name === 'exec') {
     server.discard(client);
     const why = refusal.text.startsWith('ERR ') ? refusal.text.slice(4) : refusal.text;
@@ -197,7 +207,7 @@ function refuse(server: Server, client: Client, command: Command, argv: Bytes[])
     const refusal = refusedForData(server, client, command, bits);
     if (refusal !== undefined) return refusal;
   }
-  if (client.has(RESP2_SUBSCRIBER) && !SUBSCRIBER_COMMANDS.has(command.name)) {
+  if (client.has(RESP2_SUBSCRIBER) && !SUBSCRIBER_COMMANDS.has(command.fullName)) {
     return new ReplyError(
       `ERR Can't execute '${command.fullName}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`,
     );
@@ -261,7 +271,7 @@ function refusedForData(server: Server, client: Client, command: Command, bits: 
   const { state } = server;
   if (client.has(PRIMARY_LINK)) return undefined;
   if ((state & GATE_LIMITED_MEMORY) !== 0 && (server.eviction.outOfMemory = !server.freeMemory())) {
-    const queueing = client.has(IN_MULTI) && !ENDS_MULTI.has(command.name);
+    const queueing = client.has(IN_MULTI) && !ENDS_MULTI.has(command.fullName);
     if (queueing || (bits & DENY_OOM) !== 0) return new ReplyError(OOM);
   }
   if ((bits & WRITE) === 0) return undefined;
@@ -295,31 +305,44 @@ function refusedForPhase(server: Server, client: Client, command: Command, bits:
 export function call(server: Server, client: Client, command: Command, argv: Bytes[]): Reply | undefined {
   const { world } = server;
   const outermost = server.depth === 0;
-  if (outermost) server.beginUnit(client);
+  if (outermost) {
+    server.beginUnit(client);
+    server.observer.note(client, argv);
+  }
   server.depth++;
   const dirty = world.dirty;
   const outerRewrite = server.rewritten;
   server.rewritten = undefined;
-  server.stats.calls[command.serial]!++;
+  const looked = (server.stats.calls[command.serial]!++ & server.observer.mask) === 0;
+  const began = looked ? server.observer.begin(client, command, argv) : 0;
   let reply: Reply | undefined;
   try {
     reply = command.run(client, argv);
-    if (reply instanceof ReplyError) server.stats.failed[command.serial]!++;
+    if (reply instanceof ReplyError) countFailure(server, client, command, reply);
   } catch (error) {
-    server.stats.failed[command.serial]!++;
-    reply = error instanceof ReplyError ? error : server.internalError(command, error);
+    const failure = error instanceof ReplyError ? error : server.internalError(command, error);
+    countFailure(server, client, command, failure);
+    reply = failure;
   }
   if (reply === undefined && server.slowScript.begun(client)) {
     server.slowScript.afterwards((later) => {
+      if (looked) server.observer.end(client, command, argv, began);
       propagateIfDirty(server, client, argv, dirty);
       endCall(server, outerRewrite, outermost);
       return later;
     });
     return undefined;
   }
+  if (looked) server.observer.end(client, command, argv, began);
   propagateIfDirty(server, client, argv, dirty);
   endCall(server, outerRewrite, outermost);
   return reply;
+}
+
+/** A script's own calls are no replies to anybody. */
+function countFailure(server: Server, client: Client, command: Command, error: ReplyError): void {
+  server.stats.failed[command.serial]!++;
+  if (!client.has(SCRIPT)) server.stats.error(error);
 }
 
 function propagateIfDirty(server: Server, client: Client, argv: Bytes[], dirty: number): void {

@@ -1,6 +1,6 @@
 /** INFO: the node described in sections, each a function of its own. */
 
-import { asciiLower, type Bytes } from '../protocol/bytes.ts';
+import { asciiLower, type Bytes, parseDouble } from '../protocol/bytes.ts';
 import { everyClient } from './client-info.ts';
 import { eachCommand } from './commands/command.ts';
 import { memoryInfo } from './memory-report.ts';
@@ -33,7 +33,8 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['cluster_connections', 0];
     yield ['maxclients', server.settings.maxclients];
     yield ['blocked_clients', server.blocking.total];
-    yield ['tracking_clients', 0];
+    yield ['tracking_clients', server.tracking.counts.clients];
+    yield ['clients_in_timeout_table', 0];
   },
   *memory(server) {
     yield* memoryInfo(server);
@@ -63,6 +64,11 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['pubsub_channels', server.pubsub.channels.size];
     yield ['pubsub_patterns', server.pubsub.patterns.size];
     yield ['pubsubshard_channels', server.pubsub.shardChannels.size];
+    yield ['tracking_total_keys', server.tracking.counts.keys];
+    yield ['tracking_total_items', server.tracking.counts.items];
+    yield ['tracking_total_prefixes', server.tracking.counts.prefixes];
+    yield ['unexpected_error_replies', 0];
+    yield ['total_error_replies', stats.errorReplies];
     yield ['client_query_buffer_limit_disconnections', stats.queryBufferDisconnections];
   },
   *replication(server) {
@@ -79,16 +85,37 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
         const calls = server.stats.calls[each.serial] ?? 0;
         const refused = server.stats.refused[each.serial] ?? 0;
         if (calls + refused === 0) continue;
+        const times = server.stats.times[each.serial];
+        const usec = times === undefined ? 0 : Math.round((times.micros * calls) / times.measured);
         const failed = server.stats.failed[each.serial] ?? 0;
         yield [
           `cmdstat_${each.fullName}`,
-          `calls=${calls},usec=0,usec_per_call=0.00,rejected_calls=${refused},failed_calls=${failed}`,
+          `calls=${calls},usec=${usec},usec_per_call=${(calls > 0 ? usec / calls : 0).toFixed(2)},rejected_calls=${refused},failed_calls=${failed}`,
         ];
       }
     }
   },
-  *errorstats() {},
-  *latencystats() {},
+  *errorstats(server) {
+    for (const code of [...server.stats.errors.keys()].sort()) {
+      yield [`errorstat_${code}`, `count=${server.stats.errors.get(code)}`];
+    }
+  },
+  *latencystats(server) {
+    const { settings, stats } = server;
+    if (!settings['latency-tracking']) return;
+    const percents = settings['latency-tracking-info-percentiles'].split(' ').filter((each) => each !== '');
+    for (const command of eachCommand(server)) {
+      for (const { serial, fullName } of [command, ...(command.subcommands?.values() ?? [])]) {
+        const times = stats.times[serial];
+        if (times === undefined) continue;
+        const values = percents.map((each) => {
+          const percent = parseDouble(each) ?? 0;
+          return `p${percent}=${times.percentile(percent).toFixed(3)}`;
+        });
+        yield [`latency_percentiles_usec_${fullName}`, values.join(',')];
+      }
+    }
+  },
   *cluster() {
     yield ['cluster_enabled', 0];
   },

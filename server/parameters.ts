@@ -1,5 +1,5 @@
 /** The kinds of configuration parameters: how the text of each is read, checked and printed. */
-import { asciiLower, type Bytes, parseSafeInteger } from '../protocol/bytes.ts';
+import { asciiLower, type Bytes, parseDouble, parseSafeInteger } from '../protocol/bytes.ts';
 import { parseEventClasses, printEventClasses } from './event-classes.ts';
 
 /** A refusal says why, in Redis' words. */
@@ -18,6 +18,20 @@ type Fixed = boolean | 'protected';
 /** One parameter: its default, how its text is read and printed, and whether it is fixed once running, or protected. */
 function parameter<T>(initial: T, read: Reader<T>, print: (value: T) => Bytes, fixed: Fixed = false) {
   return { initial, read, print, fixed };
+}
+
+/** Percentages, written with blanks between. */
+export function percentages(initial: Bytes) {
+  const read = (words: Bytes): Bytes | BadSetting => {
+    for (const word of words.split(' ').filter((each) => each !== '')) {
+      const value = parseDouble(word);
+      if (value === undefined || value < 0 || value > 100) {
+        return new BadSetting('latency-tracking-info-percentiles parameters should sit between [0.0,100.0]');
+      }
+    }
+    return words;
+  };
+  return parameter<Bytes>(initial, read, (value) => value);
 }
 
 function between(value: number, min: number, max: number): number | BadSetting {

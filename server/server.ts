@@ -19,6 +19,7 @@ import { Functions } from './functions.ts';
 import type { Connection, Host } from './host.ts';
 import { Idle } from './idle.ts';
 import { Notifications } from './notifications.ts';
+import { Observer } from './observer.ts';
 import { OutputLimits } from './output-limits.ts';
 import { Pausing } from './pausing.ts';
 import { PubSub } from './pubsub.ts';
@@ -28,6 +29,7 @@ import { Scripts } from './scripts.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 import { type ScriptPace, SlowScript } from './slow-script.ts';
 import { Statistics } from './statistics.ts';
+import { Tracking } from './tracking.ts';
 import { Waiting } from './waiting.ts';
 import { makeWorld } from './world.ts';
 
@@ -68,6 +70,8 @@ export class Server {
   readonly waiting = new Waiting(this);
   readonly eviction = new Eviction(this);
   readonly acl: Acl;
+  readonly tracking = new Tracking(this);
+  readonly observer = new Observer(this);
   /** The primary that this node follows; undefined: it is a primary itself. */
   primary: ReplicaSide | undefined;
   readonly world: KeyspaceWorld;
@@ -159,6 +163,7 @@ export class Server {
     for (const client of this.clients.values()) client.limits.maxBulk = settings['proto-max-bulk-len'];
     this.acl.configure();
     this.eviction.configure();
+    this.observer.configure();
     this.idle.configure();
     this.outputLimits.configure();
     this.replication.configure();
@@ -173,7 +178,7 @@ export class Server {
 
   /** Decides whether keyspaces need to report their changes. */
   listen(): void {
-    this.world.listening = this.notifications.enabled || this.blocking.count > 0;
+    this.world.listening = this.notifications.enabled || this.blocking.count > 0 || this.tracking.active;
   }
 
   decodeLimits(): DecodeLimits {
@@ -218,6 +223,8 @@ export class Server {
     this.unwatch(client);
     this.pubsub.forget(client);
     this.replication.forget(client);
+    this.observer.forget(client);
+    this.tracking.disable(client);
   }
 
   protocolError(client: Client, text: Bytes): void {
@@ -256,6 +263,7 @@ export class Server {
   beginUnit(client: Client | undefined): void {
     this.running = client;
     const now = this.host.clock.now();
+    if (now - this.world.now >= this.observer.slow) this.observer.suspect(now);
     this.world.now = now;
     const next = this.world.wheel.next();
     if (next === undefined || next >= now) return;
@@ -295,6 +303,7 @@ export class Server {
   /** After an event: serves blocked clients, resumes the unblocked, arms the expiry timer, sends what is queued. */
   settle(): void {
     if (this.#settling || (this.depth > 0 && !this.slowScript.between)) return;
+    this.observer.rest();
     this.#settling = true;
     try {
       do {
@@ -305,6 +314,7 @@ export class Server {
           for (const client of resumed) if (!client.gone) client.drain();
         }
       } while (this.blocking.hasReady && !this.slowScript.active);
+      if (this.tracking.active) this.tracking.settle();
       if (this.depth === 0) this.expiry.arm();
       this.#flush();
     } finally {

@@ -2,7 +2,16 @@
  * The configuration parameters, by redis.conf's names: type, default, bounds. CONFIG GET and SET, the CLI's flags and
  * startServer's options all derive from this table.
  */
-import { choice, eventClasses, flag, integer, memory, outputLimits, text } from './parameters.ts';
+import {
+  choice,
+  eventClasses,
+  flag,
+  integer,
+  memory,
+  outputLimits,
+  percentages,
+  text,
+} from './parameters.ts';
 
 /** Every parameter that means something here. */
 export const parameters = {
@@ -11,6 +20,12 @@ export const parameters = {
   unixsocket: text('', true),
   databases: integer(16, 1, 2 ** 31 - 1, true),
   requirepass: text(''),
+  'slowlog-log-slower-than': integer(10_000, -1),
+  'slowlog-max-len': integer(128),
+  'latency-monitor-threshold': integer(0),
+  'latency-tracking': flag(true),
+  'latency-tracking-info-percentiles': percentages('50 99 99.9'),
+  'tracking-table-max-keys': integer(1_000_000),
   'acl-pubsub-default': choice('resetchannels', ['allchannels', 'resetchannels']),
   'acllog-max-len': integer(128),
   aclfile: text('', true),

@@ -43,6 +43,7 @@ export function loadSnapshot(server: Server, rdb: Bytes): number {
     db.touchAll();
     db.clear();
   }
+  if (server.tracking.active) server.tracking.flushed();
   for (const item of items) {
     if (item.kind === 'aux' && item.name === 'repl-stream-db') streamDb = parseSafeInteger(item.value) ?? 0;
     if (item.kind !== 'entry' || item.database >= server.databases.length) continue;

@@ -1,5 +1,7 @@
 /** What a node counts: connections, commands, expiries, and every command's calls. */
 import type { Bytes } from '../protocol/bytes.ts';
+import type { ReplyError } from '../protocol/reply.ts';
+import { Histogram } from './latency.ts';
 
 /** Distinct unknown requests that are remembered. */
 const UNKNOWN_MAX = 1000;
@@ -17,6 +19,11 @@ export class Statistics {
   readonly calls: Uint32Array;
   readonly refused: Uint32Array;
   readonly failed: Uint32Array;
+  /** How long calls took, by serial. */
+  readonly times: (Histogram | undefined)[] = [];
+  /** Error replies by their first word. */
+  readonly errors = new Map<Bytes, number>();
+  errorReplies = 0;
   /** Requests that named no command of ours, by their first words. */
   readonly unknownCommands = new Map<string, number>();
 
@@ -24,6 +31,22 @@ export class Statistics {
     this.calls = new Uint32Array(commands);
     this.refused = new Uint32Array(commands);
     this.failed = new Uint32Array(commands);
+  }
+
+  /** Notes that a call took so many microseconds. */
+  took(serial: number, micros: number): void {
+    let times = this.times[serial];
+    if (times === undefined) this.times[serial] = times = new Histogram();
+    times.add(micros);
+  }
+
+  /** Counts an error reply. */
+  error({ text }: ReplyError): void {
+    const blank = text.indexOf(' ');
+    const code = blank < 0 ? 'ERR' : text.slice(0, blank);
+    this.errorReplies++;
+    const known = this.errors.get(code);
+    if (known !== undefined || this.errors.size < UNKNOWN_MAX) this.errors.set(code, (known ?? 0) + 1);
   }
 
   /** Counts a request for a command that does not exist. */
@@ -46,6 +69,9 @@ export class Statistics {
       evicted: 0,
       internalErrors: 0,
     });
+    this.times.length = 0;
+    this.errors.clear();
+    this.errorReplies = 0;
     this.calls.fill(0);
     this.refused.fill(0);
     this.failed.fill(0);

@@ -6,6 +6,8 @@ import { integer, Options } from '../arguments.ts';
 import {
   type Client,
   MONITOR,
+  NO_EVICT,
+  NO_TOUCH,
   PRIMARY_LINK,
   REPLICA_LINK,
   REPLY_OFF,
@@ -14,6 +16,7 @@ import {
 } from '../client.ts';
 import { connectionOf, describeClient, everyClient } from '../client-info.ts';
 import { defineContainer } from '../command.ts';
+import { trackingSubcommands } from './tracking.ts';
 
 /** A name without blanks and control characters. Throws what Redis answers for any other. */
 export function checkName(name: Bytes, what = 'Client names'): Bytes {
@@ -133,6 +136,13 @@ function kill(client: Client, argv: readonly Bytes[]): Reply {
   }
   if (!old) return killed;
   return killed > 0 ? OK : fail('ERR No such client');
+}
+
+function switchState(client: Client, state: number, text: Bytes): Reply {
+  const word = asciiLower(text);
+  if (word !== 'on' && word !== 'off') fail(SYNTAX);
+  client.mark(state, word === 'on');
+  return OK;
 }
 
 const NORMAL = ['noscript', 'loading', 'stale'] as const;
@@ -285,18 +295,16 @@ export const clientCommand = defineContainer(
       since: '7.0.0',
       arity: 3,
       flags: ADMIN,
-      run(_client, argv) {
-        const word = asciiLower(argv[2]);
-        return word === 'on' || word === 'off' ? OK : fail(SYNTAX);
-      },
+      run: (client, argv) => switchState(client, NO_EVICT, argv[2]),
     },
-    getredir: {
-      summary: 'Answers the connection that gets the invalidation messages.',
+    'no-touch': {
+      summary: "Keeps this connection's commands from counting as uses of their keys.",
       ...nothing,
-      since: '6.0.0',
-      arity: 2,
+      since: '7.2.0',
+      arity: 3,
       flags: NORMAL,
-      run: () => -1,
+      run: (client, argv) => switchState(client, NO_TOUCH, argv[2]),
     },
+    ...trackingSubcommands,
   },
 );

@@ -82,6 +82,8 @@ function reset(client: Client): void {
   const { server } = client;
   server.discard(client);
   server.pubsub.forget(client);
+  server.observer.forget(client);
+  server.tracking.disable(client);
   // A reply that CLIENT REPLY SKIP suppresses stays suppressed.
   client.state &= REPLY_SKIP;
   client.protocol = 2;

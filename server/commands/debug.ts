@@ -3,7 +3,7 @@ import { asciiUpper, type Bytes, parseDouble } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { OK, type Reply, ReplyError, SimpleString } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
-import { defineCommands } from '../command.ts';
+import { type Command, defineCommands } from '../command.ts';
 import { encodingOf } from '../encodings.ts';
 
 /** Everybody waits on the host's clock; the sleeper is answered at its end. */
@@ -12,7 +12,16 @@ function sleep(client: Client, seconds: Bytes): Reply | undefined {
   const timeout = Math.floor((parseDouble(seconds) ?? 0) * 1000);
   if (!(timeout > 0)) return OK;
   pausing.pause(timeout, true);
-  return blocking.block(client, { kind: 'wait', timeout, timeoutReply: OK });
+  const awake = (): Reply => {
+    client.server.observer.record(
+      client,
+      client.lastCommand as Command,
+      ['DEBUG', 'SLEEP', seconds],
+      timeout * 1000,
+    );
+    return OK;
+  };
+  return blocking.block(client, { kind: 'wait', timeout, timeoutReply: awake, refusal: OK });
 }
 
 function setActiveExpire(client: Client, word: Bytes): Reply {

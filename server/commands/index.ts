@@ -21,10 +21,12 @@ import { hashCommands } from './hash.ts';
 import { hashExpiryCommands } from './hash-expiry.ts';
 import { hashExtendedCommands } from './hash-extended.ts';
 import { hyperloglogCommands } from './hyperloglog.ts';
+import { latencyCommand } from './latency.ts';
 import { directListCommands } from './list.ts';
 import { lockCommands } from './lock.ts';
 import { lolwutCommands } from './lolwut.ts';
 import { memoryCommand } from './memory.ts';
+import { monitorCommands, slowlogCommand } from './monitor.ts';
 import { pubsubCommand, pubsubCommands } from './pubsub.ts';
 import { replicationCommands } from './replication.ts';
 import { objectCommand, scanCommands } from './scan.ts';
@@ -57,6 +59,9 @@ export const allCommands: readonly Command[] = [
   ...lolwutCommands,
   memoryCommand,
   aclCommand,
+  ...monitorCommands,
+  slowlogCommand,
+  latencyCommand,
   ...debugCommands,
   ...stringCommands,
   ...hashCommands,

@@ -22,6 +22,7 @@ export const added: Record<string, string> = {
   hgetex: 'Redis 8.0; test/server/commands/hash-expiry.test.ts',
   hsetex: 'Redis 8.0; test/server/commands/hash-expiry.test.ts',
   'client|setinfo': 'Redis 7.2; test/server/handshake.test.ts',
+  'client|no-touch': 'Redis 7.2; test/server/observer.test.ts',
   waitaof: 'Redis 7.2; test/server/replication.test.ts',
 };
 
@@ -49,15 +50,23 @@ export const excluded: Record<string, string> = {
   lastsave: 'it is the time of the last save',
   lolwut: 'its picture is our own; test/server/commands/lolwut.test.ts',
   pfselftest: 'it tests the server itself, in its own words; test/transcripts',
+  'latency|doctor': 'it is advice in words',
+  'latency|graph': 'it is drawn our own way; test/server/observer.test.ts',
+  'latency|histogram': 'it is about time; test/server/observer.test.ts',
+  'latency|history': 'it is about time; test/server/observer.test.ts',
+  'latency|latest': 'it is about time; test/server/observer.test.ts',
   'memory|doctor': 'it is advice in words',
   'memory|malloc-stats': "its figures are the allocator's",
   'memory|stats': "its figures are the server's own; test/server/eviction.test.ts",
+  monitor: 'it turns the connection into one that only listens; test/server/observer.test.ts',
   psync: 'it turns the connection into a replication link, whose stream the tester compares all the time',
   randomkey: 'it answers at random',
   replconf: 'it turns the connection into a replication link',
   replicaof: 'it gives the dataset away',
   role: 'its offsets count the bytes since the server started',
   save: 'it writes a file',
+  'slowlog|get': 'it is about time; test/server/observer.test.ts',
+  'slowlog|len': 'it is about time; test/server/observer.test.ts',
   shutdown: 'it ends the server',
   slaveof: 'it gives the dataset away',
   sync: 'it turns the connection into a replication link',
@@ -142,6 +151,9 @@ loose['xinfo|consumers'] = [{ every: { fields: { idle: 'near' } } }, DELIVERED];
 
 /** Differences that no generated request shows, in the page's words. */
 export const prose: readonly string[] = [
+  'Times in INFO commandstats and latencystats, LATENCY HISTOGRAM: Redis: of every call; here: of every 64th call of a command, and of all while SLOWLOG asks for less than a millisecond, LATENCY or MONITOR is on (two readings of the clock take a third of the time of a SET).',
+  'SLOWLOG at its usual thresholds: Redis: to the microsecond; here: to the millisecond, and a transaction or a script as a whole.',
+  'LATENCY DOCTOR, LATENCY GRAPH, MEMORY DOCTOR: our own words and drawing.',
   'ACL LIST and ACL GETUSER: single commands behind the categories: Redis: in the order of a hash table; here: in the order of our table (repeatable).',
   'INFO has the sections and fields that clients and tools read, with our own figures.',
   'SORT with BY or GET reports missed keys in the order of its look-ups, which is that of a hash table in Redis.',
