@@ -3,21 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allCommands } from '../../server/commands/index.ts';
 import { connectInMemory } from '../../server/memory.ts';
 import { Server } from '../../server/server.ts';
+import { added } from '../differential/known.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../support/redis-server.ts';
 import type { RawReply } from '../support/reply-text.ts';
 import { TestHost } from '../support/targets.ts';
-
-/** Commands that 7.0 has not. */
-const OURS: Record<string, string> = {
-  cad: 'of Tair',
-  cas: 'of Tair',
-  delex: 'of Redis 8.4',
-  delifeq: 'of Valkey 9',
-  digest: 'of Redis 8.4',
-  'client|setinfo': 'of Redis 7.2',
-  waitaof: 'of Redis 7.2',
-};
 
 type Plain = string | null | Plain[];
 
@@ -66,7 +56,7 @@ describe.skipIf(!hasRedisServer)('COMMAND INFO (needs redis-server)', () => {
     ...[...(command.subcommands?.values() ?? [])].map((sub) => sub.fullName),
   ]);
 
-  test.each(everyName.filter((name) => OURS[name] === undefined))(
+  test.each(everyName.filter((name) => added[name] === undefined))(
     'describes %s as redis-server does',
     async (name) => {
       const mine = await ours.ask('COMMAND', 'INFO', name);
