@@ -106,7 +106,6 @@ export const server: Templates = {
   'latency|reset': '<value>*',
   'memory|purge': '[<value>]',
   'memory|usage': ['<any>', '<any> SAMPLES <int>', '<any> <value>'],
-  lolwut: '<value> <value>',
   'slowlog|reset': '',
   swapdb: '<db> <db>',
 };
