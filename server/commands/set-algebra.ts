@@ -40,9 +40,15 @@ export const union: Combination = (client, names) => {
 export const difference: Combination = (client, names) => {
   const [first, ...others] = setsAt(client, names);
   const result = new SetValue(client.server.encoding);
-  for (const member of first?.values() ?? []) {
-    if (!others.some((other) => other?.has(member))) result.add(member);
+  const present = others.filter((other) => other !== undefined);
+  if (first === undefined) return result;
+  // Where the others are small Redis copies the first set and removes from it: what has left the intset stays outside.
+  const removals = present.reduce((sum, other) => sum + other.size, first.size);
+  const copies = Math.floor((first.size * (present.length + 1)) / 2) > removals;
+  for (const member of first.values()) {
+    if (copies || !present.some((other) => other.has(member))) result.add(member);
   }
+  if (copies) for (const other of present) for (const member of other.values()) result.delete(member);
   return result;
 };
 

@@ -83,17 +83,20 @@ function follow(client: Client, pattern: Bytes, element: Bytes): Bytes | undefin
   return liveFields(client.db, name, value, true)?.get(pattern.slice(arrow + 2));
 }
 
+const NO_WEIGHT = "ERR One or more scores can't be converted into double";
+
 interface Weighted {
   readonly element: Bytes;
   readonly weight: Bytes | undefined;
   readonly score: number;
 }
 
+/** NaN for what is no number. */
 function scoreOf(weight: Bytes | undefined): number {
   // strtod reads a C string: what follows a NUL does not count.
   const text = cString(weight ?? '');
   if (text === '') return 0;
-  return parseDouble(stripBlanks(text)) ?? fail("ERR One or more scores can't be converted into double");
+  return parseDouble(stripBlanks(text)) ?? Number.NaN;
 }
 
 /** Weights that are absent come first. */
@@ -108,6 +111,8 @@ function sorted(client: Client, elements: readonly Bytes[], options: SortOptions
     const weight = by === undefined ? element : follow(client, by, element);
     return { element, weight, score: alphabetic ? 0 : scoreOf(weight) };
   });
+  // Every weight has been looked up by now, as Redis does.
+  if (weighted.some(({ score }) => Number.isNaN(score))) fail(NO_WEIGHT);
   const direction = options.descending ? -1 : 1;
   weighted.sort((a, b) => {
     if (alphabetic) return direction * compareWeights(a.weight, b.weight);

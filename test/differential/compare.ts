@@ -57,8 +57,11 @@ export async function play(
       ours.keepTime();
       const step = { ...given, client: await freeClient(given.client, index, ours, real) };
       if (unspecified(step.argv, ours, step.client)) continue;
-      if (!ours.clients[step.client]?.closed) readers[step.client]?.asked(step);
-      real.send(step.client, resolved(step.argv, real));
+      // Who writes to a connection that was closed might lose what it has not read.
+      if (!ours.clients[step.client]?.closed) {
+        readers[step.client]?.asked(step);
+        real.send(step.client, resolved(step.argv, real));
+      }
       ours.send(step.client, resolved(step.argv, ours));
       options.coverage?.sent(step.argv, program.protocols[step.client] ?? 2, ours.isBlocked(step.client));
       const distance = (ours.host.nextAt ?? Infinity) - ours.host.clock.now();
@@ -254,7 +257,10 @@ class Reader {
       if (this.#blurred) return undefined;
       const broken = replyEnd(a, 0) < 0 || replyEnd(b, 0) < 0;
       if (broken ? sameMessages([a], [b]) : same(rule, readReply(a), readReply(b))) continue;
-      if (!accepted.some((each) => each.applies(argv, a, b))) return [a, b];
+      const known = accepted.find((each) => each.applies(argv, a, b));
+      if (known === undefined) return [a, b];
+      this.halted = known.ends === true;
+      if (this.halted) return undefined;
     }
     return undefined;
   }

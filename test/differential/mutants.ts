@@ -1,9 +1,11 @@
 /** Commands broken on purpose, one in each: the tester must find every one of them. */
-import type { Bytes } from '../../protocol/bytes.ts';
+import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { Client } from '../../server/client.ts';
 import type { Command } from '../../server/command.ts';
 import { allCommands } from '../../server/commands/index.ts';
+import type { RealSide } from './sides.ts';
+import { test } from './tester.ts';
 
 type Run = (client: Client, argv: Bytes[]) => Reply | undefined;
 
@@ -12,6 +14,30 @@ function mutant(name: Bytes, change: (run: Run) => Run): readonly Command[] {
   const command = allCommands.find((each) => each.name === name);
   if (command === undefined) throw new Error(`no command ${name}`);
   return [{ ...command, run: change(command.run) }];
+}
+
+/** A seed may meet a difference of another kind first: then the next one is tried. */
+const SEEDS = [3, 12, 99, 4, 1];
+/** What a difference is shrunk to, at most. */
+const STEPS_MAX = 6;
+
+/**
+ * Tests a server with broken commands; says how many requests it took until a short program showed the fault, undefined
+ * when none did.
+ */
+export async function findMutant(real: RealSide, commands: readonly Command[]): Promise<string | undefined> {
+  const names = commands.map(({ name }) => name);
+  let sent = 0;
+  for (const seed of SEEDS) {
+    const result = await test(real, { seed, commands: 20_000, mutants: commands });
+    sent += result.commands;
+    const steps = result.shrunk[0]?.program.steps ?? [];
+    const words = steps.flatMap(({ argv }) => argv.map((word) => asciiLower(word)));
+    if (steps.length <= STEPS_MAX && names.some((name) => words.includes(name))) {
+      return `${sent} requests, shown by ${steps.length}`;
+    }
+  }
+  return undefined;
 }
 
 export const mutants: Record<string, readonly Command[]> = {
@@ -67,6 +93,30 @@ export const mutants: Record<string, readonly Command[]> = {
   }),
   'a message that is lost': mutant('publish', (run) => (client, argv) => {
     return argv[2] === 'foo' ? 0 : run(client, argv);
+  }),
+  'a claim that leaves entries out': mutant('xclaim', (run) => (client, argv) => {
+    const reply = run(client, argv);
+    return Array.isArray(reply) ? reply.slice(1) : reply;
+  }),
+  'an acknowledgement that is forgotten': mutant('xack', (run) => (client, argv) => {
+    return run(client, [...argv.slice(0, 3), '9999-9']);
+  }),
+  'a bit that is counted twice': mutant('bitcount', (run) => (client, argv) => {
+    const reply = run(client, argv);
+    return argv.length > 3 && typeof reply === 'number' && reply > 0 ? reply + 1 : reply;
+  }),
+  'an overflow that wraps': mutant('bitfield', (run) => (client, argv) => {
+    return run(
+      client,
+      argv.filter((word, i) => i < 2 || !/^(overflow|sat)$/i.test(word)),
+    );
+  }),
+  'a place too few': mutant('georadius', (run) => (client, argv) => {
+    const reply = run(client, argv);
+    return Array.isArray(reply) && reply.length > 1 ? reply.slice(1) : reply;
+  }),
+  'a register that is not merged': mutant('pfmerge', (run) => (client, argv) => {
+    return run(client, argv.length > 3 ? argv.slice(0, -1) : argv);
   }),
   'a wait that does not end': mutant('lpush', (run) => (client, argv) => {
     const { blocking } = client.server;

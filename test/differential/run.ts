@@ -1,7 +1,11 @@
-/** The differential tester's command line: `npm run test:differential -- --commands 20000 --seed 1`. */
+/**
+ * The differential tester's command line: `npm run test:differential -- --commands 20000 --seed 1`; with `--coverage` it
+ * counts what was reached, with `--mutants` it looks for what is broken on purpose.
+ */
 import { parseArgs } from 'node:util';
 import { Coverage } from './coverage.ts';
 import { excluded } from './known.ts';
+import { findMutant, mutants } from './mutants.ts';
 import { generated, withoutGenerator } from './requests.ts';
 import { RealSide } from './sides.ts';
 import { test } from './tester.ts';
@@ -10,6 +14,7 @@ const { values } = parseArgs({
   options: {
     commands: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
+    mutants: { type: 'boolean', default: false },
     program: { type: 'string' },
     stop: { type: 'string', default: '5' },
     coverage: { type: 'boolean', default: false },
@@ -19,7 +24,18 @@ const { values } = parseArgs({
 const seed = Number(values.seed);
 const coverage = new Coverage();
 const real = await RealSide.start();
-try {
+
+/** Plays every server that is broken on purpose until its fault is found and shrunk. */
+async function hunt(): Promise<void> {
+  for (const [name, commands] of Object.entries(mutants)) {
+    const found = await findMutant(real, commands);
+    console.log(found === undefined ? `NOT FOUND: ${name}` : `found: ${name}, in ${found}`);
+    if (found === undefined) process.exitCode = 1;
+  }
+}
+
+/** Compares programs of one seed, and reports. */
+async function compare(): Promise<void> {
   const started = Date.now();
   const result = await test(real, {
     seed,
@@ -42,6 +58,10 @@ try {
   const missing = withoutGenerator();
   if (missing.length > 0) console.log(`without a generator: ${missing.join(', ')}`);
   process.exitCode = result.found + result.repeated > 0 ? 1 : 0;
+}
+
+try {
+  await (values.mutants ? hunt() : compare());
 } finally {
   await real.stop();
 }

@@ -206,8 +206,12 @@ const BAD_IDS = [
 ];
 const IDS = ['0', '1', '1-0', '1-1', '2-0', '5-1', '5', '7-1', '100', '1000-0', '0-1', '99999999999-5'];
 
+/** What programs begin with. */
+const OFTEN = ['1-0', '1', '2-0', '5-0', '7-0', '1-1'];
+
 function streamId(random: Random): Bytes {
-  return random.percent(92) ? random.pick(IDS) : random.pick(BAD_IDS);
+  if (random.percent(45)) return random.pick(OFTEN);
+  return random.percent(90) ? random.pick(IDS) : random.pick(BAD_IDS);
 }
 
 /** A coordinate, mostly near others; seldom the same as another, since what is equally far has no order. */
