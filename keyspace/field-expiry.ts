@@ -13,7 +13,6 @@ export function timeFields(db: Keyspace, key: Bytes, value: Value): void {
   const { first } = times;
   if (first === undefined) {
     forgetFields(db, value);
-    value.forgetTimes();
     return;
   }
   if (times.deadline?.db !== db || times.deadline.key !== key) {

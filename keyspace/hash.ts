@@ -7,6 +7,14 @@ import { IndexedKeys } from './random-map.ts';
 /** Up to so many fields lie in one array: a lock's hash has one or two, and a Map costs three times as much to make. */
 const PAIRS_MAX = 8;
 
+/** What few hashes have: one field for both keeps the others small. */
+class Extras {
+  /** Numbers for the fields, made when one is first asked for. */
+  index: IndexedKeys | undefined = undefined;
+  /** When fields end, once one had a TTL. */
+  times: FieldTimes | undefined = undefined;
+}
+
 export class HashValue {
   readonly type = 'hash';
   /** Fields and values, alternating, while there are few. */
@@ -15,13 +23,8 @@ export class HashValue {
   #fields: Map<Bytes, Bytes> | undefined;
   #large = false;
   #bytes = 0;
-  /** Numbers for the fields, made when one is first asked for. */
-  #index: IndexedKeys | undefined;
+  #extras: Extras | undefined;
   readonly #limits: Readonly<EncodingLimits>;
-  /** When fields end; undefined while none has a TTL. */
-  times: FieldTimes | undefined;
-  /** True once a field had a TTL. */
-  #wasTimed = false;
 
   constructor(limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
     this.#limits = limits;
@@ -37,6 +40,11 @@ export class HashValue {
     return this.#bytes;
   }
 
+  /** When fields end; undefined as long as none ever had a TTL. */
+  get times(): FieldTimes | undefined {
+    return this.#extras?.times;
+  }
+
   get(field: Bytes): Bytes | undefined {
     const pairs = this.#pairs;
     if (pairs === undefined) return this.#fields!.get(field);
@@ -48,14 +56,9 @@ export class HashValue {
     return this.get(field) !== undefined;
   }
 
-  /** Sets a field, which loses its TTL; true when it is new. */
-  set(field: Bytes, value: Bytes): boolean {
-    if (this.times !== undefined) this.times.delete(field);
-    return this.update(field, value);
-  }
-
-  /** Sets a field, which keeps its TTL; true when it is new. */
-  update(field: Bytes, value: Bytes): boolean {
+  /** Sets a field, which loses its TTL unless it is to be kept; true when it is new. */
+  set(field: Bytes, value: Bytes, keepTtl = false): boolean {
+    if (FieldTimes.used && !keepTtl) this.times?.delete(field);
     const isNew = this.#store(field, value);
     if (!this.#large) {
       const limits = this.#limits;
@@ -67,13 +70,13 @@ export class HashValue {
 
   /** True when the field was there. */
   delete(field: Bytes): boolean {
-    if (this.times !== undefined) this.times.delete(field);
+    if (FieldTimes.used) this.times?.delete(field);
     const pairs = this.#pairs;
     if (pairs === undefined) {
       const value = this.#fields!.get(field);
       if (value === undefined) return false;
       this.#bytes -= field.length + value.length;
-      this.#index?.delete(field);
+      this.#extras?.index?.delete(field);
       return this.#fields!.delete(field);
     }
     for (let i = 0; i < pairs.length; i += 2) {
@@ -87,14 +90,9 @@ export class HashValue {
 
   /** Sets when a field that is there ends. */
   expireAt(field: Bytes, at: Millis): void {
-    this.#wasTimed = true;
-    this.times ??= new FieldTimes();
-    this.times.set(field, at);
-  }
-
-  /** No field has a TTL any more. */
-  forgetTimes(): void {
-    this.times = undefined;
+    this.#extras ??= new Extras();
+    this.#extras.times ??= new FieldTimes();
+    this.#extras.times.set(field, at);
   }
 
   keys(): IterableIterator<Bytes> {
@@ -115,14 +113,15 @@ export class HashValue {
    */
   at(index: number): Bytes | undefined {
     if (this.#pairs !== undefined) return this.#pairs[index * 2];
-    this.#index ??= new IndexedKeys(this.#fields!.keys());
-    return this.#index.at(index);
+    this.#extras ??= new Extras();
+    this.#extras.index ??= new IndexedKeys(this.#fields!.keys());
+    return this.#extras.index.at(index);
   }
 
   /** A hash that has outgrown a listpack stays a hash table, even when it shrinks again; one that had TTLs stays so too. */
   encoding(): 'listpack' | 'listpackex' | 'hashtable' {
     if (this.#large) return 'hashtable';
-    return this.#wasTimed ? 'listpackex' : 'listpack';
+    return this.times === undefined ? 'listpack' : 'listpackex';
   }
 
   copy(): HashValue {
@@ -131,8 +130,10 @@ export class HashValue {
     if (this.#fields !== undefined) copy.#fields = new Map(this.#fields);
     copy.#large = this.#large;
     copy.#bytes = this.#bytes;
-    copy.#wasTimed = this.#wasTimed;
-    copy.times = this.times?.copy();
+    if (this.times !== undefined) {
+      copy.#extras = new Extras();
+      copy.#extras.times = this.times.copy();
+    }
     return copy;
   }
 
@@ -147,7 +148,7 @@ export class HashValue {
         return false;
       }
       this.#bytes += field.length + value.length;
-      this.#index?.add(field);
+      this.#extras?.index?.add(field);
       return true;
     }
     for (let i = 0; i < pairs.length; i += 2) {

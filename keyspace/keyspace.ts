@@ -4,6 +4,7 @@ import { fail, WRONGTYPE } from '../protocol/errors.ts';
 import { Deadline } from './deadline.ts';
 import type { ExpiryWheel } from './expiry-wheel.ts';
 import { adoptFields, endFields, forgetFields, timeFields } from './field-expiry.ts';
+import { FieldTimes } from './field-times.ts';
 import { DEADLINE_BYTES, footprint } from './footprint.ts';
 import { KeyRoll } from './key-roll.ts';
 import { IndexedKeys } from './random-map.ts';
@@ -163,9 +164,9 @@ export class Keyspace {
   put(key: Bytes, value: Value, keepTtl = false): Entry {
     const entry = this.peek(key);
     if (entry !== undefined) {
-      forgetFields(this, entry.value);
+      if (FieldTimes.used) forgetFields(this, entry.value);
       entry.value = value;
-      timeFields(this, key, value);
+      if (FieldTimes.used) timeFields(this, key, value);
       if (!keepTtl && entry.deadline !== undefined) this.persist(entry);
       return entry;
     }
@@ -174,7 +175,7 @@ export class Keyspace {
     if (hidden !== undefined) this.#drop(key, hidden);
     const fresh = new Entry(value, ++this.#serial, this.world.now);
     this.entries.set(key, fresh);
-    timeFields(this, key, value);
+    if (FieldTimes.used) timeFields(this, key, value);
     if (this.#roll !== undefined) this.#extendRoll(this.#roll, key, fresh.serial);
     this.#lastKey = key;
     this.#last = fresh;
@@ -202,7 +203,7 @@ export class Keyspace {
   clear(): void {
     for (const entry of this.entries.values()) {
       if (entry.deadline !== undefined) this.world.wheel.disarm(entry.deadline);
-      forgetFields(this, entry.value);
+      if (FieldTimes.used) forgetFields(this, entry.value);
       this.world.footprint -= entry.footprint;
     }
     this.entries.clear();
@@ -274,7 +275,7 @@ export class Keyspace {
       const bytes = footprint(key, value);
       world.footprint += bytes - entry.footprint;
       entry.footprint = bytes;
-      timeFields(this, key, value);
+      if (FieldTimes.used) timeFields(this, key, value);
     }
   }
 
@@ -371,7 +372,7 @@ export class Keyspace {
     this.entries.delete(key);
     if (key === this.#lastKey) this.#last = undefined;
     if (entry.deadline !== undefined) this.persist(entry);
-    forgetFields(this, entry.value);
+    if (FieldTimes.used) forgetFields(this, entry.value);
   }
 }
 

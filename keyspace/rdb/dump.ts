@@ -17,7 +17,7 @@ const FOOTER = 10;
 /** The payload for a value, which RESTORE turns back into it, here or in redis-server 7.0 and later (7.4 where fields end). */
 export function dumpValue(value: Value): Bytes {
   const out = new RdbWriter();
-  if (typeof value !== 'string' && value.type === 'hash' && value.times !== undefined) {
+  if (typeof value !== 'string' && value.type === 'hash' && value.times?.size) {
     writeTimedHash(out, value);
     return closed(out, RDB_VERSION_MAX);
   }

@@ -17,7 +17,7 @@ export const FIELD_TIMES = 'lostlock-field-times';
 
 /** Writes the fact for a value some of whose fields end; nothing for any other. */
 export function writeFieldTimes(out: RdbWriter, aux: number, value: Value): void {
-  if (typeof value === 'string' || value.type !== 'hash' || value.times === undefined) return;
+  if (typeof value === 'string' || value.type !== 'hash' || !value.times?.size) return;
   const fact = new RdbWriter();
   fact.size(value.times.size);
   for (const { member, score } of value.times.entries()) {

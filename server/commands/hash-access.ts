@@ -1,5 +1,6 @@
 /** How commands reach a hash: without the fields whose end has passed. */
 import { liveFields } from '../../keyspace/field-expiry.ts';
+import { FieldTimes } from '../../keyspace/field-times.ts';
 import { HashValue } from '../../keyspace/hash.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Client } from '../client.ts';
@@ -7,13 +8,13 @@ import type { Client } from '../client.ts';
 /** The hash of a key for a command that reads fields; throws WRONGTYPE. */
 export function readHash(client: Client, name: Bytes): HashValue | undefined {
   const hash = client.db.read(name, 'hash');
-  return hash?.times === undefined ? hash : liveFields(client.db, name, hash, true);
+  return FieldTimes.used && hash?.times !== undefined ? liveFields(client.db, name, hash, true) : hash;
 }
 
 /** The hash of a key for a command that changes fields; throws WRONGTYPE. */
 export function writeHash(client: Client, name: Bytes): HashValue | undefined {
   const hash = client.db.get(name, 'hash');
-  return hash?.times === undefined ? hash : liveFields(client.db, name, hash, false);
+  return FieldTimes.used && hash?.times !== undefined ? liveFields(client.db, name, hash, false) : hash;
 }
 
 /** Makes a hash where there is no key. */

@@ -119,7 +119,7 @@ function hsetex(client: Client, argv: readonly Bytes[]): Reply {
     const end = keepTtl ? hash.times?.endOf(field) : undefined;
     if (end === undefined) hash.set(field, value);
     else {
-      hash.update(field, value);
+      hash.set(field, value, true);
       kept.push([field, end]);
     }
   }

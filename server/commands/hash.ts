@@ -32,7 +32,7 @@ function increment(client: Client, argv: Argv<4>): Reply {
   const before = hash?.get(field);
   const old = before === undefined ? 0 : (parseInteger(before) ?? fail('ERR hash value is not an integer'));
   const sum = addIntegers(old, by);
-  (hash ?? createHash(client, name)).update(field, String(sum));
+  (hash ?? createHash(client, name)).set(field, String(sum), true);
   client.db.changed(name, 'hincrby');
   return sum;
 }
@@ -45,7 +45,7 @@ function incrementFloat(client: Client, argv: Argv<4>): Reply {
   const hash = writeHash(client, name);
   const sum = addFloats(hash?.get(field) ?? '0', text, 'ERR hash value is not a float');
   const at = hash?.times?.endOf(field);
-  (hash ?? createHash(client, name)).update(field, sum);
+  (hash ?? createHash(client, name)).set(field, sum, true);
   client.db.changed(name, 'hincrbyfloat');
   if (client.server.feeding) {
     const set = ['HSET', name, field, sum];
