@@ -1,5 +1,5 @@
 /** `npm run bench:robustness`: attacks servers of ours and writes bench/robustness.md; `--only NAME` runs one section. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -34,15 +34,24 @@ the cores. The bystander asks PING and GET all the time on a process of its own:
 client felt. Memory is the server's resident size as the kernel counts it.
 `;
 
-const chapters: string[] = [head];
+const PAGE = join(import.meta.dirname, '../robustness.md');
+
+/** The chapters of the last run by their titles: `--only` replaces one of them. */
+function lastChapters(): Map<string, string> {
+  const text = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
+  const parts = text.split(/^(?=## )/m).slice(1);
+  return new Map(parts.map((part) => [/^## (.*)$/m.exec(part)?.[1] ?? '', part.trimEnd()]));
+}
+
+const chapters = lastChapters();
 for (const [name, [title, run]] of Object.entries(SECTIONS)) {
   if (values.only !== undefined && values.only !== name) continue;
   const began = performance.now();
   const rows = (await run()).map(({ what, figures }) => `| ${what} | ${figures} |`);
   const command = `\`npm run bench:robustness -- --only ${name}\``;
-  const text = [`## ${title}`, '', command, '', '| attack | outcome |', '|---|---|', ...rows, ''].join('\n');
-  console.log(text, `(${((performance.now() - began) / 1000).toFixed(1)} s)\n`);
-  chapters.push(text);
+  const text = [`## ${title}`, '', command, '', '| attack | outcome |', '|---|---|', ...rows].join('\n');
+  console.log(text, `\n(${((performance.now() - began) / 1000).toFixed(1)} s)\n`);
+  chapters.set(title, text);
 }
-if (values.only === undefined)
-  writeFileSync(join(import.meta.dirname, '../robustness.md'), chapters.join('\n'));
+const order = Object.values(SECTIONS).flatMap(([title]) => chapters.get(title) ?? []);
+writeFileSync(PAGE, `${[head.trimEnd(), ...order].join('\n\n')}\n`);
