@@ -112,6 +112,7 @@ class CountedAcquisition implements Acquisition<Held> {
   readonly channel: string;
   readonly choose: Choose;
   readonly ordered: boolean;
+  readonly handsOver: boolean;
   readonly shared: boolean;
   readonly longestSleepMs: number | undefined;
   readonly #core: Core;
@@ -130,6 +131,7 @@ class CountedAcquisition implements Acquisition<Held> {
     this.owner = wish.owner;
     this.servers = [core.server];
     this.channel = kind.channel(wish.owner);
+    this.handsOver = kind.ordered;
     this.choose = kind.choose ?? chooseFirst;
     this.shared = kind.shared ?? false;
     this.longestSleepMs = kind.longestSleepMs;
@@ -254,7 +256,7 @@ class CountedAcquisition implements Acquisition<Held> {
       ttlMs: this.#wish.leaseMs + this.#core.lockDelayMs,
       takenBy: this.#request,
       lateMs: this.#unknown ? MARKER_MS : 0,
-      requests: requests.key(this.lock),
+      requests: number > 0 ? requests.key(this.lock) : this.lock,
     };
     const ask = async (unanswered: number): Promise<number> => {
       const left = await this.#kind.give(server, { ...give, once: requests.args(number, REMEMBER_MS) });

@@ -69,6 +69,7 @@ class RedlockAcquisition implements Acquisition<Held> {
   readonly channel: string;
   readonly choose = chooseFirst;
   readonly ordered = true;
+  readonly handsOver = true;
   readonly #core: Core;
   readonly #wish: Wish;
   readonly #quorum: number;

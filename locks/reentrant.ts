@@ -1,6 +1,7 @@
 /** The re-entrant lock and the fenced lock, on the keys of Redisson's RLock and RFencedLock. */
 import type { Core } from './core.ts';
-import { type CountedKind, CountedLock, type Give } from './counted.ts';
+import { type CountedKind, CountedLock, type Give, type Take, type Taken } from './counted.ts';
+import type { Renewal } from './hold.ts';
 import { abandonedKey, prefixed } from './keys.ts';
 import { checkOptions, oneOf } from './options.ts';
 import { fencedAcquireScript } from './scripts/fenced.ts';
@@ -9,42 +10,57 @@ import type { LockServer } from './server.ts';
 
 export const lockChannelName = (name: string): string => prefixed('redisson_lock__channel', name);
 
-function reentrantKind(name: string): CountedKind {
-  return {
-    name,
-    id: 'lock',
-    ordered: true,
-    channel: () => lockChannelName(name),
-    token: (owner) => owner,
-    takeScript: ({ owner, target, ttlMs, request }) => ({
-      script: reentrantAcquireScript,
-      keys: [name, abandonedKey(name, request)],
-      args: [ttlMs, owner, target],
-    }),
-    taken: (reply) => {
-      if (reply === null) return { granted: true };
-      return Number(reply) === -2
-        ? { granted: false, gone: true }
-        : { granted: false, retryInMs: Number(reply) };
-    },
-    give: (server, give) => giveReentrant(server, name, give),
-    renewal: (owner) => ({ kind: 'hash', keys: [name], token: owner }),
-  };
-}
+/** How the re-entrant lock speaks to the server. */
+class ReentrantKind implements CountedKind {
+  readonly name: string;
+  readonly id = 'lock';
+  readonly ordered = true;
 
-async function giveReentrant(server: LockServer, name: string, give: Give): Promise<number> {
-  const reply = await server.run(
-    reentrantReleaseScript,
-    [name, lockChannelName(name), abandonedKey(name, give.takenBy), give.requests],
-    [...give.once, give.ttlMs, give.owner, give.target, server.publish, give.lateMs],
-  );
-  return Number(reply);
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  channel(): string {
+    return lockChannelName(this.name);
+  }
+
+  token(owner: string): string {
+    return owner;
+  }
+
+  takeScript({ owner, target, ttlMs, request }: Take): ReturnType<CountedKind['takeScript']> {
+    const keys = [this.name, abandonedKey(this.name, request)];
+    return { script: reentrantAcquireScript, keys, args: [ttlMs, owner, target] };
+  }
+
+  taken(reply: unknown): Taken {
+    if (reply === null) return { granted: true };
+    const left = Number(reply);
+    return left === -2 ? { granted: false, gone: true } : { granted: false, retryInMs: left };
+  }
+
+  async give(server: LockServer, give: Give): Promise<number> {
+    const { name } = this;
+    const channel = lockChannelName(name);
+    const reply = await server.run(
+      reentrantReleaseScript,
+      [name, channel, abandonedKey(name, give.takenBy), give.requests],
+      [...give.once, give.ttlMs, give.owner, give.target, server.publish, give.lateMs],
+    );
+    const left = Number(reply);
+    if (left > 1) server.wakeups.heardBy(channel, left - 1);
+    return left;
+  }
+
+  renewal(owner: string): Renewal {
+    return { kind: 'hash', keys: [this.name], token: owner };
+  }
 }
 
 /** Excludes everybody but its owner, who may enter it again. */
 export class ReentrantLock extends CountedLock {
   constructor(core: Core, name: string) {
-    super(core, reentrantKind(name));
+    super(core, new ReentrantKind(name));
   }
 }
 
@@ -57,23 +73,32 @@ export interface FencedOptions {
   fence?: 'counter' | 'clock';
 }
 
+class FencedKind extends ReentrantKind {
+  readonly #fence: string;
+
+  constructor(name: string, fence: string) {
+    super(name);
+    this.#fence = fence;
+  }
+
+  override takeScript({ owner, target, ttlMs, request }: Take): ReturnType<CountedKind['takeScript']> {
+    const { name } = this;
+    const keys = [name, abandonedKey(name, request), prefixed('redisson_lock_token', name)];
+    return { script: fencedAcquireScript, keys, args: [ttlMs, owner, target, this.#fence] };
+  }
+
+  override taken(reply: unknown): Taken {
+    const [given, left] = (reply as unknown[]).map(Number) as [number, number];
+    if (given >= 0) return { granted: true, fence: given };
+    return left === -2 ? { granted: false, gone: true } : { granted: false, retryInMs: left };
+  }
+}
+
 /** A re-entrant lock whose grants are numbered, for resources that refuse smaller numbers. */
 export class FencedLock extends CountedLock {
   constructor(core: Core, name: string, options: FencedOptions = {}) {
     checkOptions('fenced', options, { fence: oneOf('counter', 'clock') });
     const { fence = 'counter' } = options;
-    super(core, {
-      ...reentrantKind(name),
-      takeScript: ({ owner, target, ttlMs, request }) => ({
-        script: fencedAcquireScript,
-        keys: [name, abandonedKey(name, request), prefixed('redisson_lock_token', name)],
-        args: [ttlMs, owner, target, fence],
-      }),
-      taken: (reply) => {
-        const [given, left] = (reply as unknown[]).map(Number) as [number, number];
-        if (given >= 0) return { granted: true, fence: given };
-        return left === -2 ? { granted: false, gone: true } : { granted: false, retryInMs: left };
-      },
-    });
+    super(core, new FencedKind(name, fence));
   }
 }

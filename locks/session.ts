@@ -159,6 +159,7 @@ class SessionAcquisition implements Acquisition<Held> {
   readonly channel: string;
   readonly choose = chooseFirst;
   readonly ordered = true;
+  readonly handsOver = true;
   readonly #core: Core;
   readonly #session: Session;
   readonly #token: string;

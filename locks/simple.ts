@@ -44,11 +44,13 @@ export function releaseByToken(
   markerMs = 0,
   background = false,
 ): Promise<boolean> {
-  const keys = [name, simpleChannel(name), ...(markerMs > 0 ? [abandonedKey(name, token)] : [])];
+  const channel = simpleChannel(name);
+  const keys = [name, channel, ...(markerMs > 0 ? [abandonedKey(name, token)] : [])];
   return insist(
     async (unknown) => {
-      const reply = await server.run(simpleReleaseScript, keys, [token, server.publish, markerMs]);
-      return Number(reply) === 1 || (unknown > 0 && Date.now() < validUntil);
+      const reply = Number(await server.run(simpleReleaseScript, keys, [token, server.publish, markerMs]));
+      if (reply > 1) server.wakeups.heardBy(channel, reply - 1);
+      return reply >= 1 || (unknown > 0 && Date.now() < validUntil);
     },
     Math.max(validUntil, Date.now() + server.requestTimeoutMs),
     background,
@@ -62,6 +64,7 @@ class SimpleAcquisition implements Acquisition<Held> {
   readonly channel: string;
   readonly choose = chooseFirst;
   readonly ordered = true;
+  readonly handsOver = true;
   readonly #core: Core;
   readonly #server: LockServer;
   readonly #wish: Wish;

@@ -24,6 +24,8 @@ export interface Acquisition<H extends Releasable = HeldLock> {
   readonly choose: Choose;
   /** Waiters of this process stand in line for it, and only the first one looks. */
   readonly ordered: boolean;
+  /** Its release tells how many heard of it: within the process it may be handed over without starving others. */
+  readonly handsOver?: boolean;
   readonly demand?: number;
   readonly shared?: boolean;
   /** A waiter looks at least that often. */
@@ -172,7 +174,7 @@ class Wait<H extends Releasable> {
       if (channels.some(({ isReady }) => !isReady)) await this.#untilReady(channels);
       const held = await this.#lookUntilDeadline(channels[0]!);
       granted = held !== null;
-      if (this.#acquisition.ordered && held instanceof Held) {
+      if (this.#acquisition.handsOver && held instanceof Held) {
         for (const each of channels) each.holder = held.hold;
       }
       return held;
@@ -258,8 +260,8 @@ class Wait<H extends Releasable> {
       await held.release().catch(() => {});
       throw signal.reason;
     }
-    const { ordered, servers, channel } = this.#acquisition;
-    if (ordered && held instanceof Held)
+    const { handsOver, servers, channel } = this.#acquisition;
+    if (handsOver && held instanceof Held)
       held.hold.onEnd = () => servers[0]!.wakeups.peek(channel)?.handOver();
     return { held, waitedMs: Date.now() - this.#startedAt, attempts: this.#attempts };
   }

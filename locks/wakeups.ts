@@ -26,8 +26,9 @@ export const chooseFirst: Choose = (waiters) => waiters.slice(0, 1);
 /** A gate that opened lets everybody through. */
 export const chooseAll: Choose = (waiters) => waiters;
 
-/** After so many hand-overs within this process a release is told by its message only, and others have their chance. */
+/** Where other processes wait too, this one pauses after so many hand-overs, for so many milliseconds. */
 const HAND_OVERS = 10;
+const PAUSE_MS = 5;
 
 /** The waiters of this process on one channel. */
 export class Channel {
@@ -35,6 +36,9 @@ export class Channel {
   readonly waiters: Waiter[] = [];
   readonly #choose: Choose;
   #handOvers = 0;
+  #pauses = false;
+  /** How many other processes heard the last release. */
+  others = 0;
   /** Who of this process holds what is waited for; messages need wake nobody before that hold ends. */
   holder: { readonly active: boolean } | undefined;
   /** Resolves when messages arrive, or when that has taken too long: then the sleepers' net has to do. */
@@ -47,7 +51,7 @@ export class Channel {
   }
 
   message(text: string): void {
-    if (this.holder?.active) return;
+    if (this.holder?.active || this.#pauses) return;
     for (const waiter of [...this.#choose(this.waiters, text)]) wake(waiter);
   }
 
@@ -63,7 +67,17 @@ export class Channel {
   handOver(): void {
     this.holder = undefined;
     const next = this.waiters[0];
-    if (next && ++this.#handOvers % HAND_OVERS !== 0) wake(next);
+    if (!next) return;
+    if (this.others === 0 || ++this.#handOvers < HAND_OVERS) {
+      wake(next);
+      return;
+    }
+    this.#handOvers = 0;
+    this.#pauses = true;
+    setTimeout(() => {
+      this.#pauses = false;
+      this.lookAgain();
+    }, PAUSE_MS);
   }
 
   /** Takes a waiter out; a wake-up it has not used goes to the next one. */
@@ -102,6 +116,12 @@ export class Wakeups {
   /** The channel, if somebody of this process waits there. */
   peek(name: string): Channel | undefined {
     return this.#channels.get(name);
+  }
+
+  /** A release was heard by so many connections, our own among them. */
+  heardBy(name: string, receivers: number): void {
+    const channel = this.#channels.get(name);
+    if (channel) channel.others = receivers - (channel.isReady ? 1 : 0);
   }
 
   /** Joins the waiters of a channel; the first to come subscribes. */

@@ -33,7 +33,7 @@ return nil
  * KEYS  1 the lock · 2 its channel · 3 the marker for requests still under way · 4 this client's requests
  * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 owner · 6 holds that remain · 7 PUBLISH or SPUBLISH
  *       8 for how many milliseconds the marker stays, 0: no marker
- * reply 1: free now · 0: still held · -1: not the owner's
+ * reply 1 and the number of those who heard it: free now · 0: still held · -1: not the owner's
  */
 export const reentrantReleaseScript = defineScript(
   'reentrant-release',
@@ -48,7 +48,6 @@ if ARGV[6] ~= '0' then
   return remember(0)
 end
 redis.call('del', KEYS[1])
-redis.call(ARGV[7], KEYS[2], '0')
-return remember(1)
+return remember(1 + redis.call(ARGV[7], KEYS[2], '0'))
 `,
 );

@@ -24,7 +24,7 @@ return nil
 /**
  * KEYS  1 the lock · 2 its channel · 3 the marker for requests that may still be under way, where one is to be left
  * ARGV  1 token · 2 PUBLISH or SPUBLISH · 3 for how many milliseconds to leave the marker, 0 for not at all
- * reply 1: released · 0: not the token's
+ * reply 1 and the number of those who heard it: released · 0: not the token's
  */
 export const simpleReleaseScript = defineScript(
   'simple-release',
@@ -32,7 +32,6 @@ export const simpleReleaseScript = defineScript(
 if ARGV[3] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[3]) end
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('del', KEYS[1])
-redis.call(ARGV[2], KEYS[2], '0')
-return 1
+return 1 + redis.call(ARGV[2], KEYS[2], '0')
 `,
 );

@@ -23,7 +23,8 @@ export const mutants: readonly Mutant[] = [
   ]),
   ...edits('simple', 'simple-release', [
     ["if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end", ''],
-    drop("redis.call(ARGV[2], KEYS[2], '0')"),
+    ["return 1 + redis.call(ARGV[2], KEYS[2], '0')", 'return 1'],
+    ['return 1 + redis', 'return redis'],
     drop("redis.call('del', KEYS[1])"),
     ["if ARGV[3] ~= '0'", "if ARGV[3] == '0'"],
   ]),
@@ -42,8 +43,11 @@ export const mutants: readonly Mutant[] = [
     ['== 0 then return remember(-1) end', '== 0 then return -1 end'],
     ["if ARGV[6] ~= '0'", "if ARGV[6] == 'never'"],
     ['return remember(0)', 'return 0'],
-    ['return remember(1)', 'return 1'],
-    drop("redis.call(ARGV[7], KEYS[2], '0')"),
+    [
+      "return remember(1 + redis.call(ARGV[7], KEYS[2], '0'))",
+      "return 1 + redis.call(ARGV[7], KEYS[2], '0')",
+    ],
+    [" + redis.call(ARGV[7], KEYS[2], '0')", ''],
     ["pttl', KEYS[1]) < tonumber", "pttl', KEYS[1]) > tonumber"],
     ["if ARGV[8] ~= '0'", "if ARGV[8] == '0'"],
     drop("if number == '0' then return what end"),

@@ -118,7 +118,7 @@ describe.skipIf(!hasRedisServer)('lock lives under faults (needs redis-server)',
 
   /** What was out when the last worker went comes back by undoing or by expiry. */
   async function allBack(lock: string, kind: Kind, locks: Locks, history: LockEvent[]): Promise<void> {
-    const everything = await kind.make(locks, lock, 0).acquire({ waitMs: 30_000, ...{ permits: 1 } });
+    const everything = await kind.make(locks, lock, 0).acquire({ waitMs: 30_000 });
     await everything.release();
     const deadline = Date.now() + 35_000;
     const left = async (): Promise<number> =>

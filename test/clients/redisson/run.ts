@@ -129,7 +129,7 @@ class Contender {
 
 async function contend(classpath: string, url: string, kind: Kind): Promise<boolean> {
   const name = `interop:${kind}`;
-  const count = kind === 'latch' ? COUNT / 10 : COUNT / 2;
+  const count = COUNT / 2;
   const redis = new Redis(url);
   if (kind === 'semaphore' || kind === 'permits') await redis.set(name, 3);
   if (kind === 'latch') for (let i = 0; i < count; i++) await redis.set(`${name}:${i}`, 2);

@@ -1,0 +1,109 @@
+/** Many moments under one timer: each rings in its time, whatever is taken back, moved, thrown, or done to the clock. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Deadlines } from '../../locks/deadlines.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function track(deadlines: Deadlines) {
+  const rung: string[] = [];
+  const add = (name: string, inMs: number) => {
+    const deadline = { at: Date.now() + inMs, due: () => void rung.push(name) };
+    deadlines.add(deadline);
+    return deadline;
+  };
+  return { rung, add };
+}
+
+test('each rings in its time, in whatever order they were added', () => {
+  const { rung, add } = track(new Deadlines(false));
+  add('late', 300);
+  add('early', 100);
+  add('between', 200);
+  vi.advanceTimersByTime(99);
+  expect(rung).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(rung).toEqual(['early']);
+  vi.advanceTimersByTime(200);
+  expect(rung).toEqual(['early', 'between', 'late']);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('what is taken back does not ring, and taking it back again says so', () => {
+  const deadlines = new Deadlines(false);
+  const { rung, add } = track(deadlines);
+  const gone = add('gone', 100);
+  add('stays', 150);
+  expect(deadlines.remove(gone)).toBe(true);
+  expect(deadlines.remove(gone)).toBe(false);
+  vi.advanceTimersByTime(1000);
+  expect(rung).toEqual(['stays']);
+  expect(deadlines.remove(gone)).toBe(false);
+});
+
+test('what is moved rings later', () => {
+  const { rung, add } = track(new Deadlines(false));
+  const moved = add('moved', 100);
+  moved.at += 500;
+  vi.advanceTimersByTime(599);
+  expect(rung).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(rung).toEqual(['moved']);
+});
+
+test('a moment beyond the longest timer rings in its time', () => {
+  const { rung, add } = track(new Deadlines(false));
+  add('far', 2 ** 31 + 5000);
+  add('never', Number.POSITIVE_INFINITY);
+  vi.advanceTimersByTime(2 ** 31 + 4999);
+  expect(rung).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(rung).toEqual(['far']);
+});
+
+test('a clock that is set back holds nobody up', () => {
+  const { rung, add } = track(new Deadlines(false));
+  add('due', 100);
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(100);
+  expect(rung).toEqual(['due']);
+});
+
+test('one that throws does not keep the others from ringing', () => {
+  const deadlines = new Deadlines(false);
+  const { rung, add } = track(deadlines);
+  deadlines.add({
+    at: Date.now() + 100,
+    due: () => {
+      throw new Error('a listener failed');
+    },
+  });
+  add('other', 100);
+  add('later', 200);
+  expect(() => vi.advanceTimersByTime(100)).toThrow('a listener failed');
+  vi.advanceTimersByTime(200);
+  expect(rung).toEqual(['other', 'later']);
+});
+
+test('the process waits for them, or not, as long as there are any', () => {
+  vi.useRealTimers();
+  const waiting = (): number =>
+    process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const before = waiting();
+  const [kept, idle] = [new Deadlines(true), new Deadlines(false)];
+  const soon = { at: Date.now() + 100_000, due: () => {} };
+  idle.add(soon);
+  expect(waiting()).toBe(before);
+  kept.add(soon);
+  expect(waiting()).toBe(before + 1);
+  kept.remove(soon);
+  expect(waiting()).toBe(before);
+  kept.add(soon); // The timer is there still.
+  expect(waiting()).toBe(before + 1);
+  for (const each of [kept, idle]) each.clear();
+  expect(waiting()).toBe(before);
+});

@@ -1,0 +1,91 @@
+/** Within one process a release hands the lock to the next in line, without a message and without a look in vain. */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer } from '../../index.ts';
+import { createLocks, fromIoredis, type LockClient, type Locks } from '../../locks/index.ts';
+import { until } from '../support/until.ts';
+
+let server: Awaited<ReturnType<typeof startServer>>;
+const clients: Redis[] = [];
+
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(async () => {
+  for (const client of clients) client.disconnect();
+  await server.stop();
+});
+
+/** Locks over a client whose commands are counted. */
+function party(): { locks: Locks; sent: string[]; redis: Redis } {
+  const redis = new Redis({ Connector: server.connector });
+  clients.push(redis);
+  const sent: string[] = [];
+  const inner = fromIoredis(redis);
+  const client: LockClient = {
+    ...inner,
+    send: (command) => {
+      sent.push(command[0]!);
+      return inner.send(command);
+    },
+  };
+  return { locks: createLocks(client, { maxSleepMs: 600_000 }), sent, redis };
+}
+
+test.each(['simple', 'reentrant', 'fenced'] as const)(
+  'twenty waiters of one process take the %s lock with two requests each',
+  async (kind) => {
+    const { locks, sent } = party();
+    await (await locks[kind](kind).acquire()).release(); // The server knows the scripts from now on.
+    const held = await locks[kind](kind).acquire();
+    const order: number[] = [];
+    const waiting = Array.from({ length: 20 }, async (_, index) => {
+      const mine = await locks[kind](kind).acquire();
+      order.push(index);
+      await mine.release();
+    });
+    await until(async () => ((await clients[0]!.pubsub('CHANNELS', `*${kind}*`)) as string[]).length === 1);
+    sent.length = 0;
+    await held.release();
+    await Promise.all(waiting);
+    expect(order).toEqual(Array.from({ length: 20 }, (_, index) => index));
+    expect(sent.filter((command) => command === 'EVALSHA').length).toBeLessThanOrEqual(1 + 20 * 2 + 2);
+    locks.close();
+  },
+);
+
+test('another process has its chance after ten hand-overs at most', async () => {
+  const [a, b] = [party(), party()];
+  const name = 'shared';
+  let over = false;
+  let mine = 0;
+  let theirs = 0;
+  const busy = Array.from({ length: 5 }, async () => {
+    while (!over) {
+      const held = await a.locks.simple(name).acquire();
+      mine++;
+      await held.release();
+    }
+  });
+  for (let turn = 0; turn < 20; turn++) {
+    const held = await b.locks.simple(name).acquire({ waitMs: 20_000 });
+    theirs++;
+    await held.release();
+  }
+  over = true;
+  await Promise.all(busy);
+  expect(theirs).toBe(20);
+  expect(mine).toBeGreaterThan(0);
+  for (const { locks } of [a, b]) locks.close();
+});
+
+test('a hold that is lost wakes the next one too', async () => {
+  const { locks, redis } = party();
+  const held = await locks.simple('lost').acquire({ leaseMs: 60_000 });
+  const waiting = locks.simple('lost').acquire();
+  await until(async () => ((await redis.pubsub('CHANNELS', '*lost*')) as string[]).length === 1);
+  await redis.del('lost');
+  await expect(held.extend()).rejects.toThrow('does not know it');
+  await (await waiting).release();
+  locks.close();
+});
