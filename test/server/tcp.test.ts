@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { type LostlockServer, startServer } from '../../index.ts';
-import { SocketConnection } from '../../server/tcp.ts';
+import { Listener, SocketConnection } from '../../server/tcp.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { until } from '../support/until.ts';
 
@@ -55,4 +55,33 @@ test('a connection that is reset while it closes is gone at last', async () => {
   await closed;
   far.destroy();
   await new Promise((resolve) => listener.close(resolve));
+});
+
+test('who sends without end does not keep others waiting', async () => {
+  let chunks = 0;
+  let heardAfter = -1;
+  const listener = new Listener({
+    accept: (connection) => ({
+      receive(chunk) {
+        if (chunk.length === 1) {
+          heardAfter = chunks;
+          connection.close();
+          return;
+        }
+        // The other one asks while the first chunk is being worked on, which takes a while for each.
+        if (chunks++ === 0) other.write('x');
+        const end = performance.now() + 6;
+        while (performance.now() < end);
+      },
+      closed() {},
+    }),
+  });
+  const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
+  const [flood, other] = [createConnection(port, '127.0.0.1'), createConnection(port, '127.0.0.1')];
+  await Promise.all([once(flood, 'connect'), once(other, 'connect')]);
+  flood.write(Buffer.alloc(4_000_000));
+  await until(() => heardAfter >= 0, { what: 'the other one' });
+  expect(heardAfter).toBeLessThan(4);
+  for (const socket of [flood, other]) socket.destroy();
+  await listener.close();
 });
