@@ -15,6 +15,7 @@ import {
   SCRIPT,
   TRACKING,
   UNAUTHENTICATED,
+  UNREPLICATED,
 } from './client.ts';
 import {
   ALLOW_BUSY,
@@ -346,7 +347,8 @@ function countFailure(server: Server, client: Client, command: Command, error: R
 }
 
 function propagateIfDirty(server: Server, client: Client, argv: Bytes[], dirty: number): void {
-  if (server.feeding && (server.world.dirty !== dirty || server.rewritten !== undefined)) {
+  if (!server.feeding || client.has(UNREPLICATED)) return;
+  if (server.world.dirty !== dirty || server.rewritten !== undefined) {
     server.propagate(client, argv);
   }
 }

@@ -9,7 +9,7 @@ import type { ScriptHost } from '../scripting/host.ts';
 import { Random48 } from '../scripting/random48.ts';
 import { compile, Script } from '../scripting/registry.ts';
 import { readShebang } from '../scripting/shebang.ts';
-import { type Client, PRIMARY_LINK, RESTRICTED } from './client.ts';
+import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED } from './client.ts';
 import { arityFits, type Command, DENY_OOM, MAY_REPLICATE, NO_SCRIPT, STALE, WRITE } from './command.ts';
 import { call, checkWords, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS, isStale } from './execute.ts';
 import type { LogLevel, Server } from './server.ts';
@@ -22,6 +22,9 @@ export type NativeScript = (
 ) => Reply;
 
 const LEVELS: readonly LogLevel[] = ['debug', 'verbose', 'notice', 'warning'];
+
+/** REPL_REPLICA among the targets of redis.set_repl. */
+const TO_REPLICAS = 2;
 
 const refuse = (text: Bytes): ReplyError => new ReplyError(text);
 const UNKNOWN = 'ERR Unknown Redis command called from script';
@@ -176,6 +179,7 @@ export class Scripts implements ScriptHost {
     this.#client.db = client.db;
     this.#client.account = client.account;
     this.#client.protocol = 2;
+    this.#client.mark(UNREPLICATED, false);
     this.wrote = false;
     let result: Reply | Execution = null;
     try {
@@ -245,7 +249,9 @@ export class Scripts implements ScriptHost {
     this.#client.protocol = version;
   }
 
-  setReplication(_targets: number): void {}
+  setReplication(targets: number): void {
+    this.#client.mark(UNREPLICATED, (targets & TO_REPLICAS) === 0);
+  }
 
   allowed(argv: Bytes[]): boolean | undefined {
     const command = this.#server.commands.get(asciiLower(argv[0] as Bytes));

@@ -125,6 +125,19 @@ export const scriptingCommands = [
           return OK;
         },
       },
+      debug: {
+        summary: 'Sets how scripts are debugged; there is no debugger here, so that NO is all it takes.',
+        since: '3.2.0',
+        complexity: 'O(1)',
+        arity: 3,
+        flags: ['noscript'],
+        run(_client, argv) {
+          const mode = asciiUpper(argv[2]);
+          if (mode === 'NO') return OK;
+          if (mode !== 'YES' && mode !== 'SYNC') fail('ERR Use SCRIPT DEBUG YES/SYNC/NO');
+          return fail('ERR There is no Lua debugger in this server');
+        },
+      },
       kill: {
         summary: 'Ends the script that runs, unless it has written.',
         since: '2.6.0',
