@@ -11,7 +11,7 @@ import { index } from './operations.ts';
 import { errorLine, toReply } from './returning.ts';
 import { NATIVE, S, type Site, setAside, takeUp } from './state.ts';
 import { identityCount, LuaTable, setIdentityCount } from './table.ts';
-import { firstOf, type LuaError, type LuaFunction, type Result, toText } from './values.ts';
+import { firstOf, type LuaError, type LuaFunction, type LuaValue, type Result, toText } from './values.ts';
 
 /** What a metamethod may spend on telling an error's text. */
 const LAST_WORDS = 100_000;
@@ -52,8 +52,13 @@ export function failure(label: Bytes, error: LuaError): ReplyError {
 export function errorText({ value }: LuaError): Bytes {
   let text: Bytes;
   if (value instanceof LuaTable) text = textIn(value) ?? 'ERR unknown error';
-  else text = `ERR ${typeof value === 'object' ? address(value) : (toText(value) ?? `${value ?? 'nil'}`)}`;
+  else text = `ERR ${plainText(value)}`;
   return cString(text);
+}
+
+function plainText(value: LuaValue): Bytes {
+  if (typeof value === 'object' || typeof value === 'function') return address(value);
+  return toText(value) ?? `${value ?? 'nil'}`;
 }
 
 /** The `err` of an error's table, which a metatable may give it. */

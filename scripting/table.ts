@@ -28,6 +28,7 @@ const identities = new WeakMap<object, number>();
 
 /** A number for an object that has no order of its own: what a pointer is to Lua. */
 export function identityOf(value: object): number {
+  if (value instanceof LuaTable) return (value.identity ||= ++lastIdentity);
   let id = identities.get(value);
   if (id === undefined) identities.set(value, (id = ++lastIdentity));
   return id;
@@ -50,6 +51,8 @@ export class LuaTable {
   plain = true;
   meta: LuaTable | undefined = undefined;
   readonly = false;
+  /** What identityOf says of it; 0 until somebody asks. */
+  identity = 0;
   /** Grows with each rehash: cursors then look their key up again. */
   moves = 0;
   keys: LuaValue[] = DUMMY_KEYS;

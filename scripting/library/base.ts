@@ -82,13 +82,14 @@ function parseBase(text: Bytes, base: number): number | undefined {
   const [, sign, prefix, digits = ''] = match;
   if (prefix !== undefined && base !== 16) return undefined;
   let value = 0n;
+  const most = 1n << 64n;
   for (let i = 0; i < digits.length; i++) {
     const code = digits.charCodeAt(i);
     const digit = code <= 57 ? code - 48 : (code | 32) - 87;
     if (digit >= base) return undefined;
-    value = value * BigInt(base) + BigInt(digit);
+    if (value < most) value = value * BigInt(base) + BigInt(digit);
   }
-  if (value >= 1n << 64n) return approximate((1n << 64n) - 1n);
+  if (value >= most) return approximate(most - 1n);
   return approximate(sign === '-' ? BigInt.asUintN(64, -value) : value);
 }
 

@@ -4,8 +4,9 @@ import { isFrame, type NativeFunction, pays } from '../frames.ts';
 import { LuaSyntaxError } from '../lexer.ts';
 import { callBack, MAX_STRING } from '../operations.ts';
 import { inLibrary, raiseBare, S } from '../state.ts';
-import { firstOf, type LuaFunction, toText } from '../values.ts';
+import { firstOf, type LuaFunction, type LuaValue, toText } from '../values.ts';
 import { checkFunction, checkString, optionalString } from './args.ts';
+import { luaErrorOf } from './protected.ts';
 
 /** Compiles text under a chunk's name. */
 export type ChunkCompiler = (source: Bytes, chunk: Bytes) => LuaFunction;
@@ -27,27 +28,54 @@ export function loadString(compile: ChunkCompiler): LuaFunction {
   };
 }
 
-/** load(reader, name): the reader is called until it answers nil or nothing. */
+/** How many pieces are read before somebody asks whether they can still become a chunk. */
+const PATIENCE = 64;
+
+/**
+ * load(reader, name): the reader is called until it answers nil or nothing. Lua parses while it reads, and so ends with
+ * the first mistake; here the text is looked at now and then, which ends what would never end.
+ */
 export function load(compile: ChunkCompiler): NativeFunction {
   return function* (...args) {
     checkFunction(args, 0);
     const name = optionalString(args, 1, '=(load)');
     const inside = inLibrary(S.site);
+    const { nested } = S;
     let source = '';
-    for (;;) {
-      let result = callBack(args[0], [], inside);
-      if (isFrame(result)) {
-        S.nested++;
-        result = yield result;
-        S.nested--;
+    let mistake: Bytes | undefined;
+    for (let pieces = 1; ; pieces++) {
+      let piece: LuaValue;
+      try {
+        let result = callBack(args[0], [], inside);
+        if (isFrame(result)) {
+          S.nested++;
+          result = yield result;
+        }
+        piece = firstOf(result);
+      } catch (thrown) {
+        return [undefined, luaErrorOf(thrown).value];
+      } finally {
+        S.nested = nested;
       }
       if (pays()) yield undefined;
-      const piece = firstOf(result);
       if (piece === undefined || piece === '') return compiled(compile, source, name);
       const text = toText(piece);
       if (text === undefined) return [undefined, 'reader function must return a string'];
       source += text;
       if (source.length > MAX_STRING) raiseBare('not enough memory');
+      if (pieces < PATIENCE || (pieces & (pieces - 1)) !== 0) continue;
+      const before = mistake;
+      mistake = mistakeIn(compile, source, name);
+      if (mistake !== undefined && mistake === before) return [undefined, mistake];
     }
   };
+}
+
+/** The mistake in a text that no more text can mend; what is seen twice does not come from the text's end. */
+function mistakeIn(compile: ChunkCompiler, source: Bytes, name: Bytes): Bytes | undefined {
+  S.fuel -= source.length >> 4;
+  const result = compiled(compile, source, name);
+  if (!Array.isArray(result)) return undefined;
+  const text = result[1] as Bytes;
+  return text.endsWith("'<eof>'") ? undefined : text;
 }

@@ -10,6 +10,8 @@ import type { Module } from './builder.ts';
 import { decodeJson } from './cjson-decode.ts';
 
 const INT_MAX = 2147483647;
+/** Where the stack of a C function ends. */
+const MAX_LEVELS = 7998;
 
 /** What the configuration functions set; each instance of the library has its own. */
 export interface JsonSettings {
@@ -135,7 +137,8 @@ class Encoder {
 
   #table(table: LuaTable, depth: number): void {
     S.fuel--;
-    if (depth > this.#settings.encodeDepth) raise(`Cannot serialise, excessive nesting (${depth})`);
+    if (depth > this.#settings.encodeDepth || depth >= MAX_LEVELS)
+      raise(`Cannot serialise, excessive nesting (${depth})`);
     const size = this.#listSize(table);
     if (size > 0) this.#list(table, size, depth);
     else this.#object(table, depth);

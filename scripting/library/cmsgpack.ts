@@ -8,6 +8,9 @@ import type { Module } from './builder.ts';
 
 const MAX_NESTING = 16;
 const MAX_DECODE_NESTING = 1500;
+/** What fits on the stack of a C function. */
+const MAX_STACK = 8000;
+const TOO_MANY = 'stack overflow (too many return values at once; use unpack_one or unpack_limit instead.)';
 const view = new DataView(new ArrayBuffer(8));
 
 /** Big-endian bytes of what has just been put into the view. */
@@ -94,6 +97,7 @@ function packValue(value: LuaValue, level: number): Bytes {
 
 const pack: LuaFunction = (...args) => {
   if (args.length === 0) argumentError(-1, 'MessagePack pack needs input.');
+  if (args.length > MAX_STACK / 2) argumentError(-1, 'Too many arguments for MessagePack pack.');
   return args.map((value) => packValue(value, 0)).join('');
 };
 
@@ -221,7 +225,10 @@ function unpackFrom(args: readonly LuaValue[], limit: number, offset: number): L
   const all = limit === 0 && offset === 0;
   const reader = new Reader(text, offset);
   const values: LuaValue[] = [];
-  while (reader.left > 0 && (all || values.length < limit)) values.push(reader.value(0));
+  while (reader.left > 0 && (all || values.length < limit)) {
+    if (args.length + values.length >= MAX_STACK) raise(TOO_MANY);
+    values.push(reader.value(0));
+  }
   S.fuel -= text.length >> 4;
   if (all) return values;
   return [reader.left === 0 ? -1 : reader.at, ...values];

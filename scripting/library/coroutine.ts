@@ -16,6 +16,9 @@ import type { Module } from './builder.ts';
 const GENERATOR_FUNCTION: object = Object.getPrototypeOf(resume);
 const natives = new WeakSet<object>();
 
+/** How many coroutines, one resumed by the other, are too many. */
+const MAX_THREADS = 200;
+
 function checkThread(args: readonly LuaValue[]): Thread {
   const value = args[0];
   return value instanceof Thread ? value : argumentError(0, 'coroutine expected');
@@ -36,6 +39,9 @@ function* resume(...args: LuaValue[]): Frame {
       thread.status === 'dead' ? 'dead' : thread.status === 'running' ? 'running' : 'non-suspended';
     return [false, `cannot resume ${state} coroutine`];
   }
+  let level = 1;
+  for (let outer = S.thread; outer?.resumer !== undefined; outer = outer.resumer) level++;
+  if (level >= MAX_THREADS) return [false, 'C stack overflow'];
   return yield new Switch(thread, args.slice(1));
 }
 

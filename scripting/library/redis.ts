@@ -133,7 +133,7 @@ const setProtocol: LuaFunction = (...args) => {
 const setReplication: LuaFunction = (...args) => {
   if (args.length !== 1) fail('redis.set_repl() requires two arguments.');
   const targets = Math.trunc(toNumber(args[0]) ?? 0);
-  if ((targets & ~3) !== 0) {
+  if (!(targets >= 0 && targets <= 3)) {
     fail('Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.');
   }
   S.host!.setReplication(targets);

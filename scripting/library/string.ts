@@ -35,7 +35,7 @@ const byte: LuaFunction = (...args) => {
   const start = absolutePosition(optionalInteger(args, 1, 1), text.length);
   const to = Math.min(text.length, absolutePosition(optionalInteger(args, 2, start), text.length));
   const from = Math.max(1, start);
-  if (to - from + 1 + args.length > 7997) raise('string slice too long');
+  if (to - from + 1 + args.length > 8000) raise('stack overflow (string slice too long)');
   const codes: number[] = [];
   for (let i = from; i <= to; i++) codes.push(text.charCodeAt(i - 1));
   return codes;

@@ -49,7 +49,7 @@ const concat: LuaFunction = (...args) => {
     if (size > MAX_STRING) raiseBare('not enough memory');
     parts.push(text);
   }
-  S.fuel -= parts.length >> 3;
+  S.fuel -= (parts.length >> 3) + (size >>> 6);
   return parts.join(separator);
 };
 
