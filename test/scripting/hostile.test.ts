@@ -1,0 +1,102 @@
+/** Scripts that try to break the server: each ends with redis-server's answer or with an error of our own, and nothing is the worse for it. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { encodeReply } from '../../protocol/encode.ts';
+import { ReplyError } from '../../protocol/reply.ts';
+import { Execution } from '../../scripting/execution.ts';
+import { compile } from '../../scripting/registry.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
+import { request } from '../support/reply-text.ts';
+import { evaluate, FakeHost, withoutSha } from '../support/script-host.ts';
+
+/** One script a line. None of them makes redis-server end or go on for ever. */
+const scripts = readFileSync(new URL('../golden/hostile-scripts.txt', import.meta.url), 'latin1')
+  .split('\n')
+  .filter((line) => line !== '');
+
+/** Our answer as bytes; a script that is still running after so many slices has none. */
+function answer(source: string, slices = 2000): string {
+  try {
+    const result = compile(source).start(['k1'], ['a1', 'a2'], new FakeHost(), 2_000_000);
+    if (!(result instanceof Execution)) return withoutSha(encodeReply(result, 2));
+    for (let i = 0; i < slices; i++) {
+      const reply = result.step(200_000);
+      if (reply !== undefined) return withoutSha(encodeReply(reply, 2));
+    }
+    return 'runs on';
+  } catch (thrown) {
+    if (!(thrown instanceof ReplyError)) throw thrown;
+    return withoutSha(encodeReply(thrown, 2));
+  }
+}
+
+/** Long answers by their length and ends. */
+function brief(text: string): string {
+  return text.length > 400 ? `${text.length}: ${text.slice(0, 200)} … ${text.slice(-100)}` : text;
+}
+
+test.skipIf(!hasRedisServer)(
+  `${scripts.length} hostile scripts are answered as by redis-server (needs redis-server)`,
+  { timeout: 240_000 },
+  async () => {
+    await using redis = await startRedisServer();
+    const client = await RawClient.connect({ path: redis.path });
+    for (const line of scripts) {
+      await client.send(request('EVAL', line, '1', 'k1', 'a1', 'a2'));
+      const theirs = withoutSha((await client.read()).raw);
+      expect(`${line}\n${brief(answer(line))}`).toBe(`${line}\n${brief(theirs)}`);
+    }
+    client.close();
+  },
+);
+
+describe('what redis-server goes on with, or dies of, ends here with an error', () => {
+  test.each([
+    ["return #string.rep('x', 1e10)", '-ERR not enough memory script: <sha>, on @user_script:1.'],
+    ["local s = 'x' for i = 1, 40 do s = s .. s end return #s", '-ERR not enough memory'],
+    [
+      "return #(('x'):rep(1e5):gsub('x', ('y'):rep(1e4)))",
+      '-ERR not enough memory script: <sha>, on @user_script:1.',
+    ],
+    [
+      "local t = {} for i = 1, 700 do t[i] = ('x'):rep(1000000) end return #table.concat(t)",
+      '-ERR not enough memory script: <sha>, on @user_script:1.',
+    ],
+    [
+      "return string.find(('a'):rep(30), ('a?'):rep(30) .. ('a'):rep(30))",
+      '-ERR user_script:1: pattern too complex script: <sha>, on @user_script:1.',
+    ],
+    [
+      "return string.find('x', ('x-'):rep(2e5))",
+      '-ERR user_script:1: pattern too complex script: <sha>, on @user_script:1.',
+    ],
+    ['error({})', '-ERR unknown error script: <sha>, on @user_script:1.'],
+    ["error({ok = 'x'})", '-ERR unknown error script: <sha>, on @user_script:1.'],
+    [
+      "error(setmetatable({}, {__index = function() error('inner') end}))",
+      '-ERR unknown error script: <sha>, on @user_script:1.',
+    ],
+    [
+      'error(setmetatable({}, {__index = function() while true do end end}))',
+      '-ERR unknown error script: <sha>, on @user_script:1.',
+    ],
+  ])('%s', (source, expected) => {
+    expect(evaluate(source)).toBe(expected);
+  });
+});
+
+test('an error that is a function shows its address and no source', () => {
+  expect(evaluate('error(function() end)')).toMatch(/^-ERR function: 0x[0-9a-f]+ script: <sha>, on/);
+});
+
+test('a number of a hundred thousand digits is read in a moment, whatever its base', () => {
+  const digits = (count: string): string => answer(`return tostring(tonumber(('z'):rep(${count}), 36))`);
+  expect(digits('1e5')).toBe(digits('100'));
+});
+
+test('a reader whose text cannot become a chunk is not asked for ever', () => {
+  expect(answer("local f, e = load(function() return 'return 1' end) return {tostring(f), e}")).toBe(
+    "*2\r\n$3\r\nnil\r\n$41\r\n(load):1: malformed number near '1return'\r\n",
+  );
+});
