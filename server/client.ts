@@ -26,7 +26,7 @@ export const REPLICA_LINK = 64;
 /** Runs commands on behalf of a script. */
 export const SCRIPT = 128;
 /** What it writes is kept from replicas: a script said redis.set_repl. */
-export const UNREPLICATED = 4096;
+export const UNREPLICATED = 1048576;
 export const MONITOR = 512;
 /** A user whose ACL rules must be asked. */
 export const RESTRICTED = 1024;
