@@ -28,6 +28,12 @@ function bitAt(value: Bytes, offset: number): 0 | 1 {
   return ((value.charCodeAt(byte) >> (7 - (offset % 8))) & 1) as 0 | 1;
 }
 
+/** The string with a byte set, filled up with zeros as far as that. Strings never change: this copies them. */
+function withByte(value: Bytes, at: number, byte: number): Bytes {
+  const filled = value.padEnd(at + 1, '\0');
+  return filled.slice(0, at) + String.fromCharCode(byte) + filled.slice(at + 1);
+}
+
 function setbit(client: Client, name: Bytes, offsetText: Bytes, bitText: Bytes): Reply {
   const { db } = client;
   const offset = bitOffset(client, offsetText);
@@ -36,14 +42,13 @@ function setbit(client: Client, name: Bytes, offsetText: Bytes, bitText: Bytes):
   const value = db.get(name, 'string') ?? '';
   const at = Math.floor(offset / 8);
   if (at >= STRING_MAX) fail(BAD_OFFSET);
-  const bytes = value.padEnd(at + 1, '\0');
   const mask = 1 << (7 - (offset % 8));
-  const old = bytes.charCodeAt(at);
+  const old = at < value.length ? value.charCodeAt(at) : 0;
   const byte = bit === 1 ? old | mask : old & ~mask;
-  const entry = db.put(name, bytes.slice(0, at) + String.fromCharCode(byte) + bytes.slice(at + 1), true);
-  noteEncoding(entry, 'raw');
   // What is the same as before is no write.
-  if (byte !== old || at >= value.length) db.changed(name, 'setbit');
+  const same = byte === old && at < value.length;
+  noteEncoding(db.put(name, same ? value : withByte(value, at, byte), true), 'raw');
+  if (!same) db.changed(name, 'setbit');
   return (old & mask) === 0 ? 0 : 1;
 }
 
