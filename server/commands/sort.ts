@@ -15,6 +15,7 @@ import type { Reply } from '../../protocol/reply.ts';
 import { integer, Options } from '../arguments.ts';
 import { type Client, SCRIPT } from '../client.ts';
 import { defineCommands, type KeySpec, key } from '../command.ts';
+import { sortPart } from '../partial-sort.ts';
 
 interface SortOptions {
   descending: boolean;
@@ -108,17 +109,24 @@ function compareWeights(a: Bytes | undefined, b: Bytes | undefined): number {
 function sorted(client: Client, elements: readonly Bytes[], options: SortOptions): Bytes[] {
   const { by, alphabetic } = options;
   const weighted = elements.map((element): Weighted => {
-    const weight = by === undefined ? element : follow(client, by, element);
+    let weight = by === undefined ? element : follow(client, by, element);
+    // What is not stored is compared as C does it, up to a zero byte.
+    if (alphabetic && options.store === undefined && weight !== undefined) weight = cString(weight);
     return { element, weight, score: alphabetic ? 0 : scoreOf(weight) };
   });
   // Every weight has been looked up by now, as Redis does.
   if (weighted.some(({ score }) => Number.isNaN(score))) fail(NO_WEIGHT);
   const direction = options.descending ? -1 : 1;
-  weighted.sort((a, b) => {
+  const compare = (a: Weighted, b: Weighted): number => {
     if (alphabetic) return direction * compareWeights(a.weight, b.weight);
     const order = a.score < b.score ? -1 : a.score > b.score ? 1 : compareBytes(a.element, b.element);
     return direction * order;
-  });
+  };
+  const first = Math.max(0, options.offset);
+  const last = Math.min(options.count < 0 ? Infinity : first + options.count, weighted.length) - 1;
+  // What compares equal is left where Redis' own sorts leave it: where BY and LIMIT meet, it sorts a part.
+  if (by !== undefined && (first > 0 || last < weighted.length - 1)) sortPart(weighted, compare, first, last);
+  else weighted.sort(compare);
   return weighted.map(({ element }) => element);
 }
 

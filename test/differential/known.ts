@@ -183,7 +183,7 @@ export const prose: readonly string[] = [
   'SWAPDB that makes several waited-for keys ready at once: Redis: served in the order of a hash table; here: in the order of waiting (repeatable).',
   'HRANDFIELD and SRANDMEMBER with a count below -16777216: Redis: tries, and dies of it; here: `ERR value is out of range` (no reply can hold so many).',
   'KEYS, SCAN, RANDOMKEY, ZSCAN of large sorted sets, SORT BY nosort of a set: Redis: in the order of a hash table seeded at start; here: in the order of adding (scans from the newest), a seeded choice (repeatable; the promise of scans is the same).',
-  'Members of equal weight in SORT ALPHA: Redis: in whatever order its quicksort leaves them; here: as they stood (repeatable).',
+  'Members of a set of equal weight in SORT ALPHA: Redis: in the order of a hash table, as far as its sort leaves it; here: in that of adding (repeatable).',
   "ZRANGE BYLEX and its like over members of different scores, beyond a listpack's size: Redis: depends on the random levels of its skiplist; here: as on a listpack (unspecified; repeatable).",
   "Times beyond 2^53 ms (the year 287396): Redis: exact; here: rounded to a double's 53 bits (times are numbers).",
   'maxmemory: Redis: what its allocator has handed out; here: what redis-server 7.0 would need for the same data, reckoned for each key when it is written; used_memory is within a quarter of the real one, buffers of clients do not count.',
