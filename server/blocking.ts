@@ -47,8 +47,10 @@ export function isOurs(kind: Blocked['kind'] | undefined): boolean {
   return kind === 'pause' || kind === 'script';
 }
 
-/** Changes to a stream that bring nobody an entry. */
+/** Changes to a stream that bring nobody an entry, whatever its last id. */
 const SERVES_NOBODY: ReadonlySet<string> = new Set([
+  'expire',
+  'persist',
   'xdel',
   'xtrim',
   'xsetid',
