@@ -214,14 +214,14 @@ export class Scripts implements ScriptHost {
     if ((bits & NO_SCRIPT) !== 0) return refuse(FORBIDDEN);
     if ((bits & STALE) === 0 && isStale(server))
       return refuse('ERR Can not execute the command on a stale replica');
+    if (this.#caller?.has(RESTRICTED)) {
+      const denial = server.acl.refuse(this.#caller, command, argv, true);
+      if (denial !== undefined) return refuse(DENIED[denial.what]);
+    }
     if (this.#readonly && (bits & (WRITE | MAY_REPLICATE)) !== 0) return refuse(WRITES);
     if (server.state !== 0) {
       const refusal = this.#refusedByState(command);
       if (refusal !== undefined) return refusal;
-    }
-    if (this.#caller?.has(RESTRICTED)) {
-      const denial = server.acl.refuse(this.#caller, command, argv, true);
-      if (denial !== undefined) return refuse(DENIED[denial.what]);
     }
     if ((bits & WRITE) !== 0) this.wrote = true;
     return call(server, this.#client, command, argv) ?? null;

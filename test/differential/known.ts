@@ -28,12 +28,8 @@ export const added: Record<string, string> = {
 
 /** Commands that are not generated, each with the reason; they are tested by hand. */
 export const excluded: Record<string, string> = {
-  'acl|deluser': 'users outlive the dataset; test/transcripts',
   'acl|genpass': 'it answers at random; test/server/acl.test.ts',
-  'acl|list': 'users outlive the dataset; test/transcripts',
   'acl|log': 'it describes connections; test/server/acl.test.ts',
-  'acl|setuser': 'users outlive the dataset; test/transcripts',
-  'acl|users': 'users outlive the dataset; test/transcripts',
   bgsave: 'it starts another process, which ends when it likes',
   'client|info': "its fields are the server's own",
   'client|kill':

@@ -31,7 +31,12 @@ const SERVICE = new Set<Family>([
 ]);
 const DATA = families.filter((family) => !SERVICE.has(family));
 
-function mixture(random: Random, main: ReadonlySet<Family>, loud: boolean): [Family, number][] {
+function mixture(
+  random: Random,
+  main: ReadonlySet<Family>,
+  loud: boolean,
+  guarded: boolean,
+): [Family, number][] {
   return [
     ...DATA.map((family): [Family, number] => [family, main.has(family) ? 40 : 1]),
     ['generic', 12],
@@ -40,6 +45,7 @@ function mixture(random: Random, main: ReadonlySet<Family>, loud: boolean): [Fam
     ['functions', random.percent(10) ? 40 : 1],
     ['connection', 2],
     ['server', 2],
+    ['access', guarded ? 12 : 0],
     ['transactions', random.percent(50) ? 8 : 1],
   ];
 }
@@ -54,7 +60,7 @@ class Source {
     this.#random = random;
     const main = new Set([random.pick(DATA), random.pick(DATA)]);
     this.#main = [...main];
-    this.#mix = mixture(random, main, loud);
+    this.#mix = mixture(random, main, loud, random.percent(10)).filter(([, weight]) => weight > 0);
   }
 
   begin(): Request[] {

@@ -7,6 +7,7 @@ import type { Client } from '../../server/client.ts';
 import type { Command } from '../../server/command.ts';
 import { Server } from '../../server/server.ts';
 import { type RealRedis, startRedisServer } from '../support/redis-server.ts';
+import { readReply } from '../support/reply-text.ts';
 import { TestHost } from '../support/targets.ts';
 import { Lane } from './lane.ts';
 import type { Program } from './program.ts';
@@ -239,6 +240,7 @@ export class RealSide implements Side {
   async begin(program: Program): Promise<void> {
     const kills = this.#ids.map((id) => ['CLIENT', 'KILL', 'ID', id]);
     await this.#admin.ask(...kills, ...setUp(program));
+    await this.#forgetUsers();
     for (const wire of this.#clients) wire.close();
     this.#clients = program.protocols.map(() => new Wire(this.#redis.path));
     const ids = await Promise.all(
@@ -247,6 +249,15 @@ export class RealSide implements Side {
     this.#ids = ids.map(([, id = '']) => id.slice(1, -2));
     await this.fence();
     for (const lane of [...this.clients, this.events, this.stream]) lane.take();
+  }
+
+  /** Removes the users that the program before has made. */
+  async #forgetUsers(): Promise<void> {
+    const [answer = ''] = await this.#admin.ask(['ACL', 'USERS']);
+    const [, names] = readReply(answer);
+    const others = Array.isArray(names) ? names.map(([, name]) => String(name)) : [];
+    const made = others.filter((name) => name !== 'default');
+    if (made.length > 0) await this.#admin.ask(['ACL', 'DELUSER', ...made]);
   }
 
   send(client: number, argv: readonly Bytes[]): void {

@@ -86,6 +86,15 @@ export const connection: Templates = {
   select: '<db>',
 };
 
+/** Users of the names alice and bob, which every program begins without. */
+export const access: Templates = {
+  'acl|deluser': '<user>+',
+  'acl|list': '',
+  'acl|setuser': ['<user> <rule>+', '<user> on nopass <rule>+', 'alice on >pw ~* &* +@all <rule>*'],
+  'acl|users': '',
+  auth: ['alice pw', '<user> (pw|wrong)', '<user> pw'],
+};
+
 export const server: Templates = {
   'acl|cat': '[(string|scripting|dangerous|hash|<value>)]',
   'acl|dryrun': 'default <request>',
