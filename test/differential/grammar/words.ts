@@ -1,8 +1,18 @@
 /** The words that generated requests are made of: few keys, so that types collide, and values at every edge. */
 import type { Bytes } from '../../../protocol/bytes.ts';
 import type { Random } from '../random.ts';
-
-const ALL_BYTES = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).join('');
+import {
+  ALL_BYTES,
+  EDGE_FLOATS,
+  EDGE_INTEGERS,
+  FEW,
+  FLOATS,
+  INTEGERS,
+  ODD_NUMBERS,
+  ODD_VALUES,
+  SIZES,
+  VALUES,
+} from './values.ts';
 
 /** Keys by the type that mostly lives there. */
 const KEYS: Record<string, readonly Bytes[]> = {
@@ -27,104 +37,6 @@ function keyOf(random: Random, type: string): Bytes {
   if (roll < 86) return random.pick(own);
   return roll < 95 ? random.pick(ALL_KEYS) : random.pick(ODD_KEYS);
 }
-
-const INTEGERS = ['0', '1', '2', '3', '5', '10', '-1', '-2', '-7', '100', '12345'];
-const EDGE_INTEGERS = [
-  '2147483647',
-  '2147483648',
-  '-2147483648',
-  '4294967295',
-  '4294967296',
-  '9007199254740991',
-  '9007199254740992',
-  '9007199254740993',
-  '-9007199254740993',
-  '9223372036854775806',
-  '9223372036854775807',
-  '-9223372036854775807',
-  '-9223372036854775808',
-  '9223372036854775808',
-  '-9223372036854775809',
-  '18446744073709551615',
-  '99999999999999999999999',
-];
-/** What is no integer, or only to a lenient reader. */
-export const ODD_NUMBERS = [
-  '',
-  ' 1',
-  '1 ',
-  '+1',
-  '-0',
-  '01',
-  '0x10',
-  '1e3',
-  '1.0',
-  'abc',
-  '--1',
-  '-',
-  '1\0',
-  '\xb2',
-  'nan',
-];
-const FLOATS = [
-  '0',
-  '1',
-  '0.5',
-  '-1.5',
-  '3.14159',
-  '1e3',
-  '1e-7',
-  '0.1',
-  '0.2',
-  '100.25',
-  '-0',
-  '2.50',
-  '1e20',
-  '0.30000000000000004',
-];
-const EDGE_FLOATS = [
-  'inf',
-  '-inf',
-  '+inf',
-  'Infinity',
-  'nan',
-  '1e308',
-  '-1e308',
-  '1e309',
-  '5e-324',
-  '1e-400',
-  '0x1p3',
-  '17976931348623157e292',
-  '9007199254740993',
-  '123456789012345678',
-  '1.5 ',
-  ' 1.5',
-  '1.5abc',
-  '',
-  '.5',
-  '5.',
-  '+3',
-  '1e',
-];
-const VALUES = ['a', 'b', 'c', 'd', 'e', 'foo', 'bar', 'hello world', '1', '2', '3', '10', '-5', '3.5'];
-const ODD_VALUES = [
-  '',
-  ALL_BYTES,
-  '\0',
-  '\r\n',
-  '\xff\xfe',
-  '__proto__',
-  '%s%d',
-  '007',
-  '-0',
-  ' 1',
-  '1e5',
-  'inf',
-  'nan',
-];
-/** Members that meet often; the last ones come in crowds. */
-const FEW = ['a', 'b', 'c', '1', '2', 'm1', 'f1'];
-const SIZES = [43, 44, 45, 63, 64, 65, 100, 1000, 9000, 20000];
 
 function integer(random: Random): Bytes {
   const roll = random.below(100);
