@@ -171,7 +171,14 @@ export function checkWords(server: Server, command: Command, argv: readonly Byte
 function isSecurityProbe(server: Server, client: Client, name: Bytes): boolean {
   const lower = asciiLower(name);
   if (lower !== 'post' && lower !== 'host:') return false;
-  server.log('warning', 'A request that looks like HTTP was cut off: a web page may be driving this server');
+  // A page that goes on trying does not fill the log.
+  if (server.now >= server.stats.probeLoggedAt + 60_000) {
+    server.stats.probeLoggedAt = server.now;
+    server.log(
+      'warning',
+      'A request that looks like HTTP was cut off: a web page may be driving this server',
+    );
+  }
   client.abort();
   return true;
 }

@@ -15,6 +15,8 @@ export class Statistics {
   evicted = 0;
   /** Mistakes of ours that were answered as errors. */
   internalErrors = 0;
+  /** When a request that looks like HTTP was last logged. */
+  probeLoggedAt = -Infinity;
   /** Per command, by serial: calls, refusals and failures. */
   readonly calls: Uint32Array;
   readonly refused: Uint32Array;

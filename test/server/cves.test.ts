@@ -62,3 +62,15 @@ test.each(cveBytes.map(({ cve, what, bytes }): [string, string] => [`${cve}: ${w
     expect(server.stats.internalErrors).toBe(0);
   },
 );
+
+test('requests that look like HTTP are cut off, and logged once a minute', () => {
+  const host = new TestHost();
+  const log: string[] = [];
+  const server = new Server(host, { log: (_, text) => log.push(text) });
+  for (let i = 0; i < 5; i++) expect(dial(server).send('POST / HTTP/1.1\r\nHost: x\r\nPING\r\n')).toBe('');
+  expect(log).toEqual([expect.stringContaining('looks like HTTP')]);
+  host.advance(60_000);
+  dial(server).send('Host: x\r\n');
+  expect(log).toHaveLength(2);
+  expect(server.clients.size).toBe(0);
+});
