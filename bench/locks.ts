@@ -177,6 +177,11 @@ in which all take turns.
 | server | library | alone, per s | among ${AMONG}, per s | requests | wake-up, ms |
 |---|---|---|---|---|---|
 ${rows.join('\n')}
+
+Alone, redis-semaphore is ahead: it takes the lock by a plain SET and tells nobody of its release. Ours runs a script that
+refuses a request given up before it came (S23), and its release tells whoever waits elsewhere (S70); of a pair of
+requests on a unix socket that is about 3 of 27 microseconds, the rest is our bookkeeping. Among fifty of one process ours
+hand the lock over in one round trip; the others let whoever has just released it take it again at once, while 49 sleep.
 `;
   writeFileSync(join(import.meta.dirname, 'locks.md'), text);
 }
