@@ -113,6 +113,7 @@ async function serve(invocation: Invocation): Promise<void> {
     },
   });
   stopOnSignals(server);
+  server.node.onShutdown = () => stop(server);
   if (process.env.npm_command !== undefined) stopWithShell(server);
   if (invocation.exitWithParent) process.stdin.resume().once('end', () => stop(server));
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);

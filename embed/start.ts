@@ -107,6 +107,7 @@ export class LostlockServer implements AsyncDisposable {
     this.scripts = new ScriptRegistry(node);
     this.#interceptor = new Interceptor(node);
     this.#password = options.password;
+    node.onShutdown = () => void this.stop();
   }
 
   /** redis://host:port, with the password where there is one, for any client. */

@@ -131,6 +131,7 @@ export class Client implements Receiver {
   receive(chunk: Uint8Array): void {
     if (this.gone || this.closing) return;
     if (this.server.settings.timeout > 0) this.heardAt = this.server.host.clock.now();
+    this.server.stats.bytesIn += chunk.length;
     this.decoder.write(chunk);
     this.drain();
     this.server.settle();
@@ -238,6 +239,7 @@ export class Client implements Receiver {
   }
 
   #send(): void {
+    this.server.stats.bytesOut += this.#out.length;
     this.connection?.send(this.#out);
     this.#out = '';
     if (this.connection !== undefined && this.connection.pending > UNLIMITED) {

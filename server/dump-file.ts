@@ -1,14 +1,19 @@
 /** The dump file: the dataset as an RDB on the host's disk, where the user has asked for one. Nothing is read or written otherwise. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
+import type { Timer } from './host.ts';
+import { parseSavePoints } from './parameters.ts';
 import type { Server } from './server.ts';
 import { loadSnapshot, snapshot } from './snapshot.ts';
 
+/** How often is looked whether a save is due, in milliseconds. */
+const BEAT = 1000;
 const IN_PROGRESS = 'ERR Background save already in progress';
 
 export class DumpFile {
   readonly #server: Server;
   #enabled = false;
+  #timer: Timer | undefined;
   #saving = false;
   /** Of the last background save. */
   status: 'ok' | 'err' = 'ok';
@@ -24,6 +29,40 @@ export class DumpFile {
   /** When the dataset was last saved, in seconds since the epoch; at first: when the node started. */
   get savedAt(): number {
     return this.#savedAt ?? Math.floor(this.#server.startedAt / 1000);
+  }
+
+  /** There is a file to write. */
+  get enabled(): boolean {
+    return this.#enabled;
+  }
+
+  /** Follows the `save` setting: looks once a second whether a save is due. */
+  configure(): void {
+    const points = parseSavePoints(this.#server.settings.save);
+    if (!this.#enabled || points === undefined || points.length === 0) this.stop();
+    else if (this.#timer === undefined) this.#arm();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #arm(): void {
+    const { clock } = this.#server.host;
+    this.#timer = clock.at(clock.now() + BEAT, () => {
+      this.#arm();
+      this.#review();
+    });
+  }
+
+  #review(): void {
+    const server = this.#server;
+    if (this.#saving) return;
+    const seconds = Math.floor(server.host.clock.now() / 1000) - this.savedAt;
+    const points = parseSavePoints(server.settings.save) ?? [];
+    const due = points.some((point) => this.changes >= point.changes && seconds > point.seconds);
+    if (due) server.unit(() => this.saveLater());
   }
 
   /** A background save is under way. */
@@ -43,6 +82,7 @@ export class DumpFile {
     const rdb = server.host.disk.read(server.settings.dbfilename);
     if (rdb !== undefined) server.unit(() => loadSnapshot(server, rdb));
     this.#dirtyAtSave = server.world.dirty;
+    this.configure();
   }
 
   #check(): void {

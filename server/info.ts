@@ -1,5 +1,6 @@
 /** INFO: the node described in sections, each a function of its own. */
 
+import type { Keyspace } from '../keyspace/keyspace.ts';
 import { asciiLower, type Bytes, parseDouble } from '../protocol/bytes.ts';
 import { everyClient } from './client-info.ts';
 import { eachCommand } from './commands/command.ts';
@@ -18,20 +19,27 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['redis_git_dirty', 0];
     yield ['redis_mode', 'standalone'];
     yield ['lostlock_version', LOSTLOCK_VERSION];
+    yield ['redis_build_id', '0'];
+    yield ['multiplexing_api', 'node'];
     yield ['arch_bits', 64];
+    yield ['process_supervised', 'no'];
     yield ['run_id', server.runId];
     yield ['tcp_port', server.settings.port];
     yield ['server_time_usec', server.micros()];
     yield ['uptime_in_seconds', uptime];
     yield ['uptime_in_days', Math.floor(uptime / 86400)];
-    yield ['hz', 10];
-    yield ['configured_hz', 10];
+    yield ['hz', server.settings.hz];
+    yield ['configured_hz', server.settings.hz];
+    yield ['lru_clock', Math.floor(server.now / 1000) & 0xffffff];
+    yield ['config_file', ''];
+    yield ['io_threads_active', 0];
   },
   *clients(server) {
     const replicas = server.replication.online().length;
     yield ['connected_clients', everyClient(server).length - replicas];
     yield ['cluster_connections', 0];
     yield ['maxclients', server.settings.maxclients];
+    yield* clientBuffers(server);
     yield ['blocked_clients', server.blocking.total];
     yield ['tracking_clients', server.tracking.counts.clients];
     yield ['clients_in_timeout_table', 0];
@@ -46,24 +54,44 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['rdb_bgsave_in_progress', server.dumpFile.saving ? 1 : 0];
     yield ['rdb_last_save_time', server.dumpFile.savedAt];
     yield ['rdb_last_bgsave_status', server.dumpFile.status];
+    yield ['rdb_last_bgsave_time_sec', server.dumpFile.saves > 0 ? 0 : -1];
+    yield ['rdb_current_bgsave_time_sec', server.dumpFile.saving ? 0 : -1];
     yield ['rdb_saves', server.dumpFile.saves];
+    yield ['rdb_last_cow_size', 0];
     yield ['aof_enabled', server.settings.appendonly ? 1 : 0];
+    yield ['aof_rewrite_in_progress', 0];
+    yield ['aof_rewrite_scheduled', 0];
+    yield ['aof_last_rewrite_time_sec', -1];
+    yield ['aof_current_rewrite_time_sec', -1];
+    yield ['aof_last_bgrewrite_status', 'ok'];
+    yield ['aof_rewrites', 0];
+    yield ['aof_last_write_status', 'ok'];
+    yield ['module_fork_in_progress', 0];
   },
   *stats(server) {
     const { stats } = server;
     yield ['total_connections_received', stats.connections];
     yield ['total_commands_processed', stats.commands];
+    yield ['total_net_input_bytes', stats.bytesIn];
+    yield ['total_net_output_bytes', stats.bytesOut];
     yield ['rejected_connections', stats.rejected];
     yield ['sync_full', server.replication.counters.full];
     yield ['sync_partial_ok', server.replication.counters.partial];
     yield ['sync_partial_err', server.replication.counters.refused];
     yield ['expired_keys', stats.expired];
     yield ['evicted_keys', stats.evicted];
+    yield ['evicted_clients', 0];
+    yield ['total_eviction_exceeded_time', server.eviction.exceeded.total];
+    yield ['current_eviction_exceeded_time', server.eviction.exceeded.current];
     yield ['keyspace_hits', server.world.hits];
     yield ['keyspace_misses', server.world.misses];
     yield ['pubsub_channels', server.pubsub.channels.size];
     yield ['pubsub_patterns', server.pubsub.patterns.size];
     yield ['pubsubshard_channels', server.pubsub.shardChannels.size];
+    yield ['latest_fork_usec', 0];
+    yield ['total_forks', 0];
+    yield ['migrate_cached_sockets', 0];
+    yield ['slave_expires_tracked_keys', 0];
     yield ['tracking_total_keys', server.tracking.counts.keys];
     yield ['tracking_total_items', server.tracking.counts.items];
     yield ['tracking_total_prefixes', server.tracking.counts.prefixes];
@@ -122,10 +150,38 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
   *keyspace(server) {
     for (const db of server.databases) {
       if (db.size === 0) continue;
-      yield [`db${db.index}`, `keys=${db.size},expires=${db.volatile},avg_ttl=0`];
+      yield [`db${db.index}`, `keys=${db.size},expires=${db.volatile},avg_ttl=${averageTtl(server, db)}`];
     }
   },
 };
+
+/** What the connections have in their buffers, the most of any. */
+function* clientBuffers(server: Server): Iterable<Field> {
+  let [input, output] = [0, 0];
+  for (const client of server.clients.values()) {
+    input = Math.max(input, client.decoder.buffered);
+    output = Math.max(output, client.outputBytes);
+  }
+  yield ['client_recent_max_input_buffer', input];
+  yield ['client_recent_max_output_buffer', output];
+}
+
+/** So many deadlines are looked at for their average. */
+const SAMPLE = 100;
+
+/** How long the keys with a deadline have left, in milliseconds: the average of some. */
+function averageTtl(server: Server, db: Keyspace): number {
+  if (db.volatile === 0) return 0;
+  let [sum, count, seen] = [0, 0, 0];
+  for (const { deadline } of db.entries.values()) {
+    if (deadline !== undefined) {
+      sum += Math.max(0, deadline.expiresAt - server.now);
+      count++;
+    }
+    if (count >= SAMPLE || ++seen >= SAMPLE * 10) break;
+  }
+  return count === 0 ? 0 : Math.floor(sum / count);
+}
 
 const TITLES: Record<string, string> = { cpu: 'CPU' };
 /** What INFO alone leaves out. */

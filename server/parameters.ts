@@ -20,6 +20,38 @@ function parameter<T>(initial: T, read: Reader<T>, print: (value: T) => Bytes, f
   return { initial, read, print, fixed };
 }
 
+/** After so many seconds with so many changes the dataset is saved. */
+export interface SavePoint {
+  readonly seconds: number;
+  readonly changes: number;
+}
+
+/** Reads `save`: pairs of seconds and changes; undefined when they are none. */
+export function parseSavePoints(text: Bytes): SavePoint[] | undefined {
+  const numbers = text
+    .split(' ')
+    .filter((word) => word !== '')
+    .map(parseSafeInteger);
+  const points: SavePoint[] = [];
+  if (numbers.length % 2 !== 0) return undefined;
+  for (let at = 0; at < numbers.length; at += 2) {
+    const [seconds, changes] = [numbers[at], numbers[at + 1]];
+    if (seconds === undefined || changes === undefined || seconds < 1 || changes < 0) return undefined;
+    points.push({ seconds, changes });
+  }
+  return points;
+}
+
+/** When the dataset is saved. */
+export function savePoints() {
+  const read = (text: Bytes): Bytes | BadSetting => {
+    const points = parseSavePoints(text);
+    if (points === undefined) return new BadSetting('Invalid save parameters');
+    return points.map(({ seconds, changes }) => `${seconds} ${changes}`).join(' ');
+  };
+  return parameter<Bytes>('', read, (value) => value);
+}
+
 /** Percentages, written with blanks between. */
 export function percentages(initial: Bytes) {
   const read = (words: Bytes): Bytes | BadSetting => {
@@ -36,7 +68,8 @@ export function percentages(initial: Bytes) {
 
 function between(value: number, min: number, max: number): number | BadSetting {
   const fits = value >= min && value <= max;
-  return fits ? value : new BadSetting(`argument must be between ${min} and ${max} inclusive`);
+  const most = max === Number.MAX_SAFE_INTEGER ? '9223372036854775807' : max;
+  return fits ? value : new BadSetting(`argument must be between ${min} and ${most} inclusive`);
 }
 
 /** One of some words. */

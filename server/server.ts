@@ -96,6 +96,8 @@ export class Server {
   feed: (effects: readonly Effect[], atomic: boolean) => void = () => {};
   /** May answer, delay or drop a request instead of us (tests); true: it did. */
   interceptor: ((client: Client, argv: Bytes[]) => boolean) | undefined;
+  /** What SHUTDOWN does; whoever has listeners of its own closes them, too. */
+  onShutdown: () => void = () => this.stop();
   readonly log: (level: LogLevel, text: string) => void;
   readonly dumpFile = new DumpFile(this);
   readonly #dbs: Keyspace[];
@@ -165,6 +167,7 @@ export class Server {
     this.eviction.configure();
     this.observer.configure();
     this.idle.configure();
+    this.dumpFile.configure();
     this.outputLimits.configure();
     this.replication.configure();
     this.notifications.configure(settings['notify-keyspace-events']);
@@ -382,6 +385,7 @@ export class Server {
   stop(): void {
     this.idle.stop();
     this.eviction.stop();
+    this.dumpFile.stop();
     this.expiry.cancel();
     this.slowScript.stop();
     this.replication.stop();

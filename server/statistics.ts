@@ -10,6 +10,9 @@ export class Statistics {
   commands = 0;
   connections = 0;
   rejected = 0;
+  /** Bytes that came from connections and went to them. */
+  bytesIn = 0;
+  bytesOut = 0;
   queryBufferDisconnections = 0;
   expired = 0;
   evicted = 0;
@@ -66,6 +69,8 @@ export class Statistics {
       commands: 0,
       connections: 0,
       rejected: 0,
+      bytesIn: 0,
+      bytesOut: 0,
       queryBufferDisconnections: 0,
       expired: 0,
       evicted: 0,

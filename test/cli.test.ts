@@ -43,6 +43,13 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+test('SHUTDOWN ends it with status 0', async () => {
+  const { child, port } = await startCli('--port', '0');
+  const ended = once(child, 'exit');
+  await talk(port, 'SHUTDOWN NOSAVE\r\n');
+  expect(await ended).toEqual([0, null]);
+});
+
 test('it ends when the shell that npm started it through is gone', async () => {
   const command = `"${process.execPath}" --import tsx cli.ts --port 0; true`;
   const shell = spawn('sh', ['-c', command], { env: { ...process.env, npm_command: 'exec' } });

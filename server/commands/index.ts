@@ -33,6 +33,7 @@ import { objectCommand, scanCommands } from './scan.ts';
 import { scriptingCommands } from './scripting.ts';
 import { serverCommands } from './server.ts';
 import { setCommands } from './set.ts';
+import { shutdownCommands } from './shutdown.ts';
 import { sortCommands } from './sort.ts';
 import { sortedSetCommands } from './sorted-set.ts';
 import { sortedSetAlgebraCommands } from './sorted-set-algebra.ts';
@@ -61,6 +62,7 @@ export const allCommands: readonly Command[] = [
   aclCommand,
   ...monitorCommands,
   slowlogCommand,
+  ...shutdownCommands,
   latencyCommand,
   ...debugCommands,
   ...stringCommands,

@@ -161,6 +161,8 @@ loose['xinfo|consumers'] = [{ every: { fields: { idle: 'near' } } }, DELIVERED];
 export const prose: readonly string[] = [
   'Times in INFO commandstats and latencystats, LATENCY HISTOGRAM: Redis: of every call; here: of every 64th call of a command, and of all while SLOWLOG asks for less than a millisecond, LATENCY or MONITOR is on (two readings of the clock take a third of the time of a SET).',
   'SLOWLOG at its usual thresholds: Redis: to the microsecond; here: to the millisecond, and a transaction or a script as a whole.',
+  'DEBUG: Redis: refused unless enable-debug-command allows it; here: allowed unless that is no (this is a server for tests); without HTSTATS, STRUCTSIZE, SDSLEN and others about the inside. LOADAOF, without an AOF: Redis: dies; here: an error.',
+  'SHUTDOWN: Redis: waits up to shutdown-timeout for replicas that lag; here: ends at once.',
   'LATENCY DOCTOR, LATENCY GRAPH, MEMORY DOCTOR: our own words and drawing.',
   'ACL LIST and ACL GETUSER: single commands behind the categories: Redis: in the order of a hash table; here: in the order of our table (repeatable).',
   'INFO has the sections and fields that clients and tools read, with our own figures.',
