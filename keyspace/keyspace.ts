@@ -289,6 +289,8 @@ export class Keyspace {
   reformed(key: Bytes): void {
     this.world.dirty++;
     if (this.watchers.size !== 0) this.touch(key);
+    const entry = this.#look(key);
+    if (entry !== undefined) this.weigh(key, entry);
   }
 
   /** Counts what a key takes that was put without being reported (a dataset that is being loaded). */

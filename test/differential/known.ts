@@ -203,4 +203,6 @@ export const prose: readonly string[] = [
   'Lua: `string.dump`: Redis: bytecode, which Redis does not load; here: `unable to dump given function` (there is no bytecode).',
   "Distances between places: Redis: C's sine and arc sine, which miss the nearest double in one case per thousand; here: always the nearest (four decimals are the same; GEOSEARCHSTORE with STOREDIST may show the 17th digit).",
   'PFADD to a HyperLogLog whose last run is cut off: Redis: goes on with what lies behind it in memory; here: `INVALIDOBJ` (nothing can be known of it).',
+  'Fields of hashes that end (7.4): where active expiry is off, Redis removes each at its own first touch, and HLEN counts the others; here: all that are due go at the first touch of any. One HDEL tells replicas of all of them; Redis sends one for each.',
+  'INCREX (8.8): not served, as its options still differ between the documents about it.',
 ];
