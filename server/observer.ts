@@ -62,7 +62,8 @@ export class Observer {
     if (this.monitors.size > 0 && (command.bits & (SKIP_MONITOR | ADMIN)) === 0) {
       this.#show(client, command, argv);
     }
-    if (server.tracking.active && (command.bits & READ) !== 0)
+    // A script's keys are remembered where it reads them.
+    if (server.tracking.active && (command.bits & READ) !== 0 && command.group !== 'scripting')
       server.tracking.noteRead(client, command, argv);
   }
 

@@ -28,7 +28,17 @@ export interface TrackingMode {
 }
 
 /** Events that change nothing that a client could have read. */
-const NO_CHANGE: ReadonlySet<string> = new Set(['new', 'keymiss']);
+const NO_CHANGE: ReadonlySet<string> = new Set([
+  'new',
+  'keymiss',
+  // What happens to a group alone.
+  'xgroup-create',
+  'xgroup-createconsumer',
+  'xgroup-delconsumer',
+  'xgroup-destroy',
+  'xgroup-setid',
+  'xsetid',
+]);
 
 export class Tracking {
   readonly #server: Server;

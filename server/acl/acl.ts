@@ -1,5 +1,5 @@
 /** Access control: the users of a node, who a connection is, what it may do, and the log of what was refused. */
-import type { Bytes, Millis } from '../../protocol/bytes.ts';
+import { type Bytes, cString, type Millis } from '../../protocol/bytes.ts';
 import { ReplyError } from '../../protocol/reply.ts';
 import { type Client, IN_MULTI, RESTRICTED, SCRIPT, UNAUTHENTICATED } from '../client.ts';
 import { describeClient } from '../client-info.ts';
@@ -100,7 +100,7 @@ export class Acl {
         changed.apply(rule);
       } catch (error) {
         if (error instanceof BadRule)
-          throw new ReplyError(`ERR Error in ACL SETUSER modifier '${rule}': ${error.message}`);
+          throw new ReplyError(`ERR Error in ACL SETUSER modifier '${cString(rule)}': ${error.message}`);
         throw error;
       }
     }

@@ -182,7 +182,7 @@ export const prose: readonly string[] = [
   'HRANDFIELD and SRANDMEMBER with a count below -16777216: Redis: tries, and dies of it; here: `ERR value is out of range` (no reply can hold so many).',
   'KEYS, SCAN, RANDOMKEY, ZSCAN of large sorted sets, SORT BY nosort of a set: Redis: in the order of a hash table seeded at start; here: in the order of adding (scans from the newest), a seeded choice (repeatable; the promise of scans is the same).',
   'Members of a set of equal weight in SORT ALPHA: Redis: in the order of a hash table, as far as its sort leaves it; here: in that of adding (repeatable).',
-  "ZRANGE BYLEX and its like over members of different scores, beyond a listpack's size: Redis: depends on the random levels of its skiplist; here: as on a listpack (unspecified; repeatable).",
+  "ZRANGE BYLEX and its like over members of different scores, which the documentation leaves open: Redis: depends on LIMIT and, beyond a listpack's size, on the random levels of its skiplist; here: always as on a listpack without LIMIT (repeatable).",
   "Times beyond 2^53 ms (the year 287396): Redis: exact; here: rounded to a double's 53 bits (times are numbers).",
   'maxmemory: Redis: what its allocator has handed out; here: what redis-server 7.0 would need for the same data, reckoned for each key when it is written; used_memory is within a quarter of the real one, buffers of clients do not count.',
   'Which keys a policy evicts: Redis: the best of samples taken at random; here: the best of as many samples, drawn with the seed of the host (repeatable).',

@@ -11,11 +11,10 @@ function isLex(argv: readonly Bytes[]): boolean {
   return LEX.test(asciiLower(argv[0] ?? '')) || argv.some((word) => /^bylex$/i.test(word));
 }
 
-/** A big sorted set of several scores: redis-server finds members by their bytes as its random levels have it. */
+/** A sorted set of several scores: where its members lie by their bytes is left open, and up to random levels. */
 function isMixed(ours: OurSide, client: number, key: Bytes): boolean {
   const value = ours.client(client)?.db.peek(key)?.value;
   if (typeof value !== 'object' || value.type !== 'zset') return false;
-  if (value.encoding() === 'listpack') return false;
   const [first, last] = [value.rangeByRank(0, 0)[0], value.rangeByRank(value.size - 1, value.size - 1)[0]];
   return first?.score !== last?.score;
 }
