@@ -67,8 +67,14 @@ function usesFrequency(client: Client): boolean {
 
 /** Answers what `ask` says of the key's entry; nil without the key. */
 function ofEntry(client: Client, name: Bytes, ask: (entry: Entry) => Reply): Reply {
+  const { world } = client.server;
   const entry = client.db.peek(name);
-  return entry === undefined ? null : ask(entry);
+  if (entry === undefined) {
+    world.misses++;
+    return null;
+  }
+  world.hits++;
+  return ask(entry);
 }
 
 const aboutOne = {

@@ -6,6 +6,7 @@ import { RawClient } from '../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { Talk } from '../support/talk.ts';
 import { TestHost } from '../support/targets.ts';
+import { splitWords } from '../support/transcript.ts';
 import { Conversation } from '../support/transcript-own.ts';
 import { until } from '../support/until.ts';
 
@@ -124,6 +125,109 @@ test.skipIf(!hasRedisServer)(
       (name) => !known.has(name) && !/^(db\d|errorstat|master_|slave|client_)/.test(name),
     );
     expect(strange).toEqual([]);
+    theirs.close();
+    await redis.stop();
+  },
+);
+
+/** Requests in an order that makes each find something or nothing. */
+const LOOKUPS = [
+  'SET k 1',
+  'GET k',
+  'GET m',
+  'EXISTS k m',
+  'TTL k',
+  'TTL m',
+  'TYPE k',
+  'TYPE m',
+  'STRLEN k',
+  'HGET m f',
+  'HSET h f v',
+  'HGET h f',
+  'HGETALL h',
+  'DEL m',
+  'INCR k',
+  'INCR n',
+  'APPEND k x',
+  'GETSET k 1',
+  'GETDEL n',
+  'GETEX k',
+  'MGET k m',
+  'OBJECT ENCODING k',
+  'OBJECT ENCODING m',
+  'TOUCH k m',
+  'SETNX k 1',
+  'SET k 2 NX',
+  'SET k 2 GET',
+  'LPUSH l 1',
+  'LRANGE l 0 -1',
+  'LRANGE m 0 -1',
+  'LLEN l',
+  'LPOP l',
+  'LPOP m',
+  'SADD s a',
+  'SMEMBERS s',
+  'SINTER s m',
+  'SUNION s m',
+  'SISMEMBER s a',
+  'SUNIONSTORE d s m',
+  'ZADD z 1 a',
+  'ZRANGE z 0 -1',
+  'ZUNIONSTORE zd 1 z',
+  'ZSCORE m a',
+  'XADD x 1-1 f v',
+  'XRANGE x - +',
+  'XLEN m',
+  'COPY k k2',
+  'COPY m m2',
+  'RENAME k2 k3',
+  'MOVE k3 1',
+  'EXPIRE k 100',
+  'EXPIRE m 100',
+  'PERSIST k',
+  'DUMP k',
+  'DUMP m',
+  'SORT s ALPHA',
+  'BITCOUNT k',
+  'SETBIT b 1 1',
+  'GETBIT b 1',
+  'MEMORY USAGE k',
+  'MEMORY USAGE m',
+  'RANDOMKEY',
+  'KEYS *',
+  'SCAN 0',
+  'SMOVE s s9 a',
+  'GETRANGE k 0 1',
+  'SUBSTR k 0 1',
+  "EVAL \"return redis.call('get','k')\" 0",
+  'WATCH k',
+  'UNWATCH',
+  'PFADD p a',
+  'PFCOUNT p',
+  'SRANDMEMBER m',
+  'SPOP m',
+  'HINCRBY h n 1',
+  'LINSERT m BEFORE a b',
+  'ZADD z 2 b',
+  'BITOP AND bo k m',
+  'LCS k m',
+];
+
+test.skipIf(!hasRedisServer)(
+  'hits and misses are counted as redis-server counts them (needs redis-server)',
+  async () => {
+    const redis = await startRedisServer();
+    const theirs = await RawClient.connect({ path: redis.path });
+    const read = (text: string): string =>
+      (/keyspace_hits:\d+/.exec(text)?.[0] ?? '') + /keyspace_misses:\d+/.exec(text)?.[0];
+    for (const line of LOOKUPS) {
+      await theirs.ask('CONFIG', 'RESETSTAT');
+      a.ask('CONFIG RESETSTAT');
+      await theirs.ask(...splitWords(line));
+      a.ask(line);
+      const { raw } = await theirs.ask('INFO', 'stats');
+      expect(read(a.ask('INFO stats')), line).toBe(read(raw));
+    }
     theirs.close();
     await redis.stop();
   },
