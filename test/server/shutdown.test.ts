@@ -223,7 +223,7 @@ test.skipIf(!hasRedisServer)(
     for (const line of LOOKUPS) {
       await theirs.ask('CONFIG', 'RESETSTAT');
       a.ask('CONFIG RESETSTAT');
-      await theirs.ask(...splitWords(line));
+      await theirs.ask(...(splitWords(line) as [string, ...string[]]));
       a.ask(line);
       const { raw } = await theirs.ask('INFO', 'stats');
       expect(read(a.ask('INFO stats')), line).toBe(read(raw));
