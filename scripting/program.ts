@@ -36,11 +36,11 @@ export abstract class Program {
     const outer = setAside();
     const random = host.random.state;
     const log: Reply[] = [];
-    const beginning: Beginning = { label: this.label, keys, argv, host, random };
     try {
       const fast = this.fast();
       if (fast === undefined) {
-        const execution = new Execution(beginning, this.resumable(), log);
+        const { label } = this;
+        const execution = new Execution({ label, keys, argv, host, random }, this.resumable(), log);
         return execution.step(fuel) ?? execution;
       }
       begin(keys, argv, host);
@@ -51,7 +51,7 @@ export abstract class Program {
       try {
         return toReply(firstOf(fast()), S.protocol);
       } catch (thrown) {
-        return this.#recover(beginning, log, thrown);
+        return this.#recover({ label: this.label, keys, argv, host, random }, log, thrown);
       }
     } finally {
       takeUp(outer);

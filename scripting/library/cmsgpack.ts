@@ -217,10 +217,10 @@ class Reader {
 function unpackFrom(args: readonly LuaValue[], limit: number, offset: number): LuaValue[] {
   const text = checkString(args, 0);
   if (offset < 0 || limit < 0) {
-    raise(`Invalid request to unpack with offset of ${offset} and limit of ${text.length}.`);
+    raise(`Invalid request to unpack with offset of ${offset | 0} and limit of ${text.length}.`);
   }
   if (offset > text.length) {
-    raise(`Start offset ${offset} greater than input length ${text.length}.`);
+    raise(`Start offset ${offset | 0} greater than input length ${text.length}.`);
   }
   const all = limit === 0 && offset === 0;
   const reader = new Reader(text, offset);

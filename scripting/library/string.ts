@@ -116,7 +116,9 @@ function untilNul(text: Bytes): Bytes {
 function convert(conversion: Bytes, spec: Spec, args: readonly LuaValue[], at: number): Bytes {
   switch (conversion) {
     case 'c':
-      return untilNul(formatText(String.fromCharCode(checkInt32(args, at) & 255), spec));
+      return untilNul(
+        formatText(String.fromCharCode(checkInt32(args, at) & 255), { ...spec, precision: undefined }),
+      );
     case 'd':
     case 'i':
     case 'o':

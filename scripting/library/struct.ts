@@ -184,14 +184,14 @@ function readFloat(text: Bytes, at: number, size: number, little: boolean): numb
 }
 
 function checkRoom(size: number, at: number, text: Bytes): void {
-  if (size > text.length || at > text.length - size) argumentError(1, 'data string too short');
+  if (size > text.length || at < 0 || at > text.length - size) argumentError(1, 'data string too short');
 }
 
 const unpack: LuaFunction = (...args) => {
   const format = new Format(checkString(args, 0));
   const text = checkString(args, 1);
   let at = optionalInteger(args, 2, 1) - 1;
-  if (at < 0) argumentError(2, 'offset must be 1 or greater');
+  if (at === -1) argumentError(2, 'offset must be 1 or greater');
   const values: LuaValue[] = [];
   for (let item = format.next(); item !== undefined; item = format.next()) {
     const { option } = item;

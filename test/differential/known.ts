@@ -197,6 +197,7 @@ export const prose: readonly string[] = [
   "Lua: a script that has paused and takes more than half of the process' memory: Redis: goes on until the system ends it; here: `not enough memory` (the process it lives in is the test's own).",
   "Lua: strings of 512 MB and more, tables of more than 67 million entries: Redis: taken from memory; here: `not enough memory` (JavaScript's longest string is 512 MB).",
   'Lua: cmsgpack and cjson deeper than 1,500 tables (cjson only where its own limit of 1,000 was raised): Redis: 4,000 and 7,997; here: `stack overflow`.',
+  'Lua: `return pcall(error, message, 2)`: Redis: names the line; here: does not (it is a tail call like any other).',
   'Lua: `load` with a reader that never ends: Redis: stops at the first mistake in the text; here: some pieces later.',
   "Lua: chains of more than 1,000 operators or 200 suffixes (`a.b.c…`) in one expression: Redis: compiled; here: `chunk has too many syntax levels` (JavaScript's parser recurses).",
   'SCRIPT DEBUG YES and SYNC: Redis: the next script runs in a debugger; here: an error (there is no debugger).',

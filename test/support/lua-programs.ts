@@ -1,5 +1,6 @@
 /** Random Lua programs from a seed: most of the language and of the libraries, every loop bounded, every value shown. */
 
+import { edgeCalls } from './lua-edges.ts';
 import { FORMATS, JSON_TEXTS, NUMBERS, PATTERNS, REPLACEMENTS, STRINGS, STRUCTS } from './lua-ingredients.ts';
 
 /** The names of a program's variables; all of them always exist. */
@@ -62,12 +63,14 @@ type Rule = (depth: number) => string;
 /** Writes programs. */
 export class Generator {
   readonly #dice: Dice;
+  readonly #edges: readonly Rule[];
   readonly #calls: readonly Rule[];
   readonly #statements: readonly Rule[];
   #loops = 0;
 
   constructor(seed: number) {
     this.#dice = new Dice(seed);
+    this.#edges = edgeCalls(this.#dice);
     this.#calls = this.#libraryCalls();
     this.#statements = this.#statementRules();
   }
@@ -104,7 +107,7 @@ export class Generator {
       case 9:
         return this.#table(depth + 1);
       default:
-        return this.#dice.pick(this.#calls)(depth + 1);
+        return this.#dice.pick(this.#dice.roll(3) === 0 ? this.#edges : this.#calls)(depth + 1);
     }
   }
 
@@ -201,7 +204,7 @@ export class Generator {
       (k) => `next(${d.pick(['c', '{}', x(k)])})`,
       (k) => `d(${x(k)}, ${x(k)})`,
       (k) =>
-        `pcall(${d.pick(['d', 'error', 'string.rep', 'function(...) return ... end'])}, ${s(k)}, ${small()})`,
+        `pcall(${d.pick(['d', 'tostring', 'string.rep', 'function(...) return ... end'])}, ${s(k)}, ${small()})`,
       (k) =>
         `(function(...) return ${d.pick(['...', 'select("#", ...)', '(...)', '{...}'])} end)(${x(k)}, ${x(k)})`,
       (k) => `loadstring(${d.pick(["'return 1 + 1'", "'return +'", "'local x = ... return x'", s(k)])})`,
@@ -245,7 +248,7 @@ export class Generator {
       (k) => `try(table.insert, c, ${d.pick(['', '1, ', '2, ', '9, '])}${x(k)});`,
       () => `try(table.remove, c${d.pick(['', ', 1', ', 2', ', 9'])});`,
       () =>
-        `try(table.sort, c${d.pick(['', ', function(x, y) return tostring(x) < tostring(y) end', ', function() return true end'])});`,
+        `try(table.sort, c${d.pick(['', ', function(x, y) return type(x) < type(y) end', ', function() return true end'])});`,
       (k) =>
         `for w${d.pick(['', ', v'])} in string.gmatch(${this.#string(k)}, ${d.pick(PATTERNS.slice(0, 12))}) do out[#out + 1] = show(w) end;`,
       () => `try(table.foreach, c, function(k, v) ${d.pick(['out[#out + 1] = show(k)', 'return v'])} end);`,
