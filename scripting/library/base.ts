@@ -73,14 +73,14 @@ const toNumberValue: LuaFunction = (...args) => {
   return parseBase(text, base);
 };
 
+const DIGITS = /^[ \t\n\v\f\r]*([+-]?)([0-9a-zA-Z]+)[ \t\n\v\f\r]*(?:\0|$)/;
+const HEXADECIMAL = /^[ \t\n\v\f\r]*([+-]?)(?:0[xX](?=[0-9a-fA-F]))?([0-9a-zA-Z]+)[ \t\n\v\f\r]*(?:\0|$)/;
+
 /** C's strtoul: an optional sign (which wraps around), for base 16 an optional 0x, and nothing after it but blanks. */
 function parseBase(text: Bytes, base: number): number | undefined {
-  const match = /^[ \t\n\v\f\r]*([+-]?)(0[xX](?=[0-9a-fA-F]))?([0-9a-zA-Z]+)[ \t\n\v\f\r]*(?:\0|$)/.exec(
-    text,
-  );
+  const match = (base === 16 ? HEXADECIMAL : DIGITS).exec(text);
   if (match === null) return undefined;
-  const [, sign, prefix, digits = ''] = match;
-  if (prefix !== undefined && base !== 16) return undefined;
+  const [, sign, digits = ''] = match;
   let value = 0n;
   const most = 1n << 64n;
   for (let i = 0; i < digits.length; i++) {

@@ -20,7 +20,7 @@ function bitsOf(args: readonly LuaValue[], at: number): number {
 function folded(combine: (a: number, b: number) => number): LuaFunction {
   return (...args) => {
     let result = bitsOf(args, 0);
-    for (let i = 1; i < args.length; i++) result = combine(result, bitsOf(args, i));
+    for (let i = args.length - 1; i > 0; i--) result = combine(result, bitsOf(args, i));
     return result;
   };
 }
