@@ -11,7 +11,11 @@ import { RealSide } from './sides.ts';
 import { test as run } from './tester.ts';
 
 /** Mutants that show soon. */
-const SAMPLE = ['a reply that is one too much', 'a write that does not happen', 'a score that is rounded'];
+const SAMPLE = [
+  'a reply that is one too much',
+  'a write that does not happen',
+  'an acknowledgement that is forgotten',
+];
 
 describe.skipIf(!hasRedisServer)('generated programs (needs redis-server)', () => {
   let real: RealSide;

@@ -13,6 +13,7 @@ import type { RawReply } from '../support/reply-text.ts';
  * - `payload`: of DUMP, the same value in the same form and, unless redis-server has compressed it, of the same length
  *   (the nodes of lists and streams are those of their history, so only what they hold counts);
  * - `info`: of COMMAND, every list in any order, notes left out;
+ * - `words`: texts whose words come in any order;
  * - `hello`: HELLO's map but for the connection's number;
  * - elements each with their own rule (what EXEC and scripts gather), all with one, or by the field's name before them.
  */
@@ -27,6 +28,7 @@ export type Rule =
   | 'shape'
   | 'payload'
   | 'info'
+  | 'words'
   | 'hello'
   | { readonly each: readonly Rule[] }
   | { readonly every: Rule }
@@ -111,6 +113,12 @@ function plain(reply: RawReply): unknown {
   return kept.map((item) => JSON.stringify(plain(item))).sort();
 }
 
+/** Every text with its words in one order. */
+function sortedWords([marker, value]: RawReply): unknown {
+  if (Array.isArray(value)) return (value as readonly RawReply[]).map(sortedWords);
+  return [marker, typeof value === 'string' ? value.split(' ').sort() : value];
+}
+
 /** The rule for one element. */
 function ruleAt(rule: Exclude<Rule, string>, list: readonly RawReply[], at: number): Rule {
   if ('every' in rule) return rule.every;
@@ -136,6 +144,8 @@ export function same(rule: Rule, mine: RawReply, theirs: RawReply): boolean {
       return typeof mine[1] === 'string' && typeof theirs[1] === 'string' && samePayload(mine[1], theirs[1]);
     case 'info':
       return JSON.stringify(plain(mine)) === JSON.stringify(plain(theirs));
+    case 'words':
+      return JSON.stringify(sortedWords(mine)) === JSON.stringify(sortedWords(theirs));
     case 'scan':
       return behindCursor(mine, theirs, 1);
     case 'scanPairs':
