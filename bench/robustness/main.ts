@@ -1,6 +1,6 @@
 /** `npm run bench:robustness`: attacks servers of ours and writes bench/robustness.md; `--only NAME` runs one section. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Finding } from './attack.ts';
@@ -32,6 +32,7 @@ Written by \`npm run bench:robustness\` on Node ${process.version}, ${cpus().len
 Each attack meets a fresh server of its own, started by \`lostlock\` on the command line; attackers, server and bystander share
 the cores. The bystander asks PING and GET all the time on a process of its own: its longest wait is what an innocent
 client felt. Memory is the server's resident size as the kernel counts it.
+Other work kept ${(loadavg()[0] ?? 0).toFixed(1)} threads busy when this was begun: above 0.5 the waits are those of a crowded machine.
 `;
 
 const PAGE = join(import.meta.dirname, '../robustness.md');
