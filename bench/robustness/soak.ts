@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { createLocks } from '../../locks/index.ts';
+import { readPage, writePage } from './page.ts';
 import { Target } from './target.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
@@ -101,9 +102,19 @@ const late = median(samples.slice(-quarter));
 const well =
   (await target.ask('PING')).startsWith('+PONG') &&
   !target.errors.some((line) => /Internal error/.test(line));
-console.log(
-  `${done.toLocaleString('en')} rounds in ${minutes} min; resident memory: ${Math.round(early)} MB in the second quarter, ${Math.round(late)} MB in the last`,
-);
+const outcome = `${done.toLocaleString('en')} rounds in ${minutes} min; resident memory: ${Math.round(early)} MB in the second quarter, ${Math.round(late)} MB in the last`;
+console.log(outcome);
+const chapter = [
+  '## Soak',
+  '',
+  `\`npm run soak -- --minutes ${minutes}\``,
+  '',
+  'Writes, expiries, transactions, lists, sorted sets, streams, scripts, errors, subscriptions, blocking, WAIT on a replica, locks,',
+  'and new connections all the time, on a server whose heap may take 128 MB:',
+  '',
+  `${outcome}.`,
+];
+writePage(readPage().set('Soak', chapter.join('\n')));
 await target.stop();
 if (!well) throw new Error(`the server is not well: ${target.errors[0] ?? 'it does not answer'}`);
 if (late - early > GROWTH)

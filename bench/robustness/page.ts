@@ -1,0 +1,27 @@
+/** bench/robustness.md: its chapters by their titles, so that one of them can be written anew. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+
+const head = `# Robustness
+
+Written by \`npm run bench:robustness\` on Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model ?? '?'}).
+Each attack meets a fresh server of its own, started by \`lostlock\` on the command line; attackers, server and bystander share
+the cores. The bystander asks PING and GET all the time in a process of its own: its longest wait is what an innocent
+client felt. Memory is the server's resident size as the kernel counts it.
+The load average beside each command says how busy the machine was already: above 0.5 the waits are those of a crowded machine.
+`;
+
+const PAGE = join(import.meta.dirname, '../robustness.md');
+
+/** The chapters of the last run by their titles, in order. */
+export function readPage(): Map<string, string> {
+  const text = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
+  const parts = text.split(/^(?=## )/m).slice(1);
+  return new Map(parts.map((part) => [/^## (.*)$/m.exec(part)?.[1] ?? '', part.trimEnd()]));
+}
+
+/** Writes the page; a chapter that was there keeps its place, a new one comes last. */
+export function writePage(chapters: ReadonlyMap<string, string>): void {
+  writeFileSync(PAGE, `${[head.trimEnd(), ...chapters.values()].join('\n\n')}\n`);
+}
