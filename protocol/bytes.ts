@@ -141,7 +141,7 @@ const HEX_FLOAT = /^[+-]?0[xX](?:([0-9a-fA-F]+)(?:\.([0-9a-fA-F]*))?|\.([0-9a-fA
 export function parseDouble(text: Bytes): number | undefined {
   const value = parseAnyDouble(text);
   if (value === undefined) return undefined;
-  if (value === 0) return /^[+-]?(0[xX][0.]*|[0.]*)([eEpP]|$)/.test(text) ? value : undefined;
+  if (value === 0) return /^[+-]?(0[xX][0.]*([pP]|$)|[0.]*([eE]|$))/.test(text) ? value : undefined;
   return Number.isFinite(value) || INFINITE.test(text) ? value : undefined;
 }
 

@@ -90,7 +90,15 @@ export function deadline(option: ExpiryOption, text: Bytes, now: Millis, command
   const exact = BigInt(amount);
   if (exact <= 0n || exact > INT64_MAX / BigInt(unit)) throw invalidExpiry(command);
   if (exact * BigInt(unit) > INT64_MAX - BigInt(base)) throw invalidExpiry(command);
-  return approximate(exact * BigInt(unit) + BigInt(base));
+  return instantOf(exact * BigInt(unit) + BigInt(base));
+}
+
+/** The last double that is still a 64-bit number. */
+const LAST_INSTANT = 2 ** 63 - 1024;
+
+/** An exact time in milliseconds as a number: the nearest one that 64 bits hold, and Redis takes. */
+export function instantOf(exact: bigint): Millis {
+  return Math.min(approximate(exact), LAST_INSTANT);
 }
 
 /** Walks over optional words: `while (options.more()) switch (options.next()) …`. */

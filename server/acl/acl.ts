@@ -104,9 +104,13 @@ export class Acl {
         throw error;
       }
     }
-    if (known === undefined) this.users.set(name, changed);
-    else known.take(changed);
-    this.#review(known ?? changed);
+    if (known === undefined) {
+      this.users.set(name, changed);
+      return;
+    }
+    const hadChannels = hasChannels(known);
+    known.take(changed);
+    this.#review(known, hadChannels);
   }
 
   /** Removes a user and cuts off its connections; false when there is none. */
@@ -169,12 +173,12 @@ export class Acl {
   }
 
   /** A user's rules have changed: its connections are checked accordingly, and lose channels that are no longer theirs. */
-  #review(user: User): void {
+  #review(user: User, hadChannels = false): void {
     for (const client of [...this.#server.clients.values()]) {
       if (client.account !== user) continue;
       this.#become(client, user);
       if (user === this.default && this.open) client.mark(UNAUTHENTICATED, false);
-      if (!mayKeepChannels(client, user)) this.#cutOff(client);
+      if (hadChannels && !mayKeepChannels(client, user)) this.#cutOff(client);
     }
   }
 
@@ -187,6 +191,13 @@ export class Acl {
 }
 
 const AUTH_OBJECT = 'AUTH';
+
+/** A user without any channel has none to lose: Redis cuts off none of its connections then, whatever they listen to. */
+function hasChannels(user: User): boolean {
+  return [user.root, ...user.selectors].some(
+    ({ allChannels, channels }) => allChannels || channels.length > 0,
+  );
+}
 
 /** True when some selector of the user allows each of the client's subscriptions. */
 function mayKeepChannels(client: Client, user: User): boolean {

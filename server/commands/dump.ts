@@ -2,10 +2,10 @@
 import { dumpValue, restoreValue } from '../../keyspace/rdb/dump.ts';
 import { RdbError } from '../../keyspace/rdb/errors.ts';
 import type { Value } from '../../keyspace/value.ts';
-import { approximate, type Bytes, type Millis } from '../../protocol/bytes.ts';
+import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { OK, type Reply } from '../../protocol/reply.ts';
-import { int64, integer, Options } from '../arguments.ts';
+import { instantOf, int64, integer, Options } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
 
@@ -62,7 +62,7 @@ function decode(client: Client, payload: Bytes): Value {
 
 /** A time to live added to the present as 64 bits do it: what is too much lies in the past. */
 function instant(ttl: number | bigint, base: Millis): Millis {
-  return approximate(BigInt.asIntN(64, BigInt(ttl) + BigInt(base)));
+  return instantOf(BigInt.asIntN(64, BigInt(ttl) + BigInt(base)));
 }
 
 function restore(client: Client, argv: readonly Bytes[]): Reply {

@@ -1,8 +1,8 @@
 /** Commands on the time to live of keys (https://redis.io/docs/latest/commands/?group=generic). */
-import { approximate, type Bytes, cString, type Millis } from '../../protocol/bytes.ts';
+import { type Bytes, cString, type Millis } from '../../protocol/bytes.ts';
 import { fail, invalidExpiry } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import { int64, Options } from '../arguments.ts';
+import { instantOf, int64, Options } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
 import { isOver, removeAtOnce } from './string.ts';
@@ -50,7 +50,7 @@ function instant(text: Bytes, unit: number, base: Millis, command: Bytes): Milli
   if (amount > INT64_MAX / factor || amount < INT64_MIN / factor) throw invalidExpiry(command);
   const at = amount * factor + BigInt(base);
   if (at > INT64_MAX) throw invalidExpiry(command);
-  return approximate(at);
+  return instantOf(at);
 }
 
 /** Whether the conditions let a deadline take the place of the present one. */

@@ -142,6 +142,8 @@ describe('doubles', () => {
       '--1',
       '0b1',
       '0o7',
+      '1e-400',
+      '0xe.Fp-1099',
     ].map((text): [string, undefined] => [text, undefined]),
   ])('%j', (text, value) => {
     expect(parseDouble(text)).toBe(value);

@@ -49,6 +49,19 @@ test('ACL LOG gathers the same refusals of a minute, the newest first, with what
   expect(a.ask('ACL LOG')).toBe('[]');
 });
 
+test('who listened before it became a user without any channel stays when that user changes', () => {
+  a.ask('ACL SETUSER u on nopass +@all resetchannels');
+  const listener = new Conversation(server);
+  listener.ask('HELLO 3');
+  listener.ask('SUBSCRIBE news');
+  listener.ask('AUTH u x');
+  a.ask('ACL SETUSER u on');
+  a.ask('ACL SETUSER u &sports');
+  expect(server.clients.size).toBe(2);
+  a.ask('ACL SETUSER u on');
+  expect(server.clients.size).toBe(1);
+});
+
 test('who listens to channels that are no longer allowed is cut off, and so is who is deleted', () => {
   a.ask('ACL SETUSER u on nopass +@all allchannels');
   const [listener, other] = [new Conversation(server), new Conversation(server)];

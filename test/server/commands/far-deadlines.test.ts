@@ -1,0 +1,24 @@
+/** Deadlines at the end of 64 bits: rounded to a double's 53 bits, they must not leave the range that replicas and files hold. */
+import { expect, test } from 'vitest';
+import { Server } from '../../../server/server.ts';
+import { Talk } from '../../support/talk.ts';
+import { TestHost } from '../../support/targets.ts';
+
+const LAST = 2n ** 63n - 1n;
+
+test.each([
+  ['PEXPIREAT k 9223372036854775807'],
+  ['SET k v PXAT 9223372036854775807'],
+  ['GETEX k PXAT 9223372036854775807'],
+])('%s gives a time that a replica takes and a dump holds', async (command) => {
+  const server = new Server(new TestHost());
+  const talk = new Talk(server);
+  await talk.ask('SET k v');
+  await talk.ask(command);
+  const before = await talk.ask('PEXPIRETIME k');
+  expect(BigInt(before.slice(1).trim())).toBeGreaterThan(LAST - 2048n);
+  expect(BigInt(before.slice(1).trim())).toBeLessThanOrEqual(LAST);
+  expect(await talk.ask('DEBUG RELOAD')).toBe('+OK\r\n');
+  expect(await talk.ask('GET k')).toBe('$1\r\nv\r\n');
+  server.stop();
+});
