@@ -17,12 +17,26 @@ interface ListeningHandle {
   onconnection?: (status: number, handle?: object) => void;
 }
 
+/**
+ * Connections with output that waits until every socket that was ready has been read, as in redis-server: whoever reads
+ * the replies is woken once for many of them.
+ */
+let unsent: SocketConnection[] = [];
+
+function sendAll(): void {
+  const all = unsent;
+  unsent = [];
+  for (const connection of all) connection.flush();
+}
+
 /** A Node socket as a Connection. */
 export class SocketConnection implements Connection {
   readonly remote: string;
   readonly local: string;
   readonly #socket: Socket;
   readonly #isTcp: boolean;
+  /** Output that waits for the end of this turn of the event loop. */
+  #out: Bytes = '';
 
   constructor(socket: Socket, path?: string) {
     this.#socket = socket;
@@ -32,7 +46,7 @@ export class SocketConnection implements Connection {
   }
 
   get pending(): number {
-    return this.#socket.writableLength;
+    return this.#out.length + this.#socket.writableLength;
   }
 
   /** Directs what arrives to the receiver; `reads` where the socket hands chunks over by itself. */
@@ -42,20 +56,32 @@ export class SocketConnection implements Connection {
     else reads.receiver = receiver;
     socket.on('error', () => socket.destroy());
     socket.on('close', () => receiver.closed());
-    socket.on('end', () => socket.destroySoon());
+    socket.on('end', () => this.close());
   }
 
   send(bytes: Bytes): void {
-    if (this.#socket.destroyed) return;
+    if (this.#out !== '') this.flush();
+    this.#out = bytes;
+    if (unsent.length === 0) setImmediate(sendAll);
+    unsent.push(this);
+  }
+
+  /** Hands over what waits. */
+  flush(): void {
+    const bytes = this.#out;
+    this.#out = '';
+    if (bytes === '' || this.#socket.destroyed) return;
     if (bytes.length > LARGE) this.#socket.write(toBuffer(bytes));
     else this.#socket.write(bytes, 'latin1');
   }
 
   close(): void {
+    this.flush();
     this.#socket.destroySoon();
   }
 
   abort(): void {
+    this.flush();
     // A unix socket knows no reset; and one that is just shutting down refuses it, without ever closing then.
     if (this.#isTcp && !this.#socket.writableEnded) this.#socket.resetAndDestroy();
     else this.#socket.destroy();
@@ -158,6 +184,7 @@ export class Listener {
 
   /** Stops listening and closes every connection; resolves when no handle is left. */
   close(): Promise<void> {
+    sendAll();
     const closed = [...this.#sockets].map((socket) => {
       const gone = new Promise((resolve) => socket.once('close', resolve));
       socket.destroy();
