@@ -25,12 +25,13 @@ export interface SentinelSet {
   stop(): Promise<void>;
 }
 
-export async function startSentinelSet(): Promise<SentinelSet> {
+/** @param downAfterMs a primary that is silent so long is given up; shorter than a crowded machine's pauses, it fails over unasked */
+export async function startSentinelSet(downAfterMs: number): Promise<SentinelSet> {
   const quick = ['--repl-diskless-sync-delay', '0'];
   const first = await startRedisServer({ tcp: true, args: quick });
   const follow = ['--replicaof', '127.0.0.1', String(first.port)];
   const second = await startRedisServer({ tcp: true, args: [...quick, ...follow] });
-  const sentinel = await startSentinel(first.port);
+  const sentinel = await startSentinel(first.port, downAfterMs);
   const ask = new Redis(sentinel.port, '127.0.0.1');
   ask.on('error', () => {}); // It may be a moment before it listens.
   const servers: RealRedis[] = [first, second];
@@ -39,7 +40,10 @@ export async function startSentinelSet(): Promise<SentinelSet> {
   return set;
 }
 
-async function startSentinel(watched: number): Promise<{ port: number; stop(): Promise<void> }> {
+async function startSentinel(
+  watched: number,
+  downAfterMs: number,
+): Promise<{ port: number; stop(): Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'lostlock-sentinel-'));
   const port = await freePort();
   const settings = [
@@ -47,7 +51,7 @@ async function startSentinel(watched: number): Promise<{ port: number; stop(): P
     'bind 127.0.0.1',
     `dir ${dir}`,
     `sentinel monitor ${NAME} 127.0.0.1 ${watched} 1`,
-    `sentinel down-after-milliseconds ${NAME} 500`,
+    `sentinel down-after-milliseconds ${NAME} ${downAfterMs}`,
     `sentinel failover-timeout ${NAME} 2000`,
   ];
   const file = join(dir, 'sentinel.conf');
