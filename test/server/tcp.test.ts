@@ -57,6 +57,60 @@ test('a connection that is reset while it closes is gone at last', async () => {
   await new Promise((resolve) => listener.close(resolve));
 });
 
+/** A connection to a listener that answers every chunk and then does `next`; what its far end heard until it ended. */
+async function heardAfter(
+  next: (connection: SocketConnection, socket: Socket, listener: Listener) => void,
+): Promise<string> {
+  const net = createServer();
+  net.listen(0, '127.0.0.1');
+  await once(net, 'listening');
+  const far = createConnection((net.address() as { port: number }).port, '127.0.0.1');
+  const [socket] = (await once(net, 'connection')) as [Socket];
+  const connection = new SocketConnection(socket);
+  connection.attach({
+    receive: () => {
+      connection.send('+OK\r\n');
+      next(connection, socket, listener);
+    },
+    closed: () => {},
+  });
+  const listener = new Listener({ accept: () => undefined });
+  let heard = '';
+  far.on('data', (chunk) => (heard += chunk)).on('error', () => {});
+  far.write('PING\r\n');
+  await once(far, 'close');
+  await new Promise((resolve) => net.close(resolve));
+  return heard;
+}
+
+test('a reply waits for the end of the turn of the event loop, and counts as output until then', async () => {
+  const seen: number[] = [];
+  const heard = await heardAfter((connection, socket) => {
+    seen.push(socket.bytesWritten, connection.pending);
+    setImmediate(() => {
+      seen.push(socket.bytesWritten);
+      connection.close();
+    });
+  });
+  expect(seen).toEqual([0, 5, 5]);
+  expect(heard).toBe('+OK\r\n');
+});
+
+test.each<[what: string, next: Parameters<typeof heardAfter>[0]]>([
+  ['is closed', (connection) => connection.close()],
+  ['is reset', (connection) => connection.abort()],
+  ['is ended by its far end', (_connection, socket) => void socket.push(null)],
+  [
+    'is destroyed with the server',
+    (_connection, socket, listener) => {
+      void listener.close();
+      socket.destroy();
+    },
+  ],
+])('a connection that %s in the turn of a reply has the reply sent first', async (_what, next) => {
+  expect(await heardAfter(next)).toBe('+OK\r\n');
+});
+
 test('who sends without end does not keep others waiting', async () => {
   let chunks = 0;
   let heardAfter = -1;
