@@ -14,18 +14,30 @@ const THREADS = 4;
 const kinds = ['reentrant', 'fair', 'fenced', 'read-write', 'semaphore', 'permits', 'latch'] as const;
 type Kind = (typeof kinds)[number];
 
-/** Compiles the project; throws what Maven printed. */
-function buildProject(): string {
-  const classpath = join(here, 'target', 'classpath.txt');
-  const sources = join(here, 'target', 'classes', 'lostlock', 'Main.class');
-  const goals = ['compile', 'dependency:build-classpath', `-Dmdep.outputFile=${classpath}`];
+/** How long Maven may look for Redisson, in milliseconds: a registry out of reach answers nothing at all. */
+const RESOLVE_MS = 180_000;
+const CLASSPATH_FILE = join(here, 'target', 'classpath.txt');
+
+function maven(...goals: string[]): void {
   const local = process.env.MAVEN_REPOSITORY ? [`-Dmaven.repo.local=${process.env.MAVEN_REPOSITORY}`] : [];
   execFileSync('mvn', ['-q', '-B', ...local, ...goals], {
     cwd: here,
     stdio: ['ignore', 'inherit', 'inherit'],
+    timeout: RESOLVE_MS,
   });
+}
+
+/** Fetches Redisson and whatever Maven compiles with; throws when they cannot be had. */
+function resolveProject(): void {
+  maven('compiler:help', 'resources:help', 'dependency:build-classpath', `-Dmdep.outputFile=${CLASSPATH_FILE}`);
+}
+
+/** Compiles the project, and gives the class path to run it by; throws when our own Java does not compile. */
+function buildProject(): string {
+  maven('--offline', 'compile');
+  const sources = join(here, 'target', 'classes', 'lostlock', 'Main.class');
   if (!existsSync(sources)) throw new Error('Maven compiled nothing');
-  return `${join(here, 'target', 'classes')}:${readFileSync(classpath, 'utf8').trim()}`;
+  return `${join(here, 'target', 'classes')}:${readFileSync(CLASSPATH_FILE, 'utf8').trim()}`;
 }
 
 /** Runs the Java side; gives what it printed. */
@@ -165,18 +177,22 @@ async function against(
   return good;
 }
 
+/**
+ * `COUNT=n` sets the acquisitions of each kind, half of them by Redisson; `KINDS=fair,latch` chooses kinds; an argument is
+ * the URL of a server to use in place of redis-server and lostlock. Java or Redisson missing is said, and no failure.
+ */
 async function main(): Promise<void> {
   if (!findProgram('java') || !findProgram('mvn')) {
     console.log('skipped: java and mvn are needed to run Redisson, and at least one is not installed');
     return;
   }
-  let classpath: string;
   try {
-    classpath = buildProject();
+    resolveProject();
   } catch (error) {
     console.log(`skipped: Maven could not resolve Redisson (${(error as Error).message.split('\n')[0]})`);
     return;
   }
+  const classpath = buildProject();
   const only = kinds.filter((kind) => !process.env.KINDS || process.env.KINDS.split(',').includes(kind));
   let good = true;
   if (process.argv[2]) good = await against('the given server', process.argv[2], classpath, only);
