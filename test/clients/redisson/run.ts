@@ -29,7 +29,12 @@ function maven(...goals: string[]): void {
 
 /** Fetches Redisson and whatever Maven compiles with; throws when they cannot be had. */
 function resolveProject(): void {
-  maven('compiler:help', 'resources:help', 'dependency:build-classpath', `-Dmdep.outputFile=${CLASSPATH_FILE}`);
+  maven(
+    'compiler:help',
+    'resources:help',
+    'dependency:build-classpath',
+    `-Dmdep.outputFile=${CLASSPATH_FILE}`,
+  );
 }
 
 /** Compiles the project, and gives the class path to run it by; throws when our own Java does not compile. */
