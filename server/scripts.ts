@@ -193,6 +193,11 @@ export class Scripts implements ScriptHost {
     return undefined;
   }
 
+  /** True while a script or a function runs, or pauses. */
+  get entered(): boolean {
+    return this.#caller !== undefined;
+  }
+
   #leave(): void {
     this.#server.propagateAs();
     this.#caller = undefined;

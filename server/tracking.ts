@@ -40,6 +40,9 @@ const NO_CHANGE: ReadonlySet<string> = new Set([
   'xsetid',
 ]);
 
+/** How a list loses what a client has waited for. */
+const TAKEN: ReadonlySet<string> = new Set(['lpop', 'rpop', 'del']);
+
 export class Tracking {
   readonly #server: Server;
   readonly #modes = new Map<Client, TrackingMode>();
@@ -153,13 +156,23 @@ export class Tracking {
 
   /** A key has changed: who has read it is told, and who listens to its prefix will be. */
   changed(key: Bytes, event: string): void {
-    if (NO_CHANGE.has(event)) return;
+    if (NO_CHANGE.has(event) || this.#isServed(event)) return;
+    const { running, scripts } = this.#server;
+    // A script's writes are not those of the connection that runs it; that a key ends is nobody's.
+    const writer = scripts.entered || event === 'expired' ? undefined : running;
     for (const [prefix, { changed }] of this.#broadcasts) {
       if (!key.startsWith(prefix)) continue;
-      changed.set(key, this.#server.running);
+      changed.set(key, writer);
       this.#changedAny = true;
     }
     this.#tellReaders(key);
+  }
+
+  /** True for what a list loses to a client that has waited: 7.0 tells nobody, but when BLMPOP takes it. */
+  #isServed(event: string): boolean {
+    const { running } = this.#server;
+    const blocked = running?.blocked;
+    return blocked?.type === 'list' && TAKEN.has(event) && running?.lastCommand?.name !== 'blmpop';
   }
 
   #tellReaders(key: Bytes): void {

@@ -22,7 +22,13 @@ function slowEcho(millis: number): void {
   Object.assign(server.commands, {
     get: (name: string) =>
       name === 'echo'
-        ? { ...echo, run: (_client: unknown, argv: string[]) => (host.advance(millis), argv[1]) }
+        ? {
+            ...echo,
+            run(_client: unknown, argv: string[]) {
+              host.advance(millis);
+              return argv[1];
+            },
+          }
         : Map.prototype.get.call(server.commands, name),
   });
 }
@@ -209,6 +215,16 @@ test('keys that are evicted, expire or no longer fit into the table are invalida
   a.ask('CONFIG SET maxmemory 0 tracking-table-max-keys 1');
   await reader.ask('GET one');
   expect(await reader.ask('GET two')).toContain('$3\r\none\r\n');
+});
+
+test('NOLOOP spares a connection its own changes, but not the end of a key that its own request came upon', () => {
+  a.ask('HELLO 3');
+  a.ask('CLIENT TRACKING ON BCAST NOLOOP');
+  expect(a.ask('SET k 1 PX 100')).toBe('+OK');
+  // Time passes without a chance to expire the key by itself.
+  server.expiry.cancel();
+  host.advance(200);
+  expect(a.ask('GET k')).toBe('nil >["invalidate" ["k"]]');
 });
 
 test('a connection that touches nothing leaves no trace on the keys it reads', () => {
