@@ -10,9 +10,11 @@ export type {
 export type { NativeReply, NativeScript, ScriptRegistry } from './embed/native-scripts.ts';
 export { LostlockServer, type StartOptions, startServer } from './embed/start.ts';
 export type { Keep } from './lab/disk.ts';
+export type { Amount, Delays, LaneControls } from './lab/gate.ts';
 export type { KeepData } from './lab/journal.ts';
 export type { CrashOptions, LabNode } from './lab/lab-node.ts';
-export type { Amount, Delays, Lane, LaneControls, Link } from './lab/link.ts';
+export type { Lane } from './lab/lane.ts';
+export type { Link, ReplicationLink } from './lab/link.ts';
 export { Pair, type PairOptions, Servers, type ServersOptions, startPair, startServers } from './lab/pair.ts';
 export type { RealLane } from './lab/real-lane.ts';
 export type { RealNetwork } from './lab/real-network.ts';
@@ -24,7 +26,7 @@ export type {
   RealServersOptions,
 } from './lab/real-pair.ts';
 export type { RealClock } from './lab/real-process.ts';
-export type { Failover, FailoverOptions, ReplicationLink } from './lab/replica-set.ts';
+export type { Failover, FailoverOptions } from './lab/roles.ts';
 export type { Trace, TraceEvent } from './lab/trace.ts';
 export type { World, WorldOptions } from './lab/world.ts';
 export type { Write } from './lab/write-log.ts';

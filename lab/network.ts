@@ -2,7 +2,9 @@
 import type { Receiver } from '../server/host.ts';
 import type { Actor } from './actor.ts';
 import { VirtualConnection } from './connection.ts';
-import { type Delays, Lane, Link, type Roadside } from './link.ts';
+import type { Delays } from './gate.ts';
+import { Lane, type Roadside } from './lane.ts';
+import { Lanes } from './lanes.ts';
 import { type Message, Pipe } from './pipe.ts';
 import { VirtualSocket } from './socket.ts';
 import { Task } from './timers.ts';
@@ -38,11 +40,10 @@ export interface Dialled {
 
 const FIRST_PORT = 50_000;
 
-export class Network {
+export class Network extends Lanes<Lane> {
   readonly #world: World;
   readonly #roadside: Roadside;
   readonly #delays: Delays;
-  readonly #lanes = new Map<string, Lane>();
   readonly #listeners = new Map<string, Listener>();
   /** Who was last listening at an address: lanes keep their name while a node is down. */
   readonly #owners = new Map<string, string>();
@@ -52,38 +53,15 @@ export class Network {
   #nextPort = FIRST_PORT;
 
   constructor(world: World, options: NetworkOptions = {}) {
+    super();
     this.#world = world;
     this.#kernel = world.actor('kernel');
     this.#delays = { latency: options.latency ?? 1, jitter: options.jitter ?? 1 };
     this.#roadside = { schedule: world.schedule, trace: world.trace, random: world.stream('network') };
   }
 
-  /** The lane from one actor to another. */
-  lane(from: string, to: string): Lane {
-    const key = `${from}>${to}`;
-    let lane = this.#lanes.get(key);
-    if (lane === undefined) this.#lanes.set(key, (lane = new Lane(from, to, this.#roadside, this.#delays)));
-    return lane;
-  }
-
-  /** Both lanes between two actors; `out` leads from the first to the second. */
-  link(from: string, to: string): Link {
-    return new Link(this.lane(from, to), this.lane(to, from), () => this.reset(from, to));
-  }
-
-  /** Puts each group out of reach of the others; within a group nothing changes. Opposite: `heal`. */
-  partition(...groups: readonly (readonly string[])[]): void {
-    for (const group of groups) {
-      for (const other of groups) {
-        if (group === other) continue;
-        for (const from of group) for (const to of other) this.lane(from, to).partition();
-      }
-    }
-  }
-
-  /** Ends every partition. */
-  heal(): void {
-    for (const lane of this.#lanes.values()) if (lane.partitioned) lane.heal();
+  protected lay(from: string, to: string): Lane {
+    return new Lane(from, to, this.#roadside, this.#delays);
   }
 
   /** Breaks the connections between two actors, whoever dialled. */
@@ -99,7 +77,7 @@ export class Network {
 
   /** What is held back, for error messages: `primary>replica (3 messages)`. */
   describeHeld(): string {
-    return [...this.#lanes.values()]
+    return [...this.all]
       .filter((lane) => lane.held || lane.partitioned || lane.waiting > 0)
       .map((lane) => `${lane.from}>${lane.to} (${lane.waiting} messages)`)
       .join(', ');

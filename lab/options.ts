@@ -1,10 +1,10 @@
 /** Checks of what tests ask of the lab's controls: what is wrong is refused before anything has changed. */
 import { badOption, checkInteger, checkNames } from '../embed/options.ts';
 import { parameters, type Settings } from '../server/settings.ts';
+import type { Amount, Delays } from './gate.ts';
 import type { KeepData } from './journal.ts';
 import type { CrashOptions } from './lab-node.ts';
-import type { Amount, Delays } from './link.ts';
-import type { FailoverOptions } from './replica-set.ts';
+import type { FailoverOptions } from './roles.ts';
 import type { WorldOptions } from './world.ts';
 
 /** Throws unless the value is a time span in milliseconds, of which fractions count. */

@@ -3,7 +3,7 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { badOption, checkInteger, checkNames } from '../embed/options.ts';
 import { type IoredisConstructor, loadIoredis } from './lab-client.ts';
 import type { LabNode, LabNodeOptions } from './lab-node.ts';
-import type { Link } from './link.ts';
+import type { Link, ReplicationLink } from './link.ts';
 import type { Losses } from './losses.ts';
 import type { Network } from './network.ts';
 import { checkSettings, checkWorld } from './options.ts';
@@ -14,7 +14,8 @@ import {
   type RealServersOptions,
   startRealServers,
 } from './real-pair.ts';
-import { type Failover, type FailoverOptions, ReplicaSet, type ReplicationLink } from './replica-set.ts';
+import { ReplicaSet } from './replica-set.ts';
+import { type Failover, type FailoverOptions, nodeNames, primariesFirst } from './roles.ts';
 import { layRoutes } from './routes.ts';
 import type { Trace } from './trace.ts';
 import { World, type WorldOptions } from './world.ts';
@@ -101,9 +102,7 @@ export class Pair extends Timed {
 
   /** The first replica. Throws RangeError when there is none. */
   get replica(): LabNode {
-    const [replica] = this.set.replicas;
-    if (replica === undefined) throw new RangeError('there is no replica');
-    return replica;
+    return this.set.replica;
   }
 
   get replicas(): readonly LabNode[] {
@@ -112,12 +111,12 @@ export class Pair extends Timed {
 
   /** Replication from the primary to the first replica; `linkTo(name)` is that to another. */
   get link(): ReplicationLink {
-    return this.set.link();
+    return this.set.link;
   }
 
   /** Replication from the present primary to the replica of that name. */
   linkTo(replica: string): ReplicationLink {
-    return this.set.link(replica);
+    return this.set.linkTo(replica);
   }
 
   /** The way between a client and a node, by default the present primary: `out` has requests, `back` replies. */
@@ -185,7 +184,7 @@ export class Servers extends Timed {
 
   /** Every node: all primaries first. */
   get nodes(): readonly LabNode[] {
-    return [...this.sets.map((set) => set.primary), ...this.sets.flatMap((set) => set.replicas)];
+    return primariesFirst(this.sets);
   }
 
   /** One ioredis client to each primary, as Redlock wants them. */
@@ -233,11 +232,9 @@ export async function startServers(
   const { primaries = 1, replicas = 0 } = options;
   const ioredis = await ioredisAfterRoutes();
   const world = new World(options);
-  const size = replicas + 1;
-  const sets = Array.from({ length: primaries }, (_, i) => {
-    const names = Array.from({ length: size }, (_, k) => `redis-${i * size + k + 1}`);
-    return new ReplicaSet(world, names, FIRST_PORT + i * size, options, ioredis);
-  });
+  const sets = nodeNames(primaries, replicas).map(
+    (names, i) => new ReplicaSet(world, names, FIRST_PORT + i * names.length, options, ioredis),
+  );
   for (const set of sets) await set.synchronize();
   return new Servers(world, sets);
 }

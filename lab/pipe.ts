@@ -1,7 +1,7 @@
 /** One direction of one connection: messages in order, each under way for the time that its lane takes. */
 import Denque from 'denque';
 import type { Actor } from './actor.ts';
-import type { Lane } from './link.ts';
+import type { Lane } from './lane.ts';
 import { Task } from './timers.ts';
 
 /** The bytes of one write, or what TCP says without bytes. */

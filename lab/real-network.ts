@@ -2,7 +2,7 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import type { Connection, Host, Receiver } from '../server/host.ts';
 import { nodeHost } from '../server/node-host.ts';
-import { Link } from './link.ts';
+import { Lanes } from './lanes.ts';
 import { RealLane } from './real-lane.ts';
 
 /** A connection between two of the parties, as the network keeps it. */
@@ -15,40 +15,15 @@ export interface RealWire {
   tookUpTo(position: number): boolean;
 }
 
-export class RealNetwork {
+export class RealNetwork extends Lanes<RealLane> {
   readonly #host = nodeHost();
-  readonly #lanes = new Map<string, RealLane>();
   readonly #owners = new Map<number, string>();
   readonly #wires = new Set<RealWire>();
   /** By the dialling end's address, which the server sees as the remote one. */
   readonly #byAddress = new Map<string, RealWire>();
 
-  /** The lane from one party to another. */
-  lane(from: string, to: string): RealLane {
-    const key = `${from}>${to}`;
-    let lane = this.#lanes.get(key);
-    if (lane === undefined) this.#lanes.set(key, (lane = new RealLane(from, to, this.#host.random)));
-    return lane;
-  }
-
-  /** Both lanes between two parties; `out` leads from the first to the second. */
-  link(from: string, to: string): Link<RealLane> {
-    return new Link(this.lane(from, to), this.lane(to, from), () => this.reset(from, to));
-  }
-
-  /** Puts each group out of reach of the others; within a group nothing changes. Opposite: `heal`. */
-  partition(...groups: readonly (readonly string[])[]): void {
-    for (const group of groups) {
-      for (const other of groups) {
-        if (group === other) continue;
-        for (const from of group) for (const to of other) this.lane(from, to).partition();
-      }
-    }
-  }
-
-  /** Ends every partition. */
-  heal(): void {
-    for (const lane of this.#lanes.values()) if (lane.partitioned) lane.heal();
+  protected lay(from: string, to: string): RealLane {
+    return new RealLane(from, to, this.#host.random);
   }
 
   /** Breaks the connections between two parties, whoever dialled. */
@@ -100,7 +75,7 @@ export class RealNetwork {
 
   /** Breaks every connection and forgets what waits. */
   close(): void {
-    for (const lane of this.#lanes.values()) lane.clear();
+    for (const lane of this.all) lane.clear();
     for (const wire of [...this.#wires]) wire.reset();
   }
 }

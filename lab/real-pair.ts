@@ -3,17 +3,14 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { connectorFor } from '../embed/connector.ts';
 import { badOption, checkInteger, checkNames } from '../embed/options.ts';
 import { nodeClock } from '../server/node-host.ts';
-import { appoint, type Election, elect, isReachable } from './election.ts';
 import type { IoredisConstructor } from './lab-client.ts';
 import type { Link } from './link.ts';
-import { type Losses, lossesBetween, sharedOffset } from './losses.ts';
 import { checkFailover, checkSettings } from './options.ts';
 import type { RealLane } from './real-lane.ts';
 import { RealNetwork } from './real-network.ts';
 import { RealNode, type RealNodeOptions } from './real-node.ts';
 import { RealSocket } from './real-socket.ts';
-import { type Failover, type FailoverOptions, JUDGE, ReplicationLink } from './replica-set.ts';
-import type { Write } from './write-log.ts';
+import { type Failover, type FailoverOptions, nodeNames, primariesFirst, Roles } from './roles.ts';
 
 /** How to start a pair on the real clock. */
 export interface RealPairOptions extends RealNodeOptions {
@@ -34,98 +31,45 @@ function pass(ms: number): Promise<void> {
   return new Promise((wake) => void nodeClock.at(nodeClock.now() + ms, wake));
 }
 
-export class RealPair implements AsyncDisposable {
-  readonly nodes: readonly RealNode[];
+export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposable {
   /** The lanes between the nodes and the pair's clients, by name. */
   readonly network: RealNetwork;
-  /** How many nodes are a majority, in quorum mode; otherwise 0. */
-  readonly quorum: number;
-  /** Every acknowledged write that a promotion has lost so far. */
-  readonly lost: Write[] = [];
   readonly #ioredis: IoredisConstructor;
   readonly #clients: Redis[] = [];
-  readonly #names = new Set<string>();
-  #primary: RealNode;
 
   /** @param names the nodes' names, the primary's first; they listen and follow once started */
   constructor(names: readonly string[], options: RealPairOptions, ioredis: IoredisConstructor) {
-    this.network = new RealNetwork();
-    this.quorum = options.quorum === true ? (names.length >> 1) + 1 : 0;
-    // The primary counts itself among the majority.
-    const others = Math.max(0, this.quorum - 1);
-    this.nodes = names.map((name) => new RealNode(this.network, name, options, others));
-    this.#primary = this.nodes[0] as RealNode;
+    const network = new RealNetwork();
+    super(
+      names,
+      options.quorum === true,
+      (name, _, writeQuorum) => new RealNode(network, name, options, writeQuorum),
+    );
+    this.network = network;
     this.#ioredis = ioredis;
   }
 
   /** Makes every node listen, and the replicas follow; resolves when they are in sync. */
   async start(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.listen()));
-    for (const replica of this.replicas) replica.follow(this.#primary);
+    for (const replica of this.replicas) replica.follow(this.primary);
     await this.synchronize();
   }
 
-  get primary(): RealNode {
-    return this.#primary;
-  }
-
-  get replicas(): readonly RealNode[] {
-    return this.nodes.filter((node) => node !== this.#primary);
-  }
-
-  /** The first replica. Throws RangeError when there is none. */
-  get replica(): RealNode {
-    const [replica] = this.replicas;
-    if (replica === undefined) throw new RangeError('there is no replica');
-    return replica;
-  }
-
-  /** Replication from the primary to the first replica; `linkTo(name)` is that to another. */
-  get link(): ReplicationLink<RealLane> {
-    return this.linkTo(this.replica.name);
-  }
-
-  /** Replication from the present primary to the replica of that name. */
-  linkTo(replica: string): ReplicationLink<RealLane> {
-    const { network } = this;
-    const primary = this.#primary.name;
-    return new ReplicationLink(network.lane(primary, replica), network.lane(replica, primary));
-  }
-
   /** The way between a client and a node, by default the present primary: `out` has requests, `back` replies. */
-  clientLink(client: string, node: string = this.#primary.name): Link<RealLane> {
+  clientLink(client: string, node: string = this.primary.name): Link<RealLane> {
     return this.network.link(client, node);
-  }
-
-  /** A node by name. Throws RangeError for a name that nobody has. */
-  node(name: string): RealNode {
-    const found = this.nodes.find((node) => node.name === name);
-    if (found === undefined) throw new RangeError(`no node is called '${name}'`);
-    return found;
   }
 
   /** An ioredis client of that name, which dials whoever is primary. `close` disconnects it. */
   client(name: string, options: RedisOptions = {}): Redis {
-    const Connector = connectorFor(() => new RealSocket(this.network, name, this.#primary.port));
-    this.#names.add(name);
+    const Connector = connectorFor(() => new RealSocket(this.network, name, this.primary.port));
+    this.clientNames.add(name);
     const redis = new this.#ioredis({ ...options, connectionName: name, Connector });
     // Without a listener ioredis prints each error.
     redis.on('error', () => {});
     this.#clients.push(redis);
     return redis;
-  }
-
-  /** True when every replica that is up has its primary's stream. */
-  get synchronized(): boolean {
-    const { replication } = this.#primary.server;
-    return this.replicas
-      .filter((node) => node.up)
-      .every(
-        ({ server }) =>
-          server.primary?.linkUp === true &&
-          server.replication.id === replication.id &&
-          server.replication.offset === replication.offset,
-      );
   }
 
   /** Waits until `synchronized`, at most so many milliseconds. Rejects when that does not come true. */
@@ -150,7 +94,7 @@ export class RealPair implements AsyncDisposable {
   }
 
   #running(name: string): RealNode {
-    if (this.#names.has(name)) {
+    if (this.clientNames.has(name)) {
       throw badOption(
         'pause',
         name,
@@ -163,65 +107,23 @@ export class RealPair implements AsyncDisposable {
   /**
    * Does what Sentinel does: promotes a replica, lets the others and the old primary follow it, and disconnects the
    * clients of all of them. `lost` counts a write as acknowledged when its reply has reached the pair's client, and
-   * for other clients when it was handed to the socket. Rejects when no replica can be promoted.
+   * for other clients when it was handed to the socket.
+   * Rejects when no replica can be promoted, and with TypeError for a wrong option.
    */
   async failover(options: FailoverOptions = {}): Promise<Failover> {
     checkFailover(options);
-    const { crash = false, after = 0, to, demote = true } = options;
-    const old = this.#primary;
+    const { crash = false, after = 0 } = options;
+    const old = this.primary;
     if (crash !== false) await old.crash(crash === true ? {} : crash);
     if (after > 0) await pass(after);
-    const fresh = to === undefined ? elect(this.#election()) : appoint(this.#election(), this.node(to));
-    const oldOffset = old.offset;
-    const offset = sharedOffset(old.server, fresh.server);
-    const losses = lossesBetween(old, fresh);
-    this.promote(fresh.name);
-    this.lost.push(...losses.lost);
-    for (const node of this.nodes) {
-      if (node === fresh || !node.up || (node === old && !demote)) continue;
-      node.follow(fresh);
-      node.disconnectClients();
-    }
-    return { from: old.name, to: fresh.name, offset, oldOffset, ...losses };
-  }
-
-  /** Makes a node the primary, and leaves all others as they are. */
-  promote(name: string): void {
-    const node = this.node(name);
-    const shared = sharedOffset(this.#primary.server, node.server);
-    if (shared !== undefined) node.log.inherit(this.#primary.log, shared);
-    node.promote();
-    node.disconnectClients();
-    this.#primary = node;
-  }
-
-  /** Makes a node follow the present primary. What it took as a primary itself is discarded, and returned. */
-  demote(name: string): Losses {
-    const node = this.node(name);
-    const losses = lossesBetween(node, this.#primary);
-    this.lost.push(...losses.lost);
-    node.follow(this.#primary);
-    node.disconnectClients();
-    return losses;
+    return this.replace(old, options);
   }
 
   /** Starts a node that crashed; as a replica, unless it is still the primary. */
   async restart(name: string): Promise<void> {
     const node = this.node(name);
     await node.restart();
-    if (node !== this.#primary) node.follow(this.#primary);
-  }
-
-  #election(): Election<RealNode> {
-    return {
-      primary: this.#primary,
-      replicas: this.replicas,
-      quorum: this.quorum,
-      reaches: ({ name }) => {
-        const others = this.nodes.filter((node) => node.up && node.name !== name).map((node) => node.name);
-        return isReachable(this.network, name, JUDGE, [...this.#names, ...others]);
-      },
-    };
+    this.rejoin(node);
   }
 
   /** Disconnects the pair's clients and stops every node; resolves when no handle is left. */
@@ -246,7 +148,7 @@ export class RealServers implements AsyncDisposable {
 
   /** Every node: all primaries first. */
   get nodes(): readonly RealNode[] {
-    return [...this.sets.map((set) => set.primary), ...this.sets.flatMap((set) => set.replicas)];
+    return primariesFirst(this.sets);
   }
 
   /** One ioredis client to each primary, as Redlock wants them. */
@@ -295,11 +197,7 @@ export async function startRealServers(
   checkOptions(options, where);
   const { primaries = 1, replicas = where === 'startPair' ? 1 : 0 } = options;
   const Ioredis = await ioredis();
-  const size = replicas + 1;
-  const sets = Array.from({ length: primaries }, (_, i) => {
-    const names = Array.from({ length: size }, (_, k) => `redis-${i * size + k + 1}`);
-    return new RealPair(names, options, Ioredis);
-  });
+  const sets = nodeNames(primaries, replicas).map((names) => new RealPair(names, options, Ioredis));
   await Promise.all(sets.map((set) => set.start()));
   return new RealServers(sets);
 }

@@ -1,7 +1,7 @@
 /** Stories about one primary and its replicas: a lock that a failover loses, and what WAIT, fences and a quorum change. */
 import type { Redis } from 'ioredis';
 import { type Pair, startPair } from '../pair.ts';
-import type { Failover } from '../replica-set.ts';
+import type { Failover } from '../roles.ts';
 import { type Played, Stage, type Verdict } from './stage.ts';
 
 const KEY = 'my:lock';
@@ -51,7 +51,7 @@ async function lock({ stage }: Scene, who: 'A' | 'B', client: Redis): Promise<bo
 }
 
 function hold({ pair, stage }: Scene, replica: string): void {
-  pair.set.link(replica).hold();
+  pair.linkTo(replica).hold();
   stage.note(replica, 'the link is held: replication stops here', 'hand');
 }
 

@@ -91,7 +91,7 @@ function differences(a: Map<string, string>, b: Map<string, string>): string[] {
 async function disturb(pair: Pair, random: Random): Promise<void> {
   const { network } = pair.world;
   const replica = random.pick(pair.replicas);
-  const link = pair.set.link(replica.name);
+  const link = pair.linkTo(replica.name);
   switch (random.between(0, 10)) {
     case 0:
       return link.hold();

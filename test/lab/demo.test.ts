@@ -61,7 +61,7 @@ test('in quorum mode a write is answered once a majority has it, and only a comp
   await using pair = await startPair({ clock: 'virtual', seed: 3, replicas: 2, quorum: true });
   const client = pair.client('A');
   expect(await client.set('answered', '1')).toBe('OK');
-  pair.set.link('redis-3').hold();
+  pair.linkTo('redis-3').hold();
   expect(await client.set('by one replica', '1')).toBe('OK');
   await expect(pair.failover({ crash: true, to: 'redis-3' })).rejects.toThrow('redis-3 lacks writes');
   const { to, lost } = await pair.failover();

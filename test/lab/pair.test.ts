@@ -100,7 +100,7 @@ test('lost renewals and deletes are reported, and what cancels out is not', asyn
 test('with one of two replicas in the know, the other one promoted loses what WAIT had confirmed', async () => {
   await using pair = await begin({ replicas: 2 });
   const a = pair.client('A');
-  pair.set.link('redis-3').hold();
+  pair.linkTo('redis-3').hold();
   await a.set('my:lock', 'A');
   expect(await a.wait(1, 1000)).toBe(1);
   const { lost } = await pair.failover({ crash: true, to: 'redis-3' });
@@ -115,7 +115,7 @@ test('promotion prefers the highest offset, and priority before that', async () 
     const a = pair.client('A');
     await pair.run(async () => pair.node('redis-2').server.settings['replica-priority']);
     pair.node('redis-2').server.settings['replica-priority'] = Number(priority);
-    pair.set.link('redis-2').hold();
+    pair.linkTo('redis-2').hold();
     await a.set('k', 'v');
     await a.wait(1, 1000);
     const { to, lost } = await pair.failover({ crash: true });

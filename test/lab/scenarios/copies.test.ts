@@ -48,7 +48,7 @@ unsafe(
   async (scene) => {
     const { pair, a, b } = scene;
     await Promise.all([a.ping(), b.ping()]);
-    pair.set.link('redis-3').hold();
+    pair.linkTo('redis-3').hold();
     await scene.take(a, 'A');
     expect(await a.wait(1, 1000)).toBe(1);
     await scene.pause(50);
@@ -70,7 +70,7 @@ unsafe(
 safe('S38 WAIT for both replicas: whoever is promoted has it', { replicas: 2 }, async (scene) => {
   const { pair, a, b } = scene;
   await Promise.all([a.ping(), b.ping()]);
-  pair.set.link('redis-3').commands.delay(scene.random.next() * 100);
+  pair.linkTo('redis-3').commands.delay(scene.random.next() * 100);
   const locks = createLocks(a, { replicas: 2, replicaTimeoutMs: 1000 });
   await locks.simple(L).acquire({ leaseMs: LEASE });
   scene.checker.granted('A', L, { until: scene.now + LEASE - 1000 });

@@ -101,7 +101,7 @@ async function twice(scene: PairScene, copies: number) {
   const { pair, a, b } = scene;
   await Promise.all([a.ping(), b.ping()]);
   const behind = scene.chance(0.8);
-  if (behind) pair.set.link('redis-3').hold();
+  if (behind) pair.linkTo('redis-3').hold();
   const locks = createLocks(a, { replicas: copies, replicaTimeoutMs: 200 });
   const mine = await locks
     .simple(L)

@@ -229,12 +229,12 @@ for (const [ahead, resync] of [
     async (scene) => {
       const { pair, a, random } = scene;
       await a.ping();
-      for (const { name } of pair.replicas) pair.set.link(name).hold();
+      for (const { name } of pair.replicas) pair.linkTo(name).hold();
       const writes = random.between(3, 10);
       for (let i = 0; i < writes; i++) await a.set('k', String(i));
       await scene.pause(30, 20);
-      pair.set.link('redis-2').release({ messages: writes - 1 });
-      pair.set.link('redis-3').release({ messages: writes - 1 + ahead });
+      pair.linkTo('redis-2').release({ messages: writes - 1 });
+      pair.linkTo('redis-3').release({ messages: writes - 1 + ahead });
       await scene.pause(10, 5);
       const [two, three] = [pair.node('redis-2'), pair.node('redis-3')];
       expect(Math.sign(three.offset - two.offset)).toBe(ahead);

@@ -5,7 +5,7 @@ import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from 
 
 /** Slows replication down, so that some writes do not make it. */
 function slow({ pair, random }: PairScene, maxMs: number): void {
-  for (const { name } of pair.replicas) pair.set.link(name).commands.delay(random.next() * maxMs);
+  for (const { name } of pair.replicas) pair.linkTo(name).commands.delay(random.next() * maxMs);
 }
 
 async function dieEarly(scene: PairScene) {
@@ -69,7 +69,7 @@ safe('S31 WAIT answers 0 and the client gives the lock back', {}, async (scene) 
 async function oneKnows(scene: PairScene): Promise<void> {
   const { pair, a, b } = scene;
   await Promise.all([a.ping(), b.ping()]);
-  pair.set.link('redis-3').hold();
+  pair.linkTo('redis-3').hold();
   await scene.take(a, 'A');
   expect(await a.wait(1, 1000)).toBe(1);
   await scene.pause(50);
@@ -117,7 +117,7 @@ safe(
   async (scene) => {
     const { pair, a, b } = scene;
     await Promise.all([a.ping(), b.ping()]);
-    pair.set.link('redis-3').hold();
+    pair.linkTo('redis-3').hold();
     pair.node('redis-3').server.settings['replica-priority'] = 10;
     const locks = createLocks(a, { replicas: 2, replicaTimeoutMs: 100 });
     const mine = await locks
@@ -169,7 +169,7 @@ unsafe(
 unsafe('S33 one of two copies is enough for Redisson: two holders', { replicas: 2 }, async (scene) => {
   const { pair, a, b } = scene;
   await Promise.all([a.ping(), b.ping()]);
-  pair.set.link('redis-3').hold();
+  pair.linkTo('redis-3').hold();
   const copies = await takeLikeRedisson(scene, 2);
   const lost = await scene.loses(scene.chance(0.8) ? 'redis-3' : 'redis-2');
   await scene.take(b, 'B');
@@ -181,7 +181,7 @@ safe('S33 all configured replicas must have it, connected or not', { replicas: 2
   await Promise.all([a.ping(), b.ping()]);
   const cut = scene.chance(0.8);
   if (cut) {
-    pair.set.link('redis-3').partition();
+    pair.linkTo('redis-3').partition();
     pair.world.network.reset('redis-1', 'redis-3');
   }
   await scene.pause(50, 10);
@@ -205,7 +205,7 @@ unsafe(
     const pooled = scene.client('A');
     await Promise.all([a.ping(), b.ping(), pooled.ping()]);
     const held = scene.chance(0.8);
-    if (held) for (const { name } of pair.replicas) pair.set.link(name).hold();
+    if (held) for (const { name } of pair.replicas) pair.linkTo(name).hold();
     await scene.take(a, 'A');
     if (!held) await a.wait(2, 1000);
     // It awaits the offset after its own last command, which everybody has.
@@ -219,7 +219,7 @@ unsafe(
 safe('S34 WAIT on the connection that wrote says that nobody has it', { replicas: 2 }, async (scene) => {
   const { pair, a, b } = scene;
   await Promise.all([a.ping(), b.ping()]);
-  for (const { name } of pair.replicas) pair.set.link(name).hold();
+  for (const { name } of pair.replicas) pair.linkTo(name).hold();
   const sent = scene.now;
   const [[, reply], [, copies]] = (await a.pipeline().set(L, 'A', 'PX', LEASE, 'NX').wait(2, 100).exec()) as [
     [null, string],

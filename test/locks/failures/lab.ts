@@ -1,7 +1,7 @@
 /** A lab for one failure of one lock: a pair, clients that can stall, die and lose replies, and somebody who judges. */
 import type { Redis, RedisOptions } from 'ioredis';
 import { type Pair, startPair } from '../../../index.ts';
-import type { Lane } from '../../../lab/link.ts';
+import type { Lane } from '../../../lab/lane.ts';
 import { createLocks, type HeldLock, type Locks, type LocksOptions } from '../../../locks/index.ts';
 import { check, type LockEvent } from '../checker.ts';
 

@@ -1,0 +1,44 @@
+/** The lanes between all parties by name, on either clock, with what a test does to many of them at once. */
+import type { LaneControls } from './gate.ts';
+import { Link } from './link.ts';
+
+export abstract class Lanes<L extends LaneControls> {
+  readonly #lanes = new Map<string, L>();
+
+  protected abstract lay(from: string, to: string): L;
+
+  /** Breaks the connections between two parties, whoever dialled. */
+  abstract reset(one: string, other: string): void;
+
+  protected get all(): Iterable<L> {
+    return this.#lanes.values();
+  }
+
+  /** The lane from one party to another. */
+  lane(from: string, to: string): L {
+    const key = `${from}>${to}`;
+    let lane = this.#lanes.get(key);
+    if (lane === undefined) this.#lanes.set(key, (lane = this.lay(from, to)));
+    return lane;
+  }
+
+  /** Both lanes between two parties; `out` leads from the first to the second. */
+  link(from: string, to: string): Link<L> {
+    return new Link(this.lane(from, to), this.lane(to, from), () => this.reset(from, to));
+  }
+
+  /** Puts each group out of reach of the others; within a group nothing changes. Opposite: `heal`. */
+  partition(...groups: readonly (readonly string[])[]): void {
+    for (const group of groups) {
+      for (const other of groups) {
+        if (group === other) continue;
+        for (const from of group) for (const to of other) this.lane(from, to).partition();
+      }
+    }
+  }
+
+  /** Ends every partition. */
+  heal(): void {
+    for (const lane of this.#lanes.values()) if (lane.partitioned) lane.heal();
+  }
+}
