@@ -1,19 +1,17 @@
 /** The dump file: the dataset as an RDB on the host's disk, where the user has asked for one. Nothing is read or written otherwise. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
-import type { Timer } from './host.ts';
+import { Beat } from './beat.ts';
 import { parseSavePoints } from './parameters.ts';
 import type { Server } from './server.ts';
 import { loadSnapshot, snapshot } from './snapshot.ts';
 
-/** How often is looked whether a save is due, in milliseconds. */
-const BEAT = 1000;
 const IN_PROGRESS = 'ERR Background save already in progress';
 
 export class DumpFile {
   readonly #server: Server;
   #enabled = false;
-  #timer: Timer | undefined;
+  readonly #beat: Beat;
   #saving = false;
   /** Of the last background save. */
   status: 'ok' | 'err' = 'ok';
@@ -24,6 +22,7 @@ export class DumpFile {
 
   constructor(server: Server) {
     this.#server = server;
+    this.#beat = new Beat(server, () => this.#review());
   }
 
   /** When the dataset was last saved, in seconds since the epoch; at first: when the node started. */
@@ -40,20 +39,11 @@ export class DumpFile {
   configure(): void {
     const points = parseSavePoints(this.#server.settings.save);
     if (!this.#enabled || points === undefined || points.length === 0) this.stop();
-    else if (this.#timer === undefined) this.#arm();
+    else this.#beat.start();
   }
 
   stop(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-  }
-
-  #arm(): void {
-    const { clock } = this.#server.host;
-    this.#timer = clock.at(clock.now() + BEAT, () => {
-      this.#arm();
-      this.#review();
-    });
+    this.#beat.stop();
   }
 
   #review(): void {

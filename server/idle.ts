@@ -1,35 +1,25 @@
 /** The `timeout` setting: clients that have said nothing for so long are let go. */
+import { Beat } from './beat.ts';
 import { PRIMARY_LINK, REPLICA_LINK } from './client.ts';
-import type { Timer } from './host.ts';
 import type { Server } from './server.ts';
-
-const BEAT = 1000;
 
 export class Idle {
   readonly #server: Server;
-  #timer: Timer | undefined;
+  readonly #beat: Beat;
 
   constructor(server: Server) {
     this.#server = server;
+    this.#beat = new Beat(server, () => this.#review());
   }
 
   /** Follows the setting. */
   configure(): void {
     if (this.#server.settings.timeout === 0) this.stop();
-    else if (this.#timer === undefined) this.#arm();
+    else this.#beat.start();
   }
 
   stop(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-  }
-
-  #arm(): void {
-    const { clock } = this.#server.host;
-    this.#timer = clock.at(clock.now() + BEAT, () => {
-      this.#arm();
-      this.#review();
-    });
+    this.#beat.stop();
   }
 
   // Replicas, waiting clients and subscribers have nothing to say, and are spared.

@@ -2,8 +2,9 @@
 import { type Bytes, fromBuffer, type Millis, parseSafeInteger, toBuffer } from '../protocol/bytes.ts';
 import { RequestDecoder } from '../protocol/decode.ts';
 import { encodeRequest } from '../protocol/encode.ts';
+import { Beat } from './beat.ts';
 import { Client, PRIMARY_LINK } from './client.ts';
-import type { Connection, Receiver, Timer } from './host.ts';
+import type { Connection, Receiver } from './host.ts';
 import type { Server } from './server.ts';
 import { loadSnapshot } from './snapshot.ts';
 import { Transfer } from './transfer.ts';
@@ -11,9 +12,6 @@ import { Transfer } from './transfer.ts';
 /** The parameters that hold what to log in with at the primary. */
 const PASSWORD = 'masterauth';
 const USER = 'masteruser';
-
-/** Cron's step: a lost primary is dialled again, and offsets are acknowledged, once a second. */
-const BEAT = 1000;
 
 type State = 'connect' | 'connecting' | 'handshake' | 'sync' | 'connected';
 
@@ -53,12 +51,12 @@ export class ReplicaSide {
   // Replies of the handshake still to come, then what PSYNC says.
   #awaiting: ((line: Bytes) => void)[] = [];
   #transfer: Transfer | undefined;
-  #timer: Timer | undefined;
-  #stopped = false;
+  readonly #beat: Beat;
 
   /** @param before the client that applied the stream so far, when the same stream may go on: it knows its database */
   constructor(server: Server, host: Bytes, port: number, before?: Client) {
     this.#server = server;
+    this.#beat = new Beat(server, () => this.#review());
     this.host = host;
     this.port = port;
     this.heardAt = server.now;
@@ -68,14 +66,13 @@ export class ReplicaSide {
 
   /** Begins to follow: dials at once, then keeps the connection up. */
   start(): void {
-    this.#arm();
+    this.#beat.start();
     this.#dial();
   }
 
   /** Ends following; the data stays. */
   stop(): void {
-    this.#stopped = true;
-    this.#timer?.cancel();
+    this.#beat.stop();
     this.#drop();
   }
 
@@ -106,19 +103,13 @@ export class ReplicaSide {
     return this.#transfer;
   }
 
-  #arm(): void {
-    const { clock } = this.#server.host;
-    this.#timer = clock.at(clock.now() + BEAT, () => this.#beat());
-  }
-
-  #beat(): void {
-    if (this.#stopped) return;
+  /** A lost primary is dialled again, one that fell silent let go, and the offset acknowledged. */
+  #review(): void {
     const server = this.#server;
     const now = server.host.clock.now();
     if (this.state === 'connect') this.#dial();
     else if (now - this.heardAt > server.settings['repl-timeout'] * 1000) this.#drop();
     else if (this.state === 'connected') this.acknowledge();
-    this.#arm();
     server.settle();
   }
 
@@ -221,7 +212,7 @@ export class ReplicaSide {
     const established = this.state === 'connected';
     this.#lost();
     // As from 7.0 an established link is dialled again at once; a dial that failed waits for the next beat.
-    if (established && !this.#stopped) this.#dial();
+    if (established && this.#beat.running) this.#dial();
     this.#server.settle();
   }
 
@@ -285,7 +276,7 @@ export class ReplicaSide {
     decoder.write(toBuffer(this.#input.slice(this.#decoded)));
     this.#decoded = this.#input.length;
     server.world.expiryPolicy = 'keep';
-    for (let argv = decoder.next(); argv !== undefined && !this.#stopped; argv = decoder.next()) {
+    for (let argv = decoder.next(); argv !== undefined && this.#beat.running; argv = decoder.next()) {
       server.execute(client, argv);
       if (client.transaction !== undefined) continue;
       const applied = this.#input.length - decoder.buffered;

@@ -2,6 +2,7 @@
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { encodeRequest } from '../protocol/encode.ts';
 import { Backlog } from './backlog.ts';
+import { Beat } from './beat.ts';
 import { type Client, REPLICA_LINK } from './client.ts';
 import { GATE_MIN_REPLICAS } from './execute.ts';
 import { Coordinator } from './failover.ts';
@@ -44,7 +45,7 @@ export class Replication {
   readonly counters = { full: 0, partial: 0, refused: 0 };
   // The database that the stream's reader has selected; -1: it must be told.
   #selected = -1;
-  #heartbeat: Timer | undefined;
+  readonly #heartbeat: Beat;
   #pingDueAt: Millis = 0;
   #release: Timer | undefined;
   readonly #queue: SyncQueue;
@@ -58,6 +59,7 @@ export class Replication {
   constructor(server: Server) {
     this.#server = server;
     this.id = server.randomHex(40);
+    this.#heartbeat = new Beat(server, () => this.#beat());
     this.failover = new Coordinator(server);
     this.#queue = new SyncQueue(server, (client) => this.#resyncWhole(client));
   }
@@ -308,18 +310,19 @@ export class Replication {
   }
 
   #startHeartbeat(): void {
-    if (this.#heartbeat !== undefined) return;
-    const { clock } = this.#server.host;
-    this.#pingDueAt = clock.now() + this.#server.settings['repl-ping-replica-period'] * 1000;
-    this.#heartbeat = clock.at(clock.now() + 1000, () => this.#beat());
+    if (this.#heartbeat.running) return;
+    const { host, settings } = this.#server;
+    this.#pingDueAt = host.clock.now() + settings['repl-ping-replica-period'] * 1000;
+    this.#heartbeat.start();
   }
 
   // Once a second while anybody follows: PING into the stream when due, and drop followers that fell silent.
   #beat(): void {
-    this.#heartbeat = undefined;
-    if (this.followers.size === 0) return;
+    if (this.followers.size === 0) {
+      this.#heartbeat.stop();
+      return;
+    }
     const server = this.#server;
-    const { clock } = server.host;
     server.unit(() => {
       if (
         server.role === 'primary' &&
@@ -334,14 +337,12 @@ export class Replication {
         if (!follower.silent && this.lag(follower) > server.settings['repl-timeout']) follower.client.abort();
       }
     });
-    this.#heartbeat = clock.at(clock.now() + 1000, () => this.#beat());
     server.settle();
   }
 
   /** Lets go of timers. */
   stop(): void {
-    this.#heartbeat?.cancel();
-    this.#heartbeat = undefined;
+    this.#heartbeat.stop();
     this.#release?.cancel();
     this.#queue.stop();
     this.failover.stop();
