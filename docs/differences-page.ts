@@ -13,7 +13,7 @@ const OPEN: Record<Exclude<Rule, object>, string> = {
   size: 'all but the number of elements',
   shape: 'all but the type of the reply',
   payload: 'the order within a payload, and its compression',
-  words: 'the order of the words',
+  rules: 'the order of single commands',
   info: 'the order of every list, and notes',
   hello: 'the connection number',
 };

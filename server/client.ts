@@ -226,6 +226,11 @@ export class Client implements Receiver {
     this.#out = '';
   }
 
+  /** What is queued is the last that the far end hears. */
+  fallSilent(): void {
+    this.#mute = true;
+  }
+
   /** Bytes of output that the far end has not taken. */
   get outputBytes(): number {
     return this.#out.length + (this.connection?.pending ?? 0);

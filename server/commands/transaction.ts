@@ -51,6 +51,8 @@ function runFrom(client: Client, transaction: Transaction, first: number): void 
       return;
     }
     if (reply !== undefined) client.reply(reply);
+    // Who ends its own connection (ACL DELUSER, CLIENT KILL) has the rest run, and hears no more of it.
+    if (client.closing) client.fallSilent();
   }
   server.discard(client);
   client.releasePushes();

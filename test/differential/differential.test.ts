@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { differencesPage } from '../../docs/differences-page.ts';
 import { isLongRun, sampleOf } from '../support/long.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
+import type { RawReply } from '../support/reply-text.ts';
 import { added, excluded, loose } from './known.ts';
 import { findMutant, mutants } from './mutants.ts';
+import { same } from './normalise.ts';
 import { generated, withoutGenerator } from './requests.ts';
 import { RealSide } from './sides.ts';
 import { test as run } from './tester.ts';
@@ -35,6 +37,17 @@ describe.skipIf(!hasRedisServer)('generated programs (needs redis-server)', () =
   test.each(isLongRun ? Object.keys(mutants) : SAMPLE)('%s is found and shrunk', async (name) => {
     expect(await findMutant(real, mutants[name] ?? [])).toBeDefined();
   });
+});
+
+test('rules of users are the same when only the order of their single commands differs, and what 7.0 has not', () => {
+  const list = (text: string): RawReply => ['*', [['$', text]]];
+  const alike = (mine: string, theirs: string): boolean => same('rules', list(mine), list(theirs));
+  const theirs = 'user a off ~k -@all +@read -get -set +select|0';
+  expect(alike('user a off ~k -@all +@read +select|0 -set -get -digest', theirs)).toBe(true);
+  expect(alike('user a off ~k -@all +@read +select|0 -set -get', `${theirs} -lcs`)).toBe(false);
+  expect(alike('user a off ~k +@read -@all -get -set +select|0', theirs)).toBe(false);
+  expect(alike('user a off ~k -@all +@read -get -set +select|1', theirs)).toBe(false);
+  expect(alike('user a ~k off -@all +@read -get -set +select|0', theirs)).toBe(false);
 });
 
 test('every command has a generator or a reason to have none', () => {

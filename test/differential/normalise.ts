@@ -3,6 +3,7 @@ import { restoreValue } from '../../keyspace/rdb/dump.ts';
 import { MAX_ID, MIN_ID } from '../../keyspace/stream-id.ts';
 import type { Value } from '../../keyspace/value.ts';
 import type { RawReply } from '../support/reply-text.ts';
+import { added } from './known.ts';
 
 /**
  * How two replies are compared that are not the same bytes:
@@ -13,7 +14,7 @@ import type { RawReply } from '../support/reply-text.ts';
  * - `payload`: of DUMP, the same value in the same form and, unless redis-server has compressed it, of the same length
  *   (the nodes of lists and streams are those of their history, so only what they hold counts);
  * - `info`: of COMMAND, every list in any order, notes left out;
- * - `words`: texts whose words come in any order;
+ * - `rules`: of ACL, texts whose single commands (`+get -set|x`) come in any order, those that only we have left out;
  * - `hello`: HELLO's map but for the connection's number;
  * - elements each with their own rule (what EXEC and scripts gather), all with one, or by the field's name before them.
  */
@@ -28,7 +29,7 @@ export type Rule =
   | 'shape'
   | 'payload'
   | 'info'
-  | 'words'
+  | 'rules'
   | 'hello'
   | { readonly each: readonly Rule[] }
   | { readonly every: Rule }
@@ -113,10 +114,16 @@ function plain(reply: RawReply): unknown {
   return kept.map((item) => JSON.stringify(plain(item))).sort();
 }
 
-/** Every text with its words in one order. */
-function sortedWords([marker, value]: RawReply): unknown {
-  if (Array.isArray(value)) return (value as readonly RawReply[]).map(sortedWords);
-  return [marker, typeof value === 'string' ? value.split(' ').sort() : value];
+/** A single command in a user's rules. */
+const COMMAND = /^[+-](?!@)/;
+
+/** Every text with the single commands of its rules in one order, behind everything else. */
+function sortedRules([marker, value]: RawReply): unknown {
+  if (Array.isArray(value)) return (value as readonly RawReply[]).map(sortedRules);
+  if (typeof value !== 'string') return [marker, value];
+  const words = value.split(' ');
+  const commands = words.filter((word) => COMMAND.test(word) && added[word.slice(1)] === undefined);
+  return [marker, words.filter((word) => !COMMAND.test(word)), commands.sort()];
 }
 
 /** The rule for one element. */
@@ -144,8 +151,8 @@ export function same(rule: Rule, mine: RawReply, theirs: RawReply): boolean {
       return typeof mine[1] === 'string' && typeof theirs[1] === 'string' && samePayload(mine[1], theirs[1]);
     case 'info':
       return JSON.stringify(plain(mine)) === JSON.stringify(plain(theirs));
-    case 'words':
-      return JSON.stringify(sortedWords(mine)) === JSON.stringify(sortedWords(theirs));
+    case 'rules':
+      return JSON.stringify(sortedRules(mine)) === JSON.stringify(sortedRules(theirs));
     case 'scan':
       return behindCursor(mine, theirs, 1);
     case 'scanPairs':

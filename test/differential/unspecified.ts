@@ -60,11 +60,36 @@ function storesDistances(argv: readonly Bytes[]): boolean {
   return SEARCH.test(asciiLower(argv[0] ?? '')) && argv.some((word) => /^storedist$/i.test(word));
 }
 
+/** Changes a user of the node. */
+function changesUser([name = '', sub = '']: readonly Bytes[]): boolean {
+  return /^acl$/i.test(name) && /^setuser$/i.test(sub);
+}
+
+/** Listens to messages. */
+function subscribes([name = '']: readonly Bytes[]): boolean {
+  return /^[ps]?subscribe$/i.test(name);
+}
+
+/**
+ * ACL SETUSER by a connection that listens, of its own user, which may take its channels away: 7.0.15 frees the running
+ * connection then, goes on using it, and dies. EXEC by what it has queued.
+ */
+function cutsItselfOff(argv: readonly Bytes[], ours: OurSide, index: number): boolean {
+  const client = ours.client(index);
+  if (client === undefined) return false;
+  const ends = /^exec$/i.test(argv[0] ?? '');
+  if (client.has(IN_MULTI) && !ends) return false;
+  const calls = ends ? (client.transaction?.queue ?? []).map((each) => each.argv) : [argv];
+  if (!calls.some(changesUser)) return false;
+  return client.subscriptions + client.shardChannels.size > 0 || calls.some(subscribes);
+}
+
 /** True for a request that had better not be sent now. */
 export function unspecified(argv: readonly Bytes[], ours: OurSide, client: number): boolean {
   const calls = callsOf(argv) ?? [argv];
   if (calls.some((call) => isHuge(call) || storesDistances(call))) return true;
   if (ours.client(client)?.has(IN_MULTI) && breaksReplies(argv)) return true;
+  if (cutsItselfOff(argv, ours, client)) return true;
   const lex = calls.filter(isLex);
   if (calls.length === 1 && picksAny(argv)) return true;
   if (calls.some((call) => ranksTies(call, ours, client))) return true;

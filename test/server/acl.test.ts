@@ -1,8 +1,10 @@
 /** Access control where no transcript can show it: the log, replicas that log in, connections cut off, the extent of a check. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Server } from '../../server/server.ts';
+import { Talk } from '../support/talk.ts';
 import { TestHost } from '../support/targets.ts';
 import { Conversation } from '../support/transcript-own.ts';
+import { until } from '../support/until.ts';
 
 let host: TestHost;
 let server: Server;
@@ -100,3 +102,16 @@ test('passwords differ with the seed of the host, and are as long as asked', () 
   expect(a.ask('ACL GENPASS 5')).toMatch(/^"[0-9a-f]{2}"$/);
   expect(a.ask('ACL GENPASS')).not.toBe(a.ask('ACL GENPASS'));
 });
+
+test.each(['ACL DELUSER u', 'CLIENT KILL USER u SKIPME no'])(
+  'a transaction with %s of its own runs to its end, and its reply breaks off there',
+  async (ending) => {
+    a.ask('ACL SETUSER u on nopass +@all ~*');
+    const talk = new Talk(server);
+    await talk.ask('AUTH u x');
+    for (const line of ['MULTI', 'SET k 1', ending, 'SET k 2']) await talk.ask(line);
+    expect(await talk.ask('EXEC')).toBe('*3\r\n+OK\r\n:1\r\n');
+    await until(() => server.clients.size === 1);
+    expect(a.ask('GET k')).toBe('"2"');
+  },
+);
