@@ -5,6 +5,7 @@ import { differencesPage } from '../../docs/differences-page.ts';
 import { isLongRun, sampleOf } from '../support/long.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import type { RawReply } from '../support/reply-text.ts';
+import { excuse } from './compare.ts';
 import { added, excluded, loose } from './known.ts';
 import { findMutant, mutants } from './mutants.ts';
 import { same } from './normalise.ts';
@@ -48,6 +49,21 @@ test('rules of users are the same when only the order of their single commands d
   expect(alike('user a off ~k +@read -@all -get -set +select|0', theirs)).toBe(false);
   expect(alike('user a off ~k -@all +@read -get -set +select|1', theirs)).toBe(false);
   expect(alike('user a ~k off -@all +@read -get -set +select|0', theirs)).toBe(false);
+});
+
+test('what is accepted alone is accepted within EXEC, where everything else is the same', () => {
+  const taken = (name: string): string => `-ERR Library ${name} already exists\r\n`;
+  const restore = ['FUNCTION', 'RESTORE', 'payload'];
+  const asked = { argv: ['EXEC'], rule: 'exact' } as const;
+  const inside = [restore, ['PING']];
+  const excused = (mine: string, theirs: string): boolean => {
+    const reply = (text: string): string => `*2\r\n${text}`;
+    return excuse(asked, inside, reply(mine), reply(theirs)) !== undefined;
+  };
+  expect(excuse({ argv: restore, rule: 'exact' }, [], taken('la'), taken('lc'))).toBeDefined();
+  expect(excused(`${taken('la')}+PONG\r\n`, `${taken('lc')}+PONG\r\n`)).toBe(true);
+  expect(excused(`${taken('la')}+PONG\r\n`, `${taken('lc')}+PANG\r\n`)).toBe(false);
+  expect(excused(`${taken('la')}+PONG\r\n`, '+OK\r\n+PONG\r\n')).toBe(false);
 });
 
 test('every command has a generator or a reason to have none', () => {
