@@ -1,49 +1,18 @@
 /** `npm run test:clients`: a real Redisson through every kind of lock, and Redisson and our locks on the same keys. */
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { startServer } from '../../../index.ts';
 import { createLocks, type HeldLock, type Lock, type Locks } from '../../../locks/index.ts';
 import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
+import { buildProject, resolveProject } from '../maven.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const COUNT = Number(process.env.COUNT ?? 10_000);
 const THREADS = 4;
 const kinds = ['reentrant', 'fair', 'fenced', 'read-write', 'semaphore', 'permits', 'latch'] as const;
 type Kind = (typeof kinds)[number];
-
-/** How long Maven may look for Redisson, in milliseconds: a registry out of reach answers nothing at all. */
-const RESOLVE_MS = 180_000;
-const CLASSPATH_FILE = join(here, 'target', 'classpath.txt');
-
-function maven(...goals: string[]): void {
-  const local = process.env.MAVEN_REPOSITORY ? [`-Dmaven.repo.local=${process.env.MAVEN_REPOSITORY}`] : [];
-  execFileSync('mvn', ['-q', '-B', ...local, ...goals], {
-    cwd: here,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    timeout: RESOLVE_MS,
-  });
-}
-
-/** Fetches Redisson and whatever Maven compiles with; throws when they cannot be had. */
-function resolveProject(): void {
-  maven(
-    'compiler:help',
-    'resources:help',
-    'dependency:build-classpath',
-    `-Dmdep.outputFile=${CLASSPATH_FILE}`,
-  );
-}
-
-/** Compiles the project, and gives the class path to run it by; throws when our own Java does not compile. */
-function buildProject(): string {
-  maven('--offline', 'compile');
-  const sources = join(here, 'target', 'classes', 'lostlock', 'Main.class');
-  if (!existsSync(sources)) throw new Error('Maven compiled nothing');
-  return `${join(here, 'target', 'classes')}:${readFileSync(CLASSPATH_FILE, 'utf8').trim()}`;
-}
 
 /** Runs the Java side; gives what it printed. */
 function java(classpath: string, ...args: string[]): Promise<{ code: number; out: string }> {
@@ -192,12 +161,12 @@ async function main(): Promise<void> {
     return;
   }
   try {
-    resolveProject();
+    resolveProject(here);
   } catch (error) {
     console.log(`skipped: Maven could not resolve Redisson (${(error as Error).message.split('\n')[0]})`);
     return;
   }
-  const classpath = buildProject();
+  const classpath = buildProject(here);
   const only = kinds.filter((kind) => !process.env.KINDS || process.env.KINDS.split(',').includes(kind));
   let good = true;
   if (process.argv[2]) good = await against('the given server', process.argv[2], classpath, only);

@@ -1,0 +1,25 @@
+package lostlock;
+
+import java.util.concurrent.Callable;
+
+/** Prints what Jedis and Lettuce hear: beside redis-server and beside lostlock it must print the same lines. */
+public final class Talk {
+  private Talk() {}
+
+  /** Prints the answer, or the error by its kind and text. */
+  static void tell(String what, Callable<?> request) {
+    String answer;
+    try {
+      answer = String.valueOf(request.call());
+    } catch (Exception error) {
+      answer = error.getClass().getSimpleName() + ": " + error.getMessage();
+    }
+    System.out.println(what + ": " + answer);
+  }
+
+  public static void main(String[] args) throws Exception {
+    int port = Integer.parseInt(args[0]);
+    JedisTalk.run(port);
+    LettuceTalk.run(port);
+  }
+}

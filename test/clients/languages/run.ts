@@ -1,0 +1,104 @@
+/**
+ * `npm run test:clients`, first half: unmodified clients and lock libraries of Python, Go and Java print what they hear from
+ * redis-server and from lostlock, which must be the same. What is not installed, or cannot be fetched, is named and left out.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startServer } from '../../../index.ts';
+import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
+import { buildProject, resolveProject } from '../maven.ts';
+
+const here = import.meta.dirname;
+const run = promisify(execFile);
+
+/** How long fetching and building may take, and one run, in milliseconds. */
+const PREPARE_MS = 240_000;
+const RUN_MS = 120_000;
+
+interface Language {
+  readonly name: string;
+  readonly needs: readonly string[];
+  /** Fetches what others wrote, into `scratch` where it can; throws when it cannot be had. */
+  fetch(scratch: string): void;
+  /** Builds what is ours; gives the command line, to which the port is added. */
+  build(scratch: string): readonly string[];
+}
+
+function call(program: string, args: readonly string[], cwd: string): void {
+  execFileSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'], timeout: PREPARE_MS });
+}
+
+const languages: readonly Language[] = [
+  {
+    name: 'redis-py, python-redis-lock and pottery',
+    needs: ['python3'],
+    fetch(scratch) {
+      call('python3', ['-m', 'venv', scratch], here);
+      call(join(scratch, 'bin', 'pip'), ['install', '-q', '-r', 'requirements.txt'], join(here, 'python'));
+    },
+    build: (scratch) => [join(scratch, 'bin', 'python'), join(here, 'python', 'talk.py')],
+  },
+  {
+    name: 'go-redis, redsync and redislock',
+    needs: ['go'],
+    fetch: () => call('go', ['mod', 'download'], join(here, 'go')),
+    build(scratch) {
+      call('go', ['build', '-mod=readonly', '-o', join(scratch, 'talk'), '.'], join(here, 'go'));
+      return [join(scratch, 'talk')];
+    },
+  },
+  {
+    name: 'Jedis and Lettuce',
+    needs: ['java', 'mvn'],
+    fetch: () => resolveProject(join(here, 'java')),
+    build: () => ['java', '-cp', buildProject(join(here, 'java')), 'lostlock.Talk'],
+  },
+];
+
+/** What the program prints beside the server of that port, line by line. Our server runs in this process: nothing may block. */
+async function heard([program, ...args]: readonly string[], port: number): Promise<string[]> {
+  const { stdout } = await run(program!, [...args, String(port)], { timeout: RUN_MS });
+  return stdout.trimEnd().split('\n');
+}
+
+function compare(name: string, theirs: readonly string[], ours: readonly string[]): boolean {
+  const lines = Math.max(theirs.length, ours.length);
+  const apart = Array.from({ length: lines }, (_, i) => i).filter((i) => theirs[i] !== ours[i]);
+  if (apart.length === 0) console.log(`ok   ${name}: ${lines} answers, the same from both`);
+  else console.log(`FAIL ${name}: ${apart.length} of ${lines} answers differ`);
+  for (const i of apart) console.log(`  redis-server  ${theirs[i]}\n  lostlock      ${ours[i]}`);
+  return apart.length === 0;
+}
+
+async function talk(language: Language, scratch: string): Promise<boolean> {
+  const missing = language.needs.filter((program) => !findProgram(program));
+  if (missing.length > 0) {
+    console.log(`skipped ${language.name}: ${missing.join(' and ')} not installed`);
+    return true;
+  }
+  try {
+    language.fetch(scratch);
+  } catch (error) {
+    console.log(`skipped ${language.name}: not to be fetched (${(error as Error).message.split('\n')[0]})`);
+    return true;
+  }
+  const command = language.build(scratch);
+  await using real = await startRedisServer({ tcp: true });
+  await using ours = await startServer();
+  return compare(language.name, await heard(command, real.port), await heard(command, ours.port));
+}
+
+if (!hasRedisServer) console.log('skipped: there is no redis-server to compare with');
+else {
+  for (const language of languages) {
+    const scratch = mkdtempSync(join(tmpdir(), 'lostlock-talk-'));
+    try {
+      if (!(await talk(language, scratch))) process.exitCode = 1;
+    } finally {
+      rmSync(scratch, { recursive: true, force: true });
+    }
+  }
+}
