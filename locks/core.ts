@@ -32,6 +32,11 @@ export interface LocksOptions {
   fairWaitMs?: number;
   /** Fair and queue locks: when a waiter of ours that does not show up any more loses its place. Default 6,000. */
   placeMs?: number;
+  /**
+   * Redlock: how long one server may take to answer, as a share of the lease, so that a dead one costs little of it.
+   * Default 0.01, but at least 50 ms. Never more than `requestTimeoutMs`, or than a share that leaves half of the lease.
+   */
+  redlockServerShare?: number;
   /** The name of this client among the owners. Default: a random UUID. */
   clientId?: string;
 }
@@ -48,6 +53,7 @@ const SETTINGS: Rules = {
   fsync: flag,
   fairWaitMs: millis(1),
   placeMs: millis(1),
+  redlockServerShare: share,
   clientId: text,
 };
 
@@ -59,6 +65,10 @@ export interface Counted {
   /** Requests that wait for their turn. */
   readonly line: (() => void)[];
 }
+
+/** How much of the lease one of several servers may take to answer, and how long it may in any case, in milliseconds. */
+const SERVER_SHARE = 0.01;
+const SERVER_LEAST_MS = 50;
 
 export class Core {
   readonly servers: readonly LockServer[];
@@ -73,6 +83,7 @@ export class Core {
   readonly lockDelayMs: number;
   readonly fairWaitMs: number;
   readonly placeMs: number;
+  readonly #serverShare: number | undefined;
   readonly replication: Replication | undefined;
   readonly counted = new Map<string, Counted>();
 
@@ -88,6 +99,7 @@ export class Core {
     this.lockDelayMs = options.lockDelayMs ?? 0;
     this.fairWaitMs = options.fairWaitMs ?? 300_000;
     this.placeMs = options.placeMs ?? 6000;
+    this.#serverShare = options.redlockServerShare;
     this.replication =
       options.replicas === undefined
         ? undefined
@@ -101,5 +113,15 @@ export class Core {
   /** The server of every lock but Redlock. */
   get server(): LockServer {
     return this.servers[0]!;
+  }
+
+  /** How long one of several servers is waited for: little against the lease, so that a dead one does not eat it up. */
+  serverLimitMs(leaseMs: number): number {
+    const wanted =
+      this.#serverShare === undefined
+        ? Math.max(SERVER_LEAST_MS, leaseMs * SERVER_SHARE)
+        : leaseMs * this.#serverShare;
+    const most = Math.min(this.server.requestTimeoutMs, leaseMs / this.servers.length / 2);
+    return Math.max(1, Math.floor(Math.min(wanted, most)));
   }
 }

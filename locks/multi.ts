@@ -62,8 +62,20 @@ export class MultiLock extends Lock<HeldLock> {
       if (error instanceof LockLost) return null; // The first ended while the last was waited for.
       throw error;
     } finally {
-      await Promise.all(helds.map((held) => held.release().catch(() => {})));
+      await this.#giveBack(helds, options.leaseMs ?? this.core.leaseMs);
     }
+  }
+
+  /** The locks may be on several servers. One that is silent is not waited for: its lock is given back when it is heard. */
+  #giveBack(helds: readonly HeldLock[], leaseMs: number): Promise<void> | undefined {
+    if (helds.length === 0) return undefined;
+    return new Promise((resolve) => {
+      const limit = setTimeout(resolve, this.core.serverLimitMs(leaseMs));
+      void Promise.all(helds.map((held) => held.release().catch(() => {}))).then(() => {
+        clearTimeout(limit);
+        resolve();
+      });
+    });
   }
 }
 

@@ -1,30 +1,35 @@
 /** Redlock: one lock on independent servers, held while more than half of them grant it. */
 import { randomInt } from 'node:crypto';
 import type { Core } from './core.ts';
-import { BadConfiguration, QuorumFailed } from './errors.ts';
+import { QuorumFailed } from './errors.ts';
 import { Held } from './held.ts';
 import { Hold, type Renewal } from './hold.ts';
+import { Independence } from './independence.ts';
 import { abandonedKey } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
+import { askAll, type Votes } from './majority.ts';
+import { mayPass } from './retry.ts';
 import { simpleAcquireScript } from './scripts/simple.ts';
-import type { LockServer } from './server.ts';
+import { type LockServer, NoReply } from './server.ts';
 import { MARKER_MS, releaseByToken, renewOne, simpleChannel } from './simple.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { chooseFirst } from './wakeups.ts';
+
+const independence = new WeakMap<Core, Independence>();
 
 /**
  * Each server keeps a simple lock. A server that restarts without its data within a lease can let a second holder in:
  * let it stay away for the longest lease first.
  */
 export class Redlock extends Lock<Held> {
-  #checked: Promise<void> | undefined;
-
   override async acquireAs(
     owner: string,
     options: Parameters<Lock<Held>['acquireAs']>[1],
   ): Promise<Held | null> {
-    this.#checked ??= checkServers(this.name, this.core.servers);
-    await this.#checked;
+    const { core } = this;
+    let servers = independence.get(core);
+    if (!servers) independence.set(core, (servers = new Independence(core.servers)));
+    await servers.check(this.name, core.serverLimitMs(options.leaseMs ?? core.leaseMs));
     return super.acquireAs(owner, options);
   }
 
@@ -33,33 +38,13 @@ export class Redlock extends Lock<Held> {
   }
 }
 
-/** Two majorities must always share a server: the servers are odd in number, and none is there twice. */
-async function checkServers(lock: string, servers: readonly LockServer[]): Promise<void> {
-  const count = servers.length;
-  if (count < 3 || count % 2 === 0) {
-    throw new BadConfiguration(lock, `Redlock needs an odd number of servers, 3 or more, not ${count}`);
-  }
-  const infos = await Promise.all(servers.map((server) => server.command(['INFO']).catch(() => '')));
-  const seen = new Set<string>();
-  for (const info of infos.map(String)) {
-    const id = /run_id:(\w+)/.exec(info)?.[1];
-    if (id !== undefined && seen.has(id)) {
-      throw new BadConfiguration(lock, `Redlock's servers must be independent, but two of them are ${id}`);
-    }
-    if (id !== undefined) seen.add(id);
-    if (/role:slave/.test(info)) {
-      throw new BadConfiguration(lock, `Redlock's servers must be primaries, but ${id} is a replica`);
-    }
-  }
-}
-
+/** One attempt: what it is known by, and what became of it on each server. */
 interface Round {
   readonly token: string;
-  granted: number;
-  refused: number;
+  readonly granted: Set<LockServer>;
+  readonly refused: Set<LockServer>;
   /** The soonest end of a lease that is in the way; -1: unknown. */
   soonestMs: number;
-  cause: unknown;
 }
 
 class RedlockAcquisition implements Acquisition<Held> {
@@ -70,11 +55,10 @@ class RedlockAcquisition implements Acquisition<Held> {
   readonly choose = chooseFirst;
   readonly ordered = true;
   readonly handsOver = true;
+  readonly quorum: number;
   readonly #core: Core;
   readonly #wish: Wish;
-  readonly #quorum: number;
-  /** How long one server may take: little against the lease, so that a dead one does not eat it up. */
-  readonly #nodeMs: number;
+  readonly #limitMs: number;
   #failure: QuorumFailed | undefined;
   #splits = 0;
 
@@ -85,56 +69,59 @@ class RedlockAcquisition implements Acquisition<Held> {
     this.owner = wish.owner;
     this.servers = core.servers;
     this.channel = simpleChannel(name);
-    this.#quorum = Math.floor(core.servers.length / 2) + 1;
-    const share = Math.floor(wish.leaseMs / core.servers.length / 2);
-    this.#nodeMs = Math.max(1, Math.min(core.server.requestTimeoutMs, share));
+    this.quorum = Math.floor(core.servers.length / 2) + 1;
+    this.#limitMs = core.serverLimitMs(wish.leaseMs);
   }
 
+  /**
+   * Decided as soon as a majority has granted it or cannot do so any more. A grant that comes later belongs to the
+   * lock all the same, for release and renewal go to all servers, or has been given back before it comes.
+   */
   async attempt(): Promise<Attempt<Held>> {
     const sentAt = Date.now();
+    const { leaseMs } = this.#wish;
     const round: Round = {
       token: this.#core.owners.token(),
-      granted: 0,
-      refused: 0,
+      granted: new Set(),
+      refused: new Set(),
       soonestMs: -1,
-      cause: undefined,
     };
-    await Promise.all(this.servers.map((server) => this.#ask(server, round)));
-    const { leaseMs } = this.#wish;
+    const votes = await askAll(this.servers, this.quorum, this.#limitMs, (server) =>
+      this.#ask(server, round),
+    );
     const validUntil = sentAt + leaseMs - Math.ceil(leaseMs * this.#core.driftFactor);
-    if (round.granted >= this.#quorum && Date.now() < validUntil) return { held: this.#held(round, sentAt) };
-    await this.#giveBack(round.token, validUntil, MARKER_MS);
-    const unreachable = this.servers.length - round.granted - round.refused;
+    if (votes.yes >= this.quorum && Date.now() < validUntil) return { held: this.#held(round, sentAt) };
+    await this.#undo(round, validUntil);
     this.#failure =
-      unreachable > this.servers.length - this.#quorum
-        ? new QuorumFailed(this.lock, this.owner, round.granted, this.#quorum, round.cause)
+      votes.failed > this.servers.length - this.quorum
+        ? new QuorumFailed(this.lock, this.owner, votes.yes, this.quorum, votes.cause)
         : undefined;
     // Where nobody has a majority, all try again: not at the same time, so not when the others' give-back is told
     // either. It may be that somebody has one all the same: then ever more rarely.
-    const split = round.refused < this.#quorum || round.granted > 0;
+    const split = votes.no < this.quorum || votes.yes > 0;
     return split
       ? { retryInMs: randomInt(10, Math.min(100 * 2 ** this.#splits++, 1000)), firm: true }
       : { retryInMs: Math.max(round.soonestMs, -1) };
   }
 
-  async #ask(server: LockServer, round: Round): Promise<void> {
+  async #ask(server: LockServer, round: Round): Promise<boolean> {
     const keys = [this.lock, abandonedKey(this.lock, round.token)];
     const ttlMs = this.#wish.leaseMs + this.#core.lockDelayMs;
-    try {
-      const reply = await server.run(simpleAcquireScript, keys, [round.token, ttlMs], this.#nodeMs);
-      if (reply === null) round.granted++;
-      else {
-        round.refused++;
-        const left = Number(reply);
-        if (left >= 0 && (round.soonestMs < 0 || left < round.soonestMs)) round.soonestMs = left;
-      }
-    } catch (error) {
-      round.cause = error;
+    // Heard for longer than it counts: what became of it decides what is left behind at the release.
+    const reply = await server.run(simpleAcquireScript, keys, [round.token, ttlMs]);
+    if (reply === null) {
+      round.granted.add(server);
+      return true;
     }
+    round.refused.add(server);
+    const left = Number(reply);
+    if (left >= 0 && (round.soonestMs < 0 || left < round.soonestMs)) round.soonestMs = left;
+    return false;
   }
 
-  #held({ token }: Round, sentAt: number): Held {
+  #held(round: Round, sentAt: number): Held {
     const { leaseMs, renewed, owner } = this.#wish;
+    const { token } = round;
     const renewal: Renewal = { kind: 'string', keys: [this.lock], token };
     const hold = new Hold(
       {
@@ -144,7 +131,7 @@ class RedlockAcquisition implements Acquisition<Held> {
         leaseMs,
         renewed,
         servers: this.servers,
-        quorum: this.#quorum,
+        quorum: this.quorum,
         renewal: () => renewal,
       },
       this.#core,
@@ -153,38 +140,53 @@ class RedlockAcquisition implements Acquisition<Held> {
     return new Held(hold, {
       release: () => {
         hold.end();
-        return this.#giveBack(token, hold.validUntil, MARKER_MS);
+        return this.#release(round, hold.validUntil);
       },
       extend: (ms) => this.#extend(renewal, hold.serverLeaseMs(ms)),
     });
   }
 
+  /** True: a majority has a new lease. False: none can have one any more. Else nobody knows, and the old one stands. */
   async #extend(renewal: Renewal, ttlMs: number): Promise<boolean> {
-    const votes = this.servers.map((server) => renewOne(server, renewal, ttlMs).catch(() => false));
-    return (await Promise.all(votes)).filter(Boolean).length >= this.#quorum;
+    const { servers, quorum } = this;
+    const votes = await askAll(servers, quorum, this.#core.server.requestTimeoutMs, (server) =>
+      renewOne(server, renewal, ttlMs),
+    );
+    return this.#outcome(votes);
   }
 
-  /**
-   * Releases on every server, also on those believed failed. Resolves when a majority has released it, or when all
-   * have answered or had the time of one request to do so; the rest goes on until the lease is over.
-   */
-  #giveBack(token: string, validUntil: number, markerMs: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      let released = 0;
-      let open = this.servers.length;
-      const limit = setTimeout(() => resolve(released >= this.#quorum), this.#core.server.requestTimeoutMs);
-      const settle = (done: boolean): void => {
-        if (done) released++;
-        if (--open > 0 && released < this.#quorum) return;
-        clearTimeout(limit);
-        resolve(released >= this.#quorum);
-      };
-      for (const server of this.servers) {
-        releaseByToken(server, this.lock, token, validUntil, markerMs, true).then(settle, () =>
-          settle(false),
-        );
-      }
-    });
+  /** Resolves when a majority has released it; the rest goes on until the lease is over. */
+  async #release(round: Round, validUntil: number): Promise<boolean> {
+    const { servers, quorum } = this;
+    const votes = await askAll(servers, quorum, this.#core.server.requestTimeoutMs, (server) =>
+      this.#giveBack(server, round, validUntil),
+    );
+    return this.#outcome(votes);
+  }
+
+  #outcome({ yes, no, cause }: Votes): boolean {
+    if (yes >= this.quorum) return true;
+    if (no > this.servers.length - this.quorum) return false;
+    if (cause !== undefined && !mayPass(cause)) throw cause;
+    throw new NoReply(`${yes} of the ${this.quorum} servers it needs have answered`, { cause });
+  }
+
+  /** Gives an attempt back, wherever it may have taken something; waits for those that are known to have granted it. */
+  async #undo(round: Round, validUntil: number): Promise<void> {
+    const giving = new Map<LockServer, Promise<boolean>>();
+    for (const server of this.servers) {
+      if (!round.refused.has(server)) giving.set(server, this.#giveBack(server, round, validUntil));
+    }
+    const granted = [...round.granted];
+    await askAll(granted, granted.length, this.#limitMs, (server) => giving.get(server)!);
+  }
+
+  /** A request without an answer may come after its release: a marker keeps it from taking anything then. */
+  #giveBack(server: LockServer, { token, granted }: Round, validUntil: number): Promise<boolean> {
+    const markerMs = granted.has(server) ? 0 : MARKER_MS;
+    const releasing = releaseByToken(server, this.lock, token, validUntil, markerMs, true);
+    releasing.catch(() => {});
+    return releasing;
   }
 
   whyNot(): QuorumFailed | undefined {

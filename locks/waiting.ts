@@ -26,6 +26,8 @@ export interface Acquisition<H extends Releasable = HeldLock> {
   readonly ordered: boolean;
   /** Its release tells how many heard of it: within the process it may be handed over without starving others. */
   readonly handsOver?: boolean;
+  /** Of how many servers the messages must be heard before it looks again; all, where left out. */
+  readonly quorum?: number;
   readonly demand?: number;
   readonly shared?: boolean;
   /** A waiter looks at least that often. */
@@ -187,14 +189,17 @@ class Wait<H extends Releasable> {
     }
   }
 
-  /** Waits for the subscriptions, but not beyond the deadline. */
+  /** Waits for the subscriptions, but not beyond the deadline. A majority's release is told on one that is heard. */
   async #untilReady(channels: readonly Channel[]): Promise<void> {
-    const ready = Promise.all(channels.map((each) => each.ready));
+    let missing = this.#acquisition.quorum ?? channels.length;
     let settled = false;
-    void ready.then(() => {
-      settled = true;
-      this.#wakeUp?.();
-    });
+    for (const { ready } of channels) {
+      void ready.then(() => {
+        if (--missing > 0) return;
+        settled = true;
+        this.#wakeUp?.();
+      });
+    }
     await Promise.resolve();
     while (!settled && Date.now() < this.#deadline && !this.#patience.signal?.aborted) {
       await this.#sleep(this.#deadline - Date.now());

@@ -20,9 +20,12 @@ interface Entry {
   busy: boolean;
 }
 
+/** What the servers of one hold say to a renewal. */
 interface Ballot {
   yes: number;
   no: number;
+  /** Servers that have not been heard. */
+  open: number;
 }
 
 export class Watchdog {
@@ -69,7 +72,7 @@ export class Watchdog {
     const due = [...this.#entries.values()].filter(
       ({ hold, dueAt, busy }) => !busy && dueAt - hold.leaseMs * TOGETHER <= now,
     );
-    if (due.length > 0) void this.#renew(due);
+    if (due.length > 0) this.#renew(due);
     this.#plan();
   }
 
@@ -79,28 +82,48 @@ export class Watchdog {
     if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
   }
 
-  async #renew(entries: Entry[]): Promise<void> {
+  #renew(entries: Entry[]): void {
     const sentAt = Date.now();
-    const ballots = new Map<Entry, Ballot>(entries.map((entry) => [entry, { yes: 0, no: 0 }]));
+    const ballots = new Map<Entry, Ballot>();
     const byServer = new Map<LockServer, Entry[]>();
     for (const entry of entries) {
       entry.busy = true;
-      for (const server of entry.hold.spec.servers) {
+      const { servers } = entry.hold.spec;
+      ballots.set(entry, { yes: 0, no: 0, open: servers.length });
+      for (const server of servers) {
         const group = byServer.get(server);
         if (group) group.push(entry);
         else byServer.set(server, [entry]);
       }
     }
-    const scripts: Promise<void>[] = [];
     for (const [server, group] of byServer) {
       for (const sameSlot of server.groupBySlot(group, ({ hold }) => hold.spec.renewal().keys[0]!)) {
         for (let at = 0; at < sameSlot.length; at += BATCH) {
-          scripts.push(renewOn(server, sameSlot.slice(at, at + BATCH), ballots));
+          void this.#renewOn(server, sameSlot.slice(at, at + BATCH), ballots, sentAt);
         }
       }
     }
-    await Promise.all(scripts);
-    for (const [entry, ballot] of ballots) this.#judge(entry, ballot, sentAt);
+  }
+
+  /** Renews entries on one server. Each is judged as soon as its outcome is decided, whoever else is silent. */
+  async #renewOn(
+    server: LockServer,
+    entries: Entry[],
+    ballots: Map<Entry, Ballot>,
+    sentAt: number,
+  ): Promise<void> {
+    const replies = await renew(server, entries);
+    for (const [index, entry] of entries.entries()) {
+      const ballot = ballots.get(entry);
+      if (!ballot) continue; // Decided.
+      ballot.open--;
+      if (replies && Number(replies[index]) === 1) ballot.yes++;
+      else if (replies) ballot.no++;
+      const { servers, quorum } = entry.hold.spec;
+      if (ballot.open > 0 && ballot.yes < quorum && ballot.no <= servers.length - quorum) continue;
+      ballots.delete(entry);
+      this.#judge(entry, ballot, sentAt);
+    }
     this.#plan();
   }
 
@@ -121,8 +144,8 @@ export class Watchdog {
   }
 }
 
-/** Renews entries on one server; an answer that does not come is no vote. */
-async function renewOn(server: LockServer, entries: Entry[], ballots: Map<Entry, Ballot>): Promise<void> {
+/** What one server says to the renewal of each entry; undefined when it says nothing, which is no vote. */
+async function renew(server: LockServer, entries: Entry[]): Promise<unknown[] | undefined> {
   const keys: string[] = [];
   const args: (string | number)[] = [];
   let patience = server.requestTimeoutMs;
@@ -133,13 +156,8 @@ async function renewOn(server: LockServer, entries: Entry[], ballots: Map<Entry,
     patience = Math.min(patience, Math.max(20, hold.leaseMs / 6));
   }
   try {
-    const replies = (await server.run(renewScript, keys, args, patience)) as unknown[];
-    for (const [index, entry] of entries.entries()) {
-      const ballot = ballots.get(entry)!;
-      if (Number(replies[index]) === 1) ballot.yes++;
-      else ballot.no++;
-    }
+    return (await server.run(renewScript, keys, args, patience)) as unknown[];
   } catch {
-    // Unknown, refused or not ready: none of it proves that a hold is lost.
+    return undefined; // Unknown, refused or not ready: none of it proves that a hold is lost.
   }
 }

@@ -31,6 +31,11 @@ test.each<[what: string, call: () => unknown, option: string]>([
   ['a name of a prototype', () => createLocks(redis, { toString: 1 } as never), 'createLocks.toString'],
   ['half a replica', () => createLocks(redis, { replicas: 0.5 }), 'createLocks.replicas'],
   ['a drift of everything', () => createLocks(redis, { driftFactor: 1 }), 'createLocks.driftFactor'],
+  [
+    'a whole lease for one server',
+    () => createLocks(redis, { redlockServerShare: 1 }),
+    'createLocks.redlockServerShare',
+  ],
   ['a lock without a name', () => untyped().simple(), 'name'],
   ['a latch with an empty name', () => locks.latch(''), 'name'],
   ['a read-write lock with a number for a name', () => untyped().readWrite(5), 'name'],
