@@ -3,10 +3,10 @@ import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { Deadline } from './deadline.ts';
 import type { HashValue } from './hash.ts';
 import type { Keyspace } from './keyspace.ts';
-import type { Value } from './value.ts';
+import type { Held } from './value.ts';
 
 /** Sees to it that the wheel waits for the first of a value's fields to end. */
-export function timeFields(db: Keyspace, key: Bytes, value: Value): void {
+export function timeFields(db: Keyspace, key: Bytes, value: Held): void {
   if (typeof value === 'string' || value.type !== 'hash' || value.times === undefined) return;
   const { times } = value;
   const { wheel } = db.world;
@@ -23,14 +23,14 @@ export function timeFields(db: Keyspace, key: Bytes, value: Value): void {
 }
 
 /** The value has left its key: the wheel need no longer wait for its fields. */
-export function forgetFields(db: Keyspace, value: Value): void {
+export function forgetFields(db: Keyspace, value: Held): void {
   if (typeof value === 'string' || value.type !== 'hash' || value.times?.deadline === undefined) return;
   db.world.wheel.disarm(value.times.deadline);
   value.times.deadline = undefined;
 }
 
 /** The value has come to another database with its key (SWAPDB). */
-export function adoptFields(db: Keyspace, value: Value): void {
+export function adoptFields(db: Keyspace, value: Held): void {
   if (typeof value === 'string' || value.type !== 'hash') return;
   const deadline = value.times?.deadline;
   if (deadline !== undefined) deadline.db = db;

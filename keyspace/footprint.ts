@@ -3,7 +3,7 @@ import type { Bytes } from '../protocol/bytes.ts';
 import { EMBSTR_MAX } from './encoding.ts';
 import { elementSize } from './rdb/listpack.ts';
 import type { StreamValue } from './stream.ts';
-import type { Value } from './value.ts';
+import type { Held, Value } from './value.ts';
 
 /** An object's header, a hash table's entry as MEMORY USAGE counts it, and as it is allocated. */
 const OBJECT = 16;
@@ -51,9 +51,10 @@ export const DEADLINE_BYTES = ALLOCATED_ENTRY + PLACE;
  * Bytes that a key and its value take, in O(1): every write asks. Collections are reckoned by their count of items and
  * the sum of their lengths.
  */
-export function footprint(key: Bytes, value: Value): number {
+export function footprint(key: Bytes, value: Held): number {
   const own = ALLOCATED_ENTRY + PLACE + stringSize(key.length);
-  return own + (typeof value === 'string' ? stringObject(value.length) : OBJECT + collectionSize(value));
+  if (typeof value === 'string' || value.type === 'string') return own + stringObject(value.length);
+  return own + OBJECT + collectionSize(value);
 }
 
 type Collection = Exclude<Value, string>;

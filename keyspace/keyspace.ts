@@ -2,35 +2,15 @@
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../protocol/errors.ts';
 import { Deadline } from './deadline.ts';
+import { EDIT_MIN, type EditedString, type HeldString } from './edited-string.ts';
+import { Entry } from './entry.ts';
 import type { ExpiryWheel } from './expiry-wheel.ts';
 import { adoptFields, endFields, forgetFields, timeFields } from './field-expiry.ts';
 import { FieldTimes } from './field-times.ts';
 import { DEADLINE_BYTES, footprint } from './footprint.ts';
 import { KeyRoll } from './key-roll.ts';
 import { IndexedKeys } from './random-map.ts';
-import { isEmptied, type TypeName, type Types, typeOf, type Value } from './value.ts';
-
-/** The frequency of a key that has just been made. */
-export const NEW_FREQUENCY = 5;
-
-/** What a key maps to. */
-export class Entry {
-  value: Value;
-  deadline: Deadline | undefined = undefined;
-  /** Grows with every key created: the order SCAN walks in, stable while keys come and go. */
-  readonly serial: number;
-  /** When it was last used, for OBJECT IDLETIME and eviction. */
-  usedAt: Millis;
-  /** How often it is used, on a logarithmic scale (OBJECT FREQ); kept under an LFU policy only. */
-  frequency = NEW_FREQUENCY;
-  /** What it took of memory when it was last written, in bytes. */
-  footprint = 0;
-  constructor(value: Value, serial: number, usedAt: Millis) {
-    this.value = value;
-    this.serial = serial;
-    this.usedAt = usedAt;
-  }
-}
+import { type Held, isEmptied, type TypeName, type Types, typeOf, type Value } from './value.ts';
 
 /** Someone who watches a key: WATCH marks its transaction, client-side caching its clients. */
 export interface Watcher {
@@ -151,6 +131,27 @@ export class Keyspace {
     return entry === undefined ? undefined : typed(entry.value, type);
   }
 
+  /** The string of a key for a reading command that wants no more than a part of it. */
+  readPart(key: Bytes): HeldString | undefined {
+    const entry = this.lookup(key);
+    return entry === undefined ? undefined : stringHeld(entry.held);
+  }
+
+  /** The string of a key for a writing command that changes a part of it. */
+  getPart(key: Bytes): HeldString | undefined {
+    const entry = this.find(key);
+    return entry === undefined ? undefined : stringHeld(entry.held);
+  }
+
+  /**
+   * The string of a key to be changed in place, created when absent, where it is long or to become so; undefined for
+   * a short one, which is better replaced. Its type has been asked for before. Report with `changed`.
+   */
+  edit(key: Bytes, length: number): EditedString | undefined {
+    if (length < EDIT_MIN) return undefined;
+    return (this.peek(key) ?? this.put(key, '')).edit(length);
+  }
+
   /** The value of a key, created when absent; throws WRONGTYPE when it is of another type. */
   getOrCreate<T extends TypeName>(key: Bytes, type: T, create: () => Types[T]): Types[T] {
     const found = this.get(key, type);
@@ -164,7 +165,7 @@ export class Keyspace {
   put(key: Bytes, value: Value, keepTtl = false): Entry {
     const entry = this.peek(key);
     if (entry !== undefined) {
-      if (FieldTimes.used) forgetFields(this, entry.value);
+      if (FieldTimes.used) forgetFields(this, entry.held);
       entry.value = value;
       if (FieldTimes.used) timeFields(this, key, value);
       if (!keepTtl && entry.deadline !== undefined) this.persist(entry);
@@ -203,7 +204,7 @@ export class Keyspace {
   clear(): void {
     for (const entry of this.entries.values()) {
       if (entry.deadline !== undefined) this.world.wheel.disarm(entry.deadline);
-      if (FieldTimes.used) forgetFields(this, entry.value);
+      if (FieldTimes.used) forgetFields(this, entry.held);
       this.world.footprint -= entry.footprint;
     }
     this.entries.clear();
@@ -223,9 +224,9 @@ export class Keyspace {
       db.#lastKey = undefined;
       db.#roll = undefined;
       db.#volatileKeys = undefined;
-      for (const { deadline, value } of db.entries.values()) {
+      for (const { deadline, held } of db.entries.values()) {
         if (deadline !== undefined) deadline.db = db;
-        adoptFields(db, value);
+        adoptFields(db, held);
       }
     }
   }
@@ -267,7 +268,7 @@ export class Keyspace {
     if (world.listening) world.onChanged(this, key, event);
     const entry = this.#look(key);
     if (entry === undefined) return;
-    const value = entry.value;
+    const value = entry.held;
     if (isEmptied(value)) {
       this.#drop(key, entry);
       if (world.listening) world.onChanged(this, key, 'del');
@@ -295,7 +296,7 @@ export class Keyspace {
 
   /** Counts what a key takes that was put without being reported (a dataset that is being loaded). */
   weigh(key: Bytes, entry: Entry): void {
-    const bytes = footprint(key, entry.value);
+    const bytes = footprint(key, entry.held);
     this.world.footprint += bytes - entry.footprint;
     entry.footprint = bytes;
   }
@@ -374,8 +375,13 @@ export class Keyspace {
     this.entries.delete(key);
     if (key === this.#lastKey) this.#last = undefined;
     if (entry.deadline !== undefined) this.persist(entry);
-    if (FieldTimes.used) forgetFields(this, entry.value);
+    if (FieldTimes.used) forgetFields(this, entry.held);
   }
+}
+
+function stringHeld(held: Held): HeldString {
+  if (typeOf(held) !== 'string') fail(WRONGTYPE);
+  return held as HeldString;
 }
 
 function typed<T extends TypeName>(value: Value, type: T): Types[T] {

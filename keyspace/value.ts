@@ -1,5 +1,6 @@
 /** The values a key can hold, and what may be asked of any of them. */
 import type { Bytes } from '../protocol/bytes.ts';
+import type { EditedString } from './edited-string.ts';
 import type { HashValue } from './hash.ts';
 import type { ListValue } from './list.ts';
 import type { SetValue } from './set.ts';
@@ -18,9 +19,11 @@ export interface Types {
 
 export type TypeName = keyof Types;
 export type Value = Types[TypeName];
+/** A value in the form in which its key holds it. */
+export type Held = Value | EditedString;
 
 /** The type's name, as TYPE answers it. */
-export function typeOf(value: Value): TypeName {
+export function typeOf(value: Held): TypeName {
   return typeof value === 'string' ? 'string' : value.type;
 }
 
@@ -30,6 +33,7 @@ export function copyValue(value: Value): Value {
 }
 
 /** True for a collection that has become empty, and goes: every type but streams. */
-export function isEmptied(value: Value): boolean {
-  return typeof value !== 'string' && value.type !== 'stream' && value.size === 0;
+export function isEmptied(value: Held): boolean {
+  if (typeof value === 'string' || value.type === 'string' || value.type === 'stream') return false;
+  return value.size === 0;
 }

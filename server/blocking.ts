@@ -185,7 +185,7 @@ export class Blocking {
       const blocked = client.blocked;
       if (blocked === undefined || blocked.db !== db) continue;
       const entry = db.peek(key);
-      if (entry === undefined || (blocked.type !== undefined && typeOf(entry.value) !== blocked.type)) {
+      if (entry === undefined || (blocked.type !== undefined && typeOf(entry.held) !== blocked.type)) {
         if (blocked.gone !== undefined) this.release(client, blocked.gone);
         continue;
       }

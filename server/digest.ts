@@ -1,6 +1,7 @@
 /** DEBUG DIGEST: a number that two datasets share exactly when they hold the same, as redis-server 7.0 computes it. */
 import { createHash } from 'node:crypto';
-import type { Entry, Keyspace } from '../keyspace/keyspace.ts';
+import type { Entry } from '../keyspace/entry.ts';
+import type { Keyspace } from '../keyspace/keyspace.ts';
 import { idMillis, idSequence, MAX_ID, MIN_ID } from '../keyspace/stream-id.ts';
 import { typeOf } from '../keyspace/value.ts';
 import { type Bytes, formatGeneral, toBuffer } from '../protocol/bytes.ts';

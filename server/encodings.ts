@@ -1,6 +1,6 @@
 /** Encodings as a server knows them: its thresholds, and the names of strings that were not set as a whole. */
 import { type EncodingLimits, stringEncoding } from '../keyspace/encoding.ts';
-import type { Entry } from '../keyspace/keyspace.ts';
+import type { Entry } from '../keyspace/entry.ts';
 import type { Bytes } from '../protocol/bytes.ts';
 import type { Settings } from './settings.ts';
 
@@ -30,8 +30,10 @@ let noted = false;
 
 /** Notes that the entry's string, as it is now, is kept in another way than a string that was set. */
 export function noteEncoding(entry: Entry, encoding: StringEncoding): void {
+  const value = entry.held;
+  if (typeof value !== 'string') return;
   noted = true;
-  if (typeof entry.value === 'string') notes.set(entry, { value: entry.value, encoding });
+  notes.set(entry, { value, encoding });
 }
 
 /** Forgets what made the entry's string: it has been set as a whole. */
@@ -47,8 +49,8 @@ export function carryEncoding(from: Entry, to: Entry): void {
 
 /** The encoding of an entry's value, as OBJECT ENCODING answers it. */
 export function encodingOf(entry: Entry): Bytes {
-  const { value } = entry;
-  if (typeof value !== 'string') return value.encoding();
+  const value = entry.held;
+  if (typeof value !== 'string') return value.type === 'string' ? 'raw' : value.encoding();
   const note = notes.get(entry);
   return note !== undefined && note.value === value ? note.encoding : stringEncoding(value);
 }

@@ -1,5 +1,6 @@
 /** maxmemory: how much memory the data takes, and which keys go when it is too much (the eight policies). */
-import type { Entry, Keyspace } from '../keyspace/keyspace.ts';
+import type { Entry } from '../keyspace/entry.ts';
+import type { Keyspace } from '../keyspace/keyspace.ts';
 import type { Bytes } from '../protocol/bytes.ts';
 import type { Command } from './command.ts';
 import { GATE_LIMITED_MEMORY, GATE_PAUSED } from './execute.ts';

@@ -151,7 +151,7 @@ function bitfield(client: Client, argv: readonly Bytes[], readOnly: boolean): Re
   const steps = parseSteps(client, argv);
   const writes = steps.filter(({ kind }) => kind !== 'GET');
   if (writes.length === 0) {
-    const value = db.read(name, 'string') ?? '';
+    const value = db.readPart(name) ?? '';
     return steps.map((step) => {
       const first = Math.floor(step.offset / 8);
       const part = toBuffer(value.slice(first, first + 9));
@@ -159,14 +159,16 @@ function bitfield(client: Client, argv: readonly Bytes[], readOnly: boolean): Re
     });
   }
   if (readOnly) fail('ERR BITFIELD_RO only supports the GET subcommand');
-  const value = db.get(name, 'string') ?? '';
-  const length = Math.max(...writes.map(({ offset, bits }) => Math.floor((offset + bits - 1) / 8) + 1));
-  if (length > STRING_MAX) fail(BAD_OFFSET);
-  const grown = length > value.length;
-  const data = toBuffer(grown ? value.padEnd(length, '\0') : value);
+  const value = db.getPart(name) ?? '';
+  const needed = Math.max(...writes.map(({ offset, bits }) => Math.floor((offset + bits - 1) / 8) + 1));
+  if (needed > STRING_MAX) fail(BAD_OFFSET);
+  const length = Math.max(value.length, needed);
+  const grown = needed > value.length;
+  const edited = db.edit(name, length);
+  const data = edited?.bytes ?? toBuffer(value.slice(0).padEnd(length, '\0'));
   const { replies, changes } = perform(steps, data, grown);
   // A string that had to grow stays grown, even if nothing was written, which nobody is told.
-  noteEncoding(db.put(name, fromBuffer(data), true), 'raw');
+  if (edited === undefined) noteEncoding(db.put(name, fromBuffer(data), true), 'raw');
   if (changes > 0) db.changed(name, 'setbit', changes);
   return replies;
 }
@@ -189,7 +191,7 @@ export const bitfieldCommands = defineCommands('bitmap', {
   bitfield: {
     summary: 'Reads, sets and adds to integers of any width within a string.',
     since: '3.2.0',
-    complexity: 'O(1) per integer, O(N) to write, N bytes of the string',
+    complexity: 'O(1) per integer, and O(N) where the string becomes longer',
     arity: -2,
     flags: ['write', 'denyoom'],
     keys: key('RW ACCESS UPDATE VARIABLE_FLAGS'),

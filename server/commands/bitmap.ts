@@ -1,4 +1,5 @@
 /** Strings as arrays of bits (https://redis.io/docs/latest/commands/?group=bitmap). */
+import { byteAt, type HeldString } from '../../keyspace/edited-string.ts';
 import { asciiUpper, type Bytes, fromBuffer, STRING_MAX, toBuffer } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
@@ -22,13 +23,11 @@ function bitOffset(client: Client, text: Bytes): number {
 }
 
 /** The bit at an offset; the first bit of a byte is its highest. Bits beyond the end are 0. */
-function bitAt(value: Bytes, offset: number): 0 | 1 {
-  const byte = Math.floor(offset / 8);
-  if (byte >= value.length) return 0;
-  return ((value.charCodeAt(byte) >> (7 - (offset % 8))) & 1) as 0 | 1;
+function bitAt(value: HeldString, offset: number): 0 | 1 {
+  return ((byteAt(value, Math.floor(offset / 8)) >> (7 - (offset % 8))) & 1) as 0 | 1;
 }
 
-/** The string with a byte set, filled up with zeros as far as that. Strings never change: this copies them. */
+/** A short string with a byte set, filled up with zeros as far as that. */
 function withByte(value: Bytes, at: number, byte: number): Bytes {
   const filled = value.padEnd(at + 1, '\0');
   return filled.slice(0, at) + String.fromCharCode(byte) + filled.slice(at + 1);
@@ -39,15 +38,19 @@ function setbit(client: Client, name: Bytes, offsetText: Bytes, bitText: Bytes):
   const offset = bitOffset(client, offsetText);
   const bit = integer(bitText, BAD_BIT);
   if (bit !== 0 && bit !== 1) fail(BAD_BIT);
-  const value = db.get(name, 'string') ?? '';
+  const value = db.getPart(name) ?? '';
   const at = Math.floor(offset / 8);
   if (at >= STRING_MAX) fail(BAD_OFFSET);
   const mask = 1 << (7 - (offset % 8));
-  const old = at < value.length ? value.charCodeAt(at) : 0;
+  const old = byteAt(value, at);
   const byte = bit === 1 ? old | mask : old & ~mask;
   // What is the same as before is no write.
   const same = byte === old && at < value.length;
-  noteEncoding(db.put(name, same ? value : withByte(value, at, byte), true), 'raw');
+  const edited = same ? undefined : db.edit(name, Math.max(value.length, at + 1));
+  edited?.set(at, byte);
+  if (edited === undefined && typeof value === 'string') {
+    noteEncoding(db.put(name, same ? value : withByte(value, at, byte), true), 'raw');
+  }
   if (!same) db.changed(name, 'setbit');
   return (old & mask) === 0 ? 0 : 1;
 }
@@ -65,16 +68,24 @@ function unitBits(text: Bytes | undefined): 1 | 8 {
 }
 
 /** A range in bytes or bits; negative positions count from the end. */
-function bitRange(value: Bytes, start: number, stop: number, scale: 1 | 8): BitRange {
+function bitRange(value: HeldString, start: number, stop: number, scale: 1 | 8): BitRange {
   const total = (value.length * 8) / scale;
   const from = start < 0 ? Math.max(0, total + start) : start;
   const to = Math.min(stop < 0 ? Math.max(0, total + stop) : stop, total - 1);
   return { start: from * scale, end: (to + 1) * scale - 1 };
 }
 
+/** The bytes that a range of bits lies in, and its place in them. */
+function around(text: HeldString, { start, end }: BitRange): BitRange & { readonly value: Bytes } {
+  const first = Math.floor(start / 8);
+  const value = text.slice(first, Math.floor(end / 8) + 1);
+  return { value, start: start - first * 8, end: end - first * 8 };
+}
+
 const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replace(/0/g, '').length);
 
-function countOnes(value: Bytes, { start, end }: BitRange): number {
+function countOnes(text: HeldString, range: BitRange): number {
+  const { value, start, end } = around(text, range);
   let count = 0;
   for (let at = start; at <= end; ) {
     if (at % 8 === 0 && at + 7 <= end) {
@@ -86,7 +97,7 @@ function countOnes(value: Bytes, { start, end }: BitRange): number {
 }
 
 function bitcount(client: Client, argv: readonly Bytes[]): Reply {
-  const value = client.db.read(argv[1]!, 'string');
+  const value = client.db.readPart(argv[1]!);
   if (value === undefined) return 0;
   if (argv.length === 3 || argv.length > 5) fail(SYNTAX);
   const [first = '0', last = '-1', unit] = argv.slice(2);
@@ -99,21 +110,22 @@ function bitcount(client: Client, argv: readonly Bytes[]): Reply {
 function bitpos(client: Client, argv: readonly Bytes[]): Reply {
   const bit = integer(argv[2]!);
   if (bit !== 0 && bit !== 1) fail('ERR The bit argument must be 1 or 0.');
-  const value = client.db.read(argv[1]!, 'string');
-  if (value === undefined) return bit === 1 ? -1 : 0;
+  const text = client.db.readPart(argv[1]!);
+  if (text === undefined) return bit === 1 ? -1 : 0;
   if (argv.length > 6) fail(SYNTAX);
   const [first = '0', last = '-1', unit] = argv.slice(3);
   const from = integer(first);
   const scale = unitBits(unit);
-  const { start, end } = bitRange(value, from, integer(last), scale);
+  const range = bitRange(text, from, integer(last), scale);
+  const { value, start, end } = around(text, range);
   const skipped = bit === 1 ? 0 : 255;
   for (let at = start; at <= end; ) {
     if (at % 8 === 0 && at + 7 <= end && value.charCodeAt(at / 8) === skipped) at += 8;
-    else if (bitAt(value, at) === bit) return at;
+    else if (bitAt(value, at) === bit) return at + range.start - start;
     else at++;
   }
   // A string without an end given is followed by zeros for ever.
-  return bit === 0 && argv.length < 5 && start <= end ? value.length * 8 : -1;
+  return bit === 0 && argv.length < 5 && start <= end ? text.length * 8 : -1;
 }
 
 const COMBINE: Record<string, (a: number, b: number) => number> = {
@@ -151,7 +163,7 @@ export const bitmapCommands = defineCommands('bitmap', {
   setbit: {
     summary: 'Sets or clears a bit of a string and answers what it was.',
     since: '2.2.0',
-    complexity: 'O(N), N bytes of the string',
+    complexity: 'O(1), and O(N) where the string becomes longer',
     arity: 4,
     flags: ['write', 'denyoom'],
     keys: key('RW ACCESS UPDATE'),
@@ -166,7 +178,7 @@ export const bitmapCommands = defineCommands('bitmap', {
     keys: key('RO ACCESS'),
     run(client, [, name, text]) {
       const offset = bitOffset(client, text);
-      return bitAt(client.db.read(name, 'string') ?? '', offset);
+      return bitAt(client.db.readPart(name) ?? '', offset);
     },
   },
   bitcount: {

@@ -1,5 +1,5 @@
 /** Commands on keys of any type (https://redis.io/docs/latest/commands/?group=generic). */
-import type { Entry } from '../../keyspace/keyspace.ts';
+import type { Entry } from '../../keyspace/entry.ts';
 import { copyValue, typeOf } from '../../keyspace/value.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY, SYNTAX } from '../../protocol/errors.ts';
@@ -164,7 +164,7 @@ export const genericCommands = defineCommands('generic', {
     keys: key('RO'),
     run(client, argv) {
       const entry = client.db.inspect(argv[1]);
-      return new SimpleString(entry === undefined ? 'none' : typeOf(entry.value));
+      return new SimpleString(entry === undefined ? 'none' : typeOf(entry.held));
     },
   },
   keys: {

@@ -1,6 +1,7 @@
 /** HyperLogLogs: how many different elements there were, nearly (https://redis.io/docs/latest/commands/?group=hyperloglog). */
+
+import type { Entry } from '../../keyspace/entry.ts';
 import { countRegisters, HyperLogLog, REGISTERS } from '../../keyspace/hyperloglog.ts';
-import type { Entry } from '../../keyspace/keyspace.ts';
 import { asciiLower, type Bytes, cString, narrow } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../protocol/reply.ts';

@@ -1,5 +1,5 @@
 /** SCAN and OBJECT: looking through the keys, and into how they are kept. */
-import type { Entry } from '../../keyspace/keyspace.ts';
+import type { Entry } from '../../keyspace/entry.ts';
 import { typeOf } from '../../keyspace/value.ts';
 import { asciiLower, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
@@ -29,7 +29,7 @@ function scan(client: Client, argv: readonly Bytes[]): Reply {
     last = roll.serialAt(place);
     const entry = db.peek(name);
     if (entry === undefined || !matches(name)) continue;
-    if (wanted === undefined || typeOf(entry.value) === wanted) found.push(name);
+    if (wanted === undefined || typeOf(entry.held) === wanted) found.push(name);
   }
   return [String(place === 0 ? 0 : last), found];
 }

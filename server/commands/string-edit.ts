@@ -1,4 +1,5 @@
 /** Commands on parts of strings, and LCS (https://redis.io/docs/latest/commands/?group=string). */
+import type { HeldString } from '../../keyspace/edited-string.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
@@ -8,10 +9,18 @@ import { defineCommands, key } from '../command.ts';
 import { noteEncoding } from '../encodings.ts';
 import { lcs } from './lcs.ts';
 
-function storeEdited(client: Client, name: Bytes, value: Bytes, created: boolean, event: string): void {
-  const entry = client.db.put(name, value, true);
-  if (!created) noteEncoding(entry, 'raw');
-  client.db.changed(name, event);
+/** Overwrites a part of the key's string, filling a gap with zeros, and reports it. */
+function overwrite(client: Client, name: Bytes, value: HeldString, offset: number, part: Bytes): number {
+  const { db } = client;
+  const end = offset + part.length;
+  const length = Math.max(value.length, end);
+  const edited = db.edit(name, length);
+  edited?.write(offset, part);
+  if (edited === undefined && typeof value === 'string') {
+    const head = value.slice(0, offset).padEnd(offset, '\0');
+    noteEncoding(db.put(name, head + part + value.slice(end), true), 'raw');
+  }
+  return length;
 }
 
 /** Refuses a string longer than the longest that a client may send. */
@@ -24,7 +33,7 @@ function checkLength(client: Client, length: number): void {
 function getrange(client: Client, argv: readonly Bytes[]): Bytes {
   const start = integer(argv[2]!);
   const end = integer(argv[3]!);
-  const value = client.db.read(argv[1]!, 'string') ?? '';
+  const value = client.db.readPart(argv[1]!) ?? '';
   if (start < 0 && end < 0 && start > end) return '';
   const first = start < 0 ? Math.max(0, start + value.length) : start;
   const last = end < 0 ? Math.max(0, end + value.length) : end;
@@ -37,13 +46,12 @@ function setrange(client: Client, argv: readonly Bytes[]): Reply {
   const part = argv[3]!;
   const offset = integer(argv[2]!);
   if (offset < 0) fail('ERR offset is out of range');
-  const value = db.get(name, 'string') ?? '';
+  const value = db.getPart(name) ?? '';
   if (part === '') return value.length;
   checkLength(client, offset + part.length);
-  const head = value.slice(0, offset) + '\0'.repeat(Math.max(0, offset - value.length));
-  const result = head + part + value.slice(offset + part.length);
-  storeEdited(client, name, result, false, 'setrange');
-  return result.length;
+  const length = overwrite(client, name, value, offset, part);
+  db.changed(name, 'setrange');
+  return length;
 }
 
 export const stringEditCommands = defineCommands('string', {
@@ -56,10 +64,13 @@ export const stringEditCommands = defineCommands('string', {
     keys: key('RW INSERT'),
     run(client, argv) {
       const [, name, part] = argv;
-      const value = client.db.get(name, 'string');
+      const { db } = client;
+      const value = db.getPart(name);
       const length = (value?.length ?? 0) + part.length;
       checkLength(client, length);
-      storeEdited(client, name, (value ?? '') + part, value === undefined, 'append');
+      if (value === undefined) db.put(name, part);
+      else overwrite(client, name, value, value.length, part);
+      db.changed(name, 'append');
       return length;
     },
   },
@@ -84,7 +95,7 @@ export const stringEditCommands = defineCommands('string', {
   setrange: {
     summary: 'Overwrites a string from an offset on, filling a gap with zero bytes.',
     since: '2.2.0',
-    complexity: 'O(N), N bytes of the result',
+    complexity: 'O(N), N bytes written',
     arity: 4,
     flags: ['write', 'denyoom'],
     keys: key('RW UPDATE'),

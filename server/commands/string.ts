@@ -1,5 +1,5 @@
 /** Commands that set and get whole strings (https://redis.io/docs/latest/commands/?group=string). */
-import type { Entry } from '../../keyspace/keyspace.ts';
+import type { Entry } from '../../keyspace/entry.ts';
 import { xxh3Hex } from '../../keyspace/xxh3.ts';
 import { asciiLower, asciiUpper, type Bytes, type Millis } from '../../protocol/bytes.ts';
 import { fail, WRONGTYPE, wrongArity } from '../../protocol/errors.ts';
@@ -279,6 +279,6 @@ export const stringCommands = defineCommands('string', {
     arity: 2,
     flags: ['readonly', 'fast'],
     keys: key('RO'),
-    run: (client, argv) => client.db.read(argv[1], 'string')?.length ?? 0,
+    run: (client, argv) => client.db.readPart(argv[1])?.length ?? 0,
   },
 });

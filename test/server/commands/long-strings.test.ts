@@ -1,0 +1,100 @@
+/** Long strings that are changed a part at a time: in place, and with the same answers as short ones. */
+import { beforeEach, expect, test } from 'vitest';
+import { EDIT_MIN } from '../../../keyspace/edited-string.ts';
+import { Server } from '../../../server/server.ts';
+import { Random } from '../../differential/random.ts';
+import { TestHost } from '../../support/targets.ts';
+import { Conversation } from '../../support/transcript-own.ts';
+
+let server: Server;
+let redis: Conversation;
+
+beforeEach(() => {
+  server = new Server(new TestHost());
+  redis = new Conversation(server);
+});
+
+const held = (key: string) => server.db(0).peek(key)?.held;
+const whole = (key: string) => server.db(0).read(key, 'string');
+
+test('commands on parts of a long string change it and read it in place', () => {
+  redis.ask('SETBIT k 8000000 1');
+  const first = held('k');
+  expect(typeof first).toBe('object');
+  for (let i = 0; i < 100; i++) {
+    redis.ask(`SETBIT k ${i * 1000} 1`);
+    redis.ask(`SETRANGE k ${i * 7} ab`);
+    redis.ask('APPEND k x');
+    redis.ask(`BITFIELD k SET u8 ${i} 7`);
+    for (const read of ['GETBIT k 1000', 'GETRANGE k 0 5', 'STRLEN k', 'BITCOUNT k 0 5', 'BITPOS k 1 0 9'])
+      redis.ask(read);
+    for (const read of ['BITFIELD_RO k GET u8 0', 'TYPE k', 'OBJECT ENCODING k', 'EXPIRE k 100', 'EXISTS k'])
+      redis.ask(read);
+  }
+  expect(held('k')).toBe(first);
+});
+
+test('a long string is the same in whole after it was edited, wherever it is read', () => {
+  redis.ask(`SETRANGE k ${EDIT_MIN} tail`);
+  const text = `${'\0'.repeat(EDIT_MIN)}tail`;
+  redis.ask('COPY k copied');
+  redis.ask('APPEND k x');
+  redis.ask('RENAME k moved');
+  expect(whole('copied')).toBe(text);
+  expect(whole('moved')).toBe(`${text}x`);
+  redis.ask('SETBIT moved 0 1');
+  expect(whole('copied')).toBe(text);
+  expect(whole('moved')).toBe(`\x80${text.slice(1)}x`);
+  expect(redis.ask('SETRANGE moved 0 y')).toBe(`:${EDIT_MIN + 5}`);
+  expect(redis.ask('DEBUG DIGEST-VALUE moved')).not.toBe(redis.ask('DEBUG DIGEST-VALUE copied'));
+  expect(redis.ask('HGET moved f')).toContain('WRONGTYPE');
+  redis.ask('SET moved short');
+  expect(redis.ask('GET moved')).toBe('"short"');
+});
+
+test('an edited string counts in used memory by its length', () => {
+  redis.ask(`SETRANGE k ${EDIT_MIN * 4 - 1} x`);
+  const edited = server.world.footprint;
+  redis.ask('FLUSHALL');
+  redis.ask(`SET k ${'x'.repeat(EDIT_MIN * 4)}`);
+  expect(server.world.footprint).toBe(edited);
+});
+
+/** What each command does to a string, done plainly. */
+class Model {
+  bytes: number[] = [];
+  write(at: number, part: readonly number[]): void {
+    while (this.bytes.length < at) this.bytes.push(0);
+    for (const [i, byte] of part.entries()) this.bytes[at + i] = byte;
+  }
+}
+
+test('random edits around the length where editing in place begins end as they do in a plain array', () => {
+  const chance = new Random(7);
+  const below = (end: number): number => chance.below(end);
+  const model = new Model();
+  for (let step = 0; step < 1500; step++) {
+    const at = below(EDIT_MIN + 3000);
+    const kind = below(5);
+    if (kind === 0) {
+      redis.ask(`SETRANGE k ${at} abc`);
+      model.write(at, [97, 98, 99]);
+    } else if (kind === 1) {
+      redis.ask('APPEND k zz');
+      model.write(model.bytes.length, [122, 122]);
+    } else if (kind === 2) {
+      const bit = below(2);
+      const old = model.bytes[at] ?? 0;
+      redis.ask(`SETBIT k ${at * 8 + 1} ${bit}`);
+      model.write(at, [(old & ~64) | (bit * 64)]);
+    } else if (kind === 3) {
+      redis.ask(`BITFIELD k SET u8 #${at} 200`);
+      model.write(at, [200]);
+    } else if (step % 50 === 0) {
+      redis.ask(`SETRANGE k 0 q`);
+      model.write(0, [113]);
+      expect(whole('k')).toBe(String.fromCharCode(...model.bytes));
+    }
+  }
+  expect(whole('k')).toBe(String.fromCharCode(...model.bytes));
+});
