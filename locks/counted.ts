@@ -5,16 +5,15 @@
  * one owner for one lock go one after the other; so asking again after a lost reply never counts twice, and a count
  * that a failover set back is put right by the next request.
  */
+import { renewOne, ServerAcquisition } from './acquisition.ts';
 import type { Core, Counted } from './core.ts';
 import { Held } from './held.ts';
-import { Hold, type Renewal } from './hold.ts';
+import type { Hold, Renewal } from './hold.ts';
 import { Lock, type Wish } from './lock.ts';
 import type { OnceArgs } from './requests.ts';
 import { insist } from './retry.ts';
 import type { Script } from './script.ts';
-import { type LockServer, NoReply } from './server.ts';
-import { MARKER_MS, renewOne } from './simple.ts';
-import { take } from './taking.ts';
+import type { LockServer } from './server.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { type Choose, chooseFirst, type Waiter } from './wakeups.ts';
 
@@ -105,31 +104,21 @@ export async function inTurn<T>(core: Core, key: string, work: (counted: Counted
   }
 }
 
-class CountedAcquisition implements Acquisition<Held> {
-  readonly lock: string;
-  readonly owner: string;
-  readonly servers: readonly LockServer[];
+class CountedAcquisition extends ServerAcquisition {
   readonly channel: string;
   readonly choose: Choose;
   readonly ordered: boolean;
   readonly handsOver: boolean;
   readonly shared: boolean;
   readonly longestSleepMs: number | undefined;
-  readonly #core: Core;
   readonly #kind: CountedKind;
-  readonly #wish: Wish;
   readonly #key: string;
   readonly #request: string;
-  #unknown = false;
 
   constructor(core: Core, kind: CountedKind, wish: Wish) {
-    this.#core = core;
+    super(core, kind.name, wish);
     this.#request = core.owners.request();
     this.#kind = kind;
-    this.#wish = wish;
-    this.lock = kind.name;
-    this.owner = wish.owner;
-    this.servers = [core.server];
     this.channel = kind.channel(wish.owner);
     this.handsOver = kind.ordered;
     this.choose = kind.choose ?? chooseFirst;
@@ -144,12 +133,8 @@ class CountedAcquisition implements Acquisition<Held> {
     return this.#kind.passOn?.(granted);
   }
 
-  get #waits(): boolean {
-    return (this.#wish.options.waitMs ?? Number.POSITIVE_INFINITY) > 0;
-  }
-
   attempt(): Promise<Attempt<Held>> {
-    return inTurn(this.#core, this.#key, async (counted) => {
+    return inTurn(this.core, this.#key, async (counted) => {
       if (counted.hold && !counted.hold.active) reset(counted);
       const sentAt = Date.now();
       let taken = await this.#take(counted.count + 1);
@@ -160,7 +145,7 @@ class CountedAcquisition implements Acquisition<Held> {
       }
       if (!taken.granted) return { retryInMs: 'retryInMs' in taken ? taken.retryInMs : 0 };
       counted.count++;
-      return { held: this.#hold(counted, sentAt, taken.fence) };
+      return { held: this.#held(counted, sentAt, taken.fence) };
     });
   }
 
@@ -168,63 +153,38 @@ class CountedAcquisition implements Acquisition<Held> {
     const wanted = this.#kind.takeScript({
       owner: this.owner,
       target,
-      ttlMs: this.#wish.leaseMs + this.#core.lockDelayMs,
+      ttlMs: this.ttlMs,
       request: this.#request,
-      waits: this.#waits,
+      waits: this.waits,
     });
-    try {
-      const reply = await take(this.#core, {
-        lock: this.lock,
-        owner: this.owner,
-        ...wanted,
-        granted: (answer) => this.#kind.taken(answer).granted,
-        undo: () => this.#giveBack(target - 1),
-      });
-      return this.#kind.taken(reply);
-    } catch (error) {
-      if (error instanceof NoReply) this.#unknown = true;
-      throw error;
-    }
+    const reply = await this.take({
+      ...wanted,
+      granted: (answer) => this.#kind.taken(answer).granted,
+      undo: () => this.#giveBack(target - 1),
+    });
+    return this.#kind.taken(reply);
   }
 
-  #hold(counted: Counted, sentAt: number, fence: number | undefined): Held {
-    const { leaseMs, renewed, owner } = this.#wish;
+  #held(counted: Counted, sentAt: number, fence: number | undefined): Held {
+    const { leaseMs, renewed, owner } = this.wish;
+    const renewal = (): Renewal => this.#kind.renewal(owner, Math.max(1, counted.count));
     if (counted.hold) {
       counted.hold.prolong(sentAt, leaseMs);
       if (renewed) counted.hold.renew(leaseMs);
     } else {
-      const hold = new Hold(
-        {
-          lock: this.lock,
-          owner,
-          token: this.#kind.token(owner),
-          ...(fence !== undefined && { fence }),
-          leaseMs,
-          renewed,
-          servers: this.servers,
-          quorum: 1,
-          renewal: () => this.#kind.renewal(owner, Math.max(1, counted.count)),
-        },
-        this.#core,
-        sentAt,
-      );
+      const hold = this.hold(sentAt, { token: this.#kind.token(owner), fence, renewal });
       hold.onLost = () => reset(counted, hold);
       counted.hold = hold;
     }
     const hold = counted.hold;
     return new Held(hold, {
       release: () => this.#release(hold),
-      extend: (ms) =>
-        renewOne(
-          this.#core.server,
-          this.#kind.renewal(owner, Math.max(1, counted.count)),
-          hold.serverLeaseMs(ms),
-        ),
+      extend: (ms) => renewOne(this.core.server, renewal(), hold.serverLeaseMs(ms)),
     });
   }
 
   #release(hold: Hold): Promise<boolean> {
-    return inTurn(this.#core, this.#key, async (counted) => {
+    return inTurn(this.core, this.#key, async (counted) => {
       if (counted.hold !== hold) {
         // Lost before: the field on the server may still be there, unless a new hold of the owner stands on it.
         if (!counted.hold && hold.lost) await this.#giveBack(0);
@@ -247,15 +207,15 @@ class CountedAcquisition implements Acquisition<Held> {
   }
 
   /** The release of an owner that may come back is numbered: no copy of it may end a later hold. */
-  async #giveBack(target: number, validUntil = Date.now() + this.#wish.leaseMs): Promise<number> {
-    const { server, requests, owners } = this.#core;
+  async #giveBack(target: number, validUntil = Date.now() + this.wish.leaseMs): Promise<number> {
+    const { server, requests, owners } = this.core;
     const number = owners.isLasting(this.owner) ? requests.open() : 0;
     const give: Omit<Give, 'once'> = {
       owner: this.owner,
       target,
-      ttlMs: this.#wish.leaseMs + this.#core.lockDelayMs,
+      ttlMs: this.ttlMs,
       takenBy: this.#request,
-      lateMs: this.#unknown ? MARKER_MS : 0,
+      lateMs: this.markerMs,
       requests: number > 0 ? requests.key(this.lock) : this.lock,
     };
     const ask = async (unanswered: number): Promise<number> => {
@@ -271,10 +231,10 @@ class CountedAcquisition implements Acquisition<Held> {
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    if (this.#waits) await this.#kind.leave?.(this.#core.server, this.owner).catch(() => {});
+    if (this.waits) await this.#kind.leave?.(this.core.server, this.owner).catch(() => {});
     if (!unknown) return;
     // Whatever a lost request did: back to the holds that are known.
-    inTurn(this.#core, this.#key, (counted) => this.#giveBack(counted.count)).catch(() => {});
+    inTurn(this.core, this.#key, (counted) => this.#giveBack(counted.count)).catch(() => {});
   }
 }
 

@@ -15,7 +15,7 @@ export interface HoldSpec {
   readonly lock: string;
   readonly owner: string;
   readonly token: string;
-  readonly fence?: number;
+  readonly fence?: number | undefined;
   readonly leaseMs: number;
   /** Renewed by the watchdog, or left to end with its lease. */
   readonly renewed: boolean;

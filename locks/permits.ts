@@ -1,15 +1,12 @@
 /** Permits with a lease each, on the keys of Redisson's RPermitExpirableSemaphore; and the lock made of one permit. */
+import { ServerAcquisition } from './acquisition.ts';
 import type { Core } from './core.ts';
-import { Held } from './held.ts';
-import { Hold, type Renewal } from './hold.ts';
+import type { Held } from './held.ts';
 import { abandonedKey, suffixed } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
-import { insist } from './retry.ts';
 import { permitAcquireScript, permitCountScript, permitReleaseScript } from './scripts/permits.ts';
 import { chooseByCount, semaphoreChannel, setPermits } from './semaphore.ts';
-import { type LockServer, NoReply } from './server.ts';
-import { MARKER_MS, renewOne } from './simple.ts';
-import { ask, take } from './taking.ts';
+import { ask, insistOnRelease } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import type { Waiter } from './wakeups.ts';
 
@@ -43,29 +40,18 @@ export class NonReentrantLock extends ExpirablePermits {
 
 const permitKeys = (name: string): string[] => [name, suffixed(name, 'timeout'), semaphoreChannel(name)];
 
-class ExpirableAcquisition implements Acquisition<Held> {
-  readonly lock: string;
-  readonly owner: string;
-  readonly servers: readonly LockServer[];
-  readonly channel: string;
+class ExpirableAcquisition extends ServerAcquisition {
+  readonly channel = semaphoreChannel(this.lock);
   readonly choose = chooseByCount;
   readonly ordered: boolean;
   readonly shared = true;
-  readonly #core: Core;
-  readonly #wish: Wish;
   readonly #initial: number;
   readonly #id: string;
-  #unknown = false;
 
   constructor(core: Core, name: string, wish: Wish, initial: number) {
-    this.#core = core;
+    super(core, name, wish);
     this.#id = core.owners.token();
-    this.#wish = wish;
     this.#initial = initial;
-    this.lock = name;
-    this.owner = wish.owner;
-    this.servers = [core.server];
-    this.channel = semaphoreChannel(name);
     this.ordered = initial === 1;
   }
 
@@ -74,72 +60,33 @@ class ExpirableAcquisition implements Acquisition<Held> {
   }
 
   async attempt(): Promise<Attempt<Held>> {
-    const { server, lockDelayMs } = this.#core;
     const sentAt = Date.now();
-    const keys = [...permitKeys(this.lock), abandonedKey(this.lock, this.#id)];
-    const args = [server.publish, this.#id, this.#wish.leaseMs + lockDelayMs, this.#initial];
-    try {
-      const reply = await take(this.#core, {
-        lock: this.lock,
-        owner: this.owner,
-        script: permitAcquireScript,
-        keys,
-        args,
-        granted: (answer) => answer === null,
-        undo: () => this.#giveBack(sentAt + this.#wish.leaseMs),
-      });
-      return reply === null ? { held: this.#held(sentAt) } : { retryInMs: Number(reply) };
-    } catch (error) {
-      if (error instanceof NoReply) this.#unknown = true;
-      throw error;
-    }
+    const reply = await this.take({
+      script: permitAcquireScript,
+      keys: this.#keys(),
+      args: [this.core.server.publish, this.#id, this.ttlMs, this.#initial],
+      granted: (answer) => answer === null,
+      undo: () => this.#giveBack(sentAt + this.wish.leaseMs),
+    });
+    if (reply !== null) return { retryInMs: Number(reply) };
+    const keys = [suffixed(this.lock, 'timeout'), this.lock];
+    const renewal = { kind: 'permit', keys, token: this.#id } as const;
+    return { held: this.held(sentAt, renewal, (validUntil) => this.#giveBack(validUntil)) };
   }
 
-  #held(sentAt: number): Held {
-    const { leaseMs, renewed, owner } = this.#wish;
-    const renewal: Renewal = {
-      kind: 'permit',
-      keys: [suffixed(this.lock, 'timeout'), this.lock],
-      token: this.#id,
-    };
-    const hold = new Hold(
-      {
-        lock: this.lock,
-        owner,
-        token: this.#id,
-        leaseMs,
-        renewed,
-        servers: this.servers,
-        quorum: 1,
-        renewal: () => renewal,
-      },
-      this.#core,
-      sentAt,
-    );
-    return new Held(hold, {
-      release: () => {
-        hold.end();
-        return this.#giveBack(hold.validUntil);
-      },
-      extend: (ms) => renewOne(this.#core.server, renewal, hold.serverLeaseMs(ms)),
-    });
+  #keys(): string[] {
+    return [...permitKeys(this.lock), abandonedKey(this.lock, this.#id)];
   }
 
   #giveBack(validUntil: number, background = false): Promise<boolean> {
-    const { server } = this.#core;
-    const keys = [...permitKeys(this.lock), abandonedKey(this.lock, this.#id)];
-    const args = [server.publish, this.#id, this.#unknown ? MARKER_MS : 0];
-    return insist(
-      async (unanswered) => {
-        const reply = Number(await server.run(permitReleaseScript, keys, args));
-        return reply === 1 || (unanswered > 0 && Date.now() < validUntil);
-      },
-      Math.max(validUntil, Date.now() + server.requestTimeoutMs),
-      background,
-    );
+    const { server } = this.core;
+    const args = [server.publish, this.#id, this.markerMs];
+    const giveBack = async (): Promise<boolean> =>
+      Number(await server.run(permitReleaseScript, this.#keys(), args)) === 1;
+    return insistOnRelease(server, giveBack, validUntil, background);
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    if (unknown) this.#giveBack(Date.now() + this.#wish.leaseMs, true).catch(() => {});
+    if (unknown) this.#giveBack(Date.now() + this.wish.leaseMs, true).catch(() => {});
   }
 }

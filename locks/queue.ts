@@ -1,14 +1,11 @@
 /** The queue lock: ZooKeeper's recipe, where each waiter watches only its predecessor and a release wakes one. */
+import { ServerAcquisition } from './acquisition.ts';
 import type { Core } from './core.ts';
-import { Held } from './held.ts';
-import { Hold, type Renewal } from './hold.ts';
+import type { Held } from './held.ts';
 import { abandonedKey, prefixed, suffixed } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
-import { insist } from './retry.ts';
 import { queueLeaveScript, queueVisitScript } from './scripts/queue.ts';
-import { type LockServer, NoReply } from './server.ts';
-import { MARKER_MS, renewOne } from './simple.ts';
-import { take } from './taking.ts';
+import { insistOnRelease } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { chooseFirst } from './wakeups.ts';
 
@@ -19,29 +16,19 @@ export class QueueLock extends Lock<Held> {
   }
 }
 
-class QueueAcquisition implements Acquisition<Held> {
-  readonly lock: string;
-  readonly owner: string;
-  readonly servers: readonly LockServer[];
+class QueueAcquisition extends ServerAcquisition {
   readonly channel: string;
   readonly choose = chooseFirst;
   readonly ordered = false;
   readonly longestSleepMs: number;
-  readonly #core: Core;
-  readonly #wish: Wish;
   readonly #id: string;
   readonly #channels: string;
   readonly #queue: string;
   readonly #seen: string;
-  #unknown = false;
 
   constructor(core: Core, name: string, wish: Wish) {
-    this.#core = core;
+    super(core, name, wish);
     this.#id = core.owners.token();
-    this.#wish = wish;
-    this.lock = name;
-    this.owner = wish.owner;
-    this.servers = [core.server];
     this.#channels = prefixed('lostlock_queue__channel', name);
     this.channel = `${this.#channels}:${this.#id}`;
     this.#queue = prefixed('lostlock_queue', name);
@@ -49,78 +36,33 @@ class QueueAcquisition implements Acquisition<Held> {
     this.longestSleepMs = Math.max(1, Math.floor(core.placeMs / 3));
   }
 
-  get #waits(): boolean {
-    return (this.#wish.options.waitMs ?? Number.POSITIVE_INFINITY) > 0;
-  }
-
   async attempt(): Promise<Attempt<Held>> {
     const sentAt = Date.now();
     const number = suffixed(this.lock, 'lostlock_queue_number');
-    const keys = [this.#queue, this.#seen, number, abandonedKey(this.lock, this.#id)];
-    const ttlMs = this.#wish.leaseMs + this.#core.lockDelayMs;
-    const args = [this.#id, ttlMs, this.#waits ? this.#core.placeMs : 0];
-    try {
-      const reply = await take(this.#core, {
-        lock: this.lock,
-        owner: this.owner,
-        script: queueVisitScript,
-        keys,
-        args,
-        granted: (answer) => Number((answer as unknown[])[0]) >= 0,
-        undo: () => this.#leave(sentAt + this.#wish.leaseMs),
-      });
-      const [drawn, left] = (reply as unknown[]).map(Number) as [number, number];
-      return drawn >= 0 ? { held: this.#held(sentAt, drawn) } : { retryInMs: left };
-    } catch (error) {
-      if (error instanceof NoReply) this.#unknown = true;
-      throw error;
-    }
-  }
-
-  #held(sentAt: number, fence: number): Held {
-    const { leaseMs, renewed, owner } = this.#wish;
-    const renewal: Renewal = { kind: 'place', keys: [this.#seen], token: this.#id };
-    const hold = new Hold(
-      {
-        lock: this.lock,
-        owner,
-        token: this.#id,
-        fence,
-        leaseMs,
-        renewed,
-        servers: this.servers,
-        quorum: 1,
-        renewal: () => renewal,
-      },
-      this.#core,
-      sentAt,
-    );
-    return new Held(hold, {
-      release: () => {
-        hold.end();
-        return this.#leave(hold.validUntil);
-      },
-      extend: (ms) => renewOne(this.#core.server, renewal, hold.serverLeaseMs(ms)),
+    const reply = await this.take({
+      script: queueVisitScript,
+      keys: [this.#queue, this.#seen, number, abandonedKey(this.lock, this.#id)],
+      args: [this.#id, this.ttlMs, this.waits ? this.core.placeMs : 0],
+      granted: (answer) => Number((answer as unknown[])[0]) >= 0,
+      undo: () => this.#leave(sentAt + this.wish.leaseMs),
     });
+    const [drawn, left] = (reply as unknown[]).map(Number) as [number, number];
+    if (drawn < 0) return { retryInMs: left };
+    const renewal = { kind: 'place', keys: [this.#seen], token: this.#id } as const;
+    return { held: this.held(sentAt, renewal, (validUntil) => this.#leave(validUntil), drawn) };
   }
 
   #leave(validUntil: number, background = false): Promise<boolean> {
-    const { server } = this.#core;
+    const { server } = this.core;
     const keys = [this.#queue, this.#seen, abandonedKey(this.lock, this.#id), this.#channels];
-    const args = [this.#id, server.publish, this.#unknown ? MARKER_MS : 0];
-    return insist(
-      async (unanswered) => {
-        const reply = Number(await server.run(queueLeaveScript, keys, args));
-        return reply === 1 || (unanswered > 0 && Date.now() < validUntil);
-      },
-      Math.max(validUntil, Date.now() + server.requestTimeoutMs),
-      background,
-    );
+    const args = [this.#id, server.publish, this.markerMs];
+    const leave = async (): Promise<boolean> => Number(await server.run(queueLeaveScript, keys, args)) === 1;
+    return insistOnRelease(server, leave, validUntil, background);
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    if (!this.#waits && !unknown) return;
-    const left = this.#leave(Date.now() + this.#core.placeMs, unknown).catch(() => {});
+    if (!this.waits && !unknown) return;
+    const left = this.#leave(Date.now() + this.core.placeMs, unknown).catch(() => {});
     if (!unknown) await left;
   }
 }

@@ -1,7 +1,7 @@
 /** The semaphore: a number of permits in one string, on the key and channel of Redisson's RSemaphore. */
+import { ServerAcquisition } from './acquisition.ts';
 import type { Core } from './core.ts';
 import { Held } from './held.ts';
-import { Hold } from './hold.ts';
 import { prefixed } from './keys.ts';
 import { ACQUIRE_RULES, type AcquireOptions, Lock, type Wish } from './lock.ts';
 import { check, count } from './options.ts';
@@ -12,8 +12,7 @@ import {
   semaphoreSetScript,
   semaphoreUndoScript,
 } from './scripts/semaphore.ts';
-import type { LockServer } from './server.ts';
-import { ask, PATIENCE_MS, take } from './taking.ts';
+import { ask, PATIENCE_MS } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import type { Choose, Waiter } from './wakeups.ts';
 
@@ -49,7 +48,7 @@ export class Semaphore extends Lock<Held, PermitOptions> {
   }
 
   protected prepare(wish: Wish<PermitOptions>): Acquisition<Held> {
-    return new PermitAcquisition(this.core, this.name, wish, wish.options.permits ?? 1);
+    return new PermitAcquisition(this.core, this.name, wish);
   }
 }
 
@@ -73,28 +72,20 @@ async function giveBack(core: Core, name: string, permits: number): Promise<void
   await ask(core, name, give).finally(() => requests.settle(number));
 }
 
-class PermitAcquisition implements Acquisition<Held> {
-  readonly lock: string;
-  readonly owner: string;
-  readonly servers: readonly LockServer[];
-  readonly channel: string;
+class PermitAcquisition extends ServerAcquisition<PermitOptions> {
+  readonly channel = semaphoreChannel(this.lock);
   readonly choose = chooseByCount;
   readonly ordered = false;
   readonly shared = true;
   readonly demand: number;
-  readonly #core: Core;
   readonly #token: string;
   /** The number of the request that has no answer yet. */
   #request: number | undefined;
 
-  constructor(core: Core, name: string, wish: Wish<PermitOptions>, permits: number) {
-    this.#core = core;
+  constructor(core: Core, name: string, wish: Wish<PermitOptions>) {
+    super(core, name, wish);
     this.#token = core.owners.request();
-    this.lock = name;
-    this.owner = wish.owner;
-    this.servers = [core.server];
-    this.channel = semaphoreChannel(name);
-    this.demand = permits;
+    this.demand = wish.options.permits ?? 1;
   }
 
   /** More may be left for the next one; where there were too few, somebody who wants less may be content. */
@@ -104,12 +95,10 @@ class PermitAcquisition implements Acquisition<Held> {
 
   /** An unanswered request is asked again under its number; one that was answered is over. */
   async attempt(): Promise<Attempt<Held>> {
-    const { requests } = this.#core;
+    const { requests } = this.core;
     this.#request ??= requests.open();
     const number = this.#request;
-    const reply = await take(this.#core, {
-      lock: this.lock,
-      owner: this.owner,
+    const reply = await this.take({
       script: semaphoreAcquireScript,
       keys: [this.lock, requests.key(this.lock)],
       args: [...requests.args(number), this.demand],
@@ -122,24 +111,16 @@ class PermitAcquisition implements Acquisition<Held> {
   }
 
   #held(): Held {
-    const hold = new Hold(
-      {
-        lock: this.lock,
-        owner: this.owner,
-        token: this.#token,
-        leaseMs: Number.POSITIVE_INFINITY,
-        renewed: false,
-        servers: this.servers,
-        quorum: 1,
-        renewal: () => ({ kind: 'string', keys: [this.lock], token: '' }),
-      },
-      this.#core,
-      Date.now(),
-    );
+    const hold = this.hold(Date.now(), {
+      token: this.#token,
+      leaseMs: Number.POSITIVE_INFINITY,
+      renewed: false,
+      renewal: () => ({ kind: 'string', keys: [this.lock], token: '' }),
+    });
     return new Held(hold, {
       release: async () => {
         hold.end();
-        await giveBack(this.#core, this.lock, this.demand);
+        await giveBack(this.core, this.lock, this.demand);
         return true;
       },
       extend: async () => true,
@@ -158,11 +139,11 @@ class PermitAcquisition implements Acquisition<Held> {
 
   #settle(number: number): void {
     this.#request = undefined;
-    this.#core.requests.settle(number);
+    this.core.requests.settle(number);
   }
 
   #undo(number: number, background = false): Promise<unknown> {
-    const { server, requests } = this.#core;
+    const { server, requests } = this.core;
     const keys = [this.lock, this.channel, requests.key(this.lock)];
     const undo = (): Promise<unknown> =>
       server.run(semaphoreUndoScript, keys, [...requests.args(number), this.demand, server.publish]);

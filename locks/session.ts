@@ -1,5 +1,6 @@
 /** Sessions: ZooKeeper's way of ending locks, all together with the process that held them. */
 import { randomUUID } from 'node:crypto';
+import { ServerAcquisition } from './acquisition.ts';
 import type { Core } from './core.ts';
 import { BadConfiguration, LockLost } from './errors.ts';
 import { Held } from './held.ts';
@@ -8,9 +9,8 @@ import { abandonedKey } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
 import { checkOptions, millis } from './options.ts';
 import { sessionAcquireScript, sessionCloseScript } from './scripts/session.ts';
-import { type LockServer, NoReply } from './server.ts';
-import { MARKER_MS, releaseByToken, simpleChannel } from './simple.ts';
-import { ask, take } from './taking.ts';
+import { releaseByToken, simpleChannel } from './simple.ts';
+import { ask } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { chooseFirst } from './wakeups.ts';
 
@@ -152,66 +152,41 @@ class HeldInSession extends Held {
   }
 }
 
-class SessionAcquisition implements Acquisition<Held> {
-  readonly lock: string;
-  readonly owner: string;
-  readonly servers: readonly LockServer[];
-  readonly channel: string;
+class SessionAcquisition extends ServerAcquisition {
+  readonly channel = simpleChannel(this.lock);
   readonly choose = chooseFirst;
   readonly ordered = true;
   readonly handsOver = true;
-  readonly #core: Core;
   readonly #session: Session;
   readonly #token: string;
-  #unknown = false;
 
   constructor(core: Core, session: Session, name: string, wish: Wish) {
-    this.#core = core;
+    super(core, name, wish);
     this.#session = session;
     this.#token = `${session.key} ${core.owners.token()}`;
-    this.lock = name;
-    this.owner = wish.owner;
-    this.servers = [core.server];
-    this.channel = simpleChannel(name);
   }
 
   async attempt(): Promise<Attempt<Held>> {
     this.#session.assertAlive();
-    const keys = [this.lock, this.#session.key, abandonedKey(this.lock, this.#token)];
-    try {
-      const reply = await take(this.#core, {
-        lock: this.lock,
-        owner: this.owner,
-        script: sessionAcquireScript,
-        keys,
-        args: [this.#token],
-        granted: (answer) => answer === null,
-        undo: () => this.#giveBack(this.#session.validUntil),
-      });
-      if (reply === null) return { held: this.#held() };
-      if (Number(reply) === -2) throw new LockLost(this.lock, this.owner, 'its session is over');
-      return { retryInMs: Number(reply) };
-    } catch (error) {
-      if (error instanceof NoReply) this.#unknown = true;
-      throw error;
-    }
+    const reply = await this.take({
+      script: sessionAcquireScript,
+      keys: [this.lock, this.#session.key, abandonedKey(this.lock, this.#token)],
+      args: [this.#token],
+      granted: (answer) => answer === null,
+      undo: () => this.#giveBack(this.#session.validUntil),
+    });
+    if (reply === null) return { held: this.#held() };
+    if (Number(reply) === -2) throw new LockLost(this.lock, this.owner, 'its session is over');
+    return { retryInMs: Number(reply) };
   }
 
   #held(): Held {
-    const hold = new Hold(
-      {
-        lock: this.lock,
-        owner: this.owner,
-        token: this.#token,
-        leaseMs: Number.POSITIVE_INFINITY,
-        renewed: false,
-        servers: this.servers,
-        quorum: 1,
-        renewal: () => ({ kind: 'session', keys: [this.#session.key], token: this.#session.key }),
-      },
-      this.#core,
-      Date.now(),
-    );
+    const hold = this.hold(Date.now(), {
+      token: this.#token,
+      leaseMs: Number.POSITIVE_INFINITY,
+      renewed: false,
+      renewal: () => ({ kind: 'session', keys: [this.#session.key], token: this.#session.key }),
+    });
     this.#session.keep(hold);
     return new HeldInSession(this.#session, hold, {
       release: () => {
@@ -224,7 +199,7 @@ class SessionAcquisition implements Acquisition<Held> {
   }
 
   #giveBack(until: number): Promise<boolean> {
-    return releaseByToken(this.#core.server, this.lock, this.#token, until, this.#unknown ? MARKER_MS : 0);
+    return releaseByToken(this.core.server, this.lock, this.#token, until, this.markerMs);
   }
 
   async abandon(unknown: boolean): Promise<void> {

@@ -35,6 +35,24 @@ async function takeReplicated(
   throw new NotReplicated(taking.lock, taking.owner, copies, needed);
 }
 
+/**
+ * Releases until an answer comes or the hold is over. Answers may get lost: after one of them "gone" means released.
+ * @param release asks once; false when the server knows no such hold
+ * @param validUntil when the hold is over, in milliseconds of Date.now
+ */
+export function insistOnRelease(
+  server: LockServer,
+  release: () => Promise<boolean>,
+  validUntil: number,
+  background: boolean,
+): Promise<boolean> {
+  return insist(
+    async (unanswered) => (await release()) || (unanswered > 0 && Date.now() < validUntil),
+    Math.max(validUntil, Date.now() + server.requestTimeoutMs),
+    background,
+  );
+}
+
 /** For how long a request that is no acquisition goes on without an answer, in milliseconds. */
 export const PATIENCE_MS = 30_000;
 

@@ -1,0 +1,103 @@
+/** What acquisitions from one server have in common: requests that may be under way for long, and the hold that a grant gives. */
+import type { Core } from './core.ts';
+import { Held } from './held.ts';
+import { Hold, type HoldSpec, type Renewal } from './hold.ts';
+import type { AcquireOptions, Wish } from './lock.ts';
+import { renewScript } from './scripts/renew.ts';
+import { type LockServer, NoReply } from './server.ts';
+import { type Taking, take } from './taking.ts';
+import type { Acquisition, Attempt } from './waiting.ts';
+import type { Choose } from './wakeups.ts';
+
+/** How long a request given up is remembered at most: longer than any connection keeps it under way. */
+export const MARKER_MS = 60_000;
+
+/** Whether the one renewed hold is still there, asked by the renewing script. */
+export async function renewOne(server: LockServer, renewal: Renewal, ttlMs: number): Promise<boolean> {
+  const reply = await server.run(renewScript, renewal.keys, [
+    renewal.kind,
+    renewal.keys.length,
+    renewal.token,
+    ttlMs,
+  ]);
+  return Number((reply as unknown[])[0]) === 1;
+}
+
+/** What a hold is besides its acquisition's; without a lease it has the one that was wished for. */
+type Granted = Pick<HoldSpec, 'token' | 'fence' | 'renewal'> & Partial<Pick<HoldSpec, 'leaseMs' | 'renewed'>>;
+
+export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOptions>
+  implements Acquisition<Held>
+{
+  readonly lock: string;
+  readonly owner: string;
+  readonly servers: readonly LockServer[];
+  abstract readonly channel: string;
+  abstract readonly choose: Choose;
+  abstract readonly ordered: boolean;
+  protected readonly core: Core;
+  protected readonly wish: Wish<O>;
+  /** A request for the lock got no answer: it may be under way still. */
+  #unknown = false;
+
+  constructor(core: Core, name: string, wish: Wish<O>) {
+    this.core = core;
+    this.wish = wish;
+    this.lock = name;
+    this.owner = wish.owner;
+    this.servers = [core.server];
+  }
+
+  abstract attempt(): Promise<Attempt<Held>>;
+
+  abstract abandon(unknown: boolean): Promise<void>;
+
+  /** Whether it may stand in line. */
+  protected get waits(): boolean {
+    return (this.wish.options.waitMs ?? Number.POSITIVE_INFINITY) > 0;
+  }
+
+  /** The TTL to ask of the server. */
+  protected get ttlMs(): number {
+    return this.wish.leaseMs + this.core.lockDelayMs;
+  }
+
+  /** For how long a release must bar a request that took the lock, which may come after it; 0: there is none. */
+  protected get markerMs(): number {
+    return this.#unknown ? MARKER_MS : 0;
+  }
+
+  /** Sends a request for the lock, and remembers when it gets no answer. Throws as `take` does. */
+  protected async take(taking: Omit<Taking, 'lock' | 'owner'>): Promise<unknown> {
+    try {
+      return await take(this.core, { lock: this.lock, owner: this.owner, ...taking });
+    } catch (error) {
+      if (error instanceof NoReply) this.#unknown = true;
+      throw error;
+    }
+  }
+
+  /** The hold that was granted. @param sentAt when the request for it left */
+  protected hold(sentAt: number, granted: Granted): Hold {
+    const { lock, owner, servers } = this;
+    const { leaseMs, renewed } = this.wish;
+    return new Hold({ lock, owner, servers, quorum: 1, leaseMs, renewed, ...granted }, this.core, sentAt);
+  }
+
+  /** A hold that one renewal keeps up, in hand. @param giveBack retries by itself until the hold is over */
+  protected held(
+    sentAt: number,
+    renewal: Renewal,
+    giveBack: (validUntil: number) => Promise<boolean>,
+    fence?: number,
+  ): Held {
+    const hold = this.hold(sentAt, { token: renewal.token, fence, renewal: () => renewal });
+    return new Held(hold, {
+      release: () => {
+        hold.end();
+        return giveBack(hold.validUntil);
+      },
+      extend: (ms) => renewOne(this.core.server, renewal, hold.serverLeaseMs(ms)),
+    });
+  }
+}
