@@ -11,6 +11,7 @@ function identity(result: Result): Result {
 
 /** True for a call that has yet to be run. */
 export function isFrame(result: Result): result is Frame {
+  // biome-ignore lint/suspicious/noPrototypeBuiltins: GENERATOR is our own, and this runs at every call.
   return typeof result === 'object' && GENERATOR.isPrototypeOf(result);
 }
 

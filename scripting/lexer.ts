@@ -257,7 +257,7 @@ export class Lexer {
       return ESCAPES[letter] ?? letter;
     }
     let value = 0;
-    for (let i = 0; i < 3 && isDigit(this.#code()); i++) (value = value * 10 + this.#code() - 48), this.#at++;
+    for (let i = 0; i < 3 && isDigit(this.#code()); i++, this.#at++) value = value * 10 + this.#code() - 48;
     if (value > 255) {
       this.#raw = before;
       this.#failNear('escape sequence too large', '<string>');

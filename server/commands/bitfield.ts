@@ -104,7 +104,7 @@ function writeField(data: Uint8Array, { offset, bits }: Step, value: bigint): vo
 }
 
 /** What a value becomes in a field of that width; `over` when it did not fit. */
-function fit(value: bigint, { signed, bits, overflow, kind }: Step): { value: bigint; over: boolean } {
+function fitInto(value: bigint, { signed, bits, overflow, kind }: Step): { value: bigint; over: boolean } {
   const width = BigInt(signed ? bits - 1 : bits);
   const max = (1n << width) - 1n;
   const min = signed ? -max - 1n : 0n;
@@ -133,7 +133,7 @@ function perform(steps: readonly Step[], data: Uint8Array, grown: boolean): Answ
       replies.push(narrow(old));
       continue;
     }
-    const { value, over } = fit(step.kind === 'SET' ? step.operand : old + step.operand, step);
+    const { value, over } = fitInto(step.kind === 'SET' ? step.operand : old + step.operand, step);
     if (over && step.overflow === 'FAIL') {
       replies.push(null);
       continue;

@@ -166,9 +166,9 @@ export class Generator {
       (k) =>
         `string.gsub(${s(k)}, ${d.pick(PATTERNS)}, ${d.pick(REPLACEMENTS)}${d.pick(['', ', 1', ', 0'])})`,
       (k) => `string.format(${d.pick(FORMATS)}, ${n(k)}, ${x(k)})`,
-      (k) =>
+      () =>
         `string.format(${d.pick(FORMATS)}, ${d.pick(['a', 'b', '-5', '3.14159', '1e20', '0', '"abc"', '1e15+0.5'])})`,
-      (k) => `string.rep(${d.pick(STRINGS)}, ${small()})`,
+      () => `string.rep(${d.pick(STRINGS)}, ${small()})`,
       (k) => `string.byte(${s(k)}, ${small()}, ${small()})`,
       (k) => `string.${d.pick(['upper', 'lower', 'reverse', 'len'])}(${s(k)})`,
       () => `string.char(${d.pick(['65', '0', '255', '256', '-1', '"66"'])}, 97)`,
@@ -177,7 +177,7 @@ export class Generator {
       (k) => `tostring(${n(k)})`,
       (k) => `type(${x(k)})`,
       (k) => `select(${d.pick(['1', '2', '-1', '"#"', '0', '9'])}, ${x(k)}, ${x(k)})`,
-      (k) =>
+      () =>
         `table.concat(${d.pick(['c', this.#table(2)])}${d.pick(['', ', ","', ', "-", 2', ', "", 1, 2'])})`,
       () => `unpack(${d.pick(['c', '{1, 2, nil, 4}', '{}'])}${d.pick(['', ', 2', ', 2, 3', ', 0, 2'])})`,
       () => `#${d.pick(['c', 'b', '{1, nil, 3}', '{n = 1}', '{nil, nil, 3}', '{1, 2, nil}'])}`,
@@ -198,7 +198,7 @@ export class Generator {
       () => `redis.call('get', ${d.pick(["'k'", "'none'", 'KEYS[1]'])})`,
       (k) => `redis.${d.pick(['call', 'pcall'])}(${d.pick(["'incr', 'k'", "'nope'", "'get'", x(k)])})`,
       (k) => `redis.${d.pick(['error_reply', 'status_reply', 'sha1hex'])}(${s(k)})`,
-      (k) => `setmetatable(${d.pick(['{}', '{n = 1}', this.#table(2)])}, mt)`,
+      () => `setmetatable(${d.pick(['{}', '{n = 1}', this.#table(2)])}, mt)`,
       (k) => `rawget(${d.pick(['c', x(k)])}, ${x(k)})`,
       (k) => `rawequal(${x(k)}, ${x(k)})`,
       (k) => `next(${d.pick(['c', '{}', x(k)])})`,
@@ -235,7 +235,7 @@ export class Generator {
       (k) => `if ${x(k)} then ${this.#block(k)} ${d.pick(['', `else ${this.#block(k)}`])} end;`,
       (k) =>
         `for i = ${d.pick(['1', '3', '"2"', '0.5', '#c'])}, ${d.pick(['3', '0', '#out', '2.6', '"3"'])}${d.pick(['', ', 1', ', -1', ', 0.4'])} do ${this.#block(k)} a = i end;`,
-      (k) =>
+      () =>
         `for k, v in pairs(${d.pick(['c', this.#table(2)])}) do out[#out + 1] = show(k) .. show(v) ${d.pick(['', 'if v == 4 then break end', `e = ${x(3)}`])} end;`,
       () =>
         `for i, v in ipairs(${d.pick(['c', '{1, 2, nil, 4}', this.#table(2)])}) do out[#out + 1] = show(v) end;`,
