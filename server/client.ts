@@ -259,6 +259,14 @@ export class Client implements Receiver {
     this.server.hasOutput(this);
   }
 
+  /** Hangs up, as redis-server does where a connection is killed: an end, no reset, unless much is on its way still. */
+  drop(): void {
+    if (this.gone) return;
+    if ((this.connection?.pending ?? 0) > UNLIMITED) this.connection?.abort();
+    else this.connection?.close();
+    this.closed();
+  }
+
   /** Closes at once; queued output is lost. */
   abort(): void {
     if (this.gone) return;

@@ -186,7 +186,7 @@ export class Acl {
     if (client === this.#server.running) {
       this.admit(client);
       client.close();
-    } else client.abort();
+    } else client.drop();
   }
 }
 

@@ -132,7 +132,7 @@ function kill(client: Client, argv: readonly Bytes[]): Reply {
     killed++;
     if (each === client) client.close();
     else if (each === client.server.primary?.client) client.server.primary.disconnect();
-    else each.abort();
+    else each.drop();
   }
   if (!old) return killed;
   return killed > 0 ? OK : fail('ERR No such client');

@@ -57,6 +57,20 @@ test('a connection that is reset while it closes is gone at last', async () => {
   await new Promise((resolve) => listener.close(resolve));
 });
 
+test.each(['CLIENT KILL TYPE normal', 'CLIENT KILL USER u', 'ACL DELUSER u'])(
+  '%s hangs up on another connection and does not reset it',
+  async (line) => {
+    await using server = await startServer();
+    const [far, other] = [await RawClient.connect(server), await RawClient.connect(server)];
+    await other.ask('ACL', 'SETUSER', 'u', 'on', 'nopass', '+@all');
+    await far.ask('AUTH', 'u', 'x');
+    const [name = '', ...words] = line.split(' ');
+    expect((await other.ask(name, ...words)).raw).toBe(':1\r\n');
+    expect(await far.ended()).toBe('end');
+    expect(server.node.clients.size).toBe(1);
+  },
+);
+
 /** A connection to a listener that answers every chunk and then does `next`; what its far end heard until it ended. */
 async function heardAfter(
   next: (connection: SocketConnection, socket: Socket, listener: Listener) => void,
