@@ -1,4 +1,4 @@
-/** Runs the programs of README.md as pasted, and compares what they print with what the page says. */
+/** Runs the programs of README.md and of the guides as pasted, and compares what they print with what the pages say. */
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -18,9 +18,11 @@ import { ensureBuilt } from './support/built.ts';
 const readme = readFileSync('README.md', 'utf8');
 const project = mkdtempSync(join(tmpdir(), 'lostlock-readme-'));
 
-/** The code blocks in a language that are whole programs: they import lostlock and print something. */
-function programs(language: string): string[] {
-  const blocks = [...readme.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))];
+/** The code blocks of a page in a language that are whole programs: they import lostlock and print something. */
+function programs(page: string, language: string): string[] {
+  const blocks = [
+    ...readFileSync(page, 'utf8').matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g')),
+  ];
   return blocks.map((block) => block[1] ?? '').filter((text) => text.includes('console.log'));
 }
 
@@ -42,13 +44,20 @@ const loaders: Record<string, string[]> = {
   ts: ['--import', resolve('node_modules/tsx/dist/esm/index.mjs')],
 };
 
-for (const [language, loader] of Object.entries(loaders)) {
-  test(`README.md has ${language} programs`, () => {
-    expect(programs(language).length).toBeGreaterThan(0);
+const examples = [
+  { page: 'README.md', language: 'js' },
+  { page: 'README.md', language: 'ts' },
+  { page: 'docs/using-locks.md', language: 'js' },
+];
+
+for (const { page, language } of examples) {
+  const loader = loaders[language] ?? [];
+  test(`${page} has ${language} programs`, () => {
+    expect(programs(page, language).length).toBeGreaterThan(0);
   });
-  for (const [index, program] of programs(language).entries()) {
-    test(`the ${language} program ${index + 1} of README.md prints what the page says, and ends`, () => {
-      const file = join(project, `program-${index}.m${language}`);
+  for (const [index, program] of programs(page, language).entries()) {
+    test(`the ${language} program ${index + 1} of ${page} prints what the page says, and ends`, () => {
+      const file = join(project, `program.m${language}`);
       writeFileSync(file, program);
       const run = spawnSync(process.execPath, [...loader, file], {
         cwd: project,
