@@ -10,7 +10,7 @@ export interface Deadline {
 /** The timer stays where it is when a moment is taken back or moved: it then rings for nothing, and is set anew. */
 export class Deadlines {
   readonly #entries = new Set<Deadline>();
-  readonly #keepsAlive: boolean;
+  #keepsAlive: boolean;
   #timer: NodeJS.Timeout | undefined;
   #ringsAt = Number.POSITIVE_INFINITY;
 
@@ -30,6 +30,12 @@ export class Deadlines {
     if (!this.#entries.delete(deadline)) return false;
     if (this.#keepsAlive && this.#entries.size === 0) this.#timer?.unref?.();
     return true;
+  }
+
+  /** The process waits for none of them any more; they still come while it lives. */
+  letGo(): void {
+    this.#keepsAlive = false;
+    this.#timer?.unref?.();
   }
 
   /** Forgets everything. */

@@ -114,8 +114,10 @@ export class LockServer {
     return [...groups.values()];
   }
 
+  /** Stops listening. Requests under way may still end, but the process does not wait for them. */
   close(): void {
     this.wakeups.close();
+    this.#pending.letGo();
   }
 
   /** The reply, or NoReply once `limitMs` have passed. `unknownScript` asks again where the server has no such script. */

@@ -107,3 +107,18 @@ test('the process waits for them, or not, as long as there are any', () => {
   for (const each of [kept, idle]) each.clear();
   expect(waiting()).toBe(before);
 });
+
+test('the process waits for its moments, and for none of them once they were let go; they still come', () => {
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const waited = (): boolean => (set.mock.results.at(-1)!.value as NodeJS.Timeout).hasRef();
+  const deadlines = new Deadlines(true);
+  const { rung, add } = track(deadlines);
+  add('before', 100);
+  expect(waited()).toBe(true);
+  deadlines.letGo();
+  expect(waited()).toBe(false);
+  add('after', 50);
+  expect(waited()).toBe(false);
+  vi.advanceTimersByTime(100);
+  expect(rung).toEqual(['after', 'before']);
+});
