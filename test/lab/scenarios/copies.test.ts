@@ -1,6 +1,5 @@
 /** S37 to S40: copies that WAIT had counted and that are gone again, and answers of WAIT that never come. */
 import { expect } from 'vitest';
-import { createLocks } from '../../../locks/index.ts';
 import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
 
 const onDisk = { settings: { appendonly: true } };
@@ -15,31 +14,28 @@ async function powerFails({ pair }: PairScene): Promise<void> {
 }
 
 unsafe('S37 WAIT says 1, and the replica restarts from an older disk: two holders', onDisk, async (scene) => {
-  const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { pair, a } = scene;
+  await scene.connect();
   await scene.pause(1000);
   await scene.take(a, 'A');
   expect(await a.wait(1, 5000)).toBe(1);
   await scene.pause(300);
   await powerFails(scene);
   const fired = stored(pair.node('redis-2'), L) === undefined;
-  await scene.take(b, 'B');
-  return { fired, violated: scene.overlapped };
+  return scene.letB(fired);
 });
 
 safe('S37 WAITAOF waits for the disks', onDisk, async (scene) => {
-  const { a, b, pair } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { a, pair } = scene;
+  await scene.connect();
   await scene.pause(1000);
-  const locks = createLocks(a, { replicas: 1, replicaTimeoutMs: 3000, fsync: true });
+  const locks = scene.locks(a, { replicas: 1, replicaTimeoutMs: 3000, fsync: true });
   await locks.simple(L).acquire({ leaseMs: LEASE });
   scene.checker.granted('A', L, { until: scene.now + LEASE - 3000 });
   await scene.pause(300);
   await powerFails(scene);
   expect(stored(pair.node('redis-2'), L)).toBeDefined();
-  await scene.take(b, 'B');
-  locks.close();
-  return { fired: true, violated: scene.overlapped };
+  return scene.letB(true);
 });
 
 unsafe(
@@ -47,7 +43,7 @@ unsafe(
   { replicas: 2 },
   async (scene) => {
     const { pair, a, b } = scene;
-    await Promise.all([a.ping(), b.ping()]);
+    await scene.connect();
     pair.linkTo('redis-3').hold();
     await scene.take(a, 'A');
     expect(await a.wait(1, 1000)).toBe(1);
@@ -68,16 +64,13 @@ unsafe(
 );
 
 safe('S38 WAIT for both replicas: whoever is promoted has it', { replicas: 2 }, async (scene) => {
-  const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { pair, b } = scene;
+  await scene.connect();
   pair.linkTo('redis-3').commands.delay(scene.random.next() * 100);
-  const locks = createLocks(a, { replicas: 2, replicaTimeoutMs: 1000 });
-  await locks.simple(L).acquire({ leaseMs: LEASE });
-  scene.checker.granted('A', L, { until: scene.now + LEASE - 1000 });
+  expect(await scene.takeCopied(2, 1000)).toBeUndefined();
   await scene.loses(scene.chance(0.8) ? 'redis-3' : 'redis-2');
   await pair.set.synchronize();
   await scene.take(b, 'B');
-  locks.close();
   return { fired: pair.primary.name === 'redis-3', violated: scene.checker.violations(pair.lost).length > 0 };
 });
 
@@ -98,10 +91,9 @@ safe('S39 the acknowledgement is late: the client gives the lock back, everywher
   const { pair, a } = scene;
   await a.ping();
   pair.link.acks.hold();
-  const locks = createLocks(a, { replicas: 1, replicaTimeoutMs: scene.random.between(50, 250) });
+  const locks = scene.locks(a, { replicas: 1, replicaTimeoutMs: scene.random.between(50, 250) });
   await expect(locks.simple(L).tryAcquire({ leaseMs: LEASE })).rejects.toThrow('replica');
   await scene.pause(50, 20);
-  locks.close();
   return { fired: true, violated: pair.nodes.some((node) => stored(node, L) !== undefined) };
 });
 
@@ -125,22 +117,21 @@ unsafe(
   'S40 WAIT is cut short by a demotion, and the client takes that for no objection',
   {},
   async (scene) => {
-    const { a, b } = scene;
-    await Promise.all([a.ping(), b.ping()]);
+    const { a } = scene;
+    await scene.connect();
     const sent = scene.now;
     if (scene.chance(0.8)) scene.pair.link.hold();
     await a.set(L, 'A', 'PX', LEASE, 'NX');
     const answer = await demotedWhileWaiting(scene);
     scene.checker.granted('A', L, { until: sent + LEASE });
     if (answer instanceof Error) expect(answer.message).toBe(UNBLOCKED);
-    await scene.take(b, 'B');
-    return { fired: answer instanceof Error, violated: scene.overlapped };
+    return scene.letB(answer instanceof Error);
   },
 );
 
 safe('S40 WAIT is cut short by a demotion: nobody knows, so nobody holds', {}, async (scene) => {
   const { a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  await scene.connect();
   const sent = scene.now;
   scene.pair.link.hold();
   await a.set(L, 'A', 'PX', LEASE, 'NX');

@@ -1,7 +1,6 @@
 /** S56 to S58: fencing tokens that a failover rolls back, tokens of re-entries, and a lock that the second failover loses. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import { createLocks } from '../../../locks/index.ts';
 import { L, LEASE, type PairScene, Store, safe, unsafe } from './stage.ts';
 
 /** Where the number of a grant comes from. */
@@ -10,7 +9,7 @@ type Fence = (client: Redis) => Promise<number>;
 /** A is granted a token; the primary dies; B is granted another. Both write, A last. */
 async function acrossFailover(scene: PairScene, fence: Fence) {
   const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  await scene.connect();
   await a.set(`${L}:fence`, '32');
   await a.wait(1, 1000);
   if (scene.chance(0.8)) pair.link.hold();
@@ -43,13 +42,12 @@ safe('S56 an epoch that grows with every promotion stands before the counter', {
 
 safe('S56 a fence that never falls behind the clock', {}, async (scene) => {
   const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  await scene.connect();
   if (scene.chance(0.8)) pair.link.hold();
   const store = new Store(scene.checker, true);
   const grant = async (client: Redis, who: string): Promise<number | undefined> => {
-    const locks = createLocks(client);
+    const locks = scene.locks(client);
     const mine = await locks.fenced(L, { fence: 'clock' }).tryAcquire({ leaseMs: LEASE });
-    locks.close();
     if (mine?.fence === undefined) return undefined;
     scene.checker.granted(who, L, { until: scene.now + LEASE, fence: mine.fence });
     return mine.fence;
@@ -81,7 +79,7 @@ unsafe('S57 each re-entry gets a new token: the outer one is refused from then o
 });
 
 safe('S57 a re-entry keeps the token of the grant', {}, async (scene) => {
-  const locks = createLocks(scene.a);
+  const locks = scene.locks(scene.a);
   const lock = locks.fenced(L);
   const store = new Store(scene.checker, true);
   const outer = await lock.acquire({ owner: 'o', leaseMs: LEASE });
@@ -92,23 +90,16 @@ safe('S57 a re-entry keeps the token of the grant', {}, async (scene) => {
   expect(inner.fence).toBe(outer.fence);
   await inner.release();
   await outer.release();
-  locks.close();
   return { fired: true, violated };
 });
 
 /** The lock survives the first failover, to a node that is alone with it, and is lost in the second. */
 async function twice(scene: PairScene, copies: number) {
-  const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { pair, b } = scene;
+  await scene.connect();
   const behind = scene.chance(0.8);
   if (behind) pair.linkTo('redis-3').hold();
-  const locks = createLocks(a, { replicas: copies, replicaTimeoutMs: 200 });
-  const mine = await locks
-    .simple(L)
-    .tryAcquire({ leaseMs: LEASE })
-    .catch(() => null);
-  locks.close();
-  if (mine !== null) scene.checker.granted('A', L, { until: scene.now + LEASE - 300 });
+  await scene.takeCopied(copies, 200);
   const lostAtOnce = await scene.loses('redis-2');
   if (copies === 1) expect(lostAtOnce).toBe(false);
   // The sibling gets nothing from the new primary either.

@@ -1,7 +1,6 @@
 /** S67 to S69b: how Redlock libraries reckon validity, what they refuse to run on, and clocks that drift. */
 import { expect } from 'vitest';
 import type { LabNode } from '../../../lab/lab-node.ts';
-import { createLocks } from '../../../locks/index.ts';
 import { Redlock5 } from '../../support/lock-libraries.ts';
 import { type FiveScene, L, LEASE, safeFive, unsafeFive } from './stage.ts';
 
@@ -38,10 +37,9 @@ unsafeFive(
 
 safeFive('S67 validity is reckoned from the request that was granted', {}, async (scene) => {
   await occupy(scene, scene.random.between(1000, 3000));
-  const locks = createLocks(scene.servers.clients('A'), { requestTimeoutMs: 200 });
+  const locks = scene.locks(scene.servers.clients('A'), { requestTimeoutMs: 200 });
   const lock = await locks.redlock(L).acquire({ leaseMs: 500 });
   const ahead = serverDeadline(scene) - lock.validUntil;
-  locks.close();
   // Never later than the servers', and earlier only by the way there and the drift.
   return { fired: true, violated: ahead < 0 || ahead > 40 };
 });
@@ -73,7 +71,7 @@ unsafeFive(
 );
 
 safeFive('S68 using() says that the lock was lost, in time', {}, async (scene) => {
-  const locks = createLocks(scene.servers.clients('A'), { requestTimeoutMs: 200 });
+  const locks = scene.locks(scene.servers.clients('A'), { requestTimeoutMs: 200 });
   const begun = scene.now;
   const outcome = await locks
     .redlock(L)
@@ -82,7 +80,6 @@ safeFive('S68 using() says that the lock was lost, in time', {}, async (scene) =
       await vanish(scene);
     })
     .catch((error: Error) => error);
-  locks.close();
   expect((outcome as Error).name).toMatch(/^(LockLost|NotOwner)$/);
   return { fired: true, violated: scene.now - begun > 3000 };
 });
@@ -119,9 +116,8 @@ safeFive('S69 even numbers, a node named twice, and replicas are refused', { rep
   const clients = scene.servers.clients('A');
   const [one, two] = clients;
   const refuse = async (nodes: typeof clients, why: RegExp) => {
-    const locks = createLocks(nodes);
+    const locks = scene.locks(nodes);
     await expect(locks.redlock(L).tryAcquire()).rejects.toThrow(why);
-    locks.close();
   };
   await refuse(clients.slice(0, 4), /odd number/);
   await refuse([one, two, one] as typeof clients, /two of them are/);
@@ -135,10 +131,10 @@ safeFive('S69 even numbers, a node named twice, and replicas are refused', { rep
 /** A's nodes run fast; A trusts its lease up to its drift factor; B tries all the time. */
 async function drift(scene: FiveScene, excess: number, driftFactor: number) {
   const a = scene.servers.clients('A');
-  const b = createLocks(scene.servers.clients('B'), { requestTimeoutMs: 100 });
+  const b = scene.locks(scene.servers.clients('B'), { requestTimeoutMs: 100 });
   await Promise.all(a.map((client) => client.ping()));
   for (const { clock } of scene.servers.nodes) clock.drift(1 + excess);
-  const locks = createLocks(a, { driftFactor });
+  const locks = scene.locks(a, { driftFactor });
   const mine = await locks.redlock(L).acquire({ leaseMs: LEASE });
   scene.checker.granted('A', L, { until: scene.now + mine.validUntil - scene.world.now });
   await scene.world.advance(LEASE * 0.86);

@@ -1,7 +1,6 @@
 /** S60 to S69: Redlock on five nodes whose clocks jump, which restart empty, answer slowly, or are not independent. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import { createLocks } from '../../../locks/index.ts';
 import { type FiveScene, L, LEASE, RELEASE, Store, safeFive, stored, unsafeFive } from './stage.ts';
 
 const QUICK = { commandTimeout: 50, maxRetriesPerRequest: 0 };
@@ -149,7 +148,7 @@ safeFive(
     for (const { name } of scene.servers.nodes) {
       scene.world.network.lane('A', name).delay(lease * (0.7 + scene.random.next()));
     }
-    const locks = createLocks(a, { requestTimeoutMs: 5000 });
+    const locks = scene.locks(a, { requestTimeoutMs: 5000 });
     const mine = await locks
       .redlock(L)
       .tryAcquire({ leaseMs: lease })
@@ -158,7 +157,6 @@ safeFive(
     expect(await take(scene, b, 'B')).toBe(true);
     // What is still under way must take nothing when it comes.
     await scene.world.advance(LEASE + 5000);
-    locks.close();
     return { fired: true, violated: scene.servers.nodes.some((node) => stored(node, L) !== undefined) };
   },
 );
@@ -218,13 +216,12 @@ safeFive('S64 our Redlock waits a random time, whatever the losers tell meanwhil
   const begun = scene.now;
   await Promise.all(
     clients.map(async (mine, i) => {
-      const locks = createLocks(mine, { requestTimeoutMs: 200 });
+      const locks = scene.locks(mine, { requestTimeoutMs: 200 });
       const held = await locks.redlock(L).acquire({ leaseMs: LEASE, waitMs: 60_000 });
       const claim = scene.checker.granted('ABC'[i] as string, L, { until: scene.now + LEASE - 500 });
       await scene.pause(50);
       claim.end();
       await held.release();
-      locks.close();
     }),
   );
   return { fired: true, violated: scene.overlapped || scene.now - begun > 20_000 };
@@ -249,13 +246,12 @@ unsafeFive(
 safeFive('S65 the loser gives back what it got', {}, async (scene) => {
   const [a, b] = [await dial(scene, 'A'), await dial(scene, 'B')];
   scene.world.network.partition(['A'], ['redis-3', 'redis-4', 'redis-5']);
-  const locks = createLocks(a, { requestTimeoutMs: 60 });
+  const locks = scene.locks(a, { requestTimeoutMs: 60 });
   await expect(locks.redlock(L).tryAcquire({ leaseMs: LEASE })).rejects.toThrow('2 of');
   await scene.pause(200, 100);
   expect(scene.servers.nodes.map((node) => stored(node, L))).toEqual(Array(5).fill(undefined));
   scene.node(5).crash();
   const free = await take(scene, b, 'B');
-  locks.close();
   return { fired: true, violated: !free };
 });
 
@@ -282,7 +278,7 @@ unsafeFive('S66 an extension that only a minority grants is taken for one', {}, 
 
 safeFive('S66 an extension needs a majority: the first lease goes on to its end', {}, async (scene) => {
   const [a, b] = [await dial(scene, 'A'), await dial(scene, 'B')];
-  const locks = createLocks(a, { requestTimeoutMs: 60 });
+  const locks = scene.locks(a, { requestTimeoutMs: 60 });
   const mine = await locks.redlock(L).acquire({ leaseMs: LEASE });
   const claim = scene.checker.granted('A', L, { until: scene.now + mine.validUntil - scene.world.now });
   await scene.pause(LEASE / 2, LEASE / 4);
@@ -291,6 +287,5 @@ safeFive('S66 an extension needs a majority: the first lease goes on to its end'
   expect(failed).toBeInstanceOf(Error);
   claim.extend(scene.now + Math.min(LEASE, mine.validUntil - scene.world.now));
   while (!(await take(scene, b, 'B'))) await scene.pause(200, 50);
-  locks.close();
   return { fired: true, violated: scene.overlapped };
 });

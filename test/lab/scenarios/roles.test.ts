@@ -1,7 +1,6 @@
 /** S47 to S55: what clients meet on replicas, on promoted nodes, and on nodes that are primaries no more. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import { createLocks } from '../../../locks/index.ts';
 import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
 
 /** A lock is taken on the primary; somebody decides by what a replica says of it. */
@@ -84,7 +83,7 @@ always(
 /** The promoted replica's clock is ahead by so much. Returns how long two held the lock, in milliseconds. */
 async function promoteSkewed(scene: PairScene, aheadMs: number): Promise<number> {
   const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  await scene.connect();
   pair.replica.clock.jump(aheadMs);
   await scene.take(a, 'A');
   await a.wait(1, 1000);
@@ -166,7 +165,7 @@ unsafe(
 
 safe('S52 EVAL where EVALSHA finds nothing: released in a round trip', {}, async (scene) => {
   const { a, pair } = scene;
-  const locks = createLocks(a);
+  const locks = scene.locks(a);
   const mine = await locks.simple(L).acquire({ leaseMs: LEASE });
   await a.wait(1, 1000);
   await scene.loses();
@@ -174,7 +173,6 @@ safe('S52 EVAL where EVALSHA finds nothing: released in a round trip', {}, async
   const begun = scene.now;
   await mine.release();
   expect(scene.now - begun).toBeLessThan(100);
-  locks.close();
   return { fired: true, violated: stored(pair.primary, L) !== undefined };
 });
 
@@ -228,7 +226,7 @@ unsafe(
   {},
   async (scene) => {
     const { pair, a, b } = scene;
-    await Promise.all([a.ping(), b.ping()]);
+    await scene.connect();
     if (scene.chance(0.8)) pair.link.hold();
     let tries = 0;
     let copies = 0;
@@ -246,9 +244,9 @@ unsafe(
 
 safe('S55 what falls short is rolled back: one entry, one release', {}, async (scene) => {
   const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  await scene.connect();
   pair.link.hold();
-  const locks = createLocks(a, { replicas: 1, replicaTimeoutMs: 100 });
+  const locks = scene.locks(a, { replicas: 1, replicaTimeoutMs: 100 });
   const lock = locks.reentrant(L);
   for (let tries = 0; tries < 3; tries++) {
     await expect(lock.tryAcquire({ leaseMs: LEASE })).rejects.toThrow('replica');
@@ -257,6 +255,5 @@ safe('S55 what falls short is rolled back: one entry, one release', {}, async (s
   pair.link.release();
   const mine = await lock.acquire({ leaseMs: LEASE });
   await mine.release();
-  locks.close();
   return { fired: true, violated: (await b.eval(TAKE, 1, L, LEASE, 'B')) !== null };
 });

@@ -8,6 +8,7 @@ import type { LabNode } from '../../../lab/lab-node.ts';
 import { type Pair, type PairOptions, type Servers, startPair, startServers } from '../../../lab/pair.ts';
 import { Random } from '../../../lab/random.ts';
 import type { World } from '../../../lab/world.ts';
+import { type AnyClient, createLocks, type Locks, type LocksOptions } from '../../../locks/index.ts';
 import { sampleOf } from '../../support/long.ts';
 
 /** The lock that everybody wants, and its lease in milliseconds. */
@@ -25,6 +26,7 @@ export class Scene {
   readonly world: World;
   readonly random: Random;
   readonly checker: LockChecker;
+  readonly #locks: Locks[] = [];
 
   constructor(world: World, random: Random) {
     this.world = world;
@@ -62,6 +64,18 @@ export class Scene {
     });
   }
 
+  /** Locks over the clients, which end with the play. */
+  locks(clients: AnyClient | readonly AnyClient[], options?: LocksOptions): Locks {
+    const locks = createLocks(clients, options);
+    this.#locks.push(locks);
+    return locks;
+  }
+
+  /** Ends what the play has begun. */
+  end(): void {
+    for (const locks of this.#locks) locks.close();
+  }
+
   /** Takes the lock with one SET, and notes the grant; undefined when it was refused. */
   async take(client: Redis, who: string, lease = LEASE): Promise<Claim | undefined> {
     const sent = this.now;
@@ -87,6 +101,29 @@ export class PairScene extends Scene {
     return this.pair.client(name, options);
   }
 
+  /** Lets A, B and the others connect, so that no handshake is in the way. */
+  async connect(...others: readonly Redis[]): Promise<void> {
+    await Promise.all([this.a, this.b, ...others].map((client) => client.ping()));
+  }
+
+  /** A takes the lock for so many copies, or gives it back; the error when it has it not. */
+  async takeCopied(replicas: number, replicaTimeoutMs: number): Promise<Error | undefined> {
+    const locks = this.locks(this.a, { replicas, replicaTimeoutMs });
+    try {
+      await locks.simple(L).acquire({ leaseMs: LEASE, waitMs: 0 });
+    } catch (error) {
+      return error as Error;
+    }
+    this.checker.granted('A', L, { until: this.now + LEASE - replicaTimeoutMs });
+    return undefined;
+  }
+
+  /** Nothing stands in B's way but the lock: the end of most plays. */
+  async letB(fired: boolean): Promise<Outcome> {
+    await this.take(this.b, 'B');
+    return { fired, violated: this.overlapped };
+  }
+
   /** The primary dies, and the replica that Redis would choose (or the one named) is promoted. True: the lock was lost. */
   async loses(to?: string, after = 0): Promise<boolean> {
     const done = await this.pair.failover({ crash: true, after, ...(to !== undefined && { to }) });
@@ -110,6 +147,12 @@ export class FiveScene extends Scene {
 
 const seeds = Array.from({ length: sampleOf(100, 5) }, (_, i) => i + 1);
 
+async function playOn<S extends Scene>(scene: S, play: (scene: S) => Promise<Outcome>): Promise<Outcome> {
+  const outcome = await play(scene);
+  scene.end();
+  return outcome;
+}
+
 type Options = Partial<Omit<PairOptions, 'clock'>>;
 
 async function playPair(seed: number, options: Options, play: (scene: PairScene) => Promise<Outcome>) {
@@ -122,7 +165,7 @@ async function playPair(seed: number, options: Options, play: (scene: PairScene)
       pair.world.network.link(name, node.name).pace({ latency: 0.2 + random.next() * 5 });
     }
   }
-  const outcome = await pair.run(() => play(new PairScene(pair, random)));
+  const outcome = await pair.run(() => playOn(new PairScene(pair, random), play));
   await pair.close();
   return outcome;
 }
@@ -135,7 +178,7 @@ async function playFive(
   const random = new Random(seed, 'scenario');
   const network = { latency: 0.2 + random.next() * 3, jitter: random.next() * 4 };
   const servers = await startServers({ clock: 'virtual', seed, network, primaries: 5, ...options });
-  const outcome = await servers.run(() => play(new FiveScene(servers, random)));
+  const outcome = await servers.run(() => playOn(new FiveScene(servers, random), play));
   await servers.close();
   return outcome;
 }

@@ -22,7 +22,7 @@ const messageOf = (error: Error): string => error.message;
 /** Two workers run a job at each tick of their own clocks, one of which is ahead. */
 async function job(scene: PairScene, atLeastFor: number) {
   const { world, random, pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  await scene.connect();
   const skew = scene.chance(0.8) ? random.between(200, 900) : 0;
   world.actor('B').clock.jump(-skew);
   const runs = new Map<number, string[]>();
@@ -54,7 +54,7 @@ safe('S120 a job stays locked at least as long as clocks may differ', {}, (scene
 async function stalled(scene: PairScene, lease: number) {
   const { pair, a, b } = scene;
   const slow = scene.chance(0.8);
-  await Promise.all([a.ping(), b.ping()]);
+  await scene.connect();
   await scene.take(a, 'A', lease);
   await scene.pause(800, 400);
   const spinning = spin(b, slow ? scene.random.between(3000, 4500) : 200);
@@ -78,7 +78,7 @@ safe('S121 a lease that outlasts every script', { scripts }, (scene) => stalled(
 async function releaseWhileBusy(scene: PairScene, release: (a: Redis) => Promise<unknown>) {
   const { pair, a, b, world } = scene;
   const c = scene.client('C');
-  await Promise.all([a.ping(), b.ping(), c.ping()]);
+  await scene.connect(c);
   await scene.take(a, 'A');
   const busy = scene.chance(0.8);
   const spinning = busy ? spin(c, scene.random.between(1000, 3000)) : undefined;
@@ -134,7 +134,7 @@ always(
 always('S124 under CLIENT PAUSE WRITE a lease does not end: nobody else gets the lock', {}, async (scene) => {
   const { pair, a, b, random } = scene;
   const operator = await scene.clientOf(pair.primary, 'operator');
-  await Promise.all([a.ping(), b.ping(), operator.ping()]);
+  await scene.connect(operator);
   const lease = random.between(300, 1000);
   await scene.take(a, 'A', lease);
   await operator.client('PAUSE', 3000, 'WRITE');
@@ -160,7 +160,7 @@ async function standStill(scene: PairScene, minds: boolean) {
   const lease = 1000;
   // A is further away than B, and hears of its loss later than B of its luck.
   world.network.lane(pair.primary.name, 'A').pace({ latency: 30 });
-  await Promise.all([a.ping(), b.ping()]);
+  await scene.connect();
   const sent = scene.now;
   // Who minds its own clock stops by itself when the lease must have ended.
   const claim = scene.checker.granted('A', L, minds ? { until: sent + lease } : {});
@@ -191,8 +191,8 @@ safe('S125 the node stands still, and A minds its own clock', {}, (scene) => sta
 
 /** Replicas are getting their first dataset when the primary dies. */
 async function dieWhileLoading(scene: PairScene) {
-  const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { pair, a } = scene;
+  await scene.connect();
   const [, fresh] = pair.nodes as [LabNode, LabNode];
   fresh.crash();
   await scene.take(a, 'A');
@@ -203,8 +203,7 @@ async function dieWhileLoading(scene: PairScene) {
   await scene.pause(300, 200);
   const loading = fresh.server.primary?.linkUp !== true;
   await pair.failover({ crash: true });
-  await scene.take(b, 'B');
-  return { fired: loading, violated: scene.overlapped };
+  return scene.letB(loading);
 }
 
 unsafe(

@@ -1,6 +1,5 @@
 /** S30 to S36: a primary that dies before it has replicated, and what WAIT does and does not promise. */
 import { expect } from 'vitest';
-import { createLocks } from '../../../locks/index.ts';
 import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
 
 /** Slows replication down, so that some writes do not make it. */
@@ -9,14 +8,13 @@ function slow({ pair, random }: PairScene, maxMs: number): void {
 }
 
 async function dieEarly(scene: PairScene) {
-  const { a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { a } = scene;
+  await scene.connect();
   slow(scene, 60);
   await scene.take(a, 'A');
   await scene.pause(20);
   const fired = await scene.loses();
-  await scene.take(b, 'B');
-  return { fired, violated: scene.overlapped };
+  return scene.letB(fired);
 }
 
 unsafe('S30 the primary dies before replicating: two holders', {}, dieEarly);
@@ -34,41 +32,34 @@ safe(
 );
 
 unsafe('S31 WAIT answers 0 and the client carries on: two holders', {}, async (scene) => {
-  const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { pair, a } = scene;
+  await scene.connect();
   if (scene.chance(0.8)) pair.link.hold();
   await scene.take(a, 'A');
   const copies = await a.wait(1, 200);
   await scene.pause(50);
   const lost = await scene.loses();
-  await scene.take(b, 'B');
-  return { fired: copies === 0 && lost, violated: scene.overlapped };
+  return scene.letB(copies === 0 && lost);
 });
 
 safe('S31 WAIT answers 0 and the client gives the lock back', {}, async (scene) => {
-  const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { pair } = scene;
+  await scene.connect();
   const held = scene.chance(0.8);
   if (held) pair.link.hold();
-  const locks = createLocks(a, { replicas: 1, replicaTimeoutMs: 200 });
-  const mine = await locks
-    .simple(L)
-    .tryAcquire({ leaseMs: LEASE })
-    .catch((error: Error) => error);
-  if (mine instanceof Error) {
-    expect(mine.name).toBe('NotReplicated');
+  const refusal = await scene.takeCopied(1, 200);
+  if (refusal !== undefined) {
+    expect(refusal.name).toBe('NotReplicated');
     expect(stored(pair.primary, L)).toBeUndefined();
-  } else scene.checker.granted('A', L, { until: scene.now + LEASE });
+  }
   await scene.pause(50);
   await scene.loses();
-  await scene.take(b, 'B');
-  locks.close();
-  return { fired: held, violated: scene.overlapped };
+  return scene.letB(held);
 });
 
 async function oneKnows(scene: PairScene): Promise<void> {
-  const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { pair, a } = scene;
+  await scene.connect();
   pair.linkTo('redis-3').hold();
   await scene.take(a, 'A');
   expect(await a.wait(1, 1000)).toBe(1);
@@ -81,8 +72,7 @@ unsafe(
   async (scene) => {
     await oneKnows(scene);
     const fired = await scene.loses(scene.chance(0.8) ? 'redis-3' : 'redis-2');
-    await scene.take(scene.b, 'B');
-    return { fired, violated: scene.overlapped };
+    return scene.letB(fired);
   },
 );
 
@@ -93,8 +83,7 @@ safe(
     await oneKnows(scene);
     const fired = stored(scene.pair.node('redis-3'), L) === undefined;
     await scene.loses();
-    await scene.take(scene.b, 'B');
-    return { fired, violated: scene.overlapped };
+    return scene.letB(fired);
   },
 );
 
@@ -106,8 +95,7 @@ unsafe(
     const prefers = scene.chance(0.8);
     scene.pair.node('redis-3').server.settings['replica-priority'] = prefers ? 10 : 100;
     await scene.loses();
-    await scene.take(scene.b, 'B');
-    return { fired: prefers, violated: scene.overlapped };
+    return scene.letB(prefers);
   },
 );
 
@@ -115,21 +103,14 @@ safe(
   'S32 priority goes before offset: WAIT for all replicas, or give back',
   { replicas: 2 },
   async (scene) => {
-    const { pair, a, b } = scene;
-    await Promise.all([a.ping(), b.ping()]);
+    const { pair } = scene;
+    await scene.connect();
     pair.linkTo('redis-3').hold();
     pair.node('redis-3').server.settings['replica-priority'] = 10;
-    const locks = createLocks(a, { replicas: 2, replicaTimeoutMs: 100 });
-    const mine = await locks
-      .simple(L)
-      .tryAcquire({ leaseMs: LEASE })
-      .catch(() => null);
-    if (mine !== null) scene.checker.granted('A', L, { until: scene.now + LEASE });
+    await scene.takeCopied(2, 100);
     await scene.pause(50);
     await scene.loses();
-    await scene.take(b, 'B');
-    locks.close();
-    return { fired: pair.primary.name === 'redis-3', violated: scene.overlapped };
+    return scene.letB(pair.primary.name === 'redis-3');
   },
 );
 
@@ -151,8 +132,8 @@ unsafe(
   'S33 no replica is connected, so zero copies are enough for Redisson: two holders',
   {},
   async (scene) => {
-    const { pair, a, b } = scene;
-    await Promise.all([a.ping(), b.ping()]);
+    const { pair } = scene;
+    await scene.connect();
     const cut = scene.chance(0.8);
     if (cut) {
       pair.link.partition();
@@ -161,49 +142,40 @@ unsafe(
     await scene.pause(50, 10);
     await takeLikeRedisson(scene, 1);
     const lost = await scene.loses();
-    await scene.take(b, 'B');
-    return { fired: cut && lost, violated: scene.overlapped };
+    return scene.letB(cut && lost);
   },
 );
 
 unsafe('S33 one of two copies is enough for Redisson: two holders', { replicas: 2 }, async (scene) => {
-  const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { pair } = scene;
+  await scene.connect();
   pair.linkTo('redis-3').hold();
   const copies = await takeLikeRedisson(scene, 2);
   const lost = await scene.loses(scene.chance(0.8) ? 'redis-3' : 'redis-2');
-  await scene.take(b, 'B');
-  return { fired: copies === 1 && lost, violated: scene.overlapped };
+  return scene.letB(copies === 1 && lost);
 });
 
 safe('S33 all configured replicas must have it, connected or not', { replicas: 2 }, async (scene) => {
-  const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { pair } = scene;
+  await scene.connect();
   const cut = scene.chance(0.8);
   if (cut) {
     pair.linkTo('redis-3').partition();
     pair.world.network.reset('redis-1', 'redis-3');
   }
   await scene.pause(50, 10);
-  const locks = createLocks(a, { replicas: 2, replicaTimeoutMs: 200 });
-  const mine = await locks
-    .simple(L)
-    .tryAcquire({ leaseMs: LEASE })
-    .catch(() => null);
-  if (mine !== null) scene.checker.granted('A', L, { until: scene.now + LEASE });
+  await scene.takeCopied(2, 200);
   await scene.loses('redis-3');
-  await scene.take(b, 'B');
-  locks.close();
-  return { fired: cut, violated: scene.overlapped };
+  return scene.letB(cut);
 });
 
 unsafe(
   'S34 WAIT on another connection of the pool counts replicas that lack the lock',
   { replicas: 2 },
   async (scene) => {
-    const { pair, a, b } = scene;
+    const { pair, a } = scene;
     const pooled = scene.client('A');
-    await Promise.all([a.ping(), b.ping(), pooled.ping()]);
+    await scene.connect(pooled);
     const held = scene.chance(0.8);
     if (held) for (const { name } of pair.replicas) pair.linkTo(name).hold();
     await scene.take(a, 'A');
@@ -211,14 +183,13 @@ unsafe(
     // It awaits the offset after its own last command, which everybody has.
     expect(await pooled.wait(2, 0)).toBe(2);
     const lost = await scene.loses();
-    await scene.take(b, 'B');
-    return { fired: held && lost, violated: scene.overlapped };
+    return scene.letB(held && lost);
   },
 );
 
 safe('S34 WAIT on the connection that wrote says that nobody has it', { replicas: 2 }, async (scene) => {
-  const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { pair, a } = scene;
+  await scene.connect();
   for (const { name } of pair.replicas) pair.linkTo(name).hold();
   const sent = scene.now;
   const [[, reply], [, copies]] = (await a.pipeline().set(L, 'A', 'PX', LEASE, 'NX').wait(2, 100).exec()) as [
@@ -228,13 +199,12 @@ safe('S34 WAIT on the connection that wrote says that nobody has it', { replicas
   if (reply === 'OK' && copies === 2) scene.checker.granted('A', L, { until: sent + LEASE });
   else await a.eval(RELEASE, 1, L, 'A');
   const fired = await scene.loses();
-  await scene.take(b, 'B');
-  return { fired: fired || copies === 0, violated: scene.overlapped };
+  return scene.letB(fired || copies === 0);
 });
 
 unsafe('S35 WAIT inside MULTI does not wait, and EXEC succeeds: two holders', {}, async (scene) => {
-  const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { pair, a } = scene;
+  await scene.connect();
   await a.set('other', '1');
   const known = scene.chance(0.5);
   // Once a second a replica acknowledges all it has.
@@ -249,13 +219,12 @@ unsafe('S35 WAIT inside MULTI does not wait, and EXEC succeeds: two holders', {}
   scene.checker.granted('A', L, { until: sent + LEASE });
   await scene.pause(100, 30);
   const fired = await scene.loses();
-  await scene.take(b, 'B');
-  return { fired, violated: scene.overlapped };
+  return scene.letB(fired);
 });
 
 safe('S35 WAIT inside MULTI does not wait: WAIT behind EXEC does', {}, async (scene) => {
-  const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  const { pair, a } = scene;
+  await scene.connect();
   const held = scene.chance(0.8);
   if (held) pair.link.hold();
   const sent = scene.now;
@@ -263,8 +232,7 @@ safe('S35 WAIT inside MULTI does not wait: WAIT behind EXEC does', {}, async (sc
   if ((await a.wait(1, 200)) === 1) scene.checker.granted('A', L, { until: sent + LEASE });
   else await a.eval(RELEASE, 1, L, 'A');
   await scene.loses();
-  await scene.take(b, 'B');
-  return { fired: held, violated: scene.overlapped };
+  return scene.letB(held);
 });
 
 always('S35 WAIT is not allowed in a script', {}, async ({ a }) => {
@@ -275,7 +243,7 @@ always('S35 WAIT is not allowed in a script', {}, async ({ a }) => {
 
 unsafe('S36 WAIT after a failed SET NX waits for what others wrote', {}, async (scene) => {
   const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  await scene.connect();
   const held = scene.chance(0.8);
   if (held) pair.link.hold();
   await scene.take(a, 'A');
@@ -289,12 +257,11 @@ unsafe('S36 WAIT after a failed SET NX waits for what others wrote', {}, async (
 
 safe('S36 who was refused does not ask WAIT, and is not held up', {}, async (scene) => {
   const { pair, a, b } = scene;
-  await Promise.all([a.ping(), b.ping()]);
+  await scene.connect();
   pair.link.hold();
   await scene.take(a, 'A');
   const begun = scene.now;
-  const locks = createLocks(b);
+  const locks = scene.locks(b);
   expect(await locks.simple(L).tryAcquire({ leaseMs: LEASE })).toBeNull();
-  locks.close();
   return { fired: true, violated: scene.now - begun >= 300 };
 });
