@@ -1,39 +1,9 @@
 /** Functions under way, on replicas and under refusals: redis-server and ours give the same answers to the same steps. */
-import { Redis } from 'ioredis';
-import { afterEach, describe, expect, test } from 'vitest';
-import { startServer } from '../../index.ts';
-import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
+import type { Redis } from 'ioredis';
+import { describe, expect, test } from 'vitest';
+import { clientOf, type Node, ours, real } from '../support/nodes.ts';
+import { hasRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
-
-interface Node {
-  readonly port: number;
-  readonly redis: Redis;
-}
-
-const cleanups: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
-  for (const clean of cleanups.splice(0).reverse()) await clean();
-});
-
-function client(port: number): Redis {
-  const redis = new Redis(port, '127.0.0.1', { protocol: 2 });
-  redis.on('error', () => {});
-  cleanups.push(() => redis.disconnect());
-  return redis;
-}
-
-async function ours(): Promise<Node> {
-  const server = await startServer();
-  cleanups.push(() => server.stop());
-  return { port: server.port, redis: client(server.port) };
-}
-
-async function real(): Promise<Node> {
-  const server = await startRedisServer({ tcp: true, args: ['--repl-diskless-sync-delay', '0'] });
-  cleanups.push(() => server.stop());
-  return { port: server.port, redis: client(server.port) };
-}
 
 /** What a request is answered, as JSON; an error by its text. */
 async function ask(redis: Redis, ...words: string[]): Promise<string> {
@@ -42,12 +12,6 @@ async function ask(redis: Redis, ...words: string[]): Promise<string> {
     (reply) => JSON.stringify(reply),
     (error: Error) => `-${error.message}`,
   );
-}
-
-async function follow(replica: Node, primary: Node): Promise<void> {
-  await ask(replica.redis, 'REPLICAOF', '127.0.0.1', String(primary.port));
-  const up = async () => (await replica.redis.info('replication')).includes('master_link_status:up');
-  await until(up, { what: 'the link' });
 }
 
 const code = (name: string, body: string): string => `#!lua name=${name}\n${body}`;
@@ -84,7 +48,7 @@ describe.each(SAME)('functions under way: %s', (_name, start) => {
     ['spins', PLAIN],
   ])('%s can be killed by FUNCTION KILL only, and STATS tells of it', async (name, library) => {
     const node = await start();
-    const [a, b] = [node.redis, client(node.port)];
+    const [a, b] = [node.redis, clientOf(node.port)];
     await ask(a, 'CONFIG', 'SET', 'busy-reply-threshold', '50');
     await ask(a, 'FUNCTION', 'LOAD', library);
     const [answer] = await busy(a, b, 'FCALL', name, '1', 'k', 'v');
@@ -108,7 +72,7 @@ describe.each(SAME)('functions under way: %s', (_name, start) => {
 
   test('a script is not killed by FUNCTION KILL', async () => {
     const node = await start();
-    const [a, b] = [node.redis, client(node.port)];
+    const [a, b] = [node.redis, clientOf(node.port)];
     await ask(a, 'CONFIG', 'SET', 'busy-reply-threshold', '50');
     const [answer] = await busy(a, b, 'EVAL', 'while true do end', '0');
     const BUSY = '-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.';
@@ -120,7 +84,7 @@ describe.each(SAME)('functions under way: %s', (_name, start) => {
 
   test('a function that has written cannot be killed', async () => {
     const node = await start();
-    const [a, b] = [node.redis, client(node.port)];
+    const [a, b] = [node.redis, clientOf(node.port)];
     await ask(a, 'CONFIG', 'SET', 'busy-reply-threshold', '50');
     await ask(a, 'FUNCTION', 'LOAD', ENDLESS);
     await busy(a, b, 'FCALL', 'adds', '1', 'k');
@@ -147,7 +111,7 @@ describe.each(SAME)('functions under way: %s', (_name, start) => {
       flags('pings', "'no-writes', 'allow-stale'").replace("'get', keys[1]", "'ping'"),
     ];
     await ask(primary.redis, 'FUNCTION', 'LOAD', code('lib', functions.join('\n')));
-    await follow(replica, primary);
+    await replica.follow(primary);
     const both = async (...words: string[]) => {
       const answers: string[] = [];
       for (const name of ['plain', 'reads', 'stale', 'pings']) {
@@ -233,7 +197,7 @@ describe.each([
       const listed = (node: Node): Promise<string> => ask(node.redis, 'FUNCTION', 'LIST', 'WITHCODE');
       await ask(primary.redis, 'FUNCTION', 'LOAD', code('before', writing('before')));
       await ask(replica.redis, 'FUNCTION', 'LOAD', code('own', writing('own')));
-      await follow(replica, primary);
+      await replica.follow(primary);
       expect(await listed(replica)).toBe(await listed(primary));
       expect(await listed(replica)).toContain('"before"');
       await ask(primary.redis, 'FUNCTION', 'LOAD', 'REPLACE', code('before', writing('later')));

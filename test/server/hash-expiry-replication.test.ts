@@ -1,34 +1,9 @@
 /** Fields that end, across a full sync and the stream behind it: to lostlock, and to a redis-server 7.0 that knows no such thing. */
-import { Redis } from 'ioredis';
-import { afterEach, expect, test } from 'vitest';
-import { startServer } from '../../index.ts';
-import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
+import type { Redis } from 'ioredis';
+import { expect, test } from 'vitest';
+import { ours, real } from '../support/nodes.ts';
+import { hasRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
-
-const cleanups: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
-  for (const clean of cleanups.splice(0).reverse()) await clean();
-});
-
-function client(port: number): Redis {
-  const redis = new Redis(port, '127.0.0.1');
-  redis.on('error', () => {});
-  cleanups.push(() => redis.disconnect());
-  return redis;
-}
-
-async function ours(): Promise<{ redis: Redis; port: number }> {
-  const server = await startServer();
-  cleanups.push(() => server.stop());
-  return { redis: client(server.port), port: server.port };
-}
-
-async function follow(replica: Redis, port: number): Promise<void> {
-  await replica.call('REPLICAOF', '127.0.0.1', String(port));
-  const up = async () => ((await replica.info('replication')) as string).includes('master_link_status:up');
-  await until(up, { what: 'the link' });
-}
 
 /** A hash whose field `short` ends soon and `long` in a while. */
 async function fill(redis: Redis, key: string): Promise<void> {
@@ -42,7 +17,7 @@ const LEFT = { long: '2', ever: '3' };
 test('a lostlock replica learns of them by the full sync and by the stream, and hides what has ended', async () => {
   const [primary, replica] = [await ours(), await ours()];
   await fill(primary.redis, 'before');
-  await follow(replica.redis, primary.port);
+  await replica.follow(primary);
   await fill(primary.redis, 'after');
   for (const key of ['before', 'after']) {
     await until(async () => (await replica.redis.hget(key, 'short')) === null, {
@@ -58,7 +33,7 @@ test('a lostlock replica learns of them by the full sync and by the stream, and 
 test('a promoted replica ends the fields itself', async () => {
   const [primary, replica] = [await ours(), await ours()];
   await fill(primary.redis, 'h');
-  await follow(replica.redis, primary.port);
+  await replica.follow(primary);
   await replica.redis.call('REPLICAOF', 'NO', 'ONE');
   await until(async () => (await replica.redis.hlen('h')) === 2, { what: 'the end of the field' });
   expect(await replica.redis.hgetall('h')).toEqual(LEFT);
@@ -67,18 +42,15 @@ test('a promoted replica ends the fields itself', async () => {
 test.skipIf(!hasRedisServer)(
   'redis-server 7.0 loads the sync, and loses the fields when ours end (needs redis-server)',
   async () => {
-    const primary = await ours();
-    const real = await startRedisServer({ tcp: true, args: ['--repl-diskless-sync-delay', '0'] });
-    cleanups.push(() => real.stop());
-    const replica = client(real.port);
+    const [primary, replica] = [await ours(), await real()];
     await fill(primary.redis, 'before');
-    await follow(replica, primary.port);
+    await replica.follow(primary);
     await fill(primary.redis, 'after');
     for (const key of ['before', 'after']) {
-      await until(async () => (await replica.hlen(key)) === 2, { what: 'the end of the field' });
-      expect(await replica.hgetall(key)).toEqual(LEFT);
+      await until(async () => (await replica.redis.hlen(key)) === 2, { what: 'the end of the field' });
+      expect(await replica.redis.hgetall(key)).toEqual(LEFT);
     }
     await primary.redis.set('still', 'following');
-    await until(async () => (await replica.get('still')) === 'following', { what: 'the link' });
+    await until(async () => (await replica.redis.get('still')) === 'following', { what: 'the link' });
   },
 );

@@ -1,46 +1,11 @@
 /** Replication over TCP: lostlock follows lostlock, a real redis-server follows lostlock, and lostlock follows it. */
-import { Redis } from 'ioredis';
-import { afterEach, describe, expect, test } from 'vitest';
-import { startServer } from '../../index.ts';
-import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
+import { describe, expect, test } from 'vitest';
+import { type Node, ours, real } from '../support/nodes.ts';
+import { hasRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
-const cleanups: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
-  for (const clean of cleanups.splice(0).reverse()) await clean();
-});
-
-function client(port: number): Redis {
-  const redis = new Redis(port, '127.0.0.1', { protocol: 2 });
-  redis.on('error', () => {});
-  cleanups.push(() => redis.disconnect());
-  return redis;
-}
-
-async function ours() {
-  const server = await startServer();
-  cleanups.push(() => server.stop());
-  return { server, port: server.port, redis: client(server.port) };
-}
-
-async function real() {
-  const server = await startRedisServer({ tcp: true, args: ['--repl-diskless-sync-delay', '0'] });
-  cleanups.push(() => server.stop());
-  return { server, port: server.port, redis: client(server.port) };
-}
-
-async function field(redis: Redis, name: string): Promise<string | undefined> {
-  return new RegExp(`^${name}:(.*)\r$`, 'm').exec((await redis.info('replication')) as string)?.[1];
-}
-
-async function follow(replica: { redis: Redis }, primary: { port: number }): Promise<void> {
-  await replica.redis.call('REPLICAOF', '127.0.0.1', String(primary.port));
-  await until(async () => (await field(replica.redis, 'master_link_status')) === 'up', { what: 'the link' });
-}
-
 /** Writes on the primary, waits for it on the replica, and compares what both answer. */
-async function agree(primary: { redis: Redis }, replica: { redis: Redis }): Promise<void> {
+async function agree(primary: Node, replica: Node): Promise<void> {
   await primary.redis.set('string', 'value', 'PX', 1_000_000);
   await primary.redis.hset('hash', 'field', 'value');
   await primary.redis.multi().select(3).set('other', '1').incr('other').exec();
@@ -49,10 +14,8 @@ async function agree(primary: { redis: Redis }, replica: { redis: Redis }): Prom
   expect(await replica.redis.get('string')).toBe('value');
   expect(await replica.redis.pttl('string')).toBeGreaterThan(900_000);
   expect(await replica.redis.hgetall('hash')).toEqual({ field: 'value' });
-  const offsets = await Promise.all(
-    [primary, replica].map(({ redis }) => field(redis, 'master_repl_offset')),
-  );
-  const ids = await Promise.all([primary, replica].map(({ redis }) => field(redis, 'master_replid')));
+  const offsets = await Promise.all([primary, replica].map((node) => node.field('master_repl_offset')));
+  const ids = await Promise.all([primary, replica].map((node) => node.field('master_replid')));
   expect(offsets[0]).toBe(offsets[1]);
   expect(ids[0]).toBe(ids[1]);
 }
@@ -62,7 +25,7 @@ const oracle = describe.skipIf(!hasRedisServer); // Needs redis-server, which is
 test('a lostlock replica copies what there is and follows what comes', async () => {
   const [primary, replica] = [await ours(), await ours()];
   await primary.redis.set('before', '1');
-  await follow(replica, primary);
+  await replica.follow(primary);
   expect(await replica.redis.get('before')).toBe('1');
   await agree(primary, replica);
   await expect(replica.redis.set('x', '1')).rejects.toThrow(
@@ -78,29 +41,29 @@ test('a lostlock replica copies what there is and follows what comes', async () 
 
 test('a promoted replica continues the history, so that the old primary resumes partially', async () => {
   const [primary, replica] = [await ours(), await ours()];
-  await follow(replica, primary);
+  await replica.follow(primary);
   await agree(primary, replica);
-  const old = await field(primary.redis, 'master_replid');
+  const old = await primary.field('master_replid');
   await replica.redis.call('REPLICAOF', 'NO', 'ONE');
-  expect(await field(replica.redis, 'master_replid2')).toBe(old);
-  await follow(primary, replica);
-  expect(replica.server.node.replication.counters).toMatchObject({ partial: 1, full: 0 });
+  expect(await replica.field('master_replid2')).toBe(old);
+  await primary.follow(replica);
+  expect(replica.server.replication.counters).toMatchObject({ partial: 1, full: 0 });
 });
 
 test('an old primary that went on writing is synchronised whole, and its extra writes are gone', async () => {
   const [primary, replica] = [await ours(), await ours()];
-  await follow(replica, primary);
+  await replica.follow(primary);
   await agree(primary, replica);
   await replica.redis.call('REPLICAOF', 'NO', 'ONE');
   await primary.redis.set('late', '1');
-  await follow(primary, replica);
+  await primary.follow(replica);
   expect(await primary.redis.get('late')).toBeNull();
-  expect(replica.server.node.replication.counters).toMatchObject({ refused: 1, full: 1 });
+  expect(replica.server.replication.counters).toMatchObject({ refused: 1, full: 1 });
 });
 
 test('an expired key is hidden on the replica, and gone when the primary deletes it', async () => {
   const [primary, replica] = [await ours(), await ours()];
-  await follow(replica, primary);
+  await replica.follow(primary);
   await primary.redis.set('short', '1', 'PX', 30);
   await until(async () => (await replica.redis.dbsize()) === 0 && (await primary.redis.dbsize()) === 0);
   expect(await replica.redis.exists('short')).toBe(0);
@@ -109,7 +72,7 @@ test('an expired key is hidden on the replica, and gone when the primary deletes
 test('WAIT answers at once with nobody to wait for, and refuses on a replica', async () => {
   const [primary, replica] = [await ours(), await ours()];
   expect(await primary.redis.wait(0, 0)).toBe(0);
-  await follow(replica, primary);
+  await replica.follow(primary);
   await expect(replica.redis.wait(1, 10)).rejects.toThrow('WAIT cannot be used with replica instances');
   await expect(primary.redis.wait(1, -1)).rejects.toThrow('timeout is negative');
   await expect(primary.redis.call('WAITAOF', '1', '0', '10')).rejects.toThrow('appendonly is disabled');
@@ -142,19 +105,19 @@ oracle('with redis-server', () => {
   test('it follows lostlock, and resumes partially after its link was cut', async () => {
     const [primary, replica] = [await ours(), await real()];
     await primary.redis.set('before', '1');
-    await follow(replica, primary);
+    await replica.follow(primary);
     expect(await replica.redis.get('before')).toBe('1');
     await agree(primary, replica);
-    for (const { client } of primary.server.node.replication.online()) client.abort();
+    for (const { client } of primary.server.replication.online()) client.abort();
     await primary.redis.set('while away', '1');
     await until(async () => (await replica.redis.get('while away')) === '1', { what: 'the resumed link' });
-    expect(primary.server.node.replication.counters).toMatchObject({ full: 1, partial: 1 });
+    expect(primary.server.replication.counters).toMatchObject({ full: 1, partial: 1 });
   });
 
   test('lostlock follows it, and resumes partially after its link was cut', async () => {
     const [primary, replica] = [await real(), await ours()];
     await primary.redis.set('before', '1');
-    await follow(replica, primary);
+    await replica.follow(primary);
     expect(await replica.redis.get('before')).toBe('1');
     await agree(primary, replica);
     await primary.redis.call('CLIENT', 'KILL', 'TYPE', 'replica');

@@ -1,9 +1,10 @@
 /** Nodes of lostlock and of redis-server, asked and followed alike. */
-import { createServer, connect as dial, type Server, type Socket } from 'node:net';
+import { createServer, connect as dial, type Server as Listener, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterEach, expect } from 'vitest';
-import { startServer } from '../../index.ts';
+import { type LostlockServer, startServer } from '../../index.ts';
 import { RealLane } from '../../lab/real-lane.ts';
+import type { Server } from '../../server/server.ts';
 import { startRedisServer } from './redis-server.ts';
 import { until } from './until.ts';
 
@@ -16,6 +17,14 @@ afterEach(async () => {
 
 export type Kind = 'lostlock' | 'redis';
 
+/** A client that ends with the test. */
+export function clientOf(port: number): Redis {
+  const redis = new Redis(port, '127.0.0.1', { protocol: 2 });
+  redis.on('error', () => {});
+  cleanups.push(() => redis.disconnect());
+  return redis;
+}
+
 /** A node of either kind, and what is asked of it. */
 export class Node {
   readonly port: number;
@@ -26,9 +35,7 @@ export class Node {
   constructor(port: number, stop: () => Promise<unknown> = async () => {}) {
     this.port = port;
     this.stop = stop;
-    this.redis = new Redis(port, '127.0.0.1', { protocol: 2 });
-    this.redis.on('error', () => {});
-    cleanups.push(() => this.redis.disconnect());
+    this.redis = clientOf(port);
   }
 
   async ask(...words: (string | Buffer)[]): Promise<unknown> {
@@ -63,24 +70,41 @@ export class Node {
   }
 }
 
-/** Starts a node, which ends with the test. */
-export async function start(kind: Kind, settings: Record<string, number> = {}): Promise<Node> {
-  if (kind === 'lostlock') {
-    const server = await startServer({ settings });
-    cleanups.push(() => server.stop());
-    return new Node(server.port, () => server.stop());
+/** A node of ours, whose inside can be looked at. */
+export class OwnNode extends Node {
+  readonly server: Server;
+
+  constructor(server: LostlockServer) {
+    super(server.port, () => server.stop());
+    this.server = server.node;
   }
+}
+
+/** Starts a lostlock, which ends with the test. */
+export async function ours(settings: Record<string, number> = {}): Promise<OwnNode> {
+  const server = await startServer({ settings });
+  cleanups.push(() => server.stop());
+  return new OwnNode(server);
+}
+
+/** Starts a redis-server, which ends with the test. */
+export async function real(settings: Record<string, number> = {}): Promise<Node> {
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const server = await startRedisServer({ tcp: true, args: ['--repl-diskless-sync-delay', '0', ...args] });
   cleanups.push(() => server.stop());
   return new Node(server.port, () => server.stop());
 }
 
+/** Starts a node, which ends with the test. */
+export function start(kind: Kind, settings?: Record<string, number>): Promise<Node> {
+  return kind === 'lostlock' ? ours(settings) : real(settings);
+}
+
 /** Stands before a primary: what a replica gets from it, and says to it, can be held. */
 export class HeldLink {
   readonly commands = new RealLane('primary', 'replica', Math.random);
   readonly acks = new RealLane('replica', 'primary', Math.random);
-  readonly #server: Server;
+  readonly #server: Listener;
   readonly #sockets = new Set<Socket>();
   port = 0;
 
