@@ -1,21 +1,15 @@
 /** Access control where no transcript can show it: the log, replicas that log in, connections cut off, the extent of a check. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Server } from '../../server/server.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { host, server } from '../support/fresh.ts';
 import { Talk } from '../support/talk.ts';
-import { TestHost } from '../support/targets.ts';
 import { Conversation } from '../support/transcript-own.ts';
 import { until } from '../support/until.ts';
 
-let host: TestHost;
-let server: Server;
 let a: Conversation;
 
 beforeEach(() => {
-  host = new TestHost();
-  server = new Server(host);
   a = new Conversation(server);
 });
-afterEach(() => server.stop());
 
 test('ACL LOG gathers the same refusals of a minute, the newest first, with what was refused and where', () => {
   a.ask('ACL SETUSER u on >p +get +multi +eval ~k*');

@@ -1,21 +1,15 @@
 /** Clients that are let go: slow readers by their output, silent ones by `timeout`, the one too many by maxclients. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { connectInMemory } from '../../server/memory.ts';
-import { Server } from '../../server/server.ts';
+import { host, server } from '../support/fresh.ts';
 import { Talk } from '../support/talk.ts';
-import { TestHost } from '../support/targets.ts';
 import { until } from '../support/until.ts';
 
-let host: TestHost;
-let server: Server;
 let talk: Talk;
 
 beforeEach(() => {
-  host = new TestHost();
-  server = new Server(host);
   talk = new Talk(server);
 });
-afterEach(() => server.stop());
 
 /** A connection whose owner never reads. */
 function mute(line: string) {

@@ -1,20 +1,14 @@
 /** Who looks on: MONITOR, SLOWLOG, LATENCY, the times in INFO; and what redirected tracking says. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Server } from '../../server/server.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { host, server } from '../support/fresh.ts';
 import { Talk } from '../support/talk.ts';
-import { TestHost } from '../support/targets.ts';
 import { Conversation } from '../support/transcript-own.ts';
 
-let host: TestHost;
-let server: Server;
 let a: Conversation;
 
 beforeEach(() => {
-  host = new TestHost();
-  server = new Server(host);
   a = new Conversation(server);
 });
-afterEach(() => server.stop());
 
 /** Makes ECHO take so many milliseconds. */
 function slowEcho(millis: number): void {

@@ -1,19 +1,13 @@
 /** What waiting for lists does beyond the transcripts of redis-server 7.0 (test/golden/blocking-lists.txt). */
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Server } from '../../../server/server.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { host, server } from '../../support/fresh.ts';
 import { recordEffects, Talk } from '../../support/talk.ts';
-import { TestHost } from '../../support/targets.ts';
 
-let host: TestHost;
-let server: Server;
 let talk: Talk;
 
 beforeEach(() => {
-  host = new TestHost();
-  server = new Server(host);
   talk = new Talk(server);
 });
-afterEach(() => server.stop());
 
 /** A connection that waits; answers once the server has parked it. */
 async function waiter(line: string): Promise<Talk> {

@@ -1,19 +1,13 @@
 /** DEBUG, as test suites use it. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Server } from '../../../server/server.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { host, server } from '../../support/fresh.ts';
 import { Talk } from '../../support/talk.ts';
-import { TestHost } from '../../support/targets.ts';
 
-let host: TestHost;
-let server: Server;
 let talk: Talk;
 
 beforeEach(() => {
-  host = new TestHost();
-  server = new Server(host);
   talk = new Talk(server);
 });
-afterEach(() => server.stop());
 
 test('DEBUG SLEEP holds everybody up on the clock of the host', async () => {
   const other = new Talk(server);

@@ -1,18 +1,14 @@
 /** What publishing does beyond the transcripts of redis-server 7.0 (test/golden/pubsub.txt). */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { Message } from '../../../server/pubsub.ts';
-import { Server } from '../../../server/server.ts';
+import { server } from '../../support/fresh.ts';
 import { recordEffects, Talk } from '../../support/talk.ts';
-import { TestHost } from '../../support/targets.ts';
 
-let server: Server;
 let talk: Talk;
 
 beforeEach(() => {
-  server = new Server(new TestHost());
   talk = new Talk(server);
 });
-afterEach(() => server.stop());
 
 test('a message is encoded once for each protocol, however many listen', () => {
   const items = ['x'];

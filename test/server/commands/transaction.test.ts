@@ -1,19 +1,13 @@
 /** What transactions do beyond the transcript of redis-server 7.0 (test/golden/transactions.txt). */
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Server } from '../../../server/server.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { host, server } from '../../support/fresh.ts';
 import { recordEffects, Talk } from '../../support/talk.ts';
-import { TestHost } from '../../support/targets.ts';
 
-let host: TestHost;
-let server: Server;
 let talk: Talk;
 
 beforeEach(() => {
-  host = new TestHost();
-  server = new Server(host);
   talk = new Talk(server);
 });
-afterEach(() => server.stop());
 
 test("a push that arises inside a RESP3 transaction follows EXEC's reply, whose array 7.0 would break", async () => {
   await talk.ask('HELLO 3');
