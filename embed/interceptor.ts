@@ -5,7 +5,7 @@ import { type Client, REPLY_SKIP } from '../server/client.ts';
 import type { Server } from '../server/server.ts';
 import type { Text } from './dataset.ts';
 import { badOption, checkInteger, checkNames, checkString } from './options.ts';
-import { decodeText, encodeText, type TextLike } from './text.ts';
+import { decodeText, encodeText, isText, type TextLike } from './text.ts';
 
 /** A request as rules see it. */
 export interface InterceptedRequest {
@@ -67,7 +67,7 @@ interface Rule {
 }
 
 const FILTERS = ['command', 'argument', 'client', 'when', 'nth'];
-const WORDS = ['disconnect', 'drop-reply', 'disconnect-after'];
+const WORDS: readonly unknown[] = ['disconnect', 'drop-reply', 'disconnect-after'];
 
 /** The rules of one server, asked in order of their making; the first that acts has it. */
 export class Interceptor {
@@ -173,10 +173,26 @@ function check(filter: RequestFilter, act: Intervention): void {
   if (filter.when !== undefined && typeof filter.when !== 'function') {
     throw badOption('intercept.when', filter.when, 'a function that is given the request');
   }
-  if (typeof act === 'string' && WORDS.includes(act)) return;
-  if (typeof act === 'object' && act !== null) {
-    if ('delayMs' in act) checkInteger('intercept.delayMs', act.delayMs, 0, Number.MAX_SAFE_INTEGER);
-    if ('delayMs' in act || 'reply' in act || 'error' in act) return;
+  checkAct(act);
+}
+
+function checkAct(act: Intervention): void {
+  if (WORDS.includes(act)) return;
+  const object = typeof act === 'object' && act !== null;
+  if (object && 'delayMs' in act) {
+    checkInteger('intercept.delayMs', act.delayMs, 0, Number.MAX_SAFE_INTEGER);
+  } else if (object && 'error' in act) {
+    checkString('intercept.error', act.error);
+  } else if (object && 'reply' in act) {
+    if (!isReply(act.reply)) throw badOption('intercept.reply', act.reply, REPLIES);
+  } else {
+    throw badOption('intercept', act, `{ reply }, { error }, { delayMs }, '${WORDS.join("', '")}'`);
   }
-  throw badOption('intercept', act, `{ reply }, { error }, { delayMs }, '${WORDS.join("', '")}'`);
+}
+
+const REPLIES = 'null, a number, text, a Buffer, or an array of those';
+
+function isReply(reply: unknown): boolean {
+  if (Array.isArray(reply)) return reply.every(isReply);
+  return reply === null || isText(reply);
 }

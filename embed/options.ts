@@ -1,5 +1,6 @@
 /** Checks of what users hand to our own API: a wrong option is named with its value and what is allowed. */
 import { inspect } from 'node:util';
+import { parameters, type Settings } from '../server/settings.ts';
 
 /** The error for a wrong option. */
 export function badOption(name: string, value: unknown, allowed: string): TypeError {
@@ -32,4 +33,18 @@ export function checkInteger(name: string, value: unknown, min: number, max: num
 export function checkString(name: string, value: unknown, filled = true): void {
   if (typeof value !== 'string' || (filled && value === ''))
     throw badOption(name, value, 'a string that is not empty');
+}
+
+/** Throws unless the value is true or false. @param others what else is allowed, as the error says it */
+export function checkFlag(name: string, value: unknown, others = ''): void {
+  if (typeof value !== 'boolean') throw badOption(name, value, `true, false${others}`);
+}
+
+/** Throws for a setting that does not exist, or has a value of another type. */
+export function checkSettings(settings: Partial<Settings>): void {
+  checkNames(settings, Object.keys(parameters), 'settings');
+  for (const [name, value] of Object.entries(settings)) {
+    const { initial } = parameters[name as keyof Settings];
+    if (typeof value !== typeof initial) throw badOption(`settings.${name}`, value, `a ${typeof initial}`);
+  }
 }

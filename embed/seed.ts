@@ -10,7 +10,7 @@ import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { Server } from '../server/server.ts';
 import type { Seed } from './dataset.ts';
 import { badOption } from './options.ts';
-import { encodeText, type TextLike } from './text.ts';
+import { encodeText, isText } from './text.ts';
 
 /** A key that is ready to be stored. */
 interface Ready {
@@ -90,10 +90,6 @@ function entryValue(server: Server, type: unknown, value: unknown, wrong: Wrong)
   if (type === 'zset') return sortedSetOf(server, value, wrong);
   if (type === 'stream') return streamOf(server, value);
   throw wrong();
-}
-
-function isText(value: unknown): value is TextLike {
-  return typeof value === 'string' || typeof value === 'number' || value instanceof Uint8Array;
 }
 
 function isIndex(value: unknown, end: number): value is number {

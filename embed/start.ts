@@ -7,13 +7,13 @@ import { connectInMemory } from '../server/memory.ts';
 import { nodeHost } from '../server/node-host.ts';
 import { replicateFrom } from '../server/role.ts';
 import { type LogLevel, Server } from '../server/server.ts';
-import { parameters, type Settings } from '../server/settings.ts';
+import type { Settings } from '../server/settings.ts';
 import { Listener } from '../server/tcp.ts';
 import { type ConnectorClass, connectorFor } from './connector.ts';
 import { type DumpEntry, dump, type Seed } from './dataset.ts';
 import { type Interception, Interceptor, type Intervention, type RequestFilter } from './interceptor.ts';
 import { ScriptRegistry } from './native-scripts.ts';
-import { badOption, checkInteger, checkNames, checkString } from './options.ts';
+import { badOption, checkFlag, checkInteger, checkNames, checkSettings, checkString } from './options.ts';
 import { seed } from './seed.ts';
 
 /** How to start a server. */
@@ -68,11 +68,11 @@ function checkOptions(options: StartOptions): void {
   if (options.databases !== undefined) checkInteger('databases', options.databases, 1, 2 ** 31 - 1);
   if (options.rdbFile !== undefined) checkString('rdbFile', options.rdbFile);
   if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
-  checkNames(options.settings ?? {}, Object.keys(parameters), 'settings');
-  for (const [name, value] of Object.entries(options.settings ?? {})) {
-    const { initial } = parameters[name as keyof Settings];
-    if (typeof value !== typeof initial) throw badOption(`settings.${name}`, value, `a ${typeof initial}`);
+  if (options.keepAlive !== undefined) checkFlag('keepAlive', options.keepAlive);
+  if (options.log !== undefined && typeof options.log !== 'function') {
+    throw badOption('log', options.log, 'a function (level, text)');
   }
+  checkSettings(options.settings ?? {});
 }
 
 /** A running server. */

@@ -4,6 +4,11 @@ import { type Bytes, fromBuffer, fromText, toBuffer } from '../protocol/bytes.ts
 /** What users may give for a byte string: text (as UTF-8), a number (in decimal), or the bytes themselves. */
 export type TextLike = string | number | Uint8Array;
 
+/** True for what users may give for a byte string. */
+export function isText(value: unknown): value is TextLike {
+  return typeof value === 'string' || typeof value === 'number' || value instanceof Uint8Array;
+}
+
 /** The bytes of what a user gave. */
 export function encodeText(value: TextLike): Bytes {
   if (typeof value === 'string') return fromText(value);

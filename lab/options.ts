@@ -1,10 +1,10 @@
 /** Checks of what tests ask of the lab's controls: what is wrong is refused before anything has changed. */
-import { badOption, checkInteger, checkNames } from '../embed/options.ts';
-import { parameters, type Settings } from '../server/settings.ts';
+import { badOption, checkFlag, checkInteger, checkNames, checkSettings } from '../embed/options.ts';
+import type { Settings } from '../server/settings.ts';
 import type { Amount, Delays } from './gate.ts';
 import type { KeepData } from './journal.ts';
 import type { CrashOptions } from './lab-node.ts';
-import type { FailoverOptions } from './roles.ts';
+import type { FailoverOptions, SetSizes, Starter } from './roles.ts';
 import type { WorldOptions } from './world.ts';
 
 /** Throws unless the value is a time span in milliseconds, of which fractions count. */
@@ -66,8 +66,20 @@ export function checkFailover(options: FailoverOptions): void {
   if (demote !== undefined) checkFlag('failover.demote', demote);
 }
 
-function checkFlag(name: string, value: unknown, others = ''): void {
-  if (typeof value !== 'boolean') throw badOption(name, value, `true, false${others}`);
+/** Throws for what the sets of either clock cannot be; `names` are the options that there are besides. */
+export function checkSets(
+  options: SetSizes & { readonly quorum?: boolean; readonly settings?: Partial<Settings> },
+  names: readonly string[],
+  starter: Starter,
+  most: number,
+): void {
+  const { primaries, replicas, quorum, settings = {} } = options;
+  const sizes = starter === 'startPair' ? ['replicas'] : ['primaries', 'replicas'];
+  checkNames(options, ['clock', ...sizes, 'settings', 'commands', 'quorum', ...names], starter);
+  if (primaries !== undefined) checkInteger('primaries', primaries, 1, most);
+  if (replicas !== undefined) checkInteger('replicas', replicas, 0, most);
+  if (quorum !== undefined) checkFlag('quorum', quorum);
+  checkSettings(settings);
 }
 
 export function checkWorld({ seed, start, patience, network }: WorldOptions): void {
@@ -75,13 +87,4 @@ export function checkWorld({ seed, start, patience, network }: WorldOptions): vo
   if (start !== undefined) checkInteger('start', start, 0, 8.64e15 / 1000);
   if (patience !== undefined) checkMillis('patience', patience);
   if (network !== undefined) checkDelays('network', network);
-}
-
-/** Throws for a setting that does not exist, or has a value of another type. */
-export function checkSettings(settings: Partial<Settings>): void {
-  checkNames(settings, Object.keys(parameters), 'settings');
-  for (const [name, value] of Object.entries(settings)) {
-    const { initial } = parameters[name as keyof Settings];
-    if (typeof value !== typeof initial) throw badOption(`settings.${name}`, value, `a ${typeof initial}`);
-  }
 }

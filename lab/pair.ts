@@ -1,12 +1,12 @@
 /** startPair and startServers: nodes in a world of their own, ready for a test. */
 import type { Redis, RedisOptions } from 'ioredis';
-import { badOption, checkInteger, checkNames } from '../embed/options.ts';
+import { badOption } from '../embed/options.ts';
 import { type IoredisConstructor, loadIoredis } from './lab-client.ts';
 import type { LabNode, LabNodeOptions } from './lab-node.ts';
 import type { Link, ReplicationLink } from './link.ts';
 import type { Losses } from './losses.ts';
 import type { Network } from './network.ts';
-import { checkSettings, checkWorld } from './options.ts';
+import { checkSets, checkWorld } from './options.ts';
 import {
   type RealPair,
   type RealPairOptions,
@@ -15,7 +15,7 @@ import {
   startRealServers,
 } from './real-pair.ts';
 import { ReplicaSet } from './replica-set.ts';
-import { type Failover, type FailoverOptions, nodeNames, primariesFirst } from './roles.ts';
+import { type Failover, type FailoverOptions, nodeNames, primariesFirst, type Starter } from './roles.ts';
 import { layRoutes } from './routes.ts';
 import type { Trace } from './trace.ts';
 import { World, type WorldOptions } from './world.ts';
@@ -40,11 +40,8 @@ export interface ServersOptions extends WorldOptions, LabNodeOptions {
 
 const FIRST_PORT = 6379;
 
-/** Of nodes on a virtual clock. */
-const OPTIONS = [
-  ...['clock', 'primaries', 'replicas', 'settings', 'commands', 'quorum', 'scripts'],
-  ...['seed', 'start', 'patience', 'network'],
-];
+/** What can be asked of nodes on a virtual clock besides. */
+const OPTIONS = ['scripts', 'seed', 'start', 'patience', 'network'];
 
 /** Lets a test move time, and end it. */
 class Timed {
@@ -204,7 +201,7 @@ export async function startPair(options: PairOptions | RealPairOptions): Promise
     const { sets } = await startRealServers(options, 'startPair', ioredisAfterRoutes);
     return sets[0] as RealPair;
   }
-  const { sets } = await startServers({ ...options, primaries: 1, replicas: options.replicas ?? 1 });
+  const { sets } = await startVirtual(options, 'startPair');
   return new Pair(sets[0] as ReplicaSet);
 }
 
@@ -221,18 +218,18 @@ export async function startServers(
   options: ServersOptions | RealServersOptions,
 ): Promise<Servers | RealServers> {
   if (options.clock === 'real') return startRealServers(options, 'startServers', ioredisAfterRoutes);
+  return startVirtual(options, 'startServers');
+}
+
+async function startVirtual(options: ServersOptions, starter: Starter): Promise<Servers> {
   if (options.clock !== 'virtual') {
     throw badOption('clock', (options as { clock?: unknown }).clock, "'virtual' and 'real'");
   }
-  checkNames(options, OPTIONS, 'startServers');
-  if (options.primaries !== undefined) checkInteger('primaries', options.primaries, 1, 1000);
-  if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 1000);
+  checkSets(options, OPTIONS, starter, 1000);
   checkWorld(options);
-  checkSettings(options.settings ?? {});
-  const { primaries = 1, replicas = 0 } = options;
   const ioredis = await ioredisAfterRoutes();
   const world = new World(options);
-  const sets = nodeNames(primaries, replicas).map(
+  const sets = nodeNames(options, starter).map(
     (names, i) => new ReplicaSet(world, names, FIRST_PORT + i * names.length, options, ioredis),
   );
   for (const set of sets) await set.synchronize();

@@ -1,16 +1,23 @@
 /** A primary and its replicas on the real clock, over TCP, with the verbs of the virtual pair as far as they make sense. */
 import type { Redis, RedisOptions } from 'ioredis';
 import { connectorFor } from '../embed/connector.ts';
-import { badOption, checkInteger, checkNames } from '../embed/options.ts';
+import { badOption } from '../embed/options.ts';
 import { nodeClock } from '../server/node-host.ts';
 import type { IoredisConstructor } from './lab-client.ts';
 import type { Link } from './link.ts';
-import { checkFailover, checkSettings } from './options.ts';
+import { checkFailover, checkSets } from './options.ts';
 import type { RealLane } from './real-lane.ts';
 import { RealNetwork } from './real-network.ts';
 import { RealNode, type RealNodeOptions } from './real-node.ts';
 import { RealSocket } from './real-socket.ts';
-import { type Failover, type FailoverOptions, nodeNames, primariesFirst, Roles } from './roles.ts';
+import {
+  type Failover,
+  type FailoverOptions,
+  nodeNames,
+  primariesFirst,
+  Roles,
+  type Starter,
+} from './roles.ts';
 
 /** How to start a pair on the real clock. */
 export interface RealPairOptions extends RealNodeOptions {
@@ -174,30 +181,24 @@ const VIRTUAL_ONLY: Readonly<Record<string, string>> = {
   scripts: 'a slice of a script takes the time that it takes',
 };
 
-function checkOptions({ clock: _, ...options }: RealServersOptions, where: string): void {
+function checkOptions(options: RealServersOptions, starter: Starter): void {
   for (const [name, why] of Object.entries(VIRTUAL_ONLY)) {
-    const value = (options as Record<string, unknown>)[name];
+    const value = (options as object as Record<string, unknown>)[name];
     if (value !== undefined)
-      throw badOption(`${where}.${name}`, value, `only with clock: 'virtual' (${why})`);
+      throw badOption(`${starter}.${name}`, value, `only with clock: 'virtual' (${why})`);
   }
-  const allowed = ['replicas', 'settings', 'quorum', 'commands'];
-  if (where === 'startServers') allowed.push('primaries');
-  checkNames(options, allowed, where);
-  if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
-  if (options.primaries !== undefined) checkInteger('primaries', options.primaries, 1, 100);
-  checkSettings(options.settings ?? {});
+  checkSets(options, [], starter, 100);
 }
 
 /** Starts nodes on the real clock, the replicas in sync. Rejects with TypeError for a wrong option, naming it. */
 export async function startRealServers(
   options: RealServersOptions,
-  where: 'startPair' | 'startServers',
+  starter: Starter,
   ioredis: () => Promise<IoredisConstructor>,
 ): Promise<RealServers> {
-  checkOptions(options, where);
-  const { primaries = 1, replicas = where === 'startPair' ? 1 : 0 } = options;
+  checkOptions(options, starter);
   const Ioredis = await ioredis();
-  const sets = nodeNames(primaries, replicas).map((names) => new RealPair(names, options, Ioredis));
+  const sets = nodeNames(options, starter).map((names) => new RealPair(names, options, Ioredis));
   await Promise.all(sets.map((set) => set.start()));
   return new RealServers(sets);
 }

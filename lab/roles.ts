@@ -200,9 +200,18 @@ export function primariesFirst<N>(sets: readonly InRoles<N>[]): readonly N[] {
   return [...sets.map((set) => set.primary), ...sets.flatMap((set) => set.replicas)];
 }
 
+/** How many sets to start, and of how many nodes. */
+export interface SetSizes {
+  readonly primaries?: number;
+  readonly replicas?: number;
+}
+
+/** The function that starts them, as errors name it. */
+export type Starter = 'startPair' | 'startServers';
+
 /** The names of each set's nodes, its primary's first: redis-1, redis-2 and so on through all sets. */
-export function nodeNames(primaries: number, replicas: number): string[][] {
-  const size = replicas + 1;
+export function nodeNames({ primaries = 1, replicas }: SetSizes, starter: Starter): string[][] {
+  const size = (replicas ?? (starter === 'startPair' ? 1 : 0)) + 1;
   return Array.from({ length: primaries }, (_, i) =>
     Array.from({ length: size }, (_, k) => `redis-${i * size + k + 1}`),
   );

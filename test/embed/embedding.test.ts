@@ -1,4 +1,4 @@
-/** Embedding: seeds and dumps, in-memory connections, addresses, wrong options, and an end without leftovers. */
+/** Embedding: seeds and dumps, in-memory connections, addresses, and an end without leftovers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,16 +113,6 @@ test('what a client tried and did not get is listed', async () => {
   await expect(redis.call('NOSUCH', 'x')).rejects.toThrow('unknown command');
   redis.disconnect();
   expect(server.unknownCommands()).toEqual([{ command: 'NOSUCH x', count: 2 }]);
-});
-
-test.each([
-  [{ port: 70000 }, 'option port is 70000; allowed: an integer from 0 to 65535'],
-  [{ prot: 1 }, 'option startServer.prot is 1; allowed: the options port'],
-  [{ settings: { 'max-clients': 1 } }, 'option settings.max-clients is 1'],
-  [{ settings: { maxclients: 'many' } }, "option settings.maxclients is 'many'; allowed: a number"],
-  [{ password: '' }, "option password is ''; allowed: a string that is not empty"],
-])('the wrong option %o is named with what is allowed', async (options, message) => {
-  await expect(startServer(options as never)).rejects.toThrow(message);
 });
 
 test('an address that is taken rejects and leaves nothing behind', async () => {

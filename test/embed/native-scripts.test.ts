@@ -40,10 +40,3 @@ test('a failing command throws in the function, and fails the script unless it i
   expect(await redis.eval('return 2', 1, 'text')).toMatch(/^WRONGTYPE/);
   redis.disconnect();
 });
-
-test('what is no function is refused by name', async () => {
-  await using server = await startServer();
-  expect(() => server.scripts.register('return 1', 5 as never)).toThrow(
-    'option scripts.register is 5; allowed: a function',
-  );
-});

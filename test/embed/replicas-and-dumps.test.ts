@@ -46,11 +46,6 @@ test('replicas follow the server from its start, and stop with it', async () => 
   ).rejects.toThrow('ECONNREFUSED');
 });
 
-test('wrong numbers of replicas and a dump file without a name are refused', async () => {
-  await expect(startServer({ replicas: -1 })).rejects.toThrow(/option replicas is -1; allowed: an integer/);
-  await expect(startServer({ rdbFile: '' })).rejects.toThrow(/option rdbFile is ''; allowed: a string/);
-});
-
 test('without a dump file nothing is read or written', async () => {
   await using server = await startServer();
   const redis = client(server.url);

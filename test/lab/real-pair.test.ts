@@ -252,28 +252,3 @@ test('quorum mode answers a write when a majority has it, and promotes only who 
   await waiting;
   expect((await pair.failover({ crash: true })).to).toBe('redis-2');
 });
-
-test('a wrong option is named, with its value and what is allowed', async () => {
-  const refused = (options: object): Promise<unknown> => startServers(options as never);
-  await expect(refused({ clock: 'lunar' })).rejects.toThrow(
-    "option clock is 'lunar'; allowed: 'virtual' and 'real'",
-  );
-  await expect(refused({ clock: 'virtual', sed: 7 })).rejects.toThrow(
-    'option startServers.sed is 7; allowed: the options clock, primaries',
-  );
-  await expect(refused({ clock: 'virtual', replicas: 1.5 })).rejects.toThrow(
-    'option replicas is 1.5; allowed',
-  );
-  await expect(refused({ clock: 'real', seed: 7 })).rejects.toThrow(
-    "option startServers.seed is 7; allowed: only with clock: 'virtual' (threads",
-  );
-  await expect(refused({ clock: 'real', primaries: 0 })).rejects.toThrow(
-    'option primaries is 0; allowed: an integer from 1',
-  );
-  await expect(startPair({ clock: 'real', primaries: 2 } as never)).rejects.toThrow(
-    'option startPair.primaries is 2',
-  );
-  await expect(refused({ clock: 'real', settings: { port: 'x' } })).rejects.toThrow(
-    "settings.port is 'x'; allowed: a number",
-  );
-});

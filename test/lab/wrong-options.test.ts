@@ -15,17 +15,37 @@ describe.each(['virtual', 'real'] as const)('on the %s clock', (clock) => {
     ['messages below none', ({ link }) => link.release({ messages: -1 }), 'release.messages'],
     ['bytes in words', ({ link }) => link.release({ bytes: never('all') }), 'release.bytes'],
     ['a misspelt amount', ({ link }) => link.release(never({ message: 1 })), 'release.message'],
+    ['an amount that is a number', ({ link }) => link.release(never(1)), 'release'],
     ['a delay back in time', ({ link }) => link.delay(-1), 'delay'],
+    ['a delay in words', ({ link }) => link.delay(never('5')), 'delay'],
+    ['a delay that is no number', ({ link }) => link.delay(Number.NaN), 'delay'],
     ['an endless latency', ({ link }) => link.commands.pace({ latency: Infinity }), 'pace.latency'],
+    ['jitter below none', ({ link }) => link.commands.pace({ jitter: -1 }), 'pace.jitter'],
+    ['a misspelt pace', ({ link }) => link.commands.pace(never({ latncy: 1 })), 'pace.latncy'],
     ['half a message', ({ link }) => link.commands.drop(0.5), 'drop'],
     ['messages that are no number', ({ link }) => link.acks.duplicate(Number.NaN), 'duplicate'],
+    ['messages in words', ({ link }) => link.acks.duplicate(never('2')), 'duplicate'],
     ['a jump in words', ({ primary }) => primary.clock.jump(never('1 s')), 'jump'],
+    ['a jump without end', ({ primary }) => primary.clock.jump(Infinity), 'jump'],
     ['a clock that stands still', ({ primary }) => primary.clock.drift(0), 'drift'],
+    ['a clock without end', ({ primary }) => primary.clock.drift(Infinity), 'drift'],
     ['a misspelt crash', ({ primary }) => primary.crash(never({ kep: 'everything' })), 'crash.kep'],
+    ['a crash in a word', ({ primary }) => primary.crash(never('nothing')), 'crash'],
     ['a disk that keeps some', ({ primary }) => primary.crash({ keep: never('some') }), 'crash.keep'],
+    ['a disk that keeps null', ({ primary }) => primary.crash({ keep: never(null) }), 'crash.keep'],
+    ['half an offset', ({ primary }) => primary.crash({ keep: { offset: 0.5 } }), 'crash.keep'],
+    ['silence in words', ({ primary }) => primary.crash({ silent: never('yes') }), 'crash.silent'],
     ['a misspelt failover', (it) => it.failover(never({ crsh: true })), 'failover.crsh'],
     ['a failover with a crash in words', (it) => it.failover({ crash: never('yes') }), 'failover.crash'],
+    ['a failover with no crash', (it) => it.failover({ crash: never(null) }), 'failover.crash'],
+    [
+      'a failover with a misspelt crash',
+      (it) => it.failover({ crash: never({ kep: 1 }) }),
+      'failover.crash.kep',
+    ],
     ['a failover before now', (it) => it.failover({ after: -1 }), 'failover.after'],
+    ['a failover to a number', (it) => it.failover({ to: never(2) }), 'failover.to'],
+    ['a demotion in words', (it) => it.failover({ demote: never('no') }), 'failover.demote'],
   ])('%s is refused, and nothing has changed', async (_what, call, option) => {
     const { primary } = pair;
     const error = await (async () => call(pair as Pair))().catch((thrown: unknown) => thrown);
@@ -41,13 +61,51 @@ test.each<[what: string, options: object, option: string]>([
   ['no clock', {}, 'clock'],
   ['another clock', { clock: 'sun' }, 'clock'],
   ['a misspelt option', { clock: 'virtual', sed: 7 }, 'startServers.sed'],
+  ['a misspelt option in real time', { clock: 'real', quorm: true }, 'startServers.quorm'],
   ['a seed that is an object', { clock: 'virtual', seed: {} }, 'seed'],
   ['a start in words', { clock: 'virtual', start: 'now' }, 'start'],
+  ['a start that no Date knows', { clock: 'virtual', start: 8.64e15 }, 'start'],
+  ['patience below none', { clock: 'virtual', patience: -1 }, 'patience'],
   ['a network faster than light', { clock: 'virtual', network: { latency: -1 } }, 'network.latency'],
+  ['a network that is misspelt', { clock: 'virtual', network: { delay: 1 } }, 'network.delay'],
   ['a setting that does not exist', { clock: 'virtual', settings: { maxmemry: 1 } }, 'settings.maxmemry'],
   ['a setting of another type', { clock: 'real', settings: { maxmemory: '1mb' } }, 'settings.maxmemory'],
+  ['a quorum in words', { clock: 'virtual', quorum: 'yes' }, 'quorum'],
+  ['a quorum in words, in real time', { clock: 'real', quorum: 'yes' }, 'quorum'],
   ['a seed for real time', { clock: 'real', seed: 7 }, 'startServers.seed'],
+  ['a start for real time', { clock: 'real', start: 0 }, 'startServers.start'],
+  ['patience for real time', { clock: 'real', patience: 1 }, 'startServers.patience'],
+  ['a network for real time', { clock: 'real', network: {} }, 'startServers.network'],
+  ['slices of scripts for real time', { clock: 'real', scripts: {} }, 'startServers.scripts'],
   ['primaries below one', { clock: 'virtual', primaries: 0 }, 'primaries'],
+  ['primaries below one, in real time', { clock: 'real', primaries: 0 }, 'primaries'],
+  ['replicas below none', { clock: 'virtual', replicas: -1 }, 'replicas'],
+  ['replicas below none, in real time', { clock: 'real', replicas: -1 }, 'replicas'],
 ])('servers with %s do not start', async (_what, options, option) => {
   await expect(startServers(never(options))).rejects.toThrow(`lostlock: option ${option} is `);
+});
+
+test.each([
+  [{ clock: 'lunar' }, "option clock is 'lunar'; allowed: 'virtual' and 'real'"],
+  [
+    { clock: 'virtual', sed: 7 },
+    'option startServers.sed is 7; allowed: the options clock, primaries, replicas, settings',
+  ],
+  [{ clock: 'real', seed: 7 }, "option startServers.seed is 7; allowed: only with clock: 'virtual' (threads"],
+  [{ clock: 'real', primaries: 0 }, 'option primaries is 0; allowed: an integer from 1 to 100'],
+  [{ clock: 'real', settings: { port: 'x' } }, "option settings.port is 'x'; allowed: a number"],
+])('the error for %o says what is allowed', async (options, message) => {
+  await expect(startServers(never(options))).rejects.toThrow(message);
+});
+
+test.each(['virtual', 'real'] as const)('a pair has one primary on the %s clock', async (clock) => {
+  const wrong = startPair(never({ clock, primaries: 2 }));
+  await expect(wrong).rejects.toThrow('option startPair.primaries is 2');
+});
+
+test('all messages to come may be lost, until it is enough', async () => {
+  await using pair = await startPair({ clock: 'virtual' });
+  pair.link.commands.drop(Infinity);
+  pair.link.commands.duplicate(Infinity);
+  pair.link.commands.drop(0);
 });

@@ -1,0 +1,93 @@
+/** Every wrong option of a server is refused with its name, its value and what is allowed, before anything has changed. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type LostlockServer, startServer } from '../../index.ts';
+
+const never = (value: unknown) => value as never;
+
+test.each<[what: string, options: object, message: string]>([
+  ['a port beyond the last', { port: 70_000 }, 'port is 70000; allowed: an integer from 0 to 65535'],
+  ['a port below the first', { port: -1 }, 'port is -1; allowed: an integer from 0'],
+  ['half a port', { port: 0.5 }, 'port is 0.5; allowed: an integer'],
+  ['a port in words', { port: '6379' }, "port is '6379'; allowed: an integer"],
+  ['an address that is a number', { host: 127 }, 'host is 127; allowed: a string that is not empty'],
+  ['an address of nothing', { host: '' }, "host is ''; allowed: a string that is not empty"],
+  ['a socket without a path', { unixSocket: '' }, "unixSocket is ''; allowed: a string"],
+  ['an empty password', { password: '' }, "password is ''; allowed: a string that is not empty"],
+  ['no databases', { databases: 0 }, 'databases is 0; allowed: an integer from 1'],
+  ['a dump file without a name', { rdbFile: '' }, "rdbFile is ''; allowed: a string"],
+  ['replicas below none', { replicas: -1 }, 'replicas is -1; allowed: an integer from 0 to 100'],
+  ['keepAlive in words', { keepAlive: 'no' }, "keepAlive is 'no'; allowed: true, false"],
+  ['a log that is a path', { log: 'log.txt' }, "log is 'log.txt'; allowed: a function (level, text)"],
+  ['a misspelt option', { prot: 1 }, 'startServer.prot is 1; allowed: the options port'],
+  ['a setting that does not exist', { settings: { 'max-clients': 1 } }, 'settings.max-clients is 1'],
+  [
+    'a setting of another type',
+    { settings: { maxclients: 'many' } },
+    "settings.maxclients is 'many'; allowed: a",
+  ],
+  ['settings that are a number', { settings: 5 }, 'settings is 5; allowed: an object of options'],
+  ['a seed that is a number', { seed: 5 }, 'seed is 5; allowed: an object of keys with their values'],
+])('a server with %s does not start', async (_what, options, message) => {
+  const error = await startServer(never(options)).then(
+    async (server) => server.stop(),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(TypeError);
+  expect((error as TypeError).message).toContain(`lostlock: option ${message}`);
+});
+
+test('options that are none are refused as such', async () => {
+  await expect(startServer(never(5))).rejects.toThrow(
+    'option startServer is 5; allowed: an object of options',
+  );
+  await expect(startServer(never(null))).rejects.toThrow('option startServer is null; allowed: an object');
+});
+
+let server: LostlockServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const REPLY = { reply: null };
+
+test.each<[what: string, call: () => unknown, option: string]>([
+  ['a misspelt filter', () => server.intercept(never({ comand: 'get' }), REPLY), 'intercept.comand'],
+  ['no filter', () => server.intercept(never(null), REPLY), 'intercept'],
+  ['a match before the first', () => server.intercept({ nth: 0 }, REPLY), 'intercept.nth'],
+  ['a command that is a number', () => server.intercept({ command: never(1) }, REPLY), 'intercept.command'],
+  [
+    'an argument that is a number',
+    () => server.intercept({ argument: never(1) }, REPLY),
+    'intercept.argument',
+  ],
+  ['a client that is a number', () => server.intercept({ client: never(1) }, REPLY), 'intercept.client'],
+  ['a condition in words', () => server.intercept({ when: never('always') }, REPLY), 'intercept.when'],
+  ['a delay back in time', () => server.intercept({}, { delayMs: -1 }), 'intercept.delayMs'],
+  ['another word', () => server.intercept({}, never('explode')), 'intercept'],
+  ['an intervention of no kind', () => server.intercept({}, never({ replies: 1 })), 'intercept'],
+  ['no intervention', () => server.intercept({}, never(null)), 'intercept'],
+  ['an error that is a number', () => server.intercept({}, { error: never(5) }), 'intercept.error'],
+  ['an empty error', () => server.intercept({}, { error: '' }), 'intercept.error'],
+  ['a reply that is an object', () => server.intercept({}, { reply: never({}) }), 'intercept.reply'],
+  ['a reply that holds one', () => server.intercept({}, { reply: [[never({})]] }), 'intercept.reply'],
+  ['a script without text', () => server.scripts.register('', () => null), 'scripts.register'],
+  ['a script that is a number', () => server.scripts.register(never(1), () => null), 'scripts.register'],
+  [
+    'a function that is none',
+    () => server.scripts.register('return 1', never('return 1')),
+    'scripts.register',
+  ],
+])('%s is refused', (_what, call, option) => {
+  const error = (() => {
+    try {
+      return call();
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+  expect(error).toBeInstanceOf(TypeError);
+  expect((error as TypeError).message).toContain(`lostlock: option ${option} is `);
+  expect((error as TypeError).message).toContain('; allowed: ');
+  expect(server.node.interceptor).toBeUndefined();
+});
