@@ -5,7 +5,7 @@ import { Hold, type HoldSpec, type Renewal } from './hold.ts';
 import type { AcquireOptions, Wish } from './lock.ts';
 import { renewScript } from './scripts/renew.ts';
 import { type LockServer, NoReply } from './server.ts';
-import { type Taking, take } from './taking.ts';
+import { type Grant, type Request, take } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import type { Choose } from './wakeups.ts';
 
@@ -37,7 +37,6 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
   abstract readonly ordered: boolean;
   protected readonly core: Core;
   protected readonly wish: Wish<O>;
-  /** A request for the lock got no answer: it may be under way still. */
   #unknown = false;
 
   constructor(core: Core, name: string, wish: Wish<O>) {
@@ -45,7 +44,7 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
     this.wish = wish;
     this.lock = name;
     this.owner = wish.owner;
-    this.servers = [core.server];
+    this.servers = core.first;
   }
 
   abstract attempt(): Promise<Attempt<Held>>;
@@ -54,11 +53,11 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
 
   /** Whether it may stand in line. */
   protected get waits(): boolean {
-    return (this.wish.options.waitMs ?? Number.POSITIVE_INFINITY) > 0;
+    return this.wish.waitMs > 0;
   }
 
   /** The TTL to ask of the server. */
-  protected get ttlMs(): number {
+  get ttlMs(): number {
     return this.wish.leaseMs + this.core.lockDelayMs;
   }
 
@@ -67,12 +66,17 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
     return this.#unknown ? MARKER_MS : 0;
   }
 
+  /** A request for the lock got no answer: it may be under way still. */
+  protected note(error: unknown): void {
+    if (error instanceof NoReply) this.#unknown = true;
+  }
+
   /** Sends a request for the lock, and remembers when it gets no answer. Throws as `take` does. */
-  protected async take(taking: Omit<Taking, 'lock' | 'owner'>): Promise<unknown> {
+  protected async take(request: Request, grant: () => Omit<Grant, 'lock' | 'owner'>): Promise<unknown> {
     try {
-      return await take(this.core, { lock: this.lock, owner: this.owner, ...taking });
+      return await take(this.core, request, () => ({ lock: this.lock, owner: this.owner, ...grant() }));
     } catch (error) {
-      if (error instanceof NoReply) this.#unknown = true;
+      this.note(error);
       throw error;
     }
   }
@@ -97,7 +101,7 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
         hold.end();
         return giveBack(hold.validUntil);
       },
-      extend: (ms) => renewOne(this.core.server, renewal, hold.serverLeaseMs(ms)),
+      extend: (_, ms) => renewOne(this.core.server, renewal, hold.serverLeaseMs(ms)),
     });
   }
 }

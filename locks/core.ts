@@ -72,6 +72,10 @@ const SERVER_LEAST_MS = 50;
 
 export class Core {
   readonly servers: readonly LockServer[];
+  /** The server of every lock but Redlock. */
+  readonly server: LockServer;
+  /** That one only. */
+  readonly first: readonly LockServer[];
   readonly owners: Owners;
   readonly requests: RequestLog;
   readonly events = new LockEvents();
@@ -90,6 +94,8 @@ export class Core {
   constructor(servers: readonly LockServer[], options: LocksOptions) {
     checkOptions('createLocks', options, SETTINGS);
     this.servers = servers;
+    this.server = servers[0]!;
+    this.first = [this.server];
     this.watchdog = new Watchdog(options.maxHoldMs);
     this.owners = new Owners(options.clientId);
     this.requests = new RequestLog(this.owners.token());
@@ -108,11 +114,6 @@ export class Core {
             timeoutMs: options.replicaTimeoutMs ?? 1000,
             fsync: options.fsync ?? false,
           };
-  }
-
-  /** The server of every lock but Redlock. */
-  get server(): LockServer {
-    return this.servers[0]!;
   }
 
   /** How long one of several servers is waited for: little against the lease, so that a dead one does not eat it up. */

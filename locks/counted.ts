@@ -12,8 +12,8 @@ import type { Hold, Renewal } from './hold.ts';
 import { Lock, type Wish } from './lock.ts';
 import type { OnceArgs } from './requests.ts';
 import { insist } from './retry.ts';
-import type { Script } from './script.ts';
 import type { LockServer } from './server.ts';
+import type { Request } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { type Choose, chooseFirst, type Waiter } from './wakeups.ts';
 
@@ -56,7 +56,7 @@ export interface CountedKind {
   readonly longestSleepMs?: number;
   passOn?(granted: boolean): ((waiter: Waiter) => boolean) | undefined;
   token(owner: string): string;
-  takeScript(take: Take): { script: Script; keys: string[]; args: (string | number)[] };
+  takeScript(take: Take): Request;
   taken(reply: unknown): Taken;
   /** 1: free now, 0: still held, -1: not the owner's. */
   give(server: LockServer, give: Give): Promise<number>;
@@ -157,11 +157,10 @@ class CountedAcquisition extends ServerAcquisition {
       request: this.#request,
       waits: this.waits,
     });
-    const reply = await this.take({
-      ...wanted,
+    const reply = await this.take(wanted, () => ({
       granted: (answer) => this.#kind.taken(answer).granted,
       undo: () => this.#giveBack(target - 1),
-    });
+    }));
     return this.#kind.taken(reply);
   }
 
@@ -179,7 +178,7 @@ class CountedAcquisition extends ServerAcquisition {
     const hold = counted.hold;
     return new Held(hold, {
       release: () => this.#release(hold),
-      extend: (ms) => renewOne(this.core.server, renewal(), hold.serverLeaseMs(ms)),
+      extend: (_, ms) => renewOne(this.core.server, renewal(), hold.serverLeaseMs(ms)),
     });
   }
 

@@ -37,9 +37,9 @@ export interface HeldLock extends AsyncDisposable {
 /** How a kind of lock gives back and extends. */
 export interface Backing {
   /** Gives it back; false when the server knows no such hold. Retries by itself. */
-  release(): Promise<boolean>;
+  release(hold: Hold): Promise<boolean>;
   /** Asks for a new lease; false when the server knows no such hold. */
-  extend(leaseMs: number): Promise<boolean>;
+  extend(hold: Hold, leaseMs: number): Promise<boolean>;
 }
 
 export class Held implements HeldLock {
@@ -86,7 +86,7 @@ export class Held implements HeldLock {
     check('extend', leaseMs, LEASE);
     this.assertHeld();
     const sentAt = Date.now();
-    const extended = await this.#backing.extend(leaseMs).catch((error: unknown) => {
+    const extended = await this.#backing.extend(this.hold, leaseMs).catch((error: unknown) => {
       throw this.#translate(error);
     });
     if (!extended) this.hold.lose('the server does not know it any more');
@@ -104,12 +104,15 @@ export class Held implements HeldLock {
     const { lost } = this.hold;
     if (lost) {
       // The key may still be there (the holder's clock is the more careful one): give it back, whatever comes of it.
-      this.#backing.release().catch(() => {});
+      this.#backing.release(this.hold).catch(() => {});
       throw lost;
     }
-    const released = await this.#backing.release().catch((error: unknown) => {
+    let released: boolean;
+    try {
+      released = await this.#backing.release(this.hold);
+    } catch (error) {
       throw this.#translate(error);
-    });
+    }
     if (this.hold.lost) throw this.hold.lost;
     if (!released) throw new NotOwner(this.name, this.owner);
     this.hold.tell('released');

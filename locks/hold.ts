@@ -1,8 +1,10 @@
 /** A hold: one owner's grant of one lock, its validity on the holder's own clock, and how its end becomes known. */
+import { Link } from './chain.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { LockLost } from './errors.ts';
 import type { LockEvents } from './events.ts';
 import type { LockServer } from './server.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** How the server recognises a hold, for the script that renews many at once. */
 export interface Renewal {
@@ -33,19 +35,21 @@ export interface HoldHome {
   readonly lockDelayMs: number;
   /** Where the ends of leases are watched. */
   readonly leases: Deadlines;
-  readonly watchdog: { add(hold: Hold): void; remove(hold: Hold): void };
+  readonly watchdog: Pick<Watchdog, 'add'>;
 }
 
-export class Hold {
+/** The end of its lease is a deadline of its own. */
+export class Hold extends Link implements Deadline {
+  /** Until when it is certain on this process' clock (Date.now milliseconds). */
+  at = 0;
   readonly spec: HoldSpec;
   readonly #home: HoldHome;
-  #renewed: boolean;
+  /** With the watchdog, while that renews it. */
+  #renewals: Link | undefined;
   #leaseMs: number;
-  #validUntil = 0;
   #lost: LockLost | undefined;
   #over = false;
   #controller: AbortController | undefined;
-  #end: Deadline | undefined;
   /** Told once, when the hold is lost. */
   onLost: (() => void) | undefined;
   /** Told once, when the hold ends in any way; a release is sent in the same turn, right after. */
@@ -53,21 +57,20 @@ export class Hold {
 
   /** @param sentAt when the request that was granted left: the lease may have begun then, never earlier */
   constructor(spec: HoldSpec, home: HoldHome, sentAt: number) {
+    super();
     this.spec = spec;
     this.#home = home;
-    this.#renewed = spec.renewed;
     this.#leaseMs = spec.leaseMs;
     this.prolong(sentAt, spec.leaseMs);
-    if (this.#renewed) home.watchdog.add(this);
+    if (spec.renewed) this.#renewals = home.watchdog.add(this);
   }
 
   get leaseMs(): number {
     return this.#leaseMs;
   }
 
-  /** Until when the hold is certain on this process' clock (Date.now milliseconds). */
   get validUntil(): number {
-    return this.#validUntil;
+    return this.at;
   }
 
   get lost(): LockLost | undefined {
@@ -99,16 +102,15 @@ export class Hold {
   prolong(sentAt: number, leaseMs: number): void {
     if (this.#over) return;
     const drift = Number.isFinite(leaseMs) ? Math.ceil(leaseMs * this.#home.driftFactor) : 0;
-    this.#validUntil = Math.max(this.#validUntil, sentAt + leaseMs - drift);
-    if (Number.isFinite(this.#validUntil)) this.#watch();
+    this.at = Math.max(this.at, sentAt + leaseMs - drift);
+    if (!this.linked && Number.isFinite(this.at)) this.#home.leases.add(this);
   }
 
   /** From now on the watchdog keeps it, with the given lease. */
   renew(leaseMs: number): void {
-    if (this.#renewed || this.#over) return;
-    this.#renewed = true;
+    if (this.#renewals || this.#over) return;
     this.#leaseMs = leaseMs;
-    this.#home.watchdog.add(this);
+    this.#renewals = this.#home.watchdog.add(this);
   }
 
   /** It is held no longer, and nobody released it. */
@@ -133,8 +135,8 @@ export class Hold {
   end(): void {
     if (this.#over) return;
     this.#over = true;
-    if (this.#end) this.#home.leases.remove(this.#end);
-    if (this.#renewed) this.#home.watchdog.remove(this);
+    this.#home.leases.remove(this);
+    this.#renewals?.unlink();
     this.onEnd?.();
   }
 
@@ -151,22 +153,12 @@ export class Hold {
 
   /** After a stall the timer may be late; the clock is not. */
   #checkClock(): void {
-    if (!this.#over && Date.now() >= this.#validUntil) this.lose("its lease ended on the holder's clock");
+    if (!this.#over && Date.now() >= this.at) this.lose("its lease ended on the holder's clock");
   }
 
-  #watch(): void {
-    if (this.#end) {
-      this.#end.at = this.#validUntil;
-      return;
-    }
-    const end: Deadline = {
-      at: this.#validUntil,
-      due: () => {
-        this.#checkClock();
-        if (!this.#over) this.#home.leases.add(end); // The clock was set back.
-      },
-    };
-    this.#end = end;
-    this.#home.leases.add(end);
+  /** The timer says that the lease is over; the clock may have been set back. */
+  due(): void {
+    this.#checkClock();
+    if (!this.#over) this.#home.leases.add(this);
   }
 }

@@ -5,7 +5,7 @@ import { type ClusterLike, ShardedSubscriber } from './ioredis-cluster.ts';
 
 /** What is used of ioredis' Redis and Cluster. */
 export interface IoredisLike {
-  call(command: string, ...args: string[]): Promise<unknown>;
+  call(...command: string[]): Promise<unknown>;
   on(event: string, listener: (...args: string[]) => void): unknown;
   duplicate(...args: never[]): IoredisLike;
   subscribe(...channels: string[]): Promise<unknown>;
@@ -21,7 +21,7 @@ export interface IoredisLike {
  */
 export function fromIoredis(redis: IoredisLike, { sharded = true } = {}): LockClient {
   const cluster = redis.isCluster === true;
-  const send = ([name, ...args]: Command): Promise<unknown> => redis.call(name!, ...args);
+  const send = (command: Command): Promise<unknown> => redis.call(...command);
   return {
     cluster,
     sharded: cluster && sharded,

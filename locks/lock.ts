@@ -25,10 +25,14 @@ export const ACQUIRE_RULES: Rules = {
   owner: text,
 };
 
+/** No options: need no check. */
+const NONE: AcquireOptions = {};
+
 /** An acquisition's wishes, filled in. */
 export interface Wish<O extends AcquireOptions = AcquireOptions> {
   readonly options: O;
   readonly owner: string;
+  readonly waitMs: number;
   readonly leaseMs: number;
   readonly renewed: boolean;
 }
@@ -54,20 +58,17 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
    * Throws a RangeError for a wrong option, LockTimeout after `waitMs`, the signal's reason when aborted, OutcomeUnknown
    * when no answer came, ServerRefused when the server will not.
    */
-  async acquire(options: O = {} as O): Promise<H> {
+  async acquire(options: O = NONE as O): Promise<H> {
     const waitMs = options.waitMs ?? Number.POSITIVE_INFINITY;
     const owner = this.core.owners.choose(options.owner);
-    const held = await this.acquireAs(owner, { ...options, waitMs });
+    const held = await this.acquireAs(owner, options, waitMs);
     if (!held) throw new LockTimeout(this.name, owner, waitMs);
     return held;
   }
 
   /** The lock if it is free (or gets free within `waitMs`, 0 by default), else null. Throws as acquire() does. */
-  tryAcquire(options: O = {} as O): Promise<H | null> {
-    return this.acquireAs(this.core.owners.choose(options.owner), {
-      ...options,
-      waitMs: options.waitMs ?? 0,
-    });
+  tryAcquire(options: O = NONE as O): Promise<H | null> {
+    return this.acquireAs(this.core.owners.choose(options.owner), options, options.waitMs ?? 0);
   }
 
   /**
@@ -77,11 +78,11 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   async using<T>(fn: (held: H) => T | Promise<T>): Promise<T>;
   async using<T>(options: O, fn: (held: H) => T | Promise<T>): Promise<T>;
   async using<T>(first: O | ((held: H) => T | Promise<T>), second?: (held: H) => T | Promise<T>): Promise<T> {
-    const [options, fn] = typeof first === 'function' ? [{} as O, first] : [first, second!];
+    const [options, fn] = typeof first === 'function' ? [NONE as O, first] : [first, second!];
     const owner = this.core.owners.choose(options.owner);
     return this.core.owners.runAs(owner, async () => {
       const waitMs = options.waitMs ?? Number.POSITIVE_INFINITY;
-      const held = await this.acquireAs(owner, { ...options, waitMs });
+      const held = await this.acquireAs(owner, options, waitMs);
       if (!held) throw new LockTimeout(this.name, owner, waitMs);
       let result: T;
       try {
@@ -95,17 +96,18 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
     });
   }
 
-  /** Acquires for an owner given by its full name; the way in for locks made of locks. */
-  async acquireAs(owner: string, options: O & { waitMs: number }): Promise<H | null> {
-    checkOptions('acquire', options, this.rules);
+  /** Acquires for an owner given by its full name, within `waitMs`; the way in for locks made of locks. */
+  async acquireAs(owner: string, options: O, waitMs: number): Promise<H | null> {
+    if (options !== NONE) checkOptions('acquire', options, this.rules);
     const leaseMs = options.leaseMs ?? this.core.leaseMs;
     const wish: Wish<O> = {
       options,
       owner,
+      waitMs,
       leaseMs: Math.ceil(leaseMs),
       renewed: options.leaseMs === undefined,
     };
-    const patience = { waitMs: options.waitMs, signal: options.signal, maxSleepMs: this.core.maxSleepMs };
+    const patience = { waitMs, signal: options.signal, maxSleepMs: this.core.maxSleepMs };
     const acquisition = this.prepare(wish);
     try {
       const acquired = await acquireBy(acquisition, patience);

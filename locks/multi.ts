@@ -28,16 +28,13 @@ export class MultiLock extends Lock<HeldLock> {
     throw new Error('a multi lock acquires its locks');
   }
 
-  override async acquireAs(
-    owner: string,
-    options: AcquireOptions & { waitMs: number },
-  ): Promise<HeldLock | null> {
-    const deadline = Date.now() + options.waitMs;
+  override async acquireAs(owner: string, options: AcquireOptions, waitMs: number): Promise<HeldLock | null> {
+    const deadline = Date.now() + waitMs;
     const budget = this.#locks.length * BUDGET_PER_LOCK_MS;
     for (;;) {
       options.signal?.throwIfAborted();
       const until = Math.min(deadline, Date.now() + budget);
-      const helds = await this.#round(owner, options, until);
+      const helds = await this.#round(owner, options, waitMs === 0 ? 0 : until);
       if (helds) return new HeldMulti(this.name, owner, helds);
       const rest = randomInt(5, 50); // Others may have tried the same locks at the same time.
       if (Date.now() + rest >= deadline) return null;
@@ -45,13 +42,12 @@ export class MultiLock extends Lock<HeldLock> {
     }
   }
 
-  /** Takes all locks, or gives back what it took. */
+  /** Takes all locks until that moment (0: those that are free now), or gives back what it took. */
   async #round(owner: string, options: AcquireOptions, until: number): Promise<HeldLock[] | null> {
     const helds: HeldLock[] = [];
     try {
       for (const lock of this.#locks) {
-        const waitMs = options.waitMs === 0 ? 0 : Math.max(0, until - Date.now());
-        const held = await lock.acquireAs(owner, { ...options, waitMs });
+        const held = await lock.acquireAs(owner, options, Math.max(0, until - Date.now()));
         if (!held) return null;
         helds.push(held);
       }

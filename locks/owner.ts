@@ -5,9 +5,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 /** How many random bytes are asked for at once: asking costs more than the bytes. */
 const POOL = 4096;
 
-/** What the ids of owners begin with that are made for one acquisition and never come back. */
-const ONCE = 'once.';
-
 /** The owners of one set of locks. An owner's full name is `<client id>:<owner id>`, as Redisson's is. */
 export class Owners {
   /** Random, one per `createLocks`: no two processes share an owner by accident. */
@@ -16,27 +13,29 @@ export class Owners {
   #pool: Buffer = Buffer.alloc(0);
   #used = 0;
   #requests = 0;
-  readonly #requestPrefix: string;
+  readonly #requestPrefix = randomBytes(12).toString('base64url');
+  /** What the full names of owners begin with that are made for one acquisition and never come back. */
+  readonly #oncePrefix: string;
 
   constructor(clientId: string = randomUUID()) {
     this.clientId = clientId;
-    this.#requestPrefix = randomBytes(12).toString('base64url');
+    this.#oncePrefix = `${clientId}:once.`;
   }
 
   /** The owner for an acquisition: the named one, else that of the async context, else a new one of its own. */
   choose(named?: string): string {
     if (named !== undefined) return `${this.clientId}:${named}`;
-    return this.#context.getStore() ?? this.#fresh(ONCE);
+    return this.#context.getStore() ?? this.#oncePrefix + this.request();
   }
 
   /** Runs `fn` as a new owner: all that it and what it starts acquires belongs together, and re-enters. */
   run<T>(fn: () => T): T {
-    return this.#context.run(this.#fresh(''), fn);
+    return this.#context.run(`${this.clientId}:${this.#random(12)}`, fn);
   }
 
   /** Whether an owner may come back for the same lock: one that has a name, or a context of its own. */
   isLasting(owner: string): boolean {
-    return !owner.startsWith(ONCE, this.clientId.length + 1);
+    return !owner.startsWith(this.#oncePrefix);
   }
 
   /** Runs `fn` as the given owner. */
@@ -44,16 +43,12 @@ export class Owners {
     return this.#context.run(owner, fn);
   }
 
-  #fresh(kind: string): string {
-    return `${this.clientId}:${kind}${this.#random(12)}`;
-  }
-
   /** A random value nobody else has: 20 bytes. */
   token(): string {
     return this.#random(20);
   }
 
-  /** A name for a request that no other request has. */
+  /** A name for a request, or for who makes one, that no other has. */
   request(): string {
     return `${this.#requestPrefix}.${(++this.#requests).toString(36)}`;
   }

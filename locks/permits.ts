@@ -61,13 +61,17 @@ class ExpirableAcquisition extends ServerAcquisition {
 
   async attempt(): Promise<Attempt<Held>> {
     const sentAt = Date.now();
-    const reply = await this.take({
-      script: permitAcquireScript,
-      keys: this.#keys(),
-      args: [this.core.server.publish, this.#id, this.ttlMs, this.#initial],
-      granted: (answer) => answer === null,
-      undo: () => this.#giveBack(sentAt + this.wish.leaseMs),
-    });
+    const reply = await this.take(
+      {
+        script: permitAcquireScript,
+        keys: this.#keys(),
+        args: [this.core.server.publish, this.#id, this.ttlMs, this.#initial],
+      },
+      () => ({
+        granted: (answer) => answer === null,
+        undo: () => this.#giveBack(sentAt + this.wish.leaseMs),
+      }),
+    );
     if (reply !== null) return { retryInMs: Number(reply) };
     const keys = [suffixed(this.lock, 'timeout'), this.lock];
     const renewal = { kind: 'permit', keys, token: this.#id } as const;
@@ -83,7 +87,7 @@ class ExpirableAcquisition extends ServerAcquisition {
     const args = [server.publish, this.#id, this.markerMs];
     const giveBack = async (): Promise<boolean> =>
       Number(await server.run(permitReleaseScript, this.#keys(), args)) === 1;
-    return insistOnRelease(server, giveBack, validUntil, background);
+    return insistOnRelease(server, giveBack, validUntil, { background });
   }
 
   async abandon(unknown: boolean): Promise<void> {

@@ -39,13 +39,17 @@ class QueueAcquisition extends ServerAcquisition {
   async attempt(): Promise<Attempt<Held>> {
     const sentAt = Date.now();
     const number = suffixed(this.lock, 'lostlock_queue_number');
-    const reply = await this.take({
-      script: queueVisitScript,
-      keys: [this.#queue, this.#seen, number, abandonedKey(this.lock, this.#id)],
-      args: [this.#id, this.ttlMs, this.waits ? this.core.placeMs : 0],
-      granted: (answer) => Number((answer as unknown[])[0]) >= 0,
-      undo: () => this.#leave(sentAt + this.wish.leaseMs),
-    });
+    const reply = await this.take(
+      {
+        script: queueVisitScript,
+        keys: [this.#queue, this.#seen, number, abandonedKey(this.lock, this.#id)],
+        args: [this.#id, this.ttlMs, this.waits ? this.core.placeMs : 0],
+      },
+      () => ({
+        granted: (answer) => Number((answer as unknown[])[0]) >= 0,
+        undo: () => this.#leave(sentAt + this.wish.leaseMs),
+      }),
+    );
     const [drawn, left] = (reply as unknown[]).map(Number) as [number, number];
     if (drawn < 0) return { retryInMs: left };
     const renewal = { kind: 'place', keys: [this.#seen], token: this.#id } as const;
@@ -57,7 +61,7 @@ class QueueAcquisition extends ServerAcquisition {
     const keys = [this.#queue, this.#seen, abandonedKey(this.lock, this.#id), this.#channels];
     const args = [this.#id, server.publish, this.markerMs];
     const leave = async (): Promise<boolean> => Number(await server.run(queueLeaveScript, keys, args)) === 1;
-    return insistOnRelease(server, leave, validUntil, background);
+    return insistOnRelease(server, leave, validUntil, { background });
   }
 
   async abandon(unknown: boolean): Promise<void> {

@@ -5,13 +5,12 @@ import { QuorumFailed } from './errors.ts';
 import { Held } from './held.ts';
 import { Hold, type Renewal } from './hold.ts';
 import { Independence } from './independence.ts';
-import { abandonedKey } from './keys.ts';
-import { Lock, type Wish } from './lock.ts';
+import { type AcquireOptions, Lock, type Wish } from './lock.ts';
 import { askAll, type Votes } from './majority.ts';
 import { mayPass } from './retry.ts';
 import { simpleAcquireScript } from './scripts/simple.ts';
 import { type LockServer, NoReply } from './server.ts';
-import { MARKER_MS, releaseByToken, renewOne, simpleChannel } from './simple.ts';
+import { givenUpKey, MARKER_MS, releaseByToken, renewOne, simpleChannel } from './simple.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { chooseFirst } from './wakeups.ts';
 
@@ -22,15 +21,12 @@ const independence = new WeakMap<Core, Independence>();
  * let it stay away for the longest lease first.
  */
 export class Redlock extends Lock<Held> {
-  override async acquireAs(
-    owner: string,
-    options: Parameters<Lock<Held>['acquireAs']>[1],
-  ): Promise<Held | null> {
+  override async acquireAs(owner: string, options: AcquireOptions, waitMs: number): Promise<Held | null> {
     const { core } = this;
     let servers = independence.get(core);
     if (!servers) independence.set(core, (servers = new Independence(core.servers)));
     await servers.check(this.name, core.serverLimitMs(options.leaseMs ?? core.leaseMs));
-    return super.acquireAs(owner, options);
+    return super.acquireAs(owner, options, waitMs);
   }
 
   protected prepare(wish: Wish): Acquisition<Held> {
@@ -104,11 +100,14 @@ class RedlockAcquisition implements Acquisition<Held> {
       : { retryInMs: Math.max(round.soonestMs, -1) };
   }
 
+  get #ttlMs(): number {
+    return this.#wish.leaseMs + this.#core.lockDelayMs;
+  }
+
   async #ask(server: LockServer, round: Round): Promise<boolean> {
-    const keys = [this.lock, abandonedKey(this.lock, round.token)];
-    const ttlMs = this.#wish.leaseMs + this.#core.lockDelayMs;
+    const keys = [this.lock, givenUpKey(this.lock)];
     // Heard for longer than it counts: what became of it decides what is left behind at the release.
-    const reply = await server.run(simpleAcquireScript, keys, [round.token, ttlMs]);
+    const reply = await server.run(simpleAcquireScript, keys, [round.token, this.#ttlMs]);
     if (reply === null) {
       round.granted.add(server);
       return true;
@@ -142,7 +141,7 @@ class RedlockAcquisition implements Acquisition<Held> {
         hold.end();
         return this.#release(round, hold.validUntil);
       },
-      extend: (ms) => this.#extend(renewal, hold.serverLeaseMs(ms)),
+      extend: (_, ms) => this.#extend(renewal, hold.serverLeaseMs(ms)),
     });
   }
 
@@ -181,10 +180,10 @@ class RedlockAcquisition implements Acquisition<Held> {
     await askAll(granted, granted.length, this.#limitMs, (server) => giving.get(server)!);
   }
 
-  /** A request without an answer may come after its release: a marker keeps it from taking anything then. */
+  /** A request without an answer may come after its release: its token is listed, and it takes nothing then. */
   #giveBack(server: LockServer, { token, granted }: Round, validUntil: number): Promise<boolean> {
-    const markerMs = granted.has(server) ? 0 : MARKER_MS;
-    const releasing = releaseByToken(server, this.lock, token, validUntil, markerMs, true);
+    const listMs = granted.has(server) ? 0 : MARKER_MS + this.#ttlMs;
+    const releasing = releaseByToken(server, this.lock, token, validUntil, listMs, { background: true });
     releasing.catch(() => {});
     return releasing;
   }

@@ -28,21 +28,32 @@ export function pause(ms: number, background = false): Promise<void> {
  * Calls `request` until it answers. `request` gets the number of earlier calls whose outcome is unknown.
  * @param until when to give up (Date.now milliseconds); the last error is thrown then
  */
-export async function insist<T>(
+export function insist<T>(
   request: (unknown: number) => Promise<T>,
   until: number,
   background = false,
 ): Promise<T> {
+  return request(0).catch((error: unknown) => askAgain(request, error, until, background));
+}
+
+async function askAgain<T>(
+  request: (unknown: number) => Promise<T>,
+  first: unknown,
+  until: number,
+  background: boolean,
+): Promise<T> {
+  let error = first;
   let unknown = 0;
   for (let failures = 1; ; failures++) {
+    if (!mayPass(error)) throw error;
+    if (error instanceof NoReply) unknown++;
+    const wait = pauseMs(failures);
+    if (Date.now() + wait >= until) throw error;
+    await pause(wait, background);
     try {
       return await request(unknown);
-    } catch (error) {
-      if (!mayPass(error)) throw error;
-      if (error instanceof NoReply) unknown++;
-      const wait = pauseMs(failures);
-      if (Date.now() + wait >= until) throw error;
-      await pause(wait, background);
+    } catch (again) {
+      error = again;
     }
   }
 }

@@ -98,13 +98,17 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
     const { requests } = this.core;
     this.#request ??= requests.open();
     const number = this.#request;
-    const reply = await this.take({
-      script: semaphoreAcquireScript,
-      keys: [this.lock, requests.key(this.lock)],
-      args: [...requests.args(number), this.demand],
-      granted: (answer) => answer === null,
-      undo: () => this.#undo(number),
-    });
+    const reply = await this.take(
+      {
+        script: semaphoreAcquireScript,
+        keys: [this.lock, requests.key(this.lock)],
+        args: [...requests.args(number), this.demand],
+      },
+      () => ({
+        granted: (answer) => answer === null,
+        undo: () => this.#undo(number),
+      }),
+    );
     this.#settle(number);
     if (reply === null) return { held: this.#held() };
     return { retryInMs: Number(reply) === -3 ? 0 : -1 };

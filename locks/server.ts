@@ -1,6 +1,6 @@
 /** One Redis as the locks see it: scripts by SHA, a limit on how long a reply may take, and unknown told from refused. */
 import { type Command, isReplyError, type LockClient, type Settled } from './client.ts';
-import { Deadlines } from './deadlines.ts';
+import { Alarm, Deadlines } from './deadlines.ts';
 import { slotOf } from './keys.ts';
 import type { Script } from './script.ts';
 import { Wakeups } from './wakeups.ts';
@@ -57,10 +57,9 @@ export class LockServer {
     args: readonly (string | number)[],
     timeoutMs: number = this.requestTimeoutMs,
   ): Promise<unknown> {
-    const tail = [String(keys.length), ...keys];
-    for (const arg of args) tail.push(String(arg));
-    return this.#answer(this.client.send(['EVALSHA', script.sha, ...tail]), timeoutMs, () =>
-      this.#answer(this.client.send(['EVAL', script.text, ...tail]), timeoutMs),
+    const command = evalsha(script, keys, args);
+    return this.#answer(this.client.send(command), timeoutMs, () =>
+      this.#answer(this.client.send(['EVAL', script.text, ...command.slice(2)]), timeoutMs),
     );
   }
 
@@ -75,13 +74,13 @@ export class LockServer {
     const wait = fsync
       ? ['WAITAOF', '1', String(needed), String(timeoutMs)]
       : ['WAIT', String(needed), String(timeoutMs)];
-    const tail = [String(keys.length), ...keys, ...args.map(String)];
+    const command = evalsha(script, keys, args);
     const limit = this.requestTimeoutMs + timeoutMs;
-    const all = (command: Command): Promise<Settled[]> =>
-      this.#answer(this.client.sendAll([command, wait]), limit);
-    let settled = await all(['EVALSHA', script.sha, ...tail]);
+    const all = (first: Command): Promise<Settled[]> =>
+      this.#answer(this.client.sendAll([first, wait]), limit);
+    let settled = await all(command);
     if (settled[0]?.status === 'rejected' && isNoScript(settled[0].reason)) {
-      settled = await all(['EVAL', script.text, ...tail]);
+      settled = await all(['EVAL', script.text, ...command.slice(2)]);
     }
     const [granted, waited] = settled;
     if (granted?.status !== 'fulfilled') throw asOutcome(granted?.reason);
@@ -123,10 +122,9 @@ export class LockServer {
   /** The reply, or NoReply once `limitMs` have passed. `unknownScript` asks again where the server has no such script. */
   #answer<T>(reply: Promise<T>, limitMs: number, unknownScript?: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const deadline = {
-        at: Date.now() + limitMs,
-        due: () => reject(new NoReply(`no reply within ${limitMs} ms`)),
-      };
+      const deadline = new Alarm(Date.now() + limitMs, () =>
+        reject(new NoReply(`no reply within ${limitMs} ms`)),
+      );
       this.#pending.add(deadline);
       reply.then(
         (value) => {
@@ -141,6 +139,17 @@ export class LockServer {
       );
     });
   }
+}
+
+function evalsha(
+  script: Script,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): readonly string[] {
+  const command = ['EVALSHA', script.sha, String(keys.length)];
+  for (const key of keys) command.push(key);
+  for (const arg of args) command.push(String(arg));
+  return command;
 }
 
 function isNoScript(error: unknown): boolean {

@@ -5,11 +5,10 @@ import type { Core } from './core.ts';
 import { BadConfiguration, LockLost } from './errors.ts';
 import { Held } from './held.ts';
 import { Hold } from './hold.ts';
-import { abandonedKey } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
 import { checkOptions, millis } from './options.ts';
 import { sessionAcquireScript, sessionCloseScript } from './scripts/session.ts';
-import { releaseByToken, simpleChannel } from './simple.ts';
+import { givenUpKey, releaseByToken, simpleChannel } from './simple.ts';
 import { ask } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { chooseFirst } from './wakeups.ts';
@@ -168,13 +167,17 @@ class SessionAcquisition extends ServerAcquisition {
 
   async attempt(): Promise<Attempt<Held>> {
     this.#session.assertAlive();
-    const reply = await this.take({
-      script: sessionAcquireScript,
-      keys: [this.lock, this.#session.key, abandonedKey(this.lock, this.#token)],
-      args: [this.#token],
-      granted: (answer) => answer === null,
-      undo: () => this.#giveBack(this.#session.validUntil),
-    });
+    const reply = await this.take(
+      {
+        script: sessionAcquireScript,
+        keys: [this.lock, this.#session.key, givenUpKey(this.lock)],
+        args: [this.#token],
+      },
+      () => ({
+        granted: (answer) => answer === null,
+        undo: () => this.#giveBack(this.#session.validUntil),
+      }),
+    );
     if (reply === null) return { held: this.#held() };
     if (Number(reply) === -2) throw new LockLost(this.lock, this.owner, 'its session is over');
     return { retryInMs: Number(reply) };

@@ -1,14 +1,15 @@
 /** The simple lock: a string with a random token, taken, renewed and given back by that token only. */
-import { ServerAcquisition } from './acquisition.ts';
+import { MARKER_MS, renewOne, ServerAcquisition } from './acquisition.ts';
 import type { Core } from './core.ts';
-import type { Held } from './held.ts';
-import { abandonedKey, prefixed } from './keys.ts';
+import { type Backing, Held } from './held.ts';
+import type { Hold, Renewal } from './hold.ts';
+import { prefixed } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
-import { simpleAcquireScript, simpleReleaseScript } from './scripts/simple.ts';
-import type { LockServer } from './server.ts';
-import { insistOnRelease } from './taking.ts';
+import { simpleAcquireScript, simpleHandOverScript, simpleReleaseScript } from './scripts/simple.ts';
+import { type LockServer, NoReply } from './server.ts';
+import { type Insistence, insistOnRelease } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
-import { chooseFirst } from './wakeups.ts';
+import { chooseFirst, type Heir } from './wakeups.ts';
 
 export { MARKER_MS, renewOne } from './acquisition.ts';
 
@@ -21,57 +22,147 @@ export class SimpleLock extends Lock<Held> {
 /** The channel on which a simple lock's release is told. */
 export const simpleChannel = (name: string): string => prefixed('lostlock_lock__channel', name);
 
-/** Releases by token until an answer comes or the lease is over. */
+/** Where the tokens of simple locks' requests are listed that were given up and may come late. */
+export const givenUpKey = (name: string): string => prefixed('lostlock_abandoned', name);
+
+/**
+ * Releases by token until an answer comes or the lease is over.
+ * @param listMs for how many milliseconds the token is listed as given up, for a request under way; 0: there is none
+ */
 export function releaseByToken(
   server: LockServer,
   name: string,
   token: string,
   validUntil: number,
-  markerMs = 0,
-  background = false,
+  listMs = 0,
+  insistence?: Insistence,
 ): Promise<boolean> {
   const channel = simpleChannel(name);
-  const keys = [name, channel, ...(markerMs > 0 ? [abandonedKey(name, token)] : [])];
+  const keys = listMs > 0 ? [name, channel, givenUpKey(name)] : [name, channel];
+  const args = listMs > 0 ? [token, server.publish, listMs] : [token, server.publish];
   const release = async (): Promise<boolean> => {
-    const reply = Number(await server.run(simpleReleaseScript, keys, [token, server.publish, markerMs]));
+    const reply = Number(await server.run(simpleReleaseScript, keys, args));
     if (reply > 1) server.wakeups.heardBy(channel, reply - 1);
     return reply >= 1;
   };
-  return insistOnRelease(server, release, validUntil, background);
+  return insistOnRelease(server, release, validUntil, insistence);
 }
 
-class SimpleAcquisition extends ServerAcquisition {
+/** What the holder of this process hands over: the answer to come, and when the request left. */
+interface Legacy {
+  readonly reply: Promise<unknown>;
+  readonly sentAt: number;
+}
+
+class SimpleAcquisition extends ServerAcquisition implements Backing, Heir {
   readonly channel = simpleChannel(this.lock);
   readonly choose = chooseFirst;
   readonly ordered = true;
   readonly handsOver = true;
-  readonly #token: string;
+  readonly token: string;
+  #legacy: Legacy | undefined;
+  #asked = false;
 
   constructor(core: Core, name: string, wish: Wish) {
     super(core, name, wish);
-    this.#token = core.owners.token();
+    this.token = core.owners.token();
+  }
+
+  /** Where replicas have to confirm a grant, nothing is handed over. */
+  get heir(): Heir | undefined {
+    return this.core.replication ? undefined : this;
+  }
+
+  inherit(reply: Promise<unknown>, sentAt: number): void {
+    this.#legacy = { reply, sentAt };
+    reply.catch(() => {}); // Whoever gives up now does not look any more.
   }
 
   async attempt(): Promise<Attempt<Held>> {
-    const sentAt = Date.now();
-    const reply = await this.take({
-      script: simpleAcquireScript,
-      keys: [this.lock, abandonedKey(this.lock, this.#token)],
-      args: [this.#token, this.ttlMs],
-      granted: (answer) => answer === null,
-      undo: () => this.#giveBack(Date.now() + this.wish.leaseMs),
-    });
-    if (reply !== null) return { retryInMs: Number(reply) };
-    const renewal = { kind: 'string', keys: [this.lock], token: this.#token } as const;
-    return { held: this.held(sentAt, renewal, (validUntil) => this.#giveBack(validUntil)) };
+    const { core } = this;
+    try {
+      const legacy = this.#legacy;
+      this.#legacy = undefined;
+      if (legacy && (await inherited(legacy))) return { held: this.#held(legacy.sentAt) };
+      if (!this.#asked && !core.replication) {
+        // The first look: most locks are free, and a plain SET costs the server less than a script.
+        this.#asked = true;
+        const sentAt = Date.now();
+        const set = ['SET', this.lock, this.token, 'NX', 'PX', String(this.ttlMs)];
+        if ((await core.server.command(set)) === 'OK') return { held: this.#held(sentAt) };
+      }
+    } catch (error) {
+      this.note(error);
+      throw error;
+    }
+    return this.#ask();
   }
 
-  /** A request that may be under way is marked, so that it takes nothing if it is late. */
-  #giveBack(validUntil: number, background = false): Promise<boolean> {
-    return releaseByToken(this.core.server, this.lock, this.#token, validUntil, this.markerMs, background);
+  /** Whose is it? A copy of our own request may have taken it, or one that was given up. */
+  async #ask(): Promise<Attempt<Held>> {
+    const sentAt = Date.now();
+    const request = {
+      script: simpleAcquireScript,
+      keys: [this.lock, givenUpKey(this.lock)],
+      args: [this.token, this.ttlMs],
+    };
+    const reply = await this.take(request, () => ({
+      granted: (answer) => answer === null,
+      undo: () => this.#giveBack(Date.now() + this.wish.leaseMs),
+    }));
+    return reply === null ? { held: this.#held(sentAt) } : { retryInMs: Number(reply) };
+  }
+
+  #renewal(): Renewal {
+    return { kind: 'string', keys: [this.lock], token: this.token };
+  }
+
+  #held(sentAt: number): Held {
+    return new Held(this.hold(sentAt, { token: this.token, renewal: () => this.#renewal() }), this);
+  }
+
+  release(hold: Hold): Promise<boolean> {
+    const mayPass = hold.active && this.markerMs === 0;
+    const heir = mayPass ? this.core.server.wakeups.peek(this.channel)?.heir() : undefined;
+    hold.end();
+    return heir ? this.#handOver(heir, hold.validUntil) : this.#giveBack(hold.validUntil);
+  }
+
+  extend(hold: Hold, leaseMs: number): Promise<boolean> {
+    return renewOne(this.core.server, this.#renewal(), hold.serverLeaseMs(leaseMs));
+  }
+
+  /** Whatever goes wrong with it, our token has to go. */
+  async #handOver(heir: Heir, validUntil: number): Promise<boolean> {
+    const args = [this.token, heir.token, heir.ttlMs];
+    const reply = this.core.server.run(simpleHandOverScript, [this.lock], args);
+    heir.inherit(reply, Date.now());
+    try {
+      return Number(await reply) === 1;
+    } catch (error) {
+      return this.#giveBack(validUntil, { unanswered: error instanceof NoReply });
+    }
+  }
+
+  /** Releases by token; one under which a request may be under way is listed: what it takes is nobody's. */
+  #giveBack(validUntil: number, insistence?: Insistence): Promise<boolean> {
+    const listMs = this.markerMs > 0 ? MARKER_MS + this.ttlMs : 0;
+    return releaseByToken(this.core.server, this.lock, this.token, validUntil, listMs, insistence);
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    if (unknown) this.#giveBack(Date.now() + this.wish.leaseMs, true).catch(() => {});
+    if (this.#legacy) this.note(new NoReply('what was handed over was not waited for'));
+    if (this.markerMs === 0 && !unknown) return;
+    this.#giveBack(Date.now() + this.wish.leaseMs, { background: true }).catch(() => {});
+  }
+}
+
+/** Whether the lock was handed over. Where the server refused to, it has to be asked for as usual. */
+async function inherited({ reply }: Legacy): Promise<boolean> {
+  try {
+    return Number(await reply) === 1;
+  } catch (error) {
+    if (error instanceof NoReply) throw error;
+    return false;
   }
 }

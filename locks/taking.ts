@@ -5,34 +5,45 @@ import { insist, mayPass } from './retry.ts';
 import type { Script } from './script.ts';
 import type { LockServer, Replication } from './server.ts';
 
-export interface Taking {
-  readonly lock: string;
-  readonly owner: string;
+export interface Request {
   readonly script: Script;
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
+}
+
+/** What has to be known of a grant that may have to be undone. */
+export interface Grant {
+  readonly lock: string;
+  readonly owner: string;
   granted(reply: unknown): boolean;
   /** Gives back what was granted. */
   undo(): Promise<unknown>;
 }
 
 /** The script's reply. Throws NotReplicated, after undoing the grant, when too few replicas have it. */
-export function take({ server, replication }: Core, taking: Taking): Promise<unknown> {
+export function take({ server, replication }: Core, request: Request, grant: () => Grant): Promise<unknown> {
   return replication
-    ? takeReplicated(server, replication, taking)
-    : server.run(taking.script, taking.keys, taking.args);
+    ? takeReplicated(server, replication, request, grant())
+    : server.run(request.script, request.keys, request.args);
 }
 
 async function takeReplicated(
   server: LockServer,
   replication: Replication,
-  taking: Taking,
+  { script, keys, args }: Request,
+  grant: Grant,
 ): Promise<unknown> {
-  const { script, keys, args } = taking;
   const { reply, copies, needed } = await server.runReplicated(script, keys, args, replication);
-  if (!taking.granted(reply) || copies >= needed) return reply;
-  await taking.undo().catch(() => {}); // What cannot be undone now ends with its lease.
-  throw new NotReplicated(taking.lock, taking.owner, copies, needed);
+  if (!grant.granted(reply) || copies >= needed) return reply;
+  await grant.undo().catch(() => {}); // What cannot be undone now ends with its lease.
+  throw new NotReplicated(grant.lock, grant.owner, copies, needed);
+}
+
+export interface Insistence {
+  /** Does not keep the process alive. */
+  readonly background?: boolean;
+  /** It was asked in another way before, and no answer came. */
+  readonly unanswered?: boolean;
 }
 
 /**
@@ -44,10 +55,10 @@ export function insistOnRelease(
   server: LockServer,
   release: () => Promise<boolean>,
   validUntil: number,
-  background: boolean,
+  { background = false, unanswered = false }: Insistence = {},
 ): Promise<boolean> {
   return insist(
-    async (unanswered) => (await release()) || (unanswered > 0 && Date.now() < validUntil),
+    (unknown) => release().then((done) => done || ((unanswered || unknown > 0) && Date.now() < validUntil)),
     Math.max(validUntil, Date.now() + server.requestTimeoutMs),
     background,
   );

@@ -2,11 +2,12 @@
  * How every lock waits: look; subscribe; look again; then sleep until a message, the holder's end of lease or the net,
  * and look again. A waiter that gives up leaves nothing behind.
  */
+import { Alarm } from './deadlines.ts';
 import { LocksClosed, OutcomeUnknown, ServerRefused } from './errors.ts';
 import { Held, type HeldLock } from './held.ts';
 import { mayPass, pauseMs } from './retry.ts';
 import { type LockServer, NoReply } from './server.ts';
-import type { Channel, Choose, Waiter } from './wakeups.ts';
+import type { Channel, Choose, Heir, Waiter } from './wakeups.ts';
 
 /**
  * The outcome of one look: the lock, or in how many milliseconds it may be free without a message (-1: unknown).
@@ -26,6 +27,8 @@ export interface Acquisition<H extends Releasable = HeldLock> {
   readonly ordered: boolean;
   /** Its release tells how many heard of it: within the process it may be handed over without starving others. */
   readonly handsOver?: boolean;
+  /** Itself, where the holder can hand the lock over to it. */
+  readonly heir?: Heir | undefined;
   /** Of how many servers the messages must be heard before it looks again; all, where left out. */
   readonly quorum?: number;
   readonly demand?: number;
@@ -81,12 +84,14 @@ function isLive(held: Releasable): boolean {
   }
 }
 
-class Wait<H extends Releasable> {
+class Wait<H extends Releasable> implements Waiter {
+  readonly demand: number;
+  readonly shared: boolean;
+  woken = false;
   readonly #acquisition: Acquisition<H>;
   readonly #patience: Patience;
   readonly #startedAt = Date.now();
   readonly #deadline: number;
-  readonly #waiter: Waiter;
   #attempts = 0;
   #failures = 0;
   #unknown = false;
@@ -99,25 +104,25 @@ class Wait<H extends Releasable> {
     this.#acquisition = acquisition;
     this.#patience = patience;
     this.#deadline = this.#startedAt + patience.waitMs;
-    this.#waiter = {
-      demand: acquisition.demand ?? 1,
-      shared: acquisition.shared ?? false,
-      woken: false,
-      look: () => this.#wakeUp?.(),
-    };
+    this.demand = acquisition.demand ?? 1;
+    this.shared = acquisition.shared ?? false;
+  }
+
+  get heir(): Heir | undefined {
+    return this.#acquisition.heir;
+  }
+
+  look(): void {
+    this.#wakeUp?.();
   }
 
   async run(): Promise<Acquired<H> | null> {
     this.#patience.signal?.throwIfAborted();
-    const { servers, channel, ordered } = this.#acquisition;
-    const line = ordered ? servers[0]!.wakeups.peek(channel) : undefined;
+    const { waitMs } = this.#patience;
     try {
-      if (!line || this.#patience.waitMs <= 0) {
-        const held = await this.#look();
-        if (held) return await this.#take(held);
-      }
-      const held = this.#patience.waitMs > 0 ? await this.#wait() : await this.#readBack();
-      if (held) return await this.#take(held);
+      let held = waitMs > 0 && this.#hasLine() ? null : await this.#look();
+      held ??= await (waitMs > 0 ? this.#wait() : this.#readBack());
+      if (held) return this.#patience.signal?.aborted ? await this.#refuse(held) : this.#take(held);
     } catch (error) {
       await this.#giveUp();
       throw error;
@@ -129,10 +134,17 @@ class Wait<H extends Releasable> {
     throw new Kind(lock, owner, this.#lastError);
   }
 
+  /** Whether others of this process wait for it already. */
+  #hasLine(): boolean {
+    const { servers, channel, ordered } = this.#acquisition;
+    return ordered && servers[0]!.wakeups.peek(channel) !== undefined;
+  }
+
   /** Looks once; null when it is not to be had now. */
   async #look(): Promise<H | null> {
-    const { lock, owner, servers } = this.#acquisition;
-    if (servers.some(({ wakeups }) => wakeups.closed)) throw new LocksClosed(lock, owner);
+    for (const { wakeups } of this.#acquisition.servers) {
+      if (wakeups.closed) throw new LocksClosed(this.#acquisition.lock, this.#acquisition.owner);
+    }
     this.#attempts++;
     this.#firm = false;
     try {
@@ -168,7 +180,7 @@ class Wait<H extends Releasable> {
 
   async #wait(): Promise<H | null> {
     const { servers, channel, choose } = this.#acquisition;
-    const channels = servers.map((server) => server.wakeups.join(channel, choose, this.#waiter));
+    const channels = servers.map((server) => server.wakeups.join(channel, choose, this));
     const onAbort = (): void => this.#wakeUp?.();
     this.#patience.signal?.addEventListener('abort', onAbort);
     let granted = false;
@@ -182,8 +194,8 @@ class Wait<H extends Releasable> {
       return held;
     } finally {
       this.#patience.signal?.removeEventListener('abort', onAbort);
-      const wasFirst = channels[0]!.waiters[0] === this.#waiter;
-      for (const [index, each] of channels.entries()) servers[index]!.wakeups.leave(each, this.#waiter);
+      const wasFirst = channels[0]!.waiters[0] === this;
+      for (const [index, each] of channels.entries()) servers[index]!.wakeups.leave(each, this);
       // Whoever stands first now has never looked, and knows no end of the lease.
       if (wasFirst && !granted && this.#acquisition.ordered) channels[0]!.lookAgain();
     }
@@ -210,9 +222,9 @@ class Wait<H extends Releasable> {
     const { ordered } = this.#acquisition;
     for (;;) {
       this.#patience.signal?.throwIfAborted();
-      const { woken } = this.#waiter;
-      if (!ordered || woken || channel.waiters[0] === this.#waiter) {
-        this.#waiter.woken = false;
+      const { woken } = this;
+      if (!ordered || woken || channel.waiters[0] === this) {
+        this.woken = false;
         const held = await this.#look();
         this.#passOn(channel, woken, held !== null);
         if (held) return held;
@@ -228,14 +240,13 @@ class Wait<H extends Releasable> {
       const free = this.#retryInMs < 0 ? net : this.#retryInMs + 1;
       const ms = Math.min(free, net, left);
       if (this.#firm) await this.#sleepFirmly(ms);
-      else if (!this.#waiter.woken) await this.#sleep(ms);
+      else if (!this.woken) await this.#sleep(ms);
     }
   }
 
   #passOn(channel: Channel, woken: boolean, granted: boolean): void {
     const condition = this.#acquisition.passOn?.(granted);
-    if (condition && (woken || granted))
-      channel.passOn((other) => other !== this.#waiter && condition(other));
+    if (condition && (woken || granted)) channel.passOn((other) => other !== this && condition(other));
   }
 
   /** Sleeps on through messages; an abort ends it. */
@@ -248,7 +259,7 @@ class Wait<H extends Releasable> {
   #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const { sleeps } = this.#acquisition.servers[0]!.wakeups;
-      const end = { at: Date.now() + Math.max(0, ms), due: () => this.#wakeUp?.() };
+      const end = new Alarm(Date.now() + Math.max(0, ms), () => this.#wakeUp?.());
       this.#wakeUp = () => {
         sleeps.remove(end);
         this.#wakeUp = undefined;
@@ -258,13 +269,13 @@ class Wait<H extends Releasable> {
     });
   }
 
-  /** The lock is there; if nobody wants it any more it goes back. */
-  async #take(held: H): Promise<Acquired<H>> {
-    const { signal } = this.#patience;
-    if (signal?.aborted) {
-      await held.release().catch(() => {});
-      throw signal.reason;
-    }
+  /** Nobody wants it any more: it goes back. */
+  async #refuse(held: H): Promise<never> {
+    await held.release().catch(() => {});
+    throw this.#patience.signal?.reason;
+  }
+
+  #take(held: H): Acquired<H> {
     const { handsOver, servers, channel } = this.#acquisition;
     if (handsOver && held instanceof Held)
       held.hold.onEnd = () => servers[0]!.wakeups.peek(channel)?.handOver();

@@ -7,12 +7,21 @@
 import type { LockClient, Subscriber } from './client.ts';
 import { Deadlines } from './deadlines.ts';
 
+/** A waiter to whom the lock's holder of the same process can hand it over, in one step on the server. */
+export interface Heir {
+  readonly token: string;
+  readonly ttlMs: number;
+  /** The request that hands it over left at `sentAt`; its answer tells both. */
+  inherit(reply: Promise<unknown>, sentAt: number): void;
+}
+
 /** One waiter on a channel. `look` ends its sleep. */
 export interface Waiter {
   /** How many permits it wants; 1 for a lock. */
   readonly demand: number;
   /** Whether it could hold the lock together with others like it. */
   readonly shared: boolean;
+  readonly heir?: Heir | undefined;
   /** Set when it was told to look and has not looked yet. */
   woken: boolean;
   look(): void;
@@ -26,7 +35,10 @@ export const chooseFirst: Choose = (waiters) => waiters.slice(0, 1);
 /** A gate that opened lets everybody through. */
 export const chooseAll: Choose = (waiters) => waiters;
 
-/** Where other processes wait too, this one pauses after so many hand-overs, for so many milliseconds. */
+/**
+ * After so many hand-overs the lock is released for all to hear; and where other processes wait too, this one pauses
+ * then, for so many milliseconds.
+ */
 const HAND_OVERS = 10;
 const PAUSE_MS = 5;
 
@@ -35,7 +47,8 @@ export class Channel {
   readonly name: string;
   readonly waiters: Waiter[] = [];
   readonly #choose: Choose;
-  #handOvers = 0;
+  /** The first release tells how many others listen. */
+  #handOvers = HAND_OVERS - 1;
   #pauses = false;
   /** How many other processes heard the last release. */
   others = 0;
@@ -60,6 +73,11 @@ export class Channel {
     this.message('');
   }
 
+  /** To whom of this process the lock may be handed over; nobody when it is time to let others hear of a release. */
+  heir(): Heir | undefined {
+    return this.#handOvers + 1 < HAND_OVERS && !this.#pauses ? this.waiters[0]?.heir : undefined;
+  }
+
   /**
    * The lock's holder was of this process, and its release is leaving. The next one's request may follow on the same
    * connection at once: the server executes it right after the release.
@@ -68,11 +86,12 @@ export class Channel {
     this.holder = undefined;
     const next = this.waiters[0];
     if (!next) return;
-    if (this.others === 0 || ++this.#handOvers < HAND_OVERS) {
+    const told = ++this.#handOvers >= HAND_OVERS;
+    if (told) this.#handOvers = 0;
+    if (!told || this.others === 0) {
       wake(next);
       return;
     }
-    this.#handOvers = 0;
     this.#pauses = true;
     setTimeout(() => {
       this.#pauses = false;
@@ -115,7 +134,7 @@ export class Wakeups {
 
   /** The channel, if somebody of this process waits there. */
   peek(name: string): Channel | undefined {
-    return this.#channels.get(name);
+    return this.#channels.size === 0 ? undefined : this.#channels.get(name);
   }
 
   /** A release was heard by so many connections, our own among them. */

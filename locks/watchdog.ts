@@ -4,7 +4,8 @@
  * A hold leaves the watchdog in the same turn in which its release begins, and the renewing script only touches what
  * carries the hold's token: nothing is renewed after release, nor on somebody else's behalf.
  */
-import { type Deadline, Deadlines } from './deadlines.ts';
+import { Chain, Link } from './chain.ts';
+import { Alarm, Deadlines } from './deadlines.ts';
 import type { Hold } from './hold.ts';
 import { renewScript } from './scripts/renew.ts';
 import type { LockServer } from './server.ts';
@@ -13,11 +14,18 @@ const BATCH = 100;
 /** Holds due within this part of their lease are renewed together with those due now. */
 const TOGETHER = 1 / 12;
 
-interface Entry {
+/** A hold under the watchdog's care, for as long as it is in the chain. */
+export class Entry extends Link {
   readonly hold: Hold;
-  readonly since: number;
+  readonly since = Date.now();
   dueAt: number;
-  busy: boolean;
+  busy = false;
+
+  constructor(hold: Hold) {
+    super();
+    this.hold = hold;
+    this.dueAt = this.since + hold.leaseMs / 3;
+  }
 }
 
 /** What the servers of one hold say to a renewal. */
@@ -29,9 +37,9 @@ interface Ballot {
 }
 
 export class Watchdog {
-  readonly #entries = new Map<Hold, Entry>();
+  readonly #entries = new Chain<Entry>();
   readonly #clock = new Deadlines(false);
-  #tickAt: Deadline | undefined;
+  #tickAt: Alarm | undefined;
   readonly #maxHoldMs: number;
 
   /** @param maxHoldMs how long a hold is renewed at most, in milliseconds */
@@ -39,15 +47,12 @@ export class Watchdog {
     this.#maxHoldMs = maxHoldMs;
   }
 
-  add(hold: Hold): void {
-    const since = Date.now();
-    const dueAt = since + hold.leaseMs / 3;
-    this.#entries.set(hold, { hold, since, dueAt, busy: false });
-    this.#wakeAt(dueAt);
-  }
-
-  remove(hold: Hold): void {
-    this.#entries.delete(hold);
+  /** Renews the hold from now on, until the entry given back is unlinked. */
+  add(hold: Hold): Entry {
+    const entry = new Entry(hold);
+    this.#entries.add(entry);
+    this.#wakeAt(entry.dueAt);
+    return entry;
   }
 
   close(): void {
@@ -59,26 +64,26 @@ export class Watchdog {
   #wakeAt(at: number): void {
     if (this.#tickAt && this.#tickAt.at <= at) return;
     if (this.#tickAt) this.#clock.remove(this.#tickAt);
-    this.#tickAt = { at, due: () => this.#tick() };
+    this.#tickAt = new Alarm(at, () => this.#tick());
     this.#clock.add(this.#tickAt);
   }
 
   #tick(): void {
     this.#tickAt = undefined;
     const now = Date.now();
-    for (const { hold, since } of this.#entries.values()) {
-      if (now - since >= this.#maxHoldMs) this.#entries.delete(hold); // It ends with the lease it has.
+    for (const entry of this.#entries.members()) {
+      if (now - entry.since >= this.#maxHoldMs) entry.unlink(); // It ends with the lease it has.
     }
-    const due = [...this.#entries.values()].filter(
-      ({ hold, dueAt, busy }) => !busy && dueAt - hold.leaseMs * TOGETHER <= now,
-    );
+    const due = this.#entries
+      .members()
+      .filter(({ hold, dueAt, busy }) => !busy && dueAt - hold.leaseMs * TOGETHER <= now);
     if (due.length > 0) this.#renew(due);
     this.#plan();
   }
 
   #plan(): void {
     let next = Number.POSITIVE_INFINITY;
-    for (const { dueAt, busy } of this.#entries.values()) if (!busy && dueAt < next) next = dueAt;
+    for (const { dueAt, busy } of this.#entries.members()) if (!busy && dueAt < next) next = dueAt;
     if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
   }
 
@@ -130,7 +135,7 @@ export class Watchdog {
   #judge(entry: Entry, { yes, no }: Ballot, sentAt: number): void {
     const { hold } = entry;
     entry.busy = false;
-    if (this.#entries.get(hold) !== entry) return; // Released or lost meanwhile.
+    if (!entry.linked) return; // Released or lost meanwhile.
     const { servers, quorum } = hold.spec;
     if (yes >= quorum) {
       hold.prolong(sentAt, hold.leaseMs);

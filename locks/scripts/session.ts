@@ -5,7 +5,7 @@ import { defineScript } from '../script.ts';
  * A session is one string with a TTL. A lock is a string without one: its value is the session's key, a space and a
  * token, and it is held while that key exists. The key of another's session is read out of the value.
  *
- * KEYS  1 the lock · 2 the own session · 3 marker of this request when it was given up
+ * KEYS  1 the lock · 2 the own session · 3 the tokens that were given up
  * ARGV  1 the own session's key, a space, and the token
  * reply null: held · -2: the own session is over · -3: given up before it came · else the remaining milliseconds of
  *       the holder's session
@@ -20,7 +20,7 @@ if holder then
   local left = redis.call('pttl', string.match(holder, '^(.*) [^ ]*$') or holder)
   if left ~= -2 then return left end
 end
-if redis.call('exists', KEYS[3]) == 1 then return -3 end
+if redis.call('zscore', KEYS[3], ARGV[1]) then return -3 end
 redis.call('set', KEYS[1], ARGV[1])
 return nil
 `,

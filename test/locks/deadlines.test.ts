@@ -1,6 +1,6 @@
 /** Many moments under one timer: each rings in its time, whatever is taken back, moved, thrown, or done to the clock. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Deadlines } from '../../locks/deadlines.ts';
+import { Alarm, Deadlines } from '../../locks/deadlines.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -12,7 +12,7 @@ afterEach(() => {
 function track(deadlines: Deadlines) {
   const rung: string[] = [];
   const add = (name: string, inMs: number) => {
-    const deadline = { at: Date.now() + inMs, due: () => void rung.push(name) };
+    const deadline = new Alarm(Date.now() + inMs, () => void rung.push(name));
     deadlines.add(deadline);
     return deadline;
   };
@@ -76,12 +76,11 @@ test('a clock that is set back holds nobody up', () => {
 test('one that throws does not keep the others from ringing', () => {
   const deadlines = new Deadlines(false);
   const { rung, add } = track(deadlines);
-  deadlines.add({
-    at: Date.now() + 100,
-    due: () => {
+  deadlines.add(
+    new Alarm(Date.now() + 100, () => {
       throw new Error('a listener failed');
-    },
-  });
+    }),
+  );
   add('other', 100);
   add('later', 200);
   expect(() => vi.advanceTimersByTime(100)).toThrow('a listener failed');
@@ -95,8 +94,8 @@ test('the process waits for them, or not, as long as there are any', () => {
     process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
   const before = waiting();
   const [kept, idle] = [new Deadlines(true), new Deadlines(false)];
-  const soon = { at: Date.now() + 100_000, due: () => {} };
-  idle.add(soon);
+  const soon = new Alarm(Date.now() + 100_000, () => {});
+  idle.add(new Alarm(Date.now() + 100_000, () => {}));
   expect(waiting()).toBe(before);
   kept.add(soon);
   expect(waiting()).toBe(before + 1);

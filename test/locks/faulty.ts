@@ -9,7 +9,7 @@ import type { Command, LockClient, Settled } from '../../locks/index.ts';
 export type Fault = 'lose-request' | 'lose-reply' | 'reset' | 'late' | 'twice';
 
 export interface FaultyClient extends LockClient {
-  /** Asked for every script call; undefined lets it pass. */
+  /** Asked for every script call and every SET; undefined lets it pass. */
   fault: (command: Command) => Fault | undefined;
   /** Faults that fired. */
   readonly fired: Fault[];
@@ -28,7 +28,7 @@ export function faulty(inner: LockClient): FaultyClient {
     fault: () => undefined,
     fired,
     send: async (command) => {
-      const fault = command[0] === 'EVALSHA' ? client.fault(command) : undefined;
+      const fault = command[0] === 'EVALSHA' || command[0] === 'SET' ? client.fault(command) : undefined;
       if (fault) fired.push(fault);
       switch (fault) {
         case undefined:

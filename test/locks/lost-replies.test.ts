@@ -9,6 +9,7 @@ import {
   type Locks,
   OutcomeUnknown,
 } from '../../locks/index.ts';
+import { simpleHandOverScript } from '../../locks/scripts/simple.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 import { type Fault, type FaultyClient, faulty } from './faulty.ts';
@@ -83,7 +84,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
     await (await lock.acquire()).release();
   }
 
-  describe.each(Object.entries(kinds))('the %s lock', (_kind, { make, out }) => {
+  describe.each(Object.entries(kinds))('the %s lock', (kind, { make, out }) => {
     test.each(['lose-request', 'lose-reply', 'reset', 'late', 'twice'] as const)(
       'acquired under %s is held once and released once',
       async (fault) => {
@@ -104,7 +105,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
       },
     );
 
-    test('a request that comes after it was given up takes nothing', async () => {
+    test('a request that comes after it was given up takes nothing from anybody', async () => {
       const { locks, client, name } = setUp();
       const lock = make(locks, name);
       await warmUp(lock);
@@ -112,6 +113,10 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
       await expect(lock.tryAcquire()).rejects.toThrow(OutcomeUnknown);
       await until(async () => (await raw.keys('lostlock_*{lock:*')).some((key) => !key.includes('queue')));
       await client.deliverLate();
+      // A plain SET takes a simple lock for nobody: whoever comes next has it all the same.
+      if (kind !== 'simple') expect(await out(raw, name)).toBe(0);
+      const held = await lock.tryAcquire();
+      await held!.release();
       expect(await out(raw, name)).toBe(0);
     });
 
@@ -123,6 +128,93 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
       await expect(lock.tryAcquire()).rejects.toThrow(OutcomeUnknown);
       await until(async () => (await out(raw, name)) === 0);
       await (await lock.acquire()).release();
+    });
+  });
+
+  test('a SET that comes after the release of what it was to take keeps nobody waiting', async () => {
+    const { locks, client, name } = setUp();
+    const lock = locks.simple(name);
+    await warmUp(lock);
+    next(client, 'late');
+    const held = await lock.acquire({ waitMs: 5000 });
+    await held.release();
+    await client.deliverLate();
+    expect(await raw.get(name)).toBe(held.token);
+    const other = await lock.tryAcquire();
+    await client.deliverLate();
+    expect(await raw.get(name)).toBe(other!.token);
+    await other!.release();
+  });
+
+  describe.each(['simple'] as const)('a %s lock that is handed over', (kind) => {
+    /** Its holder and the next two in line; the second gets it by a release, the third by a hand-over. */
+    async function line(setup: ReturnType<typeof setUp>, signal?: AbortSignal) {
+      const lock = kinds[kind]!.make(setup.locks, setup.name);
+      await warmUp(lock);
+      await raw.script('LOAD', simpleHandOverScript.text);
+      const first = await lock.acquire();
+      const second = lock.acquire();
+      const third = lock.acquire({ waitMs: 5000, ...(signal && { signal }) });
+      const channel = `*channel:{${setup.name}}`;
+      await until(async () => ((await raw.pubsub('CHANNELS', channel)) as string[]).length === 1);
+      await first.release();
+      return { holder: await second, third };
+    }
+
+    test.each(['lose-request', 'lose-reply', 'reset', 'late', 'twice'] as const)(
+      'is held by the next one only, under %s',
+      async (fault) => {
+        const setup = setUp();
+        const { out } = kinds[kind]!;
+        const { holder, third } = await line(setup);
+        next(setup.client, fault);
+        await holder.release();
+        const heir = await third;
+        expect(setup.client.fired).toEqual([fault]);
+        await setup.client.deliverLate();
+        expect(await out(raw, setup.name)).toBe(1);
+        heir.assertHeld();
+        await heir.extend();
+        await heir.release();
+        expect(await out(raw, setup.name)).toBe(0);
+        await setup.client.deliverLate();
+        expect(await out(raw, setup.name)).toBe(0);
+      },
+    );
+
+    test('is free when the next one has just given up', async () => {
+      const setup = setUp();
+      const giveUp = new AbortController();
+      const { holder, third } = await line(setup, giveUp.signal);
+      const released = holder.release();
+      giveUp.abort(new Error('not any more'));
+      await expect(third).rejects.toThrow('not any more');
+      await released;
+      await until(async () => (await kinds[kind]!.out(raw, setup.name)) === 0);
+    });
+
+    test('is free when its process has just closed its locks', async () => {
+      const setup = setUp();
+      const { holder, third } = await line(setup);
+      const released = holder.release();
+      setup.locks.close();
+      await expect(third).rejects.toThrow('closed');
+      await released;
+      await until(async () => (await kinds[kind]!.out(raw, setup.name)) === 0);
+    });
+
+    test('is released where the server has no memory for another token', async () => {
+      const setup = setUp();
+      const { holder, third } = await line(setup);
+      const lost = third.catch((error: Error) => error.message);
+      await raw.config('SET', 'maxmemory', '1');
+      try {
+        await holder.release();
+        expect(await lost).toContain('OOM');
+        expect(await kinds[kind]!.out(raw, setup.name)).toBe(0);
+      } finally {
+        await raw.config('SET', 'maxmemory', '0');
+      }
     });
   });
 

@@ -21,7 +21,11 @@ import {
   semaphoreUndoScript,
 } from '../../locks/scripts/semaphore.ts';
 import { sessionAcquireScript, sessionCloseScript } from '../../locks/scripts/session.ts';
-import { simpleAcquireScript, simpleReleaseScript } from '../../locks/scripts/simple.ts';
+import {
+  simpleAcquireScript,
+  simpleHandOverScript,
+  simpleReleaseScript,
+} from '../../locks/scripts/simple.ts';
 
 /** Every script of the locks by its name. */
 export const allScripts = new Map(
@@ -53,6 +57,7 @@ export const allScripts = new Map(
     sessionAcquireScript,
     sessionCloseScript,
     simpleAcquireScript,
+    simpleHandOverScript,
     simpleReleaseScript,
   ].map(({ name, text }) => [name, text]),
 );

@@ -14,19 +14,36 @@ const drop = (text: string): readonly [string, string] => [text, ''];
 
 export const mutants: readonly Mutant[] = [
   ...edits('simple', 'simple-acquire', [
-    ["if redis.call('get', KEYS[1]) ~= ARGV[1] then return left end", ''],
+    ["if not redis.call('zscore', KEYS[2], holder) then return left end", ''],
+    ["if not redis.call('zscore', KEYS[2], holder)", 'if true'],
     ['if left < tonumber', 'if left > tonumber'],
     ["'nx', 'px', ARGV[2]", "'nx'"],
     ["'nx', ", ''],
-    ["if redis.call('exists', KEYS[2]) == 1 then return -3 end", ''],
+    ["if redis.call('zscore', KEYS[2], ARGV[1]) then return -3 end", ''],
     ['then return left end', 'then return -1 end'],
+    ['if holder == ARGV[1] then', 'if false then'],
+    ["redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])", ''],
+    ["ARGV[1], 'px', ARGV[2])\nreturn nil", 'ARGV[1])\nreturn nil'],
   ]),
   ...edits('simple', 'simple-release', [
     ["if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end", ''],
     ["return 1 + redis.call(ARGV[2], KEYS[2], '0')", 'return 1'],
     ['return 1 + redis', 'return redis'],
     drop("redis.call('del', KEYS[1])"),
-    ["if ARGV[3] ~= '0'", "if ARGV[3] == '0'"],
+    drop("redis.call('zremrangebyscore', KEYS[3], '-inf', moment)"),
+    drop("redis.pcall('zadd', KEYS[3], moment + tonumber(ARGV[3]), ARGV[1])"),
+    ['moment + tonumber(ARGV[3])', 'moment'],
+    [
+      "if redis.call('pttl', KEYS[3]) < tonumber(ARGV[3]) then redis.call('pexpire', KEYS[3], ARGV[3]) end",
+      '',
+    ],
+    ["if redis.call('pttl', KEYS[3]) < tonumber(ARGV[3])", 'if true'],
+  ]),
+  ...edits('simple', 'simple-hand-over', [
+    drop("if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end"),
+    drop("redis.call('set', KEYS[1], ARGV[2], 'px', ARGV[3])"),
+    [", 'px', ARGV[3]", ''],
+    ['return 1', 'return 0'],
   ]),
   ...edits('reentrant', 'reentrant-acquire', [
     ["redis.call('hset', KEYS[1], ARGV[2], ARGV[3])", "redis.call('hincrby', KEYS[1], ARGV[2], 1)"],
@@ -108,7 +125,7 @@ export const mutants: readonly Mutant[] = [
     drop("if redis.call('exists', KEYS[2]) == 0 then return -2 end"),
     ['if left ~= -2 then return left end', ''],
     ['^(.*) [^ ]*$', '^(.-) .*$'],
-    drop("if redis.call('exists', KEYS[3]) == 1 then return -3 end"),
+    drop("if redis.call('zscore', KEYS[3], ARGV[1]) then return -3 end"),
   ]),
   ...edits('session', 'session-close', [
     ["if redis.call('get', KEYS[k]) == ARGV[k / 2 + 1]", 'if true'],

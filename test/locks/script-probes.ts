@@ -11,9 +11,13 @@ const near = (value: unknown, expected: number): void => {
 
 async function simple(b: ScriptBench): Promise<void> {
   const take = (token: string, ttl = 60_000): Promise<unknown> =>
-    b.run('simple-acquire', ['L', `gone:${token}`], [token, ttl]);
-  const give = (token: string, marker = 0): Promise<unknown> =>
-    b.run('simple-release', ['L', 'chan', `gone:${token}`], [token, 'PUBLISH', marker]);
+    b.run('simple-acquire', ['L', 'gone'], [token, ttl]);
+  const give = (token: string): Promise<unknown> =>
+    b.run('simple-release', ['L', 'chan'], [token, 'PUBLISH']);
+  const giveUp = (token: string, ms: number): Promise<unknown> =>
+    b.run('simple-release', ['L', 'chan', 'gone'], [token, 'PUBLISH', ms]);
+  const handOver = (token: string, next: string): Promise<unknown> =>
+    b.run('simple-hand-over', ['L'], [token, next, 30_000]);
   expect(await take('a')).toBeNull();
   near(await b.redis.pttl('L'), 60_000);
   near(await take('b'), 60_000);
@@ -24,16 +28,40 @@ async function simple(b: ScriptBench): Promise<void> {
   near(await b.redis.pttl('L'), 90_000);
   expect(await give('b')).toBe(0);
   expect(await b.heard()).toEqual([]);
-  expect(await b.redis.exists('gone:b')).toBe(0);
-  expect(await give('a', 30_000)).toBe(2); // Released, and one heard it.
+  expect(await give('a')).toBe(2); // Released, and one heard it.
   expect(await b.heard()).toEqual(['chan=0']);
-  near(await b.redis.pttl('gone:a'), 30_000);
-  expect(await take('a')).toBe(-3);
   expect(await b.redis.exists('L')).toBe(0);
-  expect(await give('c', 30_000)).toBe(0);
-  expect(await take('c')).toBe(-3);
+  expect(await take('a')).toBeNull();
+  expect(await handOver('b', 'c')).toBe(0);
+  expect(await handOver('a', 'c')).toBe(1);
+  near(await b.redis.pttl('L'), 30_000);
+  expect(await b.redis.get('L')).toBe('c');
+  expect(await b.heard()).toEqual([]);
+  await givenUp(b, take, giveUp);
   await b.redis.set('L', 'x');
   expect(await take('d')).toBe(-1);
+}
+
+async function givenUp(
+  b: ScriptBench,
+  take: (token: string) => Promise<unknown>,
+  giveUp: (token: string, ms: number) => Promise<unknown>,
+): Promise<void> {
+  await b.redis.zadd('gone', 1, 'old');
+  expect(await giveUp('b', 90_000)).toBe(0);
+  expect(await b.redis.get('L')).toBe('c');
+  expect(await giveUp('c', 30_000)).toBe(2);
+  expect(await b.heard()).toEqual(['chan=0']);
+  expect(await b.redis.exists('L')).toBe(0);
+  near(await b.redis.pttl('gone'), 90_000);
+  near(Number(await b.redis.zscore('gone', 'c')) - Date.now(), 30_000 + 1000);
+  expect(await b.redis.zrange('gone', '0', '-1')).toEqual(['c', 'b']);
+  expect(await take('c')).toBe(-3);
+  expect(await b.redis.exists('L')).toBe(0);
+  await b.redis.set('L', 'c'); // A plain SET that came late: whoever comes next has the lock.
+  expect(await take('d')).toBeNull();
+  expect(await b.redis.get('L')).toBe('d');
+  near(await b.redis.pttl('L'), 60_000);
 }
 
 async function reentrant(b: ScriptBench): Promise<void> {
@@ -268,7 +296,7 @@ async function queue(b: ScriptBench): Promise<void> {
 
 async function session(b: ScriptBench): Promise<void> {
   const take = (own: string, token: string): Promise<unknown> =>
-    b.run('session-acquire', ['L', own, `gone:${token}`], [`${own} ${token}`]);
+    b.run('session-acquire', ['L', own, 'gone'], [`${own} ${token}`]);
   await b.redis.set('s 1', 'x', 'PX', 60_000);
   await b.redis.set('s2', 'x', 'PX', 90_000);
   expect(await take('none', 'a')).toBe(-2);
@@ -278,7 +306,7 @@ async function session(b: ScriptBench): Promise<void> {
   near(await take('s 1', 'b'), 60_000);
   near(await take('s2', 'c'), 60_000);
   await b.redis.del('s 1');
-  await b.redis.set('gone:c', '1');
+  await b.redis.zadd('gone', 1, 's2 c');
   expect(await take('s2', 'c')).toBe(-3);
   expect(await take('s2', 'd')).toBeNull();
   expect(await b.redis.pttl('L')).toBe(-1);
