@@ -27,12 +27,16 @@ describe('the recordings', () => {
   let redis: RealRedis | undefined;
   afterAll(() => redis?.stop());
 
-  test.skipIf(!hasRedisServer)('are what redis-server answers (needs redis-server)', async () => {
-    redis = await startRedisServer(RECORDABLE);
-    const target = await RedisTarget.open(redis.path);
-    for (const file of files) {
-      for (const { section, text } of recorded(file)) expect(await play(section, target)).toBe(text);
-    }
-    target.close();
-  });
+  test.skipIf(!hasRedisServer)(
+    'are what redis-server answers (needs redis-server)',
+    async () => {
+      redis = await startRedisServer(RECORDABLE);
+      const target = await RedisTarget.open(redis.path);
+      for (const file of files) {
+        for (const { section, text } of recorded(file)) expect(await play(section, target)).toBe(text);
+      }
+      target.close();
+    },
+    180_000,
+  );
 });

@@ -181,9 +181,9 @@ describe.each(ioredisWays)('$name', (way) => {
 
   test('a holder that renews by itself keeps the lock beyond its lease', async () => {
     const redis = open();
-    const redlock = new Redlock5([redis], { automaticExtensionThreshold: 45 });
+    const redlock = new Redlock5([redis], { automaticExtensionThreshold: 900 });
     const renewals = server.intercept({ when: ({ command }) => command.startsWith('eval') }, { delayMs: 0 });
-    await redlock.using(['kept'], 150, async (signal) => {
+    await redlock.using(['kept'], 1000, async (signal) => {
       await until(() => renewals.matches >= 4, { what: 'the renewals' });
       expect(signal.aborted).toBe(false);
       expect(server.dump().map(({ key }) => key)).toEqual(['kept']);

@@ -145,7 +145,7 @@ describe.skipIf(!hasRedisServer).each(KINDS)('on %s (needs redis-server)', (kind
 
   test('S48: a replica hides an expired key, and counts it', async () => {
     const { primary, replica, link } = await pairOf(kind);
-    await primary.ask('SET', 'my:lock', 'A', 'PX', '50');
+    await primary.ask('SET', 'my:lock', 'A', 'PX', '400');
     await replica.caughtUp(primary);
     link.commands.hold();
     await until(async () => (await replica.ask('EXISTS', 'my:lock')) === 0);

@@ -2,10 +2,13 @@
 import { expect, test } from 'vitest';
 import { sampleOf } from '../support/long.ts';
 import { acquiring } from './failures/acquiring.ts';
+import { around } from './failures/around.ts';
 import { counts } from './failures/counts.ts';
+import { issues } from './failures/issues.ts';
 import { kinds } from './failures/kinds.ts';
 import { type Failure, inLab } from './failures/lab.ts';
 import { lines } from './failures/lines.ts';
+import { messages } from './failures/messages.ts';
 import { refused } from './failures/refused.ts';
 import { unknown } from './failures/unknown.ts';
 import { waiting } from './failures/waiting.ts';
@@ -20,6 +23,9 @@ const failures: readonly Failure[] = [
   ...lines,
   ...counts,
   ...kinds,
+  ...messages,
+  ...around,
+  ...issues,
 ];
 
 test.each(failures.map((failure) => [failure.id, failure.title, failure] as const))(

@@ -20,6 +20,8 @@ interface Kind {
   shared?(turn: number): boolean;
   /** How many permits there are; a lock has none. */
   permits?: boolean;
+  /** On how many independent servers; 1 by default. */
+  servers?: number;
   /** Without a lease what a dead process held is gone. */
   immortal?: boolean;
 }
@@ -36,6 +38,7 @@ const kinds: Record<string, Kind> = {
     shared: (turn) => turn % 3 !== 0,
   },
   semaphore: { make: (locks) => locks.semaphore('L'), permits: true, immortal: true },
+  redlock: { make: (locks) => locks.redlock('L'), servers: 3 },
   'expirable permits': { make: (locks) => locks.expirablePermits('L'), permits: true },
 };
 
@@ -149,18 +152,24 @@ async function chaos(run: Run): Promise<void> {
     await lab.advance(lab.between(20, 300));
     const name = current.get(`party ${lab.between(0, PARTIES - 1)}`);
     if (name === undefined) continue;
-    switch (lab.between(0, 4)) {
+    const node = lab.someNode();
+    switch (lab.between(0, lab.sets.length > 1 ? 5 : 4)) {
       case 0:
         await lab.stall(name, lab.between(50, 3000));
         break;
       case 1:
-        await silent(lab, lab.replies(name));
+        await silent(lab, lab.replies(name, node));
         break;
       case 2:
-        await silent(lab, lab.requests(name));
+        await silent(lab, lab.requests(name, node));
         break;
       case 3:
-        lab.pair.world.network.reset(name, lab.pair.primary.name);
+        lab.pair.world.network.reset(name, node.name);
+        break;
+      case 5: // One of several servers dies and comes back with its data.
+        node.crash({ keep: 'everything' });
+        await lab.advance(lab.between(50, 3000));
+        node.restart();
         break;
       default:
         await lab.raw.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
@@ -179,7 +188,7 @@ test.each(Object.entries(kinds))('the lives of the %s lock', async (_name, kind)
   let grants = 0;
   for (let seed = 1; seed * PER_SEED <= share + PER_SEED; seed++) {
     current.clear();
-    const history = await inLab(seed, (lab) => live(lab, kind, PER_SEED));
+    const history = await inLab(seed, (lab) => live(lab, kind, PER_SEED), kind.servers);
     grants += history.filter(({ type }) => type === 'grant').length;
     expect(check(history), `seed ${seed}`).toEqual([]);
   }

@@ -204,7 +204,7 @@ const leaseTooShort: Failure = {
 };
 
 /** A resource that takes writes: with fences it refuses those that are older than what it has seen. */
-function resource(fenced: boolean) {
+export function resource(fenced: boolean) {
   let greatest = 0;
   const order: string[] = [];
   return {

@@ -232,7 +232,7 @@ const zombieRenewal: Failure = {
 };
 
 const lateReturn: Failure = {
-  id: 'S104; Redisson 6348, 6687',
+  id: 'S104',
   title: 'a permit that expired and is released is two permits',
   naive: async (lab) => {
     const a = await lab.redis('A');
@@ -263,7 +263,7 @@ const lateReturn: Failure = {
 };
 
 const partialMulti: Failure = {
-  id: 'S108; Redisson 1122, 1630, 1666',
+  id: 'S108',
   title: 'of several locks one is not to be had, and the others stay taken',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];

@@ -1,7 +1,7 @@
 /** A lab for one failure of one lock: a pair, clients that can stall, die and lose replies, and somebody who judges. */
 import type { Redis, RedisOptions } from 'ioredis';
-import { type Pair, startPair } from '../../../index.ts';
-import type { Lane } from '../../../lab/lane.ts';
+import { type LabNode, type Lane, Pair, startPair, startServers } from '../../../index.ts';
+import type { ReplicaSet } from '../../../lab/replica-set.ts';
 import { createLocks, type HeldLock, type Locks, type LocksOptions } from '../../../locks/index.ts';
 import { check, type LockEvent } from '../checker.ts';
 
@@ -23,13 +23,16 @@ export const COMPARE_AND_DELETE =
 
 export class Lab {
   readonly pair: Pair;
+  /** Independent servers, for Redlock; the pair's own alone otherwise. */
+  readonly sets: readonly ReplicaSet[];
   readonly raw: Redis;
   readonly history: LockEvent[] = [];
   readonly #random: { below(n: number): number };
   #holds = 0;
 
-  constructor(pair: Pair) {
+  constructor(pair: Pair, sets: readonly ReplicaSet[] = [pair.set]) {
     this.pair = pair;
+    this.sets = sets;
     this.raw = pair.client('judge');
     const stream = pair.world.stream('failure');
     this.#random = { below: (n) => Math.floor(stream.next() * n) };
@@ -47,9 +50,11 @@ export class Lab {
     return client;
   }
 
-  /** A set of locks of a client of that name. */
+  /** A set of locks of a client of that name: over all servers, where there are several. */
   async locks(name: string, options: LocksOptions = {}): Promise<Locks> {
-    return this.locksOver(name, await this.redis(name), options);
+    if (this.sets.length === 1) return this.locksOver(name, await this.redis(name), options);
+    const clients = this.sets.map((set) => set.client(name));
+    return this.as(name, () => createLocks(clients, options));
   }
 
   /** The same over a client that is there. */
@@ -78,17 +83,26 @@ export class Lab {
   /** The client's process dies. */
   die(name: string): void {
     this.pair.world.actor(name).kill();
-    this.requests(name).partition();
-    this.replies(name).partition();
+    for (const { primary } of this.sets) {
+      this.requests(name, primary).partition();
+      this.replies(name, primary).partition();
+    }
   }
 
-  /** What the primary sends to a client. */
-  replies(name: string): Lane {
-    return this.pair.world.network.lane(this.pair.primary.name, name);
+  /** What a node, by default the primary, sends to a client. */
+  replies(name: string, node: LabNode = this.pair.primary): Lane {
+    return this.pair.world.network.lane(node.name, name);
   }
 
-  requests(name: string): Lane {
-    return this.pair.world.network.lane(name, this.pair.primary.name);
+  requests(name: string, node: LabNode = this.pair.primary): Lane {
+    return this.pair.world.network.lane(name, node.name);
+  }
+
+  /** One of the primaries, by chance where there are several. */
+  someNode(): LabNode {
+    return this.sets.length === 1
+      ? this.pair.primary
+      : (this.sets[this.between(0, this.sets.length - 1)] as ReplicaSet).primary;
   }
 
   /** Somebody believes to hold a lock; gives what ends the belief. */
@@ -129,8 +143,14 @@ export class Lab {
   }
 }
 
-/** Runs one form of a failure under one seed. */
-export async function inLab<T>(seed: number, body: (lab: Lab) => Promise<T>): Promise<T> {
+/** Runs one form of a failure under one seed, on a pair, or on so many independent servers. */
+export async function inLab<T>(seed: number, body: (lab: Lab) => Promise<T>, primaries = 1): Promise<T> {
+  if (primaries > 1) {
+    await using servers = await startServers({ clock: 'virtual', seed, primaries, patience: 24 * 3_600_000 });
+    return await servers.run(async () =>
+      body(new Lab(new Pair(servers.sets[0] as ReplicaSet), servers.sets)),
+    );
+  }
   await using pair = await startPair({ clock: 'virtual', seed, patience: 24 * 3_600_000 });
   return await pair.run(async () => body(new Lab(pair)));
 }

@@ -60,7 +60,7 @@ const acquireUnanswered: Failure = {
 };
 
 const reentryByMistake: Failure = {
-  id: 'S22 (re-entrant), S25; Redisson 1966, 4109, 4178',
+  id: 'S22 (re-entrant), S25; Redisson 1966, 2312, 4109, 4178',
   title: 'asked again after a lost answer, the lock is counted twice or given back twice',
   naive: async (lab) => {
     const a = await lab.redis('A');

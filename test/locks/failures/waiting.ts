@@ -30,7 +30,7 @@ async function waitByHand(
 const late = (ms: number): string[] => (ms > 3000 ? [`woken ${ms} ms after the release`] : []);
 
 const missedMessage: Failure = {
-  id: 'S70, S75; Redisson 2007, 5761, 5762, 6026',
+  id: 'S70, S75; Redisson 85, 2007, 5761, 5762, 6026',
   title: 'the message of the release is lost with the connection that should have heard it',
   naive: async (lab) => {
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
@@ -140,7 +140,7 @@ const herd: Failure = {
 };
 
 const watchdogStops: Failure = {
-  id: 'S81; Redisson 3193, 3712, 5697',
+  id: 'S81; Redisson 3193, 3919, 5697, 5698',
   title: 'one renewal without an answer, and the watchdog is silent for ever',
   naive: async (lab) => {
     const a = await lab.redis('A', { commandTimeout: 100 });
