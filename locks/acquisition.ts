@@ -1,4 +1,4 @@
-/** What acquisitions from one server have in common: requests that may be under way for long, and the hold that a grant gives. */
+/** What acquisitions have in common: who asks for what, requests that may be under way for long, the hold that a grant gives. */
 import type { Core } from './core.ts';
 import { Held } from './held.ts';
 import { Hold, type HoldSpec, type Renewal } from './hold.ts';
@@ -24,11 +24,11 @@ export async function renewOne(server: LockServer, renewal: Renewal, ttlMs: numb
 }
 
 /** What a hold is besides its acquisition's; without a lease it has the one that was wished for. */
-type Granted = Pick<HoldSpec, 'token' | 'fence' | 'renewal'> & Partial<Pick<HoldSpec, 'leaseMs' | 'renewed'>>;
+type Granted = Pick<HoldSpec, 'token' | 'fence' | 'renewal'> &
+  Partial<Pick<HoldSpec, 'leaseMs' | 'renewed' | 'quorum'>>;
 
-export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOptions>
-  implements Acquisition<Held>
-{
+/** An acquisition from one server or several. */
+export abstract class Asker<O extends AcquireOptions = AcquireOptions> implements Acquisition<Held> {
   readonly lock: string;
   readonly owner: string;
   readonly servers: readonly LockServer[];
@@ -37,28 +37,44 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
   abstract readonly ordered: boolean;
   protected readonly core: Core;
   protected readonly wish: Wish<O>;
-  #unknown = false;
 
-  constructor(core: Core, name: string, wish: Wish<O>) {
+  constructor(core: Core, name: string, wish: Wish<O>, servers: readonly LockServer[]) {
     this.core = core;
     this.wish = wish;
     this.lock = name;
     this.owner = wish.owner;
-    this.servers = core.first;
+    this.servers = servers;
   }
 
   abstract attempt(): Promise<Attempt<Held>>;
 
   abstract abandon(unknown: boolean): Promise<void>;
 
+  /** The TTL to ask of a server. */
+  get ttlMs(): number {
+    return this.wish.leaseMs + this.core.lockDelayMs;
+  }
+
+  /** The hold that was granted. @param sentAt when the request for it left */
+  protected hold(sentAt: number, granted: Granted): Hold {
+    const { lock, owner, servers } = this;
+    const { leaseMs, renewed } = this.wish;
+    return new Hold({ lock, owner, servers, quorum: 1, leaseMs, renewed, ...granted }, this.core, sentAt);
+  }
+}
+
+/** An acquisition from one server. */
+export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOptions> extends Asker<O> {
+  /** A request for the lock got no answer: it may be under way still. */
+  #unknown = false;
+
+  constructor(core: Core, name: string, wish: Wish<O>) {
+    super(core, name, wish, core.first);
+  }
+
   /** Whether it may stand in line. */
   protected get waits(): boolean {
     return this.wish.waitMs > 0;
-  }
-
-  /** The TTL to ask of the server. */
-  get ttlMs(): number {
-    return this.wish.leaseMs + this.core.lockDelayMs;
   }
 
   /** For how long a release must bar a request that took the lock, which may come after it; 0: there is none. */
@@ -79,13 +95,6 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
       this.note(error);
       throw error;
     }
-  }
-
-  /** The hold that was granted. @param sentAt when the request for it left */
-  protected hold(sentAt: number, granted: Granted): Hold {
-    const { lock, owner, servers } = this;
-    const { leaseMs, renewed } = this.wish;
-    return new Hold({ lock, owner, servers, quorum: 1, leaseMs, renewed, ...granted }, this.core, sentAt);
   }
 
   /** A hold that one renewal keeps up, in hand. @param giveBack retries by itself until the hold is over */

@@ -1,16 +1,17 @@
 /** Redlock: one lock on independent servers, held while more than half of them grant it. */
 import { randomInt } from 'node:crypto';
+import { Asker, MARKER_MS, renewOne } from './acquisition.ts';
 import type { Core } from './core.ts';
 import { QuorumFailed } from './errors.ts';
 import { Held } from './held.ts';
-import { Hold, type Renewal } from './hold.ts';
+import type { Renewal } from './hold.ts';
 import { Independence } from './independence.ts';
 import { type AcquireOptions, Lock, type Wish } from './lock.ts';
 import { askAll, type Votes } from './majority.ts';
 import { mayPass } from './retry.ts';
 import { simpleAcquireScript } from './scripts/simple.ts';
 import { type LockServer, NoReply } from './server.ts';
-import { givenUpKey, MARKER_MS, releaseByToken, renewOne, simpleChannel } from './simple.ts';
+import { givenUpKey, releaseByToken, simpleChannel } from './simple.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { chooseFirst } from './wakeups.ts';
 
@@ -43,29 +44,18 @@ interface Round {
   soonestMs: number;
 }
 
-class RedlockAcquisition implements Acquisition<Held> {
-  readonly lock: string;
-  readonly owner: string;
-  readonly servers: readonly LockServer[];
-  readonly channel: string;
+class RedlockAcquisition extends Asker {
+  readonly channel = simpleChannel(this.lock);
   readonly choose = chooseFirst;
   readonly ordered = true;
   readonly handsOver = true;
-  readonly quorum: number;
-  readonly #core: Core;
-  readonly #wish: Wish;
+  readonly quorum = Math.floor(this.servers.length / 2) + 1;
   readonly #limitMs: number;
   #failure: QuorumFailed | undefined;
   #splits = 0;
 
   constructor(core: Core, name: string, wish: Wish) {
-    this.#core = core;
-    this.#wish = wish;
-    this.lock = name;
-    this.owner = wish.owner;
-    this.servers = core.servers;
-    this.channel = simpleChannel(name);
-    this.quorum = Math.floor(core.servers.length / 2) + 1;
+    super(core, name, wish, core.servers);
     this.#limitMs = core.serverLimitMs(wish.leaseMs);
   }
 
@@ -75,9 +65,9 @@ class RedlockAcquisition implements Acquisition<Held> {
    */
   async attempt(): Promise<Attempt<Held>> {
     const sentAt = Date.now();
-    const { leaseMs } = this.#wish;
+    const { leaseMs } = this.wish;
     const round: Round = {
-      token: this.#core.owners.token(),
+      token: this.core.owners.token(),
       granted: new Set(),
       refused: new Set(),
       soonestMs: -1,
@@ -85,7 +75,7 @@ class RedlockAcquisition implements Acquisition<Held> {
     const votes = await askAll(this.servers, this.quorum, this.#limitMs, (server) =>
       this.#ask(server, round),
     );
-    const validUntil = sentAt + leaseMs - Math.ceil(leaseMs * this.#core.driftFactor);
+    const validUntil = sentAt + leaseMs - Math.ceil(leaseMs * this.core.driftFactor);
     if (votes.yes >= this.quorum && Date.now() < validUntil) return { held: this.#held(round, sentAt) };
     await this.#undo(round, validUntil);
     this.#failure =
@@ -100,14 +90,10 @@ class RedlockAcquisition implements Acquisition<Held> {
       : { retryInMs: Math.max(round.soonestMs, -1) };
   }
 
-  get #ttlMs(): number {
-    return this.#wish.leaseMs + this.#core.lockDelayMs;
-  }
-
   async #ask(server: LockServer, round: Round): Promise<boolean> {
     const keys = [this.lock, givenUpKey(this.lock)];
     // Heard for longer than it counts: what became of it decides what is left behind at the release.
-    const reply = await server.run(simpleAcquireScript, keys, [round.token, this.#ttlMs]);
+    const reply = await server.run(simpleAcquireScript, keys, [round.token, this.ttlMs]);
     if (reply === null) {
       round.granted.add(server);
       return true;
@@ -119,23 +105,9 @@ class RedlockAcquisition implements Acquisition<Held> {
   }
 
   #held(round: Round, sentAt: number): Held {
-    const { leaseMs, renewed, owner } = this.#wish;
     const { token } = round;
     const renewal: Renewal = { kind: 'string', keys: [this.lock], token };
-    const hold = new Hold(
-      {
-        lock: this.lock,
-        owner,
-        token,
-        leaseMs,
-        renewed,
-        servers: this.servers,
-        quorum: this.quorum,
-        renewal: () => renewal,
-      },
-      this.#core,
-      sentAt,
-    );
+    const hold = this.hold(sentAt, { token, quorum: this.quorum, renewal: () => renewal });
     return new Held(hold, {
       release: () => {
         hold.end();
@@ -148,7 +120,7 @@ class RedlockAcquisition implements Acquisition<Held> {
   /** True: a majority has a new lease. False: none can have one any more. Else nobody knows, and the old one stands. */
   async #extend(renewal: Renewal, ttlMs: number): Promise<boolean> {
     const { servers, quorum } = this;
-    const votes = await askAll(servers, quorum, this.#core.server.requestTimeoutMs, (server) =>
+    const votes = await askAll(servers, quorum, this.core.server.requestTimeoutMs, (server) =>
       renewOne(server, renewal, ttlMs),
     );
     return this.#outcome(votes);
@@ -157,7 +129,7 @@ class RedlockAcquisition implements Acquisition<Held> {
   /** Resolves when a majority has released it; the rest goes on until the lease is over. */
   async #release(round: Round, validUntil: number): Promise<boolean> {
     const { servers, quorum } = this;
-    const votes = await askAll(servers, quorum, this.#core.server.requestTimeoutMs, (server) =>
+    const votes = await askAll(servers, quorum, this.core.server.requestTimeoutMs, (server) =>
       this.#giveBack(server, round, validUntil),
     );
     return this.#outcome(votes);
@@ -182,7 +154,7 @@ class RedlockAcquisition implements Acquisition<Held> {
 
   /** A request without an answer may come after its release: its token is listed, and it takes nothing then. */
   #giveBack(server: LockServer, { token, granted }: Round, validUntil: number): Promise<boolean> {
-    const listMs = granted.has(server) ? 0 : MARKER_MS + this.#ttlMs;
+    const listMs = granted.has(server) ? 0 : MARKER_MS + this.ttlMs;
     const releasing = releaseByToken(server, this.lock, token, validUntil, listMs, { background: true });
     releasing.catch(() => {});
     return releasing;

@@ -11,8 +11,6 @@ import { type Insistence, insistOnRelease } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { chooseFirst, type Heir } from './wakeups.ts';
 
-export { MARKER_MS, renewOne } from './acquisition.ts';
-
 export class SimpleLock extends Lock<Held> {
   protected prepare(wish: Wish): Acquisition<Held> {
     return new SimpleAcquisition(this.core, this.name, wish);
