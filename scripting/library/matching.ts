@@ -2,7 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import { after, isFrame, pays } from '../frames.ts';
 import { callBack, index, MAX_STRING } from '../operations.ts';
-import { Matcher } from '../patterns.ts';
+import { Matcher, NO_MATCH, PAUSED } from '../patterns.ts';
 import { inLibrary, raise, raiseBare, S, type Site } from '../state.ts';
 import { LuaTable } from '../table.ts';
 import {
@@ -28,17 +28,63 @@ function search(args: readonly LuaValue[], find: boolean): Result {
     const at = subject.indexOf(pattern, start);
     return at < 0 ? undefined : [at + 1, at + pattern.length];
   }
-  const anchored = pattern.charCodeAt(0) === 94;
-  const matcher = new Matcher(subject, pattern);
-  for (let at = start; at <= subject.length; at++) {
-    const end = matcher.match(at, anchored ? 1 : 0);
-    if (end >= 0) {
-      if (!find) return matcher.captures(at, end);
-      return matcher.level === 0 ? [at + 1, end] : [at + 1, end, ...matcher.captures(at, end)];
-    }
-    if (anchored) break;
+  return settle(new Search(new Matcher(subject, pattern), start, pattern.charCodeAt(0) === 94, find));
+}
+
+/** Looks for one match, from one position after another. */
+class Search {
+  result: Result;
+  /** Where the match that was found ends. */
+  end = 0;
+  /** Where the search is, and where the match that was found starts. */
+  at: number;
+  readonly #matcher: Matcher;
+  readonly #anchored: boolean;
+  readonly #find: boolean;
+  readonly #site: Site = S.site;
+
+  constructor(matcher: Matcher, start: number, anchored: boolean, find: boolean) {
+    this.#matcher = matcher;
+    this.at = start;
+    this.#anchored = anchored;
+    this.#find = find;
   }
-  return undefined;
+
+  /** True once the result is known; false when it wants to go on later. */
+  run(): boolean {
+    const matcher = this.#matcher;
+    S.site = this.#site;
+    for (; this.at <= matcher.subject.length; this.at++) {
+      const end = matcher.match(this.at, this.#anchored ? 1 : 0);
+      if (end === PAUSED) return false;
+      if (end !== NO_MATCH) {
+        this.end = end;
+        this.result = this.#found(end);
+        return true;
+      }
+      if (this.#anchored) break;
+    }
+    // Behind everything: gmatch is not to begin anew.
+    this.end = this.at;
+    return true;
+  }
+
+  #found(end: number): Result {
+    const matcher = this.#matcher;
+    if (!this.#find) return matcher.captures(this.at, end);
+    return matcher.level === 0 ? [this.at + 1, end] : [this.at + 1, end, ...matcher.captures(this.at, end)];
+  }
+}
+
+/** The result of a search, or in the resumable form what is to be run for it. */
+function settle(work: Search): Result {
+  return work.run() ? work.result : later(work);
+}
+
+function* later(work: Search): Frame {
+  do yield undefined;
+  while (!work.run());
+  return work.result;
 }
 
 function untilNul(text: Bytes): Bytes {
@@ -56,16 +102,11 @@ export const match: LuaFunction = (...args) => search(args, false);
 export const gmatch: LuaFunction = (...args) => {
   const subject = checkString(args, 0);
   const matcher = new Matcher(subject, checkString(args, 1));
-  let from = 0;
+  let last: Search | undefined;
   return () => {
-    for (let at = from; at <= subject.length; at++) {
-      const end = matcher.match(at, 0);
-      if (end < 0) continue;
-      from = end === at ? end + 1 : end;
-      return matcher.captures(at, end);
-    }
-    from = subject.length + 1;
-    return undefined;
+    const empty = last !== undefined && last.end === last.at;
+    last = new Search(matcher, last === undefined ? 0 : empty ? last.end + 1 : last.end, false, false);
+    return settle(last);
   };
 };
 
@@ -112,12 +153,13 @@ class Substitution {
     this.#replacement = isText ? toText(replacement) : replacement;
   }
 
-  /** Goes to the next match; false at the end. */
-  next(): boolean {
+  /** Goes to the next match; false at the end, undefined when it wants to go on later. */
+  next(): boolean | undefined {
     S.site = this.#site;
     while (!this.#done && this.#count < this.#limit) {
       const end = this.#matcher.match(this.#at, this.#anchored ? 1 : 0);
-      if (end >= 0) {
+      if (end === PAUSED) return undefined;
+      if (end !== NO_MATCH) {
         this.#count++;
         this.#to = end;
         return true;
@@ -173,7 +215,11 @@ class Substitution {
 /** string.gsub(s, pattern, replacement, n) */
 export function* gsub(...args: LuaValue[]): Frame {
   const work = new Substitution(args);
-  while (work.next()) {
+  for (let found = work.next(); found !== false; found = work.next()) {
+    if (found === undefined) {
+      yield undefined;
+      continue;
+    }
     let result = work.replacement();
     if (isFrame(result)) {
       S.nested++;

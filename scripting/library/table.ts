@@ -16,6 +16,7 @@ const insert: LuaFunction = (...args) => {
   }
   if (args.length !== 3) raise("wrong number of arguments to 'insert'");
   const position = checkInt32(args, 1);
+  S.fuel -= Math.max(0, end - position) >> 3;
   for (let i = Math.max(end, position); i > position; i--) rawSetValue(table, i, table.get(i - 1));
   rawSetValue(table, position, args[2]);
   return NOTHING;
@@ -27,6 +28,7 @@ const remove: LuaFunction = (...args) => {
   const position = optionalInteger(args, 1, end) | 0;
   if (position < 1 || position > end) return NOTHING;
   const value = table.get(position);
+  S.fuel -= (end - position) >> 3;
   for (let i = position; i < end; i++) rawSetValue(table, i, table.get(i + 1));
   rawSetValue(table, end, undefined);
   return value;

@@ -1,6 +1,6 @@
 /** Strings as arrays of bits (https://redis.io/docs/latest/commands/?group=bitmap). */
 import { byteAt, type HeldString } from '../../keyspace/edited-string.ts';
-import { asciiUpper, type Bytes, fromBuffer, STRING_MAX, toBuffer } from '../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, STRING_MAX, toBuffer } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { integer } from '../arguments.ts';
@@ -75,25 +75,57 @@ function bitRange(value: HeldString, start: number, stop: number, scale: 1 | 8):
   return { start: from * scale, end: (to + 1) * scale - 1 };
 }
 
-/** The bytes that a range of bits lies in, and its place in them. */
-function around(text: HeldString, { start, end }: BitRange): BitRange & { readonly value: Bytes } {
-  const first = Math.floor(start / 8);
-  const value = text.slice(first, Math.floor(end / 8) + 1);
-  return { value, start: start - first * 8, end: end - first * 8 };
+/** Strings are gone through so many bytes at a time: few at first, since what is looked for may be near. */
+const FIRST_PIECE = 4096;
+const LARGEST_PIECE = 1024 ** 2;
+
+/** The bytes of a string from one position to another, not included, in pieces, each with its place. */
+function* pieces(text: HeldString, start: number, end: number): Generator<readonly [number, Uint8Array]> {
+  if (typeof text !== 'string') {
+    yield [start, text.bytes.subarray(start, end)];
+    return;
+  }
+  let size = FIRST_PIECE;
+  for (let at = start; at < end; ) {
+    yield [at, toBuffer(text.slice(at, Math.min(end, at + size)))];
+    at += size;
+    size = Math.min(size * 4, LARGEST_PIECE);
+  }
 }
 
 const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replace(/0/g, '').length);
 
+/** How many of the bits of a byte lie in the range, as a mask. */
+function maskAt(byte: number, { start, end }: BitRange): number {
+  const first = Math.max(0, start - byte * 8);
+  const last = Math.min(7, end - byte * 8);
+  return (255 >> first) & (255 << (7 - last)) & 255;
+}
+
 function countOnes(text: HeldString, range: BitRange): number {
-  const { value, start, end } = around(text, range);
+  if (range.start > range.end) return 0;
+  const [first, last] = [Math.floor(range.start / 8), Math.floor(range.end / 8)];
   let count = 0;
-  for (let at = start; at <= end; ) {
-    if (at % 8 === 0 && at + 7 <= end) {
-      count += ONES[value.charCodeAt(at / 8)]!;
-      at += 8;
-    } else count += bitAt(value, at++);
+  for (const [, bytes] of pieces(text, first, last + 1)) {
+    for (let i = 0; i < bytes.length; i++) count += ONES[bytes[i]!]!;
   }
+  // The bits of the first and the last byte that lie outside.
+  for (const byte of new Set([first, last])) count -= ONES[byteAt(text, byte) & ~maskAt(byte, range)]!;
   return count;
+}
+
+/** The first bit of that kind in a range; -1 when there is none. */
+function findBit(text: HeldString, range: BitRange, bit: number): number {
+  if (range.start > range.end) return -1;
+  const flip = bit === 1 ? 0 : 255;
+  for (const [place, bytes] of pieces(text, Math.floor(range.start / 8), Math.floor(range.end / 8) + 1)) {
+    for (let i = 0; i < bytes.length; i++) {
+      if (bytes[i] === flip) continue;
+      const wanted = (bytes[i]! ^ flip) & maskAt(place + i, range);
+      if (wanted !== 0) return (place + i) * 8 + Math.clz32(wanted) - 24;
+    }
+  }
+  return -1;
 }
 
 function bitcount(client: Client, argv: readonly Bytes[]): Reply {
@@ -117,43 +149,46 @@ function bitpos(client: Client, argv: readonly Bytes[]): Reply {
   const from = integer(first);
   const scale = unitBits(unit);
   const range = bitRange(text, from, integer(last), scale);
-  const { value, start, end } = around(text, range);
-  const skipped = bit === 1 ? 0 : 255;
-  for (let at = start; at <= end; ) {
-    if (at % 8 === 0 && at + 7 <= end && value.charCodeAt(at / 8) === skipped) at += 8;
-    else if (bitAt(value, at) === bit) return at + range.start - start;
-    else at++;
-  }
+  const found = findBit(text, range, bit);
+  if (found >= 0) return found;
   // A string without an end given is followed by zeros for ever.
-  return bit === 0 && argv.length < 5 && start <= end ? text.length * 8 : -1;
+  return bit === 0 && argv.length < 5 && range.start <= range.end ? text.length * 8 : -1;
 }
 
-const COMBINE: Record<string, (a: number, b: number) => number> = {
-  AND: (a, b) => a & b,
-  OR: (a, b) => a | b,
-  XOR: (a, b) => a ^ b,
+const OPERATIONS: Record<string, (into: Uint32Array, other: Uint32Array) => void> = {
+  AND(into, other) {
+    for (let i = 0; i < into.length; i++) into[i]! &= other[i] ?? 0;
+  },
+  OR(into, other) {
+    for (let i = 0; i < other.length; i++) into[i]! |= other[i]!;
+  },
+  XOR(into, other) {
+    for (let i = 0; i < other.length; i++) into[i]! ^= other[i]!;
+  },
 };
+
+/** A string's bytes as words, filled up with zeros; `length` is in bytes. */
+function wordsOf(text: Bytes, length = text.length): Uint32Array {
+  const bytes = Buffer.from(new ArrayBuffer(Math.ceil(length / 4) * 4));
+  bytes.latin1Write(text);
+  return new Uint32Array(bytes.buffer);
+}
 
 function bitop(client: Client, operation: Bytes, target: Bytes, names: readonly Bytes[]): Reply {
   const { db } = client;
   const name = asciiUpper(operation);
-  const combine = COMBINE[name];
+  const combine = OPERATIONS[name];
   if (combine === undefined && name !== 'NOT') fail(SYNTAX);
   if (combine === undefined && names.length !== 1) {
     fail('ERR BITOP NOT must be called with a single source key.');
   }
-  const [first, ...others] = names.map((each) => toBuffer(db.read(each, 'string') ?? ''));
-  const length = Math.max(first!.length, ...others.map((other) => other.length));
-  const result = Buffer.alloc(length);
-  result.set(first!);
-  if (combine === undefined) for (let i = 0; i < length; i++) result[i] = ~result[i]! & 255;
-  else {
-    for (const other of others) {
-      for (let i = 0; i < length; i++) result[i] = combine(result[i]!, other[i] ?? 0);
-    }
-  }
+  const texts = names.map((each) => db.read(each, 'string') ?? '');
+  const length = Math.max(...texts.map((text) => text.length));
+  const result = wordsOf(texts[0]!, length);
+  if (combine === undefined) for (let i = 0; i < result.length; i++) result[i] = ~result[i]!;
+  else for (const text of texts.slice(1)) combine(result, wordsOf(text));
   if (length > 0) {
-    noteEncoding(db.put(target, fromBuffer(result)), 'raw');
+    noteEncoding(db.put(target, Buffer.from(result.buffer, 0, length).latin1Slice()), 'raw');
     db.changed(target, 'set');
   } else if (db.remove(target)) db.changed(target, 'del');
   return length;

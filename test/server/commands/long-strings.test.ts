@@ -60,6 +60,42 @@ test('an edited string counts in used memory by its length', () => {
   expect(server.world.footprint).toBe(edited);
 });
 
+test('bits are counted, found and combined alike in plain and in edited strings of any length', () => {
+  const chance = new Random(3);
+  for (let round = 0; round < 60; round++) {
+    const bits = Array.from({ length: 8 * (1 + chance.below(40)) }, () => chance.below(2));
+    const ahead = round % 2 === 0 ? 0 : (EDIT_MIN + 5000) * 8;
+    redis.ask('DEL k other out');
+    if (ahead > 0) redis.ask(`SETRANGE k ${EDIT_MIN + 5000 + bits.length / 8 - 1} x`);
+    for (const [i, bit] of bits.entries()) redis.ask(`SETBIT k ${ahead + i} ${bit}`);
+    const from = chance.below(bits.length);
+    const to = chance.below(bits.length);
+    for (const form of ['edited', 'whole']) {
+      if (form === 'whole') whole('k');
+      const range = `${ahead + from} ${ahead + to} BIT`;
+      const inside = bits.slice(from, to + 1);
+      expect(redis.ask(`BITCOUNT k ${range}`)).toBe(`:${inside.filter((bit) => bit === 1).length}`);
+      for (const bit of [0, 1]) {
+        const found = inside.indexOf(bit);
+        expect(redis.ask(`BITPOS k ${bit} ${range}`)).toBe(`:${found < 0 ? -1 : ahead + from + found}`);
+      }
+    }
+    redis.ask('SETRANGE other 3 abcdefgh');
+    for (const [name, combine] of Object.entries({
+      AND: (a: number, b: number) => a & b,
+      OR: (a: number, b: number) => a | b,
+      XOR: (a: number, b: number) => a ^ b,
+    })) {
+      redis.ask(`BITOP ${name} out k other`);
+      const [a, b] = [`${whole('k')}`, `${whole('other')}`];
+      const length = Math.max(a.length, b.length);
+      const at = (text: string, i: number): number => (i < text.length ? text.charCodeAt(i) : 0);
+      const combined = Array.from({ length }, (_, i) => String.fromCharCode(combine(at(a, i), at(b, i))));
+      expect(whole('out')).toBe(combined.join(''));
+    }
+  }
+});
+
 /** What each command does to a string, done plainly. */
 class Model {
   bytes: number[] = [];
