@@ -1,7 +1,7 @@
 /** What a promotion loses: the old primary's writes that the new one has not, and whether anybody had been promised them. */
 import type { Server } from '../server/server.ts';
 import { fingerprint } from './fingerprint.ts';
-import type { LoggedWrite, Write, WriteLog } from './write-log.ts';
+import { isAnswered, type Write, type WriteLog } from './write-log.ts';
 
 /** The writes that are gone. */
 export interface Losses {
@@ -43,8 +43,8 @@ export function lossesBetween(old: Logged, fresh: Logged): Losses {
   const gone = candidates.filter(isGone);
   const ahead = shared === undefined ? [] : fresh.log.writes.filter(({ offset }) => offset > shared);
   return {
-    lost: gone.filter((write) => write.isAnswered()),
-    unanswered: gone.filter((write) => !write.isAnswered()),
+    lost: gone.filter(isAnswered),
+    unanswered: gone.filter((write) => !isAnswered(write)),
     returned: ahead.filter(isGone),
   };
 }
@@ -58,8 +58,8 @@ export function sharedOffset(old: Server, fresh: Server): number | undefined {
   return undefined;
 }
 
-function lastPerKey(writes: readonly LoggedWrite[]): LoggedWrite[] {
-  const last = new Map<string, LoggedWrite>();
+function lastPerKey(writes: readonly Write[]): Write[] {
+  const last = new Map<string, Write>();
   for (const write of writes) last.set(`${write.db} ${write.key}`, write);
   return [...last.values()];
 }

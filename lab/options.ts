@@ -16,8 +16,7 @@ export function checkMillis(name: string, value: unknown): void {
 
 /** Throws unless the value is a finite number. */
 export function checkNumber(name: string, value: unknown, allowed: string, least = -Infinity): void {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value <= least)
-    throw badOption(name, value, allowed);
+  if (!Number.isFinite(value) || (value as number) <= least) throw badOption(name, value, allowed);
 }
 
 /** Throws unless the value counts messages; Infinity stands for all to come. */

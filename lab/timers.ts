@@ -124,13 +124,39 @@ function before(a: Task, b: Task): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
+/** What Node's timers hand out, as far as programs can tell. Whether anything keeps the process alive is no matter here. */
+abstract class Handle extends Task {
+  #referenced = true;
+
+  ref(): this {
+    this.#referenced = true;
+    return this;
+  }
+
+  unref(): this {
+    this.#referenced = false;
+    return this;
+  }
+
+  hasRef(): boolean {
+    return this.#referenced;
+  }
+
+  [Symbol.dispose](): void {
+    this.cancel();
+  }
+
+  get [VIRTUAL](): true {
+    return true;
+  }
+}
+
 /** What setTimeout and setInterval return in a world: Node's Timeout, on virtual time. */
-export class VirtualTimeout extends Task {
+export class VirtualTimeout extends Handle {
   readonly #callback: Callback;
   readonly #args: readonly unknown[];
   readonly #delay: number;
   readonly #repeat: boolean;
-  #referenced = true;
   #closed = false;
   #id: number | undefined;
 
@@ -168,20 +194,6 @@ export class VirtualTimeout extends Task {
     if (this.#id !== undefined) this.actor.schedule.timersById.delete(this.#id);
   }
 
-  ref(): this {
-    this.#referenced = true;
-    return this;
-  }
-
-  unref(): this {
-    this.#referenced = false;
-    return this;
-  }
-
-  hasRef(): boolean {
-    return this.#referenced;
-  }
-
   refresh(): this {
     if (!this.#closed) this.#arm();
     return this;
@@ -198,42 +210,10 @@ export class VirtualTimeout extends Task {
     schedule.timersById.set(this.#id, this);
     return this.#id;
   }
-
-  [Symbol.dispose](): void {
-    this.cancel();
-  }
-
-  get [VIRTUAL](): true {
-    return true;
-  }
 }
 
 /** What setImmediate returns in a world. */
-export class VirtualImmediate extends Task {
-  #referenced = true;
-
-  ref(): this {
-    this.#referenced = true;
-    return this;
-  }
-
-  unref(): this {
-    this.#referenced = false;
-    return this;
-  }
-
-  hasRef(): boolean {
-    return this.#referenced;
-  }
-
-  [Symbol.dispose](): void {
-    this.cancel();
-  }
-
-  get [VIRTUAL](): true {
-    return true;
-  }
-}
+export class VirtualImmediate extends Handle {}
 
 /** Node's own rule, with its warning: no delay below 1 ms, none above 2^31 - 1. */
 function clampDelay(delay: number): number {

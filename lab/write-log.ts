@@ -37,45 +37,23 @@ function isWatched(connection: Connection | undefined): connection is Connection
   return connection !== undefined && 'afterNextSend' in connection;
 }
 
-class Entry implements Write {
-  readonly db: number;
-  readonly key: Bytes;
-  readonly type: TypeName | 'none';
-  readonly holder: Bytes | undefined;
-  readonly command: readonly Bytes[];
-  readonly offset: number;
-  readonly client: string | undefined;
-  readonly at: Millis;
-  readonly #answered: () => boolean;
+/** How to find out whether the reply to a write has arrived; not among what tests see of it. */
+const answers = new WeakMap<Write, () => boolean>();
 
-  constructor(write: Write, answered: () => boolean) {
-    this.db = write.db;
-    this.key = write.key;
-    this.type = write.type;
-    this.holder = write.holder;
-    this.command = write.command;
-    this.offset = write.offset;
-    this.client = write.client;
-    this.at = write.at;
-    this.#answered = answered;
-  }
-
-  isAnswered(): boolean {
-    return this.#answered();
-  }
+/** True when the client that asked for the write has its reply. */
+export function isAnswered(write: Write): boolean {
+  return answers.get(write)?.() ?? false;
 }
-
-export type LoggedWrite = Write & { isAnswered(): boolean };
 
 /** More than this is not remembered. */
 const KEPT = 50_000;
 
 /** The writes of one primary's term, and those of earlier terms that it inherited. */
 export class WriteLog {
-  #writes: LoggedWrite[] = [];
+  #writes: Write[] = [];
 
   /** The writes, oldest first. */
-  get writes(): readonly LoggedWrite[] {
+  get writes(): readonly Write[] {
     return this.#writes;
   }
 
@@ -108,17 +86,18 @@ export class WriteLog {
     for (const { db, argv } of effects) {
       for (const key of keysOf(server, argv)) {
         const value = server.db(db).entries.get(key)?.value;
-        const write = {
+        const write: Write = {
           db,
           key,
-          type: value === undefined ? ('none' as const) : typeOf(value),
+          type: value === undefined ? 'none' : typeOf(value),
           holder: holderOf(value),
           command: argv,
           offset: server.replication.offset,
           client: name,
           at: server.now,
         };
-        this.#writes.push(new Entry(write, answered));
+        answers.set(write, answered);
+        this.#writes.push(write);
       }
     }
     if (this.#writes.length > 2 * KEPT) this.#writes.splice(0, KEPT);

@@ -1,7 +1,14 @@
 /** The steps of the ladder: ways to keep two buyers from deducting the same stock, each as naive as it once was. */
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { createLocks, type HeldLock, type Lock, LockError, type Locks } from '../../locks/index.ts';
+import {
+  createLocks,
+  type HeldLock,
+  type Lock,
+  LockError,
+  type Locks,
+  type LocksOptions,
+} from '../../locks/index.ts';
 import { PostgresClient } from './postgres.ts';
 import { segmentsOf } from './segments.ts';
 import { type Stock, sellOne } from './stock.ts';
@@ -81,25 +88,31 @@ interface OursOptions {
   make(locks: Locks): Lock<HeldLock>;
 }
 
+/** The locks of a process that may be killed and come back: with new locks then. */
+function lockingProcess({ locks, leaseMs }: Means, options: LocksOptions) {
+  const process = {
+    locks: createLocks(locks, { leaseMs, ...options }),
+    restart: () => {
+      process.locks.close();
+      process.locks = createLocks(locks, { leaseMs, ...options });
+    },
+  };
+  return process;
+}
+
 /** A step on one of our locks. */
 function ours(means: Means, { replicas, watchdog, fenced = false, make }: OursOptions): Step {
-  const open = (): Locks =>
-    createLocks(means.locks, {
-      leaseMs: means.leaseMs,
-      ...(replicas !== undefined && { replicas }),
-      replicaTimeoutMs: 100,
-    });
-  let locks = open();
+  const process = lockingProcess(means, {
+    ...(replicas !== undefined && { replicas }),
+    replicaTimeoutMs: 100,
+  });
   return {
-    restart: () => {
-      locks.close();
-      locks = open();
-    },
+    restart: process.restart,
     sell: async () => {
       const wish = { waitMs: PATIENCE_MS, ...(!watchdog && { leaseMs: means.leaseMs }) };
       let held: HeldLock;
       try {
-        held = await make(locks).acquire(wish);
+        held = await make(process.locks).acquire(wish);
       } catch (error) {
         if (error instanceof LockError) return 'refused';
         throw error;
@@ -171,16 +184,12 @@ async function byVersion(means: Means, client: PostgresClient): Promise<Outcome>
 
 /** Where each segment of the stock has its own lock. */
 function segmented(means: Means, segments: number): Step {
-  const open = (): Locks => createLocks(means.locks, { leaseMs: means.leaseMs });
-  let locks = open();
+  const process = lockingProcess(means, {});
   return {
-    restart: () => {
-      locks.close();
-      locks = open();
-    },
+    restart: process.restart,
     sell: async () => {
       try {
-        const { segment, held } = await locks
+        const { segment, held } = await process.locks
           .segmented('stock', { segments })
           .acquire({ waitMs: PATIENCE_MS });
         const { work, dies } = means;

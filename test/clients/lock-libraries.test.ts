@@ -23,6 +23,23 @@ interface Library {
 
 const retries = (patient: boolean) => ({ retryCount: patient ? 10_000 : 0, retryDelay: 2, retryJitter: 2 });
 
+function likeRedlock5(name: string, Redlock: typeof Redlock5): Library {
+  return {
+    name,
+    async acquire(redis, lockName, leaseMs, patient = true) {
+      const redlock = new Redlock([redis], retries(patient));
+      redlock.on('error', () => {});
+      let lock = await redlock.acquire([lockName], leaseMs);
+      return {
+        release: () => lock.release(),
+        extend: async () => {
+          lock = await lock.extend(leaseMs);
+        },
+      };
+    },
+  };
+}
+
 const libraries: Library[] = [
   {
     name: 'redlock 4',
@@ -31,34 +48,8 @@ const libraries: Library[] = [
       return { release: () => lock.unlock(), extend: () => lock.extend(leaseMs) };
     },
   },
-  {
-    name: 'redlock 5',
-    async acquire(redis, name, leaseMs, patient = true) {
-      const redlock = new Redlock5([redis], retries(patient));
-      redlock.on('error', () => {});
-      let lock = await redlock.acquire([name], leaseMs);
-      return {
-        release: () => lock.release(),
-        extend: async () => {
-          lock = await lock.extend(leaseMs);
-        },
-      };
-    },
-  },
-  {
-    name: '@sesamecare-oss/redlock',
-    async acquire(redis, name, leaseMs, patient = true) {
-      const redlock = new Sesame([redis as never], retries(patient));
-      redlock.on('error', () => {});
-      let lock = await redlock.acquire([name], leaseMs);
-      return {
-        release: () => lock.release(),
-        extend: async () => {
-          lock = await lock.extend(leaseMs);
-        },
-      };
-    },
-  },
+  likeRedlock5('redlock 5', Redlock5),
+  likeRedlock5('@sesamecare-oss/redlock', Sesame as never),
   {
     name: 'redis-semaphore Mutex',
     async acquire(redis, name, leaseMs, patient = true) {

@@ -72,11 +72,6 @@ test.each<[what: string, options: object, option: string]>([
   ['a setting of another type', { clock: 'real', settings: { maxmemory: '1mb' } }, 'settings.maxmemory'],
   ['a quorum in words', { clock: 'virtual', quorum: 'yes' }, 'quorum'],
   ['a quorum in words, in real time', { clock: 'real', quorum: 'yes' }, 'quorum'],
-  ['a seed for real time', { clock: 'real', seed: 7 }, 'startServers.seed'],
-  ['a start for real time', { clock: 'real', start: 0 }, 'startServers.start'],
-  ['patience for real time', { clock: 'real', patience: 1 }, 'startServers.patience'],
-  ['a network for real time', { clock: 'real', network: {} }, 'startServers.network'],
-  ['slices of scripts for real time', { clock: 'real', scripts: {} }, 'startServers.scripts'],
   ['primaries below one', { clock: 'virtual', primaries: 0 }, 'primaries'],
   ['primaries below one, in real time', { clock: 'real', primaries: 0 }, 'primaries'],
   ['replicas below none', { clock: 'virtual', replicas: -1 }, 'replicas'],
@@ -92,6 +87,10 @@ test.each([
     'option startServers.sed is 7; allowed: the options clock, primaries, replicas, settings',
   ],
   [{ clock: 'real', seed: 7 }, "option startServers.seed is 7; allowed: only with clock: 'virtual' (threads"],
+  [{ clock: 'real', start: 0 }, "option startServers.start is 0; allowed: only with clock: 'virtual'"],
+  [{ clock: 'real', patience: 1 }, "option startServers.patience is 1; allowed: only with clock: 'virtual'"],
+  [{ clock: 'real', network: {} }, "option startServers.network is {}; allowed: only with clock: 'virtual'"],
+  [{ clock: 'real', scripts: {} }, "option startServers.scripts is {}; allowed: only with clock: 'virtual'"],
   [{ clock: 'real', primaries: 0 }, 'option primaries is 0; allowed: an integer from 1 to 100'],
   [{ clock: 'real', settings: { port: 'x' } }, "option settings.port is 'x'; allowed: a number"],
 ])('the error for %o says what is allowed', async (options, message) => {
@@ -101,6 +100,13 @@ test.each([
 test.each(['virtual', 'real'] as const)('a pair has one primary on the %s clock', async (clock) => {
   const wrong = startPair(never({ clock, primaries: 2 }));
   await expect(wrong).rejects.toThrow('option startPair.primaries is 2');
+});
+
+test('what may stand for a crash is told, where it is neither', async () => {
+  await using pair = await startPair({ clock: 'virtual' });
+  await expect(pair.failover({ crash: never(null) })).rejects.toThrow(
+    'option failover.crash is null; allowed: true, false or the options of a crash',
+  );
 });
 
 test('all messages to come may be lost, until it is enough', async () => {

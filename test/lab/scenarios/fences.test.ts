@@ -3,63 +3,60 @@ import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
 import { L, LEASE, type PairScene, Store, safe, unsafe } from './stage.ts';
 
-/** Where the number of a grant comes from. */
-type Fence = (client: Redis) => Promise<number>;
+/** Takes the lock, and answers the number of the grant; undefined when it is taken. */
+type Grant = (client: Redis, who: string) => Promise<number | undefined>;
 
 /** A is granted a token; the primary dies; B is granted another. Both write, A last. */
-async function acrossFailover(scene: PairScene, fence: Fence) {
+async function acrossFailover(scene: PairScene, grant: Grant) {
   const { pair, a, b } = scene;
   await scene.connect();
   await a.set(`${L}:fence`, '32');
   await a.wait(1, 1000);
   if (scene.chance(0.8)) pair.link.hold();
   const store = new Store(scene.checker, true);
-  const grant = async (client: Redis, who: string): Promise<number | undefined> => {
-    if ((await client.set(L, who, 'PX', LEASE, 'NX')) !== 'OK') return undefined;
-    const token = await fence(client);
-    scene.checker.granted(who, L, { until: scene.now + LEASE, fence: token });
-    return token;
+  const take: Grant = async (client, who) => {
+    const fence = await grant(client, who);
+    if (fence !== undefined) scene.checker.granted(who, L, { until: scene.now + LEASE, fence });
+    return fence;
   };
-  const first = await grant(a, 'A');
+  const first = await take(a, 'A');
   await scene.pause(50, 20);
   const lost = await scene.loses();
-  const second = await grant(b, 'B');
+  const second = await take(b, 'B');
   if (second !== undefined) store.write('B', second);
   if (first !== undefined) store.write('A', first);
   return { fired: lost && second !== undefined, violated: scene.checker.fencing(L).length > 0 };
 }
 
+/** The lock is a SET; whence its number comes. */
+function numbered(fence: (client: Redis) => Promise<number>): Grant {
+  return async (client, who) =>
+    (await client.set(L, who, 'PX', LEASE, 'NX')) === 'OK' ? fence(client) : undefined;
+}
+
 unsafe('S56 the fencing counter is rolled back: two grants with one token', {}, (scene) =>
-  acrossFailover(scene, (client) => client.incr(`${L}:fence`)),
+  acrossFailover(
+    scene,
+    numbered((client) => client.incr(`${L}:fence`)),
+  ),
 );
 
 safe('S56 an epoch that grows with every promotion stands before the counter', {}, (scene) => {
   const { pair } = scene;
   // Whoever promotes keeps the epoch: Sentinel's configuration epoch, or a number in a consensus store.
   const epoch = () => (pair.primary.name === 'redis-1' ? 1 : 2);
-  return acrossFailover(scene, async (client) => epoch() * 1e9 + (await client.incr(`${L}:fence`)));
+  return acrossFailover(
+    scene,
+    numbered(async (client) => epoch() * 1e9 + (await client.incr(`${L}:fence`))),
+  );
 });
 
-safe('S56 a fence that never falls behind the clock', {}, async (scene) => {
-  const { pair, a, b } = scene;
-  await scene.connect();
-  if (scene.chance(0.8)) pair.link.hold();
-  const store = new Store(scene.checker, true);
-  const grant = async (client: Redis, who: string): Promise<number | undefined> => {
-    const locks = scene.locks(client);
-    const mine = await locks.fenced(L, { fence: 'clock' }).tryAcquire({ leaseMs: LEASE });
-    if (mine?.fence === undefined) return undefined;
-    scene.checker.granted(who, L, { until: scene.now + LEASE, fence: mine.fence });
-    return mine.fence;
-  };
-  const first = await grant(a, 'A');
-  await scene.pause(50, 20);
-  const lost = await scene.loses();
-  const second = await grant(b, 'B');
-  if (second !== undefined) store.write('B', second);
-  if (first !== undefined) store.write('A', first);
-  return { fired: lost, violated: scene.checker.fencing(L).length > 0 };
-});
+safe('S56 a fence that never falls behind the clock', {}, (scene) =>
+  acrossFailover(scene, async (client) => {
+    const lock = scene.locks(client).fenced(L, { fence: 'clock' });
+    return (await lock.tryAcquire({ leaseMs: LEASE }))?.fence;
+  }),
+);
 
 /** As RFencedLock grants: each entry counts the token up, re-entries too. */
 const FENCED_TAKE = `
