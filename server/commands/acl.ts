@@ -88,7 +88,7 @@ function categories(client: Client, argv: readonly Bytes[]): Reply {
   if (argv.length > 3) tooMany(argv);
   if (argv.length === 2) return [...CATEGORIES];
   const name = asciiLower(argv[2] as Bytes);
-  if (!CATEGORIES.includes(name)) fail(`ERR Unknown category '${cString(argv[2] as Bytes)}'`);
+  if (!CATEGORIES.includes(name)) fail(`ERR Unknown category '${cString(argv[2] as Bytes, 128)}'`);
   const found: Bytes[] = [];
   for (const command of everyCommand(client.server.acl.commands)) {
     if (categoriesOf(command).includes(`@${name}`)) found.push(command.fullName);

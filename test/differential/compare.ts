@@ -160,8 +160,11 @@ function walksTables(steps: readonly Step[], at: number): boolean {
 
 const CLOSED = '(closed)';
 
+/** The message that names a connection by its number. */
+const BROKEN = '>2\r\n$21\r\ntracking-redir-broken\r\n';
+
 function takeAll(lane: Lane): Bytes[] {
-  const items = lane.take();
+  const items = lane.take().map((item) => (item.startsWith(BROKEN) ? `${BROKEN}:1\r\n` : item));
   if (lane.closed) items.push(CLOSED);
   return items;
 }

@@ -28,24 +28,44 @@ const SERVICE = new Set<Family>([
   'functions',
   'connection',
   'server',
+  'caching',
 ]);
 const DATA = families.filter((family) => !SERVICE.has(family));
 
-function mixture(
-  random: Random,
-  main: ReadonlySet<Family>,
-  loud: boolean,
-  guarded: boolean,
-): [Family, number][] {
+/** What else a program may be about. */
+interface Themes {
+  /** Messages. */
+  readonly loud: boolean;
+  /** Users. */
+  readonly guarded: boolean;
+  /** Clients that cache what they read. */
+  readonly cached: boolean;
+  readonly functions: boolean;
+  /** Scripts by their digests. */
+  readonly scripts: boolean;
+}
+
+function themes(random: Random): Themes {
+  return {
+    loud: random.percent(20),
+    guarded: random.percent(10),
+    cached: random.percent(10),
+    functions: random.percent(10),
+    scripts: random.percent(10),
+  };
+}
+
+function mixture(random: Random, main: ReadonlySet<Family>, themes: Themes): [Family, number][] {
   return [
     ...DATA.map((family): [Family, number] => [family, main.has(family) ? 40 : 1]),
     ['generic', 12],
-    ['messages', loud ? 30 : 1],
-    ['scripting', 3],
-    ['functions', random.percent(10) ? 40 : 1],
+    ['messages', themes.loud ? 30 : 1],
+    ['scripting', themes.scripts ? 30 : 3],
+    ['functions', themes.functions ? 40 : 1],
     ['connection', 2],
     ['server', 2],
-    ['access', guarded ? 12 : 0],
+    ['access', themes.guarded ? 12 : 0],
+    ['caching', themes.cached ? 6 : 0],
     ['transactions', random.percent(50) ? 8 : 1],
   ];
 }
@@ -54,17 +74,22 @@ function mixture(
 class Source {
   readonly #random: Random;
   readonly #main: readonly Family[];
+  readonly #themes: Themes;
   readonly #mix: [Family, number][];
 
-  constructor(random: Random, loud: boolean) {
+  constructor(random: Random, themes: Themes) {
     this.#random = random;
+    this.#themes = themes;
     const main = new Set([random.pick(DATA), random.pick(DATA)]);
     this.#main = [...main];
-    this.#mix = mixture(random, main, loud, random.percent(10)).filter(([, weight]) => weight > 0);
+    this.#mix = mixture(random, main, themes).filter(([, weight]) => weight > 0);
   }
 
   begin(): Request[] {
-    return this.#random.percent(70) ? this.#main.flatMap((family) => begin(this.#random, family)) : [];
+    const about: Family[] = this.#random.percent(70) ? [...this.#main] : [];
+    if (this.#themes.functions) about.push('functions');
+    if (this.#themes.scripts) about.push('scripting');
+    return about.flatMap((family) => begin(this.#random, family));
   }
 
   /** A request that puts something where the others look; any other where there is nothing to put. */
@@ -93,11 +118,14 @@ export function generate(seed: number, length: number): Program {
   const random = new Random(seed);
   const protocols = random.pick<readonly (2 | 3)[]>([[2], [3], [2, 3], [3, 2, 2], [2, 3, 3]]);
   const settings = random.percent(30) ? [limit(random), limit(random)] : [];
-  const loud = random.percent(20);
-  const source = new Source(random, loud);
+  const about = themes(random);
+  const source = new Source(random, about);
   const steps: Step[] = [];
   const listener = protocols.length - 1;
-  if (loud && listener > 0) steps.push(...listen(random, listener));
+  if (about.loud && listener > 0) steps.push(...listen(random, listener));
+  for (const [client] of about.cached ? protocols.entries() : []) {
+    if (random.percent(70)) for (const made of begin(random, 'caching')) steps.push({ client, ...made });
+  }
   for (const made of source.begin()) steps.push({ client: 0, ...made });
   for (let left = random.between(2, 14); left > 0; left--) steps.push({ client: 0, ...source.fill() });
   let client = 0;

@@ -1,4 +1,5 @@
 /** One generated request: a command of the table, its words drawn after a template, now and then spoiled, and how its answers compare. */
+import { createHash } from 'node:crypto';
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../../server/command.ts';
 import { allCommands } from '../../server/commands/index.ts';
@@ -102,13 +103,22 @@ export function limit(random: Random): [Bytes, Bytes] {
   return [name, random.pick(LIMITS[name] ?? [])];
 }
 
+/** Scripts that come again and again, so that their digests are known. */
+const often = plainScripts.filter((_, i) => i % 12 === 11);
+
+function sha1(script: Bytes): Bytes {
+  return createHash('sha1').update(script, 'latin1').digest('hex');
+}
+
 /** Draws what needs more than words: whole requests, scripts, payloads, names. */
 function drawAny(random: Random, kind: string): Bytes[] {
   switch (kind) {
     case 'request':
       return [...requestOf(random, random.pick(families)).argv];
     case 'script':
-      return [random.pick(plainScripts)];
+      return [random.pick(random.percent(40) ? plainScripts : often)];
+    case 'sha':
+      return random.percent(30) ? draw(random, kind) : [sha1(random.pick(often))];
     case 'libraryCode':
       return [random.pick(libraries)];
     case 'libraryPayload':

@@ -1,7 +1,12 @@
 /** Requests that put something where the others look: what programs begin with, and what comes between. */
 
+const LOAD = 'FUNCTION LOAD REPLACE <libraryCode>';
+
 /** What programs about a family mostly begin with, in this order. */
 export const beginnings: Readonly<Record<string, readonly string[]>> = {
+  caching: ['CLIENT TRACKING ON [(BCAST|OPTIN|OPTOUT)] [NOLOOP]'],
+  functions: [LOAD, LOAD, LOAD, LOAD],
+  scripting: ['SCRIPT LOAD <script>', 'SCRIPT LOAD <script>', 'SCRIPT LOAD <script>'],
   streams: [
     'XGROUP CREATE x1 grp 0 MKSTREAM',
     'XADD x1 1-* <field> <value>',

@@ -28,7 +28,7 @@ export const messages: Templates = {
 /** Scripts as requests; scripts that call other generated commands are made in scripts.ts. */
 export const scripting: Templates = {
   'script|exists': '<sha>+',
-  'script|flush': '[(SYNC|ASYNC|<value>)]',
+  'script|flush': ['[(SYNC|ASYNC)]', '<value>', '<value>', '<value>'],
   'script|load': '<script>',
   'script|kill': '',
   eval: '<script> <n:string> <value>*',
@@ -41,7 +41,7 @@ export const scripting: Templates = {
 export const functions: Templates = {
   'function|delete': '<library>',
   'function|dump': '',
-  'function|flush': '[(SYNC|ASYNC|<value>)]',
+  'function|flush': ['[(SYNC|ASYNC)]', '<value>', '<value>', '<value>'],
   'function|kill': '',
   'function|list': ['', 'WITHCODE', '{[LIBRARYNAME <library>] [WITHCODE] [<value>]}'],
   'function|load': [
@@ -89,10 +89,27 @@ export const connection: Templates = {
 /** Users of the names alice and bob, which every program begins without. */
 export const access: Templates = {
   'acl|deluser': '<user>+',
+  'acl|dryrun': '<user> <request>',
+  'acl|getuser': '<user>',
   'acl|list': '',
   'acl|setuser': ['<user> <rule>+', '<user> on nopass <rule>+', 'alice on >pw ~* &* +@all <rule>*'],
   'acl|users': '',
   auth: ['alice pw', '<user> (pw|wrong)', '<user> pw'],
+};
+
+/** Client-side caching. */
+export const caching: Templates = {
+  'client|caching': '(YES|NO)',
+  'client|getredir': '',
+  'client|tracking': [
+    'OFF',
+    'ON [BCAST] [NOLOOP]',
+    'ON (OPTIN|OPTOUT) [NOLOOP]',
+    'ON BCAST PREFIX (s|h|l|t|z|x) [PREFIX (n|s1|b|g|p)] [NOLOOP]',
+    'ON REDIRECT <client> [BCAST] [NOLOOP]',
+  ],
+  'client|trackinginfo': '',
+  subscribe: '__redis__:invalidate',
 };
 
 export const server: Templates = {
