@@ -39,8 +39,8 @@ export interface BlockRequest {
   refusal?: Reply;
 }
 
-/** Nobody waits for values of these types: no command blocks on them. */
-const NOT_WAITED_FOR: ReadonlySet<TypeName> = new Set<TypeName>(['string', 'hash', 'set']);
+/** Values that serve who waits when their key is added, and not when they take another value's place or grow. */
+const SERVES_ONCE_ADDED: ReadonlySet<TypeName> = new Set<TypeName>(['list', 'zset']);
 
 /** True for waits that no client has asked for: nothing but their own end ends them. */
 export function isOurs(kind: Blocked['kind'] | undefined): boolean {
@@ -141,14 +141,20 @@ export class Blocking {
     this.#server.listen();
   }
 
-  /** Notes that a key may serve somebody; called for every change while anybody waits. */
+  /**
+   * Notes that a key may serve somebody; called for every change while anybody waits.
+   * @param event what happened, as keyspace events name it; '': anything
+   */
   signal(db: Keyspace, key: Bytes, event = ''): void {
     const waiters = this.#waiting.get(db)?.get(key);
     if (waiters === undefined) return;
     const value = db.entries.get(key)?.value;
-    if (value === undefined || NOT_WAITED_FOR.has(typeOf(value))) {
+    const type = value === undefined ? undefined : typeOf(value);
+    if (type === 'stream') {
+      if (SERVES_NOBODY.has(event)) return;
+    } else if (type === undefined || !SERVES_ONCE_ADDED.has(type) || (event !== 'new' && event !== '')) {
       if (!hearsOfLoss(waiters)) return;
-    } else if (SERVES_NOBODY.has(event)) return;
+    }
     let set = this.#readySet.get(db);
     if (set === undefined) this.#readySet.set(db, (set = new Set()));
     if (set.has(key)) return;

@@ -1,6 +1,6 @@
 /** Client-side caching: which connections have read which keys, and the messages that tell them of changes. */
 import type { Bytes } from '../protocol/bytes.ts';
-import { NULL_ARRAY, type Reply } from '../protocol/reply.ts';
+import { encodeReply } from '../protocol/encode.ts';
 import { type Client, SCRIPT, TRACKING } from './client.ts';
 import type { Command } from './command.ts';
 import { findKeys } from './command-info.ts';
@@ -42,6 +42,11 @@ const NO_CHANGE: ReadonlySet<string> = new Set([
 
 /** How a list loses what a client has waited for. */
 const TAKEN: ReadonlySet<string> = new Set(['lpop', 'rpop', 'del']);
+
+/** XREAD with a key or an id too many, in which 7.0 finds no keys. */
+function isUnbalanced(argv: readonly Bytes[], first: number): boolean {
+  return (argv.length - first) % 2 === 1;
+}
 
 export class Tracking {
   readonly #server: Server;
@@ -131,9 +136,9 @@ export class Tracking {
     if ((mode.optIn && !mode.caching) || (mode.optOut && mode.caching)) return;
     const request = client.has(SCRIPT) ? this.#script : { command, argv };
     if (request === undefined) return;
-    for (const { at } of findKeys(request.command, request.argv) ?? []) {
-      this.#remember(request.argv[at] as Bytes, reader);
-    }
+    const found = findKeys(request.command, request.argv) ?? [];
+    if (request.command.name === 'xread' && isUnbalanced(request.argv, found[0]?.at ?? 0)) return;
+    for (const { at } of found) this.#remember(request.argv[at] as Bytes, reader);
   }
 
   #remember(key: Bytes, reader: Client): void {
@@ -239,9 +244,24 @@ export class Tracking {
         return;
       }
     }
-    const what: Reply = keys === undefined ? NULL_ARRAY : [...keys];
-    if (target.protocol === 3) target.push(new Message('invalidate', what));
-    else if (mode.redirect !== 0 && target.subscriptions > 0)
-      target.push(new Message('message', CHANNEL, what));
+    const head = target.protocol === 3 ? ['invalidate'] : ['message', CHANNEL];
+    const heard = target.protocol === 3 || (mode.redirect !== 0 && target.subscriptions > 0);
+    if (!heard) return;
+    target.push(keys === undefined ? new Flush(head, client.protocol) : new Message(...head, [...keys]));
+  }
+}
+
+/** That every key is gone: a null, in the protocol of the connection that is tracked, whichever the hearer's is. */
+class Flush extends Message {
+  readonly #protocol: 2 | 3;
+
+  constructor(head: readonly Bytes[], protocol: 2 | 3) {
+    super(...head, null);
+    this.#protocol = protocol;
+  }
+
+  override bytes(protocol: 2 | 3): Bytes {
+    const end = encodeReply(null, protocol).length;
+    return super.bytes(protocol).slice(0, -end) + encodeReply(null, this.#protocol);
   }
 }

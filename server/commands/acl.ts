@@ -151,7 +151,7 @@ function dryRun(client: Client, argv: readonly Bytes[]): Reply {
   const denial = user.check(command, request);
   if (denial === undefined) return OK;
   if (denial.what === 'command') return NO_PERMISSION.command(command.fullName).replace('NOPERM t', 'T');
-  return `This user has no permissions to access the '${request[denial.at]}' ${denial.what}`;
+  return `This user has no permissions to access the '${cString(request[denial.at] ?? '')}' ${denial.what}`;
 }
 
 const HELP = [

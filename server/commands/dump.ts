@@ -98,7 +98,7 @@ const RESTORE = {
   since: '2.6.0',
   complexity: 'O(N) with N the size of the value',
   arity: -4,
-  keys: key('OW update'),
+  keys: key('OW UPDATE'),
   run: restore,
 } as const;
 
@@ -110,7 +110,7 @@ export const dumpCommands = defineCommands('generic', {
     arity: 2,
     flags: ['readonly'],
     tips: ['nondeterministic_output'],
-    keys: key('RO access'),
+    keys: key('RO ACCESS'),
     run(client, argv) {
       const entry = client.db.lookup(argv[1]);
       return entry === undefined ? null : dumpValue(entry.value);

@@ -65,3 +65,9 @@ describe.skipIf(!hasRedisServer)('COMMAND INFO (needs redis-server)', () => {
     },
   );
 });
+
+test("what keys are used for is written in capitals, as a user's permissions are checked by it", () => {
+  const all = allCommands.flatMap((command) => [command, ...(command.subcommands?.values() ?? [])]);
+  const flags = new Set(all.flatMap(({ spec }) => (spec.keys ?? []).map((key) => key.flags)));
+  expect([...flags].filter((text) => !/^(R[WOM]|OW|NOT_KEY)( [A-Z_]+)*$/.test(text))).toEqual([]);
+});

@@ -182,7 +182,7 @@ test('invalidations of a RESP2 connection go to the subscriber it names, until t
   );
   b.ask('GET k');
   a.ask('FLUSHALL');
-  expect(await listener.hear()).toBe('*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n*-1\r\n');
+  expect(await listener.hear()).toBe('*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n$-1\r\n');
   expect(a.ask('INFO clients')).toContain('tracking_clients:1');
   b.ask('GET k');
   expect(a.ask('INFO stats')).toContain('tracking_total_keys:1');
@@ -191,6 +191,31 @@ test('invalidations of a RESP2 connection go to the subscriber it names, until t
   expect(b.ask('CLIENT TRACKINGINFO')).toBe(
     `["flags" ["on" "broken_redirect"] "redirect" :${id} "prefixes" []]`,
   );
+});
+
+test('a redirected message that every key is gone has a null of the protocol of the connection that is tracked', async () => {
+  const heard: Record<string, string> = {};
+  for (const [tracked, hearing] of [
+    [2, 3],
+    [3, 2],
+    [3, 3],
+  ]) {
+    const listener = new Talk(server);
+    await listener.ask(`HELLO ${hearing}`);
+    const [, id = ''] = /:(\d+)/.exec(await listener.ask('CLIENT ID')) ?? [];
+    await listener.ask('SUBSCRIBE __redis__:invalidate');
+    const reader = new Conversation(server);
+    reader.ask(`HELLO ${tracked}`);
+    reader.ask(`CLIENT TRACKING ON REDIRECT ${id}`);
+    a.ask('FLUSHALL');
+    heard[`${tracked} to ${hearing}`] = await listener.hear();
+    reader.ask('CLIENT TRACKING OFF');
+  }
+  expect(heard).toEqual({
+    '2 to 3': '>2\r\n$10\r\ninvalidate\r\n$-1\r\n',
+    '3 to 2': '*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n_\r\n',
+    '3 to 3': '>2\r\n$10\r\ninvalidate\r\n_\r\n',
+  });
 });
 
 test('keys that are evicted, expire or no longer fit into the table are invalidated', async () => {
