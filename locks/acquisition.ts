@@ -7,7 +7,7 @@ import { renewScript } from './scripts/renew.ts';
 import { type LockServer, NoReply } from './server.ts';
 import { type Grant, type Request, take } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
-import type { Choose } from './wakeups.ts';
+import type { Choose, Heir } from './wakeups.ts';
 
 /** How long a request given up is remembered at most: longer than any connection keeps it under way. */
 export const MARKER_MS = 60_000;
@@ -57,16 +57,24 @@ export abstract class Asker<O extends AcquireOptions = AcquireOptions> implement
 
   /** The hold that was granted. @param sentAt when the request for it left */
   protected hold(sentAt: number, granted: Granted): Hold {
-    const { lock, owner, servers } = this;
-    const { leaseMs, renewed } = this.wish;
-    return new Hold({ lock, owner, servers, quorum: 1, leaseMs, renewed, ...granted }, this.core, sentAt);
+    const { lock, owner, servers, wish } = this;
+    const { token, fence, renewal, quorum = 1, leaseMs = wish.leaseMs, renewed = wish.renewed } = granted;
+    const spec = { lock, owner, token, fence, leaseMs, renewed, servers, quorum, renewal };
+    return new Hold(spec, this.core, sentAt);
   }
+}
+
+/** What the holder of this process hands over: the answer to come, and when the request left. */
+interface Legacy {
+  readonly reply: Promise<unknown>;
+  readonly sentAt: number;
 }
 
 /** An acquisition from one server. */
 export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOptions> extends Asker<O> {
   /** A request for the lock got no answer: it may be under way still. */
   #unknown = false;
+  #legacy: Legacy | undefined;
 
   constructor(core: Core, name: string, wish: Wish<O>) {
     super(core, name, wish, core.first);
@@ -88,12 +96,60 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
   }
 
   /** Sends a request for the lock, and remembers when it gets no answer. Throws as `take` does. */
-  protected async take(request: Request, grant: () => Omit<Grant, 'lock' | 'owner'>): Promise<unknown> {
-    try {
-      return await take(this.core, request, () => ({ lock: this.lock, owner: this.owner, ...grant() }));
-    } catch (error) {
+  protected take(request: Request, grant: () => Omit<Grant, 'lock' | 'owner'>): Promise<unknown> {
+    const { lock, owner } = this;
+    return take(this.core, request, () => ({ lock, owner, ...grant() })).catch((error) => {
       this.note(error);
       throw error;
+    });
+  }
+
+  /** The holder of this process hands the lock over: the next look waits for that answer. */
+  inherit(reply: Promise<unknown>, sentAt: number): void {
+    this.#legacy = { reply, sentAt };
+    reply.catch(() => {}); // Whoever gives up now does not look any more.
+  }
+
+  /** Whether the lock was handed over, and nobody has looked yet. */
+  protected get inherits(): boolean {
+    return this.#legacy !== undefined;
+  }
+
+  /** When the request left that handed the lock over; undefined where the server refused it. */
+  protected async claim(): Promise<number | undefined> {
+    const legacy = this.#legacy!;
+    this.#legacy = undefined;
+    try {
+      return Number(await legacy.reply) === 1 ? legacy.sentAt : undefined;
+    } catch (error) {
+      this.note(error);
+      if (error instanceof NoReply) throw error;
+      return undefined;
+    }
+  }
+
+  /** Nobody looks any more. What is on its way to this acquisition has to go back, and may come after that. */
+  protected disclaim(): void {
+    if (this.#legacy) this.#unknown = true;
+    this.#legacy = undefined;
+  }
+
+  /**
+   * Hands the lock over to the next one of this process.
+   * @param giveBack releases it, should the server not do that; `unanswered`: nobody knows whether it has
+   */
+  protected async handOver(
+    heir: Heir,
+    request: Request,
+    giveBack: (unanswered: boolean) => Promise<boolean>,
+  ): Promise<boolean> {
+    const reply = this.core.server.run(request.script, request.keys, request.args);
+    heir.inherit(reply, Date.now());
+    try {
+      const handed = Number(await reply);
+      return handed < 0 ? await giveBack(false) : handed === 1;
+    } catch (error) {
+      return giveBack(error instanceof NoReply);
     }
   }
 

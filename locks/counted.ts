@@ -7,15 +7,16 @@
  */
 import { renewOne, ServerAcquisition } from './acquisition.ts';
 import type { Core, Counted } from './core.ts';
-import { Held } from './held.ts';
+import { type Backing, Held } from './held.ts';
 import type { Hold, Renewal } from './hold.ts';
+import { abandonedKey } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
 import type { OnceArgs } from './requests.ts';
 import { insist } from './retry.ts';
 import type { LockServer } from './server.ts';
 import type { Request } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
-import { type Choose, chooseFirst, type Waiter } from './wakeups.ts';
+import { type Choose, chooseFirst, type Heir, type Waiter } from './wakeups.ts';
 
 /** What the server said to a request for a hold. */
 export type Taken =
@@ -60,6 +61,8 @@ export interface CountedKind {
   taken(reply: unknown): Taken;
   /** 1: free now, 0: still held, -1: not the owner's. */
   give(server: LockServer, give: Give): Promise<number>;
+  /** From an owner that holds it once to the next one of this process, where it can be handed over. */
+  handOver?(owner: string, heir: Heir): Request;
   renewal(owner: string, count: number): Renewal;
   /** Leaves the line, when waiting left a trace there. */
   leave?(server: LockServer, owner: string): Promise<void>;
@@ -85,7 +88,7 @@ export class CountedLock extends Lock<Held> {
 export async function inTurn<T>(core: Core, key: string, work: (counted: Counted) => Promise<T>): Promise<T> {
   let counted = core.counted.get(key);
   if (!counted) {
-    counted = { hold: undefined, count: 0, busy: false, line: [] };
+    counted = nothing();
     core.counted.set(key, counted);
   }
   const mine = counted;
@@ -104,7 +107,9 @@ export async function inTurn<T>(core: Core, key: string, work: (counted: Counted
   }
 }
 
-class CountedAcquisition extends ServerAcquisition {
+const nothing = (): Counted => ({ hold: undefined, count: 0, busy: false, line: [] });
+
+class CountedAcquisition extends ServerAcquisition implements Backing, Heir {
   readonly channel: string;
   readonly choose: Choose;
   readonly ordered: boolean;
@@ -112,21 +117,43 @@ class CountedAcquisition extends ServerAcquisition {
   readonly shared: boolean;
   readonly longestSleepMs: number | undefined;
   readonly #kind: CountedKind;
-  readonly #key: string;
   readonly #request: string;
+  /** The holds of an owner that nobody else asks for: neither has it to be found, nor does anybody wait for his turn. */
+  readonly #own: Counted | undefined;
 
   constructor(core: Core, kind: CountedKind, wish: Wish) {
     super(core, kind.name, wish);
     this.#request = core.owners.request();
     this.#kind = kind;
+    this.#own = core.owners.isAlone(wish.owner) ? nothing() : undefined;
     this.channel = kind.channel(wish.owner);
     this.handsOver = kind.ordered;
     this.choose = kind.choose ?? chooseFirst;
     this.shared = kind.shared ?? false;
     this.longestSleepMs = kind.longestSleepMs;
-    this.#key = `${kind.id} ${kind.name} ${wish.owner}`;
     // Who holds it already does not stand in line to enter again.
-    this.ordered = kind.ordered && (core.counted.get(this.#key)?.count ?? 0) === 0;
+    this.ordered = kind.ordered && (this.#own ?? core.counted.get(this.#key) ?? nothing()).count === 0;
+  }
+
+  get #key(): string {
+    return `${this.#kind.id} ${this.#kind.name} ${this.owner}`;
+  }
+
+  #inTurn<T>(work: (counted: Counted) => Promise<T>): Promise<T> {
+    return this.#own ? work(this.#own) : inTurn(this.core, this.#key, work);
+  }
+
+  get token(): string {
+    return this.#kind.token(this.owner);
+  }
+
+  get markerKey(): string {
+    return abandonedKey(this.lock, this.#request);
+  }
+
+  /** Where replicas have to confirm a grant, or the owner may hold it already, nothing is handed over. */
+  get heir(): Heir | undefined {
+    return this.#own && this.#kind.handOver && !this.core.replication ? this : undefined;
   }
 
   passOn(granted: boolean): ((waiter: Waiter) => boolean) | undefined {
@@ -134,19 +161,26 @@ class CountedAcquisition extends ServerAcquisition {
   }
 
   attempt(): Promise<Attempt<Held>> {
-    return inTurn(this.core, this.#key, async (counted) => {
-      if (counted.hold && !counted.hold.active) reset(counted);
-      const sentAt = Date.now();
-      let taken = await this.#take(counted.count + 1);
-      if ('gone' in taken) {
-        counted.hold?.lose('the server does not know it any more');
-        reset(counted);
-        taken = await this.#take(1);
-      }
-      if (!taken.granted) return { retryInMs: 'retryInMs' in taken ? taken.retryInMs : 0 };
-      counted.count++;
-      return { held: this.#held(counted, sentAt, taken.fence) };
-    });
+    return this.#inTurn((counted) => this.#look(counted));
+  }
+
+  async #look(counted: Counted): Promise<Attempt<Held>> {
+    if (counted.hold && !counted.hold.active) reset(counted);
+    const inherited = this.inherits ? await this.claim() : undefined;
+    if (inherited !== undefined) {
+      counted.count = 1;
+      return { held: this.#held(counted, inherited, undefined) };
+    }
+    const sentAt = Date.now();
+    let taken = await this.#take(counted.count + 1);
+    if ('gone' in taken) {
+      counted.hold?.lose('the server does not know it any more');
+      reset(counted);
+      taken = await this.#take(1);
+    }
+    if (!taken.granted) return { retryInMs: 'retryInMs' in taken ? taken.retryInMs : 0 };
+    counted.count++;
+    return { held: this.#held(counted, sentAt, taken.fence) };
   }
 
   async #take(target: number): Promise<Taken> {
@@ -165,75 +199,90 @@ class CountedAcquisition extends ServerAcquisition {
   }
 
   #held(counted: Counted, sentAt: number, fence: number | undefined): Held {
-    const { leaseMs, renewed, owner } = this.wish;
-    const renewal = (): Renewal => this.#kind.renewal(owner, Math.max(1, counted.count));
+    const { leaseMs, renewed } = this.wish;
     if (counted.hold) {
       counted.hold.prolong(sentAt, leaseMs);
       if (renewed) counted.hold.renew(leaseMs);
     } else {
-      const hold = this.hold(sentAt, { token: this.#kind.token(owner), fence, renewal });
+      const { token } = this;
+      const hold = this.hold(sentAt, { token, fence, renewal: () => this.#renewal(counted) });
       hold.onLost = () => reset(counted, hold);
       counted.hold = hold;
     }
-    const hold = counted.hold;
-    return new Held(hold, {
-      release: () => this.#release(hold),
-      extend: (_, ms) => renewOne(this.core.server, renewal(), hold.serverLeaseMs(ms)),
-    });
+    return new Held(counted.hold, this);
   }
 
-  #release(hold: Hold): Promise<boolean> {
-    return inTurn(this.core, this.#key, async (counted) => {
-      if (counted.hold !== hold) {
-        // Lost before: the field on the server may still be there, unless a new hold of the owner stands on it.
-        if (!counted.hold && hold.lost) await this.#giveBack(0);
-        return false;
-      }
-      const target = counted.count - 1;
-      if (target === 0) hold.end();
-      try {
-        const left = await this.#giveBack(target, hold.validUntil);
-        counted.count = target;
-        if (target === 0) reset(counted);
-        else if (left < 0) hold.lose('the server does not know it any more');
-        return left >= 0;
-      } catch (error) {
-        counted.count = target; // Unknown: the next request, or the end of the lease, puts it right.
-        if (target === 0) reset(counted);
-        throw error;
-      }
+  #renewal({ count }: Counted): Renewal {
+    return this.#kind.renewal(this.owner, Math.max(1, count));
+  }
+
+  extend(hold: Hold, leaseMs: number): Promise<boolean> {
+    return renewOne(this.core.server, hold.spec.renewal(), hold.serverLeaseMs(leaseMs));
+  }
+
+  release(hold: Hold): Promise<boolean> {
+    return this.#inTurn((counted) => this.#release(counted, hold));
+  }
+
+  async #release(counted: Counted, hold: Hold): Promise<boolean> {
+    if (counted.hold !== hold) {
+      // Lost before: the field on the server may still be there, unless a new hold of the owner stands on it.
+      if (!counted.hold && hold.lost) await this.#giveBack(0);
+      return false;
+    }
+    const target = counted.count - 1;
+    const heir = target === 0 ? this.#heirOf(hold) : undefined;
+    if (target === 0) hold.end();
+    try {
+      if (heir) return await this.#handOver(heir, hold.validUntil);
+      const left = await this.#giveBack(target, hold.validUntil);
+      if (target > 0 && left < 0) hold.lose('the server does not know it any more');
+      return left >= 0;
+    } finally {
+      counted.count = target; // Where it is unknown, the next request, or the end of the lease, puts it right.
+      if (target === 0) reset(counted);
+    }
+  }
+
+  /** To whom the hold may go in one step. */
+  #heirOf(hold: Hold): Heir | undefined {
+    if (!this.#own || !this.#kind.handOver || !hold.active || this.markerMs > 0) return undefined;
+    return this.core.server.wakeups.peek(this.channel)?.heir();
+  }
+
+  #handOver(heir: Heir, validUntil: number): Promise<boolean> {
+    return this.handOver(heir, this.#kind.handOver!(this.owner, heir), async (unanswered) => {
+      return (await this.#giveBack(0, validUntil)) >= 0 || (unanswered && Date.now() < validUntil);
     });
   }
 
   /** The release of an owner that may come back is numbered: no copy of it may end a later hold. */
-  async #giveBack(target: number, validUntil = Date.now() + this.wish.leaseMs): Promise<number> {
+  #giveBack(target: number, validUntil = Date.now() + this.wish.leaseMs): Promise<number> {
     const { server, requests, owners } = this.core;
     const number = owners.isLasting(this.owner) ? requests.open() : 0;
-    const give: Omit<Give, 'once'> = {
-      owner: this.owner,
-      target,
-      ttlMs: this.ttlMs,
-      takenBy: this.#request,
-      lateMs: this.markerMs,
-      requests: number > 0 ? requests.key(this.lock) : this.lock,
-    };
     const ask = async (unanswered: number): Promise<number> => {
-      const left = await this.#kind.give(server, { ...give, once: requests.args(number, REMEMBER_MS) });
+      const left = await this.#kind.give(server, {
+        owner: this.owner,
+        target,
+        ttlMs: this.ttlMs,
+        takenBy: this.#request,
+        lateMs: this.markerMs,
+        requests: number > 0 ? requests.key(this.lock) : this.lock,
+        once: requests.args(number, REMEMBER_MS),
+      });
       const byItself = number === 0 && unanswered > 0 && Date.now() < validUntil;
       return left < 0 && byItself ? Number(target === 0) : left;
     };
-    try {
-      return await insist(ask, Math.max(validUntil, Date.now() + server.requestTimeoutMs));
-    } finally {
-      if (number > 0) requests.settle(number);
-    }
+    const given = insist(ask, Math.max(validUntil, Date.now() + server.requestTimeoutMs));
+    return number > 0 ? given.finally(() => requests.settle(number)) : given;
   }
 
   async abandon(unknown: boolean): Promise<void> {
+    this.disclaim();
     if (this.waits) await this.#kind.leave?.(this.core.server, this.owner).catch(() => {});
-    if (!unknown) return;
+    if (!unknown && this.markerMs === 0) return;
     // Whatever a lost request did: back to the holds that are known.
-    inTurn(this.core, this.#key, (counted) => this.#giveBack(counted.count)).catch(() => {});
+    this.#inTurn((counted) => this.#giveBack(counted.count)).catch(() => {});
   }
 }
 

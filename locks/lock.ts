@@ -79,8 +79,9 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   async using<T>(options: O, fn: (held: H) => T | Promise<T>): Promise<T>;
   async using<T>(first: O | ((held: H) => T | Promise<T>), second?: (held: H) => T | Promise<T>): Promise<T> {
     const [options, fn] = typeof first === 'function' ? [NONE as O, first] : [first, second!];
-    const owner = this.core.owners.choose(options.owner);
-    return this.core.owners.runAs(owner, async () => {
+    const { owners } = this.core;
+    const owner = owners.forTask(owners.choose(options.owner));
+    return owners.runAs(owner, async () => {
       const waitMs = options.waitMs ?? Number.POSITIVE_INFINITY;
       const held = await this.acquireAs(owner, options, waitMs);
       if (!held) throw new LockTimeout(this.name, owner, waitMs);

@@ -14,12 +14,14 @@ export class Owners {
   #used = 0;
   #requests = 0;
   readonly #requestPrefix = randomBytes(12).toString('base64url');
-  /** What the full names of owners begin with that are made for one acquisition and never come back. */
+  /** What the full names of owners begin with that are made for one acquisition, and of those made for one task. */
   readonly #oncePrefix: string;
+  readonly #taskPrefix: string;
 
   constructor(clientId: string = randomUUID()) {
     this.clientId = clientId;
     this.#oncePrefix = `${clientId}:once.`;
+    this.#taskPrefix = `${clientId}:task.`;
   }
 
   /** The owner for an acquisition: the named one, else that of the async context, else a new one of its own. */
@@ -33,9 +35,19 @@ export class Owners {
     return this.#context.run(`${this.clientId}:${this.#random(12)}`, fn);
   }
 
+  /** The owner for a task that may acquire more than once: one made for an acquisition gives way to one for the task. */
+  forTask(owner: string): string {
+    return this.isAlone(owner) ? this.#taskPrefix + this.request() : owner;
+  }
+
+  /** Whether an owner was made for one acquisition: nobody else ever asks in its name. */
+  isAlone(owner: string): boolean {
+    return owner.startsWith(this.#oncePrefix);
+  }
+
   /** Whether an owner may come back for the same lock: one that has a name, or a context of its own. */
   isLasting(owner: string): boolean {
-    return !owner.startsWith(this.#oncePrefix);
+    return !this.isAlone(owner) && !owner.startsWith(this.#taskPrefix);
   }
 
   /** Runs `fn` as the given owner. */

@@ -5,8 +5,15 @@ import type { Renewal } from './hold.ts';
 import { abandonedKey, prefixed } from './keys.ts';
 import { checkOptions, oneOf } from './options.ts';
 import { fencedAcquireScript } from './scripts/fenced.ts';
-import { reentrantAcquireScript, reentrantReleaseScript } from './scripts/reentrant.ts';
+import {
+  reentrantAcquireScript,
+  reentrantFreeScript,
+  reentrantHandOverScript,
+  reentrantReleaseScript,
+} from './scripts/reentrant.ts';
 import type { LockServer } from './server.ts';
+import type { Request } from './taking.ts';
+import type { Heir } from './wakeups.ts';
 
 export const lockChannelName = (name: string): string => prefixed('redisson_lock__channel', name);
 
@@ -28,7 +35,7 @@ class ReentrantKind implements CountedKind {
     return owner;
   }
 
-  takeScript({ owner, target, ttlMs, request }: Take): ReturnType<CountedKind['takeScript']> {
+  takeScript({ owner, target, ttlMs, request }: Take): Request {
     const keys = [this.name, abandonedKey(this.name, request)];
     return { script: reentrantAcquireScript, keys, args: [ttlMs, owner, target] };
   }
@@ -42,12 +49,15 @@ class ReentrantKind implements CountedKind {
   async give(server: LockServer, give: Give): Promise<number> {
     const { name } = this;
     const channel = lockChannelName(name);
-    const reply = await server.run(
-      reentrantReleaseScript,
-      [name, channel, abandonedKey(name, give.takenBy), give.requests],
-      [...give.once, give.ttlMs, give.owner, give.target, server.publish, give.lateMs],
-    );
-    const left = Number(reply);
+    const last = give.target === 0 && give.lateMs === 0 && give.once[0] === 0;
+    const reply = last
+      ? server.run(reentrantFreeScript, [name, channel], [give.owner, server.publish])
+      : server.run(
+          reentrantReleaseScript,
+          [name, channel, abandonedKey(name, give.takenBy), give.requests],
+          [...give.once, give.ttlMs, give.owner, give.target, server.publish, give.lateMs],
+        );
+    const left = Number(await reply);
     if (left > 1) server.wakeups.heardBy(channel, left - 1);
     return left;
   }
@@ -57,10 +67,18 @@ class ReentrantKind implements CountedKind {
   }
 }
 
+/** Without a number to draw for each grant, it can be handed over. */
+class PlainKind extends ReentrantKind {
+  handOver(owner: string, { token, ttlMs, markerKey }: Heir): Request {
+    const keys = [this.name, markerKey!];
+    return { script: reentrantHandOverScript, keys, args: [owner, token, ttlMs] };
+  }
+}
+
 /** Excludes everybody but its owner, who may enter it again. */
 export class ReentrantLock extends CountedLock {
   constructor(core: Core, name: string) {
-    super(core, new ReentrantKind(name));
+    super(core, new PlainKind(name));
   }
 }
 
@@ -81,7 +99,7 @@ class FencedKind extends ReentrantKind {
     this.#fence = fence;
   }
 
-  override takeScript({ owner, target, ttlMs, request }: Take): ReturnType<CountedKind['takeScript']> {
+  override takeScript({ owner, target, ttlMs, request }: Take): Request {
     const { name } = this;
     const keys = [name, abandonedKey(name, request), prefixed('redisson_lock_token', name)];
     return { script: fencedAcquireScript, keys, args: [ttlMs, owner, target, this.#fence] };

@@ -6,7 +6,7 @@ import type { Hold, Renewal } from './hold.ts';
 import { prefixed } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
 import { simpleAcquireScript, simpleHandOverScript, simpleReleaseScript } from './scripts/simple.ts';
-import { type LockServer, NoReply } from './server.ts';
+import type { LockServer } from './server.ts';
 import { type Insistence, insistOnRelease } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import { chooseFirst, type Heir } from './wakeups.ts';
@@ -46,19 +46,12 @@ export function releaseByToken(
   return insistOnRelease(server, release, validUntil, insistence);
 }
 
-/** What the holder of this process hands over: the answer to come, and when the request left. */
-interface Legacy {
-  readonly reply: Promise<unknown>;
-  readonly sentAt: number;
-}
-
 class SimpleAcquisition extends ServerAcquisition implements Backing, Heir {
   readonly channel = simpleChannel(this.lock);
   readonly choose = chooseFirst;
   readonly ordered = true;
   readonly handsOver = true;
   readonly token: string;
-  #legacy: Legacy | undefined;
   #asked = false;
 
   constructor(core: Core, name: string, wish: Wish) {
@@ -71,24 +64,18 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir {
     return this.core.replication ? undefined : this;
   }
 
-  inherit(reply: Promise<unknown>, sentAt: number): void {
-    this.#legacy = { reply, sentAt };
-    reply.catch(() => {}); // Whoever gives up now does not look any more.
-  }
-
   async attempt(): Promise<Attempt<Held>> {
-    const { core } = this;
+    if (this.inherits) {
+      const sentAt = await this.claim();
+      if (sentAt !== undefined) return { held: this.#held(sentAt) };
+    }
+    if (this.#asked || this.core.replication) return this.#ask();
+    // The first look: most locks are free, and a plain SET costs the server less than a script.
+    this.#asked = true;
+    const sentAt = Date.now();
+    const set = ['SET', this.lock, this.token, 'NX', 'PX', String(this.ttlMs)];
     try {
-      const legacy = this.#legacy;
-      this.#legacy = undefined;
-      if (legacy && (await inherited(legacy))) return { held: this.#held(legacy.sentAt) };
-      if (!this.#asked && !core.replication) {
-        // The first look: most locks are free, and a plain SET costs the server less than a script.
-        this.#asked = true;
-        const sentAt = Date.now();
-        const set = ['SET', this.lock, this.token, 'NX', 'PX', String(this.ttlMs)];
-        if ((await core.server.command(set)) === 'OK') return { held: this.#held(sentAt) };
-      }
+      if ((await this.core.server.command(set)) === 'OK') return { held: this.#held(sentAt) };
     } catch (error) {
       this.note(error);
       throw error;
@@ -123,23 +110,15 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir {
     const mayPass = hold.active && this.markerMs === 0;
     const heir = mayPass ? this.core.server.wakeups.peek(this.channel)?.heir() : undefined;
     hold.end();
-    return heir ? this.#handOver(heir, hold.validUntil) : this.#giveBack(hold.validUntil);
+    if (!heir) return this.#giveBack(hold.validUntil);
+    const args = [this.token, heir.token, heir.ttlMs];
+    return this.handOver(heir, { script: simpleHandOverScript, keys: [this.lock], args }, (unanswered) =>
+      this.#giveBack(hold.validUntil, { unanswered }),
+    );
   }
 
   extend(hold: Hold, leaseMs: number): Promise<boolean> {
     return renewOne(this.core.server, this.#renewal(), hold.serverLeaseMs(leaseMs));
-  }
-
-  /** Whatever goes wrong with it, our token has to go. */
-  async #handOver(heir: Heir, validUntil: number): Promise<boolean> {
-    const args = [this.token, heir.token, heir.ttlMs];
-    const reply = this.core.server.run(simpleHandOverScript, [this.lock], args);
-    heir.inherit(reply, Date.now());
-    try {
-      return Number(await reply) === 1;
-    } catch (error) {
-      return this.#giveBack(validUntil, { unanswered: error instanceof NoReply });
-    }
   }
 
   /** Releases by token; one under which a request may be under way is listed: what it takes is nobody's. */
@@ -149,18 +128,8 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir {
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    if (this.#legacy) this.note(new NoReply('what was handed over was not waited for'));
+    this.disclaim();
     if (this.markerMs === 0 && !unknown) return;
     this.#giveBack(Date.now() + this.wish.leaseMs, { background: true }).catch(() => {});
-  }
-}
-
-/** Whether the lock was handed over. Where the server refused to, it has to be asked for as usual. */
-async function inherited({ reply }: Legacy): Promise<boolean> {
-  try {
-    return Number(await reply) === 1;
-  } catch (error) {
-    if (error instanceof NoReply) throw error;
-    return false;
   }
 }

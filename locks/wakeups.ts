@@ -11,6 +11,8 @@ import { Deadlines } from './deadlines.ts';
 export interface Heir {
   readonly token: string;
   readonly ttlMs: number;
+  /** The key of the marker that says that it has given up. */
+  readonly markerKey?: string;
   /** The request that hands it over left at `sentAt`; its answer tells both. */
   inherit(reply: Promise<unknown>, sentAt: number): void;
 }

@@ -14,18 +14,19 @@ import { once } from './once.ts';
 export const reentrantAcquireScript = defineScript(
   'reentrant-acquire',
   `
-local free = redis.call('exists', KEYS[1]) == 0
-if not free and redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
+if ARGV[3] == '1' and redis.call('exists', KEYS[1], KEYS[2]) == 0 then
+  redis.call('hset', KEYS[1], ARGV[2], '1')
+  redis.call('pexpire', KEYS[1], ARGV[1])
+  return nil
+end
+local left = redis.call('pttl', KEYS[1])
+if redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
   redis.call('hset', KEYS[1], ARGV[2], ARGV[3])
-  if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
+  if left < tonumber(ARGV[1]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
   return nil
 end
 if ARGV[3] ~= '1' then return -2 end
-if not free then return redis.call('pttl', KEYS[1]) end
-if redis.call('exists', KEYS[2]) == 1 then return -3 end
-redis.call('hset', KEYS[1], ARGV[2], '1')
-redis.call('pexpire', KEYS[1], ARGV[1])
-return nil
+return left == -2 and -3 or left
 `,
 );
 
@@ -49,5 +50,39 @@ if ARGV[6] ~= '0' then
 end
 redis.call('del', KEYS[1])
 return remember(1 + redis.call(ARGV[7], KEYS[2], '0'))
+`,
+);
+
+/**
+ * The last release of an owner that does not come back, after which no request is under way: most of them are that.
+ *
+ * KEYS  1 the lock · 2 its channel
+ * ARGV  1 owner · 2 PUBLISH or SPUBLISH
+ * reply 1 and the number of those who heard it: free now · -1: not the owner's
+ */
+export const reentrantFreeScript = defineScript(
+  'reentrant-free',
+  `
+if redis.call('hdel', KEYS[1], ARGV[1]) == 0 then return -1 end
+return 1 + redis.call(ARGV[2], KEYS[2], '0')
+`,
+);
+
+/**
+ * Hands the lock over to another owner of the same process, in one step: nobody finds it free in between.
+ *
+ * KEYS  1 the lock · 2 the marker of the next owner's request when it was given up
+ * ARGV  1 the holder, which holds it once · 2 the next owner · 3 its TTL in milliseconds
+ * reply 1: it is the next one's now · 0: it was not the holder's · -1: the next one has given up
+ */
+export const reentrantHandOverScript = defineScript(
+  'reentrant-hand-over',
+  `
+if redis.call('exists', KEYS[2]) == 1 then return -1 end
+if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('hset', KEYS[1], ARGV[2], '1')
+redis.call('hdel', KEYS[1], ARGV[1])
+redis.call('pexpire', KEYS[1], ARGV[3])
+return 1
 `,
 );

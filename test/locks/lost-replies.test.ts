@@ -9,6 +9,7 @@ import {
   type Locks,
   OutcomeUnknown,
 } from '../../locks/index.ts';
+import { reentrantHandOverScript } from '../../locks/scripts/reentrant.ts';
 import { simpleHandOverScript } from '../../locks/scripts/simple.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
@@ -146,12 +147,12 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
     await other!.release();
   });
 
-  describe.each(['simple'] as const)('a %s lock that is handed over', (kind) => {
+  describe.each(['simple', 'reentrant'] as const)('a %s lock that is handed over', (kind) => {
     /** Its holder and the next two in line; the second gets it by a release, the third by a hand-over. */
     async function line(setup: ReturnType<typeof setUp>, signal?: AbortSignal) {
       const lock = kinds[kind]!.make(setup.locks, setup.name);
       await warmUp(lock);
-      await raw.script('LOAD', simpleHandOverScript.text);
+      for (const { text } of [simpleHandOverScript, reentrantHandOverScript]) await raw.script('LOAD', text);
       const first = await lock.acquire();
       const second = lock.acquire();
       const third = lock.acquire({ waitMs: 5000, ...(signal && { signal }) });

@@ -11,7 +11,12 @@ import {
   writeAcquireScript,
   writeReleaseScript,
 } from '../../locks/scripts/read-write.ts';
-import { reentrantAcquireScript, reentrantReleaseScript } from '../../locks/scripts/reentrant.ts';
+import {
+  reentrantAcquireScript,
+  reentrantFreeScript,
+  reentrantHandOverScript,
+  reentrantReleaseScript,
+} from '../../locks/scripts/reentrant.ts';
 import { renewScript } from '../../locks/scripts/renew.ts';
 import { segmentPutScript, segmentTakeScript } from '../../locks/scripts/segmented.ts';
 import {
@@ -46,6 +51,8 @@ export const allScripts = new Map(
     writeAcquireScript,
     writeReleaseScript,
     reentrantAcquireScript,
+    reentrantFreeScript,
+    reentrantHandOverScript,
     reentrantReleaseScript,
     renewScript,
     segmentPutScript,

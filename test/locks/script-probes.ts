@@ -107,6 +107,32 @@ async function reentrant(b: ScriptBench): Promise<void> {
   expect(await take('c', 1)).toBeNull();
   expect(await give('c', 0, '0')).toBe(2);
   expect(await b.redis.zscore('requests', '0:2')).toBeNull();
+  await reentrantOnce(b, take);
+}
+
+/** Of an owner that does not come back. */
+async function reentrantOnce(
+  b: ScriptBench,
+  take: (owner: string, holds: number) => Promise<unknown>,
+): Promise<void> {
+  const free = (owner: string): Promise<unknown> =>
+    b.run('reentrant-free', ['L', 'chan'], [owner, 'PUBLISH']);
+  const handOver = (owner: string, next: string): Promise<unknown> =>
+    b.run('reentrant-hand-over', ['L', `gone:${next}`], [owner, next, 90_000]);
+  await b.heard();
+  expect(await take('d', 1)).toBeNull();
+  expect(await free('e')).toBe(-1);
+  expect(await handOver('e', 'f')).toBe(0);
+  expect(await b.redis.hgetall('L')).toEqual({ d: '1' });
+  expect(await handOver('d', 'a')).toBe(-1); // Given up above.
+  expect(await b.redis.hgetall('L')).toEqual({ d: '1' });
+  expect(await handOver('d', 'e')).toBe(1);
+  expect(await b.redis.hgetall('L')).toEqual({ e: '1' });
+  near(await b.redis.pttl('L'), 90_000);
+  expect(await b.heard()).toEqual([]);
+  expect(await free('e')).toBe(2);
+  expect(await b.redis.exists('L')).toBe(0);
+  expect(await b.heard()).toEqual(['chan=0']);
 }
 
 async function fenced(b: ScriptBench): Promise<void> {
