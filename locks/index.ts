@@ -47,12 +47,18 @@ export type AnyClient = IoredisLike | NodeRedisLike | LockClient;
 
 /**
  * Locks over one Redis (or over several independent ones, for Redlock). The clients stay the caller's; only the
- * connections opened here, for messages, are closed by `close()`.
+ * connections opened here, for messages, are closed by `close()`. Nothing is sent before a lock is used.
+ * Throws a RangeError for a wrong client or option, naming it.
  */
 export function createLocks(clients: AnyClient | readonly AnyClient[], options: LocksOptions = {}): Locks {
   return new Locks(Array.isArray(clients) ? clients : [clients as AnyClient], options);
 }
 
+/**
+ * Every kind of lock over the same clients. A kind is cheap to make and keeps nothing: ask for it by name where it is
+ * needed. Each kind's method throws a RangeError for a name that is no string, or an empty one, and for a wrong option.
+ * Which failures each lock survives is on docs/locks.md.
+ */
 export class Locks implements AsyncDisposable {
   readonly #core: Core;
 
@@ -64,17 +70,23 @@ export class Locks implements AsyncDisposable {
     this.#core = new Core(servers, options);
   }
 
-  /** A string with a random token. Not re-entrant. */
+  /**
+   * A string with a random token, by SET NX PX. Not re-entrant.
+   * As on https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/, "with a single instance".
+   */
   simple(name: string): SimpleLock {
     return new SimpleLock(this.#core, name);
   }
 
-  /** Its owner may enter again. Redisson's RLock. */
+  /** Its owner may enter again, and must leave as often. Redisson's RLock. */
   reentrant(name: string): ReentrantLock {
     return new ReentrantLock(this.#core, name);
   }
 
-  /** Re-entrant, with a growing number per grant. Redisson's RFencedLock. */
+  /**
+   * Re-entrant, with a growing number per grant, for resources that refuse smaller ones. Redisson's RFencedLock; why it is
+   * needed: https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
+   */
   fenced(name: string, options?: FencedOptions): FencedLock {
     return new FencedLock(this.#core, name, options);
   }
@@ -89,17 +101,21 @@ export class Locks implements AsyncDisposable {
     return new ReadWriteLock(this.#core, name);
   }
 
-  /** Several locks as one, all or none. */
+  /** Several locks as one, all or none, whatever kinds they are of. Redisson's RedissonMultiLock, on any servers. */
   multi(locks: readonly Lock<HeldLock>[]): MultiLock {
     return new MultiLock(this.#core, locks);
   }
 
-  /** One lock on all the (independent) servers, by majority. */
+  /**
+   * One lock on all the (independent) servers, by majority: https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/.
+   * Its acquisitions throw BadConfiguration unless the servers are odd in number, 3 or more, primaries, and none is there
+   * twice; QuorumFailed when too few answer.
+   */
   redlock(name: string): Redlock {
     return new Redlock(this.#core, name);
   }
 
-  /** A number of permits without leases. Redisson's RSemaphore. */
+  /** A number of permits without leases: a holder that dies keeps its permits. Redisson's RSemaphore. */
   semaphore(name: string): Semaphore {
     return new Semaphore(this.#core, name);
   }
@@ -119,38 +135,45 @@ export class Locks implements AsyncDisposable {
     return new CountDownLatch(this.#core, name);
   }
 
-  /** One stock behind several locks. */
+  /** One stock behind several locks, each with its part of it, so that as many can take at a time. */
   segmented(name: string, options: SegmentedOptions): SegmentedLock {
     return new SegmentedLock(this.#core, name, options);
   }
 
-  /** Opens a session: locks that end with it, not with a TTL each. */
+  /**
+   * Opens a session: locks that end with it, not with a TTL each, as ZooKeeper's ephemeral nodes do.
+   * Rejects with BadConfiguration on a cluster, OutcomeUnknown or ServerRefused when it could not be opened.
+   */
   session(options?: SessionOptions): Promise<Session> {
     return Session.open(this.#core, options);
   }
 
-  /** Ordered waiters of which each hears only from its predecessor. */
+  /**
+   * Ordered waiters of which each hears only from its predecessor, and a fence with every grant. ZooKeeper's recipe:
+   * https://zookeeper.apache.org/doc/current/recipes.html
+   */
   queue(name: string): QueueLock {
     return new QueueLock(this.#core, name);
   }
 
-  /** Runs `fn` as a new owner: what it acquires, and what it starts acquires, belongs together. */
+  /** Runs `fn` as a new owner: what it acquires, and what it starts acquires, belongs together. Throws what it throws. */
   run<T>(fn: () => T): T {
     return this.#core.owners.run(fn);
   }
 
-  /** Listens for `acquired`, `extended`, `lost` or `released`. */
+  /** Listens for `acquired`, `extended`, `lost` or `released`; `lockChannel` tells the same to node:diagnostics_channel. */
   on(event: LockEventName, listener: (event: LockEvent) => void): this {
     this.#core.events.on(event, listener);
     return this;
   }
 
+  /** Listens no longer. */
   off(event: LockEventName, listener: (event: LockEvent) => void): this {
     this.#core.events.off(event, listener);
     return this;
   }
 
-  /** Stops renewing and listening. Locks still held end with their leases. */
+  /** Stops renewing and listening. Locks still held end with their leases; whoever waits is told with LocksClosed. */
   close(): void {
     this.#core.watchdog.close();
     for (const server of this.#core.servers) server.close();
