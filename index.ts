@@ -8,7 +8,8 @@ export type {
   RequestFilter,
 } from './embed/interceptor.ts';
 export type { NativeReply, NativeScript, ScriptRegistry } from './embed/native-scripts.ts';
-export { LostlockServer, type StartOptions, startServer } from './embed/start.ts';
+export { LostlockServer } from './embed/running.ts';
+export { type StartOptions, startServer } from './embed/start.ts';
 export type { Keep } from './lab/disk.ts';
 export type { Amount, Delays, LaneControls } from './lab/gate.ts';
 export type { KeepData } from './lab/journal.ts';

@@ -10,7 +10,7 @@ export async function globalSetup(): Promise<void> {
   process.env.REDIS_URL = server.url;
 }
 
-/** Stops the server. */
+/** Stops the server; nothing happens where none is running. */
 export async function globalTeardown(): Promise<void> {
   await server?.stop();
   server = undefined;

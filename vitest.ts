@@ -21,7 +21,7 @@ export type ServerScope = 'test' | 'file' | 'worker';
 
 /**
  * vitest's `test` with a `server` among its fixtures. It is started when a test asks for it, and stopped after the
- * last test of its scope.
+ * last test of its scope. The test fails with startServer's TypeError where an option is wrong.
  *
  * A server of a wider scope than a test's must be asked for at the top level of the file.
  *

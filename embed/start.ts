@@ -1,19 +1,15 @@
-/** startServer: a node on the real clock with its listeners, as users embed it. */
+/** startServer: the options of a node on the real clock with its listeners, and its start. */
 import { basename, dirname, resolve } from 'node:path';
-import type { Duplex } from 'node:stream';
 import { RdbError } from '../keyspace/rdb/errors.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
-import { connectInMemory } from '../server/memory.ts';
 import { nodeHost } from '../server/node-host.ts';
 import { replicateFrom } from '../server/role.ts';
 import { type LogLevel, Server } from '../server/server.ts';
 import type { Settings } from '../server/settings.ts';
 import { Listener } from '../server/tcp.ts';
-import { type ConnectorClass, connectorFor } from './connector.ts';
-import { type DumpEntry, dump, type Seed } from './dataset.ts';
-import { type Interception, Interceptor, type Intervention, type RequestFilter } from './interceptor.ts';
-import { ScriptRegistry } from './native-scripts.ts';
+import type { Seed } from './dataset.ts';
 import { badOption, checkFlag, checkInteger, checkNames, checkSettings, checkString } from './options.ts';
+import { LostlockServer } from './running.ts';
 import { seed } from './seed.ts';
 
 /** How to start a server. */
@@ -41,6 +37,7 @@ export interface StartOptions {
   readonly replicas?: number;
   /** False: the server does not keep the process alive. True by default. */
   readonly keepAlive?: boolean;
+  /** Is given every line of the server's log; by default nothing is logged. */
   readonly log?: (level: LogLevel, text: string) => void;
 }
 
@@ -73,125 +70,6 @@ function checkOptions(options: StartOptions): void {
     throw badOption('log', options.log, 'a function (level, text)');
   }
   checkSettings(options.settings ?? {});
-}
-
-/** A running server. */
-export class LostlockServer implements AsyncDisposable {
-  /** The node itself, for what this class does not offer. */
-  readonly node: Server;
-  readonly host: string;
-  readonly port: number;
-  /** For ioredis: `new Redis({ Connector: server.connector })` connects in memory, without a socket. */
-  readonly connector: ConnectorClass;
-  /** TypeScript functions that stand in for Lua scripts. */
-  readonly scripts: ScriptRegistry;
-  /** The servers that follow this one, as `replicas` asked for; `stop` stops them, too. */
-  readonly replicas: readonly LostlockServer[];
-  readonly #listeners: readonly Listener[];
-  readonly #interceptor: Interceptor;
-  readonly #password: string | undefined;
-
-  constructor(
-    node: Server,
-    options: StartOptions,
-    port: number,
-    listeners: readonly Listener[],
-    replicas: readonly LostlockServer[] = [],
-  ) {
-    this.node = node;
-    this.host = options.host ?? '127.0.0.1';
-    this.port = port;
-    this.replicas = replicas;
-    this.connector = connectorFor(() => this.connect());
-    this.#listeners = listeners;
-    this.scripts = new ScriptRegistry(node);
-    this.#interceptor = new Interceptor(node);
-    this.#password = options.password;
-    node.onShutdown = () => void this.stop();
-  }
-
-  /** redis://host:port, with the password where there is one, for any client. */
-  get url(): string {
-    const login = this.#password === undefined ? '' : `:${encodeURIComponent(this.#password)}@`;
-    return `redis://${login}${this.host}:${this.port}`;
-  }
-
-  /** Opens an in-memory connection: write requests to it, read replies from it. */
-  connect(): Duplex {
-    return connectInMemory(this.node);
-  }
-
-  /** Stores keys over what is there. Throws TypeError for a value it does not understand. */
-  seed(data: Seed): void {
-    seed(this.node, data);
-  }
-
-  /** Every key as plain values, in a form that `seed` takes back. */
-  dump(): DumpEntry[] {
-    return dump(this.node);
-  }
-
-  /** Removes every key of every database. */
-  flush(): void {
-    this.node.unit(() => {
-      for (const db of this.node.databases) {
-        db.touchAll();
-        this.node.world.dirty += db.size;
-        db.clear();
-      }
-      this.node.propagateAlso(this.node.db(0), ['FLUSHALL']);
-    });
-    this.node.settle();
-  }
-
-  /** Requests that named no command of ours, with how often each came: what a client tried and did not get. */
-  unknownCommands(): { readonly command: string; readonly count: number }[] {
-    return [...this.node.stats.unknownCommands].map(([command, count]) => ({ command, count }));
-  }
-
-  /**
-   * Answers, delays or breaks requests that match. Rules are asked in order of their making.
-   * Throws TypeError for a filter or intervention that does not exist.
-   */
-  intercept(filter: RequestFilter, intervention: Intervention): Interception {
-    return this.#interceptor.add(filter, intervention);
-  }
-
-  /** As Testcontainers and redis-memory-server name it. */
-  getHost(): string {
-    return this.host;
-  }
-
-  /** As Testcontainers and redis-memory-server name it. */
-  getPort(): number {
-    return this.port;
-  }
-
-  /** As Testcontainers names it; whatever port is asked for, there is one. */
-  getMappedPort(_port?: number): number {
-    return this.port;
-  }
-
-  /** As Testcontainers names it. */
-  getConnectionUrl(): string {
-    return this.url;
-  }
-
-  /** As Testcontainers names it. */
-  getPassword(): string | undefined {
-    return this.#password;
-  }
-
-  /** Closes every connection and listener; resolves when no handle is left. A second call does nothing more. */
-  async stop(): Promise<void> {
-    await Promise.all(this.replicas.map((replica) => replica.stop()));
-    this.node.stop();
-    await Promise.all(this.#listeners.map((listener) => listener.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
-  }
 }
 
 /** What replicas log in with. */

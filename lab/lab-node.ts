@@ -16,12 +16,14 @@ import { WriteLog } from './write-log.ts';
 
 /** How a node is run. */
 export interface LabNodeOptions {
+  /** Parameters of every node, by redis.conf's names. */
   readonly settings?: Partial<Settings>;
   /** Extra table entries, such as the LAB command. */
   readonly commands?: readonly Command[];
   /**
    * ZooKeeper's way, for contrast: a write is answered only when a majority of the nodes has it, and only a node that
-   * has every such write can be promoted. Default false, which is Redis' way.
+   * has every such write can be promoted. Default false, which is Redis' way: an asynchronous copy, and writes that a
+   * failover loses (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/).
    */
   readonly quorum?: boolean;
   /** How long scripts run before others get a turn, and what that costs in virtual time (default 20 ms a slice). */
@@ -78,6 +80,7 @@ export class LabNode {
     return this.host.actor;
   }
 
+  /** Its wall clock, which can jump and drift; its expiries and timers follow. */
   get clock(): VirtualClock {
     return this.host.clock;
   }
@@ -105,7 +108,10 @@ export class LabNode {
     return this.#log;
   }
 
-  /** The process dies. Nothing happens when it is down already. */
+  /**
+   * The process dies, and keeps what `keep` says. Nothing happens when it is down already.
+   * Throws TypeError for a wrong option.
+   */
   crash(options: CrashOptions = {}): void {
     checkCrash('crash', options);
     const { keep = 'nothing', silent = false } = options;
@@ -128,6 +134,7 @@ export class LabNode {
     this.actor.pause();
   }
 
+  /** Everything that came due during the pause happens now, in order. */
   resume(): void {
     this.actor.resume();
   }

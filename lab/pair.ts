@@ -55,22 +55,29 @@ class Timed {
     return this.world.trace;
   }
 
-  /** Moves time on. @param ms virtual milliseconds */
+  /**
+   * Moves time on by so many virtual milliseconds, and runs whatever comes due on the way. Throws RangeError for less
+   * than 0; rejects with the first error that a timer throws, and when code in the world begins real I/O.
+   */
   advance(ms: number): Promise<void> {
     return this.world.advance(ms);
   }
 
-  /** Runs code inside the world, where unmodified clients and lock libraries live on virtual time. */
+  /**
+   * Runs code inside the world, where unmodified clients and lock libraries live on virtual time, and moves time until
+   * what it returns has settled. Rejects as the code does, when it cannot settle any more, and when it has not within
+   * `maxMs` virtual milliseconds (default: the option `patience`, an hour).
+   */
   run<T>(code: () => T, maxMs?: number): Promise<Awaited<T>> {
     return this.world.run(code, maxMs);
   }
 
-  /** Moves time until the promise settles. */
+  /** Moves time until the promise settles, and settles as it does. Rejects as `run` does. */
   until<T>(promise: PromiseLike<T>, maxMs?: number): Promise<T> {
     return this.world.until(promise, maxMs);
   }
 
-  /** Ends the world. */
+  /** Ends the world: nothing that is scheduled in it happens any more. */
   async close(): Promise<void> {
     this.world.close();
   }
@@ -131,6 +138,7 @@ export class Pair extends Timed {
     return this.set.lost;
   }
 
+  /** A node by name. Throws RangeError for a name that nobody has. */
   node(name: string): LabNode {
     return this.set.node(name);
   }
@@ -140,31 +148,39 @@ export class Pair extends Timed {
     return this.set.client(name, options);
   }
 
-  /** Promotes a replica as Sentinel does, and says what was lost. */
+  /**
+   * Does what Sentinel does: promotes a replica, lets the others and the old primary follow it, disconnects the clients
+   * of all of them, and says what was lost. Awaited outside the world, it moves time as far as it must.
+   * Rejects when no replica can be promoted, and with TypeError for a wrong option.
+   */
   failover(options?: FailoverOptions): Promise<Failover> {
     return this.set.failover(options);
   }
 
-  /** Makes a node the primary, and leaves all others as they are. */
+  /** REPLICAOF NO ONE: makes a node the primary, and leaves all others as they are. Throws RangeError for an unknown name. */
   promote(name: string): void {
     this.set.promote(name);
   }
 
-  /** Makes a node follow the present primary. What it took as a primary itself is discarded, and returned. */
+  /**
+   * REPLICAOF: makes a node follow the present primary. What it took as a primary itself is discarded, and returned.
+   * Throws RangeError for an unknown name.
+   */
   demote(name: string): Losses {
     return this.set.demote(name);
   }
 
-  /** Stops a node's process or a client's, as SIGSTOP does. Opposite: `resume`. */
+  /** Stops a node's process or a client's, as SIGSTOP does. Opposite: `resume`. Throws RangeError for an unknown name. */
   pause(name: string): void {
     this.set.pause(name);
   }
 
+  /** Everything that came due during the pause happens now, in order. Throws RangeError for an unknown name. */
   resume(name: string): void {
     this.set.resume(name);
   }
 
-  /** Starts a node that crashed. */
+  /** Starts a node that crashed; as a replica, unless it is still the primary. Throws RangeError for an unknown name. */
   restart(name: string): void {
     this.set.restart(name);
   }

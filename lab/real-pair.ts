@@ -90,12 +90,14 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
 
   /**
    * Stops a node's process, as SIGSTOP does. Opposite: `resume`. Throws for a client: its timers are those of the
-   * test's own process, which cannot be stopped on the real clock; its `clientLink` can be held.
+   * test's own process, which cannot be stopped on the real clock; its `clientLink` can be held. Throws RangeError for an
+   * unknown name.
    */
   pause(name: string): void {
     this.#running(name).pause();
   }
 
+  /** Everything that came during the pause happens now, in order. Throws as `pause` does. */
   resume(name: string): void {
     this.#running(name).resume();
   }
