@@ -20,6 +20,8 @@ export interface LockClient {
   send(command: Command): Promise<unknown>;
   /** Sends commands back to back on one connection (a cluster: that of the first command's keys). */
   sendAll(commands: readonly Command[]): Promise<Settled[]>;
+  /** Whether an error means that this client will not send anything any more: it was closed, or only listens. */
+  unusable?(error: unknown): boolean;
   /** A connection of its own for messages. */
   openSubscriber(events: SubscriberEvents): Subscriber;
 }

@@ -42,7 +42,7 @@ export class LockLost extends LockError {
 export class NotOwner extends LockError {
   constructor(lock: string, owner: string) {
     super(
-      `lock '${lock}' is not locked by current owner ${owner}: its lease ended, or it was never taken`,
+      `lock '${lock}' is not locked by current owner ${owner}: it was released, its lease ended, or it was never taken`,
       lock,
       owner,
     );
@@ -101,6 +101,20 @@ export class ServerRefused extends LockError {
   constructor(lock: string, owner: string, cause: unknown) {
     const text = cause instanceof Error ? cause.message : String(cause);
     super(`the server refused lock '${lock}' (owner ${owner}): ${text}`, lock, owner, cause);
+  }
+}
+
+/** The client cannot be asked: it was closed, or it listens to channels and can do nothing else. */
+export class ClientUnusable extends LockError {
+  constructor(lock: string, owner: string, cause: unknown) {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    super(
+      `the client cannot be asked about lock '${lock}' (owner ${owner}): ${text} What is held ends with its lease; ` +
+        'give createLocks a client that is connected, stays so, and subscribes to nothing',
+      lock,
+      owner,
+      cause,
+    );
   }
 }
 

@@ -1,7 +1,8 @@
 /** What an acquisition gives: the lock in hand. */
-import { LockLost, NotOwner, OutcomeUnknown, ServerRefused } from './errors.ts';
+import { LockLost, NotOwner, OutcomeUnknown } from './errors.ts';
 import type { Hold } from './hold.ts';
 import { check, millis } from './options.ts';
+import { refusal } from './refusal.ts';
 import { mayPass } from './retry.ts';
 
 const LEASE = millis(1);
@@ -120,8 +121,9 @@ export class Held implements HeldLock {
 
   #translate(error: unknown): unknown {
     if (error instanceof LockLost || error instanceof NotOwner) return error;
-    const Kind = mayPass(error) ? OutcomeUnknown : ServerRefused;
-    return new Kind(this.name, this.owner, error);
+    return mayPass(error)
+      ? new OutcomeUnknown(this.name, this.owner, error)
+      : refusal(this.name, this.owner, error);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -196,6 +196,9 @@ function asLockClient(client: AnyClient): LockClient {
     throw badOption('clients', client, CLIENTS);
   }
   if ('openSubscriber' in client) return client;
+  const alone =
+    'duplicate' in client && 'subscribe' in client && !('masters' in client || 'getSentinelNode' in client);
+  if (!alone) throw badOption('clients', client, `${CLIENTS} (of node-redis: no cluster, sentinel or pool)`);
   return 'sendCommand' in client && !('call' in client)
     ? fromNodeRedis(client as NodeRedisLike)
     : fromIoredis(client as IoredisLike);

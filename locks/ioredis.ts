@@ -13,6 +13,8 @@ export interface IoredisLike {
   disconnect(reconnect?: boolean): void;
   pipeline(commands?: unknown[][]): { exec(): Promise<[Error | null, unknown][] | null> };
   readonly isCluster?: boolean;
+  readonly status?: string;
+  readonly options?: { readonly keyPrefix?: string | undefined };
 }
 
 /**
@@ -28,10 +30,30 @@ export function fromIoredis(redis: IoredisLike, { sharded = true } = {}): LockCl
     send,
     sendAll: (commands) =>
       cluster ? sendPipeline(redis, commands) : Promise.allSettled(commands.map((command) => send(command))),
-    openSubscriber: (events) =>
-      cluster && sharded
-        ? new ShardedSubscriber(redis as IoredisLike & ClusterLike, events)
-        : new IoredisSubscriber(redis, events),
+    unusable: (error) =>
+      error instanceof Error &&
+      (error.message.startsWith('Connection in subscriber mode') ||
+        (error.message === 'Connection is closed.' && redis.status === 'end')),
+    openSubscriber: (events) => openSubscriber(redis, events, cluster && sharded),
+  };
+}
+
+/** ioredis puts its prefix before the keys of scripts, channels among them, but not before those that are subscribed. */
+function openSubscriber(redis: IoredisLike, events: SubscriberEvents, sharded: boolean): Subscriber {
+  const open = (told: SubscriberEvents): Subscriber =>
+    sharded
+      ? new ShardedSubscriber(redis as IoredisLike & ClusterLike, told)
+      : new IoredisSubscriber(redis, told);
+  const prefix = redis.options?.keyPrefix ?? '';
+  if (prefix === '') return open(events);
+  const inner = open({
+    message: (channel, text) => events.message(channel.slice(prefix.length), text),
+    reconnected: () => events.reconnected(),
+  });
+  return {
+    subscribe: (channel) => inner.subscribe(prefix + channel),
+    unsubscribe: (channel) => inner.unsubscribe(prefix + channel),
+    close: () => inner.close(),
   };
 }
 
@@ -51,7 +73,12 @@ class IoredisSubscriber implements Subscriber {
 
   constructor(source: IoredisLike, events: SubscriberEvents) {
     // Resubscribing is done here and not by ioredis: a waiter may only look again once the server has confirmed.
-    const options = { autoResubscribe: false, lazyConnect: false, maxRetriesPerRequest: null };
+    const options = {
+      autoResubscribe: false,
+      lazyConnect: false,
+      maxRetriesPerRequest: null,
+      enableOfflineQueue: true, // Waiting for the connection is what the subscriptions are there for.
+    };
     this.#redis = source.isCluster
       ? (source.duplicate as (nodes: never[], options: object) => IoredisLike).call(source, [], {})
       : (source.duplicate as (options: object) => IoredisLike).call(source, options);

@@ -1,8 +1,9 @@
 /** The one shape of all locks: acquire, tryAcquire, using. */
 import type { Core } from './core.ts';
-import { LockError, LockTimeout, ServerRefused } from './errors.ts';
+import { LockError, LockTimeout } from './errors.ts';
 import { Held, type HeldLock } from './held.ts';
-import { abortSignal, check, checkOptions, millis, type Rules, text } from './options.ts';
+import { abortSignal, badOption, check, checkOptions, millis, type Rules, text } from './options.ts';
+import { refusal } from './refusal.ts';
 import { type Acquisition, acquireBy } from './waiting.ts';
 
 /** What an acquisition may ask for; times in milliseconds. */
@@ -79,6 +80,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   async using<T>(options: O, fn: (held: H) => T | Promise<T>): Promise<T>;
   async using<T>(first: O | ((held: H) => T | Promise<T>), second?: (held: H) => T | Promise<T>): Promise<T> {
     const [options, fn] = typeof first === 'function' ? [NONE as O, first] : [first, second!];
+    if (typeof fn !== 'function') throw badOption('using', fn, 'a function, alone or after the options');
     const { owners } = this.core;
     const owner = owners.forTask(owners.choose(options.owner));
     return owners.runAs(owner, async () => {
@@ -122,7 +124,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
       return held;
     } catch (error) {
       const own = error instanceof LockError || (options.signal?.aborted && error === options.signal.reason);
-      throw own ? error : new ServerRefused(this.name, owner, error);
+      throw own ? error : refusal(this.name, owner, error);
     }
   }
 }

@@ -24,6 +24,7 @@ export function fromNodeRedis(redis: NodeRedisLike): LockClient {
     sharded: false,
     send,
     sendAll: (commands) => Promise.allSettled(commands.map(send)),
+    unusable: () => !redis.isOpen,
     openSubscriber: (events) => new NodeRedisSubscriber(redis, events),
   };
 }

@@ -10,6 +10,11 @@ export class NoReply extends Error {
   override readonly name = 'NoReply';
 }
 
+/** The client will never send it: the request is lost, and so is every other one. */
+export class Unsendable extends Error {
+  override readonly name = 'Unsendable';
+}
+
 /** The server answered an error that passes: nothing was executed, and the same request may succeed soon. */
 export class TryAgain extends Error {
   override readonly name = 'TryAgain';
@@ -83,7 +88,7 @@ export class LockServer {
       settled = await all(['EVAL', script.text, ...command.slice(2)]);
     }
     const [granted, waited] = settled;
-    if (granted?.status !== 'fulfilled') throw asOutcome(granted?.reason);
+    if (granted?.status !== 'fulfilled') throw this.#asOutcome(granted?.reason);
     // A WAIT that failed (no such command, demoted meanwhile, connection gone) proves no copy.
     const copies = waited?.status === 'fulfilled' ? waited.value : 0;
     return { reply: granted.value, copies: Number(Array.isArray(copies) ? copies[1] : copies), needed };
@@ -134,10 +139,20 @@ export class LockServer {
         (error: unknown) => {
           if (!this.#pending.remove(deadline)) return; // It came too late, and nothing is asked again.
           if (unknownScript && isNoScript(error)) resolve(unknownScript());
-          else reject(asOutcome(error));
+          else reject(this.#asOutcome(error));
         },
       );
     });
+  }
+
+  /** The server's own errors stay, passing ones become TryAgain, all else NoReply, or Unsendable where none can come. */
+  #asOutcome(error: unknown): Error {
+    if (error instanceof NoReply || error instanceof Unsendable) return error;
+    if (!isReplyError(error)) {
+      const Kind = this.client.unusable?.(error) ? Unsendable : NoReply;
+      return new Kind(error instanceof Error ? error.message : String(error), { cause: error });
+    }
+    return PASSING.test(error.message) ? new TryAgain(error.message, { cause: error }) : error;
   }
 }
 
@@ -154,13 +169,4 @@ function evalsha(
 
 function isNoScript(error: unknown): boolean {
   return isReplyError(error) && error.message.startsWith('NOSCRIPT');
-}
-
-/** The server's own errors stay, passing ones become TryAgain, all else NoReply. */
-function asOutcome(error: unknown): Error {
-  if (error instanceof NoReply) return error;
-  if (!isReplyError(error)) {
-    return new NoReply(error instanceof Error ? error.message : String(error), { cause: error });
-  }
-  return PASSING.test(error.message) ? new TryAgain(error.message, { cause: error }) : error;
 }

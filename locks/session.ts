@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { ServerAcquisition } from './acquisition.ts';
 import type { Core } from './core.ts';
-import { BadConfiguration, LockLost } from './errors.ts';
+import { BadConfiguration, LockLost, LocksClosed } from './errors.ts';
 import { Held } from './held.ts';
 import { Hold } from './hold.ts';
 import { Lock, type Wish } from './lock.ts';
@@ -41,6 +41,7 @@ export class Session implements AsyncDisposable {
     const leaseMs = Math.ceil(options.leaseMs ?? core.leaseMs);
     const { server } = core;
     const key = `lostlock_session:${randomUUID()}`;
+    if (server.wakeups.closed) throw new LocksClosed(key, core.owners.clientId);
     if (server.client.cluster) {
       throw new BadConfiguration(key, 'sessions need one server: on a cluster use locks with leases');
     }

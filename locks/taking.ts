@@ -1,6 +1,7 @@
 /** How requests are sent: those for a lock, which may have to reach replicas before they count, and all others. */
 import type { Core } from './core.ts';
-import { NotReplicated, OutcomeUnknown, ServerRefused } from './errors.ts';
+import { NotReplicated, OutcomeUnknown } from './errors.ts';
+import { refusal } from './refusal.ts';
 import { insist, mayPass } from './retry.ts';
 import type { Script } from './script.ts';
 import type { LockServer, Replication } from './server.ts';
@@ -80,7 +81,7 @@ export async function ask<T>(
   try {
     return await insist(request, Date.now() + patienceMs);
   } catch (error) {
-    const Kind = mayPass(error) ? OutcomeUnknown : ServerRefused;
-    throw new Kind(lock, core.owners.clientId, error);
+    const owner = core.owners.clientId;
+    throw mayPass(error) ? new OutcomeUnknown(lock, owner, error) : refusal(lock, owner, error);
   }
 }

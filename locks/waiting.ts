@@ -99,6 +99,8 @@ class Wait<H extends Releasable> implements Waiter {
   #retryInMs = 0;
   #firm = false;
   #wakeUp: (() => void) | undefined;
+  /** The attempt that was under way when the signal was aborted. */
+  #unfinished: Promise<Attempt<H>> | undefined;
 
   constructor(acquisition: Acquisition<H>, patience: Patience) {
     this.#acquisition = acquisition;
@@ -148,7 +150,7 @@ class Wait<H extends Releasable> implements Waiter {
     this.#attempts++;
     this.#firm = false;
     try {
-      const attempt = await this.#acquisition.attempt();
+      const attempt = await this.#unlessAborted(this.#acquisition.attempt());
       this.#lastError = undefined;
       this.#failures = 0;
       if ('held' in attempt) {
@@ -167,6 +169,20 @@ class Wait<H extends Releasable> implements Waiter {
       this.#retryInMs = pauseMs(++this.#failures);
     }
     return null;
+  }
+
+  /** The attempt's outcome, or the signal's reason as soon as it is aborted. */
+  #unlessAborted(attempt: Promise<Attempt<H>>): Promise<Attempt<H>> {
+    const { signal } = this.#patience;
+    if (!signal) return attempt;
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#unfinished = attempt;
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', onAbort);
+      attempt.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    });
   }
 
   async #readBack(): Promise<H | null> {
@@ -282,7 +298,19 @@ class Wait<H extends Releasable> implements Waiter {
     return { held, waitedMs: Date.now() - this.#startedAt, attempts: this.#attempts };
   }
 
-  #giveUp(): Promise<void> {
-    return this.#acquisition.abandon(this.#unknown);
+  async #giveUp(): Promise<void> {
+    if (this.#unfinished) void this.#giveUpLater(this.#unfinished);
+    else await this.#acquisition.abandon(this.#unknown);
+  }
+
+  /** An aborted request is answered, or not: what it took goes back. */
+  async #giveUpLater(unfinished: Promise<Attempt<H>>): Promise<void> {
+    try {
+      const attempt = await unfinished;
+      if ('held' in attempt) await attempt.held.release();
+    } catch (error) {
+      if (mayPass(error)) this.#unknown = true;
+    }
+    await this.#acquisition.abandon(this.#unknown);
   }
 }

@@ -173,15 +173,11 @@ export class Wakeups {
   }
 
   async #subscribe(channel: Channel): Promise<void> {
-    this.#subscriber ??= this.#client.openSubscriber({
-      message: (name, text) => this.#channels.get(name)?.message(text),
-      reconnected: () => {
-        for (const each of this.#channels.values()) each.lookAgain();
-      },
-    });
+    const subscriber = this.#connect();
+    if (!subscriber) return;
     let late = false;
     let timer: NodeJS.Timeout | undefined;
-    const confirmed = this.#subscriber.subscribe(channel.name).then(
+    const confirmed = subscriber.subscribe(channel.name).then(
       () => {
         if (late) channel.lookAgain(); // Nobody has looked since; a message may have been missed.
       },
@@ -195,6 +191,21 @@ export class Wakeups {
     });
     await Promise.race([confirmed, limit]);
     clearTimeout(timer);
+  }
+
+  /** The connection for messages; undefined where none is to be had: then the net has to do, and the next one tries. */
+  #connect(): Subscriber | undefined {
+    try {
+      this.#subscriber ??= this.#client.openSubscriber({
+        message: (name, text) => this.#channels.get(name)?.message(text),
+        reconnected: () => {
+          for (const each of this.#channels.values()) each.lookAgain();
+        },
+      });
+    } catch {
+      return undefined;
+    }
+    return this.#subscriber;
   }
 
   get closed(): boolean {

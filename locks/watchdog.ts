@@ -41,6 +41,7 @@ export class Watchdog {
   readonly #clock = new Deadlines(false);
   #tickAt: Alarm | undefined;
   readonly #maxHoldMs: number;
+  #closed = false;
 
   /** @param maxHoldMs how long a hold is renewed at most, in milliseconds */
   constructor(maxHoldMs = Number.POSITIVE_INFINITY) {
@@ -50,12 +51,14 @@ export class Watchdog {
   /** Renews the hold from now on, until the entry given back is unlinked. */
   add(hold: Hold): Entry {
     const entry = new Entry(hold);
+    if (this.#closed) return entry; // What was under way when the locks were closed ends with its lease.
     this.#entries.add(entry);
     this.#wakeAt(entry.dueAt);
     return entry;
   }
 
   close(): void {
+    this.#closed = true;
     this.#entries.clear();
     this.#clock.clear();
     this.#tickAt = undefined;

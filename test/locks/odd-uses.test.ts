@@ -1,0 +1,201 @@
+/** Clients with unusual settings, and uses that nobody intended: they work, or say what is wrong, and never hang. */
+import { Redis, type RedisOptions } from 'ioredis';
+import { createClient, createClientPool, createCluster, createSentinel } from 'redis';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ClientUnusable,
+  createLocks,
+  fromIoredis,
+  type HeldLock,
+  type Lock,
+  type LockClient,
+  type Locks,
+  LocksClosed,
+  type LocksOptions,
+} from '../../locks/index.ts';
+import { hasRedisServer, type RealRedis, startRedisServer } from '../support/redis-server.ts';
+import { until } from '../support/until.ts';
+
+describe.skipIf(!hasRedisServer)('odd uses (need redis-server)', () => {
+  let server: RealRedis;
+  let raw: Redis;
+  const ends: (() => void)[] = [];
+  beforeAll(async () => {
+    server = await startRedisServer();
+    raw = new Redis({ path: server.path });
+  });
+  afterEach(async () => {
+    for (const end of ends.splice(0)) end();
+    await raw.flushall();
+  });
+  afterAll(async () => {
+    raw?.disconnect();
+    await server?.stop();
+  });
+
+  async function connect(options: RedisOptions = {}): Promise<Redis> {
+    const redis = new Redis({ ...options, path: server.path } as RedisOptions);
+    redis.on('error', () => {});
+    ends.push(() => redis.disconnect());
+    await new Promise((resolve) => redis.once('ready', resolve));
+    return redis;
+  }
+
+  function locksOf(client: Redis | LockClient, options?: LocksOptions): Locks {
+    const locks = createLocks(client, options);
+    ends.push(() => locks.close());
+    return locks;
+  }
+
+  const kinds: Record<string, (locks: Locks, name: string) => Lock<HeldLock>> = {
+    simple: (locks, name) => locks.simple(name),
+    reentrant: (locks, name) => locks.reentrant(name),
+    fenced: (locks, name) => locks.fenced(name),
+    fair: (locks, name) => locks.fair(name),
+    queue: (locks, name) => locks.queue(name),
+    'non-reentrant': (locks, name) => locks.nonReentrant(name),
+    semaphore: (locks, name) => locks.semaphore(name),
+    'expirable permits': (locks, name) => locks.expirablePermits(name),
+    write: (locks, name) => locks.readWrite(name).write,
+  };
+
+  test.each<[what: string, options: RedisOptions]>([
+    ['a prefix before every key', { keyPrefix: 'app:' }],
+    ['no offline queue', { enableOfflineQueue: false }],
+    ['automatic pipelines', { enableAutoPipelining: true }],
+    ['RESP2', { protocol: 2 }],
+    ['numbers as strings', { stringNumbers: true }],
+  ])(
+    'with %s a release still wakes the waiter',
+    async (_what, options) => {
+      const client = await connect(options);
+      // Without its message a waiter would sleep for longer than it waits.
+      const slow = { maxSleepMs: 60_000, leaseMs: 60_000, placeMs: 180_000 };
+      const [a, b] = [locksOf(client, slow), locksOf(client, slow)];
+      for (const [kind, make] of Object.entries(kinds)) {
+        if (kind === 'semaphore') await a.semaphore(kind).trySetPermits(1);
+        if (kind === 'expirable permits') await a.expirablePermits(kind).trySetPermits(1);
+        const held = await make(a, kind).acquire();
+        const waiting = make(b, kind).acquire({ waitMs: 60_000 });
+        await until(async () => {
+          const heard = (await raw.pubsub('CHANNELS', `*${kind}*`)) as string[];
+          return heard.length > 0;
+        });
+        await held.release();
+        await (await waiting).release();
+      }
+    },
+    30_000,
+  );
+
+  test('a client that listens, or was closed, is told of at once', async () => {
+    const listening = await connect({ protocol: 2 });
+    await listening.subscribe('news');
+    await expect(locksOf(listening).simple('L').acquire()).rejects.toThrow(ClientUnusable);
+    await expect(locksOf(listening).fair('L').acquire()).rejects.toThrow(/subscriber mode.*give createLocks/);
+    const closed = await connect();
+    const locks = locksOf(closed);
+    const [held, counted] = [await locks.simple('L').acquire(), await locks.reentrant('R').acquire()];
+    closed.disconnect();
+    await until(() => closed.status === 'end');
+    await expect(locks.simple('L').acquire()).rejects.toThrow(ClientUnusable);
+    await expect(locks.latch('C').trySetCount(1)).rejects.toThrow(ClientUnusable);
+    await expect(held.extend()).rejects.toThrow(ClientUnusable);
+    await expect(held.release()).rejects.toThrow(ClientUnusable);
+    await expect(counted.release()).rejects.toThrow(ClientUnusable);
+  });
+
+  test('so is a client of node-redis that is not connected, and others of its family are refused', async () => {
+    const lonely = createClient();
+    await expect(
+      createLocks(lonely as never)
+        .simple('L')
+        .acquire(),
+    ).rejects.toThrow(ClientUnusable);
+    const family = [
+      createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }] }),
+      createSentinel({ name: 'm', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] }),
+      createClientPool(),
+    ];
+    for (const client of family)
+      expect(() => createLocks(client as never)).toThrow('lostlock: option clients');
+  });
+
+  test('where no connection for messages is to be had, a waiter looks now and then', async () => {
+    const client = await connect();
+    const locks = locksOf(client, { maxSleepMs: 50 });
+    client.duplicate = () => {
+      throw new Error('no more connections');
+    };
+    const held = await locks.simple('L').acquire();
+    const waiting = locks.simple('L').acquire({ waitMs: 4000 });
+    await held.release();
+    await (await waiting).release();
+  });
+
+  test('who may not run scripts, or not publish, is told so, and locks nobody out', async () => {
+    await raw.acl('SETUSER', 'scriptless', 'on', '>pw', '~*', '&*', '+@all', '-eval', '-evalsha');
+    await raw.acl('SETUSER', 'mute', 'on', '>pw', '~*', 'resetchannels', '+@all');
+    const scriptless = locksOf(await connect({ username: 'scriptless', password: 'pw' }));
+    await expect(scriptless.reentrant('L').acquire()).rejects.toThrow(/refused lock 'L'.*NOPERM.*evalsha/);
+    const mute = locksOf(await connect({ username: 'mute', password: 'pw' }));
+    const held = await mute.reentrant('L').acquire();
+    await expect(held.release()).rejects.toThrow(/refused lock 'L'.*channel/);
+    await (
+      await locksOf(await connect())
+        .reentrant('L')
+        .acquire({ waitMs: 0 })
+    ).release();
+  });
+
+  /** A client whose answers are held back until told otherwise. */
+  function holdingBack(inner: LockClient): LockClient & { answer(): void } {
+    let answer = (): void => {};
+    const told = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    return {
+      ...inner,
+      send: async (command) => {
+        const reply = await inner.send(command);
+        await told;
+        return reply;
+      },
+      answer: () => answer(),
+    };
+  }
+
+  test.each(Object.entries(kinds))('an abort does not wait for the answer: %s', async (kind, make) => {
+    if (kind === 'semaphore' || kind === 'expirable permits') await raw.set('L', 1);
+    const client = holdingBack(fromIoredis(await connect()));
+    const locks = locksOf(client, { requestTimeoutMs: 60_000 });
+    const abort = new AbortController();
+    const acquiring = make(locks, 'L').acquire({ signal: abort.signal });
+    await until(async () => (await raw.keys('*')).length > 0);
+    abort.abort(new Error('enough'));
+    await expect(acquiring).rejects.toThrow('enough');
+    client.answer(); // What it took goes back: the next one gets it.
+    const next = await make(locksOf(await connect()), 'L').acquire({ waitMs: 4000 });
+    await next.release();
+  });
+
+  test('using() wants a function before it takes anything', async () => {
+    const locks = locksOf(await connect());
+    const untyped = locks.simple('L') as unknown as { using(...words: unknown[]): Promise<unknown> };
+    await expect(untyped.using({})).rejects.toThrow('lostlock: option using is undefined');
+    expect(await raw.exists('L')).toBe(0);
+  });
+
+  test('what was under way when the locks were closed is not kept up, and no session begins', async () => {
+    const client = holdingBack(fromIoredis(await connect()));
+    const locks = locksOf(client, { leaseMs: 300 });
+    const acquiring = locks.simple('L').acquire();
+    await until(async () => (await raw.exists('L')) === 1);
+    locks.close();
+    client.answer();
+    const { signal } = await acquiring;
+    await until(() => signal.aborted);
+    await until(async () => (await raw.exists('L')) === 0);
+    await expect(locks.session()).rejects.toThrow(LocksClosed);
+  });
+});
