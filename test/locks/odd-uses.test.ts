@@ -34,7 +34,7 @@ describe.skipIf(!hasRedisServer)('odd uses (need redis-server)', () => {
   });
 
   async function connect(options: RedisOptions = {}): Promise<Redis> {
-    const redis = new Redis({ ...options, path: server.path } as RedisOptions);
+    const redis = new Redis({ ...options, path: server.path } as object);
     redis.on('error', () => {});
     ends.push(() => redis.disconnect());
     await new Promise((resolve) => redis.once('ready', resolve));
