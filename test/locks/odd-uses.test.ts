@@ -16,7 +16,7 @@ import {
 import { hasRedisServer, type RealRedis, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
-describe.skipIf(!hasRedisServer)('odd uses (need redis-server)', () => {
+describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
   let server: RealRedis;
   let raw: Redis;
   const ends: (() => void)[] = [];
