@@ -145,7 +145,7 @@ export function readWriteCases(bench: () => Bench): void {
     });
 
     test('the key lives as long as its longest live hold, also when the others renew', async () => {
-      const [a, b] = [bench().locks({ leaseMs: 300 }), bench().locks()];
+      const [a, b] = [bench().locks({ leaseMs: 1500 }), bench().locks()];
       const name = bench().name();
       const renewed = await a.readWrite(name).read.acquire();
       await b.readWrite(name).read.acquire({ leaseMs: 60_000 });
