@@ -132,6 +132,7 @@ export class Client implements Receiver {
     if (this.gone || this.closing) return;
     if (this.server.settings.timeout > 0) this.heardAt = this.server.host.clock.now();
     this.server.stats.bytesIn += chunk.length;
+    this.server.stats.reads++;
     this.decoder.write(chunk);
     this.drain();
     this.server.settle();
@@ -244,7 +245,10 @@ export class Client implements Receiver {
   }
 
   #send(): void {
-    this.server.stats.bytesOut += this.#out.length;
+    const { stats } = this.server;
+    stats.bytesOut += this.#out.length;
+    if (this.has(REPLICA_LINK)) stats.linkBytesOut += this.#out.length;
+    stats.writes++;
     this.connection?.send(this.#out);
     this.#out = '';
     if (this.connection !== undefined && this.connection.pending > UNLIMITED) {

@@ -17,6 +17,8 @@ export class DumpFile {
   status: 'ok' | 'err' = 'ok';
   /** Successful saves. */
   saves = 0;
+  /** What the dataset that was loaded last had in it. */
+  loaded = { keys: 0, expired: 0 };
   #savedAt: number | undefined;
   #dirtyAtSave = 0;
 

@@ -37,7 +37,6 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
   const name = argv[0] as Bytes;
   if ((server.state & GATE_BUSY) !== 0 && server.slowScript.postpone(client, argv)) return;
   const command = server.commands.get(name) ?? resolve(server, argv);
-  server.stats.commands++;
   client.usedAt = server.now;
   if (server.interceptor?.(client, argv) === true) return;
   if (
@@ -65,7 +64,7 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
   const found = command instanceof ReplyError ? command : checkWords(server, command, argv);
   if (found instanceof ReplyError) {
     if (isSecurityProbe(server, client, name)) return;
-    reject(server, client, command instanceof ReplyError ? undefined : command, found);
+    reject(server, client, command instanceof ReplyError ? undefined : step(command, argv), found);
     return;
   }
   client.lastCommand = found;
@@ -150,18 +149,19 @@ function unknownText(argv: readonly Bytes[]): Bytes {
   return `ERR unknown command '${cString(argv[0] ?? '', 128)}', with args beginning with: ${args}`;
 }
 
+/** Steps from a container to the subcommand that the request names; undefined when there is none of that name. */
+function step(command: Command, argv: readonly Bytes[]): Command | undefined {
+  if (command.subcommands === undefined || argv.length === 1) return command;
+  return command.subcommands.get(asciiLower(argv[1] as Bytes));
+}
+
 /** Steps from a container to its subcommand and checks the count of words. */
 export function checkWords(server: Server, command: Command, argv: readonly Bytes[]): Command | ReplyError {
-  let found = command;
-  if (command.subcommands !== undefined && argv.length > 1) {
-    const name = asciiLower(argv[1] as Bytes);
-    const sub = command.subcommands.get(name);
-    if (sub === undefined) {
-      server.stats.unknown(argv);
-      const text = cString(argv[1] as Bytes, 128);
-      return new ReplyError(`ERR unknown subcommand '${text}'. Try ${asciiUpper(command.name)} HELP.`);
-    }
-    found = sub;
+  const found = step(command, argv);
+  if (found === undefined) {
+    server.stats.unknown(argv);
+    const text = cString(argv[1] as Bytes, 128);
+    return new ReplyError(`ERR unknown subcommand '${text}'. Try ${asciiUpper(command.name)} HELP.`);
   }
   const runs = found.subcommands === undefined || found.arity === -1;
   return arityFits(found.arity, argv.length) && runs ? found : wrongArity(found.fullName);

@@ -56,6 +56,19 @@ export interface Disk {
   remove(name: string): void;
 }
 
+/** What an operating system tells of the process. */
+export interface ProcessFacts {
+  readonly id: number;
+  readonly executable: Bytes;
+  /** Its name, release and machine. */
+  readonly system: Bytes;
+  /** The memory of the machine, in bytes. */
+  readonly memory: number;
+  /** Processor time taken so far, in microseconds. */
+  readonly userMicros: number;
+  readonly systemMicros: number;
+}
+
 /** Everything a node knows of the world. */
 export interface Host {
   readonly clock: Clock;
@@ -64,6 +77,8 @@ export interface Host {
   random(): number;
   /** How much of the memory that the process may have is taken, from 0 to 1; left out where that is no matter. */
   memoryTaken?(): number;
+  /** The process that the node runs in; left out where that is no matter. */
+  process?(): ProcessFacts;
   /** Opens a connection outwards, as a replica does to its primary; `closed` is called when it cannot be had. */
   connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void;
 }

@@ -20,8 +20,11 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['redis_mode', 'standalone'];
     yield ['lostlock_version', LOSTLOCK_VERSION];
     yield ['redis_build_id', '0'];
-    yield ['multiplexing_api', 'node'];
+    const facts = server.host.process?.();
+    if (facts !== undefined) yield ['os', facts.system];
     yield ['arch_bits', 64];
+    yield ['multiplexing_api', 'node'];
+    if (facts !== undefined) yield ['process_id', facts.id];
     yield ['process_supervised', 'no'];
     yield ['run_id', server.runId];
     yield ['tcp_port', server.settings.port];
@@ -31,6 +34,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['hz', server.settings.hz];
     yield ['configured_hz', server.settings.hz];
     yield ['lru_clock', Math.floor(server.now / 1000) & 0xffffff];
+    if (facts !== undefined) yield ['executable', facts.executable];
     yield ['config_file', ''];
     yield ['io_threads_active', 0];
   },
@@ -50,6 +54,12 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
   *persistence(server) {
     yield ['loading', 0];
     yield ['async_loading', 0];
+    yield ['current_cow_peak', 0];
+    yield ['current_cow_size', 0];
+    yield ['current_cow_size_age', 0];
+    yield ['current_fork_perc', '0.00'];
+    yield ['current_save_keys_processed', 0];
+    yield ['current_save_keys_total', 0];
     yield ['rdb_changes_since_last_save', server.dumpFile.changes];
     yield ['rdb_bgsave_in_progress', server.dumpFile.saving ? 1 : 0];
     yield ['rdb_last_save_time', server.dumpFile.savedAt];
@@ -58,6 +68,8 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['rdb_current_bgsave_time_sec', server.dumpFile.saving ? 0 : -1];
     yield ['rdb_saves', server.dumpFile.saves];
     yield ['rdb_last_cow_size', 0];
+    yield ['rdb_last_load_keys_expired', server.dumpFile.loaded.expired];
+    yield ['rdb_last_load_keys_loaded', server.dumpFile.loaded.keys];
     yield ['aof_enabled', server.settings.appendonly ? 1 : 0];
     yield ['aof_rewrite_in_progress', 0];
     yield ['aof_rewrite_scheduled', 0];
@@ -65,22 +77,28 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['aof_current_rewrite_time_sec', -1];
     yield ['aof_last_bgrewrite_status', 'ok'];
     yield ['aof_rewrites', 0];
+    yield ['aof_rewrites_consecutive_failures', 0];
     yield ['aof_last_write_status', 'ok'];
+    yield ['aof_last_cow_size', 0];
     yield ['module_fork_in_progress', 0];
+    yield ['module_fork_last_cow_size', 0];
   },
   *stats(server) {
     const { stats } = server;
     yield ['total_connections_received', stats.connections];
-    yield ['total_commands_processed', stats.commands];
-    yield ['total_net_input_bytes', stats.bytesIn];
-    yield ['total_net_output_bytes', stats.bytesOut];
+    // What is under way has not been processed.
+    yield ['total_commands_processed', stats.commands - server.depth];
+    yield* traffic(server);
     yield ['rejected_connections', stats.rejected];
     yield ['sync_full', server.replication.counters.full];
     yield ['sync_partial_ok', server.replication.counters.partial];
     yield ['sync_partial_err', server.replication.counters.refused];
     yield ['expired_keys', stats.expired];
+    yield ['expired_stale_perc', '0.00'];
+    yield ['expired_time_cap_reached_count', 0];
+    yield ['expire_cycle_cpu_milliseconds', 0];
     yield ['evicted_keys', stats.evicted];
-    yield ['evicted_clients', 0];
+    yield ['evicted_clients', stats.evictedClients];
     yield ['total_eviction_exceeded_time', server.eviction.exceeded.total];
     yield ['current_eviction_exceeded_time', server.eviction.exceeded.current];
     yield ['keyspace_hits', server.world.hits];
@@ -92,25 +110,37 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['total_forks', 0];
     yield ['migrate_cached_sockets', 0];
     yield ['slave_expires_tracked_keys', 0];
+    for (const name of DEFRAGMENTATION) yield [name, 0];
     yield ['tracking_total_keys', server.tracking.counts.keys];
     yield ['tracking_total_items', server.tracking.counts.items];
     yield ['tracking_total_prefixes', server.tracking.counts.prefixes];
     yield ['unexpected_error_replies', 0];
     yield ['total_error_replies', stats.errorReplies];
+    yield ['dump_payload_sanitizations', 0];
+    yield ['total_reads_processed', stats.reads];
+    yield ['total_writes_processed', stats.writes];
+    yield ['io_threaded_reads_processed', 0];
+    yield ['io_threaded_writes_processed', 0];
+    yield ['reply_buffer_shrinks', 0];
+    yield ['reply_buffer_expands', 0];
     yield ['client_query_buffer_limit_disconnections', stats.queryBufferDisconnections];
   },
   *replication(server) {
     yield* replicationInfo(server);
   },
-  *cpu() {
-    yield ['used_cpu_sys', '0.000000'];
-    yield ['used_cpu_user', '0.000000'];
+  *cpu(server) {
+    const { systemMicros = 0, userMicros = 0 } = server.host.process?.() ?? {};
+    yield ['used_cpu_sys', (systemMicros / 1e6).toFixed(6)];
+    yield ['used_cpu_user', (userMicros / 1e6).toFixed(6)];
+    yield ['used_cpu_sys_children', '0.000000'];
+    yield ['used_cpu_user_children', '0.000000'];
   },
   *modules() {},
   *commandstats(server) {
     for (const command of eachCommand(server)) {
       for (const each of [command, ...(command.subcommands?.values() ?? [])]) {
-        const calls = server.stats.calls[each.serial] ?? 0;
+        // This very INFO is not over.
+        const calls = (server.stats.calls[each.serial] ?? 0) - (each.fullName === 'info' ? 1 : 0);
         const refused = server.stats.refused[each.serial] ?? 0;
         if (calls + refused === 0) continue;
         const times = server.stats.times[each.serial];
@@ -154,6 +184,30 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     }
   },
 };
+
+const DEFRAGMENTATION = [
+  'active_defrag_hits',
+  'active_defrag_misses',
+  'active_defrag_key_hits',
+  'active_defrag_key_misses',
+  'total_active_defrag_time',
+  'current_active_defrag_time',
+];
+
+/** What came and went, in all and by the second. */
+function* traffic({ stats, now }: Server): Iterable<Field> {
+  const rates = stats.rates(now);
+  const kilobytes = (bytes: number): string => (bytes / 1024).toFixed(2);
+  yield ['instantaneous_ops_per_sec', Math.round(rates.commands)];
+  yield ['total_net_input_bytes', stats.bytesIn];
+  yield ['total_net_output_bytes', stats.bytesOut];
+  yield ['total_net_repl_input_bytes', stats.linkBytesIn];
+  yield ['total_net_repl_output_bytes', stats.linkBytesOut];
+  yield ['instantaneous_input_kbps', kilobytes(rates.bytesIn)];
+  yield ['instantaneous_output_kbps', kilobytes(rates.bytesOut)];
+  yield ['instantaneous_input_repl_kbps', kilobytes(rates.linkBytesIn)];
+  yield ['instantaneous_output_repl_kbps', kilobytes(rates.linkBytesOut)];
+}
 
 /** What the connections have in their buffers, the most of any. */
 function* clientBuffers(server: Server): Iterable<Field> {

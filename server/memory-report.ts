@@ -36,13 +36,35 @@ function percent(part: number, whole: number): number {
   return whole > 0 ? (part / whole) * 100 : 0;
 }
 
+/** The machine's memory, and what scripts and functions take of the node's. */
+function* scriptMemory({ host, scripts, functions }: Server): Iterable<Field> {
+  const scriptBytes = scripts.bytes;
+  const facts = host.process?.();
+  if (facts !== undefined) {
+    yield ['total_system_memory', facts.memory];
+    yield ['total_system_memory_human', humanBytes(facts.memory)];
+  }
+  yield ['used_memory_lua', scriptBytes];
+  yield ['used_memory_vm_eval', scriptBytes];
+  yield ['used_memory_lua_human', humanBytes(scriptBytes)];
+  yield ['used_memory_scripts_eval', scriptBytes];
+  yield ['number_of_cached_scripts', scripts.size];
+  yield ['number_of_functions', functions.counts.functions];
+  yield ['number_of_libraries', functions.counts.libraries];
+  yield ['used_memory_vm_functions', functions.bytes];
+  yield ['used_memory_vm_total', scriptBytes + functions.bytes];
+  yield ['used_memory_vm_total_human', humanBytes(scriptBytes + functions.bytes)];
+  yield ['used_memory_functions', functions.bytes];
+  yield ['used_memory_scripts', scriptBytes + functions.bytes];
+  yield ['used_memory_scripts_human', humanBytes(scriptBytes + functions.bytes)];
+}
+
 /** The fields of INFO memory, in 7.0's order; what an allocator would add is not known here, and given as nothing. */
 export function* memoryInfo(server: Server): Iterable<Field> {
-  const { settings, eviction, scripts, functions } = server;
+  const { settings, eviction } = server;
   const { used, backlog, replicas, clients, overhead, dataset } = account(server);
   const peak = Math.max(used, eviction.peak);
   const growth = used - STARTUP_BYTES;
-  const scriptBytes = scripts.bytes;
   yield ['used_memory', used];
   yield ['used_memory_human', humanBytes(used)];
   yield ['used_memory_rss', used];
@@ -57,13 +79,7 @@ export function* memoryInfo(server: Server): Iterable<Field> {
   yield ['allocator_allocated', used];
   yield ['allocator_active', used];
   yield ['allocator_resident', used];
-  yield ['used_memory_scripts_eval', scriptBytes];
-  yield ['number_of_cached_scripts', scripts.size];
-  yield ['number_of_functions', functions.counts.functions];
-  yield ['number_of_libraries', functions.counts.libraries];
-  yield ['used_memory_functions', functions.bytes];
-  yield ['used_memory_scripts', scriptBytes + functions.bytes];
-  yield ['used_memory_scripts_human', humanBytes(scriptBytes + functions.bytes)];
+  yield* scriptMemory(server);
   yield ['maxmemory', settings.maxmemory];
   yield ['maxmemory_human', humanBytes(settings.maxmemory)];
   yield ['maxmemory_policy', settings['maxmemory-policy']];

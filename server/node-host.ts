@@ -11,10 +11,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { connect as dial } from 'node:net';
+import { arch, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import { type Bytes, fromBuffer, type Millis, toBuffer } from '../protocol/bytes.ts';
-import type { Clock, Connection, Disk, Host, Receiver, Timer } from './host.ts';
+import { type Bytes, fromBuffer, fromText, type Millis, toBuffer } from '../protocol/bytes.ts';
+import type { Clock, Connection, Disk, Host, ProcessFacts, Receiver, Timer } from './host.ts';
 import { SocketConnection } from './tcp.ts';
 
 /** setTimeout's longest delay; longer ones fire at once, so they are walked in steps. */
@@ -81,6 +82,18 @@ class NodeDisk implements Disk {
   }
 }
 
+function processFacts(): ProcessFacts {
+  const { user, system } = process.cpuUsage();
+  return {
+    id: process.pid,
+    executable: fromText(process.execPath),
+    system: fromText(`${type()} ${release()} ${arch()}`),
+    memory: totalmem(),
+    userMicros: user,
+    systemMicros: system,
+  };
+}
+
 /** A host on Node; files go into the directory. */
 export function nodeHost(directory = '.'): Host {
   return {
@@ -90,6 +103,7 @@ export function nodeHost(directory = '.'): Host {
       const { used_heap_size, heap_size_limit } = getHeapStatistics();
       return used_heap_size / heap_size_limit;
     },
+    process: processFacts,
     random: () => randomInt(2 ** 48 - 1) / (2 ** 48 - 1),
     connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void {
       const socket = dial({ host, port, noDelay: true });

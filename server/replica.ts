@@ -190,6 +190,7 @@ export class ReplicaSide {
   }
 
   received(link: Link, chunk: Uint8Array): void {
+    this.#server.stats.linkBytesIn += chunk.length;
     if (this.#link !== link) return;
     this.heardAt = this.#server.host.clock.now();
     if (this.state === 'sync') {

@@ -113,9 +113,9 @@ export class Server {
     this.log = options.log ?? (() => {});
     this.commands = commandTable(options.commands ?? []);
     this.acl = new Acl(this);
-    this.stats = new Statistics(commandCount());
     this.world = makeWorld(this, host.clock.now());
     this.startedAt = this.world.now;
+    this.stats = new Statistics(commandCount(), this.startedAt);
     this.runId = this.randomHex(40);
     this.#dbs = Array.from(
       { length: this.settings.databases },

@@ -44,16 +44,22 @@ export function loadSnapshot(server: Server, rdb: Bytes): number {
     db.clear();
   }
   if (server.tracking.active) server.tracking.flushed();
+  const loaded = { keys: 0, expired: 0 };
   for (const item of items) {
     if (item.kind === 'aux' && item.name === 'repl-stream-db') streamDb = parseSafeInteger(item.value) ?? 0;
     if (item.kind !== 'entry' || item.database >= server.databases.length) continue;
-    if (server.role === 'primary' && item.expiresAt !== undefined && item.expiresAt < server.now) continue;
+    if (server.role === 'primary' && item.expiresAt !== undefined && item.expiresAt < server.now) {
+      loaded.expired++;
+      continue;
+    }
+    loaded.keys++;
     const db = server.db(item.database);
     const entry = db.put(item.key, item.value);
     if (item.expiresAt !== undefined) db.expireAt(item.key, entry, item.expiresAt);
     db.weigh(item.key, entry);
     db.touch(item.key);
   }
+  server.dumpFile.loaded = loaded;
   for (const db of server.databases) server.blocking.signalAll(db);
   return streamDb;
 }

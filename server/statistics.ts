@@ -1,19 +1,32 @@
 /** What a node counts: connections, commands, expiries, and every command's calls. */
-import type { Bytes } from '../protocol/bytes.ts';
+import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { ReplyError } from '../protocol/reply.ts';
 import { Histogram } from './latency.ts';
 
 /** Distinct unknown requests that are remembered. */
 const UNKNOWN_MAX = 1000;
 
+/** What is counted by the second. */
+export type Rated = 'commands' | 'bytesIn' | 'bytesOut' | 'linkBytesIn' | 'linkBytesOut';
+
+/** Rates are those since the last look at them that was so long ago, in milliseconds. */
+const RATE_SPAN = 100;
+
 export class Statistics {
-  commands = 0;
   connections = 0;
   rejected = 0;
   /** Bytes that came from connections and went to them. */
   bytesIn = 0;
   bytesOut = 0;
+  /** Bytes among them that came from our primary, and that went to our replicas. */
+  linkBytesIn = 0;
+  linkBytesOut = 0;
+  /** Chunks that came, and that were sent. */
+  reads = 0;
+  writes = 0;
   queryBufferDisconnections = 0;
+  /** Clients that were cut off for maxmemory-clients. */
+  evictedClients = 0;
   expired = 0;
   evicted = 0;
   /** Mistakes of ours that were answered as errors. */
@@ -32,10 +45,40 @@ export class Statistics {
   /** Requests that named no command of ours, by their first words. */
   readonly unknownCommands = new Map<string, number>();
 
-  constructor(commands: number) {
+  #ratedAt: Millis;
+  #counted: Record<Rated, number> = { commands: 0, bytesIn: 0, bytesOut: 0, linkBytesIn: 0, linkBytesOut: 0 };
+  #rates: Record<Rated, number> = this.#counted;
+
+  constructor(commands: number, now: Millis) {
+    this.#ratedAt = now;
     this.calls = new Uint32Array(commands);
     this.refused = new Uint32Array(commands);
     this.failed = new Uint32Array(commands);
+  }
+
+  /** The calls of all commands, those of scripts and transactions too. */
+  get commands(): number {
+    return this.calls.reduce((sum, calls) => sum + calls, 0);
+  }
+
+  /** What has been counted in a second, on average since the last look. */
+  rates(now: Millis): Readonly<Record<Rated, number>> {
+    const millis = now - this.#ratedAt;
+    if (millis < RATE_SPAN) return this.#rates;
+    const { commands, bytesIn, bytesOut, linkBytesIn, linkBytesOut } = this;
+    const counted = { commands, bytesIn, bytesOut, linkBytesIn, linkBytesOut };
+    const before = this.#counted;
+    const rate = (what: Rated): number => (Math.max(0, counted[what] - before[what]) * 1000) / millis;
+    this.#rates = {
+      commands: rate('commands'),
+      bytesIn: rate('bytesIn'),
+      bytesOut: rate('bytesOut'),
+      linkBytesIn: rate('linkBytesIn'),
+      linkBytesOut: rate('linkBytesOut'),
+    };
+    this.#ratedAt = now;
+    this.#counted = counted;
+    return this.#rates;
   }
 
   /** Notes that a call took so many microseconds. */
@@ -66,12 +109,16 @@ export class Statistics {
   /** Sets everything but the list of unknown commands to zero (CONFIG RESETSTAT). */
   reset(): void {
     Object.assign(this, {
-      commands: 0,
       connections: 0,
       rejected: 0,
       bytesIn: 0,
       bytesOut: 0,
+      linkBytesIn: 0,
+      linkBytesOut: 0,
+      reads: 0,
+      writes: 0,
       queryBufferDisconnections: 0,
+      evictedClients: 0,
       expired: 0,
       evicted: 0,
       internalErrors: 0,

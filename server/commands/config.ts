@@ -98,6 +98,9 @@ export const configCommand = defineContainer(
       run(client) {
         const { stats, world } = client.server;
         stats.reset();
+        // RESETSTAT itself is the first to be counted again.
+        const own = client.lastCommand?.fullName === 'config|resetstat' ? client.lastCommand : undefined;
+        if (own !== undefined) stats.calls[own.serial] = 1;
         world.hits = 0;
         world.misses = 0;
         return OK;

@@ -184,7 +184,7 @@ export const prose: readonly string[] = [
   'SHUTDOWN: Redis: waits up to shutdown-timeout for replicas that lag; here: ends at once.',
   'LATENCY DOCTOR, LATENCY GRAPH, MEMORY DOCTOR: our own words and drawing.',
   'ACL LIST and ACL GETUSER: single commands behind the categories: Redis: in the order of a hash table; here: in the order of our table (repeatable).',
-  'INFO has the sections and fields that clients and tools read, with our own figures.',
+  'INFO: the instantaneous figures: Redis: of the last second and a half; here: since INFO was last asked. Memory and times are our own figures; fields about C, its compiler and its threads are left out.',
   'SORT with BY or GET reports missed keys in the order of its look-ups, which is that of a hash table in Redis.',
   'QUIT closes a connection that has turned replies off; 7.0 leaves it open without reading on.',
   'DUMP does not compress its payloads.',
