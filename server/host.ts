@@ -78,7 +78,7 @@ export interface Host {
   /** How much of the memory that the process may have is taken, from 0 to 1; left out where that is no matter. */
   memoryTaken?(): number;
   /** The process that the node runs in; left out where that is no matter. */
-  process?(): ProcessFacts;
+  facts?(): ProcessFacts;
   /** Opens a connection outwards, as a replica does to its primary; `closed` is called when it cannot be had. */
   connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void;
 }

@@ -20,7 +20,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['redis_mode', 'standalone'];
     yield ['lostlock_version', LOSTLOCK_VERSION];
     yield ['redis_build_id', '0'];
-    const facts = server.host.process?.();
+    const facts = server.host.facts?.();
     if (facts !== undefined) yield ['os', facts.system];
     yield ['arch_bits', 64];
     yield ['multiplexing_api', 'node'];
@@ -129,7 +129,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield* replicationInfo(server);
   },
   *cpu(server) {
-    const { systemMicros = 0, userMicros = 0 } = server.host.process?.() ?? {};
+    const { systemMicros = 0, userMicros = 0 } = server.host.facts?.() ?? {};
     yield ['used_cpu_sys', (systemMicros / 1e6).toFixed(6)];
     yield ['used_cpu_user', (userMicros / 1e6).toFixed(6)];
     yield ['used_cpu_sys_children', '0.000000'];

@@ -39,7 +39,7 @@ function percent(part: number, whole: number): number {
 /** The machine's memory, and what scripts and functions take of the node's. */
 function* scriptMemory({ host, scripts, functions }: Server): Iterable<Field> {
   const scriptBytes = scripts.bytes;
-  const facts = host.process?.();
+  const facts = host.facts?.();
   if (facts !== undefined) {
     yield ['total_system_memory', facts.memory];
     yield ['total_system_memory_human', humanBytes(facts.memory)];

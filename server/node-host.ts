@@ -103,7 +103,7 @@ export function nodeHost(directory = '.'): Host {
       const { used_heap_size, heap_size_limit } = getHeapStatistics();
       return used_heap_size / heap_size_limit;
     },
-    process: processFacts,
+    facts: processFacts,
     random: () => randomInt(2 ** 48 - 1) / (2 ** 48 - 1),
     connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void {
       const socket = dial({ host, port, noDelay: true });

@@ -176,12 +176,16 @@ export const connectionCommands = defineCommands('connection', {
       return new SimpleString('RESET');
     },
   },
+});
+
+export const clusterStateCommands = defineCommands('cluster', {
   readonly: {
     summary: 'Allows reads from a replica of a cluster.',
     since: '3.0.0',
     complexity: 'O(1)',
     arity: 1,
     flags: ['loading', 'stale', 'fast'],
+    categories: ['connection'],
     run: () => fail(NO_CLUSTER),
   },
   readwrite: {
@@ -190,6 +194,7 @@ export const connectionCommands = defineCommands('connection', {
     complexity: 'O(1)',
     arity: 1,
     flags: ['loading', 'stale', 'fast'],
+    categories: ['connection'],
     run: () => fail(NO_CLUSTER),
   },
   asking: {
@@ -198,6 +203,7 @@ export const connectionCommands = defineCommands('connection', {
     complexity: 'O(1)',
     arity: 1,
     flags: ['fast'],
+    categories: ['connection'],
     run: () => fail(NO_CLUSTER),
   },
 });

@@ -122,6 +122,9 @@ export const dumpCommands = defineCommands('generic', {
     flags: ['write', 'denyoom'],
     categories: ['keyspace', 'dangerous'],
   },
+});
+
+export const restoreAskingCommands = defineCommands('server', {
   'restore-asking': {
     ...RESTORE,
     summary: 'RESTORE, as nodes of a cluster use it among themselves.',

@@ -8,10 +8,10 @@ import { blockingListCommands } from './blocking-list.ts';
 import { clientCommand } from './client.ts';
 import { commandCommand } from './command.ts';
 import { configCommand } from './config.ts';
-import { connectionCommands } from './connection.ts';
+import { clusterStateCommands, connectionCommands } from './connection.ts';
 import { counterCommands } from './counter.ts';
 import { debugCommands } from './debug.ts';
-import { dumpCommands } from './dump.ts';
+import { dumpCommands, restoreAskingCommands } from './dump.ts';
 import { expiryCommands } from './expiry.ts';
 import { functionCommands } from './function.ts';
 import { genericCommands } from './generic.ts';
@@ -26,9 +26,10 @@ import { directListCommands } from './list.ts';
 import { lockCommands } from './lock.ts';
 import { lolwutCommands } from './lolwut.ts';
 import { memoryCommand } from './memory.ts';
+import { moduleCommand } from './module.ts';
 import { monitorCommands, slowlogCommand } from './monitor.ts';
 import { pubsubCommand, pubsubCommands } from './pubsub.ts';
-import { replicationCommands } from './replication.ts';
+import { replicationCommands, waitCommands } from './replication.ts';
 import { objectCommand, scanCommands } from './scan.ts';
 import { scriptingCommands } from './scripting.ts';
 import { serverCommands } from './server.ts';
@@ -53,6 +54,7 @@ export type Table = ReadonlyMap<Bytes, Command>;
 /** Every command there is. */
 export const allCommands: readonly Command[] = [
   ...connectionCommands,
+  ...clusterStateCommands,
   clientCommand,
   configCommand,
   commandCommand,
@@ -64,6 +66,7 @@ export const allCommands: readonly Command[] = [
   slowlogCommand,
   ...shutdownCommands,
   latencyCommand,
+  moduleCommand,
   ...debugCommands,
   ...stringCommands,
   ...hashCommands,
@@ -88,7 +91,9 @@ export const allCommands: readonly Command[] = [
   ...scanCommands,
   objectCommand,
   ...dumpCommands,
+  ...restoreAskingCommands,
   ...replicationCommands,
+  ...waitCommands,
   ...scriptingCommands,
   ...functionCommands,
   ...sortCommands,

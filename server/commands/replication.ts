@@ -212,6 +212,9 @@ export const replicationCommands = defineCommands('replication', {
     categories: ['admin', 'dangerous'],
     run: role,
   },
+});
+
+export const waitCommands = defineCommands('generic', {
   wait: {
     summary: "Waits until replicas have acknowledged this connection's writes.",
     since: '3.0.0',

@@ -136,6 +136,14 @@ export const serverCommands = defineCommands('server', {
       return new SimpleString(`Background saving ${client.has(IN_MULTI) ? 'scheduled' : 'started'}`);
     },
   },
+  bgrewriteaof: {
+    summary: 'Says that the append-only file is rewritten; there is none here, and nothing to do.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['admin', 'noscript', 'no_async_loading'],
+    run: () => new SimpleString('Background append only file rewriting started'),
+  },
   lastsave: {
     summary: 'Answers when the dump file was last written, in seconds since the epoch.',
     since: '1.0.0',

@@ -30,6 +30,11 @@ export const added: Record<string, string> = {
 export const excluded: Record<string, string> = {
   'acl|genpass': 'it answers at random; test/server/acl.test.ts',
   'acl|log': 'it describes connections; test/server/acl.test.ts',
+  bgrewriteaof: 'it starts another process; test/server/info.test.ts',
+  'module|list': 'there is nothing to vary; test/transcripts',
+  'module|load': 'it is refused; test/transcripts',
+  'module|loadex': 'it is refused; test/transcripts',
+  'module|unload': 'it is refused; test/transcripts',
   bgsave: 'it starts another process, which ends when it likes',
   'client|kill':
     'its filters would reach the connections of the tester itself; kills by number are generated',
@@ -187,6 +192,7 @@ export const prose: readonly string[] = [
   'INFO: the instantaneous figures: Redis: of the last second and a half; here: since INFO was last asked. Memory and times are our own figures; fields about C, its compiler and its threads are left out.',
   'SORT with BY or GET reports missed keys in the order of its look-ups, which is that of a hash table in Redis.',
   'QUIT closes a connection that has turned replies off; 7.0 leaves it open without reading on.',
+  'BGREWRITEAOF: Redis: writes an append-only file anew; here: says so, as there is none.',
   'DUMP does not compress its payloads.',
   'COMMAND DOCS has our own summaries and no argument trees; COMMAND COUNT and COMMAND LIST include the commands we add.',
   'TIME stands still inside a script and a transaction, as from Redis 7.2 on; in 7.0 it moves.',

@@ -92,3 +92,8 @@ test('tells what was done in a second since it was last asked', () => {
   host.advance(2000);
   expect(redis.ask('INFO stats')).toContain('instantaneous_ops_per_sec:100');
 });
+
+test('BGREWRITEAOF answers as where there is something to write anew', () => {
+  const redis = new Conversation(new Server(new TestHost()));
+  expect(redis.ask('BGREWRITEAOF')).toBe('+Background append only file rewriting started');
+});
