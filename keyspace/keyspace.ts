@@ -152,15 +152,6 @@ export class Keyspace {
     return (this.peek(key) ?? this.put(key, '')).edit(length);
   }
 
-  /** The value of a key, created when absent; throws WRONGTYPE when it is of another type. */
-  getOrCreate<T extends TypeName>(key: Bytes, type: T, create: () => Types[T]): Types[T] {
-    const found = this.get(key, type);
-    if (found !== undefined) return found;
-    const value = create();
-    this.put(key, value);
-    return value;
-  }
-
   /** Stores a value, over whatever was there. The TTL goes unless it is to be kept. Report with `changed`. */
   put(key: Bytes, value: Value, keepTtl = false): Entry {
     const entry = this.peek(key);
@@ -187,14 +178,6 @@ export class Keyspace {
   /** Removes a live key; false when there was none. Report with `changed`. */
   remove(key: Bytes): boolean {
     const entry = this.find(key);
-    if (entry === undefined) return false;
-    this.#drop(key, entry);
-    return true;
-  }
-
-  /** Removes a key whether or not its deadline has passed, and says whether it was there (a replica obeys its primary). */
-  obliterate(key: Bytes): boolean {
-    const entry = this.entries.get(key);
     if (entry === undefined) return false;
     this.#drop(key, entry);
     return true;

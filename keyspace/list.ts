@@ -88,14 +88,6 @@ export class ListValue {
     });
   }
 
-  /** Takes out and answers the element at an index from 0 to size - 1. */
-  removeAt(index: number): Bytes | undefined {
-    if (index < 0) return undefined;
-    const value = this.#items.removeOne(index);
-    this.#bytes -= value?.length ?? 0;
-    return value;
-  }
-
   /** LREM: deletes up to |count| equal elements from the head (count > 0) or tail (< 0), or all (0); how many. */
   removeMatching(value: Bytes, count: number): number {
     const items = this.#items.toArray();

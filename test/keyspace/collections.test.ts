@@ -174,8 +174,7 @@ function applyToBoth(list: ListValue, model: string[], [kind, at, value, count]:
   } else if (kind === 5) {
     list.insertAt(at % (model.length + 1), value);
     model.splice(at % (model.length + 1), 0, value);
-  } else if (kind === 6 && model.length > 0) expect(list.removeAt(index)).toBe(model.splice(index, 1)[0]);
-  else if (kind === 7) {
+  } else if (kind === 6) {
     let removed = 0;
     const most = count === 0 ? Infinity : Math.abs(count);
     for (let found = next(); found >= 0 && removed < most; found = next(), removed++) model.splice(found, 1);
@@ -183,18 +182,18 @@ function applyToBoth(list: ListValue, model: string[], [kind, at, value, count]:
       return removed >= most ? -1 : count < 0 ? model.lastIndexOf(value) : model.indexOf(value);
     }
     expect(list.removeMatching(value, count)).toBe(removed);
-  } else if (kind === 8 && model.length > 0) {
+  } else if (kind === 7 && model.length > 0) {
     const stop = Math.min(model.length - 1, index + Math.abs(count) * 3);
     list.keep(index, stop);
     model.splice(stop + 1);
     model.splice(0, index);
-  } else if (kind === 9) expect(list.at(at)).toBe(model[at]);
+  } else if (kind === 8) expect(list.at(at)).toBe(model[at]);
 }
 
 describe('a list', () => {
   it('behaves as an array', () => {
     const step = fc.tuple(
-      fc.nat({ max: 9 }),
+      fc.nat({ max: 8 }),
       fc.nat({ max: 40 }),
       fc.constantFrom('a', 'b', 'c'),
       fc.integer({ min: -3, max: 3 }),
@@ -221,7 +220,6 @@ describe('a list', () => {
   it('trims to nothing, and finds nothing outside', () => {
     const list = new ListValue(['a', 'b']);
     expect(list.at(-1)).toBeUndefined();
-    expect(list.removeAt(-1)).toBeUndefined();
     list.keep(1, 0);
     expect(list.size).toBe(0);
     expect(list.popLeft()).toBeUndefined();
