@@ -210,10 +210,8 @@ export class Tracking {
     const held = this.#held;
     if (held.length === 0) return;
     this.#held = [];
-    for (const { client, keys } of held) {
-      const mode = this.#modes.get(client);
-      if (mode !== undefined) this.#tell(client, mode, keys);
-    }
+    // Who has turned tracking off in the same transaction hears of it all the same.
+    for (const { client, keys } of held) this.#tell(client, this.#modes.get(client) ?? { redirect: 0 }, keys);
   }
 
   /** Sends what broadcasting connections are to hear, once an event is settled. */
@@ -234,7 +232,11 @@ export class Tracking {
     }
   }
 
-  #tell(client: Client, mode: TrackingMode, keys: readonly Bytes[] | undefined): void {
+  #tell(
+    client: Client,
+    mode: { redirect: number; broken?: boolean },
+    keys: readonly Bytes[] | undefined,
+  ): void {
     let target: Client | undefined = client;
     if (mode.redirect !== 0) {
       target = this.#server.clients.get(mode.redirect);
