@@ -181,7 +181,7 @@ export class Server {
 
   /** Decides whether keyspaces need to report their changes. */
   listen(): void {
-    this.world.listening = this.notifications.enabled || this.blocking.count > 0 || this.tracking.active;
+    this.world.listening = this.notifications.enabled || this.blocking.count > 0 || this.tracking.listens;
   }
 
   decodeLimits(): DecodeLimits {

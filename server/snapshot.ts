@@ -43,7 +43,7 @@ export function loadSnapshot(server: Server, rdb: Bytes): number {
     db.touchAll();
     db.clear();
   }
-  if (server.tracking.active) server.tracking.flushed();
+  if (server.tracking.listens) server.tracking.flushed();
   const loaded = { keys: 0, expired: 0 };
   for (const item of items) {
     if (item.kind === 'aux' && item.name === 'repl-stream-db') streamDb = parseSafeInteger(item.value) ?? 0;

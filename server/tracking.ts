@@ -51,8 +51,11 @@ function isUnbalanced(argv: readonly Bytes[], first: number): boolean {
 export class Tracking {
   readonly #server: Server;
   readonly #modes = new Map<Client, TrackingMode>();
-  /** The connections that have read a key since they were last told of it. */
-  readonly #readers = new Map<Bytes, Set<Client>>();
+  /**
+   * By number, the connections that have read a key since they were last told of it; those too that are tracked no more,
+   * or gone: they may be tracked again, and Redis forgets a key only with its next change.
+   */
+  readonly #readers = new Map<Bytes, Set<number>>();
   /** For each prefix the keys changed since the last message, with who changed them last. */
   readonly #broadcasts = new Map<
     Bytes,
@@ -72,6 +75,11 @@ export class Tracking {
   /** True while any connection is tracked. */
   get active(): boolean {
     return this.#modes.size > 0;
+  }
+
+  /** True while changes are of interest: a connection is tracked, or has been. */
+  get listens(): boolean {
+    return this.#modes.size > 0 || this.#readers.size > 0;
   }
 
   modeOf(client: Client): TrackingMode | undefined {
@@ -111,10 +119,6 @@ export class Tracking {
       listeners.delete(client);
       if (listeners.size === 0) this.#broadcasts.delete(prefix);
     }
-    if (this.#modes.size === 0) {
-      this.#readers.clear();
-      this.#items = 0;
-    }
     this.#follow();
   }
 
@@ -144,8 +148,8 @@ export class Tracking {
   #remember(key: Bytes, reader: Client): void {
     let readers = this.#readers.get(key);
     if (readers === undefined) this.#readers.set(key, (readers = new Set()));
-    if (readers.has(reader)) return;
-    readers.add(reader);
+    if (readers.has(reader.id)) return;
+    readers.add(reader.id);
     this.#items++;
     const limit = this.#server.settings['tracking-table-max-keys'];
     // A table that is full forgets its oldest key, as if that had changed.
@@ -185,10 +189,12 @@ export class Tracking {
     if (readers === undefined) return;
     this.#readers.delete(key);
     this.#items -= readers.size;
-    const { running } = this.#server;
-    for (const reader of readers) {
-      const mode = this.#modes.get(reader);
-      if (mode === undefined || mode.broadcast || (mode.noLoop && reader === running)) continue;
+    const { running, clients } = this.#server;
+    for (const id of readers) {
+      const reader = clients.get(id);
+      const mode = reader === undefined ? undefined : this.#modes.get(reader);
+      if (reader === undefined || mode === undefined || mode.broadcast || (mode.noLoop && reader === running))
+        continue;
       if (reader === running) this.#held.push({ client: reader, keys: [key] });
       else this.#tell(reader, mode, [key]);
     }

@@ -9,7 +9,7 @@ import type { Server } from './server.ts';
 export function makeWorld(server: Server, now: Millis): KeyspaceWorld {
   const changed = (db: Keyspace, key: Bytes, event: string): void => {
     if (server.notifications.enabled) server.notifications.send(db, key, event);
-    if (server.tracking.active) server.tracking.changed(key, event);
+    if (server.tracking.listens) server.tracking.changed(key, event);
     if (server.blocking.count > 0) server.blocking.signal(db, key, event);
   };
   return {

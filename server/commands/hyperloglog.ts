@@ -65,7 +65,7 @@ function count(client: Client, argv: readonly Bytes[]): Reply {
   hll.cache(counted);
   keep(client, name, hll);
   client.db.reformed(name);
-  if (client.server.tracking.active) client.server.tracking.changed(name, 'pfcount');
+  if (client.server.tracking.listens) client.server.tracking.changed(name, 'pfcount');
   return counted;
 }
 

@@ -21,7 +21,7 @@ function flush(client: Client, argv: readonly Bytes[], databases: readonly Keysp
     client.server.blocking.signalAll(db);
   }
   client.server.world.dirty++;
-  if (client.server.tracking.active) client.server.tracking.flushed();
+  if (client.server.tracking.listens) client.server.tracking.flushed();
   return OK;
 }
 

@@ -62,7 +62,7 @@ function create(client: Client, argv: readonly Bytes[]): Reply {
   if (found === undefined) {
     db.put(name, stream);
     db.touch(name);
-    if (server.tracking.active) server.tracking.changed(name, 'mkstream');
+    if (server.tracking.listens) server.tracking.changed(name, 'mkstream');
   }
   stream.createGroup(groupName, id, entriesRead);
   report(client, name, 'xgroup-create');

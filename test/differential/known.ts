@@ -74,7 +74,7 @@ export const excluded: Record<string, string> = {
 export const helpReason = 'HELP of every container is made from our own summaries';
 
 const RULES =
-  'single commands come in the order of a hash table, and those that 7.0 has not are named only here';
+  'single commands come in the order of a hash table, and those that only one server has are named only by it';
 
 /** Commands whose answers are compared by a rule weaker than byte for byte, with the reason. */
 export const loose: Record<string, readonly [Rule, string]> = {

@@ -1,7 +1,9 @@
 /** Whether two replies say the same, where Redis leaves an order, a time or a name of its own open. */
+
 import { restoreValue } from '../../keyspace/rdb/dump.ts';
 import { MAX_ID, MIN_ID } from '../../keyspace/stream-id.ts';
 import type { Value } from '../../keyspace/value.ts';
+import { allCommands } from '../../server/commands/index.ts';
 import type { RawReply } from '../support/reply-text.ts';
 import { added } from './known.ts';
 
@@ -14,7 +16,7 @@ import { added } from './known.ts';
  * - `payload`: of DUMP, the same value in the same form and, unless redis-server has compressed it, of the same length
  *   (the nodes of lists and streams are those of their history, so only what they hold counts);
  * - `info`: of COMMAND, every list in any order, notes left out;
- * - `rules`: of ACL, texts whose single commands (`+get -set|x`) come in any order, those that only we have left out;
+ * - `rules`: of ACL, texts whose single commands (`+get -set|x`) come in any order, those that only one server has left out;
  * - `hello`: HELLO's map but for the connection's number;
  * - elements each with their own rule (what EXEC and scripts gather), all with one, or by the field's name before them.
  */
@@ -117,12 +119,25 @@ function plain(reply: RawReply): unknown {
 /** A single command in a user's rules. */
 const COMMAND = /^[+-](?!@)/;
 
+/** Every command and subcommand of ours, by full name. */
+const ours = new Set(
+  allCommands.flatMap((each) => [
+    each.name,
+    ...[...(each.subcommands?.values() ?? [])].map((sub) => sub.fullName),
+  ]),
+);
+
+/** Both servers have the command, perhaps of a first argument. */
+function isShared(name: string): boolean {
+  return added[name] === undefined && (ours.has(name) || ours.has(name.slice(0, name.indexOf('|'))));
+}
+
 /** Every text with the single commands of its rules in one order, behind everything else. */
 function sortedRules([marker, value]: RawReply): unknown {
   if (Array.isArray(value)) return (value as readonly RawReply[]).map(sortedRules);
   if (typeof value !== 'string') return [marker, value];
   const words = value.split(' ');
-  const commands = words.filter((word) => COMMAND.test(word) && added[word.slice(1)] === undefined);
+  const commands = words.filter((word) => COMMAND.test(word) && isShared(word.slice(1)));
   return [marker, words.filter((word) => !COMMAND.test(word)), commands.sort()];
 }
 
