@@ -29,6 +29,15 @@ export class LockEvents extends EventEmitter<Record<LockEventName, [LockEvent]>>
 
   tell(event: LockEvent): void {
     if (lockChannel.hasSubscribers) lockChannel.publish(event);
-    this.emit(event.event, event);
+    for (const listener of this.listeners(event.event)) {
+      try {
+        listener.call(this, event);
+      } catch (error) {
+        // A listener's own failure: not the lock's, which is held or given back all the same.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 }

@@ -51,6 +51,11 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
     this.name = name;
   }
 
+  /** Whether the other one is the same name in the same set of locks. */
+  isNamesake(other: Lock<HeldLock>): boolean {
+    return this.core === (other as this).core && this.name === other.name;
+  }
+
   /** Prepares one acquisition; nothing is sent yet. */
   protected abstract prepare(wish: Wish<O>): Acquisition<H>;
 

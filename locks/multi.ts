@@ -20,6 +20,9 @@ export class MultiLock extends Lock<HeldLock> {
       throw badOption('multi', locks, 'an array of one or more locks');
     }
     const inOrder = [...locks].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    if (inOrder.some((lock, index) => index > 0 && lock.isNamesake(inOrder[index - 1]!))) {
+      throw badOption('multi', locks, 'locks of which no two have one name');
+    }
     super(core, inOrder.map((lock) => lock.name).join(' + '));
     this.#locks = inOrder;
   }

@@ -150,6 +150,11 @@ class HeldInSession extends Held {
     super.assertHeld();
     this.#session.assertAlive();
   }
+
+  /** There is no lease to extend: the session is kept up as long as its process lives. */
+  override async extend(): Promise<void> {
+    this.assertHeld();
+  }
 }
 
 class SessionAcquisition extends ServerAcquisition {

@@ -3,12 +3,13 @@ import { defineScript } from '../script.ts';
 
 /**
  * A session is one string with a TTL. A lock is a string without one: its value is the session's key, a space and a
- * token, and it is held while that key exists. The key of another's session is read out of the value.
+ * token, and it is held while that key exists. The key of another's session is read out of the value, and stands under
+ * the own one's prefix, should the client put one before its keys. Any other value is a lock of another kind, or data.
  *
  * KEYS  1 the lock · 2 the own session · 3 the tokens that were given up
  * ARGV  1 the own session's key, a space, and the token
  * reply null: held · -2: the own session is over · -3: given up before it came · else the remaining milliseconds of
- *       the holder's session
+ *       the holder's session, or of a value that is no session's, -1 when it has no TTL
  */
 export const sessionAcquireScript = defineScript(
   'session-acquire',
@@ -17,7 +18,10 @@ if redis.call('exists', KEYS[2]) == 0 then return -2 end
 local holder = redis.call('get', KEYS[1])
 if holder == ARGV[1] then return nil end
 if holder then
-  local left = redis.call('pttl', string.match(holder, '^(.*) [^ ]*$') or holder)
+  local session = string.match(holder, '^(lostlock_session:%S+) %S+$')
+  if not session then return redis.call('pttl', KEYS[1]) end
+  local prefix = string.sub(KEYS[2], 1, -#string.match(ARGV[1], '^%S+') - 1)
+  local left = redis.call('pttl', prefix .. session)
   if left ~= -2 then return left end
 end
 if redis.call('zscore', KEYS[3], ARGV[1]) then return -3 end

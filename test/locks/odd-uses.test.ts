@@ -1,7 +1,7 @@
 /** Clients with unusual settings, and uses that nobody intended: they work, or say what is wrong, and never hang. */
 import { Redis, type RedisOptions } from 'ioredis';
 import { createClient, createClientPool, createCluster, createSentinel } from 'redis';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   ClientUnusable,
   createLocks,
@@ -12,6 +12,7 @@ import {
   type Locks,
   LocksClosed,
   type LocksOptions,
+  NotOwner,
 } from '../../locks/index.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
@@ -197,5 +198,49 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     await until(() => signal.aborted);
     await until(async () => (await raw.exists('L')) === 0);
     await expect(locks.session()).rejects.toThrow(LocksClosed);
+  });
+
+  test.each([[''], ['app:']])(
+    "a session's lock excludes other sessions, simple locks and data (keyPrefix '%s')",
+    async (keyPrefix) => {
+      const [a, b] = [locksOf(await connect({ keyPrefix })), locksOf(await connect({ keyPrefix }))];
+      const [mine, yours] = [await a.session(), await b.session()];
+      const held = await mine.lock('L').acquire();
+      expect(await yours.lock('L').tryAcquire()).toBeNull();
+      expect(await b.simple('L').tryAcquire()).toBeNull();
+      await held.extend(); // It has no lease, and needs none.
+      await held.release();
+      await expect(held.extend()).rejects.toThrow(NotOwner);
+      const simple = await b.simple('L').acquire();
+      expect(await mine.lock('L').tryAcquire()).toBeNull();
+      const waiting = mine.lock('L').acquire({ waitMs: 4000 });
+      await simple.release();
+      await (await waiting).release();
+      for (const data of ['a note', 'lostlock_session:1: a note']) {
+        await raw.set(`${keyPrefix}L`, data);
+        expect(await mine.lock('L').tryAcquire()).toBeNull();
+        expect(await raw.get(`${keyPrefix}L`)).toBe(data);
+      }
+      await mine.close();
+      await yours.close();
+    },
+  );
+
+  test('a listener that throws takes no lock along', async () => {
+    const thrown: (() => void)[] = [];
+    const queue = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation((fail) => void thrown.push(fail));
+    const locks = locksOf(await connect());
+    const heard: string[] = [];
+    for (const event of ['acquired', 'released'] as const) {
+      locks.on(event, () => {
+        throw new Error(`deaf to ${event}`);
+      });
+      locks.on(event, ({ lock }) => void heard.push(`${event} ${lock}`));
+    }
+    await locks.simple('L').using(() => {});
+    queue.mockRestore();
+    expect(heard).toEqual(['acquired L', 'released L']);
+    expect(thrown.map((fail) => expect(fail).toThrow('deaf to'))).toHaveLength(2);
+    expect(await raw.exists('L')).toBe(0);
   });
 });

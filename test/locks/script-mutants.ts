@@ -142,7 +142,9 @@ export const mutants: readonly Mutant[] = [
   ...edits('session', 'session-acquire', [
     drop("if redis.call('exists', KEYS[2]) == 0 then return -2 end"),
     ['if left ~= -2 then return left end', ''],
-    ['^(.*) [^ ]*$', '^(.-) .*$'],
+    ['^(lostlock_session:%S+) %S+$', '^(%S+) %S+$'],
+    ["if not session then return redis.call('pttl', KEYS[1]) end", 'session = session or holder'],
+    ["redis.call('pttl', prefix .. session)", "redis.call('pttl', session)"],
     drop("if redis.call('zscore', KEYS[3], ARGV[1]) then return -3 end"),
   ]),
   ...edits('session', 'session-close', [

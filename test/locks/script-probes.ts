@@ -321,28 +321,42 @@ async function queue(b: ScriptBench): Promise<void> {
 }
 
 async function session(b: ScriptBench): Promise<void> {
-  const take = (own: string, token: string): Promise<unknown> =>
-    b.run('session-acquire', ['L', own, 'gone'], [`${own} ${token}`]);
-  await b.redis.set('s 1', 'x', 'PX', 60_000);
-  await b.redis.set('s2', 'x', 'PX', 90_000);
-  expect(await take('none', 'a')).toBe(-2);
-  expect(await take('s 1', 'a')).toBeNull();
-  expect(await take('s 1', 'a')).toBeNull();
-  expect(await b.redis.get('L')).toBe('s 1 a');
-  near(await take('s 1', 'b'), 60_000);
-  near(await take('s2', 'c'), 60_000);
-  await b.redis.del('s 1');
-  await b.redis.zadd('gone', 1, 's2 c');
-  expect(await take('s2', 'c')).toBe(-3);
-  expect(await take('s2', 'd')).toBeNull();
+  const [one, two] = ['lostlock_session:1', 'lostlock_session:2'] as const;
+  const take = (own: string, token: string, prefix = ''): Promise<unknown> =>
+    b.run('session-acquire', [`${prefix}L`, prefix + own, 'gone'], [`${own} ${token}`]);
+  await b.redis.set(one, 'x', 'PX', 60_000);
+  await b.redis.set(two, 'x', 'PX', 90_000);
+  expect(await take('lostlock_session:none', 'a')).toBe(-2);
+  expect(await take(one, 'a')).toBeNull();
+  expect(await take(one, 'a')).toBeNull();
+  expect(await b.redis.get('L')).toBe(`${one} a`);
+  near(await take(one, 'b'), 60_000);
+  near(await take(two, 'c'), 60_000);
+  await b.redis.del(one);
+  await b.redis.zadd('gone', 1, `${two} c`);
+  expect(await take(two, 'c')).toBe(-3);
+  expect(await take(two, 'd')).toBeNull();
   expect(await b.redis.pttl('L')).toBe(-1);
-  await b.redis.set('M', 's2 e');
+  for (const other of ['token', 'some data', `${one}: a note`]) {
+    await b.redis.set('L', other, 'PX', 30_000);
+    near(await take(two, 'g'), 30_000);
+    expect(await b.redis.get('L')).toBe(other);
+  }
+  await b.redis.set('L', `${two} d`);
+  for (const session of [one, two]) await b.redis.set(`p:${session}`, 'x', 'PX', 40_000);
+  expect(await take(one, 'h', 'p:')).toBeNull();
+  near(await take(two, 'i', 'p:'), 40_000);
+  await b.redis.set('M', `${two} e`);
   await b.redis.set('O', 'other f');
   const close = (): Promise<unknown> =>
-    b.run('session-close', ['s2', 'L', 'cl', 'M', 'cm', 'O', 'co'], ['PUBLISH', 's2 d', 's2 e', 's2 f']);
+    b.run(
+      'session-close',
+      [two, 'L', 'cl', 'M', 'cm', 'O', 'co'],
+      ['PUBLISH', `${two} d`, `${two} e`, `${two} f`],
+    );
   expect(await close()).toBe(1);
   expect(await b.heard()).toEqual(['cl=0', 'cm=0']);
-  expect(await b.redis.exists('s2', 'L', 'M')).toBe(0);
+  expect(await b.redis.exists(two, 'L', 'M')).toBe(0);
   expect(await b.redis.get('O')).toBe('other f');
   expect(await close()).toBe(0);
 }

@@ -66,6 +66,7 @@ test.each<[what: string, call: () => unknown, option: string]>([
   ['a misspelt fence', () => locks.fenced('F', { fens: 1 } as never), 'fenced.fens'],
   ['a multi lock of none', () => locks.multi([]), 'multi'],
   ['a multi lock that is a lock', () => untyped().multi(locks.simple('L')), 'multi'],
+  ['a multi lock of one twice', () => locks.multi([locks.simple('a'), locks.simple('a')]), 'multi'],
   ['a multi lock of names', () => untyped().multi(['a', 'b']), 'multi'],
   ['a negative wait', () => locks.simple('L').acquire({ waitMs: -5 }), 'acquire.waitMs'],
   ['a wait in words', () => locks.simple('L').acquire({ waitMs: '5' as never }), 'acquire.waitMs'],
