@@ -180,6 +180,31 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     await next.release();
   });
 
+  test.each(Object.entries(kinds))(
+    'waiters aborted at any moment leave nothing behind: %s',
+    async (kind, make) => {
+      if (kind === 'semaphore' || kind === 'expirable permits') await raw.set('L', 1);
+      const sets = [locksOf(await connect()), locksOf(await connect())];
+      let [inside, most, entered] = [0, 0, 0];
+      const task = async (index: number): Promise<void> => {
+        const abort = new AbortController();
+        const work = make(sets[index % 2]!, 'L').using({ signal: abort.signal }, async () => {
+          most = Math.max(most, ++inside);
+          entered++;
+          await raw.ping();
+          inside--;
+        });
+        for (let steps = (index * 7) % 23; steps > 0; steps--) await raw.ping();
+        if (index % 3 > 0) abort.abort(new Error('enough'));
+        await work.catch((error: Error) => expect(error.message).toBe('enough'));
+      };
+      await Promise.all(Array.from({ length: 60 }, (_, index) => task(index)));
+      expect(most).toBe(1);
+      expect(entered).toBeGreaterThanOrEqual(20);
+      await (await make(sets[0]!, 'L').acquire({ waitMs: 4000 })).release();
+    },
+  );
+
   test('using() wants a function before it takes anything', async () => {
     const locks = locksOf(await connect());
     const untyped = locks.simple('L') as unknown as { using(...words: unknown[]): Promise<unknown> };
