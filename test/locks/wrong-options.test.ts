@@ -106,6 +106,7 @@ test.each<[what: string, call: () => unknown, option: string]>([
   ],
   ['stock below none', () => locks.segmented('G', { segments: 2 }).trySetStock(-1), 'trySetStock'],
   ['units that are none', () => locks.segmented('G', { segments: 2 }).take(0), 'take'],
+  ['null for a session', () => locks.session(null as never), 'session'],
   ['a misspelt session', () => locks.session({ lease: 5 } as never), 'session.lease'],
   ['a session of no length', () => locks.session({ leaseMs: 0 }), 'session.leaseMs'],
 ])('%s is refused', async (_what, call, option) => {
