@@ -1,18 +1,17 @@
 /** A Redis node of the lab: a server on a virtual host, which a test can crash, restart, pause, promote and demote. */
 import type { Command } from '../server/command.ts';
-import { GATE_QUORUM } from '../server/execute.ts';
 import { promote, replicateFrom } from '../server/role.ts';
 import { Server } from '../server/server.ts';
 import type { Settings } from '../server/settings.ts';
 import type { ScriptPace } from '../server/slow-script.ts';
 import type { Actor } from './actor.ts';
+import { AnyNode } from './any-node.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Address } from './connector.ts';
-import { Journal, type KeepData } from './journal.ts';
+import type { Journal, KeepData } from './journal.ts';
 import { checkCrash } from './options.ts';
 import { VirtualHost } from './virtual-host.ts';
 import type { World } from './world.ts';
-import { WriteLog } from './write-log.ts';
 
 /** How a node is run. */
 export interface LabNodeOptions {
@@ -38,24 +37,18 @@ export interface CrashOptions {
   readonly silent?: boolean;
 }
 
-export class LabNode {
-  readonly name: string;
+export class LabNode extends AnyNode {
   readonly port: number;
   readonly host: VirtualHost;
   /** The present process; after a crash, what it was. */
   server: Server;
   readonly #options: LabNodeOptions;
-  /** Replicas that must have a write before it is answered. */
-  readonly #writeQuorum: number;
   #journal: Journal;
-  #log = new WriteLog();
-  #up = true;
 
   constructor(world: World, name: string, port: number, options: LabNodeOptions = {}, writeQuorum = 0) {
-    this.name = name;
+    super(name, writeQuorum);
     this.port = port;
     this.#options = options;
-    this.#writeQuorum = writeQuorum;
     this.host = new VirtualHost(world, name);
     [this.server, this.#journal] = this.#start();
   }
@@ -67,11 +60,7 @@ export class LabNode {
       commands,
       scripts: { millis: 20, ...scripts },
     });
-    server.writeQuorum = this.#writeQuorum;
-    server.gate(GATE_QUORUM, this.#writeQuorum > 0);
-    const journal = new Journal(server, this.host.disk);
-    this.#log = new WriteLog();
-    this.#log.watch(server);
+    const journal = this.recover(server, this.host.disk);
     this.host.listen(this.port, (connection) => server.accept(connection));
     return [server, journal];
   }
@@ -89,23 +78,8 @@ export class LabNode {
     return { host: '127.0.0.1', port: this.port };
   }
 
-  /** False between a crash and the restart. */
-  get up(): boolean {
-    return this.#up;
-  }
-
   get paused(): boolean {
     return this.actor.paused;
-  }
-
-  /** The replication offset. */
-  get offset(): number {
-    return this.server.replication.offset;
-  }
-
-  /** What was written while it was a primary, with what it inherited. */
-  get log(): WriteLog {
-    return this.#log;
   }
 
   /**
@@ -115,18 +89,18 @@ export class LabNode {
   crash(options: CrashOptions = {}): void {
     checkCrash('crash', options);
     const { keep = 'nothing', silent = false } = options;
-    if (!this.#up) return;
-    this.#up = false;
+    if (!this.running) return;
+    this.running = false;
     this.#journal.crash(keep);
     this.host.crash('everything', silent);
   }
 
   /** Starts a new process on what the disk has kept, as a primary. Nothing happens when it is up. */
   restart(): void {
-    if (this.#up) return;
+    if (this.running) return;
     this.host.revive();
     [this.server, this.#journal] = this.#start();
-    this.#up = true;
+    this.running = true;
   }
 
   /** Stops the process like SIGSTOP: connections stay, nothing is answered, no timer fires. */
@@ -151,12 +125,5 @@ export class LabNode {
     this.host.world.trace.note(this.name, 'follow', primary.name);
     replicateFrom(this.server, primary.address.host, primary.port);
     this.server.settle();
-  }
-
-  /** Resets the connections of ordinary clients, as CLIENT KILL TYPE normal and TYPE pubsub. */
-  disconnectClients(): void {
-    for (const client of [...this.server.clients.values()]) {
-      if (!this.server.replication.followers.has(client)) client.abort();
-    }
   }
 }

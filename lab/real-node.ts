@@ -1,19 +1,18 @@
 /** A node of a pair on the real clock: a server on TCP that a test can crash, restart, pause, promote and demote. */
 import type { Command } from '../server/command.ts';
-import { GATE_QUORUM } from '../server/execute.ts';
 import type { Connection, Receiver } from '../server/host.ts';
 import { promote, replicateFrom } from '../server/role.ts';
 import { Server } from '../server/server.ts';
 import type { Settings } from '../server/settings.ts';
 import { Listener } from '../server/tcp.ts';
+import { AnyNode } from './any-node.ts';
 import { VirtualDisk } from './disk.ts';
-import { Journal } from './journal.ts';
+import type { Journal } from './journal.ts';
 import type { CrashOptions } from './lab-node.ts';
 import { checkCrash } from './options.ts';
 import { RealConnection } from './real-connection.ts';
 import type { RealNetwork } from './real-network.ts';
 import { type RealClock, RealProcess } from './real-process.ts';
-import { WriteLog } from './write-log.ts';
 
 /** How a node on the real clock is run. */
 export interface RealNodeOptions {
@@ -23,30 +22,24 @@ export interface RealNodeOptions {
   readonly commands?: readonly Command[];
 }
 
-export class RealNode {
-  readonly name: string;
+export class RealNode extends AnyNode {
   readonly disk = new VirtualDisk();
   /** The present process; after a crash, what it was. */
   server: Server;
   readonly #process = new RealProcess();
   readonly #network: RealNetwork;
   readonly #options: RealNodeOptions;
-  /** Replicas that must have a write before it is answered. */
-  readonly #writeQuorum: number;
   #listener: Listener;
   #journal: Journal;
-  #log = new WriteLog();
-  #up = true;
   #port = 0;
   /** Listeners of processes that ended silently: their connections still hang. */
   readonly #ghosts: Listener[] = [];
   readonly #connections = new Set<RealConnection>();
 
   constructor(network: RealNetwork, name: string, options: RealNodeOptions = {}, writeQuorum = 0) {
+    super(name, writeQuorum);
     this.#network = network;
-    this.name = name;
     this.#options = options;
-    this.#writeQuorum = writeQuorum;
     [this.server, this.#journal, this.#listener] = this.#make();
   }
 
@@ -58,11 +51,7 @@ export class RealNode {
     host.connect = (address, port, receiver, opened) =>
       connect(address, port, this.#inProcess(receiver), (near) => this.#process.run(() => opened(near)));
     const server = new Server(host, { settings: { ...settings, port: this.#port }, commands });
-    server.writeQuorum = this.#writeQuorum;
-    server.gate(GATE_QUORUM, this.#writeQuorum > 0);
-    const journal = new Journal(server, this.disk);
-    this.#log = new WriteLog();
-    this.#log.watch(server);
+    const journal = this.recover(server, this.disk);
     return [server, journal, new Listener({ accept: (connection) => this.#accept(server, connection) })];
   }
 
@@ -110,23 +99,8 @@ export class RealNode {
     return this.#process.clock;
   }
 
-  /** False between a crash and the restart. */
-  get up(): boolean {
-    return this.#up;
-  }
-
   get paused(): boolean {
     return this.#process.paused;
-  }
-
-  /** The replication offset. */
-  get offset(): number {
-    return this.server.replication.offset;
-  }
-
-  /** What was written while it was a primary, with what it inherited. */
-  get log(): WriteLog {
-    return this.#log;
   }
 
   /**
@@ -136,8 +110,8 @@ export class RealNode {
   async crash(options: CrashOptions = {}): Promise<void> {
     checkCrash('crash', options);
     const { keep = 'nothing', silent = false } = options;
-    if (!this.#up) return;
-    this.#up = false;
+    if (!this.running) return;
+    this.running = false;
     if (silent) for (const connection of this.#connections) connection.silence();
     this.#connections.clear();
     this.#journal.crash(keep);
@@ -153,10 +127,10 @@ export class RealNode {
 
   /** Starts a new process on what was kept, as a primary. Nothing happens when it is up. */
   async restart(): Promise<void> {
-    if (this.#up) return;
+    if (this.running) return;
     [this.server, this.#journal, this.#listener] = this.#make();
     await this.listen();
-    this.#up = true;
+    this.running = true;
   }
 
   /** Ends the node for good; resolves when no handle is left. */
@@ -185,12 +159,5 @@ export class RealNode {
   follow(primary: RealNode): void {
     this.server.unit(() => replicateFrom(this.server, '127.0.0.1', primary.port));
     this.server.settle();
-  }
-
-  /** Resets the connections of ordinary clients, as CLIENT KILL TYPE normal and TYPE pubsub. */
-  disconnectClients(): void {
-    for (const client of [...this.server.clients.values()]) {
-      if (!this.server.replication.followers.has(client)) client.abort();
-    }
   }
 }
