@@ -1,6 +1,7 @@
 /** How CLIENT LIST and CLIENT INFO describe a connection. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { type Client, IN_MULTI, MONITOR, NO_EVICT, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
+import { memoryOf, queuedBytes } from './client-memory.ts';
 import type { Connection } from './host.ts';
 import type { Server } from './server.ts';
 
@@ -56,13 +57,13 @@ export function describeClient(client: Client): Bytes {
     ['qbuf', queued],
     ['qbuf-free', 0],
     ['argv-mem', 0],
-    ['multi-mem', 0],
+    ['multi-mem', queuedBytes(client)],
     ['rbs', 16384],
     ['rbp', 0],
     ['obl', client.outputBytes],
     ['oll', 0],
     ['omem', 0],
-    ['tot-mem', queued + client.outputBytes],
+    ['tot-mem', memoryOf(client)],
     ['events', 'r'],
     ['cmd', client.lastCommand?.fullName ?? 'NULL'],
     ['user', client.has(PRIMARY_LINK) ? '(superuser)' : client.user],

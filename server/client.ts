@@ -271,7 +271,16 @@ export class Client implements Receiver {
     this.closed();
   }
 
-  /** Closes at once; queued output is lost. */
+  /** Closes at once, in good order where everything has been delivered; queued output is lost. */
+  cut(): void {
+    if (this.gone) return;
+    this.mute();
+    if (this.connection === undefined || this.connection.pending > 0) this.connection?.abort();
+    else this.connection.close();
+    this.closed();
+  }
+
+  /** Resets the connection at once; queued output is lost. */
   abort(): void {
     if (this.gone) return;
     this.connection?.abort();

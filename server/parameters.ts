@@ -1,5 +1,12 @@
 /** The kinds of configuration parameters: how the text of each is read, checked and printed. */
-import { asciiLower, type Bytes, parseDouble, parseSafeInteger } from '../protocol/bytes.ts';
+import {
+  approximate,
+  asciiLower,
+  type Bytes,
+  parseDouble,
+  parseInteger,
+  parseSafeInteger,
+} from '../protocol/bytes.ts';
 import { parseEventClasses, printEventClasses } from './event-classes.ts';
 
 /** A refusal says why, in Redis' words. */
@@ -28,10 +35,7 @@ export interface SavePoint {
 
 /** Reads `save`: pairs of seconds and changes; undefined when they are none. */
 export function parseSavePoints(text: Bytes): SavePoint[] | undefined {
-  const numbers = text
-    .split(' ')
-    .filter((word) => word !== '')
-    .map(parseSafeInteger);
+  const numbers = text === '' ? [] : text.split(' ').map(parseSafeInteger);
   const points: SavePoint[] = [];
   if (numbers.length % 2 !== 0) return undefined;
   for (let at = 0; at < numbers.length; at += 2) {
@@ -55,21 +59,32 @@ export function savePoints() {
 /** Percentages, written with blanks between. */
 export function percentages(initial: Bytes) {
   const read = (words: Bytes): Bytes | BadSetting => {
-    for (const word of words.split(' ').filter((each) => each !== '')) {
-      const value = parseDouble(word);
-      if (value === undefined || value < 0 || value > 100) {
-        return new BadSetting('latency-tracking-info-percentiles parameters should sit between [0.0,100.0]');
-      }
+    const values = words === '' ? [] : words.split(' ').map(parseDouble);
+    if (values.includes(undefined)) {
+      return new BadSetting('Invalid latency-tracking-info-percentiles parameters');
     }
-    return words;
+    if (values.some((value = 0) => value < 0 || value > 100)) {
+      return new BadSetting('latency-tracking-info-percentiles parameters should sit between [0.0,100.0]');
+    }
+    return values.join(' ');
   };
   return parameter<Bytes>(initial, read, (value) => value);
 }
 
+/** No limit but that of 64 bits, with a sign and without; as near as a number comes to it. */
+const INT64 = 2 ** 63;
+export const UINT64 = 2 ** 64;
+/** The limit of an int in C. */
+export const INT = 2 ** 31 - 1;
+
+function printNumber(value: number): Bytes {
+  if (value >= UINT64) return '18446744073709551615';
+  return value === INT64 ? '9223372036854775807' : `${BigInt(value)}`;
+}
+
 function between(value: number, min: number, max: number): number | BadSetting {
-  const fits = value >= min && value <= max;
-  const most = max === Number.MAX_SAFE_INTEGER ? '9223372036854775807' : max;
-  return fits ? value : new BadSetting(`argument must be between ${min} and ${most} inclusive`);
+  if (value >= min && value <= max) return value;
+  return new BadSetting(`argument must be between ${min} and ${printNumber(max)} inclusive`);
 }
 
 /** One of some words. */
@@ -82,14 +97,21 @@ export function choice(initial: Bytes, words: readonly Bytes[], fixed: Fixed = f
   return parameter<Bytes>(initial, read, (value) => value, fixed);
 }
 
-/** A whole number within bounds. */
-export function integer(initial: number, min = 0, max = Number.MAX_SAFE_INTEGER, fixed = false) {
+/** A whole number within bounds; what is accepted may be `brought` to what it amounts to. */
+export function integer(
+  initial: number,
+  min = 0,
+  max = INT64,
+  fixed = false,
+  brought: (value: number) => number = (value) => value,
+) {
   const read = (text: Bytes): number | BadSetting => {
-    const value = parseSafeInteger(text);
+    const value = parseInteger(text);
     if (value === undefined) return new BadSetting("argument couldn't be parsed into an integer");
-    return between(value, min, max);
+    const fits = between(approximate(value), min, max);
+    return fits instanceof BadSetting ? fits : brought(fits);
   };
-  return parameter<number>(initial, read, String, fixed);
+  return parameter<number>(initial, read, printNumber, fixed);
 }
 
 const UNITS: Record<string, number> = {
@@ -107,25 +129,48 @@ const UNITS: Record<string, number> = {
 export function parseMemory(text: Bytes): number | undefined {
   const [, digits = '', unit = ''] = /^(\d+)([a-z]*)$/.exec(asciiLower(text)) ?? [];
   const factor = UNITS[unit];
-  const count = parseSafeInteger(digits);
-  return count === undefined || factor === undefined ? undefined : count * factor;
+  if (digits === '' || factor === undefined) return undefined;
+  if (digits.length > 20) return UINT64;
+  const bytes = BigInt(digits) * BigInt(factor);
+  // 2^63 is beyond a signed limit, which looks the same as a number.
+  return bytes === 2n ** 63n ? 2 ** 63 + 2048 : Math.min(approximate(bytes), UINT64);
 }
 
 /** A number of bytes, which may be written with a unit. */
-export function memory(initial: number, min = 0, max = Number.MAX_SAFE_INTEGER) {
+export function memory(initial: number, min = 0, max = INT64) {
   const read = (text: Bytes): number | BadSetting => {
-    const value = parseMemory(text);
+    const value = text === '' ? 0 : parseMemory(text);
     if (value === undefined) return new BadSetting('argument must be a memory value');
     return between(value, min, max);
   };
-  return parameter<number>(initial, read, String);
+  return parameter<number>(initial, read, printNumber);
 }
 
-/** Yes or no. */
-export function flag(initial: boolean, fixed: Fixed = false) {
+/** A number of bytes, or a share of maxmemory such as 5%. */
+export function memoryOrShare(initial: Bytes) {
+  const read = (text: Bytes): Bytes | BadSetting => {
+    const share = /^(\d{1,19})%$/.exec(text)?.[1];
+    const value = share ?? text;
+    const bytes = value === '' ? 0 : parseMemory(value);
+    if (bytes === undefined) return new BadSetting('argument must be a memory or percent value');
+    if (share === undefined || bytes === 0) return printNumber(bytes);
+    return bytes <= 100 ? `${bytes}%` : new BadSetting('percentage argument must be less or equal to 100');
+  };
+  return parameter<Bytes>(initial, read, (value) => value);
+}
+
+/** So many bytes, or so much of maxmemory; 0: no limit. */
+export function bytesOf(value: Bytes, maxmemory: number): number {
+  const amount = parseMemory(value.replace('%', '')) ?? 0;
+  return value.endsWith('%') ? Math.floor((maxmemory * amount) / 100) : amount;
+}
+
+/** Yes or no; where yes cannot be had, `refusal` says so. */
+export function flag(initial: boolean, fixed: Fixed = false, refusal?: Bytes) {
   const read = (text: Bytes): boolean | BadSetting => {
     const word = asciiLower(text);
-    return word === 'yes' ? true : word === 'no' ? false : new BadSetting("argument must be 'yes' or 'no'");
+    if (word === 'yes') return refusal === undefined ? true : new BadSetting(refusal);
+    return word === 'no' ? false : new BadSetting("argument must be 'yes' or 'no'");
   };
   return parameter<boolean>(initial, read, (value) => (value ? 'yes' : 'no'), fixed);
 }
@@ -163,7 +208,7 @@ export interface OutputLimit {
 
 /** Reads client-output-buffer-limit: `class hard soft seconds` groups. */
 export function parseOutputLimits(text: Bytes): Map<OutputClass, OutputLimit> | BadSetting {
-  const words = text.split(' ').filter((word) => word !== '');
+  const words = text === '' ? [] : text.split(' ');
   if (words.length % 4 !== 0) {
     return new BadSetting('Wrong number of arguments in buffer limit configuration.');
   }

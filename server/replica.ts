@@ -136,6 +136,7 @@ export class ReplicaSide {
     const { settings } = this.#server;
     const password = settings[PASSWORD];
     const user = settings[USER];
+    const address = settings['replica-announce-ip'];
     this.state = 'handshake';
     this.#send(['PING']);
     this.#awaiting = [
@@ -143,7 +144,12 @@ export class ReplicaSide {
         if (!/^(\+|-NOAUTH|-NOPERM|-ERR operation not permitted)/.test(line))
           return this.#refused('PING', line);
         if (password !== '') this.#send(user === '' ? ['AUTH', password] : ['AUTH', user, password]);
-        this.#send(['REPLCONF', 'listening-port', String(settings.port)]);
+        this.#send([
+          'REPLCONF',
+          'listening-port',
+          String(settings['replica-announce-port'] || settings.port),
+        ]);
+        if (address !== '') this.#send(['REPLCONF', 'ip-address', address]);
         this.#send(['REPLCONF', 'capa', 'eof', 'capa', 'psync2']);
       },
     ];
@@ -152,6 +158,7 @@ export class ReplicaSide {
         if (line.startsWith('-')) this.#refused('AUTH', line);
       });
     }
+    if (address !== '') this.#awaiting.push(() => {});
     this.#awaiting.push(
       () => {},
       () => this.#askForStream(),

@@ -8,6 +8,7 @@ import { ReplyError } from '../protocol/reply.ts';
 import { Acl } from './acl/acl.ts';
 import { Blocking } from './blocking.ts';
 import { Client, IN_MULTI, SCRIPT } from './client.ts';
+import { evictClients } from './client-memory.ts';
 import { type Command, commandCount } from './command.ts';
 import { commandTable, type Table } from './commands/index.ts';
 import { DumpFile } from './dump-file.ts';
@@ -319,6 +320,7 @@ export class Server {
       } while (this.blocking.hasReady && !this.slowScript.active);
       if (this.tracking.active) this.tracking.settle();
       if (this.depth === 0) this.expiry.arm();
+      if (this.settings['maxmemory-clients'] !== '0' && this.depth === 0) evictClients(this);
       this.#flush();
     } finally {
       this.#settling = false;

@@ -47,11 +47,6 @@ export function typeOfClient(client: Client): ClientType {
   return client.subscriptions + client.shardChannels.size > 0 ? 'pubsub' : 'normal';
 }
 
-function clientId(text: Bytes): number {
-  const id = integer(text, 'ERR Invalid client ID');
-  return id > 0 ? id : fail('ERR Invalid client ID');
-}
-
 function list(client: Client, argv: readonly Bytes[]): Reply {
   const options = new Options(argv, 2);
   let chosen = everyClient(client.server);
@@ -62,7 +57,7 @@ function list(client: Client, argv: readonly Bytes[]): Reply {
       chosen = chosen.filter((each) => typeOfClient(each) === type);
     } else if (filter === 'ID' && options.left > 0) {
       const ids: number[] = [];
-      while (options.more()) ids.push(clientId(options.value()));
+      while (options.more()) ids.push(integer(options.value(), 'ERR Invalid client ID'));
       const all = chosen;
       chosen = ids.flatMap((id) => all.find((each) => each.id === id) ?? []);
     } else {
@@ -267,7 +262,9 @@ export const clientCommand = defineContainer(
       arity: -3,
       flags: ADMIN,
       run(client, argv) {
-        if (argv.length > 4) fail(SYNTAX);
+        if (argv.length > 4) {
+          fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try CLIENT HELP.`);
+        }
         const mode = argv.length === 4 ? asciiUpper(argv[3] as Bytes) : 'ALL';
         if (mode !== 'ALL' && mode !== 'WRITE') fail('ERR CLIENT PAUSE mode must be WRITE or ALL');
         const error = 'ERR timeout is not an integer or out of range';

@@ -26,6 +26,12 @@ function get(client: Client, argv: readonly Bytes[]): Reply {
   const names: [Bytes, Name][] = Object.keys(parameters).map((name) => [name, name as Name]);
   for (const [alias, name] of Object.entries(aliases)) names.push([alias, name]);
   for (const pattern of argv.slice(2)) {
+    // A name in full is answered as it was written.
+    const exact = lookUp(pattern);
+    if (exact !== undefined && !/[?*[\]\\]/.test(pattern)) {
+      found.set(pattern, print(client.server.settings, exact));
+      continue;
+    }
     for (const [shown, name] of names) {
       if (globMatch(pattern, shown, true)) found.set(shown, print(client.server.settings, name));
     }

@@ -192,6 +192,7 @@ export const prose: readonly string[] = [
   'INFO: the instantaneous figures: Redis: of the last second and a half; here: since INFO was last asked. Memory and times are our own figures; fields about C, its compiler and its threads are left out.',
   'SORT with BY or GET reports missed keys in the order of its look-ups, which is that of a hash table in Redis.',
   'QUIT closes a connection that has turned replies off; 7.0 leaves it open without reading on.',
+  'CONFIG: without the parameters of TLS, clusters, defragmentation and processors; port, bind and unixsocket cannot be changed while running; sizes beyond 2^53 bytes are rounded; repl-backlog-size may be below 16 KiB.',
   'BGREWRITEAOF: Redis: writes an append-only file anew; here: says so, as there is none.',
   'DUMP does not compress its payloads.',
   'COMMAND DOCS has our own summaries and no argument trees; COMMAND COUNT and COMMAND LIST include the commands we add.',
