@@ -41,13 +41,42 @@ function internalized(text: Bytes): Bytes {
   return Object.keys(Object.fromEntries([[text, 0]]))[0]!;
 }
 
+/** What Lua's compiler makes of an expression: a constant before `and` or `or` that decides nothing leaves no trace. */
+function reduced(node: Expression): Expression {
+  if (node.type === 'paren') return reduced(node.inner);
+  if (node.type !== 'and' && node.type !== 'or') return node;
+  const left = reduced(node.left);
+  return isConstant(left) && isTruthy(left) === (node.type === 'and') ? reduced(node.right) : node;
+}
+
 function isConstant(node: Expression): boolean {
-  if (node.type === 'paren') return isConstant(node.inner);
-  return ['nil', 'false', 'true', 'number', 'string'].includes(node.type);
+  return ['nil', 'false', 'true', 'string'].includes(node.type) || isNumeral(node);
+}
+
+/** A number, or a sum and its like of numbers, which Lua works out while it compiles, unless it divides by 0. */
+function isNumeral(node: Expression): boolean {
+  switch (node.type) {
+    case 'number':
+      return true;
+    case 'paren':
+      return isNumeral(node.inner);
+    case 'unary':
+      return node.operator === '-' && isNumeral(node.operand);
+    case 'binary':
+      if (!isNumeral(node.left) || !isNumeral(node.right)) return false;
+      return FOLDED.has(node.operator) || ('/%'.includes(node.operator) && !isZero(node.right));
+    default:
+      return false;
+  }
+}
+
+const FOLDED: ReadonlySet<string> = new Set(['+', '-', '*', '^']);
+
+function isZero(node: Expression): boolean {
+  return node.type === 'paren' ? isZero(node.inner) : node.type === 'number' && node.value === 0;
 }
 
 function isTruthy(node: Expression): boolean {
-  if (node.type === 'paren') return isTruthy(node.inner);
   return node.type !== 'nil' && node.type !== 'false';
 }
 
@@ -165,7 +194,7 @@ export class Emitter {
       case 'and':
       case 'or': {
         // Lua looks for the instruction that loaded the value, and follows the first jump that it meets.
-        const { left } = node;
+        const left = reduced(node.left);
         const passes = isConstant(left) && isTruthy(left) === (node.type === 'and');
         return passes || isOpposite(left, node.type) ? this.naming(node.right) : '';
       }

@@ -12,7 +12,8 @@ const MAGIC = 2 ** 52 + 2 ** 51;
 /** A number's low 32 bits, found as the library finds them. */
 function bitsOf(args: readonly LuaValue[], at: number): number {
   const value = checkNumber(args, at);
-  if ((value | 0) === value) return value;
+  const integer = value | 0;
+  if (integer === value) return integer;
   doubles[0] = value + MAGIC;
   return words[0]!;
 }
