@@ -192,7 +192,8 @@ export class Generator {
       () => `cjson.decode(${d.pick(JSON_TEXTS)})`,
       (k) => `cmsgpack.unpack(cmsgpack.pack(${x(k)}))`,
       (k) => `cmsgpack.pack(${n(k)}, ${d.pick(STRINGS)})`,
-      (k) => `struct.pack(${d.pick(STRUCTS)}, ${d.pick([n(k), s(k)])}, ${n(k)})`,
+      // The sign of 0/0 shows in its bytes.
+      (k) => `struct.pack(${d.pick(STRUCTS)}, ${d.pick([n(k), s(k)])}, ${n(k)})`.replaceAll('0/0', '1/0'),
       () => `struct.unpack(${d.pick(STRUCTS)}, "\\3abcdefghijklmnop\\0q"${d.pick(['', ', 2', ', 20'])})`,
       (k) => `redis.call('set', 'k', ${d.pick([n(k), s(k)])})`,
       () => `redis.call('get', ${d.pick(["'k'", "'none'", 'KEYS[1]'])})`,
@@ -234,7 +235,7 @@ export class Generator {
       (k) => `out[#out + 1] = show((${x(k)}));`,
       (k) => `if ${x(k)} then ${this.#block(k)} ${d.pick(['', `else ${this.#block(k)}`])} end;`,
       (k) =>
-        `for i = ${d.pick(['1', '3', '"2"', '0.5', '#c'])}, ${d.pick(['3', '0', '#out', '2.6', '"3"'])}${d.pick(['', ', 1', ', -1', ', 0.4'])} do ${this.#block(k)} a = i end;`,
+        `for i = ${d.pick(['1', '3', '"2"', '0.5', '#c'])}, ${d.pick(['3', '0', '#b', '2.6', '"3"'])}${d.pick(['', ', 1', ', -1', ', 0.4'])} do ${this.#block(k)} a = i end;`,
       () =>
         `for k, v in pairs(${d.pick(['c', this.#table(2)])}) do out[#out + 1] = show(k) .. show(v) ${d.pick(['', 'if v == 4 then break end', `e = ${x(3)}`])} end;`,
       () =>
