@@ -134,6 +134,11 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
     this.#legacy = undefined;
   }
 
+  /** Not what was never handed out (its end wakes nobody here), nor where a request may be under way. */
+  protected mayHandOver(hold: Hold): boolean {
+    return hold.active && hold.onEnd !== undefined && this.markerMs === 0;
+  }
+
   /**
    * Hands the lock over to the next one of this process.
    * @param giveBack releases it, should the server not do that; `unanswered`: nobody knows whether it has

@@ -246,7 +246,7 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir {
 
   /** To whom the hold may go in one step. */
   #heirOf(hold: Hold): Heir | undefined {
-    if (!this.#own || !this.#kind.handOver || !hold.active || this.markerMs > 0) return undefined;
+    if (!this.#own || !this.#kind.handOver || !this.mayHandOver(hold)) return undefined;
     return this.core.server.wakeups.peek(this.channel)?.heir();
   }
 

@@ -78,9 +78,8 @@ export class Held implements HeldLock {
   }
 
   assertHeld(): void {
-    const { lost } = this.hold;
-    if (lost) throw lost;
-    if (this.#released || !this.hold.active) throw new NotOwner(this.name, this.owner);
+    if (this.hold.active && !this.#released) return;
+    throw this.hold.lost ?? new NotOwner(this.name, this.owner);
   }
 
   async extend(leaseMs: number = this.hold.leaseMs): Promise<void> {

@@ -38,11 +38,12 @@ export function releaseByToken(
   const channel = simpleChannel(name);
   const keys = listMs > 0 ? [name, channel, givenUpKey(name)] : [name, channel];
   const args = listMs > 0 ? [token, server.publish, listMs] : [token, server.publish];
-  const release = async (): Promise<boolean> => {
-    const reply = Number(await server.run(simpleReleaseScript, keys, args));
-    if (reply > 1) server.wakeups.heardBy(channel, reply - 1);
-    return reply >= 1;
+  const onReply = (reply: unknown): boolean => {
+    const heard = Number(reply) - 1;
+    if (heard > 0) server.wakeups.heardBy(channel, heard);
+    return heard >= 0;
   };
+  const release = (): Promise<boolean> => server.run(simpleReleaseScript, keys, args).then(onReply);
   return insistOnRelease(server, release, validUntil, insistence);
 }
 
@@ -107,8 +108,7 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir {
   }
 
   release(hold: Hold): Promise<boolean> {
-    const mayPass = hold.active && this.markerMs === 0;
-    const heir = mayPass ? this.core.server.wakeups.peek(this.channel)?.heir() : undefined;
+    const heir = this.mayHandOver(hold) ? this.core.server.wakeups.peek(this.channel)?.heir() : undefined;
     hold.end();
     if (!heir) return this.#giveBack(hold.validUntil);
     const args = [this.token, heir.token, heir.ttlMs];

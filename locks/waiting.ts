@@ -143,31 +143,39 @@ class Wait<H extends Releasable> implements Waiter {
   }
 
   /** Looks once; null when it is not to be had now. */
-  async #look(): Promise<H | null> {
+  #look(): Promise<H | null> {
     for (const { wakeups } of this.#acquisition.servers) {
       if (wakeups.closed) throw new LocksClosed(this.#acquisition.lock, this.#acquisition.owner);
     }
     this.#attempts++;
     this.#firm = false;
-    try {
-      const attempt = await this.#unlessAborted(this.#acquisition.attempt());
-      this.#lastError = undefined;
-      this.#failures = 0;
-      if ('held' in attempt) {
-        if (isLive(attempt.held)) return attempt.held;
-        // The answer was read so late that its lease is over: nothing to hand out, perhaps something to give back.
-        this.#retryInMs = 0;
-        attempt.held.release().catch(() => {});
-      } else {
-        this.#retryInMs = attempt.retryInMs;
-        this.#firm = attempt.firm ?? false;
-      }
-    } catch (error) {
-      if (!mayPass(error)) throw error;
-      if (error instanceof NoReply) this.#unknown = true;
-      this.#lastError = error;
-      this.#retryInMs = pauseMs(++this.#failures);
+    return this.#unlessAborted(this.#acquisition.attempt()).then(
+      (attempt) => this.#seen(attempt),
+      (error: unknown) => this.#missed(error),
+    );
+  }
+
+  #seen(attempt: Attempt<H>): H | null {
+    this.#lastError = undefined;
+    this.#failures = 0;
+    if ('held' in attempt) {
+      if (isLive(attempt.held)) return attempt.held;
+      // The answer was read so late that its lease is over: nothing to hand out, perhaps something to give back.
+      this.#retryInMs = 0;
+      attempt.held.release().catch(() => {});
+    } else {
+      this.#retryInMs = attempt.retryInMs;
+      this.#firm = attempt.firm ?? false;
     }
+    return null;
+  }
+
+  /** Throws what will not pass. */
+  #missed(error: unknown): null {
+    if (!mayPass(error)) throw error;
+    if (error instanceof NoReply) this.#unknown = true;
+    this.#lastError = error;
+    this.#retryInMs = pauseMs(++this.#failures);
     return null;
   }
 

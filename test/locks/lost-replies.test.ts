@@ -185,14 +185,20 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
       },
     );
 
-    test('is free when the next one has just given up', async () => {
+    test.each([
+      ['before it looks', 0],
+      ['while it looks', 30],
+    ])('goes on to the one after the next, when the next one has given up %s', async (_when, turns) => {
       const setup = setUp();
       const giveUp = new AbortController();
       const { holder, third } = await line(setup, giveUp.signal);
+      const fourth = kinds[kind]!.make(setup.locks, setup.name).acquire({ waitMs: 4000 }); // Less than the net.
       const released = holder.release();
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
       giveUp.abort(new Error('not any more'));
       await expect(third).rejects.toThrow('not any more');
       await released;
+      await (await fourth).release();
       await until(async () => (await kinds[kind]!.out(raw, setup.name)) === 0);
     });
 
