@@ -26,6 +26,7 @@ test.each<[what: string, call: () => unknown, option: string]>([
   ['options that are a number', () => createLocks(redis, 5 as never), 'createLocks'],
   ['no client', () => createLocks([]), 'clients'],
   ['something else for a client', () => createLocks({} as never), 'clients'],
+  ['null for a client', () => createLocks(null as never), 'clients'],
   ['undefined for a client', () => createLocks(undefined as never), 'clients'],
   ['a negative lease for all', () => createLocks(redis, { leaseMs: -1 }), 'createLocks.leaseMs'],
   ['a misspelt setting', () => createLocks(redis, { lease: 1 } as never), 'createLocks.lease'],
