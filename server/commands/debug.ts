@@ -1,4 +1,5 @@
 /** DEBUG: what test suites ask of it: sleep, expiry on and off, digests, replies of every kind, keys to fill a database. */
+import { dumpValue } from '../../keyspace/rdb/dump.ts';
 import {
   asciiLower,
   asciiUpper,
@@ -27,6 +28,7 @@ import { digestOfAll, digestOfValue } from '../digest.ts';
 import { encodingOf } from '../encodings.ts';
 import { parseMemory } from '../parameters.ts';
 import { loadSnapshot, snapshot } from '../snapshot.ts';
+import { references } from './scan.ts';
 
 const NOT_ALLOWED =
   'ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.';
@@ -52,10 +54,24 @@ function setActiveExpire(client: Client, word: Bytes): Reply {
   return OK;
 }
 
+/** A payload of DUMP has the type before the value, and a version and a check sum behind it. */
+const AROUND_VALUE = 11;
+
 function describe(client: Client, key: Bytes): Reply {
+  const { now } = client.server;
   const entry = client.db.peek(key) ?? fail(NO_SUCH_KEY);
-  const what = `refcount:1 encoding:${encodingOf(entry)} serializedlength:1`;
-  return new SimpleString(`Value at:0x000000000000 ${what} lru:0 lru_seconds_idle:0`);
+  const encoding = encodingOf(entry);
+  const { value } = entry;
+  const length = dumpValue(value).length - AROUND_VALUE;
+  const used = `lru:${Math.floor(entry.usedAt / 1000) & 0xffffff} lru_seconds_idle:${Math.floor((now - entry.usedAt) / 1000)}`;
+  const what = `refcount:${references(entry)} encoding:${encoding} serializedlength:${length} ${used}`;
+  return new SimpleString(`Value at:0x000000000000 ${what}`);
+}
+
+function showQuicklist(client: Client, key: Bytes): Reply {
+  const entry = client.db.peek(key) ?? fail(NO_SUCH_KEY);
+  if (encodingOf(entry) !== 'quicklist') fail('ERR Not a quicklist encoded object.');
+  return new SimpleString('Quicklist structure printed on stdout');
 }
 
 /** One reply of the kind that is asked for. */
@@ -174,6 +190,7 @@ const SUBCOMMANDS: Record<string, Subcommand> = {
   POPULATE: [1, 3, populate],
   PROTOCOL: one(protocolSample),
   'QUICKLIST-PACKED-THRESHOLD': one((_client, text) => packedThreshold(text)),
+  QUICKLIST: [1, 2, (client, [name = '']) => showQuicklist(client, name)],
   RELOAD: [0, 3, reload],
   REPLICATE: [
     1,
@@ -183,6 +200,8 @@ const SUBCOMMANDS: Record<string, Subcommand> = {
       return OK;
     },
   ],
+  // The buffers of replies are the host's.
+  REPLYBUFFER: [2, 2, () => OK],
   'SET-ACTIVE-EXPIRE': one(setActiveExpire),
   'SET-DISABLE-DENY-SCRIPTS': one(() => OK),
   SLEEP: one(sleep),

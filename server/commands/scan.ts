@@ -54,7 +54,7 @@ const LFU =
 const SHARED_INTEGERS = 10_000;
 const SHARED = 2 ** 31 - 1;
 
-function references(entry: Entry): number {
+export function references(entry: Entry): number {
   const { value } = entry;
   const small =
     typeof value === 'string' && encodingOf(entry) === 'int' ? parseSafeInteger(value) : undefined;

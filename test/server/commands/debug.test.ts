@@ -46,3 +46,23 @@ test('DEBUG OBJECT and ERROR answer, anything else is refused in the words of 7.
     "-ERR unknown subcommand or wrong number of arguments for 'JMAP'. Try DEBUG HELP.\r\n",
   );
 });
+
+test('DEBUG OBJECT tells what redis-server 7.0 tells of a value: its length when written, its use, who shares it', async () => {
+  await talk.ask('SET s 1', 'RPUSH l 1 2 3', 'HSET h a 1', 'ZADD z 1 a', 'SADD t a b', 'SET text hello');
+  host.advance(3500);
+  const told = async (key: string) => {
+    const answer = await talk.ask(`DEBUG OBJECT ${key}`);
+    return /refcount:(\d+) encoding:(\w+) serializedlength:(\d+) .*lru_seconds_idle:(\d+)/
+      .exec(answer)
+      ?.slice(1);
+  };
+  expect(await told('s')).toEqual(['2147483647', 'int', '2', '3']);
+  expect(await told('l')).toEqual(['1', 'quicklist', '16', '3']);
+  expect(await told('h')).toEqual(['1', 'listpack', '13', '3']);
+  expect(await told('z')).toEqual(['1', 'listpack', '13', '3']);
+  expect(await told('t')).toEqual(['1', 'hashtable', '5', '3']);
+  await talk.ask('GET text');
+  expect((await told('text'))?.at(-1)).toBe('0');
+  expect(await talk.ask('DEBUG QUICKLIST l')).toBe('+Quicklist structure printed on stdout\r\n');
+  expect(await talk.ask('DEBUG QUICKLIST s')).toBe('-ERR Not a quicklist encoded object.\r\n');
+});
