@@ -141,11 +141,18 @@ export function toText(value: LuaValue): Bytes | undefined {
   return typeof value === 'number' ? numberToString(value) : undefined;
 }
 
-/** C's pow, which knows better than JavaScript about 1 and -1. */
+/** C's pow, which knows better than JavaScript about 1 and -1, and is exact where integers are raised. */
 export function power(x: number, y: number): number {
   if (x === 1) return 1;
   if (x === -1 && (y === Infinity || y === -Infinity)) return 1;
-  return x ** y;
+  const result = x ** y;
+  if (!Number.isInteger(x) || !Number.isInteger(y) || !Number.isFinite(result)) return result;
+  // JavaScript's may miss the nearest double by one.
+  if (y < 0) {
+    const inverse = x ** -y;
+    return Math.abs(inverse) < 2 ** 53 ? 1 / Math.round(inverse) : result;
+  }
+  return Math.abs(result) < 2 ** 53 ? Math.round(result) : approximate(BigInt(x) ** BigInt(y));
 }
 
 /** The values of a call's result. */

@@ -216,6 +216,7 @@ export const prose: readonly string[] = [
   "Lua: the sign of a NaN (`tostring(-(0/0))`, `tonumber('nan')`): Redis: `nan` or `-nan`; here: always `-nan`, as `0/0` prints (JavaScript does not tell NaNs apart).",
   'Lua: settings of cjson (`cjson.encode_number_precision(3)`): Redis: last until the server ends, for all scripts; here: last until the script ends (one test must not change another).',
   'Lua: order of `pairs(_G)`, of keys that are tables or functions, and what `tostring(table)` says: Redis: depends on addresses; here: depends on the order of use (repeatable).',
+  "Lua: `^` and math.pow: Redis: C's pow; here: the nearest double for whole numbers, else V8's (the last of 15 digits differs now and then).",
   'Lua: depth of recursion: Redis: 16,381 on a fresh server, then 19,997; here: 19,997 (a fresh Redis grows its stack in powers of two).',
   'Lua: `error` with a table that has no `err` field: Redis: dies of it; here: an error.',
   'Lua: a pattern that takes long: Redis: dies of some, and cannot be interrupted in others; here: a script in it can be killed like any other.',

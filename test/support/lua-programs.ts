@@ -244,7 +244,7 @@ export class Generator {
       (k) => `local function f(x, ...) ${this.#block(k + 1)} return x, ${x(k)}, ... end try(f, ${x(k)}, 5);`,
       (k) => `d = function(x, y) return ${d.pick(['x', 'y', 'x, y', 'c', x(k)])} end;`,
       (k) =>
-        `c[${d.pick(['1', '2', '#c + 1', '"x"', '"y"', '4', 'nil', `tostring(${this.#number(2)})`])}] = ${x(k)};`,
+        `c[${d.pick(['1', '2', '#c + 1', '"x"', '"y"', '4', 'nil', `type(${this.#number(2)})`])}] = ${x(k)};`,
       (k) => `c.${d.pick(['x', 'y', 'z'])} = ${x(k)};`,
       (k) => `try(table.insert, c, ${d.pick(['', '1, ', '2, ', '9, '])}${x(k)});`,
       () => `try(table.remove, c${d.pick(['', ', 1', ', 2', ', 9'])});`,
