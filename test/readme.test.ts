@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as errors from '../locks/errors.ts';
 import { ensureBuilt } from './support/built.ts';
 
 const readme = readFileSync('README.md', 'utf8');
@@ -86,6 +87,14 @@ test('every page links only to files that exist', () => {
     return links.filter((link) => !existsSync(join(dirname(page), link))).map((link) => `${page}: ${link}`);
   });
   expect(broken).toEqual([]);
+});
+
+test('docs/using-locks.md names every setting and every error of the locks', () => {
+  const guide = readFileSync('docs/using-locks.md', 'utf8');
+  const settings = /interface LocksOptions \{([\s\S]*?)\n\}/.exec(readFileSync('locks/core.ts', 'utf8'))?.[1];
+  const names = [...(settings ?? '').matchAll(/^ {2}(\w+)\?:/gm)].map((match) => match[1] ?? '');
+  expect(names).toContain('leaseMs');
+  expect([...names, ...Object.keys(errors)].filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
 });
 
 test('README.md names only scripts and tests that exist', () => {
