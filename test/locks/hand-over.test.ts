@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer } from '../../index.ts';
-import { createLocks, fromIoredis, type LockClient, type Locks } from '../../locks/index.ts';
+import { createLocks, fromIoredis, type LockClient, type Locks, NotOwner } from '../../locks/index.ts';
 import { until } from '../support/until.ts';
 
 let server: Awaited<ReturnType<typeof startServer>>;
@@ -91,3 +91,29 @@ test('a hold that is lost wakes the next one too', async () => {
   await (await waiting).release();
   locks.close();
 });
+
+test.each(['simple', 'reentrant'] as const)(
+  'a %s lock that its taker does not want any more is told of, and not handed to one who sleeps',
+  async (kind) => {
+    const { locks, redis } = party();
+    const lock = locks[kind](`unwanted:${kind}`);
+    await (await lock.acquire()).release();
+    const first = await lock.acquire();
+    const [second, third, fourth] = [lock.acquire(), lock.acquire(), lock.acquire()];
+    await until(async () => ((await redis.pubsub('CHANNELS', '*unwanted*')) as string[]).length === 1);
+    await first.release();
+    await (await second).release(); // From here on it is handed over.
+    const lost = await third;
+    await redis.del(lock.name);
+    if (kind === 'simple') await redis.set(lock.name, 'somebody else');
+    else await redis.hset(lock.name, 'somebody:else', 1);
+    await expect(lost.release()).rejects.toThrow(NotOwner);
+    await redis.del(lock.name); // Nobody is told.
+    const giveUp = new AbortController();
+    const unwanted = lock.tryAcquire({ signal: giveUp.signal });
+    giveUp.abort(new Error('not any more'));
+    await expect(unwanted).rejects.toThrow('not any more');
+    await (await fourth).release();
+    locks.close();
+  },
+);
