@@ -16,7 +16,10 @@ import { seed } from './seed.ts';
 export interface StartOptions {
   /** TCP port; 0, the default, takes a free one. */
   readonly port?: number;
-  /** Address to listen on; 127.0.0.1 unless said otherwise. */
+  /**
+   * Address to listen on; 127.0.0.1 unless said otherwise. As with Redis other machines are refused while there is no
+   * password, unless `settings['protected-mode']` is false.
+   */
   readonly host?: string;
   /** A path to listen on as a unix socket besides. */
   readonly unixSocket?: string;

@@ -1,4 +1,5 @@
 /** A Redis node: owns databases, clients, time and statistics, and wires the mechanisms together. Transports attach connections to it. */
+
 import { defaultLimits, type EncodingLimits } from '../keyspace/encoding.ts';
 import { Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
@@ -6,6 +7,7 @@ import type { DecodeLimits } from '../protocol/decode.ts';
 import { encodeReply } from '../protocol/encode.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { Acl } from './acl/acl.ts';
+import { refusal } from './admission.ts';
 import { Blocking } from './blocking.ts';
 import { Client, IN_MULTI, SCRIPT } from './client.ts';
 import { evictClients } from './client-memory.ts';
@@ -193,9 +195,10 @@ export class Server {
 
   /** Takes a new connection; undefined when it was refused. */
   accept(connection: Connection): Client | undefined {
-    if (this.clients.size >= this.settings.maxclients) {
+    const refused = refusal(this, connection.remote);
+    if (refused !== undefined) {
       this.stats.rejected++;
-      connection.send('-ERR max number of clients reached\r\n');
+      connection.send(refused);
       connection.close();
       return undefined;
     }
