@@ -42,12 +42,12 @@ export class LockServer {
   readonly wakeups: Wakeups;
   readonly requestTimeoutMs: number;
   /** PUBLISH, or SPUBLISH where channels are sharded. Scripts get it as an argument, as Redisson's do. */
-  readonly publish: 'PUBLISH' | 'SPUBLISH';
+  readonly publish: 'publish' | 'spublish';
   readonly #pending = new Deadlines(true);
 
   constructor(client: LockClient, requestTimeoutMs: number) {
     this.client = client;
-    this.publish = client.sharded ? 'SPUBLISH' : 'PUBLISH';
+    this.publish = client.sharded ? 'spublish' : 'publish';
     this.requestTimeoutMs = requestTimeoutMs;
     this.wakeups = new Wakeups(client, requestTimeoutMs);
   }
@@ -64,7 +64,7 @@ export class LockServer {
   ): Promise<unknown> {
     const command = evalsha(script, keys, args);
     return this.#answer(this.client.send(command), timeoutMs, () =>
-      this.#answer(this.client.send(['EVAL', script.text, ...command.slice(2)]), timeoutMs),
+      this.#answer(this.client.send(['eval', script.text, ...command.slice(2)]), timeoutMs),
     );
   }
 
@@ -85,7 +85,7 @@ export class LockServer {
       this.#answer(this.client.sendAll([first, wait]), limit);
     let settled = await all(command);
     if (settled[0]?.status === 'rejected' && isNoScript(settled[0].reason)) {
-      settled = await all(['EVAL', script.text, ...command.slice(2)]);
+      settled = await all(['eval', script.text, ...command.slice(2)]);
     }
     const [granted, waited] = settled;
     if (granted?.status !== 'fulfilled') throw this.#asOutcome(granted?.reason);
@@ -161,7 +161,8 @@ function evalsha(
   keys: readonly string[],
   args: readonly (string | number)[],
 ): readonly string[] {
-  const command = ['EVALSHA', script.sha, String(keys.length)];
+  // In small letters, by which clients and servers look names up: they need not make them first.
+  const command = ['evalsha', script.sha, String(keys.length)];
   for (const key of keys) command.push(key);
   for (const arg of args) command.push(String(arg));
   return command;

@@ -74,7 +74,7 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir {
     // The first look: most locks are free, and a plain SET costs the server less than a script.
     this.#asked = true;
     const sentAt = Date.now();
-    const set = ['SET', this.lock, this.token, 'NX', 'PX', String(this.ttlMs)];
+    const set = ['set', this.lock, this.token, 'NX', 'PX', String(this.ttlMs)];
     try {
       if ((await this.core.server.command(set)) === 'OK') return { held: this.#held(sentAt) };
     } catch (error) {

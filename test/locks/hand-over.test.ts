@@ -51,7 +51,7 @@ test.each([
   await held.release();
   await Promise.all(waiting);
   expect(order).toEqual(Array.from({ length: 20 }, (_, index) => index));
-  const requests = sent.filter((command) => command === 'EVALSHA' || command === 'SET');
+  const requests = sent.filter((command) => command === 'evalsha' || command === 'set');
   expect(requests.length).toBeLessThanOrEqual(most);
   locks.close();
 });
