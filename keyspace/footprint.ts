@@ -97,9 +97,9 @@ function streamSize(stream: StreamValue): number {
 }
 
 /** Bytes as MEMORY USAGE answers them: exact for strings and small collections. `encoding` is the value's. O(n) at most. */
-export function memoryUsage(key: Bytes, value: Value, encoding: Bytes): number {
+export function memoryUsage(key: Bytes, value: Held, encoding: Bytes): number {
   const own = SLOT_ENTRY + stringSize(key.length);
-  if (typeof value === 'string') {
+  if (typeof value === 'string' || value.type === 'string') {
     if (encoding === 'int') return own + OBJECT;
     return own + (encoding === 'raw' ? OBJECT + stringSize(value.length) : stringObject(value.length));
   }

@@ -122,13 +122,13 @@ export class Keyspace {
   /** The value of a key for a reading command; throws WRONGTYPE when it is of another type. */
   read<T extends TypeName>(key: Bytes, type: T): Types[T] | undefined {
     const entry = this.lookup(key);
-    return entry === undefined ? undefined : typed(entry.value, type);
+    return entry === undefined ? undefined : typed(entry, type);
   }
 
   /** The value of a key for a writing command; throws WRONGTYPE when it is of another type. */
   get<T extends TypeName>(key: Bytes, type: T): Types[T] | undefined {
     const entry = this.find(key);
-    return entry === undefined ? undefined : typed(entry.value, type);
+    return entry === undefined ? undefined : typed(entry, type);
   }
 
   /** The string of a key for a reading command that wants no more than a part of it. */
@@ -367,7 +367,7 @@ function stringHeld(held: Held): HeldString {
   return held as HeldString;
 }
 
-function typed<T extends TypeName>(value: Value, type: T): Types[T] {
-  if (typeOf(value) !== type) fail(WRONGTYPE);
-  return value as Types[T];
+function typed<T extends TypeName>(entry: Entry, type: T): Types[T] {
+  if (typeOf(entry.held) !== type) fail(WRONGTYPE);
+  return entry.value as Types[T];
 }

@@ -148,7 +148,7 @@ export class Blocking {
   signal(db: Keyspace, key: Bytes, event = ''): void {
     const waiters = this.#waiting.get(db)?.get(key);
     if (waiters === undefined) return;
-    const value = db.entries.get(key)?.value;
+    const value = db.entries.get(key)?.held;
     const type = value === undefined ? undefined : typeOf(value);
     if (type === 'stream') {
       if (SERVES_NOBODY.has(event)) return;

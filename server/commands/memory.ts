@@ -32,7 +32,7 @@ function usage(client: Client, argv: readonly Bytes[]): Reply {
   }
   const name = argv[2] as Bytes;
   const entry = client.db.peek(name);
-  return entry === undefined ? null : memoryUsage(name, entry.value, encodingOf(entry));
+  return entry === undefined ? null : memoryUsage(name, entry.held, encodingOf(entry));
 }
 
 const about = { since: '4.0.0', complexity: 'O(1)', flags: [] } as const;

@@ -55,9 +55,8 @@ const SHARED_INTEGERS = 10_000;
 const SHARED = 2 ** 31 - 1;
 
 export function references(entry: Entry): number {
-  const { value } = entry;
-  const small =
-    typeof value === 'string' && encodingOf(entry) === 'int' ? parseSafeInteger(value) : undefined;
+  const { held } = entry;
+  const small = typeof held === 'string' && encodingOf(entry) === 'int' ? parseSafeInteger(held) : undefined;
   return small !== undefined && small >= 0 && small < SHARED_INTEGERS ? SHARED : 1;
 }
 

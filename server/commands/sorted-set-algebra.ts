@@ -38,7 +38,7 @@ const AGGREGATES: ReadonlyMap<Bytes, Aggregate> = new Map<Bytes, Aggregate>([
 ]);
 
 function inputAt(client: Client, name: Bytes): Input {
-  const value = client.db.lookup(name)?.value;
+  const value = client.db.lookup(name)?.held;
   if (value === undefined) return { value, size: 0, weight: 1 };
   if (typeof value === 'string' || (value.type !== 'zset' && value.type !== 'set')) return fail(WRONGTYPE);
   return { value, size: value.size, weight: 1 };

@@ -1,6 +1,6 @@
 /** Long strings that are changed a part at a time: in place, and with the same answers as short ones. */
 import { beforeEach, expect, test } from 'vitest';
-import { EDIT_MIN } from '../../../keyspace/edited-string.ts';
+import { EDIT_MIN, EditedString } from '../../../keyspace/edited-string.ts';
 import { Server } from '../../../server/server.ts';
 import { Random } from '../../differential/random.ts';
 import { TestHost } from '../../support/targets.ts';
@@ -30,7 +30,23 @@ test('commands on parts of a long string change it and read it in place', () => 
       redis.ask(read);
     for (const read of ['BITFIELD_RO k GET u8 0', 'TYPE k', 'OBJECT ENCODING k', 'EXPIRE k 100', 'EXISTS k'])
       redis.ask(read);
+    for (const read of ['OBJECT REFCOUNT k', 'MEMORY USAGE k']) redis.ask(read);
+    for (const refused of ['LLEN k', 'HSET k f v', 'ZUNION 1 k'])
+      expect(redis.ask(refused)).toContain('WRONGTYPE');
   }
+  expect(held('k')).toBe(first);
+});
+
+test('a long string is changed in place while others wait for it to become something else', () => {
+  new Conversation(server).ask('BLPOP k 0');
+  new Conversation(server).ask('BZPOPMIN k 0');
+  new Conversation(server).ask('XREAD BLOCK 0 STREAMS k 0');
+  redis.ask('SETBIT k 8000000 1');
+  const first = held('k');
+  expect(first).toBeInstanceOf(EditedString);
+  redis.ask('SETBIT k 7 1');
+  redis.ask('SETRANGE k 5 ab');
+  redis.ask('APPEND k x');
   expect(held('k')).toBe(first);
 });
 
@@ -55,9 +71,11 @@ test('a long string is the same in whole after it was edited, wherever it is rea
 test('an edited string counts in used memory by its length', () => {
   redis.ask(`SETRANGE k ${EDIT_MIN * 4 - 1} x`);
   const edited = server.world.footprint;
+  const usage = redis.ask('MEMORY USAGE k');
   redis.ask('FLUSHALL');
   redis.ask(`SET k ${'x'.repeat(EDIT_MIN * 4)}`);
   expect(server.world.footprint).toBe(edited);
+  expect(redis.ask('MEMORY USAGE k')).toBe(usage);
 });
 
 test('bits are counted, found and combined alike in plain and in edited strings of any length', () => {
