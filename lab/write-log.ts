@@ -1,5 +1,5 @@
 /** What a primary has promised to whom: every write with its offset, and whether its reply has reached the client. */
-import { type TypeName, typeOf, type Value } from '../keyspace/value.ts';
+import { type Held, type TypeName, typeOf } from '../keyspace/value.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { findKeys } from '../server/command-info.ts';
 import type { Connection } from '../server/host.ts';
@@ -11,7 +11,7 @@ export interface Write {
   readonly key: Bytes;
   /** What the key held afterwards; 'none' when it was gone. */
   readonly type: TypeName | 'none';
-  /** The string's value or the hash's first field: who holds the lock, in every common layout. */
+  /** The string's value or the hash's first field: who holds the lock, in every common layout. A string edited in place is no lock. */
   readonly holder: Bytes | undefined;
   /** As it entered the replication stream: with an absolute deadline, scripts by their effects. */
   readonly command: readonly Bytes[];
@@ -85,7 +85,7 @@ export class WriteLog {
     const name = (isWatched(client) ? client.peer : undefined) ?? (server.running?.name || undefined);
     for (const { db, argv } of effects) {
       for (const key of keysOf(server, argv)) {
-        const value = server.db(db).entries.get(key)?.value;
+        const value = server.db(db).entries.get(key)?.held;
         const write: Write = {
           db,
           key,
@@ -121,7 +121,7 @@ function keysOf(server: Server, argv: readonly Bytes[]): Bytes[] {
   return (found ?? []).map(({ at }) => argv[at] as Bytes);
 }
 
-function holderOf(value: Value | undefined): Bytes | undefined {
+function holderOf(value: Held | undefined): Bytes | undefined {
   if (value === undefined || typeof value === 'string') return value;
   if (value.type !== 'hash') return undefined;
   for (const [field] of value.entries()) return field;

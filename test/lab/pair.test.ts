@@ -97,6 +97,19 @@ test('lost renewals and deletes are reported, and what cancels out is not', asyn
   ]);
 });
 
+test("a long string edited in place is nobody's lock: it is lost by name, and not put together for every write", async () => {
+  await using pair = await begin();
+  const a = pair.client('A');
+  await a.setbit('bits', 1_000_000, 1);
+  expect(await a.wait(1, 1000)).toBe(1);
+  const { held } = pair.primary.server.db(0).peek('bits')!;
+  pair.link.hold();
+  await a.setbit('bits', 7, 1);
+  expect(pair.primary.server.db(0).peek('bits')?.held).toBe(held);
+  const { lost } = await pair.failover({ crash: true });
+  expect(lost).toMatchObject([{ key: 'bits', type: 'string', holder: undefined }]);
+});
+
 test('with one of two replicas in the know, the other one promoted loses what WAIT had confirmed', async () => {
   await using pair = await begin({ replicas: 2 });
   const a = pair.client('A');
