@@ -1,5 +1,4 @@
 /** A Redis node: owns databases, clients, time and statistics, and wires the mechanisms together. Transports attach connections to it. */
-
 import { defaultLimits, type EncodingLimits } from '../keyspace/encoding.ts';
 import { Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
