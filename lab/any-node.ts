@@ -46,7 +46,10 @@ export abstract class AnyNode {
     return journal;
   }
 
-  /** Resets the connections of ordinary clients, as CLIENT KILL TYPE normal and TYPE pubsub. */
+  /**
+   * Resets the connections of all but the replicas: those that CLIENT KILL TYPE normal and TYPE pubsub end. CLIENT KILL
+   * hangs up, and replies under way still arrive; a reset takes them along: what a failover calls unanswered remains so.
+   */
   disconnectClients(): void {
     for (const client of [...this.server.clients.values()]) {
       if (!this.server.replication.followers.has(client)) client.abort();
