@@ -8,6 +8,7 @@ import {
   type LocksOptions,
   OutcomeUnknown,
   QuorumFailed,
+  type Redlock,
 } from '../../locks/index.ts';
 import { sampleOf } from '../support/long.ts';
 
@@ -170,59 +171,58 @@ describe('answers that come late', () => {
     };
   }
 
-  test.each(['requests', 'replies'] as const)(
-    'a late grant belongs to the lock and goes with it (%s held up)',
-    (way) =>
-      eachSeed(5, async (nodes, seed) => {
-        const locks = await nodes.locks('A');
-        await (await locks.redlock(L).acquire()).release();
-        const go = slow(nodes, some(2, 5, seed), way);
-        const held = await locks.redlock(L).acquire();
-        await nodes.servers.world.advance(100 * seed);
+  /** What is asked of a lock of five servers, some of which are slow to hear of it or to answer. */
+  interface Scene {
+    readonly nodes: Nodes;
+    readonly lock: Redlock;
+    /** After a while, another one for each seed, what was held up arrives. */
+    arriveAfter(ms: number): Promise<void>;
+  }
+
+  const whileSlow = (count: number, way: 'requests' | 'replies', play: (scene: Scene) => Promise<void>) =>
+    eachSeed(5, async (nodes, seed) => {
+      const { world } = nodes.servers;
+      const locks = await nodes.locks('A');
+      const lock = locks.redlock(L);
+      await (await lock.acquire()).release();
+      const go = slow(nodes, some(count, 5, seed), way);
+      const arriveAfter = async (ms: number) => {
+        await world.advance(ms * seed);
         go();
-        await nodes.servers.world.advance(QUICK_MS);
+        await world.advance(QUICK_MS);
+      };
+      await play({ nodes, lock, arriveAfter });
+      locks.close();
+    });
+
+  describe.each(['requests', 'replies'] as const)('with %s held up', (way) => {
+    test('a late grant belongs to the lock and goes with it', () =>
+      whileSlow(2, way, async ({ nodes, lock, arriveAfter }) => {
+        const held = await lock.acquire();
+        await arriveAfter(100);
         expect(nodes.copies).toEqual([0, 1, 2, 3, 4]);
         await held.release();
         await nodes.servers.world.advance(QUICK_MS);
         expect(nodes.copies).toEqual([]);
-        locks.close();
-      }),
-  );
+      }));
 
-  test.each(['requests', 'replies'] as const)(
-    'a grant that comes after the release takes nothing (%s held up)',
-    (way) =>
-      eachSeed(5, async (nodes, seed) => {
-        const locks = await nodes.locks('A');
-        await (await locks.redlock(L).acquire()).release();
-        const go = slow(nodes, some(2, 5, seed), way);
-        await (await locks.redlock(L).acquire()).release();
-        await nodes.servers.world.advance(1500 * seed);
-        go();
-        await nodes.servers.world.advance(QUICK_MS);
+    test('a grant that comes after the release takes nothing', () =>
+      whileSlow(2, way, async ({ nodes, lock, arriveAfter }) => {
+        await (await lock.acquire()).release();
+        await arriveAfter(1500);
         expect(nodes.copies).toEqual([]);
-        locks.close();
-      }),
-  );
+      }));
 
-  test.each(['requests', 'replies'] as const)(
-    'a grant that comes after the attempt has failed is given back (%s held up)',
-    (way) =>
-      eachSeed(5, async (nodes, seed) => {
-        const locks = await nodes.locks('A');
-        await (await locks.redlock(L).acquire()).release();
-        const go = slow(nodes, some(3, 5, seed), way);
-        const refused = await nodes.time(() => locks.redlock(L).tryAcquire());
+    test('a grant that comes after the attempt has failed is given back', () =>
+      whileSlow(3, way, async ({ nodes, lock, arriveAfter }) => {
+        const refused = await nodes.time(() => lock.tryAcquire());
         expect(refused.outcome).toBeInstanceOf(QuorumFailed);
         expect(refused.ms).toBeLessThan(SERVER_MS + QUICK_MS);
-        await nodes.servers.world.advance(1000 * seed);
-        go();
-        await nodes.servers.world.advance(QUICK_MS);
+        await arriveAfter(1000);
         expect(nodes.copies).toEqual([]);
-        expect(await locks.redlock(L).tryAcquire()).not.toBeNull();
-        locks.close();
-      }),
-  );
+        expect(await lock.tryAcquire()).not.toBeNull();
+      }));
+  });
 
   test('a majority that cannot be heard leaves extension and release unknown, and the lease as it was', () =>
     eachSeed(3, async (nodes, seed) => {
