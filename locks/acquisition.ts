@@ -24,7 +24,7 @@ export async function renewOne(server: LockServer, renewal: Renewal, ttlMs: numb
 }
 
 /** What a hold is besides its acquisition's; without a lease it has the one that was wished for. */
-type Granted = Pick<HoldSpec, 'token' | 'fence' | 'renewal'> &
+type Granted = Pick<HoldSpec, 'token' | 'fence' | 'keeper'> &
   Partial<Pick<HoldSpec, 'leaseMs' | 'renewed' | 'quorum'>>;
 
 /** An acquisition from one server or several. */
@@ -58,8 +58,8 @@ export abstract class Asker<O extends AcquireOptions = AcquireOptions> implement
   /** The hold that was granted. @param sentAt when the request for it left */
   protected hold(sentAt: number, granted: Granted): Hold {
     const { lock, owner, servers, wish } = this;
-    const { token, fence, renewal, quorum = 1, leaseMs = wish.leaseMs, renewed = wish.renewed } = granted;
-    const spec = { lock, owner, token, fence, leaseMs, renewed, servers, quorum, renewal };
+    const { token, fence, keeper, quorum = 1, leaseMs = wish.leaseMs, renewed = wish.renewed } = granted;
+    const spec = { lock, owner, token, fence, leaseMs, renewed, servers, quorum, keeper };
     return new Hold(spec, this.core, sentAt);
   }
 }
@@ -136,7 +136,7 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
 
   /** Not what was never handed out (its end wakes nobody here), nor where a request may be under way. */
   protected mayHandOver(hold: Hold): boolean {
-    return hold.active && hold.onEnd !== undefined && this.markerMs === 0;
+    return hold.active && hold.isAwaitable && this.markerMs === 0;
   }
 
   /**
@@ -165,7 +165,7 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
     giveBack: (validUntil: number) => Promise<boolean>,
     fence?: number,
   ): Held {
-    const hold = this.hold(sentAt, { token: renewal.token, fence, renewal: () => renewal });
+    const hold = this.hold(sentAt, { token: renewal.token, fence, keeper: { renewal: () => renewal } });
     return new Held(hold, {
       release: () => {
         hold.end();

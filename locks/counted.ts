@@ -8,7 +8,7 @@
 import { renewOne, ServerAcquisition } from './acquisition.ts';
 import type { Core, Counted } from './core.ts';
 import { type Backing, Held } from './held.ts';
-import type { Hold, Renewal } from './hold.ts';
+import type { Hold, Keeper, Renewal } from './hold.ts';
 import { abandonedKey } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
 import type { OnceArgs } from './requests.ts';
@@ -109,7 +109,7 @@ export async function inTurn<T>(core: Core, key: string, work: (counted: Counted
 
 const nothing = (): Counted => ({ hold: undefined, count: 0, busy: false, line: [] });
 
-class CountedAcquisition extends ServerAcquisition implements Backing, Heir {
+class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Keeper {
   readonly channel: string;
   readonly choose: Choose;
   readonly ordered: boolean;
@@ -120,6 +120,8 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir {
   readonly #request: string;
   /** The holds of an owner that nobody else asks for: neither has it to be found, nor does anybody wait for his turn. */
   readonly #own: Counted | undefined;
+  /** The holds that it keeps. */
+  #counted: Counted | undefined;
 
   constructor(core: Core, kind: CountedKind, wish: Wish) {
     super(core, kind.name, wish);
@@ -204,20 +206,22 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir {
       counted.hold.prolong(sentAt, leaseMs);
       if (renewed) counted.hold.renew(leaseMs);
     } else {
-      const { token } = this;
-      const hold = this.hold(sentAt, { token, fence, renewal: () => this.#renewal(counted) });
-      hold.onLost = () => reset(counted, hold);
-      counted.hold = hold;
+      this.#counted = counted;
+      counted.hold = this.hold(sentAt, { token: this.token, fence, keeper: this });
     }
     return new Held(counted.hold, this);
   }
 
-  #renewal({ count }: Counted): Renewal {
-    return this.#kind.renewal(this.owner, Math.max(1, count));
+  renewal(): Renewal {
+    return this.#kind.renewal(this.owner, Math.max(1, this.#counted?.count ?? 1));
+  }
+
+  lost(hold: Hold): void {
+    if (this.#counted) reset(this.#counted, hold);
   }
 
   extend(hold: Hold, leaseMs: number): Promise<boolean> {
-    return renewOne(this.core.server, hold.spec.renewal(), hold.serverLeaseMs(leaseMs));
+    return renewOne(this.core.server, hold.spec.keeper.renewal(), hold.serverLeaseMs(leaseMs));
   }
 
   release(hold: Hold): Promise<boolean> {

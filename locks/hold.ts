@@ -4,6 +4,7 @@ import type { Deadline, Deadlines } from './deadlines.ts';
 import { LockLost } from './errors.ts';
 import type { LockEvents } from './events.ts';
 import type { LockServer } from './server.ts';
+import type { Wakeups } from './wakeups.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** How the server recognises a hold, for the script that renews many at once. */
@@ -11,6 +12,17 @@ export interface Renewal {
   readonly kind: 'string' | 'hash' | 'read' | 'permit' | 'place' | 'session';
   readonly keys: readonly string[];
   readonly token: string;
+}
+
+/**
+ * Whoever asked for a hold, and answers for it. One object for all of this, and no functions made for each hold: these
+ * would be the greater part of its cost.
+ */
+export interface Keeper {
+  /** What the server knows of it now. */
+  renewal(): Renewal;
+  /** It was lost. */
+  lost?(hold: Hold): void;
 }
 
 export interface HoldSpec {
@@ -24,7 +36,7 @@ export interface HoldSpec {
   /** The servers that keep it, and how many of them must agree. */
   readonly servers: readonly LockServer[];
   readonly quorum: number;
-  renewal(): Renewal;
+  readonly keeper: Keeper;
 }
 
 /** What a hold needs of its surroundings. */
@@ -50,10 +62,8 @@ export class Hold extends Link implements Deadline {
   #lost: LockLost | undefined;
   #over = false;
   #controller: AbortController | undefined;
-  /** Told once, when the hold is lost. */
-  onLost: (() => void) | undefined;
-  /** Told once, when the hold ends in any way; a release is sent in the same turn, right after. */
-  onEnd: (() => void) | undefined;
+  #wakeups: Pick<Wakeups, 'peek'> | undefined;
+  #channel = '';
 
   /** @param sentAt when the request that was granted left: the lease may have begun then, never earlier */
   constructor(spec: HoldSpec, home: HoldHome, sentAt: number) {
@@ -106,6 +116,17 @@ export class Hold extends Link implements Deadline {
     if (!this.linked && Number.isFinite(this.at)) this.#home.leases.add(this);
   }
 
+  /** Whoever waits for it in this process is told of its end, in the same turn in which a release is sent. */
+  tellOfEnd(wakeups: Pick<Wakeups, 'peek'>, channel: string): void {
+    this.#wakeups = wakeups;
+    this.#channel = channel;
+  }
+
+  /** Whether its end is told. */
+  get isAwaitable(): boolean {
+    return this.#wakeups !== undefined;
+  }
+
   /** From now on the watchdog keeps it, with the given lease. */
   renew(leaseMs: number): void {
     if (this.#renewals || this.#over) return;
@@ -119,7 +140,7 @@ export class Hold extends Link implements Deadline {
     const { lock, owner, token, fence } = this.spec;
     this.#lost = new LockLost(lock, owner, reason, cause);
     this.end();
-    this.onLost?.();
+    this.spec.keeper.lost?.(this);
     this.#controller?.abort(this.#lost);
     this.#home.events.tell({
       event: 'lost',
@@ -137,7 +158,7 @@ export class Hold extends Link implements Deadline {
     this.#over = true;
     this.#home.leases.remove(this);
     this.#renewals?.unlink();
-    this.onEnd?.();
+    this.#wakeups?.peek(this.#channel)?.handOver();
   }
 
   /** Tells of something that happened to this hold. */

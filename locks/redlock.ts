@@ -107,7 +107,7 @@ class RedlockAcquisition extends Asker {
   #held(round: Round, sentAt: number): Held {
     const { token } = round;
     const renewal: Renewal = { kind: 'string', keys: [this.lock], token };
-    const hold = this.hold(sentAt, { token, quorum: this.quorum, renewal: () => renewal });
+    const hold = this.hold(sentAt, { token, quorum: this.quorum, keeper: { renewal: () => renewal } });
     return new Held(hold, {
       release: () => {
         hold.end();

@@ -119,7 +119,7 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
       token: this.#token,
       leaseMs: Number.POSITIVE_INFINITY,
       renewed: false,
-      renewal: () => ({ kind: 'string', keys: [this.lock], token: '' }),
+      keeper: { renewal: () => ({ kind: 'string', keys: [this.lock], token: '' }) },
     });
     return new Held(hold, {
       release: async () => {

@@ -4,7 +4,7 @@ import { ServerAcquisition } from './acquisition.ts';
 import type { Core } from './core.ts';
 import { BadConfiguration, LockLost, LocksClosed } from './errors.ts';
 import { Held } from './held.ts';
-import { Hold } from './hold.ts';
+import { Hold, type Keeper, type Renewal } from './hold.ts';
 import { Lock, type Wish } from './lock.ts';
 import { checkOptions, millis } from './options.ts';
 import { sessionAcquireScript, sessionCloseScript } from './scripts/session.ts';
@@ -19,20 +19,27 @@ export interface SessionOptions {
 }
 
 /** One process' presence. Its locks have no leases: they end when they are released, or all with the session. */
-export class Session implements AsyncDisposable {
+export class Session implements AsyncDisposable, Keeper {
   readonly key: string;
   readonly #core: Core;
   readonly #hold: Hold;
   readonly #helds = new Set<Hold>();
 
-  private constructor(core: Core, key: string, hold: Hold) {
+  /** @param sentAt when the request that opened it left */
+  private constructor(core: Core, key: string, leaseMs: number, sentAt: number) {
     this.#core = core;
     this.key = key;
-    this.#hold = hold;
-    hold.onLost = () => {
-      for (const held of this.#helds) held.lose('its session was lost', hold.lost);
-      this.#helds.clear();
+    const spec = {
+      lock: key,
+      owner: core.owners.clientId,
+      token: key,
+      leaseMs,
+      renewed: true,
+      servers: core.first,
+      quorum: 1,
+      keeper: this,
     };
+    this.#hold = new Hold(spec, core, sentAt);
   }
 
   /** Opens a session. Throws BadConfiguration on a cluster, where a lock and its session would need one slot. */
@@ -52,21 +59,18 @@ export class Session implements AsyncDisposable {
       () => server.command(['SET', key, key, 'PX', String(leaseMs + core.lockDelayMs)]),
       0,
     );
-    const hold = new Hold(
-      {
-        lock: key,
-        owner: core.owners.clientId,
-        token: key,
-        leaseMs,
-        renewed: true,
-        servers: [server],
-        quorum: 1,
-        renewal: () => ({ kind: 'session', keys: [key], token: key }),
-      },
-      core,
-      sentAt,
-    );
-    return new Session(core, key, hold);
+    return new Session(core, key, leaseMs, sentAt);
+  }
+
+  /** What the server knows of it. */
+  renewal(): Renewal {
+    return { kind: 'session', keys: [this.key], token: this.key };
+  }
+
+  /** It was lost, and with it its locks. */
+  lost(hold: Hold): void {
+    for (const held of this.#helds) held.lose('its session was lost', hold.lost);
+    this.#helds.clear();
   }
 
   /** A lock that ends with this session. Leases do not apply to it. */
@@ -194,7 +198,7 @@ class SessionAcquisition extends ServerAcquisition {
       token: this.#token,
       leaseMs: Number.POSITIVE_INFINITY,
       renewed: false,
-      renewal: () => ({ kind: 'session', keys: [this.#session.key], token: this.#session.key }),
+      keeper: { renewal: () => this.#session.renewal() },
     });
     this.#session.keep(hold);
     return new HeldInSession(this.#session, hold, {

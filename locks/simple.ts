@@ -2,7 +2,7 @@
 import { MARKER_MS, renewOne, ServerAcquisition } from './acquisition.ts';
 import type { Core } from './core.ts';
 import { type Backing, Held } from './held.ts';
-import type { Hold, Renewal } from './hold.ts';
+import type { Hold, Keeper, Renewal } from './hold.ts';
 import { prefixed } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
 import { simpleAcquireScript, simpleHandOverScript, simpleReleaseScript } from './scripts/simple.ts';
@@ -47,7 +47,7 @@ export function releaseByToken(
   return insistOnRelease(server, release, validUntil, insistence);
 }
 
-class SimpleAcquisition extends ServerAcquisition implements Backing, Heir {
+class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keeper {
   readonly channel = simpleChannel(this.lock);
   readonly choose = chooseFirst;
   readonly ordered = true;
@@ -99,12 +99,12 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir {
     return reply === null ? { held: this.#held(sentAt) } : { retryInMs: Number(reply) };
   }
 
-  #renewal(): Renewal {
+  renewal(): Renewal {
     return { kind: 'string', keys: [this.lock], token: this.token };
   }
 
   #held(sentAt: number): Held {
-    return new Held(this.hold(sentAt, { token: this.token, renewal: () => this.#renewal() }), this);
+    return new Held(this.hold(sentAt, { token: this.token, keeper: this }), this);
   }
 
   release(hold: Hold): Promise<boolean> {
@@ -118,7 +118,7 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir {
   }
 
   extend(hold: Hold, leaseMs: number): Promise<boolean> {
-    return renewOne(this.core.server, this.#renewal(), hold.serverLeaseMs(leaseMs));
+    return renewOne(this.core.server, this.renewal(), hold.serverLeaseMs(leaseMs));
   }
 
   /** Releases by token; one under which a request may be under way is listed: what it takes is nobody's. */

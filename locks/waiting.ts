@@ -301,8 +301,7 @@ class Wait<H extends Releasable> implements Waiter {
 
   #take(held: H): Acquired<H> {
     const { handsOver, servers, channel } = this.#acquisition;
-    if (handsOver && held instanceof Held)
-      held.hold.onEnd = () => servers[0]!.wakeups.peek(channel)?.handOver();
+    if (handsOver && held instanceof Held) held.hold.tellOfEnd(servers[0]!.wakeups, channel);
     return { held, waitedMs: Date.now() - this.#startedAt, attempts: this.#attempts };
   }
 

@@ -105,7 +105,7 @@ export class Watchdog {
       }
     }
     for (const [server, group] of byServer) {
-      for (const sameSlot of server.groupBySlot(group, ({ hold }) => hold.spec.renewal().keys[0]!)) {
+      for (const sameSlot of server.groupBySlot(group, ({ hold }) => hold.spec.keeper.renewal().keys[0]!)) {
         for (let at = 0; at < sameSlot.length; at += BATCH) {
           void this.#renewOn(server, sameSlot.slice(at, at + BATCH), ballots, sentAt);
         }
@@ -158,7 +158,7 @@ async function renew(server: LockServer, entries: Entry[]): Promise<unknown[] | 
   const args: (string | number)[] = [];
   let patience = server.requestTimeoutMs;
   for (const { hold } of entries) {
-    const renewal = hold.spec.renewal();
+    const renewal = hold.spec.keeper.renewal();
     keys.push(...renewal.keys);
     args.push(renewal.kind, renewal.keys.length, renewal.token, hold.serverLeaseMs(hold.leaseMs));
     patience = Math.min(patience, Math.max(20, hold.leaseMs / 6));
