@@ -91,17 +91,14 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
   }
 
   /** A request for the lock got no answer: it may be under way still. */
-  protected note(error: unknown): void {
+  missed(error: unknown): void {
     if (error instanceof NoReply) this.#unknown = true;
   }
 
-  /** Sends a request for the lock, and remembers when it gets no answer. Throws as `take` does. */
+  /** Sends a request for the lock. Throws as `take` does. */
   protected take(request: Request, grant: () => Omit<Grant, 'lock' | 'owner'>): Promise<unknown> {
     const { lock, owner } = this;
-    return take(this.core, request, () => ({ lock, owner, ...grant() })).catch((error) => {
-      this.note(error);
-      throw error;
-    });
+    return take(this.core, request, () => ({ lock, owner, ...grant() }));
   }
 
   /** The holder of this process hands the lock over: the next look waits for that answer. */
@@ -122,7 +119,6 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
     try {
       return Number(await legacy.reply) === 1 ? legacy.sentAt : undefined;
     } catch (error) {
-      this.note(error);
       if (error instanceof NoReply) throw error;
       return undefined;
     }
@@ -134,9 +130,13 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
     this.#legacy = undefined;
   }
 
-  /** Not what was never handed out (its end wakes nobody here), nor where a request may be under way. */
-  protected mayHandOver(hold: Hold): boolean {
-    return hold.active && hold.isAwaitable && this.markerMs === 0;
+  /**
+   * To whom of this process the hold may go in one step. Not what was never handed out (its end wakes nobody here), nor
+   * where a request may be under way.
+   */
+  protected heirOf(hold: Hold): Heir | undefined {
+    const channel = this.core.server.wakeups.peek(this.channel);
+    return channel && hold.active && hold.isAwaitable && this.markerMs === 0 ? channel.heir() : undefined;
   }
 
   /**

@@ -59,8 +59,9 @@ export interface CountedKind {
   token(owner: string): string;
   takeScript(take: Take): Request;
   taken(reply: unknown): Taken;
-  /** 1: free now, 0: still held, -1: not the owner's. */
-  give(server: LockServer, give: Give): Promise<number>;
+  give(server: LockServer, give: Give): Promise<unknown>;
+  /** What the reply to that says: 1: free now, 0: still held, -1: not the owner's. Left out where it is that number. */
+  given?(server: LockServer, reply: unknown): number;
   /** From an owner that holds it once to the next one of this process, where it can be handed over. */
   handOver?(owner: string, heir: Heir): Request;
   renewal(owner: string, count: number): Renewal;
@@ -174,18 +175,18 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
       return { held: this.#held(counted, inherited, undefined) };
     }
     const sentAt = Date.now();
-    let taken = await this.#take(counted.count + 1);
+    let taken = this.#kind.taken(await this.#take(counted.count + 1));
     if ('gone' in taken) {
       counted.hold?.lose('the server does not know it any more');
       reset(counted);
-      taken = await this.#take(1);
+      taken = this.#kind.taken(await this.#take(1));
     }
     if (!taken.granted) return { retryInMs: 'retryInMs' in taken ? taken.retryInMs : 0 };
     counted.count++;
     return { held: this.#held(counted, sentAt, taken.fence) };
   }
 
-  async #take(target: number): Promise<Taken> {
+  #take(target: number): Promise<unknown> {
     const wanted = this.#kind.takeScript({
       owner: this.owner,
       target,
@@ -193,11 +194,10 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
       request: this.#request,
       waits: this.waits,
     });
-    const reply = await this.take(wanted, () => ({
+    return this.take(wanted, () => ({
       granted: (answer) => this.#kind.taken(answer).granted,
       undo: () => this.#giveBack(target - 1),
     }));
-    return this.#kind.taken(reply);
   }
 
   #held(counted: Counted, sentAt: number, fence: number | undefined): Held {
@@ -235,7 +235,7 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
       return false;
     }
     const target = counted.count - 1;
-    const heir = target === 0 ? this.#heirOf(hold) : undefined;
+    const heir = target === 0 && this.#own && this.#kind.handOver ? this.heirOf(hold) : undefined;
     if (target === 0) hold.end();
     try {
       if (heir) return await this.#handOver(heir, hold.validUntil);
@@ -248,12 +248,6 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
     }
   }
 
-  /** To whom the hold may go in one step. */
-  #heirOf(hold: Hold): Heir | undefined {
-    if (!this.#own || !this.#kind.handOver || !this.mayHandOver(hold)) return undefined;
-    return this.core.server.wakeups.peek(this.channel)?.heir();
-  }
-
   #handOver(heir: Heir, validUntil: number): Promise<boolean> {
     return this.handOver(heir, this.#kind.handOver!(this.owner, heir), async (unanswered) => {
       return (await this.#giveBack(0, validUntil)) >= 0 || (unanswered && Date.now() < validUntil);
@@ -264,8 +258,8 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
   #giveBack(target: number, validUntil = Date.now() + this.wish.leaseMs): Promise<number> {
     const { server, requests, owners } = this.core;
     const number = owners.isLasting(this.owner) ? requests.open() : 0;
-    const ask = async (unanswered: number): Promise<number> => {
-      const left = await this.#kind.give(server, {
+    const ask = (): Promise<unknown> =>
+      this.#kind.give(server, {
         owner: this.owner,
         target,
         ttlMs: this.ttlMs,
@@ -274,10 +268,12 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
         requests: number > 0 ? requests.key(this.lock) : this.lock,
         once: requests.args(number, REMEMBER_MS),
       });
+    const read = (reply: unknown, unanswered: number): number => {
+      const left = this.#kind.given?.(server, reply) ?? Number(reply);
       const byItself = number === 0 && unanswered > 0 && Date.now() < validUntil;
       return left < 0 && byItself ? Number(target === 0) : left;
     };
-    const given = insist(ask, Math.max(validUntil, Date.now() + server.requestTimeoutMs));
+    const given = insist(ask, read, Math.max(validUntil, Date.now() + server.requestTimeoutMs));
     return number > 0 ? given.finally(() => requests.settle(number)) : given;
   }
 

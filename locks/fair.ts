@@ -46,16 +46,15 @@ function fairKind(core: Core, name: string): CountedKind {
     renewal: (owner) => ({ kind: 'hash', keys: [name], token: owner }),
     leave: async (server, owner) => {
       const keys = [name, ...line, lockChannelName(name)];
-      await server.run(fairLeaveScript, keys, [owner, core.fairWaitMs, server.publish]);
+      await server.run(fairLeaveScript, keys, [owner, core.fairWaitMs]);
     },
   };
 }
 
-async function giveFair(server: LockServer, name: string, line: string[], give: Give): Promise<number> {
-  const reply = await server.run(
+function giveFair(server: LockServer, name: string, line: string[], give: Give): Promise<unknown> {
+  return server.run(
     fairReleaseScript,
     [name, ...line, abandonedKey(name, give.takenBy), lockChannelName(name), give.requests],
-    [...give.once, give.ttlMs, give.owner, give.target, server.publish, give.lateMs],
+    [...give.once, give.ttlMs, give.owner, give.target, give.lateMs],
   );
-  return Number(reply);
 }

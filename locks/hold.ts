@@ -72,7 +72,7 @@ export class Hold extends Link implements Deadline {
     this.#home = home;
     this.#leaseMs = spec.leaseMs;
     this.prolong(sentAt, spec.leaseMs);
-    if (spec.renewed) this.#renewals = home.watchdog.add(this);
+    if (spec.renewed) this.#renewals = home.watchdog.add(this, sentAt);
   }
 
   get leaseMs(): number {
@@ -131,7 +131,7 @@ export class Hold extends Link implements Deadline {
   renew(leaseMs: number): void {
     if (this.#renewals || this.#over) return;
     this.#leaseMs = leaseMs;
-    this.#renewals = this.#home.watchdog.add(this);
+    this.#renewals = this.#home.watchdog.add(this, Date.now());
   }
 
   /** It is held no longer, and nobody released it. */

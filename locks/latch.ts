@@ -35,7 +35,7 @@ export class CountDownLatch {
     const { server } = this.#core;
     const keys = [this.name, this.#channel];
     // Not idempotent in its reply: unanswered it is unknown, and the caller has to look.
-    const set = (): Promise<unknown> => server.run(latchSetScript, keys, [count, server.publish]);
+    const set = (): Promise<unknown> => server.run(latchSetScript, keys, [count]);
     return Number(await ask(this.#core, this.name, set, 0)) === 1;
   }
 
@@ -44,8 +44,7 @@ export class CountDownLatch {
     const { server, requests } = this.#core;
     const number = requests.open();
     const keys = [this.name, this.#channel, requests.key(this.name)];
-    const down = (): Promise<unknown> =>
-      server.run(latchCountDownScript, keys, [...requests.args(number), server.publish]);
+    const down = (): Promise<unknown> => server.run(latchCountDownScript, keys, requests.args(number));
     return Number(await ask(this.#core, this.name, down).finally(() => requests.settle(number)));
   }
 

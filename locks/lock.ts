@@ -64,17 +64,17 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
    * Throws a RangeError for a wrong option, LockTimeout after `waitMs`, the signal's reason when aborted, OutcomeUnknown
    * when no answer came, ServerRefused when the server will not.
    */
-  async acquire(options: O = NONE as O): Promise<H> {
-    const waitMs = options.waitMs ?? Number.POSITIVE_INFINITY;
-    const owner = this.core.owners.choose(options.owner);
-    const held = await this.acquireAs(owner, options, waitMs);
-    if (!held) throw new LockTimeout(this.name, owner, waitMs);
-    return held;
+  acquire(options: O = NONE as O): Promise<H> {
+    return this.#getFor(this.core.owners.choose(options?.owner), options);
+  }
+
+  #getFor(owner: string, options: O): Promise<H> {
+    return this.acquireAs(owner, options, options?.waitMs ?? Number.POSITIVE_INFINITY, true) as Promise<H>;
   }
 
   /** The lock if it is free (or gets free within `waitMs`, 0 by default), else null. Throws as acquire() does. */
   tryAcquire(options: O = NONE as O): Promise<H | null> {
-    return this.acquireAs(this.core.owners.choose(options.owner), options, options.waitMs ?? 0);
+    return this.acquireAs(this.core.owners.choose(options?.owner), options, options?.waitMs ?? 0);
   }
 
   /**
@@ -89,9 +89,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
     const { owners } = this.core;
     const owner = owners.forTask(owners.choose(options.owner));
     return owners.runAs(owner, async () => {
-      const waitMs = options.waitMs ?? Number.POSITIVE_INFINITY;
-      const held = await this.acquireAs(owner, options, waitMs);
-      if (!held) throw new LockTimeout(this.name, owner, waitMs);
+      const held = await this.#getFor(owner, options);
       let result: T;
       try {
         result = await fn(held);
@@ -104,8 +102,11 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
     });
   }
 
-  /** Acquires for an owner given by its full name, within `waitMs`; the way in for locks made of locks. */
-  async acquireAs(owner: string, options: O, waitMs: number): Promise<H | null> {
+  /**
+   * Acquires for an owner given by its full name, within `waitMs`; the way in for locks made of locks. Where it was not
+   * free in time, gives null; `must`: throws LockTimeout.
+   */
+  async acquireAs(owner: string, options: O, waitMs: number, must = false): Promise<H | null> {
     if (options !== NONE) checkOptions('acquire', options, this.rules);
     const leaseMs = options.leaseMs ?? this.core.leaseMs;
     const wish: Wish<O> = {
@@ -122,10 +123,13 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
       if (!acquired) {
         const reason = acquisition.whyNot?.();
         if (reason) throw reason;
+        if (must) throw new LockTimeout(this.name, owner, waitMs);
         return null;
       }
-      const { held, waitedMs, attempts } = acquired;
-      if (held instanceof Held) held.hold.tell('acquired', { waitedMs, attempts });
+      const { held, attempts } = acquired;
+      if (held instanceof Held && this.core.events.isHeard('acquired')) {
+        held.hold.tell('acquired', { waitedMs: Date.now() - acquired.startedAt, attempts });
+      }
       return held;
     } catch (error) {
       const own = error instanceof LockError || (options.signal?.aborted && error === options.signal.reason);

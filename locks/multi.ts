@@ -1,7 +1,7 @@
 /** Several locks as one: all of them, or none. */
 import { randomInt } from 'node:crypto';
 import type { Core } from './core.ts';
-import { LockLost } from './errors.ts';
+import { LockLost, LockTimeout } from './errors.ts';
 import type { HeldLock } from './held.ts';
 import { type AcquireOptions, Lock, type Wish } from './lock.ts';
 import { badOption } from './options.ts';
@@ -31,7 +31,12 @@ export class MultiLock extends Lock<HeldLock> {
     throw new Error('a multi lock acquires its locks');
   }
 
-  override async acquireAs(owner: string, options: AcquireOptions, waitMs: number): Promise<HeldLock | null> {
+  override async acquireAs(
+    owner: string,
+    options: AcquireOptions,
+    waitMs: number,
+    must = false,
+  ): Promise<HeldLock | null> {
     const deadline = Date.now() + waitMs;
     const budget = this.#locks.length * BUDGET_PER_LOCK_MS;
     for (;;) {
@@ -40,7 +45,10 @@ export class MultiLock extends Lock<HeldLock> {
       const helds = await this.#round(owner, options, waitMs === 0 ? 0 : until);
       if (helds) return new HeldMulti(this.name, owner, helds);
       const rest = randomInt(5, 50); // Others may have tried the same locks at the same time.
-      if (Date.now() + rest >= deadline) return null;
+      if (Date.now() + rest >= deadline) {
+        if (must) throw new LockTimeout(this.name, owner, waitMs);
+        return null;
+      }
       await pause(rest);
     }
   }

@@ -23,8 +23,7 @@ export class ExpirablePermits extends Lock<Held> {
   /** The permits left, expired ones included. */
   async availablePermits(): Promise<number> {
     const { core, name } = this;
-    const count = (): Promise<unknown> =>
-      core.server.run(permitCountScript, permitKeys(name), [core.server.publish]);
+    const count = (): Promise<unknown> => core.server.run(permitCountScript, permitKeys(name), []);
     return Number(await ask(core, name, count));
   }
 
@@ -65,7 +64,7 @@ class ExpirableAcquisition extends ServerAcquisition {
       {
         script: permitAcquireScript,
         keys: this.#keys(),
-        args: [this.core.server.publish, this.#id, this.ttlMs, this.#initial],
+        args: [this.#id, this.ttlMs, this.#initial],
       },
       () => ({
         granted: (answer) => answer === null,
@@ -84,10 +83,9 @@ class ExpirableAcquisition extends ServerAcquisition {
 
   #giveBack(validUntil: number, background = false): Promise<boolean> {
     const { server } = this.core;
-    const args = [server.publish, this.#id, this.markerMs];
-    const giveBack = async (): Promise<boolean> =>
-      Number(await server.run(permitReleaseScript, this.#keys(), args)) === 1;
-    return insistOnRelease(server, giveBack, validUntil, { background });
+    const args = [this.#id, this.markerMs];
+    const giveBack = (): Promise<unknown> => server.run(permitReleaseScript, this.#keys(), args);
+    return insistOnRelease(server, giveBack, (reply) => Number(reply) === 1, validUntil, { background });
   }
 
   async abandon(unknown: boolean): Promise<void> {

@@ -59,9 +59,9 @@ class QueueAcquisition extends ServerAcquisition {
   #leave(validUntil: number, background = false): Promise<boolean> {
     const { server } = this.core;
     const keys = [this.#queue, this.#seen, abandonedKey(this.lock, this.#id), this.#channels];
-    const args = [this.#id, server.publish, this.markerMs];
-    const leave = async (): Promise<boolean> => Number(await server.run(queueLeaveScript, keys, args)) === 1;
-    return insistOnRelease(server, leave, validUntil, { background });
+    const args = [this.#id, this.markerMs];
+    const leave = (): Promise<unknown> => server.run(queueLeaveScript, keys, args);
+    return insistOnRelease(server, leave, (reply) => Number(reply) === 1, validUntil, { background });
   }
 
   async abandon(unknown: boolean): Promise<void> {

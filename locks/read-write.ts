@@ -89,21 +89,19 @@ function writeKind(name: string): CountedKind {
   };
 }
 
-async function giveRead(server: LockServer, name: string, give: Give): Promise<number> {
+function giveRead(server: LockServer, name: string, give: Give): Promise<unknown> {
   const ending = timeoutKey(name, give.owner, give.target + 1);
-  const reply = await server.run(
+  return server.run(
     readReleaseScript,
     [name, channelName(name), abandonedKey(name, give.takenBy), tagged(name), ending, give.requests],
-    [...give.once, give.owner, give.target, server.publish, give.lateMs],
+    [...give.once, give.owner, give.target, give.lateMs],
   );
-  return Number(reply);
 }
 
-async function giveWrite(server: LockServer, name: string, give: Give): Promise<number> {
-  const reply = await server.run(
+function giveWrite(server: LockServer, name: string, give: Give): Promise<unknown> {
+  return server.run(
     writeReleaseScript,
     [name, channelName(name), abandonedKey(name, give.takenBy), give.requests],
-    [...give.once, give.ttlMs, asWriter(give.owner), give.target, server.publish, give.lateMs],
+    [...give.once, give.ttlMs, asWriter(give.owner), give.target, give.lateMs],
   );
-  return Number(reply);
 }

@@ -22,12 +22,17 @@ const independence = new WeakMap<Core, Independence>();
  * let it stay away for the longest lease first.
  */
 export class Redlock extends Lock<Held> {
-  override async acquireAs(owner: string, options: AcquireOptions, waitMs: number): Promise<Held | null> {
+  override async acquireAs(
+    owner: string,
+    options: AcquireOptions,
+    waitMs: number,
+    must = false,
+  ): Promise<Held | null> {
     const { core } = this;
     let servers = independence.get(core);
     if (!servers) independence.set(core, (servers = new Independence(core.servers)));
     await servers.check(this.name, core.serverLimitMs(options.leaseMs ?? core.leaseMs));
-    return super.acquireAs(owner, options, waitMs);
+    return super.acquireAs(owner, options, waitMs, must);
   }
 
   protected prepare(wish: Wish): Acquisition<Held> {

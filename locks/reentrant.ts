@@ -37,7 +37,8 @@ class ReentrantKind implements CountedKind {
 
   takeScript({ owner, target, ttlMs, request }: Take): Request {
     const keys = [this.name, abandonedKey(this.name, request)];
-    return { script: reentrantAcquireScript, keys, args: [ttlMs, owner, target] };
+    const args = target === 1 ? [ttlMs, owner] : [ttlMs, owner, target];
+    return { script: reentrantAcquireScript, keys, args };
   }
 
   taken(reply: unknown): Taken {
@@ -46,19 +47,22 @@ class ReentrantKind implements CountedKind {
     return left === -2 ? { granted: false, gone: true } : { granted: false, retryInMs: left };
   }
 
-  async give(server: LockServer, give: Give): Promise<number> {
+  give(server: LockServer, give: Give): Promise<unknown> {
     const { name } = this;
     const channel = lockChannelName(name);
     const last = give.target === 0 && give.lateMs === 0 && give.once[0] === 0;
-    const reply = last
-      ? server.run(reentrantFreeScript, [name, channel], [give.owner, server.publish])
+    return last
+      ? server.run(reentrantFreeScript, [name, channel], [give.owner])
       : server.run(
           reentrantReleaseScript,
           [name, channel, abandonedKey(name, give.takenBy), give.requests],
-          [...give.once, give.ttlMs, give.owner, give.target, server.publish, give.lateMs],
+          [...give.once, give.ttlMs, give.owner, give.target, give.lateMs],
         );
-    const left = Number(await reply);
-    if (left > 1) server.wakeups.heardBy(channel, left - 1);
+  }
+
+  given(server: LockServer, reply: unknown): number {
+    const left = Number(reply);
+    if (left > 1) server.wakeups.heardBy(this.channel(), left - 1);
     return left;
   }
 

@@ -25,19 +25,25 @@ export function pause(ms: number, background = false): Promise<void> {
 }
 
 /**
- * Calls `request` until it answers. `request` gets the number of earlier calls whose outcome is unknown.
+ * Calls `request` until it answers.
+ * @param read what the reply says, given the number of earlier calls whose outcome is unknown
  * @param until when to give up (Date.now milliseconds); the last error is thrown then
  */
-export function insist<T>(
-  request: (unknown: number) => Promise<T>,
+export function insist<R, T>(
+  request: () => Promise<R>,
+  read: (reply: R, unknown: number) => T,
   until: number,
   background = false,
 ): Promise<T> {
-  return request(0).catch((error: unknown) => askAgain(request, error, until, background));
+  return request().then(
+    (reply) => read(reply, 0),
+    (error: unknown) => askAgain(request, read, error, until, background),
+  );
 }
 
-async function askAgain<T>(
-  request: (unknown: number) => Promise<T>,
+async function askAgain<R, T>(
+  request: () => Promise<R>,
+  read: (reply: R, unknown: number) => T,
   first: unknown,
   until: number,
   background: boolean,
@@ -50,10 +56,13 @@ async function askAgain<T>(
     const wait = pauseMs(failures);
     if (Date.now() + wait >= until) throw error;
     await pause(wait, background);
+    let reply: R;
     try {
-      return await request(unknown);
+      reply = await request();
     } catch (again) {
       error = again;
+      continue;
     }
+    return read(reply, unknown);
   }
 }

@@ -58,7 +58,7 @@ export async function setPermits(core: Core, name: string, permits: number): Pro
   const { server } = core;
   const keys = [name, semaphoreChannel(name)];
   // Not idempotent in its reply: unanswered it is unknown, and the caller has to look.
-  const set = (): Promise<unknown> => server.run(semaphoreSetScript, keys, [permits, server.publish]);
+  const set = (): Promise<unknown> => server.run(semaphoreSetScript, keys, [permits]);
   return ask(core, name, set, 0).then((reply) => Number(reply) === 1);
 }
 
@@ -68,7 +68,7 @@ async function giveBack(core: Core, name: string, permits: number): Promise<void
   const number = requests.open();
   const keys = [name, semaphoreChannel(name), requests.key(name)];
   const give = (): Promise<unknown> =>
-    server.run(semaphoreReleaseScript, keys, [...requests.args(number), permits, server.publish]);
+    server.run(semaphoreReleaseScript, keys, [...requests.args(number), permits]);
   await ask(core, name, give).finally(() => requests.settle(number));
 }
 
@@ -150,7 +150,7 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
     const { server, requests } = this.core;
     const keys = [this.lock, this.channel, requests.key(this.lock)];
     const undo = (): Promise<unknown> =>
-      server.run(semaphoreUndoScript, keys, [...requests.args(number), this.demand, server.publish]);
-    return insist(undo, Date.now() + PATIENCE_MS, background);
+      server.run(semaphoreUndoScript, keys, [...requests.args(number), this.demand]);
+    return insist(undo, (reply) => reply, Date.now() + PATIENCE_MS, background);
   }
 }

@@ -2,7 +2,7 @@
 import { type Command, isReplyError, type LockClient, type Settled } from './client.ts';
 import { Alarm, Deadlines } from './deadlines.ts';
 import { slotOf } from './keys.ts';
-import type { Script } from './script.ts';
+import type { Script, ScriptText } from './script.ts';
 import { Wakeups } from './wakeups.ts';
 
 /** No reply: the command may have been executed, may be executed later, or never. */
@@ -41,13 +41,10 @@ export class LockServer {
   readonly client: LockClient;
   readonly wakeups: Wakeups;
   readonly requestTimeoutMs: number;
-  /** PUBLISH, or SPUBLISH where channels are sharded. Scripts get it as an argument, as Redisson's do. */
-  readonly publish: 'publish' | 'spublish';
   readonly #pending = new Deadlines(true);
 
   constructor(client: LockClient, requestTimeoutMs: number) {
     this.client = client;
-    this.publish = client.sharded ? 'spublish' : 'publish';
     this.requestTimeoutMs = requestTimeoutMs;
     this.wakeups = new Wakeups(client, requestTimeoutMs);
   }
@@ -62,9 +59,10 @@ export class LockServer {
     args: readonly (string | number)[],
     timeoutMs: number = this.requestTimeoutMs,
   ): Promise<unknown> {
-    const command = evalsha(script, keys, args);
+    const text = this.#textOf(script);
+    const command = evalsha(text, keys, args);
     return this.#answer(this.client.send(command), timeoutMs, () =>
-      this.#answer(this.client.send(['eval', script.text, ...command.slice(2)]), timeoutMs),
+      this.#answer(this.client.send(['eval', text.text, ...command.slice(2)]), timeoutMs),
     );
   }
 
@@ -79,19 +77,24 @@ export class LockServer {
     const wait = fsync
       ? ['WAITAOF', '1', String(needed), String(timeoutMs)]
       : ['WAIT', String(needed), String(timeoutMs)];
-    const command = evalsha(script, keys, args);
+    const text = this.#textOf(script);
+    const command = evalsha(text, keys, args);
     const limit = this.requestTimeoutMs + timeoutMs;
     const all = (first: Command): Promise<Settled[]> =>
       this.#answer(this.client.sendAll([first, wait]), limit);
     let settled = await all(command);
     if (settled[0]?.status === 'rejected' && isNoScript(settled[0].reason)) {
-      settled = await all(['eval', script.text, ...command.slice(2)]);
+      settled = await all(['eval', text.text, ...command.slice(2)]);
     }
     const [granted, waited] = settled;
     if (granted?.status !== 'fulfilled') throw this.#asOutcome(granted?.reason);
     // A WAIT that failed (no such command, demoted meanwhile, connection gone) proves no copy.
     const copies = waited?.status === 'fulfilled' ? waited.value : 0;
     return { reply: granted.value, copies: Number(Array.isArray(copies) ? copies[1] : copies), needed };
+  }
+
+  #textOf(script: Script): ScriptText {
+    return this.client.sharded ? script.sharded : script;
   }
 
   /** Sends one plain command, with run()'s errors. */
@@ -157,7 +160,7 @@ export class LockServer {
 }
 
 function evalsha(
-  script: Script,
+  script: ScriptText,
   keys: readonly string[],
   args: readonly (string | number)[],
 ): readonly string[] {

@@ -103,9 +103,7 @@ export class Session implements AsyncDisposable, Keeper {
     const keys = helds.flatMap(({ spec }) => [spec.lock, simpleChannel(spec.lock)]);
     const { server } = this.#core;
     const values = helds.map(({ spec }) => spec.token);
-    await ask(this.#core, this.key, () =>
-      server.run(sessionCloseScript, [this.key, ...keys], [server.publish, ...values]),
-    );
+    await ask(this.#core, this.key, () => server.run(sessionCloseScript, [this.key, ...keys], values));
     for (const held of helds) held.lose('its session was closed');
   }
 

@@ -37,14 +37,14 @@ export function releaseByToken(
 ): Promise<boolean> {
   const channel = simpleChannel(name);
   const keys = listMs > 0 ? [name, channel, givenUpKey(name)] : [name, channel];
-  const args = listMs > 0 ? [token, server.publish, listMs] : [token, server.publish];
-  const onReply = (reply: unknown): boolean => {
+  const args = listMs > 0 ? [token, listMs] : [token];
+  const released = (reply: unknown): boolean => {
     const heard = Number(reply) - 1;
     if (heard > 0) server.wakeups.heardBy(channel, heard);
     return heard >= 0;
   };
-  const release = (): Promise<boolean> => server.run(simpleReleaseScript, keys, args).then(onReply);
-  return insistOnRelease(server, release, validUntil, insistence);
+  const release = (): Promise<unknown> => server.run(simpleReleaseScript, keys, args);
+  return insistOnRelease(server, release, released, validUntil, insistence);
 }
 
 class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keeper {
@@ -75,12 +75,7 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
     this.#asked = true;
     const sentAt = Date.now();
     const set = ['set', this.lock, this.token, 'NX', 'PX', String(this.ttlMs)];
-    try {
-      if ((await this.core.server.command(set)) === 'OK') return { held: this.#held(sentAt) };
-    } catch (error) {
-      this.note(error);
-      throw error;
-    }
+    if ((await this.core.server.command(set)) === 'OK') return { held: this.#held(sentAt) };
     return this.#ask();
   }
 
@@ -108,7 +103,7 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
   }
 
   release(hold: Hold): Promise<boolean> {
-    const heir = this.mayHandOver(hold) ? this.core.server.wakeups.peek(this.channel)?.heir() : undefined;
+    const heir = this.heirOf(hold);
     hold.end();
     if (!heir) return this.#giveBack(hold.validUntil);
     const args = [this.token, heir.token, heir.ttlMs];

@@ -49,17 +49,20 @@ export interface Insistence {
 
 /**
  * Releases until an answer comes or the hold is over. Answers may get lost: after one of them "gone" means released.
- * @param release asks once; false when the server knows no such hold
+ * @param release asks once
+ * @param released what the reply says; false when the server knows no such hold
  * @param validUntil when the hold is over, in milliseconds of Date.now
  */
 export function insistOnRelease(
   server: LockServer,
-  release: () => Promise<boolean>,
+  release: () => Promise<unknown>,
+  released: (reply: unknown) => boolean,
   validUntil: number,
   { background = false, unanswered = false }: Insistence = {},
 ): Promise<boolean> {
   return insist(
-    (unknown) => release().then((done) => done || ((unanswered || unknown > 0) && Date.now() < validUntil)),
+    release,
+    (reply, unknown) => released(reply) || ((unanswered || unknown > 0) && Date.now() < validUntil),
     Math.max(validUntil, Date.now() + server.requestTimeoutMs),
     background,
   );
@@ -75,11 +78,11 @@ export const PATIENCE_MS = 30_000;
 export async function ask<T>(
   core: Core,
   lock: string,
-  request: (unanswered: number) => Promise<T>,
+  request: () => Promise<T>,
   patienceMs: number = PATIENCE_MS,
 ): Promise<T> {
   try {
-    return await insist(request, Date.now() + patienceMs);
+    return await insist(request, (reply) => reply, Date.now() + patienceMs);
   } catch (error) {
     const owner = core.owners.clientId;
     throw mayPass(error) ? new OutcomeUnknown(lock, owner, error) : refusal(lock, owner, error);

@@ -37,6 +37,8 @@ export interface Acquisition<H extends Releasable = HeldLock> {
   readonly longestSleepMs?: number | undefined;
   /** Idempotent: asking again after a lost reply gives the same lock. */
   attempt(): Promise<Attempt<H>>;
+  /** A look brought this error, and may be repeated. */
+  missed?(error: unknown): void;
   /** Undoes what attempts may have done. `unknown`: some got no answer. Rejects never. */
   abandon(unknown: boolean): Promise<void>;
   /** After a look that a wake-up caused: to which of the other waiters the wake-up goes on, if any. */
@@ -60,7 +62,8 @@ export interface Patience {
 
 export interface Acquired<H> {
   held: H;
-  waitedMs: number;
+  /** When it was first asked for. */
+  startedAt: number;
   attempts: number;
 }
 
@@ -174,6 +177,7 @@ class Wait<H extends Releasable> implements Waiter {
   #missed(error: unknown): null {
     if (!mayPass(error)) throw error;
     if (error instanceof NoReply) this.#unknown = true;
+    this.#acquisition.missed?.(error);
     this.#lastError = error;
     this.#retryInMs = pauseMs(++this.#failures);
     return null;
@@ -302,7 +306,7 @@ class Wait<H extends Releasable> implements Waiter {
   #take(held: H): Acquired<H> {
     const { handsOver, servers, channel } = this.#acquisition;
     if (handsOver && held instanceof Held) held.hold.tellOfEnd(servers[0]!.wakeups, channel);
-    return { held, waitedMs: Date.now() - this.#startedAt, attempts: this.#attempts };
+    return { held, startedAt: this.#startedAt, attempts: this.#attempts };
   }
 
   async #giveUp(): Promise<void> {
@@ -317,6 +321,7 @@ class Wait<H extends Releasable> implements Waiter {
       if ('held' in attempt) await attempt.held.release();
     } catch (error) {
       if (mayPass(error)) this.#unknown = true;
+      this.#acquisition.missed?.(error);
     }
     await this.#acquisition.abandon(this.#unknown);
   }

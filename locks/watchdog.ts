@@ -17,14 +17,15 @@ const TOGETHER = 1 / 12;
 /** A hold under the watchdog's care, for as long as it is in the chain. */
 export class Entry extends Link {
   readonly hold: Hold;
-  readonly since = Date.now();
+  readonly since: number;
   dueAt: number;
   busy = false;
 
-  constructor(hold: Hold) {
+  constructor(hold: Hold, since: number) {
     super();
     this.hold = hold;
-    this.dueAt = this.since + hold.leaseMs / 3;
+    this.since = since;
+    this.dueAt = since + hold.leaseMs / 3;
   }
 }
 
@@ -48,9 +49,9 @@ export class Watchdog {
     this.#maxHoldMs = maxHoldMs;
   }
 
-  /** Renews the hold from now on, until the entry given back is unlinked. */
-  add(hold: Hold): Entry {
-    const entry = new Entry(hold);
+  /** Renews the hold, whose lease may have begun at `since`, until the entry given back is unlinked. */
+  add(hold: Hold, since: number): Entry {
+    const entry = new Entry(hold, since);
     if (this.#closed) return entry; // What was under way when the locks were closed ends with its lease.
     this.#entries.add(entry);
     this.#wakeAt(entry.dueAt);

@@ -88,8 +88,8 @@ return left
 /**
  * KEYS  1 the lock · 2 queue · 3 timeouts · 4 when ours were last due · 5 marker for requests still under way
  *       6 the channels' common beginning · 7 this client's requests
- * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 owner · 6 holds that remain · 7 PUBLISH or SPUBLISH
- *       8 for how many milliseconds the marker stays, 0: no marker
+ * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 owner · 6 holds that remain
+ *       7 for how many milliseconds the marker stays, 0: no marker
  * reply 1: free now, and the first in line told · 0: still held · -1: not the owner's
  */
 export const fairReleaseScript = defineScript(
@@ -97,10 +97,10 @@ export const fairReleaseScript = defineScript(
   `${once}${head}
 local did = earlier()
 if did then return tonumber(did) or -1 end
-if ARGV[8] ~= '0' then redis.call('set', KEYS[5], '1', 'px', ARGV[8]) end
+if ARGV[7] ~= '0' then redis.call('set', KEYS[5], '1', 'px', ARGV[7]) end
 local function tell()
   local waiter = first(now())
-  if waiter then redis.call(ARGV[7], KEYS[6] .. ':' .. waiter, '0') end
+  if waiter then redis.call('publish', KEYS[6] .. ':' .. waiter, '0') end
 end
 if redis.call('hexists', KEYS[1], ARGV[5]) == 0 then
   if redis.call('exists', KEYS[1]) == 0 then tell() end
@@ -121,7 +121,7 @@ return remember(1)
  * Leaves the line; those behind move up. Asking again changes nothing.
  *
  * KEYS  1 the lock · 2 queue · 3 timeouts · 4 when ours were last due · 5 the channels' common beginning
- * ARGV  1 owner · 2 patience per place in milliseconds · 3 PUBLISH or SPUBLISH
+ * ARGV  1 owner · 2 patience per place in milliseconds
  * reply 1: was in line · 0: was not
  */
 export const fairLeaveScript = defineScript(
@@ -139,7 +139,7 @@ end
 drop(ARGV[1])
 if place == 0 and redis.call('exists', KEYS[1]) == 0 then
   local waiter = first(now())
-  if waiter then redis.call(ARGV[3], KEYS[5] .. ':' .. waiter, '0') end
+  if waiter then redis.call('publish', KEYS[5] .. ':' .. waiter, '0') end
 end
 return 1
 `,

@@ -4,7 +4,7 @@ import { once } from './once.ts';
 
 /**
  * KEYS  1 the count · 2 channel
- * ARGV  1 count · 2 PUBLISH or SPUBLISH
+ * ARGV  1 count
  * reply 1: set · 0: a count is set already
  */
 export const latchSetScript = defineScript(
@@ -12,14 +12,14 @@ export const latchSetScript = defineScript(
   `
 if redis.call('exists', KEYS[1]) == 1 then return 0 end
 redis.call('set', KEYS[1], ARGV[1])
-redis.call(ARGV[2], KEYS[2], '1')
+redis.call('publish', KEYS[2], '1')
 return 1
 `,
 );
 
 /**
  * KEYS  1 the count · 2 channel · 3 this client's requests
- * ARGV  1 to 3 of `once` · 4 PUBLISH or SPUBLISH
+ * ARGV  1 to 3 of `once`
  * reply the count that remains; 0 where there was none
  */
 export const latchCountDownScript = defineScript(
@@ -31,7 +31,7 @@ if redis.call('exists', KEYS[1]) == 0 then return remember(0) end
 local left = redis.call('decr', KEYS[1])
 if left <= 0 then
   redis.call('del', KEYS[1])
-  redis.call(ARGV[4], KEYS[2], '0')
+  redis.call('publish', KEYS[2], '0')
   left = 0
 end
 return remember(left)

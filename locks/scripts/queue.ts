@@ -57,20 +57,20 @@ return {tonumber(number), -1}
 
 /**
  * KEYS  1 queue · 2 seen · 3 marker for requests still under way · 4 the channels' common beginning
- * ARGV  1 id · 2 PUBLISH or SPUBLISH · 3 for how many milliseconds to leave the marker, 0: none
+ * ARGV  1 id · 2 for how many milliseconds to leave the marker, 0: none
  * reply 1: was in line or held, and the next one was told · 0: was not
  */
 export const queueLeaveScript = defineScript(
   'queue-leave',
   `${head}
-if ARGV[3] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[3]) end
+if ARGV[2] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[2]) end
 local place = redis.call('zrank', KEYS[1], ARGV[1])
 if not place then return 0 end
 local due = tonumber(redis.call('zscore', KEYS[2], ARGV[1]) or 0)
 redis.call('zrem', KEYS[1], ARGV[1])
 redis.call('zrem', KEYS[2], ARGV[1])
 local next_ = behind(place)
-if next_ then redis.call(ARGV[2], KEYS[4] .. ':' .. next_, '0') end
+if next_ then redis.call('publish', KEYS[4] .. ':' .. next_, '0') end
 return due > moment and 1 or 0
 `,
 );

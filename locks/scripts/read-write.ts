@@ -41,8 +41,7 @@ return nil
 /**
  * KEYS  1 the lock · 2 its channel · 3 marker for requests still under way · 4 the beginning of all timeout keys
  *       5 … timeout keys of the holds that end · last: this client's requests
- * ARGV  1 to 3 of `once` · 4 owner · 5 holds that remain · 6 PUBLISH or SPUBLISH · 7 for how many milliseconds the marker
- *       stays, 0: no marker
+ * ARGV  1 to 3 of `once` · 4 owner · 5 holds that remain · 6 for how many milliseconds the marker stays, 0: no marker
  * reply 1: free now · 0: still held by somebody · -1: not the owner's
  */
 export const readReleaseScript = defineScript(
@@ -50,7 +49,7 @@ export const readReleaseScript = defineScript(
   `${once}
 local did = earlier()
 if did then return tonumber(did) or -1 end
-if ARGV[7] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[7]) end
+if ARGV[6] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[6]) end
 if redis.call('hexists', KEYS[1], ARGV[4]) == 0 then return remember(-1) end
 if ARGV[5] == '0' then redis.call('hdel', KEYS[1], ARGV[4]) else redis.call('hset', KEYS[1], ARGV[4], ARGV[5]) end
 for k = 5, #KEYS - 1 do redis.call('del', KEYS[k]) end
@@ -70,7 +69,7 @@ if longest > 0 then
   return remember(0)
 end
 redis.call('del', KEYS[1])
-redis.call(ARGV[6], KEYS[2], '0')
+redis.call('publish', KEYS[2], '0')
 return remember(1)
 `,
 );
@@ -99,8 +98,8 @@ return nil
 
 /**
  * KEYS  1 the lock · 2 its channel · 3 marker for requests still under way · 4 this client's requests
- * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 the owner as a writer · 6 holds that remain · 7 PUBLISH or SPUBLISH
- *       8 for how many milliseconds the marker stays, 0: no marker
+ * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 the owner as a writer · 6 holds that remain
+ *       7 for how many milliseconds the marker stays, 0: no marker
  * reply 1: nobody writes now, and those who wait were told · 0: still held · -1: not the owner's
  */
 export const writeReleaseScript = defineScript(
@@ -108,7 +107,7 @@ export const writeReleaseScript = defineScript(
   `${once}${raise}
 local did = earlier()
 if did then return tonumber(did) or -1 end
-if ARGV[8] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[8]) end
+if ARGV[7] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[7]) end
 if redis.call('hexists', KEYS[1], ARGV[5]) == 0 then return remember(-1) end
 if ARGV[6] ~= '0' then
   redis.call('hset', KEYS[1], ARGV[5], ARGV[6])
@@ -122,7 +121,7 @@ if redis.call('hlen', KEYS[1]) > 1 then
 else
   redis.call('del', KEYS[1])
 end
-redis.call(ARGV[7], KEYS[2], '1')
+redis.call('publish', KEYS[2], '1')
 return remember(1)
 `,
 );

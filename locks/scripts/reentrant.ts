@@ -7,33 +7,33 @@ import { once } from './once.ts';
  * its reply was lost counts once.
  *
  * KEYS  1 the lock · 2 the marker of this request when it was given up
- * ARGV  1 TTL in milliseconds · 2 owner · 3 holds the owner will have
+ * ARGV  1 TTL in milliseconds · 2 owner · 3 holds the owner will have, if more than one
  * reply null: held · -2: the owner's earlier holds are gone · -3: given up before it came · else the remaining
  *       milliseconds of the holder, -1 when there is no TTL
  */
 export const reentrantAcquireScript = defineScript(
   'reentrant-acquire',
   `
-if ARGV[3] == '1' and redis.call('exists', KEYS[1], KEYS[2]) == 0 then
+if not ARGV[3] and redis.call('exists', KEYS[1], KEYS[2]) == 0 then
   redis.call('hset', KEYS[1], ARGV[2], '1')
   redis.call('pexpire', KEYS[1], ARGV[1])
   return nil
 end
 local left = redis.call('pttl', KEYS[1])
 if redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
-  redis.call('hset', KEYS[1], ARGV[2], ARGV[3])
+  redis.call('hset', KEYS[1], ARGV[2], ARGV[3] or '1')
   if left < tonumber(ARGV[1]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
   return nil
 end
-if ARGV[3] ~= '1' then return -2 end
+if ARGV[3] then return -2 end
 return left == -2 and -3 or left
 `,
 );
 
 /**
  * KEYS  1 the lock · 2 its channel · 3 the marker for requests still under way · 4 this client's requests
- * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 owner · 6 holds that remain · 7 PUBLISH or SPUBLISH
- *       8 for how many milliseconds the marker stays, 0: no marker
+ * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 owner · 6 holds that remain
+ *       7 for how many milliseconds the marker stays, 0: no marker
  * reply 1 and the number of those who heard it: free now · 0: still held · -1: not the owner's
  */
 export const reentrantReleaseScript = defineScript(
@@ -41,7 +41,7 @@ export const reentrantReleaseScript = defineScript(
   `${once}
 local did = earlier()
 if did then return tonumber(did) or -1 end
-if ARGV[8] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[8]) end
+if ARGV[7] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[7]) end
 if redis.call('hexists', KEYS[1], ARGV[5]) == 0 then return remember(-1) end
 if ARGV[6] ~= '0' then
   redis.call('hset', KEYS[1], ARGV[5], ARGV[6])
@@ -49,7 +49,7 @@ if ARGV[6] ~= '0' then
   return remember(0)
 end
 redis.call('del', KEYS[1])
-return remember(1 + redis.call(ARGV[7], KEYS[2], '0'))
+return remember(1 + redis.call('publish', KEYS[2], '0'))
 `,
 );
 
@@ -57,14 +57,14 @@ return remember(1 + redis.call(ARGV[7], KEYS[2], '0'))
  * The last release of an owner that does not come back, after which no request is under way: most of them are that.
  *
  * KEYS  1 the lock · 2 its channel
- * ARGV  1 owner · 2 PUBLISH or SPUBLISH
+ * ARGV  1 owner
  * reply 1 and the number of those who heard it: free now · -1: not the owner's
  */
 export const reentrantFreeScript = defineScript(
   'reentrant-free',
   `
 if redis.call('hdel', KEYS[1], ARGV[1]) == 0 then return -1 end
-return 1 + redis.call(ARGV[2], KEYS[2], '0')
+return 1 + redis.call('publish', KEYS[2], '0')
 `,
 );
 

@@ -30,7 +30,7 @@ return nil
  * Takes back what a request may have taken, once, and bars it from taking anything later.
  *
  * KEYS  1 the permits left · 2 channel · 3 this client's requests
- * ARGV  1 to 3 of `once`, with the number of the request to undo · 4 its permits · 5 PUBLISH or SPUBLISH
+ * ARGV  1 to 3 of `once`, with the number of the request to undo · 4 its permits
  * reply 1: it had taken them · 0: it had not
  */
 export const semaphoreUndoScript = defineScript(
@@ -41,14 +41,14 @@ redis.call('zremrangebyscore', requests, number, number)
 remember('void')
 if did ~= 'held' then return 0 end
 redis.call('incrby', KEYS[1], ARGV[4])
-redis.call(ARGV[5], KEYS[2], ARGV[4])
+redis.call('publish', KEYS[2], ARGV[4])
 return 1
 `,
 );
 
 /**
  * KEYS  1 the permits left · 2 channel · 3 this client's requests
- * ARGV  1 to 3 of `once` · 4 permits · 5 PUBLISH or SPUBLISH
+ * ARGV  1 to 3 of `once` · 4 permits
  * reply 1: given back, now or by this same request before
  */
 export const semaphoreReleaseScript = defineScript(
@@ -56,7 +56,7 @@ export const semaphoreReleaseScript = defineScript(
   `${once}
 if earlier() then return 1 end
 redis.call('incrby', KEYS[1], ARGV[4])
-redis.call(ARGV[5], KEYS[2], ARGV[4])
+redis.call('publish', KEYS[2], ARGV[4])
 remember('given')
 return 1
 `,
@@ -64,7 +64,7 @@ return 1
 
 /**
  * KEYS  1 the permits left · 2 channel
- * ARGV  1 permits · 2 PUBLISH or SPUBLISH
+ * ARGV  1 permits
  * reply 1: set · 0: it was set before
  */
 export const semaphoreSetScript = defineScript(
@@ -72,7 +72,7 @@ export const semaphoreSetScript = defineScript(
   `
 if redis.call('exists', KEYS[1]) == 1 then return 0 end
 redis.call('set', KEYS[1], ARGV[1])
-redis.call(ARGV[2], KEYS[2], ARGV[1])
+redis.call('publish', KEYS[2], ARGV[1])
 return 1
 `,
 );

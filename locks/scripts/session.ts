@@ -34,7 +34,7 @@ return nil
  * Ends a session, and with it all its locks that are known.
  *
  * KEYS  1 the session, then for each lock two: the lock, its channel
- * ARGV  1 PUBLISH or SPUBLISH, then for each lock its value
+ * ARGV  for each lock its value
  * reply 1: it was alive · 0: it had ended
  */
 export const sessionCloseScript = defineScript(
@@ -42,9 +42,9 @@ export const sessionCloseScript = defineScript(
   `
 local alive = redis.call('del', KEYS[1])
 for k = 2, #KEYS, 2 do
-  if redis.call('get', KEYS[k]) == ARGV[k / 2 + 1] then
+  if redis.call('get', KEYS[k]) == ARGV[k / 2] then
     redis.call('del', KEYS[k])
-    redis.call(ARGV[1], KEYS[k + 1], '0')
+    redis.call('publish', KEYS[k + 1], '0')
   end
 end
 return alive

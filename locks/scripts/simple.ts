@@ -30,22 +30,22 @@ return nil
 
 /**
  * KEYS  1 the lock · 2 its channel · where the token is to be listed: 3 the tokens that were given up
- * ARGV  1 token · 2 PUBLISH or SPUBLISH · 3 for how many milliseconds to list it
+ * ARGV  1 token · 2 for how many milliseconds to list it
  * reply 1 and the number of those who heard it: released · 0: not the token's
  */
 export const simpleReleaseScript = defineScript(
   'simple-release',
   `
-if ARGV[3] then
+if ARGV[2] then
   local t = redis.call('time')
   local moment = t[1] * 1000 + math.floor(t[2] / 1000)
   redis.call('zremrangebyscore', KEYS[3], '-inf', moment)
-  redis.pcall('zadd', KEYS[3], moment + tonumber(ARGV[3]), ARGV[1])
-  if redis.call('pttl', KEYS[3]) < tonumber(ARGV[3]) then redis.call('pexpire', KEYS[3], ARGV[3]) end
+  redis.pcall('zadd', KEYS[3], moment + tonumber(ARGV[2]), ARGV[1])
+  if redis.call('pttl', KEYS[3]) < tonumber(ARGV[2]) then redis.call('pexpire', KEYS[3], ARGV[2]) end
 end
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('del', KEYS[1])
-return 1 + redis.call(ARGV[2], KEYS[2], '0')
+return 1 + redis.call('publish', KEYS[2], '0')
 `,
 );
 

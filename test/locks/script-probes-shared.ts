@@ -17,7 +17,7 @@ async function readWrite(b: ScriptBench): Promise<void> {
     b.run(
       'read-release',
       ['L', 'chan', `gone:${owner}`, '{L}', slot(owner, left + 1), 'requests'],
-      [request, 0, 20_000, owner, left, 'PUBLISH', marker],
+      [request, 0, 20_000, owner, left, marker],
     );
   const write = (owner: string, holds = 1, ttl = 60_000): Promise<unknown> =>
     b.run('write-acquire', ['L', `gone:${owner}:w`], [ttl, `${owner}:write`, holds]);
@@ -31,7 +31,7 @@ async function readWrite(b: ScriptBench): Promise<void> {
     b.run(
       'write-release',
       ['L', 'chan', `gone:${owner}:w`, 'requests'],
-      [request, 0, 20_000, ttl, `${owner}:write`, left, 'PUBLISH', marker],
+      [request, 0, 20_000, ttl, `${owner}:write`, left, marker],
     );
 
   expect(await read('a', 2)).toBe(-2);
@@ -101,13 +101,13 @@ async function semaphore(b: ScriptBench): Promise<void> {
   const take = (permits: number, request: number, heard = 0): Promise<unknown> =>
     b.run('semaphore-acquire', ['L', 'requests'], [request, heard, 20_000, permits]);
   const undo = (permits: number, request: number, heard = 0): Promise<unknown> =>
-    b.run('semaphore-undo', ['L', 'chan', 'requests'], [request, heard, 20_000, permits, 'PUBLISH']);
+    b.run('semaphore-undo', ['L', 'chan', 'requests'], [request, heard, 20_000, permits]);
   const give = (permits: number, request: number, heard = 0): Promise<unknown> =>
-    b.run('semaphore-release', ['L', 'chan', 'requests'], [request, heard, 20_000, permits, 'PUBLISH']);
+    b.run('semaphore-release', ['L', 'chan', 'requests'], [request, heard, 20_000, permits]);
   expect(await take(1, 1)).toBe(-1);
-  expect(await b.run('semaphore-set', ['L', 'chan'], [3, 'PUBLISH'])).toBe(1);
+  expect(await b.run('semaphore-set', ['L', 'chan'], [3])).toBe(1);
   expect(await b.heard()).toEqual(['chan=3']);
-  expect(await b.run('semaphore-set', ['L', 'chan'], [9, 'PUBLISH'])).toBe(0);
+  expect(await b.run('semaphore-set', ['L', 'chan'], [9])).toBe(0);
   expect(await take(1, 1)).toBe(-3); // It was refused, and stays so.
   expect(await take(2, 2)).toBeNull();
   near(await b.redis.pttl('requests'), 20_000);
@@ -146,10 +146,10 @@ async function semaphore(b: ScriptBench): Promise<void> {
 async function permits(b: ScriptBench): Promise<void> {
   const keys = ['L', 'T', 'chan'];
   const take = (id: string, lease = 60_000, initial = 0): Promise<unknown> =>
-    b.run('permit-acquire', [...keys, `gone:${id}`], ['PUBLISH', id, lease, initial]);
+    b.run('permit-acquire', [...keys, `gone:${id}`], [id, lease, initial]);
   const give = (id: string, marker = 0): Promise<unknown> =>
-    b.run('permit-release', [...keys, `gone:${id}`], ['PUBLISH', id, marker]);
-  const count = (): Promise<unknown> => b.run('permit-count', keys, ['PUBLISH']);
+    b.run('permit-release', [...keys, `gone:${id}`], [id, marker]);
+  const count = (): Promise<unknown> => b.run('permit-count', keys, []);
   expect(await count()).toBe(0);
   expect(await take('a')).toBe(-1);
   await b.redis.set('L', 2);
@@ -191,11 +191,11 @@ async function permits(b: ScriptBench): Promise<void> {
 
 async function latch(b: ScriptBench): Promise<void> {
   const down = (request: string): Promise<unknown> =>
-    b.run('latch-count-down', ['L', 'chan', 'requests'], [request, 0, 20_000, 'PUBLISH']);
+    b.run('latch-count-down', ['L', 'chan', 'requests'], [request, 0, 20_000]);
   expect(await down('9')).toBe(0);
   expect(await b.redis.exists('L')).toBe(0);
-  expect(await b.run('latch-set', ['L', 'chan'], [3, 'PUBLISH'])).toBe(1);
-  expect(await b.run('latch-set', ['L', 'chan'], [9, 'PUBLISH'])).toBe(0);
+  expect(await b.run('latch-set', ['L', 'chan'], [3])).toBe(1);
+  expect(await b.run('latch-set', ['L', 'chan'], [9])).toBe(0);
   expect(await b.heard()).toEqual(['chan=1']);
   expect(await down('1')).toBe(2);
   expect(await down('1')).toBe(2);
@@ -205,7 +205,7 @@ async function latch(b: ScriptBench): Promise<void> {
   expect(await down('3')).toBe(0);
   expect(await b.heard()).toEqual(['chan=0']);
   expect(await b.redis.exists('L')).toBe(0);
-  await b.run('latch-set', ['L', 'chan'], [5, 'PUBLISH']);
+  await b.run('latch-set', ['L', 'chan'], [5]);
   expect(await down('3')).toBe(0); // The answer of request 3, again.
   expect(await down('9')).toBe(0);
   expect(await b.redis.get('L')).toBe('5');

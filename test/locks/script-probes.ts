@@ -12,10 +12,9 @@ const near = (value: unknown, expected: number): void => {
 async function simple(b: ScriptBench): Promise<void> {
   const take = (token: string, ttl = 60_000): Promise<unknown> =>
     b.run('simple-acquire', ['L', 'gone'], [token, ttl]);
-  const give = (token: string): Promise<unknown> =>
-    b.run('simple-release', ['L', 'chan'], [token, 'PUBLISH']);
+  const give = (token: string): Promise<unknown> => b.run('simple-release', ['L', 'chan'], [token]);
   const giveUp = (token: string, ms: number): Promise<unknown> =>
-    b.run('simple-release', ['L', 'chan', 'gone'], [token, 'PUBLISH', ms]);
+    b.run('simple-release', ['L', 'chan', 'gone'], [token, ms]);
   const handOver = (token: string, next: string): Promise<unknown> =>
     b.run('simple-hand-over', ['L'], [token, next, 30_000]);
   expect(await take('a')).toBeNull();
@@ -66,12 +65,12 @@ async function givenUp(
 
 async function reentrant(b: ScriptBench): Promise<void> {
   const take = (owner: string, holds: number, ttl = 60_000): Promise<unknown> =>
-    b.run('reentrant-acquire', ['L', `gone:${owner}`], [ttl, owner, holds]);
+    b.run('reentrant-acquire', ['L', `gone:${owner}`], holds > 1 ? [ttl, owner, holds] : [ttl, owner]);
   const give = (owner: string, left: number, request: string, marker = 0, ttl = 60_000): Promise<unknown> =>
     b.run(
       'reentrant-release',
       ['L', 'chan', `gone:${owner}`, 'requests'],
-      [request, 0, 20_000, ttl, owner, left, 'PUBLISH', marker],
+      [request, 0, 20_000, ttl, owner, left, marker],
     );
   expect(await take('a', 2)).toBe(-2);
   expect(await take('a', 1)).toBeNull();
@@ -115,8 +114,7 @@ async function reentrantOnce(
   b: ScriptBench,
   take: (owner: string, holds: number) => Promise<unknown>,
 ): Promise<void> {
-  const free = (owner: string): Promise<unknown> =>
-    b.run('reentrant-free', ['L', 'chan'], [owner, 'PUBLISH']);
+  const free = (owner: string): Promise<unknown> => b.run('reentrant-free', ['L', 'chan'], [owner]);
   const handOver = (owner: string, next: string): Promise<unknown> =>
     b.run('reentrant-hand-over', ['L', `gone:${next}`], [owner, next, 90_000]);
   await b.heard();
@@ -173,10 +171,10 @@ async function fair(b: ScriptBench): Promise<void> {
     b.run(
       'fair-release',
       ['L', ...line, `gone:${owner}`, 'chan', 'requests'],
-      [request, 0, 20_000, 60_000, owner, left, 'PUBLISH', marker],
+      [request, 0, 20_000, 60_000, owner, left, marker],
     );
   const leave = (owner: string): Promise<unknown> =>
-    b.run('fair-leave', ['L', ...line, 'chan'], [owner, 300_000, 'PUBLISH']);
+    b.run('fair-leave', ['L', ...line, 'chan'], [owner, 300_000]);
   const score = async (owner: string): Promise<number> => Number(await b.redis.zscore('T', owner));
 
   expect(await take('a', 2)).toBe(-2);
@@ -279,7 +277,7 @@ async function queue(b: ScriptBench): Promise<void> {
   const visit = (id: string, place = 50_000, lease = 60_000): Promise<unknown> =>
     b.run('queue-visit', ['Q', 'S', 'N', `gone:${id}`], [id, lease, place]);
   const leave = (id: string, marker = 0): Promise<unknown> =>
-    b.run('queue-leave', ['Q', 'S', `gone:${id}`, 'chan'], [id, 'PUBLISH', marker]);
+    b.run('queue-leave', ['Q', 'S', `gone:${id}`, 'chan'], [id, marker]);
   const waits = async (reply: Promise<unknown>, ms: number): Promise<void> => {
     const [none, left] = (await reply) as number[];
     expect(none).toBe(-1);
@@ -349,11 +347,7 @@ async function session(b: ScriptBench): Promise<void> {
   await b.redis.set('M', `${two} e`);
   await b.redis.set('O', 'other f');
   const close = (): Promise<unknown> =>
-    b.run(
-      'session-close',
-      [two, 'L', 'cl', 'M', 'cm', 'O', 'co'],
-      ['PUBLISH', `${two} d`, `${two} e`, `${two} f`],
-    );
+    b.run('session-close', [two, 'L', 'cl', 'M', 'cm', 'O', 'co'], [`${two} d`, `${two} e`, `${two} f`]);
   expect(await close()).toBe(1);
   expect(await b.heard()).toEqual(['cl=0', 'cm=0']);
   expect(await b.redis.exists(two, 'L', 'M')).toBe(0);
