@@ -88,6 +88,21 @@ test('timeout closes silent clients, not subscribers nor those that wait', async
   expect(server.clients.size).toBe(3);
 });
 
+test('maxmemory-clients counts no replica, and sets no limit as a share of a maxmemory that is not set', async () => {
+  await talk.ask(`SET k ${'x'.repeat(200_000)}`, 'CONFIG SET maxmemory-clients 50%');
+  const [replica, reader] = [mute('PSYNC ? -1'), mute('GET k')];
+  await until(() => [replica, reader].every(({ stream }) => stream.readableLength > 200_000), {
+    what: 'the snapshot and the reply',
+  });
+  await talk.ask('PING');
+  expect(server.stats.evictedClients).toBe(0);
+  await talk.ask('CONFIG SET maxmemory-clients 128kb');
+  expect(server.stats.evictedClients).toBe(1);
+  host.advance(0);
+  await until(() => reader.ended.by !== '', { what: 'the end of the reader' });
+  expect(replica.ended.by).toBe('');
+});
+
 test('the client above maxclients is refused with a word, and counted', async () => {
   await talk.ask('CONFIG SET maxclients 1');
   const late = new Talk(server);

@@ -204,6 +204,18 @@ describe('on a clock that a test moves', () => {
     expect(await a.hear()).toContain('Script killed by user');
   });
 
+  test('nobody is cut off for maxmemory-clients until the script has ended', async () => {
+    await b.ask('CONFIG SET maxmemory-clients 128kb');
+    a.send(`EVAL "while true do end" 0`);
+    await arrive();
+    b.send('GET k', `SET k ${'x'.repeat(200_000)}`, 'SCRIPT KILL');
+    await arrive();
+    host.advance(4990);
+    expect(server.stats.evictedClients).toBe(0);
+    host.advance(10);
+    expect(await b.hear()).toMatch(/^(-BUSY [^\r]*\r\n){2}\+OK\r\n$/);
+  });
+
   test('a long script writes once, as one unit, at one instant, in the order of calls', async () => {
     const lines = recordEffects(server);
     await a.ask('SET gone v PX 25', 'SET k 0');
