@@ -1,7 +1,8 @@
 /** Within one process a release hands the lock to the next in line, without a message and without a look in vain. */
+import '../../lab/router.ts';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startServer } from '../../index.ts';
+import { startPair, startServer } from '../../index.ts';
 import { createLocks, fromIoredis, type LockClient, type Locks, NotOwner } from '../../locks/index.ts';
 import { until } from '../support/until.ts';
 
@@ -63,7 +64,7 @@ test('another process has its chance after ten hand-overs at most', async () => 
   let mine = 0;
   let theirs = 0;
   const busy = Array.from({ length: 5 }, async () => {
-    while (!over) {
+    while (!over && mine < 1000) {
       const held = await a.locks.simple(name).acquire();
       mine++;
       await held.release();
@@ -78,7 +79,46 @@ test('another process has its chance after ten hand-overs at most', async () => 
   await Promise.all(busy);
   expect(theirs).toBe(20);
   expect(mine).toBeGreaterThan(0);
+  expect(mine).toBeLessThanOrEqual(5 + 20 * 10);
   for (const { locks } of [a, b]) locks.close();
+});
+
+test('a process that waits alone makes no pauses for others', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 1, network: { latency: 0, jitter: 0 } });
+  await pair.run(async () => {
+    const locks = createLocks(pair.client('A'));
+    const lock = locks.simple('alone');
+    await (await lock.acquire()).release();
+    const held = await lock.acquire();
+    const waiting = Array.from({ length: 50 }, async () => (await lock.acquire()).release());
+    await pair.advance(100); // They stand in line.
+    const begun = pair.world.elapsed();
+    await held.release();
+    await Promise.all(waiting);
+    expect(pair.world.elapsed() - begun).toBe(0);
+    locks.close();
+  });
+});
+
+test('who waits in another process has the lock after ten hand-overs, from the first release on', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 1, network: { latency: 0, jitter: 0 } });
+  await pair.run(async () => {
+    const [a, b] = [createLocks(pair.client('A')), createLocks(pair.client('B'))];
+    const held = await a.simple('shared').acquire();
+    const order: string[] = [];
+    const wait = async (locks: Locks, who: string) => {
+      const mine = await locks.simple('shared').acquire();
+      order.push(who);
+      await pair.advance(1);
+      await mine.release();
+    };
+    const waiting = [...Array.from({ length: 30 }, () => wait(a, 'A')), wait(b, 'B')];
+    await pair.advance(100); // They stand in line.
+    await held.release();
+    await Promise.all(waiting);
+    expect(order.indexOf('B')).toBeLessThanOrEqual(10);
+    for (const locks of [a, b]) locks.close();
+  });
 });
 
 test('a hold that is lost wakes the next one too', async () => {
