@@ -1,0 +1,165 @@
+/** What wakes who waits: corners that a look by the clock would hide. On the lab's virtual clock, where nobody looks for an hour. */
+import '../../lab/router.ts';
+import type { Redis } from 'ioredis';
+import { expect, test } from 'vitest';
+import { type Pair, startPair } from '../../index.ts';
+import {
+  createLocks,
+  fromIoredis,
+  type HeldLock,
+  type Lock,
+  type LockClient,
+  type Locks,
+  type LocksOptions,
+} from '../../locks/index.ts';
+
+const L = 'lock';
+const HOUR = 3_600_000;
+/** Roads of 1 ms each way, a few of them for one acquisition. */
+const QUICK_MS = 20;
+
+interface Scene {
+  readonly pair: Pair;
+  readonly raw: Redis;
+  /** Locks over a client of its own, whose waiters sleep for an hour if nothing wakes them. */
+  locks(name: string, options?: LocksOptions, dress?: (client: LockClient) => LockClient): Locks;
+  /** How many virtual milliseconds something takes. */
+  time(work: () => Promise<unknown>): Promise<number>;
+}
+
+async function play(code: (scene: Scene) => Promise<void>): Promise<void> {
+  await using pair = await startPair({
+    clock: 'virtual',
+    seed: 1,
+    replicas: 0,
+    patience: 10 * HOUR,
+    network: { latency: 1, jitter: 0 },
+  });
+  const opened: Locks[] = [];
+  await pair.run(async () => {
+    await code({
+      pair,
+      raw: pair.client('raw'),
+      locks(name, options = {}, dress = (client) => client) {
+        const client = dress(fromIoredis(pair.client(name)));
+        opened.push(createLocks(client, { maxSleepMs: HOUR, leaseMs: HOUR, ...options }));
+        return opened.at(-1)!;
+      },
+      async time(work) {
+        const begun = pair.world.elapsed();
+        await work();
+        return (pair.world.elapsed() - begun) / 1000;
+      },
+    });
+    for (const locks of opened) locks.close();
+  });
+}
+
+test('a subscription that is confirmed late is followed by a look: the message may have been missed', () =>
+  play(async ({ pair, locks, time }) => {
+    let confirm = (): void => {};
+    const late = (client: LockClient): LockClient => ({
+      ...client,
+      openSubscriber(events) {
+        const inner = client.openSubscriber(events);
+        const subscribe = (channel: string): Promise<void> =>
+          new Promise((resolve) => {
+            confirm = () => void inner.subscribe(channel).then(resolve);
+          });
+        return {
+          subscribe,
+          unsubscribe: (channel) => inner.unsubscribe(channel),
+          close: () => inner.close(),
+        };
+      },
+    });
+    const held = await locks('A').simple(L).acquire();
+    const waiting = locks('B', { requestTimeoutMs: 100 }, late).simple(L).acquire();
+    await pair.advance(1000); // By now B has looked without having subscribed, and sleeps.
+    await held.release();
+    await pair.advance(1000);
+    expect(
+      await time(async () => {
+        confirm();
+        await waiting;
+      }),
+    ).toBeLessThan(QUICK_MS);
+  }));
+
+test('when the first in line gives up, the next one looks, and learns when the lease of the dead holder ends', () =>
+  play(async ({ pair, raw, locks, time }) => {
+    const mine = locks('A');
+    await raw.set(L, 'dead', 'PX', 5000);
+    const first = mine
+      .simple(L)
+      .acquire({ waitMs: 1000 })
+      .catch((error: Error) => error.message);
+    await pair.advance(100);
+    const second = mine.simple(L).acquire();
+    expect(await time(() => second)).toBeLessThan(5000 + QUICK_MS);
+    expect(await first).toContain('was not free within 1000 ms');
+  }));
+
+test('who comes while others of the process stand in line asks the server nothing', () =>
+  play(async ({ pair, raw, locks }) => {
+    const mine = locks('A');
+    await raw.set(L, 'somebody');
+    const waiting = [mine.simple(L).acquire()];
+    await pair.advance(100);
+    const { stats } = pair.primary.server;
+    const before = stats.commands;
+    waiting.push(mine.simple(L).acquire());
+    await pair.advance(100);
+    expect(stats.commands).toBe(before);
+    mine.close();
+    await Promise.allSettled(waiting);
+  }));
+
+test('a grant whose answer comes when its lease is over is not handed out', () =>
+  play(async ({ pair, locks }) => {
+    const mine = locks('A', { requestTimeoutMs: 10_000 });
+    await (await mine.simple(L).acquire()).release();
+    const replies = pair.world.network.lane('redis-1', 'A');
+    replies.hold();
+    const acquiring = mine.simple(L).acquire({ leaseMs: 1000 });
+    await pair.advance(2000);
+    replies.release();
+    (await acquiring).assertHeld();
+  }));
+
+const kinds: Record<string, (locks: Locks) => Lock<HeldLock> | Promise<Lock<HeldLock>>> = {
+  simple: (locks) => locks.simple(L),
+  reentrant: (locks) => locks.reentrant(L),
+  fenced: (locks) => locks.fenced(L),
+  fair: (locks) => locks.fair(L),
+  queue: (locks) => locks.queue(L),
+  'non-reentrant': (locks) => locks.nonReentrant(L),
+  semaphore: (locks) => locks.semaphore(L),
+  'expirable permits': (locks) => locks.expirablePermits(L),
+  read: (locks) => locks.readWrite(L).read,
+  write: (locks) => locks.readWrite(L).write,
+  "session's": async (locks) => (await locks.session()).lock(L),
+};
+
+test.each(Object.entries(kinds))(
+  'what an aborted request took whose answer is lost goes back: %s',
+  (kind, make) =>
+    play(async ({ pair, locks }) => {
+      const [a, b] = [locks('A', { requestTimeoutMs: 100 }), locks('B')];
+      if (kind === 'semaphore') await b.semaphore(L).trySetPermits(1);
+      if (kind === 'expirable permits') await b.expirablePermits(L).trySetPermits(1);
+      const [mine, theirs] = [await make(a), await make(b)];
+      await (await mine.acquire()).release();
+      const replies = pair.world.network.lane('redis-1', 'A');
+      replies.hold();
+      const abort = new AbortController();
+      const acquiring = mine.acquire({ signal: abort.signal });
+      await pair.advance(50);
+      abort.abort(new Error('not any more'));
+      await expect(acquiring).rejects.toThrow('not any more');
+      await pair.advance(200);
+      replies.release();
+      await pair.advance(2000);
+      expect(await theirs.tryAcquire()).not.toBeNull();
+    }),
+);
