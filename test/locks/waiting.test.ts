@@ -100,6 +100,26 @@ test('when the first in line gives up, the next one looks, and learns when the l
     expect(await first).toContain('was not free within 1000 ms');
   }));
 
+const noSubscriber = (client: LockClient): LockClient => ({
+  ...client,
+  openSubscriber() {
+    throw new Error('no more connections');
+  },
+});
+
+test.each<[why: string, dress: ((client: LockClient) => LockClient) | undefined]>([
+  ['no message comes', undefined],
+  ['there is no connection for messages', noSubscriber],
+])('where %s, a waiter looks every maxSleepMs', (_why, dress) =>
+  play(async ({ pair, raw, locks, time }) => {
+    await raw.set(L, 'somebody', 'PX', HOUR);
+    const waiting = locks('A', { maxSleepMs: 500 }, dress).simple(L).acquire();
+    await pair.advance(750);
+    await raw.del(L); // And nobody is told.
+    expect(await time(() => waiting)).toBeLessThan(500 + QUICK_MS);
+  }),
+);
+
 test('who comes while others of the process stand in line asks the server nothing', () =>
   play(async ({ pair, raw, locks }) => {
     const mine = locks('A');
