@@ -85,6 +85,19 @@ test.each<[what: string, seed: unknown]>([
   expect(server.dump()).toEqual([]);
 });
 
+test('a flush is a change like any other: to who watches a key, and for who counts what is not saved', async () => {
+  await using server = await startServer({ seed: { k: '1', other: '2' } });
+  const redis = new Redis({ Connector: server.connector });
+  await redis.watch('k');
+  const changes = async (): Promise<number> =>
+    Number(/rdb_changes_since_last_save:(\d+)/.exec(await redis.info('persistence'))?.[1]);
+  const before = await changes();
+  server.flush();
+  expect(await changes()).toBe(before + 2);
+  expect(await redis.multi().set('k', '3').exec()).toBeNull();
+  redis.disconnect();
+});
+
 test('names that JavaScript objects reserve are keys like any other', async () => {
   await using server = await startServer();
   const redis = new Redis({ Connector: server.connector });
@@ -105,11 +118,13 @@ test('servers of one process share nothing', async () => {
   expect(two.dump()).toMatchObject([{ value: 'two' }]);
 });
 
+const PASSWORD = 'p@ss/w%6frd:#?';
+
 test('a unix socket serves beside the port, and a password is part of the URL', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lostlock-'));
   const path = join(folder, 'redis.sock');
-  await using server = await startServer({ unixSocket: path, password: 'p@ss' });
-  const overSocket = new Redis({ path, password: 'p@ss' });
+  await using server = await startServer({ unixSocket: path, password: PASSWORD });
+  const overSocket = new Redis({ path, password: PASSWORD });
   const overTcp = new Redis(server.url);
   expect(await overSocket.set('a', '1')).toBe('OK');
   expect(await overTcp.get('a')).toBe('1');

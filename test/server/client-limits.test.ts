@@ -88,6 +88,17 @@ test('timeout closes silent clients, not subscribers nor those that wait', async
   expect(server.clients.size).toBe(3);
 });
 
+test('timeout may be set, dropped and set again, and leaves no timer behind', async () => {
+  const silent = mute('PING');
+  await until(() => silent.stream.readableLength > 0, { what: 'the reply' });
+  expect(host.nextAt).toBeUndefined();
+  await talk.ask('CONFIG SET timeout 5', 'CONFIG SET timeout 7', 'CONFIG SET timeout 0');
+  expect(host.nextAt).toBeUndefined();
+  await talk.ask('CONFIG SET timeout 5');
+  host.advance(7_000);
+  expect(server.clients.size).toBe(0);
+});
+
 test('maxmemory-clients counts no replica, and sets no limit as a share of a maxmemory that is not set', async () => {
   await talk.ask(`SET k ${'x'.repeat(200_000)}`, 'CONFIG SET maxmemory-clients 50%');
   const [replica, reader] = [mute('PSYNC ? -1'), mute('GET k')];
