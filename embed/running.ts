@@ -1,5 +1,6 @@
 /** A running server as users hold it: its address, connections in memory, its data, rules for its requests, and its end. */
 import type { Duplex } from 'node:stream';
+import { empty } from '../server/commands/server.ts';
 import { connectInMemory } from '../server/memory.ts';
 import type { Server } from '../server/server.ts';
 import type { Listener } from '../server/tcp.ts';
@@ -69,11 +70,7 @@ export class LostlockServer implements AsyncDisposable {
   /** Removes every key of every database. */
   flush(): void {
     this.node.unit(() => {
-      for (const db of this.node.databases) {
-        db.touchAll();
-        this.node.world.dirty += db.size;
-        db.clear();
-      }
+      empty(this.node, this.node.databases);
       this.node.propagateAlso(this.node.db(0), ['FLUSHALL']);
     });
     this.node.settle();

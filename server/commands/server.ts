@@ -11,17 +11,21 @@ import { info } from '../info.ts';
 import type { Server } from '../server.ts';
 
 /** Empties databases: counts every key as a change, and at least one so that it is always propagated. */
+export function empty(server: Server, databases: readonly Keyspace[]): void {
+  for (const db of databases) {
+    db.touchAll();
+    server.world.dirty += db.size;
+    db.clear();
+    server.blocking.signalAll(db);
+  }
+  server.world.dirty++;
+  if (server.tracking.listens) server.tracking.flushed();
+}
+
 function flush(client: Client, argv: readonly Bytes[], databases: readonly Keyspace[]): Reply {
   const mode = argv[1] === undefined ? 'SYNC' : asciiUpper(argv[1]);
   if (argv.length > 2 || (mode !== 'SYNC' && mode !== 'ASYNC')) fail(SYNTAX);
-  for (const db of databases) {
-    db.touchAll();
-    client.server.world.dirty += db.size;
-    db.clear();
-    client.server.blocking.signalAll(db);
-  }
-  client.server.world.dirty++;
-  if (client.server.tracking.listens) client.server.tracking.flushed();
+  empty(client.server, databases);
   return OK;
 }
 

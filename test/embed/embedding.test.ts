@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { type DumpEntry, type Seed, startServer } from '../../index.ts';
+import { Talk } from '../support/talk.ts';
+import { until } from '../support/until.ts';
 
 const bytes = Buffer.from([0xff, 0x00, 0xfe]);
 
@@ -85,15 +87,24 @@ test.each<[what: string, seed: unknown]>([
   expect(server.dump()).toEqual([]);
 });
 
-test('a flush is a change like any other: to who watches a key, and for who counts what is not saved', async () => {
+test('a flush is a change like any other: for who has read, waits for or watches a key, and for who counts changes', async () => {
   await using server = await startServer({ seed: { k: '1', other: '2' } });
   const redis = new Redis({ Connector: server.connector });
+  const reader = new Talk(server.node);
+  await reader.ask('HELLO 3', 'CLIENT TRACKING ON');
+  await reader.ask('GET k');
+  await redis.xgroup('CREATE', 'stream', 'group', '$', 'MKSTREAM');
+  const waiter = new Talk(server.node);
+  waiter.send('XREADGROUP GROUP group me BLOCK 0 STREAMS stream >');
+  await until(() => server.node.blocking.count === 1, { what: 'the waiter' });
   await redis.watch('k');
   const changes = async (): Promise<number> =>
     Number(/rdb_changes_since_last_save:(\d+)/.exec(await redis.info('persistence'))?.[1]);
   const before = await changes();
   server.flush();
-  expect(await changes()).toBe(before + 2);
+  expect(await reader.hear()).toBe('>2\r\n$10\r\ninvalidate\r\n_\r\n');
+  expect(await waiter.hear()).toMatch(/^-(NOGROUP|UNBLOCKED)/);
+  expect(await changes()).toBe(before + 4);
   expect(await redis.multi().set('k', '3').exec()).toBeNull();
   redis.disconnect();
 });

@@ -40,6 +40,8 @@ test('replicas follow the server from its start, and stop with it', async () => 
     expect(await reader.mget('before', 'lock')).toEqual(['1', 'A']);
     await expect(reader.set('lock', 'B')).rejects.toThrow('READONLY');
   }
+  server.flush();
+  await until(() => [first, second].every((replica) => replica?.dump().length === 0), { what: 'the flush' });
   await server.stop();
   await expect(
     once(client(first?.url ?? ''), 'error').then(([error]) => Promise.reject(error)),
