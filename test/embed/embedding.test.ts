@@ -1,12 +1,23 @@
 /** Embedding: seeds and dumps, in-memory connections, addresses, and an end without leftovers. */
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { type DumpEntry, type Seed, startServer } from '../../index.ts';
+import { type DumpEntry, type LostlockServer, type Seed, startServer } from '../../index.ts';
 import { Talk } from '../support/talk.ts';
 import { until } from '../support/until.ts';
+
+/** Whether nobody listens on a port. */
+function isRefused(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(false);
+    }).on('error', () => resolve(true));
+  });
+}
 
 const bytes = Buffer.from([0xff, 0x00, 0xfe]);
 
@@ -177,6 +188,19 @@ test('after stop no handle of the server is left', async () => {
   await expect
     .poll(() => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length)
     .toBeLessThanOrEqual(before);
+});
+
+test.each<[how: string, stop: (server: LostlockServer) => unknown]>([
+  ['stop', (server) => server.stop()],
+  ['SHUTDOWN', (server) => new Talk(server.node).send('SHUTDOWN NOSAVE')],
+])('%s ends connections in memory, and nobody listens any more', async (_how, stop) => {
+  const server = await startServer();
+  const inMemory = server.connect();
+  inMemory.on('error', () => {});
+  stop(server);
+  await until(() => inMemory.destroyed, { what: 'the end of the connection' });
+  await until(() => isRefused(server.port), { what: 'the end of the listener' });
+  await server.stop();
 });
 
 test.each<[what: string, filter: unknown, act: unknown, option: string]>([
