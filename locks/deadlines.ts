@@ -20,14 +20,24 @@ export class Alarm extends Link implements Deadline {
   }
 }
 
+/**
+ * Telling Node whether the process waits for a timer costs as much as a timer. While moments come and go, the process
+ * therefore waits for one that rings so soon, in milliseconds, and is told the truth when none have come since.
+ */
+const GRACE_MS = 50;
+
 /** The timer stays where it is when a moment is taken back or moved: it then rings for nothing, and is set anew. */
 export class Deadlines {
   readonly #entries = new Chain<Deadline>();
   #keepsAlive: boolean;
   #timer: NodeJS.Timeout | undefined;
   #ringsAt = Number.POSITIVE_INFINITY;
+  /** The timer rings within the grace: the process waits for it, whether there is anything to wait for or not. */
+  #inGrace = false;
+  /** Something was added while the timer stood. */
+  #busy = false;
 
-  /** @param keepsAlive whether the process waits for these moments before it ends */
+  /** @param keepsAlive whether the process waits for these moments before it ends, and at most 50 ms longer */
   constructor(keepsAlive: boolean) {
     this.#keepsAlive = keepsAlive;
   }
@@ -35,14 +45,15 @@ export class Deadlines {
   add(deadline: Deadline): void {
     const first = this.#entries.empty;
     this.#entries.add(deadline);
-    if (deadline.at < this.#ringsAt) this.#set(deadline.at);
-    else if (this.#keepsAlive && first) this.#timer?.ref?.();
+    this.#busy = true;
+    if (deadline.at < this.#ringsAt) this.#set(deadline.at, this.#keepsAlive);
+    else if (first && this.#keepsAlive && !this.#inGrace) this.#timer?.ref?.();
   }
 
   /** Takes it back; false when it has come, or was taken back, before. */
   remove(deadline: Deadline): boolean {
     if (!deadline.unlink()) return false;
-    if (this.#keepsAlive && this.#entries.empty) this.#timer?.unref?.();
+    if (this.#keepsAlive && !this.#inGrace && this.#entries.empty) this.#timer?.unref?.();
     return true;
   }
 
@@ -60,13 +71,16 @@ export class Deadlines {
     this.#ringsAt = Number.POSITIVE_INFINITY;
   }
 
-  #set(at: number): void {
+  #set(at: number, inGrace: boolean): void {
     clearTimeout(this.#timer);
     const now = Date.now();
-    const ms = Math.min(Math.max(1, at - now), LONGEST_TIMER_MS);
-    this.#ringsAt = Math.min(at, now + LONGEST_TIMER_MS);
+    const longestMs = inGrace ? GRACE_MS : LONGEST_TIMER_MS;
+    const ms = Math.min(Math.max(1, at - now), longestMs);
+    this.#ringsAt = Math.min(at, now + longestMs);
+    this.#inGrace = inGrace;
+    this.#busy = false;
     this.#timer = setTimeout(() => this.#ring(), ms);
-    if (!this.#keepsAlive || this.#entries.empty) this.#timer.unref?.();
+    if (!this.#keepsAlive) this.#timer.unref?.();
   }
 
   #ring(): void {
@@ -81,7 +95,7 @@ export class Deadlines {
     } finally {
       let next = Number.POSITIVE_INFINITY;
       for (const { at } of this.#entries.members()) next = Math.min(next, at);
-      if (next < this.#ringsAt) this.#set(next);
+      if (next < this.#ringsAt) this.#set(next, this.#keepsAlive && this.#busy);
     }
   }
 }

@@ -88,23 +88,46 @@ test('one that throws does not keep the others from ringing', () => {
   expect(rung).toEqual(['other', 'later']);
 });
 
-test('the process waits for them, or not, as long as there are any', () => {
+test('the process waits for them, or not', () => {
   vi.useRealTimers();
   const waiting = (): number =>
     process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
   const before = waiting();
   const [kept, idle] = [new Deadlines(true), new Deadlines(false)];
-  const soon = new Alarm(Date.now() + 100_000, () => {});
   idle.add(new Alarm(Date.now() + 100_000, () => {}));
   expect(waiting()).toBe(before);
-  kept.add(soon);
-  expect(waiting()).toBe(before + 1);
-  kept.remove(soon);
-  expect(waiting()).toBe(before);
-  kept.add(soon); // The timer is there still.
+  kept.add(new Alarm(Date.now() + 100_000, () => {}));
   expect(waiting()).toBe(before + 1);
   for (const each of [kept, idle]) each.clear();
   expect(waiting()).toBe(before);
+});
+
+test('while they come and go the process waits without being told each time, and not much longer', () => {
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const deadlines = new Deadlines(true);
+  const { add } = track(deadlines);
+  set.mockClear();
+  for (let i = 0; i < 100; i++) deadlines.remove(add('answered', 3000));
+  expect(set).toHaveBeenCalledTimes(1);
+  vi.advanceTimersByTime(50);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('the process waits for one that takes long, until that is taken back', () => {
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const waited = (): boolean => (set.mock.results.at(-1)!.value as NodeJS.Timeout).hasRef();
+  const deadlines = new Deadlines(true);
+  const { rung, add } = track(deadlines);
+  const slow = add('slow', 3000);
+  vi.advanceTimersByTime(1000);
+  expect(waited()).toBe(true);
+  deadlines.remove(slow);
+  expect(waited()).toBe(false);
+  add('next', 2500); // The timer is there still.
+  expect(waited()).toBe(true);
+  vi.advanceTimersByTime(2500);
+  expect(rung).toEqual(['next']);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('the process waits for its moments, and for none of them once they were let go; they still come', () => {
