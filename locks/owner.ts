@@ -3,14 +3,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes, randomUUID } from 'node:crypto';
 
 /** How many random bytes are asked for at once: asking costs more than the bytes. */
-const POOL = 4096;
+const POOL = 768;
 
 /** The owners of one set of locks. An owner's full name is `<client id>:<owner id>`, as Redisson's is. */
 export class Owners {
   /** Random, one per `createLocks`: no two processes share an owner by accident. */
   readonly clientId: string;
   readonly #context = new AsyncLocalStorage<string>();
-  #pool: Buffer = Buffer.alloc(0);
+  /** Random characters, 6 bits each. */
+  #pool = '';
   #used = 0;
   #requests = 0;
   readonly #requestPrefix = randomBytes(12).toString('base64url');
@@ -32,7 +33,7 @@ export class Owners {
 
   /** Runs `fn` as a new owner: all that it and what it starts acquires belongs together, and re-enters. */
   run<T>(fn: () => T): T {
-    return this.#context.run(`${this.clientId}:${this.#random(12)}`, fn);
+    return this.#context.run(`${this.clientId}:${this.#random(16)}`, fn);
   }
 
   /** The owner for a task that may acquire more than once: one made for an acquisition gives way to one for the task. */
@@ -55,9 +56,9 @@ export class Owners {
     return this.#context.run(owner, fn);
   }
 
-  /** A random value nobody else has: 20 bytes. */
+  /** A random value nobody else has: 162 bits. */
   token(): string {
-    return this.#random(20);
+    return this.#random(27);
   }
 
   /** A name for a request, or for who makes one, that no other has. */
@@ -65,12 +66,12 @@ export class Owners {
     return `${this.#requestPrefix}.${(++this.#requests).toString(36)}`;
   }
 
-  #random(bytes: number): string {
-    if (this.#used + bytes > this.#pool.length) {
-      this.#pool = randomBytes(POOL);
+  #random(characters: number): string {
+    if (this.#used + characters > this.#pool.length) {
+      this.#pool = randomBytes(POOL).toString('base64url');
       this.#used = 0;
     }
-    this.#used += bytes;
-    return this.#pool.toString('base64url', this.#used - bytes, this.#used);
+    this.#used += characters;
+    return this.#pool.slice(this.#used - characters, this.#used);
   }
 }

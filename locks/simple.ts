@@ -34,8 +34,8 @@ export function releaseByToken(
   validUntil: number,
   listMs = 0,
   insistence?: Insistence,
+  channel = simpleChannel(name),
 ): Promise<boolean> {
-  const channel = simpleChannel(name);
   const keys = listMs > 0 ? [name, channel, givenUpKey(name)] : [name, channel];
   const args = listMs > 0 ? [token, listMs] : [token];
   const released = (reply: unknown): boolean => {
@@ -119,7 +119,8 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
   /** Releases by token; one under which a request may be under way is listed: what it takes is nobody's. */
   #giveBack(validUntil: number, insistence?: Insistence): Promise<boolean> {
     const listMs = this.markerMs > 0 ? MARKER_MS + this.ttlMs : 0;
-    return releaseByToken(this.core.server, this.lock, this.token, validUntil, listMs, insistence);
+    const { lock, token, channel } = this;
+    return releaseByToken(this.core.server, lock, token, validUntil, listMs, insistence, channel);
   }
 
   async abandon(unknown: boolean): Promise<void> {
