@@ -46,7 +46,7 @@ export abstract class Asker<O extends AcquireOptions = AcquireOptions> implement
     this.servers = servers;
   }
 
-  abstract attempt(): Promise<Attempt<Held>>;
+  abstract attempt(now: number): Promise<Attempt<Held>>;
 
   abstract abandon(unknown: boolean): Promise<void>;
 

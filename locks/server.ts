@@ -97,9 +97,9 @@ export class LockServer {
     return this.client.sharded ? script.sharded : script;
   }
 
-  /** Sends one plain command, with run()'s errors. */
-  command(command: Command): Promise<unknown> {
-    return this.#answer(this.client.send(command), this.requestTimeoutMs);
+  /** Sends one plain command, with run()'s errors. @param now this moment, where it is known (Date.now) */
+  command(command: Command, now?: number): Promise<unknown> {
+    return this.#answer(this.client.send(command), this.requestTimeoutMs, undefined, now);
   }
 
   async #connectedReplicas(): Promise<number> {
@@ -128,11 +128,14 @@ export class LockServer {
   }
 
   /** The reply, or NoReply once `limitMs` have passed. `unknownScript` asks again where the server has no such script. */
-  #answer<T>(reply: Promise<T>, limitMs: number, unknownScript?: () => Promise<T>): Promise<T> {
+  #answer<T>(
+    reply: Promise<T>,
+    limitMs: number,
+    unknownScript?: () => Promise<T>,
+    now = Date.now(),
+  ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const deadline = new Alarm(Date.now() + limitMs, () =>
-        reject(new NoReply(`no reply within ${limitMs} ms`)),
-      );
+      const deadline = new Alarm(now + limitMs, () => reject(new NoReply(`no reply within ${limitMs} ms`)));
       this.#pending.add(deadline);
       reply.then(
         (value) => {

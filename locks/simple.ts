@@ -65,7 +65,7 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
     return this.core.replication ? undefined : this;
   }
 
-  async attempt(): Promise<Attempt<Held>> {
+  async attempt(now: number): Promise<Attempt<Held>> {
     if (this.inherits) {
       const sentAt = await this.claim();
       if (sentAt !== undefined) return { held: this.#held(sentAt) };
@@ -73,9 +73,8 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
     if (this.#asked || this.core.replication) return this.#ask();
     // The first look: most locks are free, and a plain SET costs the server less than a script.
     this.#asked = true;
-    const sentAt = Date.now();
     const set = ['set', this.lock, this.token, 'NX', 'PX', String(this.ttlMs)];
-    if ((await this.core.server.command(set)) === 'OK') return { held: this.#held(sentAt) };
+    if ((await this.core.server.command(set, now)) === 'OK') return { held: this.#held(now) };
     return this.#ask();
   }
 

@@ -35,8 +35,8 @@ export interface Acquisition<H extends Releasable = HeldLock> {
   readonly shared?: boolean;
   /** A waiter looks at least that often. */
   readonly longestSleepMs?: number | undefined;
-  /** Idempotent: asking again after a lost reply gives the same lock. */
-  attempt(): Promise<Attempt<H>>;
+  /** Asks, at this moment (Date.now). Idempotent: asking again after a lost reply gives the same lock. */
+  attempt(now: number): Promise<Attempt<H>>;
   /** A look brought this error, and may be repeated. */
   missed?(error: unknown): void;
   /** Undoes what attempts may have done. `unknown`: some got no answer. Rejects never. */
@@ -121,16 +121,32 @@ class Wait<H extends Releasable> implements Waiter {
     this.#wakeUp?.();
   }
 
-  async run(): Promise<Acquired<H> | null> {
-    this.#patience.signal?.throwIfAborted();
-    const { waitMs } = this.#patience;
+  /** The first look takes the shortest way: most locks are free. */
+  run(): Promise<Acquired<H> | null> {
+    const { signal, waitMs } = this.#patience;
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (waitMs > 0 && this.#hasLine()) return this.#goOn();
+    return this.#attempt(this.#startedAt).then(
+      (attempt) => {
+        const held = this.#seen(attempt);
+        return held && !signal?.aborted ? this.#take(held) : this.#goOn(held);
+      },
+      (error: unknown) => this.#goOn(null, error),
+    );
+  }
+
+  /** What follows a first look that gave no lock, or for which it is too late, or none at all. */
+  async #goOn(seen: H | null = null, error?: unknown): Promise<Acquired<H> | null> {
+    const { signal, waitMs } = this.#patience;
     try {
-      let held = waitMs > 0 && this.#hasLine() ? null : await this.#look();
-      held ??= await (waitMs > 0 ? this.#wait() : this.#readBack());
-      if (held) return this.#patience.signal?.aborted ? await this.#refuse(held) : this.#take(held);
-    } catch (error) {
+      if (seen) return await this.#refuse(seen);
+      if (error !== undefined) this.#missed(error);
+      else signal?.throwIfAborted();
+      const held = await (waitMs > 0 ? this.#wait() : this.#readBack());
+      if (held) return signal?.aborted ? await this.#refuse(held) : this.#take(held);
+    } catch (failure) {
       await this.#giveUp();
-      throw error;
+      throw failure;
     }
     await this.#giveUp();
     if (this.#lastError === undefined) return null;
@@ -147,15 +163,22 @@ class Wait<H extends Releasable> implements Waiter {
 
   /** Looks once; null when it is not to be had now. */
   #look(): Promise<H | null> {
-    for (const { wakeups } of this.#acquisition.servers) {
-      if (wakeups.closed) throw new LocksClosed(this.#acquisition.lock, this.#acquisition.owner);
-    }
-    this.#attempts++;
-    this.#firm = false;
-    return this.#unlessAborted(this.#acquisition.attempt()).then(
+    return this.#attempt(Date.now()).then(
       (attempt) => this.#seen(attempt),
       (error: unknown) => this.#missed(error),
     );
+  }
+
+  /** Asks once. Rejects with the signal's reason as soon as it is aborted. */
+  #attempt(now: number): Promise<Attempt<H>> {
+    for (const { wakeups } of this.#acquisition.servers) {
+      if (wakeups.closed)
+        return Promise.reject(new LocksClosed(this.#acquisition.lock, this.#acquisition.owner));
+    }
+    this.#attempts++;
+    this.#firm = false;
+    const attempt = this.#acquisition.attempt(now);
+    return this.#patience.signal ? this.#unlessAborted(attempt, this.#patience.signal) : attempt;
   }
 
   #seen(attempt: Attempt<H>): H | null {
@@ -184,9 +207,7 @@ class Wait<H extends Releasable> implements Waiter {
   }
 
   /** The attempt's outcome, or the signal's reason as soon as it is aborted. */
-  #unlessAborted(attempt: Promise<Attempt<H>>): Promise<Attempt<H>> {
-    const { signal } = this.#patience;
-    if (!signal) return attempt;
+  #unlessAborted(attempt: Promise<Attempt<H>>, signal: AbortSignal): Promise<Attempt<H>> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.#unfinished = attempt;
