@@ -26,7 +26,11 @@ test.each(near)('%s may come in', (remote) => {
 test.each(far)('%s is refused, until there is a password or protected mode is off', async (remote) => {
   const talk = new Talk(server);
   expect(refusal(server, remote)).toMatch(/^-DENIED /);
+  await talk.ask('CONFIG SET maxclients 1');
+  expect(refusal(server, remote)).toMatch(/^-ERR max number of clients/); // Looked at first, as by Redis.
   await talk.ask('CONFIG SET protected-mode no');
+  expect(refusal(server, remote)).toMatch(/^-ERR max number of clients/);
+  await talk.ask('CONFIG SET maxclients 100');
   expect(refusal(server, remote)).toBe(undefined);
   await talk.ask('CONFIG SET protected-mode yes');
   expect(refusal(server, remote)).toMatch(/^-DENIED /);
