@@ -120,3 +120,15 @@ test('the client above maxclients is refused with a word, and counted', async ()
   expect(await late.hear()).toBe('-ERR max number of clients reached\r\n');
   expect(await talk.ask('INFO stats')).toContain('rejected_connections:1');
 });
+
+test('with its last replica the heartbeat ends', async () => {
+  await talk.ask('CONFIG SET repl-backlog-ttl 0');
+  const replica = mute('PSYNC ? -1');
+  await until(() => server.replication.followers.size === 1, { what: 'the replica' });
+  host.advance(3_000);
+  expect(host.nextAt).toBeDefined();
+  replica.stream.destroy();
+  await until(() => server.replication.followers.size === 0, { what: 'its end' });
+  host.advance(1_000);
+  expect(host.nextAt).toBeUndefined();
+});
