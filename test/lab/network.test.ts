@@ -101,6 +101,63 @@ test('what is held arrives on release: everything, a number of messages, or a nu
   ]);
 });
 
+test('a lane that is held and cut is open when both have ended, in either order', async () => {
+  const { world, atNode, dial, write, link } = await exchange();
+  const socket = await dial();
+  await world.advance(10);
+  for (const [first, second] of [
+    ['heal', 'release'],
+    ['release', 'heal'],
+  ] as const) {
+    link.out.hold();
+    link.out.partition();
+    await write(socket, first);
+    await world.advance(10);
+    link.out[first]();
+    await world.advance(10);
+    expect([atNode.at(-1)?.[1] !== first, link.out.waiting]).toEqual([true, 1]);
+    link.out[second]();
+    await world.advance(10);
+    expect([atNode.at(-1)?.[1], link.out.waiting]).toEqual([first, 0]);
+  }
+});
+
+test('what a broken connection had under way does not wait at the gate any more', async () => {
+  const { world, atClient, connections, dial, link } = await exchange();
+  await dial();
+  await dial();
+  await world.advance(10);
+  link.back.hold();
+  connections[0]?.send('one');
+  connections[1]?.send('two');
+  await world.advance(10);
+  connections[0]?.abort();
+  await world.advance(10);
+  expect(link.back.waiting).toBe(2); // The reset stands behind the other connection's message.
+  link.back.release({ messages: 1 });
+  await world.advance(10);
+  expect(atClient.slice(2)).toEqual([[30, 'two']]);
+  link.back.release();
+  await world.advance(10);
+  expect(atClient[3]).toEqual([40, 'error read ECONNRESET']);
+});
+
+test('a pace changes what it names, for later messages', async () => {
+  const { world, atNode, dial, write, link } = await exchange(5, 3);
+  const socket = await dial();
+  await world.advance(30);
+  link.out.pace({ jitter: 0 });
+  await write(socket, 'steady');
+  await world.advance(30);
+  link.out.pace({ latency: 7 });
+  await write(socket, 'slower');
+  await world.advance(30);
+  expect(atNode).toEqual([
+    [35, 'steady'],
+    [67, 'slower'],
+  ]);
+});
+
 test('the two directions are held apart', async () => {
   const { world, atNode, atClient, dial, write, send, link } = await exchange();
   const socket = await dial();

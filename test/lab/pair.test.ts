@@ -1,6 +1,8 @@
 /** A pair under the hand of a test: what replication delivers, what a failover loses, and what a restart keeps. */
 import { expect, test } from 'vitest';
 import { type PairOptions, startPair, startServers } from '../../lab/pair.ts';
+import { connectInMemory } from '../../server/memory.ts';
+import { until } from '../support/until.ts';
 
 const begin = (options: Partial<PairOptions> = {}) => startPair({ clock: 'virtual', seed: 7, ...options });
 
@@ -161,6 +163,12 @@ test('who cannot be reached is not promoted, unless named', async () => {
   await a.wait(1, 1000);
   network.partition(['redis-1'], ['redis-2', 'redis-3', 'A']);
   expect((await pair.failover({ crash: true })).to).toBe('redis-3');
+  network.heal();
+  network.partition(['redis-1'], ['redis-3', 'A']);
+  await expect(pair.failover({ crash: true }), 'a dead node reaches nobody').rejects.toThrow(
+    'redis-1 cannot be reached, redis-2 is down',
+  );
+  pair.restart('redis-3');
   network.partition(['redis-1', 'failover'], ['redis-3', 'A']);
   pair.pause('redis-1');
   await expect(pair.failover()).rejects.toThrow('redis-1 is paused, redis-2 is down');
@@ -168,6 +176,22 @@ test('who cannot be reached is not promoted, unless named', async () => {
   await expect(pair.failover()).rejects.toThrow('redis-1 cannot be reached, redis-2 is down');
   await expect(pair.failover({ to: 'redis-2' })).rejects.toThrow('redis-2 cannot be promoted: it is down');
   expect((await pair.failover({ to: 'redis-1' })).to).toBe('redis-1');
+});
+
+test('a failover resets the connections of every node that changes its role', async () => {
+  await using pair = await begin({ replicas: 2 });
+  const streams = pair.nodes.map(({ server }) => {
+    const stream = connectInMemory(server);
+    stream.on('error', () => {});
+    stream.write('PING\r\n');
+    return stream;
+  });
+  await until(() => streams.every((stream) => stream.readableLength > 0), { what: 'the replies' });
+  await pair.failover({ demote: false });
+  await until(() => streams[1]!.destroyed && streams[2]!.destroyed, { what: 'their ends' });
+  expect(streams[0]!.destroyed).toBe(false);
+  pair.set.demote('redis-1');
+  await until(() => streams[0]!.destroyed, { what: 'the end of the last' });
 });
 
 test('a paused client sends nothing until it is resumed', async () => {
@@ -207,6 +231,7 @@ test('a partitioned primary takes writes that are discarded when it is demoted',
   pair.world.network.heal();
   const { lost } = pair.set.demote('redis-1');
   expect(lost.map(({ key }) => key)).toContain('late');
+  expect(pair.lost).toEqual(lost);
   await pair.set.synchronize();
   expect(await a.get('my:lock')).toBe('B');
   expect(await a.exists('late')).toBe(0);
@@ -248,6 +273,7 @@ test('a restart keeps nothing, everything, what was synced, or all up to an offs
     pair.primary.crash({ keep: kept });
     await pair.advance(100);
     pair.restart('redis-1');
+    expect(pair.primary.server.role).toBe('primary');
     const names = await a.keys('*');
     return names.sort();
   };
