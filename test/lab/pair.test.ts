@@ -144,6 +144,25 @@ test('promotion prefers the highest offset, and priority before that', async () 
   expect(await choose('0')).toEqual(['redis-3', 0]);
 });
 
+test('in quorum mode the offset goes before the priority', async () => {
+  await using pair = await begin({ replicas: 2, quorum: true });
+  pair.node('redis-2').server.settings['replica-priority'] = 10;
+  pair.linkTo('redis-2').hold();
+  await pair.client('A').set('k', 'v');
+  const { to, lost } = await pair.failover({ crash: true });
+  expect([to, lost]).toEqual(['redis-3', []]);
+});
+
+test.each([
+  ['to', 'redis-2', 'failover'],
+  ['from', 'failover', 'redis-2'],
+])('a replica that is cut off %s who decides is not promoted', async (_way, from, to) => {
+  await using pair = await begin({ replicas: 2 });
+  pair.node('redis-2').server.settings['replica-priority'] = 10;
+  pair.network.lane(from, to).partition();
+  expect((await pair.failover({ crash: true })).to).toBe('redis-3');
+});
+
 test('who cannot be reached is not promoted, unless named', async () => {
   await using pair = await begin({ replicas: 2 });
   const a = pair.client('A');
