@@ -156,7 +156,7 @@ test('in quorum mode the offset goes before the priority', async () => {
 test.each([
   ['to', 'redis-2', 'failover'],
   ['from', 'failover', 'redis-2'],
-])('a replica that is cut off %s who decides is not promoted', async (_way, from, to) => {
+])('a replica is not promoted whose way %s who decides is cut', async (_way, from, to) => {
   await using pair = await begin({ replicas: 2 });
   pair.node('redis-2').server.settings['replica-priority'] = 10;
   pair.network.lane(from, to).partition();

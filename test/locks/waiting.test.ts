@@ -1,7 +1,7 @@
-/** What wakes who waits: corners that a look by the clock would hide. On the lab's virtual clock, where nobody looks for an hour. */
+/** What wakes who waits, what is left of who gave up, and releases at the last moment: where nobody looks by the clock for an hour. */
 import '../../lab/router.ts';
 import type { Redis } from 'ioredis';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../../index.ts';
 import {
   createLocks,
@@ -11,6 +11,7 @@ import {
   type LockClient,
   type Locks,
   type LocksOptions,
+  NotOwner,
 } from '../../locks/index.ts';
 
 const L = 'lock';
@@ -183,3 +184,37 @@ test.each(Object.entries(kinds))(
       expect(await theirs.tryAcquire()).not.toBeNull();
     }),
 );
+
+describe('a release in the last moments of the lease', () => {
+  /** Holds a lock whose lease is all but over, and loses the next request, or its answer. */
+  async function release({ pair, locks }: Scene, what: 'request' | 'answer'): Promise<void> {
+    let losing = false;
+    const mine = locks('A', {}, (client) => ({
+      ...client,
+      async send(command) {
+        const lost = losing;
+        losing = false;
+        if (lost && what === 'request') throw new Error('lost');
+        const reply = await client.send(command);
+        if (lost) throw new Error('lost');
+        return reply;
+      },
+    }));
+    await (await mine.simple(L).acquire()).release(); // The server knows the scripts from now on.
+    const held = await mine.simple(L).acquire({ leaseMs: 100_000 });
+    await pair.advance(held.validUntil - Date.now() - 5);
+    losing = true;
+    await held.release();
+  }
+
+  test('is asked again when its request was lost, and ends the lock', () =>
+    play(async (scene) => {
+      await release(scene, 'request');
+      expect(await scene.raw.exists(L)).toBe(0);
+    }));
+
+  test('proves nothing when its answer was lost, and the lease is over by the next one', () =>
+    play(async (scene) => {
+      await expect(release(scene, 'answer')).rejects.toThrow(NotOwner);
+    }));
+});
