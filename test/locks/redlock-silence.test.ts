@@ -298,3 +298,16 @@ test('those who split the votes wait apart, whatever they hear of each other: fe
     await Promise.all(['A', 'B', 'C', 'D', 'E'].map(work));
     expect(attempts).toBeLessThan(75); // 43 to 66; those who look at every message need 83 and more.
   }));
+
+test('a majority that knows the lock no more ends it, though the rest is silent', () =>
+  eachSeed(3, async (nodes, seed) => {
+    const { world } = nodes.servers;
+    const locks = await nodes.locks('A', { leaseMs: 3000 });
+    const held = await locks.redlock(L).acquire();
+    const [silent] = some(1, 3, seed);
+    nodes.kill([silent!], 'unreachable', ['A']);
+    await Promise.all(nodes.servers.clients('B').map((client, i) => i !== silent && client.del(L)));
+    await world.advance(1000 + QUICK_MS); // Renewed after a third of its lease.
+    expect(held.signal.aborted).toBe(true);
+    locks.close();
+  }));
