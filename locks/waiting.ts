@@ -155,10 +155,11 @@ class Wait<H extends Releasable> implements Waiter {
     throw new Kind(lock, owner, this.#lastError);
   }
 
-  /** Whether others of this process wait for it already. */
+  /** Whether it is in vain to look: others of this process wait for it already, or one that was waiting holds it. */
   #hasLine(): boolean {
     const { servers, channel, ordered } = this.#acquisition;
-    return ordered && servers[0]!.wakeups.peek(channel) !== undefined;
+    const known = ordered ? servers[0]!.wakeups.peek(channel) : undefined;
+    return known !== undefined && (known.waiters.length > 0 || known.isHeld);
   }
 
   /** Looks once; null when it is not to be had now. */
@@ -269,10 +270,10 @@ class Wait<H extends Releasable> implements Waiter {
 
   async #lookUntilDeadline(channel: Channel): Promise<H | null> {
     const { ordered } = this.#acquisition;
-    for (;;) {
+    for (let mayLook = !ordered || !channel.isHeld; ; mayLook = true) {
       this.#patience.signal?.throwIfAborted();
       const { woken } = this;
-      if (!ordered || woken || channel.waiters[0] === this) {
+      if (!ordered || woken || (mayLook && channel.waiters[0] === this)) {
         this.woken = false;
         const held = await this.#look();
         this.#passOn(channel, woken, held !== null);

@@ -5,7 +5,7 @@
  * again, and only then sleeps, never longer than its net; and after a lost connection everybody looks again at once.
  */
 import type { LockClient, Subscriber } from './client.ts';
-import { Deadlines } from './deadlines.ts';
+import { Alarm, Deadlines } from './deadlines.ts';
 
 /** A waiter to whom the lock's holder of the same process can hand it over, in one step on the server. */
 export interface Heir {
@@ -44,6 +44,9 @@ export const chooseAll: Choose = (waiters) => waiters;
 const HAND_OVERS = 10;
 const PAUSE_MS = 5;
 
+/** Whose last waiter got the lock, that channel stays subscribed so long, in milliseconds: the next one may come soon. */
+const LINGER_MS = 100;
+
 /** The waiters of this process on one channel. */
 export class Channel {
   readonly name: string;
@@ -59,8 +62,12 @@ export class Channel {
   /** Resolves when messages arrive, or when that has taken too long: then the sleepers' net has to do. */
   ready: Promise<void> = Promise.resolve();
   isReady = true;
+  /** When nobody has waited for long. */
+  readonly quiet: Alarm;
 
-  constructor(name: string, choose: Choose) {
+  /** @param onQuiet called when nobody has waited for a while */
+  constructor(name: string, choose: Choose, onQuiet: (channel: Channel) => void) {
+    this.quiet = new Alarm(0, () => onQuiet(this));
     this.name = name;
     this.#choose = choose;
   }
@@ -68,6 +75,11 @@ export class Channel {
   message(text: string): void {
     if (this.holder?.active || this.#pauses) return;
     for (const waiter of [...this.#choose(this.waiters, text)]) wake(waiter);
+  }
+
+  /** Whether nobody of this process needs to look: somebody of it holds the lock, whose end will be told. */
+  get isHeld(): boolean {
+    return this.holder?.active === true;
   }
 
   /** The connection was away: whoever could get the lock looks. */
@@ -126,6 +138,7 @@ export class Wakeups {
   readonly #channels = new Map<string, Channel>();
   /** When sleepers wake up by themselves. */
   readonly sleeps = new Deadlines(true);
+  readonly #quiet = new Deadlines(false);
   #subscriber: Subscriber | undefined;
   #closed = false;
 
@@ -134,7 +147,7 @@ export class Wakeups {
     this.#limitMs = limitMs;
   }
 
-  /** The channel, if somebody of this process waits there. */
+  /** The channel, if somebody of this process waits there, or did so just now. */
   peek(name: string): Channel | undefined {
     return this.#channels.size === 0 ? undefined : this.#channels.get(name);
   }
@@ -149,7 +162,7 @@ export class Wakeups {
   join(name: string, choose: Choose, waiter: Waiter): Channel {
     let channel = this.#channels.get(name);
     if (!channel) {
-      channel = new Channel(name, choose);
+      channel = new Channel(name, choose, (quiet) => this.#drop(quiet));
       this.#channels.set(name, channel);
       if (!this.#closed) this.#open(channel);
     }
@@ -157,9 +170,18 @@ export class Wakeups {
     return channel;
   }
 
-  /** Leaves a channel; the last to go unsubscribes. */
+  /** Leaves a channel; the last to give up unsubscribes, the last to get the lock some time later. */
   leave(channel: Channel, waiter: Waiter): void {
     channel.leave(waiter);
+    if (channel.waiters.length > 0) return;
+    if (!channel.isHeld) this.#drop(channel);
+    else {
+      channel.quiet.at = Date.now() + LINGER_MS;
+      this.#quiet.add(channel.quiet);
+    }
+  }
+
+  #drop(channel: Channel): void {
     if (channel.waiters.length > 0 || this.#channels.get(channel.name) !== channel) return;
     this.#channels.delete(channel.name);
     if (!this.#closed) this.#subscriber?.unsubscribe(channel.name).catch(() => {});
@@ -215,6 +237,7 @@ export class Wakeups {
   /** Closes the connection of the messages; whoever waits is told to look, and finds it closed. */
   close(): void {
     this.#closed = true;
+    this.#quiet.clear();
     this.#subscriber?.close();
     this.#subscriber = undefined;
     for (const { waiters } of [...this.#channels.values()]) {

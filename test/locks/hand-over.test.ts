@@ -157,3 +157,42 @@ test.each(['simple', 'reentrant'] as const)(
     locks.close();
   },
 );
+
+test('two that take turns subscribe once, and some time after the last turn no more', async () => {
+  const { locks } = party();
+  const observer = clients[0]!;
+  const subscribed = async (): Promise<number> => {
+    const stats = String(await observer.info('commandstats'));
+    return Number(/cmdstat_subscribe:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+  };
+  const heard = async (): Promise<unknown> =>
+    ((await observer.pubsub('CHANNELS', '*turns*')) as string[]).length;
+  const before = await subscribed();
+  const first = await locks.reentrant('turns').acquire();
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn++) await (await locks.reentrant('turns').acquire()).release();
+  };
+  const both = [turns(), turns()];
+  await until(async () => (await heard()) === 1);
+  await first.release();
+  await Promise.all(both);
+  expect(await subscribed()).toBe(before + 1);
+  await until(async () => (await heard()) === 0);
+  locks.close();
+});
+
+test('who comes while another one of the process holds the lock after waiting for it asks in vain no more', async () => {
+  const { locks, sent } = party();
+  const first = await locks.simple('known').acquire();
+  const second = locks.simple('known').acquire();
+  await until(async () => ((await clients[0]!.pubsub('CHANNELS', '*known*')) as string[]).length === 1);
+  await first.release();
+  const held = await second;
+  sent.length = 0;
+  const third = locks.simple('known').acquire();
+  await Promise.resolve();
+  await held.release();
+  await (await third).release();
+  expect(sent).toEqual(['evalsha', 'evalsha']); // The hand-over, and the last release.
+  locks.close();
+});
