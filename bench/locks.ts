@@ -1,7 +1,8 @@
 /**
  * `npm run bench:locks`: our locks, as built, beside redlock and redis-semaphore, on redis-server and on lostlock:
  * acquisitions per second alone and among fifty, from release to the next holder, commands per acquisition. All take
- * turns, so that a busy moment of the machine hits all of them. Writes bench/locks.md.
+ * turns, so that a busy moment of the machine hits all of them; redis-semaphore twice, so that one sees what is noise.
+ * Writes bench/locks.md.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -25,7 +26,7 @@ interface Contender {
   close(): void;
 }
 
-const ROUNDS = 9;
+const ROUNDS = 15;
 const ALONE_MS = 200;
 const AMONG = 50;
 const AMONG_MS = 300;
@@ -34,10 +35,9 @@ const WAKES = 20;
 function contenders(connect: () => Redis): Contender[] {
   const redlockClient = connect();
   const redlock = new Redlock([redlockClient], { retryCount: -1, retryDelay: 10, retryJitter: 10 });
-  const semaphoreClient = connect();
+  const [semaphoreClient, again] = [connect(), connect()];
   const ours = connect();
   const locks = createLocks(ours);
-  const close = (redis: Redis) => () => redis.disconnect();
   const lockBy = (
     name: string,
     acquire: (key: string) => Promise<{ release(): Promise<unknown> }>,
@@ -58,22 +58,23 @@ function contenders(connect: () => Redis): Contender[] {
     lockBy('ours, fair', (key) => locks.fair(key).acquire()),
     {
       ...lockBy('redlock 5', (key) => redlock.acquire([key], 30_000)),
-      close: close(redlockClient),
+      close: () => redlockClient.disconnect(),
     },
-    {
-      name: 'redis-semaphore 5',
-      acquire: async (key) => {
-        const mutex = new Mutex(semaphoreClient, key, {
-          lockTimeout: 30_000,
-          retryInterval: 10,
-          acquireTimeout: 60_000,
-        });
-        await mutex.acquire();
-        return () => mutex.release();
-      },
-      close: close(semaphoreClient),
-    },
+    semaphore('redis-semaphore 5', semaphoreClient),
+    semaphore('the same again', again),
   ];
+}
+
+function semaphore(name: string, redis: Redis): Contender {
+  return {
+    name,
+    acquire: async (key) => {
+      const mutex = new Mutex(redis, key, { lockTimeout: 30_000, retryInterval: 10, acquireTimeout: 60_000 });
+      await mutex.acquire();
+      return () => mutex.release();
+    },
+    close: () => redis.disconnect(),
+  };
 }
 
 /** Acquisitions and releases one after the other, per second. */
@@ -135,7 +136,25 @@ interface Figures {
   readonly wakes: number[];
 }
 
-async function measure(label: string, connect: () => Redis): Promise<string[]> {
+/** What the first did in each round, in parts of what the second did in the same: their median. */
+const quotient = (one: readonly number[], other: readonly number[]): string =>
+  median(one.map((figure, round) => figure / other[round]!)).toFixed(2);
+
+/** Ours by the others of its kind, alone and among many; and how far one is from itself. */
+function compare(label: string, [simple, reentrant, , redlock, semaphores, again]: Figures[]): string {
+  const pairs = [
+    [simple, semaphores],
+    [simple, redlock],
+    [reentrant, redlock],
+    [again, semaphores],
+  ] as const;
+  const both = pairs.map(
+    ([one, other]) => `${quotient(one!.alone, other!.alone)}, ${quotient(one!.among, other!.among)}`,
+  );
+  return `| ${label} | ${both.join(' | ')} |`;
+}
+
+async function measure(label: string, connect: () => Redis): Promise<{ rows: string[]; quotients: string }> {
   const [first, second] = [contenders(connect), contenders(connect)];
   const figures = first.map((): Figures => ({ alone: [], among: [], requests: [], wakes: [] }));
   for (const contender of first) await alone(contender, 300);
@@ -150,23 +169,26 @@ async function measure(label: string, connect: () => Redis): Promise<string[]> {
     }
   }
   for (const contender of [...first, ...second]) contender.close();
-  return first.map(({ name }, index) => {
+  const rows = first.map(({ name }, index) => {
     const { alone: ours, among: crowd, requests, wakes } = figures[index]!;
     const rates = `${Math.round(median(ours))} | ${Math.round(median(crowd))}`;
     const row = `| ${label} | ${name} | ${rates} | ${median(requests).toFixed(1)} | ${median(wakes).toFixed(2)} |`;
     console.log(row);
     return row;
   });
+  return { rows, quotients: compare(label, figures) };
 }
 
 async function main(): Promise<void> {
   await using real = await startRedisServer();
   await using ours = await startServer();
-  const rows = [
-    ...(await measure('redis-server', () => new Redis({ path: real.path }))),
-    ...(await measure('lostlock, TCP', () => new Redis(ours.url))),
-    ...(await measure('lostlock, in memory', () => new Redis({ Connector: ours.connector }))),
+  const measured = [
+    await measure('redis-server', () => new Redis({ path: real.path })),
+    await measure('lostlock, TCP', () => new Redis(ours.url)),
+    await measure('lostlock, in memory', () => new Redis({ Connector: ours.connector })),
   ];
+  const quotients = measured.map((each) => each.quotients);
+  console.log(quotients.join('\n'));
   const text = `# Locks beside others
 
 \`npm run bench:locks\`, ${cpus().length} cores for everything, one process. Alone: acquire and release one after the other. Among
@@ -176,7 +198,13 @@ in which all take turns.
 
 | server | library | alone, per s | among ${AMONG}, per s | requests | wake-up, ms |
 |---|---|---|---|---|---|
-${rows.join('\n')}
+${measured.flatMap(({ rows }) => rows).join('\n')}
+
+Beside each other, alone and among fifty: the median of the rounds' quotients. The last column is what noise does.
+
+| server | simple / redis-semaphore | simple / redlock | reentrant / redlock | redis-semaphore / itself |
+|---|---|---|---|---|
+${quotients.join('\n')}
 
 Alone, the simple lock and redis-semaphore's send the same: a plain SET and a script that compares and deletes. Ours also
 tells whoever waits elsewhere of its release (S70), which costs redis-server 0.7 of 9.2 microseconds per pair; and in this
