@@ -12,6 +12,7 @@ import {
   type Locks,
   type LocksOptions,
   NotOwner,
+  OutcomeUnknown,
 } from '../../locks/index.ts';
 
 const L = 'lock';
@@ -146,6 +147,80 @@ test('a grant whose answer comes when its lease is over is not handed out', () =
     await pair.advance(2000);
     replies.release();
     (await acquiring).assertHeld();
+  }));
+
+describe('permits that come back while others want more', () => {
+  /** Waiters of one process for so many permits each, in this order; what each has got. */
+  async function waiters(
+    { pair, locks }: Scene,
+    demands: readonly number[],
+    dress?: (client: LockClient) => LockClient,
+  ): Promise<boolean[]> {
+    const mine = locks('A', {}, dress).semaphore(L);
+    await mine.trySetPermits(0);
+    const granted = demands.map(() => false);
+    demands.forEach((permits, index) => {
+      mine.acquire({ permits }).then(
+        () => (granted[index] = true),
+        () => {}, // The set was closed.
+      );
+    });
+    await pair.advance(100);
+    return granted;
+  }
+
+  test('two at once go to the two who are content with one', () =>
+    play(async (scene) => {
+      const granted = await waiters(scene, [5, 1, 1, 1]);
+      const theirs = scene.locks('B').semaphore(L);
+      await Promise.all([theirs.addPermits(1), theirs.addPermits(1)]);
+      await scene.pair.advance(100);
+      expect(granted).toEqual([false, true, true, false]);
+    }));
+
+  test('whose messages were lost are found by all, one after the other, once the connection is back', () =>
+    play(async (scene) => {
+      let reconnected = (): void => {};
+      const granted = await waiters(scene, [1, 1, 1], (client) => ({
+        ...client,
+        openSubscriber(events) {
+          reconnected = events.reconnected;
+          return client.openSubscriber({ ...events, message() {} });
+        },
+      }));
+      await scene.locks('B').semaphore(L).addPermits(3);
+      await scene.pair.advance(100);
+      expect(granted).toEqual([false, false, false]);
+      reconnected();
+      await scene.pair.advance(100);
+      expect(granted).toEqual([true, true, true]);
+    }));
+
+  test('too few for any are looked for by nobody twice', () =>
+    play(async (scene) => {
+      const granted = await waiters(scene, [2, 2, 2]);
+      const { stats } = scene.pair.primary.server;
+      await scene.locks('B').semaphore(L).addPermits(1);
+      await scene.pair.advance(100);
+      const before = stats.commands;
+      await scene.pair.advance(1000);
+      expect(stats.commands).toBe(before);
+      expect(granted).toEqual([false, false, false]);
+    }));
+});
+
+test('the server does not keep the requests of a semaphore for the sake of one that was never answered', () =>
+  play(async ({ pair, raw, locks }) => {
+    const mine = locks('A', { requestTimeoutMs: 100 }).semaphore(L);
+    await mine.trySetPermits(1);
+    const replies = pair.world.network.lane('redis-1', 'A');
+    replies.hold();
+    await expect(mine.tryAcquire()).rejects.toThrow(OutcomeUnknown);
+    replies.release();
+    await pair.advance(2000); // What it took has gone back.
+    for (let i = 0; i < 20; i++) await mine.using(() => {});
+    const [requests] = await raw.keys('lostlock_requests:*');
+    expect(await raw.zcard(requests!)).toBeLessThan(5);
   }));
 
 const kinds: Record<string, (locks: Locks) => Lock<HeldLock> | Promise<Lock<HeldLock>>> = {
