@@ -1,61 +1,15 @@
 /** What wakes who waits, what is left of who gave up, and releases at the last moment: where nobody looks by the clock for an hour. */
 import '../../lab/router.ts';
-import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import { type Pair, startPair } from '../../index.ts';
 import {
-  createLocks,
-  fromIoredis,
   type HeldLock,
   type Lock,
   type LockClient,
   type Locks,
-  type LocksOptions,
   NotOwner,
   OutcomeUnknown,
 } from '../../locks/index.ts';
-
-const L = 'lock';
-const HOUR = 3_600_000;
-/** Roads of 1 ms each way, a few of them for one acquisition. */
-const QUICK_MS = 20;
-
-interface Scene {
-  readonly pair: Pair;
-  readonly raw: Redis;
-  /** Locks over a client of its own, whose waiters sleep for an hour if nothing wakes them. */
-  locks(name: string, options?: LocksOptions, dress?: (client: LockClient) => LockClient): Locks;
-  /** How many virtual milliseconds something takes. */
-  time(work: () => Promise<unknown>): Promise<number>;
-}
-
-async function play(code: (scene: Scene) => Promise<void>): Promise<void> {
-  await using pair = await startPair({
-    clock: 'virtual',
-    seed: 1,
-    replicas: 0,
-    patience: 10 * HOUR,
-    network: { latency: 1, jitter: 0 },
-  });
-  const opened: Locks[] = [];
-  await pair.run(async () => {
-    await code({
-      pair,
-      raw: pair.client('raw'),
-      locks(name, options = {}, dress = (client) => client) {
-        const client = dress(fromIoredis(pair.client(name)));
-        opened.push(createLocks(client, { maxSleepMs: HOUR, leaseMs: HOUR, ...options }));
-        return opened.at(-1)!;
-      },
-      async time(work) {
-        const begun = pair.world.elapsed();
-        await work();
-        return (pair.world.elapsed() - begun) / 1000;
-      },
-    });
-    for (const locks of opened) locks.close();
-  });
-}
+import { HOUR, L, play, QUICK_MS, type Scene } from './quiet.ts';
 
 test('a subscription that is confirmed late is followed by a look: the message may have been missed', () =>
   play(async ({ pair, locks, time }) => {
@@ -194,6 +148,24 @@ describe('permits that come back while others want more', () => {
       reconnected();
       await scene.pair.advance(100);
       expect(granted).toEqual([true, true, true]);
+    }));
+
+  test('what a request that was refused unheard has missed meanwhile is found at once', () =>
+    play(async ({ locks, time }) => {
+      const theirs = locks('B').semaphore(L);
+      await theirs.trySetPermits(0);
+      let losing = true;
+      const mine = locks('A', {}, (client) => ({
+        ...client,
+        async send(command) {
+          const reply = await client.send(command);
+          if (!losing) return reply;
+          losing = false;
+          await theirs.addPermits(1);
+          throw new Error('lost');
+        },
+      }));
+      expect(await time(() => mine.semaphore(L).acquire())).toBeLessThan(100);
     }));
 
   test('too few for any are looked for by nobody twice', () =>
