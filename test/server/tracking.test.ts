@@ -26,7 +26,7 @@ async function ours(): Promise<Node> {
 }
 
 async function real(): Promise<Node> {
-  const redis = await startRedisServer();
+  const redis = await startRedisServer({ args: ['--enable-debug-command', 'yes'] });
   return { connect: () => RawClient.connect({ path: redis.path }), stop: () => redis.stop() };
 }
 
@@ -113,6 +113,15 @@ function converse(start: () => Promise<Node>): void {
     await ask(a, 'SET x 2');
     await ask(c, 'SET y 2');
     expect(await push(a)).toBe(about('y'));
+    expect(a.pushes).toEqual([]);
+  });
+
+  test("that a key ends is nobody's change, also where its own reader brings it about", async () => {
+    await ask(a, 'DEBUG SET-ACTIVE-EXPIRE 0');
+    await track(a, ' BCAST NOLOOP');
+    await ask(a, 'SET k v PX 1');
+    await until(async () => (await ask(a, 'GET k')) === '_\r\n', { what: 'the end of the key' });
+    expect(await push(a)).toBe(about('k'));
     expect(a.pushes).toEqual([]);
   });
 
