@@ -1,6 +1,6 @@
 /** Many lock lives under random faults on a real server, judged by the independent checker. */
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   createLocks,
   fromIoredis,
@@ -43,29 +43,25 @@ const kinds: Record<string, Kind> = {
   'expirable permits': { make: (locks, name) => locks.expirablePermits(name), permits: 3 },
 };
 
-describe.skipIf(!hasRedisServer)('lock lives under faults (needs redis-server)', () => {
-  let server: RealRedis;
-  let raw: Redis;
-  beforeAll(async () => {
-    server = await startRedisServer();
-    raw = new Redis({ path: server.path });
-  });
-  afterAll(async () => {
-    raw?.disconnect();
-    await server?.stop();
-  });
-
+// Most of a life with faults is waiting: the kinds live at the same time, each on a server of its own.
+describe.skipIf(!hasRedisServer)('lock lives under faults (needs redis-server)', { concurrent: true }, () => {
   test.each(Object.entries(kinds))('the %s lock keeps its promise', async (_name, kind) => {
-    for (let seed = 1; seed <= SEEDS; seed++) {
-      await raw.flushall();
-      const history = await live(kind, seed);
-      expect(check(history), `seed ${seed}`).toEqual([]);
-      const lives = history.filter(({ type }) => type === 'grant').length;
-      expect(lives, `seed ${seed}: faults may cost some lives, not most`).toBeGreaterThan(LIVES / 2);
+    await using server = await startRedisServer();
+    const raw = new Redis({ path: server.path });
+    try {
+      for (let seed = 1; seed <= SEEDS; seed++) {
+        await raw.flushall();
+        const history = await live(server, raw, kind, seed);
+        expect(check(history), `seed ${seed}`).toEqual([]);
+        const lives = history.filter(({ type }) => type === 'grant').length;
+        expect(lives, `seed ${seed}: faults may cost some lives, not most`).toBeGreaterThan(LIVES / 2);
+      }
+    } finally {
+      raw.disconnect();
     }
   });
 
-  async function live(kind: Kind, seed: number): Promise<LockEvent[]> {
+  async function live(server: RealRedis, raw: Redis, kind: Kind, seed: number): Promise<LockEvent[]> {
     const lock = `soak:${seed}`;
     const history: LockEvent[] = [];
     if (kind.permits) {
@@ -75,14 +71,14 @@ describe.skipIf(!hasRedisServer)('lock lives under faults (needs redis-server)',
     const parties = Array.from({ length: 3 }, (_, index) => party(server.path, seed * 10 + index));
     const quota = Math.ceil(LIVES / WORKERS);
     const workers = Array.from({ length: WORKERS }, (_, index) =>
-      work(kind, lock, parties[index % parties.length]!, quota, index, history),
+      work(raw, kind, lock, parties[index % parties.length]!, quota, index, history),
     );
     await Promise.all(workers);
     for (const { client } of parties) {
       client.fault = () => undefined;
       await client.deliverLate();
     }
-    if (kind.permits) await allBack(lock, kind, parties[0]!.locks, history);
+    if (kind.permits) await allBack(raw, lock, kind, parties[0]!.locks, history);
     for (const { locks, redis } of parties) {
       locks.close();
       redis.disconnect();
@@ -91,6 +87,7 @@ describe.skipIf(!hasRedisServer)('lock lives under faults (needs redis-server)',
   }
 
   async function work(
+    raw: Redis,
     kind: Kind,
     lock: string,
     { locks, client }: Party,
@@ -117,7 +114,13 @@ describe.skipIf(!hasRedisServer)('lock lives under faults (needs redis-server)',
   }
 
   /** What was out when the last worker went comes back by undoing or by expiry. */
-  async function allBack(lock: string, kind: Kind, locks: Locks, history: LockEvent[]): Promise<void> {
+  async function allBack(
+    raw: Redis,
+    lock: string,
+    kind: Kind,
+    locks: Locks,
+    history: LockEvent[],
+  ): Promise<void> {
     const everything = await kind.make(locks, lock, 0).acquire({ waitMs: 30_000 });
     await everything.release();
     const deadline = Date.now() + 35_000;
