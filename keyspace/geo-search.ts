@@ -1,5 +1,4 @@
 /** Which parts of the grid a search looks through, and in which order: without sorting, that is the order of its answers. */
-
 import {
   type Area,
   areaOf,

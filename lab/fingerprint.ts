@@ -1,5 +1,4 @@
 /** A key's state as one string, equal where a client could see no difference. */
-
 import type { HashValue } from '../keyspace/hash.ts';
 import { dumpValue } from '../keyspace/rdb/dump.ts';
 import type { Value } from '../keyspace/value.ts';

@@ -1,5 +1,4 @@
 /** The locks' view of an ioredis client (5 or 6), single, behind Sentinel, or a cluster. */
-
 import type { Command, LockClient, Settled, Subscriber, SubscriberEvents } from './client.ts';
 import { type ClusterLike, ShardedSubscriber } from './ioredis-cluster.ts';
 

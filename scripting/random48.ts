@@ -1,5 +1,4 @@
 /** The generator behind math.random in Redis: the 48-bit linear congruence of drand48, the same on every machine. */
-
 import { approximate } from '../protocol/bytes.ts';
 
 const MULTIPLIER = 0x5deece66dn;

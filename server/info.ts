@@ -1,5 +1,4 @@
 /** INFO: the node described in sections, each a function of its own. */
-
 import type { Keyspace } from '../keyspace/keyspace.ts';
 import { asciiLower, type Bytes, parseDouble } from '../protocol/bytes.ts';
 import { everyClient } from './client-info.ts';

@@ -1,5 +1,4 @@
 /** The dataset as an RDB file, for a full resync and for dump files, and back. */
-
 import type { Keyspace } from '../keyspace/keyspace.ts';
 import { type RdbDatabase, type RdbEntry, readRdb, writeRdb } from '../keyspace/rdb/file.ts';
 import { type Bytes, parseSafeInteger } from '../protocol/bytes.ts';

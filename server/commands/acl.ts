@@ -1,5 +1,4 @@
 /** ACL: users and what they may do (https://redis.io/docs/latest/commands/?group=server). */
-
 import { approximate, asciiLower, asciiUpper, type Bytes, cString } from '../../protocol/bytes.ts';
 import { fail, wrongArity } from '../../protocol/errors.ts';
 import { Double, MapReply, OK, type Reply, SetReply, SimpleString } from '../../protocol/reply.ts';

@@ -1,5 +1,4 @@
 /** HyperLogLogs: how many different elements there were, nearly (https://redis.io/docs/latest/commands/?group=hyperloglog). */
-
 import type { Entry } from '../../keyspace/entry.ts';
 import { countRegisters, HyperLogLog, REGISTERS } from '../../keyspace/hyperloglog.ts';
 import { asciiLower, type Bytes, cString, narrow } from '../../protocol/bytes.ts';

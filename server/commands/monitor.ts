@@ -1,5 +1,4 @@
 /** MONITOR and SLOWLOG: what runs, and what ran too long (https://redis.io/docs/latest/commands/?group=server). */
-
 import { type Bytes, cString, parseSafeInteger } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../protocol/reply.ts';

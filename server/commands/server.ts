@@ -1,5 +1,4 @@
 /** Commands about the node as a whole (https://redis.io/docs/latest/commands/?group=server). */
-
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';

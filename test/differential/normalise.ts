@@ -1,5 +1,4 @@
 /** Whether two replies say the same, where Redis leaves an order, a time or a name of its own open. */
-
 import { restoreValue } from '../../keyspace/rdb/dump.ts';
 import { MAX_ID, MIN_ID } from '../../keyspace/stream-id.ts';
 import type { Value } from '../../keyspace/value.ts';

@@ -1,5 +1,4 @@
 /** Random Lua programs from a seed: most of the language and of the libraries, every loop bounded, every value shown. */
-
 import { edgeCalls } from './lua-edges.ts';
 import { FORMATS, JSON_TEXTS, NUMBERS, PATTERNS, REPLACEMENTS, STRINGS, STRUCTS } from './lua-ingredients.ts';
 

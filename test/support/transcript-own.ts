@@ -1,5 +1,4 @@
 /** The replayer: plays transcripts on our own server, on a clock that only moves when told, without sockets. */
-
 import type { Client } from '../../server/client.ts';
 import type { Connection } from '../../server/host.ts';
 import { type Effect, Server } from '../../server/server.ts';
