@@ -71,9 +71,8 @@ export class Deadlines {
     this.#ringsAt = Number.POSITIVE_INFINITY;
   }
 
-  #set(at: number, inGrace: boolean): void {
+  #set(at: number, inGrace: boolean, now = Date.now()): void {
     clearTimeout(this.#timer);
-    const now = Date.now();
     const longestMs = inGrace ? GRACE_MS : LONGEST_TIMER_MS;
     const ms = Math.min(Math.max(1, at - now), longestMs);
     this.#ringsAt = Math.min(at, now + longestMs);
@@ -85,7 +84,8 @@ export class Deadlines {
 
   #ring(): void {
     // Timers run evenly. A clock that was set back meanwhile holds nobody up.
-    const now = Math.max(Date.now(), this.#ringsAt);
+    const setBackMs = Math.max(0, this.#ringsAt - Date.now());
+    const now = Date.now() + setBackMs;
     this.#timer = undefined;
     this.#ringsAt = Number.POSITIVE_INFINITY;
     try {
@@ -95,7 +95,7 @@ export class Deadlines {
     } finally {
       let next = Number.POSITIVE_INFINITY;
       for (const { at } of this.#entries.members()) next = Math.min(next, at);
-      if (next < this.#ringsAt) this.#set(next, this.#keepsAlive && this.#busy);
+      if (next < this.#ringsAt) this.#set(next, this.#keepsAlive && this.#busy, Date.now() + setBackMs);
     }
   }
 }

@@ -146,3 +146,11 @@ test('the process waits for its moments, and for none of them once they were let
   vi.advanceTimersByTime(60);
   expect(rung).toEqual(['after', 'before']);
 });
+
+test('a clock that is set back while the process waits holds nobody up either', () => {
+  const { rung, add } = track(new Deadlines(true));
+  add('due', 1000);
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(1000);
+  expect(rung).toEqual(['due']);
+});
