@@ -148,8 +148,9 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
     request: Request,
     giveBack: (unanswered: boolean) => Promise<boolean>,
   ): Promise<boolean> {
+    const sentAt = Date.now();
     const reply = this.core.server.run(request.script, request.keys, request.args);
-    heir.inherit(reply, Date.now());
+    heir.inherit(reply, sentAt);
     try {
       const handed = Number(await reply);
       return handed < 0 ? await giveBack(false) : handed === 1;
