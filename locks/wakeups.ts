@@ -240,7 +240,9 @@ export class Wakeups {
     this.#quiet.clear();
     this.#subscriber?.close();
     this.#subscriber = undefined;
-    for (const { waiters } of [...this.#channels.values()]) {
+    const channels = [...this.#channels.values()];
+    this.#channels.clear(); // Who comes now stands in no line.
+    for (const { waiters } of channels) {
       for (const waiter of [...waiters]) wake(waiter);
     }
   }
