@@ -66,15 +66,17 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
   }
 
   async attempt(now: number): Promise<Attempt<Held>> {
+    let sentAt = now;
     if (this.inherits) {
-      const sentAt = await this.claim();
-      if (sentAt !== undefined) return { held: this.#held(sentAt) };
+      const handedAt = await this.claim();
+      if (handedAt !== undefined) return { held: this.#held(handedAt) };
+      sentAt = Date.now(); // That has taken its time.
     }
     if (this.#asked || this.core.replication) return this.#ask();
     // The first look: most locks are free, and a plain SET costs the server less than a script.
     this.#asked = true;
     const set = ['set', this.lock, this.token, 'NX', 'PX', String(this.ttlMs)];
-    if ((await this.core.server.command(set, now)) === 'OK') return { held: this.#held(now) };
+    if ((await this.core.server.command(set, sentAt)) === 'OK') return { held: this.#held(sentAt) };
     return this.#ask();
   }
 
