@@ -235,8 +235,8 @@ class Wait<H extends Releasable> implements Waiter {
     this.#patience.signal?.addEventListener('abort', onAbort);
     let granted = false;
     try {
-      if (channels.some(({ isReady }) => !isReady)) await this.#untilReady(channels);
-      const held = await this.#lookUntilDeadline(channels[0]!);
+      const early = channels.some(({ isReady }) => !isReady) ? await this.#untilReady(channels) : null;
+      const held = early ?? (await this.#lookUntilDeadline(channels[0]!));
       granted = held !== null;
       if (this.#acquisition.handsOver && held instanceof Held) {
         for (const each of channels) each.holder = held.hold;
@@ -251,8 +251,11 @@ class Wait<H extends Releasable> implements Waiter {
     }
   }
 
-  /** Waits for the subscriptions, but not beyond the deadline. A majority's release is told on one that is heard. */
-  async #untilReady(channels: readonly Channel[]): Promise<void> {
+  /**
+   * Waits for the subscriptions, but not beyond the deadline. A majority's release is told on one that is heard. Who is
+   * woken meanwhile may have been handed the lock, which is not to lie idle.
+   */
+  async #untilReady(channels: readonly Channel[]): Promise<H | null> {
     let missing = this.#acquisition.quorum ?? channels.length;
     let settled = false;
     for (const { ready } of channels) {
@@ -264,22 +267,25 @@ class Wait<H extends Releasable> implements Waiter {
     }
     await Promise.resolve();
     while (!settled && Date.now() < this.#deadline && !this.#patience.signal?.aborted) {
-      await this.#sleep(this.#deadline - Date.now());
+      if (!this.woken) await this.#sleep(this.#deadline - Date.now());
+      else {
+        const held = await this.#lookFrom(channels[0]!);
+        if (held) return held;
+      }
     }
+    return null;
   }
 
   async #lookUntilDeadline(channel: Channel): Promise<H | null> {
     const { ordered } = this.#acquisition;
     for (let mayLook = !ordered || !channel.isHeld; ; mayLook = true) {
       this.#patience.signal?.throwIfAborted();
-      const { woken } = this;
-      if (!ordered || woken || (mayLook && channel.waiters[0] === this)) {
-        this.woken = false;
-        const held = await this.#look();
-        this.#passOn(channel, woken, held !== null);
+      if (!ordered || this.woken || (mayLook && channel.waiters[0] === this)) {
+        const held = await this.#lookFrom(channel);
         if (held) return held;
       } else {
         this.#retryInMs = -1;
+        this.#firm = false;
       }
       const left = this.#deadline - Date.now();
       if (left <= 0) return null;
@@ -294,9 +300,14 @@ class Wait<H extends Releasable> implements Waiter {
     }
   }
 
-  #passOn(channel: Channel, woken: boolean, granted: boolean): void {
-    const condition = this.#acquisition.passOn?.(granted);
-    if (condition && (woken || granted)) channel.passOn((other) => other !== this && condition(other));
+  /** Looks, and passes on what others may find. */
+  async #lookFrom(channel: Channel): Promise<H | null> {
+    const { woken } = this;
+    this.woken = false;
+    const held = await this.#look();
+    const condition = this.#acquisition.passOn?.(held !== null);
+    if (condition && (woken || held)) channel.passOn((other) => other !== this && condition(other));
+    return held;
   }
 
   /** Sleeps on through messages; an abort ends it. */
