@@ -103,8 +103,12 @@ export class Session implements AsyncDisposable, Keeper {
     const keys = helds.flatMap(({ spec }) => [spec.lock, simpleChannel(spec.lock)]);
     const { server } = this.#core;
     const values = helds.map(({ spec }) => spec.token);
-    await ask(this.#core, this.key, () => server.run(sessionCloseScript, [this.key, ...keys], values));
+    const closed = ask(this.#core, this.key, () =>
+      server.run(sessionCloseScript, [this.key, ...keys], values),
+    );
+    // With or without an answer; who waits in this process asks right after that request.
     for (const held of helds) held.lose('its session was closed');
+    await closed;
   }
 
   /** A lock was acquired in this session. */

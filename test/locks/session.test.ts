@@ -3,7 +3,7 @@ import '../../lab/router.ts';
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
 import { startServer } from '../../index.ts';
-import { createLocks, LockLost } from '../../locks/index.ts';
+import { createLocks, LockLost, OutcomeUnknown } from '../../locks/index.ts';
 import { HOUR, L, play } from './quiet.ts';
 
 test('with its session a lock is lost: its holder hears of it at once', () =>
@@ -53,6 +53,31 @@ test('closing a session frees its locks at once, and tells their holders', () =>
     await expect(held.extend()).rejects.toThrow(LockLost);
     expect(await raw.keys('*')).toEqual([]);
     await expect(session.lock(L).acquire()).rejects.toThrow('the session was closed');
+  }));
+
+test('closing a session without an answer tells the holders of its locks too, and at once', () =>
+  play(async ({ pair, locks }) => {
+    const mine = locks('A', { requestTimeoutMs: 100 });
+    const session = await mine.session({ leaseMs: 3000 });
+    const { signal } = await session.lock(L).acquire();
+    const replies = pair.world.network.lane('redis-1', 'A');
+    replies.hold();
+    const closed = expect(session.close()).rejects.toThrow(OutcomeUnknown);
+    expect(signal.reason).toBeInstanceOf(LockLost);
+    await closed;
+    replies.release();
+  }));
+
+test('who waits in the same process has the lock of a session as soon as that is closed', () =>
+  play(async ({ pair, locks, time }) => {
+    const mine = locks('A');
+    const session = await mine.session();
+    await session.lock(L).acquire();
+    const waiting = mine.simple(L).acquire();
+    await pair.advance(100);
+    const ms = await time(() => Promise.all([session.close(), waiting]));
+    expect(ms).toBeLessThan(20);
+    await (await waiting).release();
   }));
 
 test('a session forgets the locks that were given back', () =>
