@@ -39,7 +39,7 @@ export interface Acquisition<H extends Releasable = HeldLock> {
   attempt(now: number): Promise<Attempt<H>>;
   /** A look brought this error, and may be repeated. */
   missed?(error: unknown): void;
-  /** Undoes what attempts may have done. `unknown`: some got no answer. Rejects never. */
+  /** Undoes what attempts may have done. `unknown`: some got no answer, or one in vain. Rejects never. */
   abandon(unknown: boolean): Promise<void>;
   /** After a look that a wake-up caused: to which of the other waiters the wake-up goes on, if any. */
   passOn?(granted: boolean): ((waiter: Waiter) => boolean) | undefined;
@@ -187,9 +187,10 @@ class Wait<H extends Releasable> implements Waiter {
     this.#failures = 0;
     if ('held' in attempt) {
       if (isLive(attempt.held)) return attempt.held;
-      // The answer was read so late that its lease is over: nothing to hand out, perhaps something to give back.
+      // The answer was read so late that its lease is over: nothing to hand out, perhaps something to give back; but
+      // only at the end, for a release asked again and again could undo what the next look is granted.
       this.#retryInMs = 0;
-      attempt.held.release().catch(() => {});
+      this.#unknown = true;
     } else {
       this.#retryInMs = attempt.retryInMs;
       this.#firm = attempt.firm ?? false;
@@ -222,6 +223,7 @@ class Wait<H extends Releasable> implements Waiter {
   async #readBack(): Promise<H | null> {
     for (let tries = 0; tries < READ_BACKS && this.#lastError !== undefined; tries++) {
       await this.#sleep(this.#retryInMs);
+      this.#patience.signal?.throwIfAborted();
       const held = await this.#look();
       if (held) return held;
     }

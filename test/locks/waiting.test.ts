@@ -103,6 +103,62 @@ test('a grant whose answer comes when its lease is over is not handed out', () =
     (await acquiring).assertHeld();
   }));
 
+test.each(['simple', 'reentrant', 'nonReentrant', 'fair', 'queue'] as const)(
+  'a %s lock that is granted too late is not taken from who asked again, whatever gets lost then',
+  (kind) =>
+    play(async ({ pair, locks }) => {
+      let losing = false;
+      const mine = locks('A', { requestTimeoutMs: 10_000 }, (client) => ({
+        ...client,
+        async send(command) {
+          if (!losing) return client.send(command);
+          losing = false;
+          throw new Error('lost');
+        },
+      }))[kind](L);
+      await (await mine.acquire()).release();
+      const replies = pair.world.network.lane('redis-1', 'A');
+      replies.hold();
+      const acquiring = mine.acquire({ leaseMs: 1000 });
+      await pair.advance(2000);
+      losing = true; // The next request does not come to the server.
+      replies.release();
+      const held = await acquiring;
+      await pair.advance(100);
+      await held.extend();
+      await held.release();
+      expect(await locks('B')[kind](L).tryAcquire()).not.toBeNull();
+    }),
+);
+
+test.each(['simple', 'reentrant', 'nonReentrant', 'fair', 'queue'] as const)(
+  'a %s lock that is granted too late to who does not wait goes back',
+  (kind) =>
+    play(async ({ pair, locks }) => {
+      const mine = locks('A', { requestTimeoutMs: 10_000 })[kind](L);
+      await (await mine.acquire()).release();
+      const requests = pair.world.network.lane('A', 'redis-1');
+      requests.hold();
+      const acquiring = mine.tryAcquire({ leaseMs: 1000 });
+      await pair.advance(2000);
+      requests.release();
+      expect(await acquiring).toBeNull();
+      await pair.advance(100);
+      expect(await locks('B')[kind](L).tryAcquire()).not.toBeNull();
+    }),
+);
+
+test('who aborts what has no answer and was not to wait hears of the abort', () =>
+  play(async ({ pair, locks }) => {
+    const mine = locks('A', {}, (client) => ({ ...client, send: () => Promise.reject(new Error('lost')) }));
+    const abort = new AbortController();
+    const acquiring = mine.simple(L).tryAcquire({ signal: abort.signal });
+    const refused = expect(acquiring).rejects.toThrow('not any more');
+    await pair.advance(5);
+    abort.abort(new Error('not any more'));
+    await refused;
+  }));
+
 describe('permits that come back while others want more', () => {
   /** Waiters of one process for so many permits each, in this order; what each has got. */
   async function waiters(
