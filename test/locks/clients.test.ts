@@ -3,7 +3,7 @@ import { Cluster, Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createLocks, fromIoredis, type Locks } from '../../locks/index.ts';
+import { createLocks, fromIoredis, type HeldLock, type Lock, type Locks } from '../../locks/index.ts';
 import { slotOf } from '../../locks/keys.ts';
 import { isLongRun } from '../support/long.ts';
 import { freePort, hasRedisServer, type RealRedis, startRedisServer } from '../support/redis-server.ts';
@@ -66,32 +66,89 @@ describe.skipIf(!hasRedisServer)('locks through other clients (needs redis-serve
       }
     });
 
-    test.each([0, 1])(
-      'every lock works on every slot, and waits by message (%i: sharded, then broadcast)',
-      async (which) => {
-        const locks = sets[which]!;
-        for (const name of ['one', 'two', 'three', 'four']) {
-          const kinds = [
-            locks.simple(`s:${name}`),
-            locks.reentrant(`r:${name}`),
-            locks.fenced(`f:${name}`),
-            locks.fair(`q:${name}`),
-            locks.readWrite(`w:${name}`).write,
-            locks.readWrite(`w:${name}`).read,
-            locks.nonReentrant(`n:${name}`),
-            locks.queue(`z:${name}`),
-          ];
-          for (const lock of kinds) {
-            const held = await lock.acquire({ leaseMs: 600_000 });
-            const waiting = lock.acquire({ waitMs: 30_000 });
-            if (!lock.name.startsWith('w:')) await held.release();
-            else await held.release();
-            await (await waiting).release();
-          }
+    test.each([0, 1])('every lock works on every slot (%i: sharded, then broadcast)', async (which) => {
+      const locks = sets[which]!;
+      for (const name of ['one', 'two', 'three', 'four']) {
+        const kinds = [
+          locks.simple(`s:${name}`),
+          locks.reentrant(`r:${name}`),
+          locks.fenced(`f:${name}`),
+          locks.fair(`q:${name}`),
+          locks.readWrite(`w:${name}`).write,
+          locks.readWrite(`w:${name}`).read,
+          locks.nonReentrant(`n:${name}`),
+          locks.queue(`z:${name}`),
+        ];
+        for (const lock of kinds) {
+          const held = await lock.acquire({ leaseMs: 600_000 });
+          const waiting = lock.acquire({ waitMs: 30_000 });
+          await held.release();
+          await (await waiting).release();
         }
-        await expect(locks.session()).rejects.toThrow('sessions need one server');
-      },
-    );
+      }
+      await expect(locks.session()).rejects.toThrow('sessions need one server');
+    });
+
+    test.each([
+      ['sharded', true, 'SHARDCHANNELS'],
+      ['broadcast', false, 'CHANNELS'],
+    ] as const)('who waits at another client is told by %s messages', async (_how, sharded, listing) => {
+      const [a, b] = [1, 2].map(() =>
+        createLocks(fromIoredis(cluster, { sharded }), { maxSleepMs: 600_000 }),
+      ) as [Locks, Locks];
+      const heard = async (): Promise<string[]> => {
+        const each = cluster.nodes('master').map((node) => node.call('PUBSUB', listing));
+        return ((await Promise.all(each)) as string[][]).flat();
+      };
+      /** Begins to wait, and has what is waited for done when that is heard of. */
+      const tell = async (name: string, wait: () => Promise<unknown>, done: () => Promise<unknown>) => {
+        const waiting = wait();
+        await until(async () => (await heard()).some((channel) => channel.includes(name)));
+        await done();
+        await waiting;
+      };
+      const kinds: Record<string, (locks: Locks, name: string) => Lock<HeldLock>> = {
+        simple: (locks, name) => locks.simple(name),
+        reentrant: (locks, name) => locks.reentrant(name),
+        fenced: (locks, name) => locks.fenced(name),
+        fair: (locks, name) => locks.fair(name),
+        write: (locks, name) => locks.readWrite(name).write,
+        'non-reentrant': (locks, name) => locks.nonReentrant(name),
+        queue: (locks, name) => locks.queue(name),
+      };
+      for (const [kind, make] of Object.entries(kinds)) {
+        const name = `told:${kind}:${listing}`;
+        const held = await make(a, name).acquire({ leaseMs: 600_000 });
+        const wait = async () => (await make(b, name).acquire()).release();
+        await tell(name, wait, () => held.release());
+        const named = `${name}:named`; // Owners that may come back are released by another script.
+        const again = await make(a, named).acquire({ leaseMs: 600_000, owner: 'me' });
+        await tell(
+          named,
+          async () => (await make(b, named).acquire()).release(),
+          () => again.release(),
+        );
+      }
+      const [permits, added] = [`told:permits:${listing}`, `told:added:${listing}`] as const;
+      await tell(
+        permits,
+        () => b.semaphore(permits).acquire(),
+        () => a.semaphore(permits).trySetPermits(1),
+      );
+      await tell(
+        added,
+        () => b.semaphore(added).acquire(),
+        () => a.semaphore(added).addPermits(1),
+      );
+      const latch = `told:latch:${listing}`;
+      await a.latch(latch).trySetCount(1);
+      await tell(
+        latch,
+        () => b.latch(latch).await(),
+        () => a.latch(latch).countDown(),
+      );
+      for (const locks of [a, b]) locks.close();
+    });
 
     test('a waiter of a sharded channel finds its way back when the connection broke', async () => {
       const locks = createLocks(cluster, { maxSleepMs: 600_000 });
