@@ -160,7 +160,10 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
   }
 
   passOn(granted: boolean): ((waiter: Waiter) => boolean) | undefined {
-    return this.#kind.passOn?.(granted);
+    const others = this.#kind.passOn?.(granted);
+    if (!granted || this.#own) return others;
+    // Whoever else waits for the same owner enters with it.
+    return (waiter) => waiter.owner === this.owner || others?.(waiter) === true;
   }
 
   attempt(): Promise<Attempt<Held>> {

@@ -113,6 +113,10 @@ class Wait<H extends Releasable> implements Waiter {
     this.shared = acquisition.shared ?? false;
   }
 
+  get owner(): string {
+    return this.#acquisition.owner;
+  }
+
   get heir(): Heir | undefined {
     return this.#acquisition.heir;
   }

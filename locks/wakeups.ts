@@ -19,6 +19,8 @@ export interface Heir {
 
 /** One waiter on a channel. `look` ends its sleep. */
 export interface Waiter {
+  /** For whom it waits. */
+  readonly owner: string;
   /** How many permits it wants; 1 for a lock. */
   readonly demand: number;
   /** Whether it could hold the lock together with others like it. */

@@ -87,3 +87,16 @@ test('a redlock that had no majority, and stands in line then, hears of the rele
     locks.close();
   });
 });
+
+test.each(['reentrant', 'fenced', 'write'] as const)(
+  'who waits for a %s lock twice as one owner has it twice, without giving it back in between',
+  (kind) =>
+    play(async ({ pair, locks, time }) => {
+      const of = (name: string) => (kind === 'write' ? locks(name).readWrite(L).write : locks(name)[kind](L));
+      const [mine, theirs] = [of('A'), of('B')];
+      const held = await theirs.acquire();
+      const waiting = Array.from({ length: 3 }, () => mine.acquire({ owner: 'me' }));
+      await pair.advance(100);
+      expect(await time(() => Promise.all([held.release(), ...waiting]))).toBeLessThan(QUICK_MS);
+    }),
+);
