@@ -100,3 +100,24 @@ test.each(['reentrant', 'fenced', 'write'] as const)(
       expect(await time(() => Promise.all([held.release(), ...waiting]))).toBeLessThan(QUICK_MS);
     }),
 );
+
+test.each<[how: string, options: { leaseMs?: number }, most: number]>([
+  ['renewed, within a third of the lease', {}, 1000],
+  ['not renewed, with its lease', { leaseMs: 2000 }, 2000],
+])(
+  'who relies on a holder of its process learns that the server knows it no more: %s',
+  (_how, options, most) =>
+    play(async ({ pair, raw, locks, time }) => {
+      const mine = locks('A', { leaseMs: 3000 }).simple(L);
+      const first = await mine.acquire();
+      const second = mine.acquire(options);
+      await pair.advance(20);
+      await first.release();
+      const lost = await second;
+      const third = mine.acquire();
+      await raw.del(L);
+      expect(await time(() => third)).toBeLessThan(most + QUICK_MS);
+      await expect(lost.release()).rejects.toThrow();
+      await (await third).release();
+    }),
+);
