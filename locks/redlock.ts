@@ -50,7 +50,7 @@ interface Round {
 }
 
 class RedlockAcquisition extends Asker {
-  readonly channel = simpleChannel(this.lock);
+  readonly channel = simpleChannel(this.lock, this.core.server);
   readonly choose = chooseFirst;
   readonly ordered = true;
   readonly handsOver = true;

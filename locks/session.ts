@@ -100,8 +100,8 @@ export class Session implements AsyncDisposable, Keeper {
     this.#hold.end();
     const helds = [...this.#helds];
     this.#helds.clear();
-    const keys = helds.flatMap(({ spec }) => [spec.lock, simpleChannel(spec.lock)]);
     const { server } = this.#core;
+    const keys = helds.flatMap(({ spec }) => [spec.lock, simpleChannel(spec.lock, server)]);
     const values = helds.map(({ spec }) => spec.token);
     const closed = ask(this.#core, this.key, () =>
       server.run(sessionCloseScript, [this.key, ...keys], values),
@@ -164,7 +164,7 @@ class HeldInSession extends Held {
 }
 
 class SessionAcquisition extends ServerAcquisition {
-  readonly channel = simpleChannel(this.lock);
+  readonly channel = simpleChannel(this.lock, this.core.server);
   readonly choose = chooseFirst;
   readonly ordered = true;
   readonly handsOver = true;

@@ -3,9 +3,14 @@ import { MARKER_MS, renewOne, ServerAcquisition } from './acquisition.ts';
 import type { Core } from './core.ts';
 import { type Backing, Held } from './held.ts';
 import type { Hold, Keeper, Renewal } from './hold.ts';
-import { prefixed } from './keys.ts';
+import { prefixed, suffixed } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
-import { simpleAcquireScript, simpleHandOverScript, simpleReleaseScript } from './scripts/simple.ts';
+import {
+  SIMPLE_CHANNEL,
+  simpleAcquireScript,
+  simpleHandOverScript,
+  simpleReleaseScript,
+} from './scripts/simple.ts';
 import type { LockServer } from './server.ts';
 import { type Insistence, insistOnRelease } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
@@ -17,8 +22,9 @@ export class SimpleLock extends Lock<Held> {
   }
 }
 
-/** The channel on which a simple lock's release is told. */
-export const simpleChannel = (name: string): string => prefixed('lostlock_lock__channel', name);
+/** The channel on which a simple lock's release is told; its script makes the name itself, where channels have no slots. */
+export const simpleChannel = (name: string, { client }: LockServer): string =>
+  client.sharded ? suffixed(name, SIMPLE_CHANNEL) : `${name}:${SIMPLE_CHANNEL}`;
 
 /** Where the tokens of simple locks' requests are listed that were given up and may come late. */
 export const givenUpKey = (name: string): string => prefixed('lostlock_abandoned', name);
@@ -34,9 +40,10 @@ export function releaseByToken(
   validUntil: number,
   listMs = 0,
   insistence?: Insistence,
-  channel = simpleChannel(name),
+  channel = simpleChannel(name, server),
 ): Promise<boolean> {
-  const keys = listMs > 0 ? [name, channel, givenUpKey(name)] : [name, channel];
+  const keys = server.client.sharded || listMs > 0 ? [name, channel] : [name];
+  if (listMs > 0) keys.push(givenUpKey(name));
   const args = listMs > 0 ? [token, listMs] : [token];
   const released = (reply: unknown): boolean => {
     const heard = Number(reply) - 1;
@@ -48,7 +55,7 @@ export function releaseByToken(
 }
 
 class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keeper {
-  readonly channel = simpleChannel(this.lock);
+  readonly channel = simpleChannel(this.lock, this.core.server);
   readonly choose = chooseFirst;
   readonly ordered = true;
   readonly handsOver = true;

@@ -1,6 +1,9 @@
 /** The scripts of the simple lock: one string with a random token. */
 import { defineScript } from '../script.ts';
 
+/** What its channel's name ends with. */
+export const SIMPLE_CHANNEL = 'lostlock_channel';
+
 /**
  * A request that was given up may come late and take the lock for nobody: the first look is a plain SET, which cannot
  * know. Its token is listed, and the next one who asks takes the lock over.
@@ -29,7 +32,8 @@ return nil
 );
 
 /**
- * KEYS  1 the lock · 2 its channel · where the token is to be listed: 3 the tokens that were given up
+ * KEYS  1 the lock · 2 its channel, where that is not `name:lostlock_channel` or more keys follow · where the token is
+ *       to be listed: 3 the tokens that were given up
  * ARGV  1 token · 2 for how many milliseconds to list it
  * reply 1 and the number of those who heard it: released · 0: not the token's
  */
@@ -45,7 +49,7 @@ if ARGV[2] then
 end
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('del', KEYS[1])
-return 1 + redis.call('publish', KEYS[2], '0')
+return 1 + redis.call('publish', KEYS[2] or KEYS[1] .. ':${SIMPLE_CHANNEL}', '0')
 `,
 );
 

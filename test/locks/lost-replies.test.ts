@@ -159,7 +159,8 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
       const first = await lock.acquire();
       const second = lock.acquire();
       const third = lock.acquire({ waitMs: 5000, ...(signal && { signal }) });
-      const channel = `*channel:{${setup.name}}`;
+      const { name } = setup;
+      const channel = kind === 'simple' ? `${name}:lostlock_channel` : `redisson_lock__channel:{${name}}`;
       await until(async () => ((await raw.pubsub('CHANNELS', channel)) as string[]).length === 1);
       await first.release();
       return { holder: await second, third };

@@ -27,7 +27,9 @@ export const mutants: readonly Mutant[] = [
   ]),
   ...edits('simple', 'simple-release', [
     ["if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end", ''],
-    ["return 1 + redis.call('publish', KEYS[2], '0')", 'return 1'],
+    ["1 + redis.call('publish', KEYS[2] or KEYS[1] .. ':lostlock_channel', '0')", '1'],
+    ["KEYS[2] or KEYS[1] .. ':lostlock_channel'", 'KEYS[2] or KEYS[1]'],
+    ['KEYS[2] or ', ''],
     ['return 1 + redis', 'return redis'],
     drop("redis.call('del', KEYS[1])"),
     drop("redis.call('zremrangebyscore', KEYS[3], '-inf', moment)"),

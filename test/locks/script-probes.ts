@@ -30,6 +30,9 @@ async function simple(b: ScriptBench): Promise<void> {
   expect(await give('a')).toBe(2); // Released, and one heard it.
   expect(await b.heard()).toEqual(['chan=0']);
   expect(await b.redis.exists('L')).toBe(0);
+  await take('b');
+  expect(await b.run('simple-release', ['L'], ['b'])).toBe(2); // Where channels have no slots.
+  expect(await b.heard()).toEqual(['L:lostlock_channel=0']);
   expect(await take('a')).toBeNull();
   expect(await handOver('b', 'c')).toBe(0);
   expect(await handOver('a', 'c')).toBe(1);
