@@ -26,7 +26,7 @@ interface Contender {
   close(): void;
 }
 
-const ROUNDS = 15;
+const ROUNDS = 18;
 const ALONE_MS = 200;
 const AMONG = 50;
 const AMONG_MS = 300;
@@ -136,6 +136,12 @@ interface Figures {
   readonly wakes: number[];
 }
 
+/** Each begins some time, and none always follows the same one, whose garbage it would have to collect. */
+function orderOf(round: number, contenders: number): number[] {
+  const order = Array.from({ length: contenders }, (_, index) => (index + round) % contenders);
+  return round % 2 === 0 ? order : order.reverse();
+}
+
 /** What the first did in each round, in parts of what the second did in the same: their median. */
 const quotient = (one: readonly number[], other: readonly number[]): string =>
   median(one.map((figure, round) => figure / other[round]!)).toFixed(2);
@@ -159,7 +165,8 @@ async function measure(label: string, connect: () => Redis): Promise<{ rows: str
   const figures = first.map((): Figures => ({ alone: [], among: [], requests: [], wakes: [] }));
   for (const contender of first) await alone(contender, 300);
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [index, contender] of first.entries()) {
+    for (const index of orderOf(round, first.length)) {
+      const contender = first[index]!;
       const { alone: ours, among: crowd, requests, wakes } = figures[index]!;
       ours.push(await alone(contender));
       const many = await among(contender);
