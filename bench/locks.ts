@@ -214,12 +214,11 @@ Beside each other, alone and among fifty: the median of the rounds' quotients. T
 ${quotients.join('\n')}
 
 Alone, the simple lock and redis-semaphore's send the same: a plain SET and a script that compares and deletes. Ours also
-tells whoever waits elsewhere of its release (S70), which costs redis-server 0.7 of 9.2 microseconds per pair; and in this
-process it keeps its lease by its own clock, limits how long each answer may take, and can tell a lost reply from a refusal:
-some 0.8 microseconds of 12 on a lock in memory. The re-entrant lock keeps a hash with its owner's count, as Redisson does,
-where redlock keeps a string: one command more in its scripts. Among fifty of one process ours pass from one to the next in
-one request, and are told to all every tenth time; the others let whoever has just released it take it again at once, while
-49 sleep.
+tells whoever waits elsewhere of its release (S70), keeps its lease by its own clock, limits how long each answer may take,
+and can tell a lost reply from a refusal; what that costs it saves elsewhere (docs/decisions/0016). The re-entrant lock keeps
+a hash with its owner's count, as Redisson does, where redlock keeps a string: one command more in its scripts. Among fifty
+of one process ours pass from one to the next in one request, and are told to all every tenth time; the others let whoever
+has just released it take it again at once, while 49 sleep.
 `;
   writeFileSync(join(import.meta.dirname, 'locks.md'), text);
 }
