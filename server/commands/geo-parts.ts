@@ -19,10 +19,17 @@ export function unitOf(text: Bytes): number {
   return UNITS.get(asciiLower(text)) ?? fail('ERR unsupported unit provided. please use M, KM, FT, MI');
 }
 
-/** C's %f. */
-function sixDecimals(value: number): Bytes {
+/** So many decimals as C's %f prints them: halves to even, and the sign of -0. */
+function decimals(value: number, digits: number): Bytes {
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
-  return Math.abs(value) < 1e21 ? value.toFixed(6) : `${BigInt(value)}.000000`;
+  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
+  const size = Math.abs(value);
+  if (size >= 1e21) return `${sign}${BigInt(size)}.${'0'.repeat(digits)}`;
+  const text = size.toFixed(digits);
+  // Only an odd multiple of 2^-(digits + 1) lies in the middle of two; toFixed then takes the larger one.
+  const isMiddle = Number.isInteger(size * 2 ** (digits + 1)) && !Number.isInteger(size * 2 ** digits);
+  if (!isMiddle || (text.charCodeAt(text.length - 1) & 1) === 0) return sign + text;
+  return sign + (Math.floor(size * 10 ** digits) / 10 ** digits).toFixed(digits);
 }
 
 /** Reads a place. Throws for what is no number, or off the map. */
@@ -30,7 +37,7 @@ export function placeFrom(longitudeText: Bytes, latitudeText: Bytes): Place {
   const longitude = float(longitudeText);
   const latitude = float(latitudeText);
   if (Math.abs(longitude) > LONGITUDE_MAX || Math.abs(latitude) > LATITUDE_MAX) {
-    fail(`ERR invalid longitude,latitude pair ${sixDecimals(longitude)},${sixDecimals(latitude)}`);
+    fail(`ERR invalid longitude,latitude pair ${decimals(longitude, 6)},${decimals(latitude, 6)}`);
   }
   return { longitude, latitude };
 }
@@ -46,11 +53,7 @@ export function placeReply({ longitude, latitude }: Place): Reply {
   return [coordinate(longitude), coordinate(latitude)];
 }
 
-/** A distance with four decimals, halves to even, as C prints it. */
+/** A distance with four decimals. */
 export function distanceReply(value: number): Bytes {
-  const text = Math.abs(value) < 1e21 ? value.toFixed(4) : `${BigInt(value)}.0000`;
-  // Only a multiple of 1/32 lies in the middle of two; toFixed then takes the larger one.
-  if (!Number.isInteger(value * 32) || Number.isInteger(value * 16)) return text;
-  const lower = (Math.floor(value * 10_000) / 10_000).toFixed(4);
-  return (lower.charCodeAt(lower.length - 1) & 1) === 0 ? lower : text;
+  return decimals(value, 4);
 }

@@ -26,7 +26,7 @@ interface AlgebraRequest {
   readonly limit: number;
 }
 
-/** Infinities that cancel out count as nothing. */
+/** The score 0 in place of a product or sum that is not a number (0 × inf, inf - inf). */
 function finite(value: number): number {
   return Number.isNaN(value) ? 0 : value;
 }
@@ -91,10 +91,14 @@ function* scoresOf({ value, weight }: Input): Iterable<[Bytes, number]> {
   }
 }
 
+/**
+ * The member's weighted score; undefined when the input has no such member. 0 × inf stays NaN here, unlike in
+ * `scoresOf`: Redis aggregates it as it is, so that SUM ends at 0, and MIN and MAX keep the score they had.
+ */
 function scoreIn({ value, weight }: Input, member: Bytes): number | undefined {
   if (value === undefined) return undefined;
   const score = value.type === 'zset' ? value.score(member) : value.has(member) ? 1 : undefined;
-  return score === undefined ? undefined : finite(weight * score);
+  return score === undefined ? undefined : weight * score;
 }
 
 /** The members that every input has, with their aggregated scores, by the smallest input. */
