@@ -1,11 +1,11 @@
 /**
  * Lock commands of other servers: DELEX, DIGEST and MSETEX of Redis 8.4, DELIFEQ of Valkey 9, CAS and CAD of Tair. Their
- * servers cannot be run beside us: they follow the documentation (redis.io, valkey.io, alibabacloud.com), and
- * DIGEST is checked against xxhash.
+ * servers cannot be run beside us: they follow the documentation (redis.io, valkey.io) and the source of the module
+ * TairString (github.com/tair-opensource/TairString); DIGEST is checked against xxhash.
  */
 import { xxh3Hex } from '../../keyspace/xxh3.ts';
-import { asciiUpper, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
-import { fail, wrongArity } from '../../protocol/errors.ts';
+import { asciiUpper, type Bytes, type Millis, parseInteger, parseSafeInteger } from '../../protocol/bytes.ts';
+import { fail, SYNTAX, wrongArity } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
 import { defineCommands, key } from '../command.ts';
@@ -13,6 +13,7 @@ import { compares, removeAtOnce, store, stringOf } from './string.ts';
 import {
   CAS_OPTIONS,
   expiryOf,
+  hasExpiry,
   IFDEQ,
   IFDNE,
   IFEQ,
@@ -21,6 +22,7 @@ import {
   MSETEX_OPTIONS,
   NX,
   parseStringOptions,
+  type StringOptions,
   XX,
 } from './string-options.ts';
 
@@ -58,21 +60,32 @@ function removeIfEqual(client: Client, name: Bytes, value: Bytes, absent: number
   return 1;
 }
 
+/** The words of CAS with one expiry option. */
+const CAS_WITH_EXPIRY = 6;
+
+/**
+ * The deadline that CAS' expiry option asks for. What TairString cannot read, and what is not positive,
+ * is a syntax error to it; one expiry option is taken, once. An instant in the past counts as now.
+ */
+function casDeadline(client: Client, argv: readonly Bytes[], options: StringOptions): Millis {
+  const { now } = client.server;
+  const amount = parseInteger(options.expiry);
+  if (amount === undefined || amount <= 0 || argv.length !== CAS_WITH_EXPIRY) fail(SYNTAX);
+  return Math.max(now, expiryOf(options, now, 'cas') ?? now);
+}
+
 function cas(client: Client, argv: readonly Bytes[]): Reply {
   const [, name = '', old, value = ''] = argv;
   const options = parseStringOptions(argv, 4, CAS_OPTIONS);
-  // An expiry of 0 ends the key at once.
-  const ended = options.expiry === '0';
-  const expiresAt = ended ? undefined : expiryOf(options, client.server.now, 'cas');
+  const expiresAt = hasExpiry(options) ? casDeadline(client, argv, options) : undefined;
   const entry = client.db.find(name);
   if (entry === undefined) return -1;
   if (stringOf(entry) !== old) return 0;
-  if (ended) {
-    removeAtOnce(client, name);
-    return 1;
+  const keepTtl = (options.bits & KEEPTTL) !== 0;
+  store(client, name, value, expiresAt, keepTtl);
+  if (expiresAt === undefined && client.server.feeding) {
+    client.server.propagateAs(['SET', name, value, ...(keepTtl ? ['KEEPTTL'] : [])]);
   }
-  store(client, name, value, expiresAt);
-  if (expiresAt === undefined && client.server.feeding) client.server.propagateAs(['SET', name, value]);
   return 1;
 }
 
@@ -144,7 +157,7 @@ export const lockCommands = defineCommands('string', {
     since: '1.2.3',
     complexity: 'O(1)',
     arity: -4,
-    flags: ['write', 'denyoom', 'fast'],
+    flags: ['write', 'denyoom'],
     keys: key('RW ACCESS UPDATE'),
     run: cas,
   },
@@ -153,7 +166,7 @@ export const lockCommands = defineCommands('string', {
     since: '1.2.3',
     complexity: 'O(1)',
     arity: 3,
-    flags: ['write', 'fast'],
+    flags: ['write', 'denyoom'],
     keys: key('RW ACCESS DELETE'),
     run: (client, argv) => removeIfEqual(client, argv[1], argv[2], -1),
   },

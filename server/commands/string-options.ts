@@ -70,7 +70,7 @@ function ruleOf(word: Bytes): OptionRule {
 /** The options that each command takes. */
 export const SET_OPTIONS = CONDITION | GET | KEEPTTL | EXPIRY;
 export const GETEX_OPTIONS = PERSIST | EXPIRY;
-export const CAS_OPTIONS = EXPIRY;
+export const CAS_OPTIONS = KEEPTTL | EXPIRY;
 export const MSETEX_OPTIONS = NX | XX | KEEPTTL | EXPIRY;
 
 /** What the options ask for. */
@@ -101,10 +101,15 @@ export function parseStringOptions(argv: readonly Bytes[], from: number, allowed
   return { bits, operand, expiry };
 }
 
+/** True when one of EX, PX, EXAT and PXAT was given. */
+export function hasExpiry({ bits }: StringOptions): boolean {
+  return (bits & EXPIRY) !== 0;
+}
+
 /** The deadline that the options ask for, in milliseconds; undefined without one. Throws for a wrong amount. */
 export function expiryOf(options: StringOptions, now: Millis, command: Bytes): Millis | undefined {
   const { bits } = options;
-  if ((bits & EXPIRY) === 0) return undefined;
+  if (!hasExpiry(options)) return undefined;
   return deadline(expiryName(bits), options.expiry, now, command);
 }
 

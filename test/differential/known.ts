@@ -3,10 +3,10 @@ import type { Rule } from './normalise.ts';
 
 /** Commands that redis-server 7.0 has not; the tests that hold them to their documentation are named. */
 export const added: Record<string, string> = {
-  cad: 'Tair; test/transcripts',
-  cas: 'Tair; test/transcripts',
-  delex: 'Redis 8.4; test/transcripts',
-  delifeq: 'Valkey 9; test/transcripts',
+  cad: 'Tair (the module TairString); test/server/commands/lock.test.ts',
+  cas: 'Tair (the module TairString); test/server/commands/lock.test.ts',
+  delex: 'Redis 8.4; test/server/commands/lock.test.ts',
+  delifeq: 'Valkey 9; test/server/commands/lock.test.ts',
   digest: 'Redis 8.4; checked against xxhash',
   msetex: 'Redis 8.4; test/server/commands/lock.test.ts',
   hexpire: 'Redis 7.4; test/server/commands/hash-expiry.test.ts',

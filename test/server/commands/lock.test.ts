@@ -147,12 +147,46 @@ test('CAS replaces an equal value: 1, 0, or -1 without the key; the expiry goes 
   expect(redis.ask('CAS k c d px 500')).toBe(':1');
   expect(redis.ask('PTTL k')).toBe(':500');
   expect(redis.ask('CAS k d e NX')).toBe('-ERR syntax error');
-  expect(redis.ask('CAS k d e EX -1')).toBe("-ERR invalid expire time in 'cas' command");
-  expect(redis.ask('CAS k d e EX 0')).toBe(':1');
-  expect(redis.ask('EXISTS k')).toBe(':0');
   redis.ask('HSET h f v');
   expect(redis.ask('CAS h a b')).toBe(WRONGTYPE);
   expect(effects.slice(1, 3)).toEqual(['SET k b', `SET k c PXAT ${host.clock.now() + 10_000}`]);
+});
+
+test.each([
+  ...['EX 0', 'EX -1', 'PX 0', 'PXAT -5', 'EXAT 0', 'EX ten', 'EX 1.5', 'EX +1', 'EX ""', 'EX', 'PXAT'],
+  ...['EX 1 PX 1', 'EX 1 EX 1', 'EX 1 KEEPTTL', 'KEEPTTL PX 1', 'GET', 'XX', 'IFEQ d', 'PERSIST'],
+])('CAS … %s is a syntax error, as to TairString, with and without the key', (options) => {
+  const refusal = '-ERR syntax error';
+  expect(redis.ask(`CAS k d e ${options}`)).toBe(refusal);
+  redis.ask('SET k d PX 5000');
+  redis.ask('HSET h f v');
+  expect(redis.ask(`CAS k d e ${options}`)).toBe(refusal);
+  expect(redis.ask(`CAS h d e ${options}`)).toBe(refusal);
+  expect(redis.ask('GET k')).toBe('"d"');
+  expect(redis.ask('PTTL k')).toBe(':5000');
+});
+
+test('CAS takes absolute expiries, keeps a TTL on KEEPTTL, and tells replicas', () => {
+  const now = host.clock.now();
+  redis.ask('SET k a PX 5000');
+  expect(redis.ask('CAS k a b KEEPTTL')).toBe(':1');
+  expect(redis.ask('PTTL k')).toBe(':5000');
+  expect(redis.ask(`CAS k b c PXAT ${now + 700}`)).toBe(':1');
+  expect(redis.ask('PTTL k')).toBe(':700');
+  expect(redis.ask(`CAS k c d EXAT ${now / 1000 + 3}`)).toBe(':1');
+  expect(redis.ask('PTTL k')).toBe(':3000');
+  expect(redis.ask('CAS k d e PXAT 1')).toBe(':1');
+  expect(redis.ask('PTTL k')).toBe(':0');
+  host.advance(1);
+  expect(redis.ask('CAS k e f')).toBe(':-1');
+  expect(effects).toEqual([
+    `SET k a PXAT ${now + 5000}`,
+    'SET k b KEEPTTL',
+    `SET k c PXAT ${now + 700}`,
+    `SET k d PXAT ${now + 3000}`,
+    `SET k e PXAT ${now}`,
+    'DEL k',
+  ]);
 });
 
 test('CAD removes an equal value: 1, 0, or -1 without the key', () => {
