@@ -35,7 +35,6 @@ export class Eviction {
   #peak = 0;
   /** When memory began to be beyond the limit, in spite of evictions. */
   #exceededSince: number | undefined;
-  #exceededTotal = 0;
   /** The last command that asked found no room. */
   outOfMemory = false;
 
@@ -58,7 +57,12 @@ export class Eviction {
   /** For how long memory has been beyond the limit, now and in all, in milliseconds. */
   get exceeded(): { current: number; total: number } {
     const current = this.#exceededSince === undefined ? 0 : this.#server.now - this.#exceededSince;
-    return { current, total: this.#exceededTotal + current };
+    return { current, total: this.#server.stats.evictionExceeded + current };
+  }
+
+  /** The time beyond the limit is counted anew (CONFIG RESETSTAT). */
+  forgetExceeded(): void {
+    this.#exceededSince = undefined;
   }
 
   /** Follows the settings. */
@@ -126,7 +130,7 @@ export class Eviction {
 
   #settled(): boolean {
     if (this.#exceededSince !== undefined) {
-      this.#exceededTotal += this.#server.now - this.#exceededSince;
+      this.#server.stats.evictionExceeded += this.#server.now - this.#exceededSince;
       this.#exceededSince = undefined;
     }
     return true;

@@ -105,9 +105,9 @@ export class Functions {
     return [...this.#libraries.values()].map(({ code }) => code);
   }
 
-  /** Replaces everything by the libraries with this code, as a dataset has brought them. Throws ReplyError for what does not load. */
-  adopt(codes: readonly Bytes[]): void {
-    this.#apply(codes, 'FLUSH');
+  /** Takes the libraries with this code, as a dataset has brought them. Throws ReplyError for what does not load. */
+  adopt(codes: readonly Bytes[], policy: RestorePolicy): void {
+    this.#apply(codes, policy);
   }
 
   #apply(codes: readonly Bytes[], policy: RestorePolicy): void {

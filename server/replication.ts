@@ -9,6 +9,7 @@ import { Coordinator } from './failover.ts';
 import type { Timer } from './host.ts';
 import type { Effect, Server } from './server.ts';
 import { snapshot } from './snapshot.ts';
+import type { Statistics } from './statistics.ts';
 import { SyncQueue } from './sync-queue.ts';
 
 /** The id of a stream that no node has. */
@@ -42,7 +43,6 @@ export class Replication {
   offset = 0;
   backlog: Backlog | undefined;
   readonly followers = new Map<Client, Follower>();
-  readonly counters = { full: 0, partial: 0, refused: 0 };
   // The database that the stream's reader has selected; -1: it must be told.
   #selected = -1;
   readonly #heartbeat: Beat;
@@ -62,6 +62,11 @@ export class Replication {
     this.#heartbeat = new Beat(server, () => this.#beat());
     this.failover = new Coordinator(server);
     this.#queue = new SyncQueue(server, (client) => this.#resyncWhole(client));
+  }
+
+  /** How replicas came by the dataset. */
+  get counters(): Statistics['syncs'] {
+    return this.#server.stats.syncs;
   }
 
   /** The entry of a client that speaks REPLCONF or PSYNC. */
@@ -142,13 +147,13 @@ export class Replication {
   synchronize(client: Client, id: Bytes, from: number): void {
     const rest = this.#resumable(id, from) ? this.backlog?.from(from) : undefined;
     if (rest !== undefined) {
-      this.counters.partial++;
+      this.#server.stats.syncs.partial++;
       this.#enlist(client);
       const id = this.follower(client).capabilities.has('psync2') ? ` ${this.id}` : '';
       client.write(`+CONTINUE${id}\r\n${rest}`);
       return;
     }
-    if (id !== '?') this.counters.refused++;
+    if (id !== '?') this.#server.stats.syncs.refused++;
     this.#queue.add(client);
   }
 
@@ -160,7 +165,7 @@ export class Replication {
 
   /** Sends the dataset as an RDB, and then the stream. */
   sendDataset(client: Client): void {
-    this.counters.full++;
+    this.#server.stats.syncs.full++;
     this.#ensureBacklog();
     // Nobody knows which database the newcomer's stream has selected: the next effect says so.
     this.#selected = -1;

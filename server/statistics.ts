@@ -12,7 +12,8 @@ export type Rated = 'commands' | 'bytesIn' | 'bytesOut' | 'linkBytesIn' | 'linkB
 /** Rates are those since the last look at them that was so long ago, in milliseconds. */
 const RATE_SPAN = 100;
 
-export class Statistics {
+/** The figures that begin at zero, and do so again after CONFIG RESETSTAT. */
+class Figures {
   connections = 0;
   rejected = 0;
   /** Bytes that came from connections and went to them. */
@@ -29,8 +30,20 @@ export class Statistics {
   evictedClients = 0;
   expired = 0;
   evicted = 0;
+  /** How long memory was above maxmemory in all, in milliseconds; without the time under way. */
+  evictionExceeded = 0;
+  /** Replicas that were sent the whole dataset, that went on where they were, and that could not. */
+  syncs = { full: 0, partial: 0, refused: 0 };
+  /** Saves and rewrites of the append-only file that were begun, and those among them in the background. */
+  saves = 0;
+  rewrites = 0;
+  forks = 0;
   /** Mistakes of ours that were answered as errors. */
   internalErrors = 0;
+  errorReplies = 0;
+}
+
+export class Statistics extends Figures {
   /** When a request that looks like HTTP was last logged. */
   probeLoggedAt = -Infinity;
   /** Per command, by serial: calls, refusals and failures. */
@@ -41,7 +54,6 @@ export class Statistics {
   readonly times: (Histogram | undefined)[] = [];
   /** Error replies by their first word. */
   readonly errors = new Map<Bytes, number>();
-  errorReplies = 0;
   /** Requests that named no command of ours, by their first words. */
   readonly unknownCommands = new Map<string, number>();
 
@@ -50,6 +62,7 @@ export class Statistics {
   #rates: Record<Rated, number> = this.#counted;
 
   constructor(commands: number, now: Millis) {
+    super();
     this.#ratedAt = now;
     this.calls = new Uint32Array(commands);
     this.refused = new Uint32Array(commands);
@@ -108,26 +121,12 @@ export class Statistics {
 
   /** Sets everything but the list of unknown commands to zero (CONFIG RESETSTAT). */
   reset(): void {
-    Object.assign(this, {
-      connections: 0,
-      rejected: 0,
-      bytesIn: 0,
-      bytesOut: 0,
-      linkBytesIn: 0,
-      linkBytesOut: 0,
-      reads: 0,
-      writes: 0,
-      queryBufferDisconnections: 0,
-      evictedClients: 0,
-      expired: 0,
-      evicted: 0,
-      internalErrors: 0,
-    });
+    Object.assign(this, new Figures());
     this.times.length = 0;
     this.errors.clear();
-    this.errorReplies = 0;
     this.calls.fill(0);
     this.refused.fill(0);
     this.failed.fill(0);
+    this.#counted = { commands: 0, bytesIn: 0, bytesOut: 0, linkBytesIn: 0, linkBytesOut: 0 };
   }
 }

@@ -102,8 +102,9 @@ export const configCommand = defineContainer(
       arity: 2,
       flags: ADMIN,
       run(client) {
-        const { stats, world } = client.server;
+        const { stats, world, eviction } = client.server;
         stats.reset();
+        eviction.forgetExceeded();
         // RESETSTAT itself is the first to be counted again.
         const own = client.lastCommand?.fullName === 'config|resetstat' ? client.lastCommand : undefined;
         if (own !== undefined) stats.calls[own.serial] = 1;

@@ -1,5 +1,6 @@
 /** DEBUG: what test suites ask of it: sleep, expiry on and off, digests, replies of every kind, keys to fill a database. */
 import { dumpValue } from '../../keyspace/rdb/dump.ts';
+import { RdbError } from '../../keyspace/rdb/errors.ts';
 import {
   asciiLower,
   asciiUpper,
@@ -27,7 +28,6 @@ import { type Command, defineCommands } from '../command.ts';
 import { digestOfAll, digestOfValue } from '../digest.ts';
 import { encodingOf } from '../encodings.ts';
 import { parseMemory } from '../parameters.ts';
-import { loadSnapshot, snapshot } from '../snapshot.ts';
 import { references } from './scan.ts';
 
 const NOT_ALLOWED =
@@ -130,14 +130,24 @@ function populate(client: Client, [count = '', prefix = 'key', size]: readonly B
   return OK;
 }
 
-/** The dataset as it is after it was written and read again. */
+/** Loads the dump again, which is saved first unless NOSAVE is said. */
 function reload(client: Client, options: readonly Bytes[]): Reply {
-  for (const option of options) {
-    if (!['MERGE', 'NOFLUSH', 'NOSAVE'].includes(asciiUpper(option))) {
+  const words = new Set(options.map(asciiUpper));
+  for (const word of words) {
+    if (!['MERGE', 'NOFLUSH', 'NOSAVE'].includes(word)) {
       fail('ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.');
     }
   }
-  loadSnapshot(client.server, snapshot(client.server));
+  try {
+    client.server.dumpFile.reload({
+      saves: !words.has('NOSAVE'),
+      keeps: words.has('NOFLUSH'),
+      replaces: words.has('MERGE'),
+    });
+  } catch (error) {
+    if (!(error instanceof RdbError)) throw error;
+    fail('ERR Error trying to load the RDB dump');
+  }
   return OK;
 }
 
@@ -191,7 +201,7 @@ const SUBCOMMANDS: Record<string, Subcommand> = {
   PROTOCOL: one(protocolSample),
   'QUICKLIST-PACKED-THRESHOLD': one((_client, text) => packedThreshold(text)),
   QUICKLIST: [1, 2, (client, [name = '']) => showQuicklist(client, name)],
-  RELOAD: [0, 3, reload],
+  RELOAD: [0, Infinity, reload],
   REPLICATE: [
     1,
     Infinity,

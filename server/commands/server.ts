@@ -9,7 +9,7 @@ import { defineCommands } from '../command.ts';
 import { info } from '../info.ts';
 import type { Server } from '../server.ts';
 
-/** Empties databases: counts every key as a change, and at least one so that it is always propagated. */
+/** Empties databases: counts every key as a change. */
 export function empty(server: Server, databases: readonly Keyspace[]): void {
   for (const db of databases) {
     db.touchAll();
@@ -17,7 +17,6 @@ export function empty(server: Server, databases: readonly Keyspace[]): void {
     db.clear();
     server.blocking.signalAll(db);
   }
-  server.world.dirty++;
   if (server.tracking.listens) server.tracking.flushed();
 }
 
@@ -25,6 +24,8 @@ function flush(client: Client, argv: readonly Bytes[], databases: readonly Keysp
   const mode = argv[1] === undefined ? 'SYNC' : asciiUpper(argv[1]);
   if (argv.length > 2 || (mode !== 'SYNC' && mode !== 'ASYNC')) fail(SYNTAX);
   empty(client.server, databases);
+  // Replicas are told even when there was nothing to remove.
+  client.server.propagateAs(argv);
   return OK;
 }
 
@@ -64,7 +65,11 @@ export const serverCommands = defineCommands('server', {
     flags: ['write'],
     categories: ['keyspace', 'dangerous'],
     tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
-    run: (client, argv) => flush(client, argv, client.server.databases),
+    run(client, argv) {
+      const reply = flush(client, argv, client.server.databases);
+      client.server.dumpFile.flushed();
+      return reply;
+    },
   },
   flushdb: {
     summary: 'Removes every key of the database.',
@@ -117,7 +122,7 @@ export const serverCommands = defineCommands('server', {
     run: (client, argv) => new Verbatim('txt', info(client.server, argv.slice(1))),
   },
   save: {
-    summary: 'Writes the dump file before it answers.',
+    summary: 'Saves the dataset before it answers.',
     since: '1.0.0',
     complexity: 'O(N) with N the number of keys',
     arity: 1,
@@ -128,27 +133,30 @@ export const serverCommands = defineCommands('server', {
     },
   },
   bgsave: {
-    summary: 'Writes the dump file a moment later.',
+    summary: 'Saves the dataset in the background.',
     since: '1.0.0',
     complexity: 'O(N) with N the number of keys',
     arity: -1,
     flags: ['admin', 'noscript', 'no_async_loading'],
     run(client, argv) {
       if (argv.length > 2 || (argv.length === 2 && asciiUpper(argv[1] as Bytes) !== 'SCHEDULE')) fail(SYNTAX);
-      client.server.dumpFile.saveLater();
-      return new SimpleString(`Background saving ${client.has(IN_MULTI) ? 'scheduled' : 'started'}`);
+      const how = client.server.dumpFile.saveLater(client.has(IN_MULTI), argv.length === 2);
+      return new SimpleString(`Background saving ${how}`);
     },
   },
   bgrewriteaof: {
-    summary: 'Says that the append-only file is rewritten; there is none here, and nothing to do.',
+    summary: 'Answers as if the append-only file was written anew; there is none.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 1,
     flags: ['admin', 'noscript', 'no_async_loading'],
-    run: () => new SimpleString('Background append only file rewriting started'),
+    run(client) {
+      const how = client.server.dumpFile.rewriteLater(client.has(IN_MULTI));
+      return new SimpleString(`Background append only file rewriting ${how}`);
+    },
   },
   lastsave: {
-    summary: 'Answers when the dump file was last written, in seconds since the epoch.',
+    summary: 'Answers when the dataset was last saved, in seconds since the epoch.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 1,

@@ -15,9 +15,9 @@ function shutDown(client: Client, argv: readonly Bytes[]): undefined {
   }
   if (words.has('SAVE') && words.has('NOSAVE')) fail(SYNTAX);
   const saves = words.has('SAVE') || (server.settings.save !== '' && !words.has('NOSAVE'));
-  if (saves && server.dumpFile.enabled) {
+  if (saves) {
     try {
-      server.dumpFile.save();
+      server.dumpFile.saveUncounted();
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error;
       if (!words.has('FORCE')) fail('ERR Errors trying to SHUTDOWN. Check logs.');
@@ -31,7 +31,7 @@ function shutDown(client: Client, argv: readonly Bytes[]): undefined {
 
 export const shutdownCommands = defineCommands('server', {
   shutdown: {
-    summary: 'Writes the dump file where that is wanted, and ends the server.',
+    summary: 'Saves the dataset where that is wanted, and ends the server.',
     since: '1.0.0',
     complexity: 'O(N) with N the number of keys when it saves',
     arity: -1,

@@ -48,15 +48,6 @@ test('replicas follow the server from its start, and stop with it', async () => 
   ).rejects.toThrow('ECONNREFUSED');
 });
 
-test('without a dump file nothing is read or written', async () => {
-  await using server = await startServer();
-  const redis = client(server.url);
-  for (const command of ['SAVE', 'BGSAVE']) {
-    await expect(redis.call(command)).rejects.toThrow('No dump file');
-  }
-  expect(await redis.lastsave()).toBeGreaterThan(1_700_000_000);
-});
-
 test('a dump file is written by SAVE and BGSAVE, and read at the next start', async () => {
   const rdbFile = join(directory(), 'data.rdb');
   {

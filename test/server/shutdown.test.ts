@@ -70,18 +70,18 @@ test('`save` writes the dump file after so many seconds with so many changes', (
   a.ask('CONFIG SET save "10 2"');
   a.ask('SET a 1');
   host.advance(60_000);
-  expect(server.dumpFile.saves).toBe(0);
+  expect(server.stats.saves).toBe(0);
   a.ask('SET b 1');
   host.advance(2000);
-  expect(server.dumpFile.saves).toBe(1);
+  expect(server.stats.saves).toBe(1);
   expect(files.get('dump.rdb')).toContain('REDIS');
   expect(a.ask('INFO persistence')).toContain('rdb_changes_since_last_save:0');
   a.ask('MSET a 2 b 2');
   host.advance(5000);
-  expect(server.dumpFile.saves).toBe(1);
+  expect(server.stats.saves).toBe(1);
   a.ask('CONFIG SET save ""');
   host.advance(60_000);
-  expect(server.dumpFile.saves).toBe(1);
+  expect(server.stats.saves).toBe(1);
 });
 
 test('DEBUG can be forbidden, or to others than local connections', () => {

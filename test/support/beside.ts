@@ -3,7 +3,7 @@ import { connectInMemory } from '../../server/memory.ts';
 import { nodeHost } from '../../server/node-host.ts';
 import { Server } from '../../server/server.ts';
 import { RawClient } from './raw-client.ts';
-import { startRedisServer } from './redis-server.ts';
+import { type RealRedis, startRedisServer } from './redis-server.ts';
 import { request } from './reply-text.ts';
 import { splitWords } from './transcript.ts';
 
@@ -30,20 +30,20 @@ export class Beside {
   readonly server: Server;
   readonly ours: RawClient;
   readonly theirs: RawClient;
-  readonly #stop: () => Promise<void>;
+  readonly #redis: RealRedis;
 
-  private constructor(server: Server, theirs: RawClient, stop: () => Promise<void>) {
+  private constructor(server: Server, theirs: RawClient, redis: RealRedis) {
     this.server = server;
     this.ours = new RawClient(connectInMemory(server));
     this.theirs = theirs;
-    this.#stop = stop;
+    this.#redis = redis;
   }
 
   /** Starts both servers; `args` are added to redis-server's command line. */
   static async start(args: string[] = []): Promise<Beside> {
     const redis = await startRedisServer({ args: ['--enable-debug-command', 'yes', ...args] });
     const theirs = await RawClient.connect({ path: redis.path });
-    return new Beside(new Server(nodeHost(redis.dir)), theirs, redis.stop);
+    return new Beside(new Server(nodeHost(redis.dir)), theirs, redis);
   }
 
   /** Sends lines (words as redis-cli splits them) to both servers and collects what each answers. */
@@ -52,10 +52,15 @@ export class Beside {
     return { ours: await askAll(this.ours, requests), theirs: await askAll(this.theirs, requests) };
   }
 
+  /** A further connection to redis-server. */
+  connectTheirs(): Promise<RawClient> {
+    return RawClient.connect({ path: this.#redis.path });
+  }
+
   async stop(): Promise<void> {
     for (const client of [this.ours, this.theirs]) client.close();
     this.server.stop();
-    await this.#stop();
+    await this.#redis.stop();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -126,6 +126,7 @@ export const server: Templates = {
   'command|info': '<commandName>+',
   'config|get': '<setting>+',
   'config|set': ['<limit>', '<limit> <limit>', '<value> <value>', '<limit> <value>'],
+  'config|resetstat': '',
   'client|info': '',
   info: '[(server|clients|memory|keyspace|replication|stats|all|<value>)+]',
   lastsave: '',
