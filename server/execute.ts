@@ -18,6 +18,7 @@ import {
   UNREPLICATED,
 } from './client.ts';
 import {
+  ADMIN,
   ALLOW_BUSY,
   arityFits,
   type Command,
@@ -321,7 +322,8 @@ export function call(server: Server, client: Client, command: Command, argv: Byt
   const dirty = world.dirty;
   const outerRewrite = server.rewritten;
   server.rewritten = undefined;
-  const looked = (server.stats.calls[command.serial]!++ & server.observer.mask) === 0;
+  const looked =
+    (server.stats.calls[command.serial]!++ & server.observer.mask) === 0 || (command.bits & ADMIN) !== 0;
   const began = looked ? server.observer.begin(client, command, argv) : 0;
   let reply: Reply | undefined;
   try {

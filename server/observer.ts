@@ -12,7 +12,10 @@ const SAMPLE = 64;
 
 export class Observer {
   readonly #server: Server;
-  /** A call whose number has none of these bits is looked at: all of them, or one in 64. */
+  /**
+   * A call whose number has none of these bits is looked at: all of them, or one in 64. Administrative commands always
+   * are: CONFIG SET may ask for what its own call is the first to be held against.
+   */
   mask = SAMPLE - 1;
   /** A unit that took so many milliseconds is looked at afterwards, whether or not it was timed. */
   slow: Millis = Infinity;

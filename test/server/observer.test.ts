@@ -1,6 +1,8 @@
 /** Who looks on: MONITOR, SLOWLOG, LATENCY, the times in INFO; and what redirected tracking says. */
 import { beforeEach, expect, test } from 'vitest';
+import { Beside, labelled } from '../support/beside.ts';
 import { host, server } from '../support/fresh.ts';
+import { hasRedisServer } from '../support/redis-server.ts';
 import { Talk } from '../support/talk.ts';
 import { Conversation } from '../support/transcript-own.ts';
 
@@ -92,6 +94,55 @@ test('SLOWLOG keeps what took longer than the threshold, cut short, with who ask
   a.ask('CONFIG SET slowlog-log-slower-than -1');
   a.ask('SLOWLOG RESET');
   expect(a.ask('SLOWLOG LEN')).toBe(':0');
+});
+
+/** Changes of what is logged, in and out of transactions, each of which Redis holds against its own call. */
+const CHANGES = [
+  ...['PING', 'CONFIG SET slowlog-log-slower-than 0', 'GET k', 'SLOWLOG LEN', 'SLOWLOG GET'],
+  ...['CONFIG SET slowlog-max-len 2', 'SLOWLOG GET', 'CONFIG SET slowlog-max-len 1', 'SLOWLOG GET'],
+  ...['CONFIG SET slowlog-max-len 0', 'SLOWLOG GET', 'CONFIG SET slowlog-max-len 10', 'SLOWLOG GET'],
+  ...['SLOWLOG RESET', 'SLOWLOG GET', 'CONFIG SET slowlog-log-slower-than -1', 'PING', 'SLOWLOG GET'],
+  ...['CONFIG SET slowlog-log-slower-than 0 slowlog-max-len 1', 'CONFIG SET slowlog-log-slower-than 10000000'],
+  ...['SLOWLOG GET', 'CONFIG SET slowlog-max-len 20', 'SLOWLOG GET'],
+  ...['MULTI', 'PING', 'CONFIG SET slowlog-log-slower-than 0', 'ECHO a', 'EXEC', 'SLOWLOG GET'],
+  ...['MULTI', 'ECHO b', 'CONFIG SET slowlog-log-slower-than -1', 'ECHO c', 'EXEC', 'SLOWLOG GET'],
+  ...['CONFIG SET slowlog-log-slower-than 0', 'CONFIG RESETSTAT', 'CLIENT SETNAME n', 'ECHO d', 'SLOWLOG GET'],
+  ...['CONFIG SET slowlog-log-slower-than -2', 'CONFIG SET slowlog-max-len -1', 'NOSUCH', 'GET', 'SLOWLOG GET'],
+];
+
+test.skipIf(!hasRedisServer)(
+  'a threshold or length counts from the call that sets it on, as in redis-server (needs redis-server)',
+  async () => {
+    await using both = await Beside.start();
+    const { ours, theirs } = await both.ask(...CHANGES);
+    // Times, durations and addresses are left out: the number, the words and the name remain.
+    const show = (replies: readonly string[]) =>
+      labelled(
+        CHANGES,
+        replies.map((raw) => raw.replaceAll(/:\d{10}\r\n:\d+\r\n/g, '').replaceAll(/\$\d+\r\n\S*:\d+\r\n/g, '')),
+      );
+    expect(show(ours)).toEqual(show(theirs));
+  },
+);
+
+test('latency-monitor-threshold counts from the call that sets it on', () => {
+  const config = server.commands.get('config')!.subcommands!.get('set')!;
+  const run = config.run;
+  Object.assign(config, {
+    run(...args: Parameters<typeof run>) {
+      host.advance(20);
+      return run(...args);
+    },
+  });
+  try {
+    a.ask('CONFIG SET hz 10');
+    a.ask('CONFIG SET latency-monitor-threshold 10');
+    expect(a.ask('LATENCY LATEST')).toBe('[["command" :1700000000 :20 :20]]');
+    a.ask('CONFIG SET latency-monitor-threshold 0');
+    expect(a.ask('LATENCY HISTORY command')).toBe('[[:1700000000 :20]]');
+  } finally {
+    Object.assign(config, { run });
+  }
 });
 
 test('a slow command is found without every command being timed', () => {
