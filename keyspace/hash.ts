@@ -2,6 +2,7 @@
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
 import { FieldTimes } from './field-times.ts';
+import { MemberRoll, type Step } from './key-roll.ts';
 import { IndexedKeys } from './random-map.ts';
 
 /** Up to so many fields lie in one array: a lock's hash has one or two, and a Map costs three times as much to make. */
@@ -11,6 +12,8 @@ const PAIRS_MAX = 8;
 class Extras {
   /** Numbers for the fields, made when one is first asked for. */
   index: IndexedKeys | undefined = undefined;
+  /** The fields for scans, kept from the first one on. */
+  roll: MemberRoll | undefined = undefined;
   /** When fields end, once one had a TTL. */
   times: FieldTimes | undefined = undefined;
 }
@@ -60,6 +63,7 @@ export class HashValue {
   set(field: Bytes, value: Bytes, keepTtl = false): boolean {
     if (FieldTimes.used && !keepTtl) this.times?.delete(field);
     const isNew = this.#store(field, value);
+    if (isNew) this.#extras?.roll?.add(field);
     if (!this.#large) {
       const limits = this.#limits;
       const longest = limits.hashMaxValue;
@@ -71,6 +75,7 @@ export class HashValue {
   /** True when the field was there. */
   delete(field: Bytes): boolean {
     if (FieldTimes.used) this.times?.delete(field);
+    this.#extras?.roll?.delete(field);
     const pairs = this.#pairs;
     if (pairs === undefined) {
       const value = this.#fields!.get(field);
@@ -116,6 +121,14 @@ export class HashValue {
     this.#extras ??= new Extras();
     this.#extras.index ??= new IndexedKeys(this.#fields!.keys());
     return this.#extras.index.at(index);
+  }
+
+  /** One step of a scan over a hash table; a listpack is answered whole. */
+  scan(cursor: number, count: number): Step {
+    if (!this.#large) return { names: [...this.keys()], next: 0 };
+    this.#extras ??= new Extras();
+    this.#extras.roll ??= new MemberRoll(this.keys());
+    return this.#extras.roll.walk(cursor, count);
   }
 
   /** A hash that has outgrown a listpack stays a hash table, even when it shrinks again; one that had TTLs stays so too. */

@@ -78,7 +78,7 @@ export class Keyspace {
 
   /** The keys by serial number, for SCAN and RANDOMKEY. */
   get roll(): KeyRoll {
-    this.#roll ??= new KeyRoll(this.entries);
+    this.#roll ??= this.#makeRoll();
     this.#roll.shorten();
     return this.#roll;
   }
@@ -330,6 +330,16 @@ export class Keyspace {
   #missed(key: Bytes): void {
     this.world.misses++;
     if (this.world.listening) this.world.onMissed(this, key);
+  }
+
+  #makeRoll(): KeyRoll {
+    const { entries } = this;
+    const roll = new KeyRoll(
+      (key) => entries.get(key)?.serial,
+      () => entries.size,
+    );
+    for (const [key, { serial }] of entries) roll.add(key, serial);
+    return roll;
   }
 
   /** Whoever never scans again must not pay for the roll for ever. */

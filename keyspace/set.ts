@@ -1,6 +1,7 @@
 /** A set: an intset in numeric order while it is small and holds integers only, else a hash table. */
 import { type Bytes, parseInteger } from '../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
+import { MemberRoll, type Step } from './key-roll.ts';
 import { IndexedKeys } from './random-map.ts';
 
 type Integer = number | bigint;
@@ -16,6 +17,8 @@ export class SetValue {
   #members: MemberTable | undefined;
   /** Bytes of the hash table's members. */
   #bytes = 0;
+  /** The hash table's members for scans, kept from the first one on. */
+  #roll: MemberRoll | undefined;
   readonly #limits: Readonly<EncodingLimits>;
 
   constructor(limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
@@ -56,6 +59,7 @@ export class SetValue {
     const integers = this.#integers;
     if (integers === undefined) {
       if (!this.#members!.delete(member)) return false;
+      this.#roll?.delete(member);
       this.#bytes -= member.length;
       return true;
     }
@@ -73,6 +77,13 @@ export class SetValue {
     if (integers === undefined) return this.#numbered().at(index);
     const value = integers[index];
     return value === undefined ? undefined : String(value);
+  }
+
+  /** One step of a scan over the hash table; an intset is answered whole. */
+  scan(cursor: number, count: number): Step {
+    if (this.#integers !== undefined) return { names: [...this.values()], next: 0 };
+    this.#roll ??= new MemberRoll(this.#members!.values());
+    return this.#roll.walk(cursor, count);
   }
 
   /** Ascending while the set is an intset, afterwards in the order of adding. */
@@ -97,6 +108,7 @@ export class SetValue {
     const before = members.size;
     members.add(member);
     if (members.size === before) return false;
+    this.#roll?.add(member);
     this.#bytes += member.length;
     return true;
   }

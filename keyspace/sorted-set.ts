@@ -1,6 +1,7 @@
 /** A sorted set: a map from member to score beside an index in order of (score, member bytes). */
 import type { Bytes } from '../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
+import { MemberRoll, type Step } from './key-roll.ts';
 import { RankedIndex, type ScoredMember } from './ranked-index.ts';
 
 export type { ScoredMember };
@@ -19,6 +20,8 @@ export class SortedSet {
   #index = new RankedIndex();
   #large = false;
   #bytes = 0;
+  /** The members for scans, kept from the first one on. */
+  #roll: MemberRoll | undefined;
   readonly #limits: Readonly<EncodingLimits>;
 
   /** `expected` is how many members it will have, where known: a set that will be large is no listpack first. */
@@ -62,6 +65,7 @@ export class SortedSet {
     }
     const kept = score === 0 && !this.#large ? 0 : score;
     scores.set(member, kept);
+    if (old === undefined) this.#roll?.add(member);
     this.#index.insert(member, kept);
     return old === undefined ? 'added' : 'updated';
   }
@@ -72,6 +76,7 @@ export class SortedSet {
     if (score === undefined) return false;
     this.#bytes -= member.length;
     this.#scores.delete(member);
+    this.#roll?.delete(member);
     this.#index.delete(member, score);
     return true;
   }
@@ -120,9 +125,11 @@ export class SortedSet {
     return this.#index.entries(reverse);
   }
 
-  /** Members in the order they were added. */
-  members(): IterableIterator<Bytes> {
-    return this.#scores.keys();
+  /** One step of a scan over a skiplist; a listpack is answered whole, ascending. */
+  scan(cursor: number, count: number): Step {
+    if (!this.#large) return { names: [...this.entries()].map(({ member }) => member), next: 0 };
+    this.#roll ??= new MemberRoll(this.#scores.keys());
+    return this.#roll.walk(cursor, count);
   }
 
   /** A set that has outgrown a listpack keeps its skiplist, even when it shrinks again. */

@@ -1,4 +1,4 @@
-/** What SCAN, HSCAN, SSCAN and ZSCAN share: reading their words, and walking over numbered items by a cursor. */
+/** What SCAN, HSCAN, SSCAN and ZSCAN share: reading their words. */
 import { approximate, type Bytes, parseInteger } from '../protocol/bytes.ts';
 import { fail, SYNTAX } from '../protocol/errors.ts';
 import { globMatch } from '../protocol/glob.ts';
@@ -48,20 +48,4 @@ export function scanOptions(argv: readonly Bytes[], from: number, withType = fal
     }
   }
   return found;
-}
-
-/**
- * The items that one call of a scan looks at, and the cursor for the next. Numbers are walked downwards: items added
- * meanwhile get numbers above, and a deletion moves only the last item down, so that no item that stays is missed.
- */
-export function scanNumbered<T>(
-  size: number,
-  cursor: number,
-  count: number,
-  at: (index: number) => T,
-): { items: T[]; next: number } {
-  const items: T[] = [];
-  let next = cursor === 0 ? size : Math.min(cursor, size);
-  for (let left = count; left > 0 && next > 0; left--) items.push(at(--next));
-  return { items, next };
 }

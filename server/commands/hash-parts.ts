@@ -5,7 +5,7 @@ import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { PairsReply, type Reply } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
 import { randomNumbers, signedCount } from '../picking.ts';
-import { scanCursor, scanNumbered, scanOptions } from '../scanning.ts';
+import { scanCursor, scanOptions } from '../scanning.ts';
 import { readHash } from './hash-access.ts';
 
 /** HRANDFIELD key [count [WITHVALUES]]. */
@@ -37,10 +37,6 @@ export function hashScan(client: Client, argv: readonly Bytes[]): Reply {
   const hash = readHash(client, argv[1]!);
   if (hash === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);
-  const part =
-    hash.encoding() !== 'hashtable'
-      ? { items: [...hash.keys()], next: 0 }
-      : scanNumbered(hash.size, cursor, count, (number) => hash.at(number)!);
-  const fields = part.items.filter(matches);
-  return [String(part.next), fields.flatMap((field) => [field, hash.get(field)!])];
+  const { names, next } = hash.scan(cursor, count);
+  return [String(next), names.filter(matches).flatMap((field) => [field, hash.get(field)!])];
 }

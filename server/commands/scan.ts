@@ -9,29 +9,19 @@ import { type Command, defineCommands, defineContainer, key } from '../command.t
 import { encodingOf } from '../encodings.ts';
 import { scanCursor, scanOptions } from '../scanning.ts';
 
-/**
- * One step of SCAN. The cursor is the serial number of the last key looked at, and the walk goes from the newest
- * key to the oldest: whatever exists all the while is met once, keys made meanwhile are not met, and no state is kept.
- */
+/** SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]. No state is kept but the cursor's number. */
 function scan(client: Client, argv: readonly Bytes[]): Reply {
   const { db } = client;
   const cursor = scanCursor(argv[1]!);
   const { count, matches, type } = scanOptions(argv, 2, true);
   const wanted = type === undefined ? undefined : asciiLower(type);
-  const { roll } = db;
-  const found: Bytes[] = [];
-  let place = cursor === 0 ? roll.length : roll.placesBelow(cursor);
-  let last = 0;
-  for (let seen = 0; seen < count && place > 0; ) {
-    const name = roll.at(--place);
-    if (name === undefined) continue;
-    seen++;
-    last = roll.serialAt(place);
+  const { names, next } = db.roll.walk(cursor, count);
+  const found = names.filter((name) => {
     const entry = db.peek(name);
-    if (entry === undefined || !matches(name)) continue;
-    if (wanted === undefined || typeOf(entry.held) === wanted) found.push(name);
-  }
-  return [String(place === 0 ? 0 : last), found];
+    if (entry === undefined || !matches(name)) return false;
+    return wanted === undefined || typeOf(entry.held) === wanted;
+  });
+  return [String(next), found];
 }
 
 export const scanCommands = defineCommands('generic', {

@@ -6,7 +6,7 @@ import { type Reply, SetReply } from '../../protocol/reply.ts';
 import { integerBetween } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { randomNumbers, signedCount } from '../picking.ts';
-import { scanCursor, scanNumbered, scanOptions } from '../scanning.ts';
+import { scanCursor, scanOptions } from '../scanning.ts';
 
 /** Random members: different ones for a positive count, each drawn on its own for a negative one. */
 function pick(client: Client, set: SetValue, count: number): Bytes[] {
@@ -50,9 +50,6 @@ export function setScan(client: Client, argv: readonly Bytes[]): Reply {
   const set = client.db.read(argv[1]!, 'set');
   if (set === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);
-  const part =
-    set.encoding() === 'intset'
-      ? { items: [...set.values()], next: 0 }
-      : scanNumbered(set.size, cursor, count, (number) => set.at(number)!);
-  return [String(part.next), part.items.filter(matches)];
+  const { names, next } = set.scan(cursor, count);
+  return [String(next), names.filter(matches)];
 }

@@ -1,5 +1,5 @@
 /** ZRANDMEMBER and ZSCAN: some of a sorted set's members. */
-import { isPackedInteger, type ScoredMember, type SortedSet } from '../../keyspace/sorted-set.ts';
+import { isPackedInteger } from '../../keyspace/sorted-set.ts';
 import { asciiUpper, type Bytes, formatDouble } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
@@ -28,46 +28,19 @@ export function randomMembers(client: Client, argv: readonly Bytes[]): Reply {
   return membersReply(members, option !== undefined);
 }
 
-/** Members in the order they were added, as the latest scan of each set saw them. */
-const rolls = new WeakMap<SortedSet, readonly Bytes[]>();
-
-/**
- * ZSCAN key cursor [MATCH pattern] [COUNT count]. The cursor counts the members, in the order they were added, that
- * are still to be looked at, from the newest: removals only move members down, so none that stays is missed.
- */
+/** ZSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
 export function scanMembers(client: Client, argv: readonly Bytes[]): Reply {
   const cursor = scanCursor(argv[2]!);
   const set = client.db.read(argv[1]!, 'zset');
   if (set === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);
-  if (set.encoding() === 'listpack') {
-    return [
-      '0',
-      flatten(
-        set.rangeByRank(0, set.size - 1).filter(({ member }) => matches(member)),
-        packedScore,
-      ),
-    ];
-  }
-  let roll = cursor === 0 ? undefined : rolls.get(set);
-  if (roll === undefined) rolls.set(set, (roll = [...set.members()]));
-  const end = cursor === 0 ? roll.length : Math.min(cursor, roll.length);
-  const start = Math.max(0, end - count);
-  if (start === 0) rolls.delete(set);
-  const found: ScoredMember[] = [];
-  for (const member of roll.slice(start, end)) {
-    const score = set.score(member);
-    if (score !== undefined && matches(member)) found.push({ member, score });
-  }
-  return [String(start), flatten(found)];
+  const { names, next } = set.scan(cursor, count);
+  const print = set.encoding() === 'listpack' ? packedScore : formatDouble;
+  // Texts in both protocols.
+  return [String(next), names.filter(matches).flatMap((member) => [member, print(set.score(member)!)])];
 }
 
 /** A score as a listpack has it: whole numbers with all their digits. */
 function packedScore(score: number): Bytes {
   return isPackedInteger(score) ? String(BigInt(score)) : formatDouble(score);
-}
-
-/** Members and scores as ZSCAN answers them: texts in both protocols. */
-function flatten(members: readonly ScoredMember[], print = formatDouble): Bytes[] {
-  return members.flatMap(({ member, score }) => [member, print(score)]);
 }

@@ -203,7 +203,7 @@ export const prose: readonly string[] = [
   'One client with several patterns that match: Redis: in the order of a hash table seeded at start; here: in the order of subscribing (repeatable).',
   'UNSUBSCRIBE, PUNSUBSCRIBE, SUNSUBSCRIBE without names; PUBSUB CHANNELS: Redis: in the order of a hash table; here: in the order of subscribing (repeatable).',
   'Members and fields of hash tables (SMEMBERS, HGETALL of large or mixed collections): Redis: in the order of a hash table; here: in the order of adding (repeatable).',
-  'Cursors of HSCAN and SSCAN: Redis: positions in a hash table; here: positions counted from the newest item (the promise is the same: what stays is seen).',
+  'Cursors of SCAN, HSCAN, SSCAN and ZSCAN: Redis: positions in a hash table, so that an item may come twice when the table shrinks; here: numbers of items, from the newest to the oldest (what stays is returned exactly once, what comes meanwhile is not).',
   'SWAPDB that makes several waited-for keys ready at once: Redis: served in the order of a hash table; here: in the order of waiting (repeatable).',
   'HRANDFIELD and SRANDMEMBER with a count below -16777216: Redis: tries, and dies of it; here: `ERR value is out of range` (no reply can hold so many).',
   'KEYS, SCAN, RANDOMKEY, ZSCAN of large sorted sets, SORT BY nosort of a set: Redis: in the order of a hash table seeded at start; here: in the order of adding (scans from the newest), a seeded choice (repeatable; the promise of scans is the same).',

@@ -102,12 +102,27 @@ const CHANGES = [
   ...['CONFIG SET slowlog-max-len 2', 'SLOWLOG GET', 'CONFIG SET slowlog-max-len 1', 'SLOWLOG GET'],
   ...['CONFIG SET slowlog-max-len 0', 'SLOWLOG GET', 'CONFIG SET slowlog-max-len 10', 'SLOWLOG GET'],
   ...['SLOWLOG RESET', 'SLOWLOG GET', 'CONFIG SET slowlog-log-slower-than -1', 'PING', 'SLOWLOG GET'],
-  ...['CONFIG SET slowlog-log-slower-than 0 slowlog-max-len 1', 'CONFIG SET slowlog-log-slower-than 10000000'],
+  ...[
+    'CONFIG SET slowlog-log-slower-than 0 slowlog-max-len 1',
+    'CONFIG SET slowlog-log-slower-than 10000000',
+  ],
   ...['SLOWLOG GET', 'CONFIG SET slowlog-max-len 20', 'SLOWLOG GET'],
   ...['MULTI', 'PING', 'CONFIG SET slowlog-log-slower-than 0', 'ECHO a', 'EXEC', 'SLOWLOG GET'],
   ...['MULTI', 'ECHO b', 'CONFIG SET slowlog-log-slower-than -1', 'ECHO c', 'EXEC', 'SLOWLOG GET'],
-  ...['CONFIG SET slowlog-log-slower-than 0', 'CONFIG RESETSTAT', 'CLIENT SETNAME n', 'ECHO d', 'SLOWLOG GET'],
-  ...['CONFIG SET slowlog-log-slower-than -2', 'CONFIG SET slowlog-max-len -1', 'NOSUCH', 'GET', 'SLOWLOG GET'],
+  ...[
+    'CONFIG SET slowlog-log-slower-than 0',
+    'CONFIG RESETSTAT',
+    'CLIENT SETNAME n',
+    'ECHO d',
+    'SLOWLOG GET',
+  ],
+  ...[
+    'CONFIG SET slowlog-log-slower-than -2',
+    'CONFIG SET slowlog-max-len -1',
+    'NOSUCH',
+    'GET',
+    'SLOWLOG GET',
+  ],
 ];
 
 test.skipIf(!hasRedisServer)(
@@ -119,7 +134,9 @@ test.skipIf(!hasRedisServer)(
     const show = (replies: readonly string[]) =>
       labelled(
         CHANGES,
-        replies.map((raw) => raw.replaceAll(/:\d{10}\r\n:\d+\r\n/g, '').replaceAll(/\$\d+\r\n\S*:\d+\r\n/g, '')),
+        replies.map((raw) =>
+          raw.replaceAll(/:\d{10}\r\n:\d+\r\n/g, '').replaceAll(/\$\d+\r\n\S*:\d+\r\n/g, ''),
+        ),
       );
     expect(show(ours)).toEqual(show(theirs));
   },
