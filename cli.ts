@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 /** `npx lostlock`: the server for everyone who does not embed it; flags are redis.conf's names. */
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { type LostlockServer, startServer } from './index.ts';
-import { fromText } from './protocol/bytes.ts';
+import { fromText, toBuffer } from './protocol/bytes.ts';
 import { BadSetting } from './server/parameters.ts';
+import { refusalOf } from './server/refusals.ts';
 import { aliases, parameters, type Settings } from './server/settings.ts';
 import { LOSTLOCK_VERSION } from './server/version.ts';
 
@@ -90,6 +91,9 @@ function setting(settings: Record<string, unknown>, flag: string, value: string)
   if (!Object.hasOwn(parameters, name)) usage(`${flag} is no parameter of lostlock; --help lists them`);
   const read = parameters[name as keyof Settings].read(fromText(value));
   if (read instanceof BadSetting) usage(`${flag} ${value}: ${read.why}`);
+  // The command line writes it itself.
+  const refusal = name === 'pidfile' ? undefined : refusalOf(name as keyof Settings, read);
+  if (refusal !== undefined) usage(`${flag} ${value}: ${refusal}`);
   settings[name] = read;
 }
 
@@ -99,6 +103,7 @@ async function serve(invocation: Invocation): Promise<void> {
     bind = '127.0.0.1',
     unixsocket = '',
     requirepass = '',
+    pidfile = '',
     ...settings
   } = invocation.settings;
   const server = await startServer({
@@ -117,9 +122,16 @@ async function serve(invocation: Invocation): Promise<void> {
   if (process.env.npm_command !== undefined) stopWithShell(server);
   if (invocation.exitWithParent) process.stdin.resume().once('end', () => stop(server));
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);
+  if (pidfile !== '') writePid(toBuffer(pidfile).toString());
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${server.url}\n`);
   for (const replica of server.replicas) console.log(`Replica ready tcp ${replica.port}`);
   console.log(`Ready to accept connections tcp ${server.port}`);
+}
+
+/** Keeps the number of the process in a file while it runs. */
+function writePid(path: string): void {
+  writeFileSync(path, `${process.pid}\n`);
+  process.once('exit', () => rmSync(path, { force: true }));
 }
 
 function stop(server: LostlockServer): void {

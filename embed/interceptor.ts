@@ -4,6 +4,7 @@ import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { type Client, REPLY_SKIP } from '../server/client.ts';
 import type { Server } from '../server/server.ts';
 import type { Text } from './dataset.ts';
+import { nearest } from './nearest.ts';
 import { badOption, checkInteger, checkNames, checkString } from './options.ts';
 import { decodeText, encodeText, isText, type TextLike } from './text.ts';
 
@@ -18,7 +19,10 @@ export interface InterceptedRequest {
 
 /** Which requests a rule is about; what is left out matches everything. */
 export interface RequestFilter {
-  /** The command's name, in any case. */
+  /**
+   * The command's name, in any case; with a subcommand as 'client list' or 'client|list'. A name with a dot may be that
+   * of a module's command ('json.get'), which does not exist here and can be answered by a rule.
+   */
   readonly command?: string;
   /** A word that must be among the arguments (a key, say). */
   readonly argument?: string;
@@ -61,6 +65,8 @@ export interface Interception {
 
 interface Rule {
   readonly filter: RequestFilter;
+  /** The filter's command as `CLIENT LIST` is written in ACLs: 'client|list'. */
+  readonly command: Bytes | undefined;
   readonly act: Intervention;
   matches: number;
   hits: number;
@@ -81,7 +87,8 @@ export class Interceptor {
   /** Adds a rule. Throws TypeError for a filter or intervention that does not exist. */
   add(filter: RequestFilter, act: Intervention): Interception {
     check(filter, act);
-    const rule: Rule = { filter, act, matches: 0, hits: 0 };
+    const command = filter.command === undefined ? undefined : nameOf(this.#server, filter.command);
+    const rule: Rule = { filter, command, act, matches: 0, hits: 0 };
     this.#rules.add(rule);
     this.#server.interceptor = (client, argv) => this.#intercept(client, argv);
     return {
@@ -105,7 +112,7 @@ export class Interceptor {
       client: { id: client.id, name: client.name },
     };
     for (const rule of this.#rules) {
-      if (!matches(rule.filter, request)) continue;
+      if (!matches(rule, request)) continue;
       rule.matches++;
       if (rule.filter.nth !== undefined && rule.filter.nth !== rule.matches) continue;
       rule.hits++;
@@ -150,11 +157,31 @@ export class Interceptor {
   }
 }
 
-function matches(filter: RequestFilter, request: InterceptedRequest): boolean {
-  if (filter.command !== undefined && asciiLower(fromText(filter.command)) !== request.command) return false;
+function matches({ filter, command }: Rule, request: InterceptedRequest): boolean {
+  if (command !== undefined && command !== request.command) {
+    const [sub] = request.args;
+    if (typeof sub !== 'string' || command !== `${request.command}|${asciiLower(fromText(sub))}`)
+      return false;
+  }
   if (filter.argument !== undefined && !request.args.includes(filter.argument)) return false;
   if (filter.client !== undefined && filter.client !== request.client.name) return false;
   return filter.when?.(request) ?? true;
+}
+
+/** A command's name as rules compare it. Throws TypeError for one that no request of this server could carry out. */
+function nameOf({ commands }: Server, text: string): Bytes {
+  const word = asciiLower(fromText(text)).replace(' ', '|');
+  const [name = '', sub] = word.split('|');
+  const command = commands.get(name);
+  const known = sub === undefined ? command : command?.subcommands?.get(sub);
+  if (known !== undefined || name.includes('.')) return word;
+  const names = [...commands.values()].flatMap((each) => [
+    each.name,
+    ...[...(each.subcommands?.keys() ?? [])].map((subcommand) => `${each.name}|${subcommand}`),
+  ]);
+  const meant = nearest(word, names);
+  const hint = meant === undefined ? '' : `; did you mean '${meant.replace('|', ' ')}'?`;
+  throw badOption('intercept.command', text, `the name of a command${hint}`);
 }
 
 function toReply(reply: InterceptedReply): Reply {

@@ -1,5 +1,6 @@
 /** Checks of what users hand to our own API: a wrong option is named with its value and what is allowed. */
 import { inspect } from 'node:util';
+import { refusalOf } from '../server/refusals.ts';
 import { parameters, type Settings } from '../server/settings.ts';
 
 /** The error for a wrong option. */
@@ -40,11 +41,18 @@ export function checkFlag(name: string, value: unknown, others = ''): void {
   if (typeof value !== 'boolean') throw badOption(name, value, `true, false${others}`);
 }
 
-/** Throws for a setting that does not exist, or has a value of another type. */
-export function checkSettings(settings: Partial<Settings>): void {
+/**
+ * Throws for a setting that does not exist, has a value of another type, or asks for what is not to be had.
+ * @param journal the servers keep a journal, as those of the lab do
+ */
+export function checkSettings(settings: Partial<Settings>, journal = false): void {
   checkNames(settings, Object.keys(parameters), 'settings');
   for (const [name, value] of Object.entries(settings)) {
     const { initial } = parameters[name as keyof Settings];
     if (typeof value !== typeof initial) throw badOption(`settings.${name}`, value, `a ${typeof initial}`);
+    const refusal = refusalOf(name as keyof Settings, value, journal);
+    if (refusal !== undefined) {
+      throw badOption(`settings.${name}`, value, `${inspect(initial)} (${refusal})`);
+    }
   }
 }

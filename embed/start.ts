@@ -1,4 +1,5 @@
 /** startServer: the options of a node on the real clock with its listeners, and its start. */
+import { chmodSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { RdbError } from '../keyspace/rdb/errors.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
@@ -149,6 +150,8 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
       const unix = new Listener(node, options.unixSocket);
       listeners.push(unix);
       await unix.listen({ path: options.unixSocket });
+      const mode = `0o${node.settings.unixsocketperm}`;
+      if (Number(mode) !== 0) chmodSync(options.unixSocket, Number(mode));
     }
     if (options.keepAlive === false) for (const listener of listeners) listener.unref();
     for (let i = 0; i < (options.replicas ?? 0); i++) replicas.push(await startReplica(node, options, port));

@@ -78,7 +78,7 @@ export function checkSets(
   if (primaries !== undefined) checkInteger('primaries', primaries, 1, most);
   if (replicas !== undefined) checkInteger('replicas', replicas, 0, most);
   if (quorum !== undefined) checkFlag('quorum', quorum);
-  checkSettings(settings);
+  checkSettings(settings, true);
 }
 
 export function checkWorld({ seed, start, patience, network }: WorldOptions): void {

@@ -13,6 +13,8 @@ export const OVERFLOW = 'ERR increment or decrement would overflow';
 export const NOSCRIPT = 'NOSCRIPT No matching script. Please use EVAL.';
 export const NOAUTH = 'NOAUTH Authentication required.';
 export const LINK_DOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+export const MISCONF =
+  "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB error.";
 export const READONLY = "READONLY You can't write against a read only replica.";
 export const EXECABORT = 'EXECABORT Transaction discarded because of previous errors.';
 export const OOM = "OOM command not allowed when used memory > 'maxmemory'.";

@@ -4,6 +4,7 @@ import { badFormat } from '../keyspace/rdb/errors.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
 import { Beat } from './beat.ts';
+import { GATE_DISK } from './execute.ts';
 import type { Timer } from './host.ts';
 import { parseSavePoints } from './parameters.ts';
 import type { Server } from './server.ts';
@@ -91,10 +92,17 @@ export class DumpFile {
     return Math.floor(this.#server.host.clock.now() / 1000);
   }
 
-  /** Follows the `save` setting: looks once a second whether a save is due. */
+  /** Follows the settings: looks once a second whether a save is due, and refuses writes after one that failed. */
   configure(): void {
+    this.#refreshGate();
     if (this.#hasSavePoints) this.#beat.start();
     else this.#beat.stop();
+  }
+
+  #refreshGate(): void {
+    const { settings } = this.#server;
+    const failed = this.last.rdb.status === 'err' && this.#hasSavePoints;
+    this.#server.gate(GATE_DISK, failed && settings['stop-writes-on-bgsave-error']);
   }
 
   get #hasSavePoints(): boolean {
@@ -148,6 +156,8 @@ export class DumpFile {
   #saveNow(): void {
     const server = this.#server;
     if (!this.#write(snapshot(server), server.world.dirty)) fail('ERR');
+    this.last.rdb.status = 'ok';
+    this.#refreshGate();
   }
 
   /**
@@ -241,6 +251,7 @@ export class DumpFile {
       outcome.seconds = this.secondsOf(child.kind);
       this.#child = undefined;
       outcome.status = child.finish() ? 'ok' : 'err';
+      this.#refreshGate();
     }
     if (this.#child === undefined && this.scheduled.rdb && this.#mayTry) {
       this.#server.unit(() => this.#begin('rdb'));

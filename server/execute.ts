@@ -1,6 +1,6 @@
 /** The path of every command: look up, check, queue or call, propagate. Read this first. */
 import { asciiLower, asciiUpper, type Bytes, cString } from '../protocol/bytes.ts';
-import { LINK_DOWN, NOAUTH, OOM, READONLY, wrongArity } from '../protocol/errors.ts';
+import { LINK_DOWN, MISCONF, NOAUTH, OOM, READONLY, wrongArity } from '../protocol/errors.ts';
 import { QUEUED, type Reply, ReplyError } from '../protocol/reply.ts';
 import {
   type Client,
@@ -195,6 +195,7 @@ export const GATE_BUSY = 8;
 export const GATE_LOADING = 16;
 export const GATE_MIN_REPLICAS = 32;
 export const GATE_QUORUM = 64;
+export const GATE_DISK = 128;
 
 /** True while a replica has lost its primary and may not answer with old data. */
 export function isStale(server: Server): boolean {
@@ -275,13 +276,17 @@ function bitsOf(client: Client, command: Command, argv: readonly Bytes[]): numbe
 /** Commands that a transaction may always end with, however little memory is left; EXEC by what it queued. */
 const ENDS_MULTI = new Set(['exec', 'discard', 'quit', 'reset']);
 
-/** Refusals for the data's sake: no memory left, too few replicas, a replica that takes no writes. */
+/** Refusals for the data's sake: no memory left, saves that fail, too few replicas, a replica that takes no writes. */
 function refusedForData(server: Server, client: Client, command: Command, bits: number) {
   const { state } = server;
   if (client.has(PRIMARY_LINK)) return undefined;
   if ((state & GATE_LIMITED_MEMORY) !== 0 && (server.eviction.outOfMemory = !server.freeMemory())) {
     const queueing = client.has(IN_MULTI) && !ENDS_MULTI.has(command.fullName);
     if (queueing || (bits & DENY_OOM) !== 0) return new ReplyError(OOM);
+  }
+  // PING lets those who watch over the server know.
+  if ((state & GATE_DISK) !== 0 && ((bits & WRITE) !== 0 || command.name === 'ping')) {
+    return new ReplyError(MISCONF);
   }
   if ((bits & WRITE) === 0) return undefined;
   if ((state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {

@@ -185,6 +185,17 @@ export function text(initial: Bytes, fixed: Fixed = false) {
   );
 }
 
+/** The permissions of a file, as octal digits. */
+export function permissions() {
+  const read = (digits: Bytes): Bytes | BadSetting => {
+    if (!/^[0-7]+$/.test(digits)) return new BadSetting("argument couldn't be parsed into an integer");
+    return /^0*[0-7]{1,3}$/.test(digits)
+      ? digits
+      : new BadSetting('argument must be between 0 and 777 inclusive');
+  };
+  return parameter<Bytes>('0', read, (value) => value, true);
+}
+
 /** Letters of keyspace event classes. */
 export function eventClasses() {
   const read = (letters: Bytes): Bytes | BadSetting => {

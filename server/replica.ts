@@ -299,7 +299,7 @@ export class ReplicaSide {
   /** Tells the primary how far we are. */
   acknowledge(): void {
     const words = ['REPLCONF', 'ACK', String(this.#server.replication.offset)];
-    const synced = this.#server.syncedOffset();
+    const synced = this.#server.syncedOffset?.();
     if (synced !== undefined) words.push('FACK', String(synced));
     this.#send(words);
   }

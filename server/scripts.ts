@@ -1,7 +1,7 @@
 /** The scripts one node knows, and what a running script may do to it. */
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../protocol/bytes.ts';
-import { LINK_DOWN, NOSCRIPT, OOM, READONLY } from '../protocol/errors.ts';
+import { LINK_DOWN, MISCONF, NOSCRIPT, OOM, READONLY } from '../protocol/errors.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { Execution } from '../scripting/execution.ts';
 import type { LibraryFunction } from '../scripting/functions.ts';
@@ -11,7 +11,7 @@ import { compile, Script } from '../scripting/registry.ts';
 import { readShebang } from '../scripting/shebang.ts';
 import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED } from './client.ts';
 import { arityFits, type Command, DENY_OOM, MAY_REPLICATE, NO_SCRIPT, STALE, WRITE } from './command.ts';
-import { call, checkWords, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS, isStale } from './execute.ts';
+import { call, checkWords, GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS, isStale } from './execute.ts';
 import type { LogLevel, Server } from './server.ts';
 
 /** A TypeScript function that stands in for a script. `call` runs a command and throws ReplyError when it fails. */
@@ -236,6 +236,7 @@ export class Scripts implements ScriptHost {
     const server = this.#server;
     if ((command.bits & WRITE) !== 0) {
       if (server.readOnlyReplica()) return refuse(READONLY);
+      if ((server.state & GATE_DISK) !== 0) return refuse(MISCONF);
       if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
         return refuse('NOREPLICAS Not enough good replicas to write.');
       }

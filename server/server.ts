@@ -98,6 +98,8 @@ export class Server {
   feed: (effects: readonly Effect[], atomic: boolean) => void = () => {};
   /** May answer, delay or drop a request instead of us (tests); true: it did. */
   interceptor: ((client: Client, argv: Bytes[]) => boolean) | undefined;
+  /** The offset up to which the stream is durable. Whoever keeps it on the disk (the lab) sets this: `appendonly` works then. */
+  syncedOffset: (() => number | undefined) | undefined;
   /** What SHUTDOWN does; whoever has listeners of its own closes them, too. */
   onShutdown: () => void = () => this.stop();
   readonly log: (level: LogLevel, text: string) => void;
@@ -365,11 +367,6 @@ export class Server {
 
   readOnlyReplica(): boolean {
     return this.primary !== undefined && this.settings['replica-read-only'];
-  }
-
-  /** The offset up to which the append-only file is durable; undefined without one. */
-  syncedOffset(): number | undefined {
-    return this.settings.appendonly ? this.replication.offset : undefined;
   }
 
   /** The node's time in microseconds; frozen inside a script or transaction. */

@@ -1,7 +1,10 @@
 /** The command line as other programs use it: the ready line, an answer, and a clean end on both signals. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 
@@ -74,6 +77,44 @@ test('a flag that does not exist, a bad value and a taken port end it with the r
   expect(fails('--port', String(port))).toContain('EADDRINUSE');
   child.kill('SIGTERM');
   await once(child, 'exit');
+});
+
+test('what is not to be had is refused with the reason; the values that describe what is there are taken', async () => {
+  for (const [flag, value, why] of [
+    ['--daemonize', 'yes', 'lostlock stays in the foreground'],
+    ['--cluster-enabled', 'yes', 'lostlock has no cluster mode'],
+    ['--appendonly', 'yes', 'lostlock has no append-only file'],
+    ['--aclfile', '/tmp/users.acl', 'lostlock reads no ACL file'],
+    ['--supervised', 'systemd', 'lostlock reports to no supervisor'],
+    ['--syslog-enabled', 'yes', 'lostlock does not log to syslog'],
+    ['--unixsocketperm', '789', "argument couldn't be parsed into an integer"],
+  ] as const) {
+    const run = spawnSync(process.execPath, ['--import', 'tsx', 'cli.ts', flag, value], { encoding: 'utf8' });
+    expect([run.status, run.stdout, run.stderr.split('\n')[0]]).toEqual([
+      2,
+      '',
+      expect.stringContaining(`lostlock: ${flag} ${value}: ${why}`),
+    ]);
+  }
+  const dir = mkdtempSync(join(tmpdir(), 'lostlock-cli-'));
+  const [pidfile, unixsocket] = [join(dir, 'pid'), join(dir, 'socket')];
+  const none = [
+    'daemonize',
+    'appendonly',
+    'cluster-enabled',
+    'syslog-enabled',
+    'supervised',
+    'aof-use-rdb-preamble',
+  ];
+  const flags = none.flatMap((name) => [`--${name}`, 'no']);
+  const paths = ['--pidfile', pidfile, '--unixsocket', unixsocket, '--unixsocketperm', '700'];
+  const { child } = await startCli('--port', '0', ...flags, ...paths);
+  expect(readFileSync(pidfile, 'utf8')).toBe(`${child.pid}\n`);
+  expect(statSync(unixsocket).mode & 0o777).toBe(0o700);
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  expect(existsSync(pidfile)).toBe(false);
+  rmSync(dir, { recursive: true });
 });
 
 test('--version is the version of the package', () => {

@@ -6,6 +6,7 @@ import { MapReply, OK, type Reply } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
 import { defineContainer } from '../command.ts';
 import { BadSetting } from '../parameters.ts';
+import { refusalOf } from '../refusals.ts';
 import { aliases, parameters, type Settings } from '../settings.ts';
 
 type Name = keyof Settings;
@@ -59,6 +60,8 @@ function set(client: Client, argv: readonly Bytes[]): Reply {
     words.add(asciiLower(word));
     const value = parameter.read(argv[at + 1] as Bytes);
     if (value instanceof BadSetting) refuse(word, value.why);
+    const refusal = refusalOf(name, value, client.server.syncedOffset !== undefined);
+    if (refusal !== undefined) refuse(word, refusal);
     changes.set(name, value);
   }
   Object.assign(client.server.settings, Object.fromEntries(changes));

@@ -251,7 +251,7 @@ export const waitCommands = defineCommands('generic', {
         fail('ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.');
       }
       const count = (): [number, number] => [
-        (server.syncedOffset() ?? -1) >= writeOffset ? 1 : 0,
+        (server.syncedOffset?.() ?? -1) >= writeOffset ? 1 : 0,
         server.replication.countSynced(writeOffset),
       ];
       const ready = (): Reply | undefined => {

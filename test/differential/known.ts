@@ -1,4 +1,6 @@
 /** Every known difference from redis-server 7.0.15: the tester reads its exceptions here, and docs/differences.md is made of it. */
+import { refusals } from '../../server/refusals.ts';
+import { tuning } from '../../server/settings.ts';
 import type { Rule } from './normalise.ts';
 
 /** Commands that redis-server 7.0 has not; the tests that hold them to their documentation are named. */
@@ -180,6 +182,10 @@ loose.xpending = [PENDING, DELIVERED];
 loose['xinfo|stream'] = [streamInfo, DELIVERED];
 loose['xinfo|consumers'] = [{ every: { fields: { idle: 'near' } } }, DELIVERED];
 
+function list(names: Iterable<string>): string {
+  return [...names].sort().join(', ');
+}
+
 /** Differences that no generated request shows, in the page's words. */
 export const prose: readonly string[] = [
   'Times in INFO commandstats and latencystats, LATENCY HISTOGRAM: Redis: of every call; here: of every 64th call of a command, and of all while SLOWLOG asks for less than a millisecond, LATENCY or MONITOR is on (two readings of the clock take a third of the time of a SET).',
@@ -192,6 +198,8 @@ export const prose: readonly string[] = [
   'SORT with BY or GET reports missed keys in the order of its look-ups, which is that of a hash table in Redis.',
   'QUIT closes a connection that has turned replies off; 7.0 leaves it open without reading on.',
   'CONFIG: without the parameters of TLS, clusters, defragmentation and processors; port, bind and unixsocket cannot be changed while running; sizes beyond 2^53 bytes are rounded; repl-backlog-size may be below 16 KiB.',
+  `Parameters that are taken and change no answer, here and mostly in Redis too: ${list(Object.keys(tuning))}.`,
+  `Parameters of which only the value that describes a server without them is taken; others are refused when the server starts, and by CONFIG SET, with the reason: ${list(refusals.keys())} (the lab takes appendonly, for its virtual disk; the command line takes pidfile).`,
   'SAVE and BGSAVE: Redis: a file; here: kept in memory unless a dump file was named (`rdbFile`, `--dir`, `--dbfilename`). BGSAVE and BGREWRITEAOF: Redis: another process; here: under way for one turn of `hz` (a tenth of a second), and BGREWRITEAOF writes nothing.',
   'DEBUG RELOAD NOFLUSH without MERGE, where a key of the dump exists: Redis: dies; here: an error, and nothing changes.',
   'DUMP does not compress its payloads.',

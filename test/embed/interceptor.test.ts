@@ -26,6 +26,17 @@ test('the second SET is answered with an error and not executed', async () => {
   expect([rule.matches, rule.hits]).toEqual([3, 1]);
 });
 
+test('a rule may name a subcommand, or a command of a module that is not there', async () => {
+  for (const command of ['CLIENT SETNAME', 'client|setname']) {
+    const rule = server.intercept({ command }, { error: 'ERR not now' });
+    await expect(redis.client('SETNAME', 'me')).rejects.toThrow('not now');
+    expect(await redis.client('GETNAME')).toBeNull();
+    rule.remove();
+  }
+  server.intercept({ command: 'json.get' }, { reply: '{}' });
+  expect(await redis.call('JSON.GET', 'k')).toBe('{}');
+});
+
 test('a made-up reply is given until the rule is removed', async () => {
   const rule = server.intercept({ command: 'get', argument: 'k' }, { reply: 'made up' });
   expect(await redis.get('k')).toBe('made up');

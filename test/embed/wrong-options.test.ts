@@ -25,6 +25,18 @@ test.each<[what: string, options: object, message: string]>([
     { settings: { maxclients: 'many' } },
     "settings.maxclients is 'many'; allowed: a",
   ],
+  [
+    'an append-only file',
+    { settings: { appendonly: true } },
+    'settings.appendonly is true; allowed: false (lostlock has no append-only file',
+  ],
+  [
+    'a cluster',
+    { settings: { 'cluster-enabled': true } },
+    'settings.cluster-enabled is true; allowed: false',
+  ],
+  ['a file of users', { settings: { aclfile: 'users.acl' } }, "settings.aclfile is 'users.acl'; allowed: ''"],
+  ['a file of its number', { settings: { pidfile: 'x.pid' } }, "settings.pidfile is 'x.pid'; allowed: ''"],
   ['settings that are a number', { settings: 5 }, 'settings is 5; allowed: an object of options'],
   ['a seed that is a number', { seed: 5 }, 'seed is 5; allowed: an object of keys with their values'],
 ])('a server with %s does not start', async (_what, options, message) => {
@@ -51,11 +63,28 @@ afterAll(() => server.stop());
 
 const REPLY = { reply: null };
 
+test.each([
+  ['gte', 'get'],
+  ['GETS', 'get'],
+  ['client lsit', 'client list'],
+  ['config|get', undefined],
+  ['JSON.GET', undefined],
+  ['somethingelse', ''],
+])('intercept({ command: %o }) suggests %o', (command, meant) => {
+  const add = () => server.intercept({ command }, REPLY).remove();
+  if (meant === undefined) expect(add).not.toThrow();
+  else if (meant === '') expect(add).toThrow(/allowed: the name of a command$/);
+  else expect(add).toThrow(`did you mean '${meant}'?`);
+});
+
 test.each<[what: string, call: () => unknown, option: string]>([
   ['a misspelt filter', () => server.intercept(never({ comand: 'get' }), REPLY), 'intercept.comand'],
   ['no filter', () => server.intercept(never(null), REPLY), 'intercept'],
   ['a match before the first', () => server.intercept({ nth: 0 }, REPLY), 'intercept.nth'],
   ['a command that is a number', () => server.intercept({ command: never(1) }, REPLY), 'intercept.command'],
+  ['a command that does not exist', () => server.intercept({ command: 'gte' }, REPLY), 'intercept.command'],
+  ['a subcommand of none', () => server.intercept({ command: 'get list' }, REPLY), 'intercept.command'],
+  ['an empty command', () => server.intercept({ command: '' }, REPLY), 'intercept.command'],
   [
     'an argument that is a number',
     () => server.intercept({ argument: never(1) }, REPLY),

@@ -1,8 +1,11 @@
 /** CONFIG SET and GET over every parameter that redis-server has too, with values good and bad; and what some of them do. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { nodeHost } from '../../server/node-host.ts';
+import { refusals } from '../../server/refusals.ts';
 import { Server } from '../../server/server.ts';
-import { parameters } from '../../server/settings.ts';
+import { parameters, tuning } from '../../server/settings.ts';
 import { Listener } from '../../server/tcp.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
@@ -81,6 +84,62 @@ test.skipIf(!hasRedisServer)(
     expect(ours.filter((line) => !big.test(line))).toEqual(theirs.filter((line) => !big.test(line)));
   },
 );
+
+test('appendonly is refused where nothing keeps the stream, and taken where the lab does', () => {
+  const redis = new Conversation(new Server(new TestHost()));
+  expect(redis.ask('CONFIG SET appendonly yes')).toBe(
+    "-ERR CONFIG SET failed (possibly related to argument 'appendonly') - lostlock has no append-only file: it keeps a dump file where dir or dbfilename names one",
+  );
+  expect(redis.ask('CONFIG SET maxmemory 1mb appendonly yes')).toContain("argument 'appendonly'");
+  expect(redis.ask('CONFIG GET appendonly')).toBe('["appendonly" "no"]');
+  expect(redis.ask('CONFIG GET maxmemory')).toBe('["maxmemory" "0"]');
+  expect(redis.ask('CONFIG SET appendonly no')).toBe('+OK');
+  expect(redis.ask('CONFIG SET appendonly maybe')).toContain("argument must be 'yes' or 'no'");
+  const journalled = new Server(new TestHost());
+  journalled.syncedOffset = () => undefined;
+  const lab = new Conversation(journalled);
+  expect(lab.ask('CONFIG SET appendonly yes')).toBe('+OK');
+});
+
+/** The text of every source that can read a setting. */
+const SOURCES = ['server', 'lab', 'embed', 'scripting']
+  .flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(folder, file)),
+  )
+  .concat('cli.ts')
+  .filter((file) => !/(settings|refusals)\.ts$/.test(file))
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('\n');
+
+/** True when a source reads the setting: as a property, or by its name in quotes. */
+function isRead(name: string): boolean {
+  const word = name.replaceAll('-', '\\-');
+  return new RegExp(`\\bsettings\\??(\\.${word}\\b|\\['${word}'\\])|'${word}'|\\b${word}[,}: ]`).test(
+    SOURCES,
+  );
+}
+
+test('a parameter that no source reads is refused, or listed as one that changes no answer', () => {
+  const names = Object.keys(parameters);
+  const unread = names.filter((name) => !isRead(name)).sort();
+  // Refused as Redis refuses it; and read by the command line.
+  const others = ['activedefrag', 'logfile'];
+  const excused = (name: string) =>
+    Object.hasOwn(tuning, name) || refusals.has(name) || others.includes(name);
+  expect(unread.filter((name) => !excused(name))).toEqual([]);
+  expect(Object.keys(tuning).filter((name) => isRead(name))).toEqual([]);
+});
+
+test('CONFIG SET takes every tuning parameter with its default, as tools and test suites send them', () => {
+  const redis = new Conversation(new Server(new TestHost()));
+  for (const [name, parameter] of Object.entries(tuning)) {
+    if (parameter.fixed !== false) continue;
+    const [, value = ''] = /^\["[^"]+" "(.*)"\]$/.exec(redis.ask(`CONFIG GET ${name}`)) ?? [];
+    expect([name, redis.ask(`CONFIG SET ${name} "${value}"`)]).toEqual([name, '+OK']);
+  }
+});
 
 test('CONFIG GET answers a name in full as it was written', () => {
   const redis = new Conversation(new Server(new TestHost()));

@@ -1,13 +1,15 @@
 /** SAVE, BGSAVE, LASTSAVE, BGREWRITEAOF and DEBUG RELOAD on a server that was given no dump file: the answers of redis-server, and nothing on the disk. */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startPair, startServer } from '../../index.ts';
 import { Server } from '../../server/server.ts';
 import { Beside } from '../support/beside.ts';
+import { RawClient } from '../support/raw-client.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import { TestHost } from '../support/targets.ts';
+import { splitWords } from '../support/transcript.ts';
 import { Conversation } from '../support/transcript-own.ts';
 import { until } from '../support/until.ts';
 
@@ -104,7 +106,7 @@ const BATCHES: Record<string, string[]> = {
   ],
 };
 
-describe.skipIf(!hasRedisServer)('beside redis-server', () => {
+describe.skipIf(!hasRedisServer)('beside a real one (needs redis-server)', () => {
   test.each(Object.keys(BATCHES))('%s (needs redis-server)', async (what) => {
     await using both = await Beside.start();
     const lines = BATCHES[what]!;
@@ -180,6 +182,66 @@ describe('on a clock that the test drives', () => {
     expect(redis.ask('GET k')).toBe('"v"');
   });
 });
+
+/** What is asked after a background save that failed, while the directory of the dump file is gone. */
+const UNSAVED = [
+  ...[
+    'SET a 1',
+    'PING',
+    'GET a',
+    'PUBLISH c x',
+    'FLUSHALL',
+    'MULTI',
+    'SET a 1',
+    'EXEC',
+    'MULTI',
+    'GET a',
+    'PING',
+  ],
+  ...['EXEC', `EVAL "return redis.call('set', 'a', '1')" 0`, `EVAL "return redis.call('get', 'a')" 0`],
+  ...[`EVAL "#!lua\\nreturn redis.call('set', 'a', '1')" 0`, 'CONFIG SET min-replicas-to-write 1', 'SET a 1'],
+  ...['CONFIG SET min-replicas-to-write 0 maxmemory 1', 'SET a 1', 'CONFIG SET maxmemory 0', 'SAVE'],
+  ...[
+    'CONFIG SET stop-writes-on-bgsave-error no',
+    'SET a 2',
+    'PING',
+    'CONFIG SET stop-writes-on-bgsave-error yes',
+  ],
+  ...['SET a 2', 'CONFIG SET save ""', 'SET a 3', 'CONFIG SET save "3600 1"', 'SET a 4'],
+];
+
+test.skipIf(!hasRedisServer)(
+  'after a save that failed writes and PING are refused until one succeeds (needs redis-server)',
+  async () => {
+    const dirs = [
+      mkdtempSync(join(tmpdir(), 'lostlock-gone-')),
+      mkdtempSync(join(tmpdir(), 'lostlock-gone-')),
+    ];
+    await using both = await Beside.start(['--dir', dirs[0]!]);
+    await using mine = await startServer({ settings: { dir: dirs[1]! } });
+    for (const dir of dirs) rmSync(dir, { recursive: true });
+    const ours = await RawClient.connect({ port: mine.port });
+    const play = async (client: RawClient) => {
+      const ask = async (line: string) => {
+        const [name = '', ...words] = splitWords(line);
+        return (await client.ask(name, ...words)).raw;
+      };
+      const answers = [await ask('CONFIG SET save "3600 1"'), await ask('SET a 0'), await ask('BGSAVE')];
+      const ended = async () => /rdb_bgsave_in_progress:0[^:]/.test(await ask('INFO persistence'));
+      await until(ended, { what: 'the end of the save' });
+      for (const line of UNSAVED) answers.push(`${line}: ${await ask(line)}`);
+      return answers;
+    };
+    const [here, there] = [await play(ours), await play(both.theirs)];
+    expect(here).toEqual(there);
+    expect(there.filter((answer) => answer.includes('-MISCONF')).length).toBeGreaterThan(8);
+    for (const dir of dirs) mkdirSync(dir);
+    expect((await ours.ask('SAVE')).raw).toBe('+OK\r\n');
+    expect((await ours.ask('SET', 'a', '5')).raw).toBe('+OK\r\n');
+    ours.close();
+    for (const dir of dirs) rmSync(dir, { recursive: true });
+  },
+);
 
 test('nothing is written to the disk unless a place was named', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'lostlock-saving-'));
