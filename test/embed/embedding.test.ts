@@ -115,7 +115,7 @@ test('a flush is a change like any other: for who has read, waits for or watches
   server.flush();
   expect(await reader.hear()).toBe('>2\r\n$10\r\ninvalidate\r\n_\r\n');
   expect(await waiter.hear()).toMatch(/^-(NOGROUP|UNBLOCKED)/);
-  expect(await changes()).toBe(before + 4);
+  expect(await changes()).toBe(before + 3);
   expect(await redis.multi().set('k', '3').exec()).toBeNull();
   redis.disconnect();
 });
