@@ -12,6 +12,8 @@ export class VirtualClock implements Clock {
   #shown = 0;
   #since = 0;
   #rate = 1;
+  /** By how much it was set in all, in microseconds. */
+  #jumped = 0;
   readonly #alarms = new Set<Alarm>();
 
   constructor(actor: Actor) {
@@ -33,10 +35,18 @@ export class VirtualClock implements Clock {
     return (this.micros() - this.#actor.schedule.micros) / 1000;
   }
 
+  /** Microseconds since the world began, on the actor's monotonic clock: it drifts as the wall clock does, and never jumps. */
+  elapsed(): number {
+    const { world } = this.#actor;
+    return world.elapsed() + (this.micros() - this.#actor.schedule.micros) - this.#jumped;
+  }
+
   /** Sets the clock forward, or back by a negative number of milliseconds, as an operator or NTP's step would. */
   jump(byMs: number): void {
     checkNumber('jump', byMs, 'milliseconds, negative ones for back');
-    this.#set(this.micros() + Math.round(byMs * 1000), this.#rate);
+    const by = Math.round(byMs * 1000);
+    this.#jumped += by;
+    this.#set(this.micros() + by, this.#rate);
     this.#actor.world.trace.note(this.#actor.name, 'clock', `jumps by ${byMs} ms`);
   }
 

@@ -27,7 +27,7 @@ export class WorldInside implements Inside {
   }
 
   elapsed(): number {
-    return this.#world.elapsed();
+    return this.#actor.clock.elapsed();
   }
 
   random(): number {

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 export interface Inside {
   /** Whole milliseconds since the epoch, on the wall clock of whoever is running. */
   wallClock(): number;
-  /** Microseconds since the world began; never jumps. */
+  /** Microseconds since the world began, on the monotonic clock of whoever is running. */
   elapsed(): number;
   /** A number in [0, 1). */
   random(): number;

@@ -1,4 +1,5 @@
 /** What acquisitions have in common: who asks for what, requests that may be under way for long, the hold that a grant gives. */
+import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
 import { Held } from './held.ts';
 import { Hold, type HoldSpec, type Renewal } from './hold.ts';
@@ -148,7 +149,7 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
     request: Request,
     giveBack: (unanswered: boolean) => Promise<boolean>,
   ): Promise<boolean> {
-    const sentAt = Date.now();
+    const sentAt = elapsed();
     const reply = this.core.server.run(request.script, request.keys, request.args);
     heir.inherit(reply, sentAt);
     try {
@@ -170,7 +171,7 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
     return new Held(hold, {
       release: () => {
         hold.end();
-        return giveBack(hold.validUntil);
+        return giveBack(hold.endsAt);
       },
       extend: (_, ms) => renewOne(this.core.server, renewal, hold.serverLeaseMs(ms)),
     });

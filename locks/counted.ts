@@ -6,6 +6,7 @@
  * that a failover set back is put right by the next request.
  */
 import { renewOne, ServerAcquisition } from './acquisition.ts';
+import { elapsed } from './clock.ts';
 import type { Core, Counted } from './core.ts';
 import { type Backing, Held } from './held.ts';
 import type { Hold, Keeper, Renewal } from './hold.ts';
@@ -177,7 +178,7 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
       counted.count = 1;
       return { held: this.#held(counted, inherited, undefined) };
     }
-    const sentAt = Date.now();
+    const sentAt = elapsed();
     let taken = this.#kind.taken(await this.#take(counted.count + 1));
     if ('gone' in taken) {
       counted.hold?.lose('the server does not know it any more');
@@ -241,8 +242,8 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
     const heir = target === 0 && this.#own && this.#kind.handOver ? this.heirOf(hold) : undefined;
     if (target === 0) hold.end();
     try {
-      if (heir) return await this.#handOver(heir, hold.validUntil);
-      const left = await this.#giveBack(target, hold.validUntil);
+      if (heir) return await this.#handOver(heir, hold.endsAt);
+      const left = await this.#giveBack(target, hold.endsAt);
       if (target > 0 && left < 0) hold.lose('the server does not know it any more');
       return left >= 0;
     } finally {
@@ -253,12 +254,12 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
 
   #handOver(heir: Heir, validUntil: number): Promise<boolean> {
     return this.handOver(heir, this.#kind.handOver!(this.owner, heir), async (unanswered) => {
-      return (await this.#giveBack(0, validUntil)) >= 0 || (unanswered && Date.now() < validUntil);
+      return (await this.#giveBack(0, validUntil)) >= 0 || (unanswered && elapsed() < validUntil);
     });
   }
 
   /** The release of an owner that may come back is numbered: no copy of it may end a later hold. */
-  #giveBack(target: number, validUntil = Date.now() + this.wish.leaseMs): Promise<number> {
+  #giveBack(target: number, validUntil = elapsed() + this.wish.leaseMs): Promise<number> {
     const { server, requests, owners } = this.core;
     const number = owners.isLasting(this.owner) ? requests.open() : 0;
     const ask = (): Promise<unknown> =>
@@ -273,10 +274,10 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
       });
     const read = (reply: unknown, unanswered: number): number => {
       const left = this.#kind.given?.(server, reply) ?? Number(reply);
-      const byItself = number === 0 && unanswered > 0 && Date.now() < validUntil;
+      const byItself = number === 0 && unanswered > 0 && elapsed() < validUntil;
       return left < 0 && byItself ? Number(target === 0) : left;
     };
-    const given = insist(ask, read, Math.max(validUntil, Date.now() + server.requestTimeoutMs));
+    const given = insist(ask, read, Math.max(validUntil, elapsed() + server.requestTimeoutMs));
     return number > 0 ? given.finally(() => requests.settle(number)) : given;
   }
 

@@ -1,8 +1,9 @@
 /** Many moments under one timer. Most of them are taken back before they come, so taking back must cost nothing. */
 import { Chain, Link } from './chain.ts';
+import { elapsed } from './clock.ts';
 import { LONGEST_TIMER_MS } from './retry.ts';
 
-/** Something to do at a moment (Date.now milliseconds). It may be moved to a later one at any time. */
+/** Something to do at a moment of the monotonic clock (milliseconds). It may be moved to a later one at any time. */
 export interface Deadline extends Link {
   at: number;
   due(): void;
@@ -71,7 +72,7 @@ export class Deadlines {
     this.#ringsAt = Number.POSITIVE_INFINITY;
   }
 
-  #set(at: number, inGrace: boolean, now = Date.now()): void {
+  #set(at: number, inGrace: boolean, now = elapsed()): void {
     clearTimeout(this.#timer);
     const longestMs = inGrace ? GRACE_MS : LONGEST_TIMER_MS;
     const ms = Math.min(Math.max(1, at - now), longestMs);
@@ -83,9 +84,9 @@ export class Deadlines {
   }
 
   #ring(): void {
-    // Timers run evenly. A clock that was set back meanwhile holds nobody up.
-    const setBackMs = Math.max(0, this.#ringsAt - Date.now());
-    const now = Date.now() + setBackMs;
+    // Timers count whole milliseconds, and may ring a fraction of one too early.
+    const earlyMs = Math.max(0, this.#ringsAt - elapsed());
+    const now = elapsed() + earlyMs;
     this.#timer = undefined;
     this.#ringsAt = Number.POSITIVE_INFINITY;
     try {
@@ -95,7 +96,7 @@ export class Deadlines {
     } finally {
       let next = Number.POSITIVE_INFINITY;
       for (const { at } of this.#entries.members()) next = Math.min(next, at);
-      if (next < this.#ringsAt) this.#set(next, this.#keepsAlive && this.#busy, Date.now() + setBackMs);
+      if (next < this.#ringsAt) this.#set(next, this.#keepsAlive && this.#busy, elapsed() + earlyMs);
     }
   }
 }

@@ -1,4 +1,5 @@
 /** What an acquisition gives: the lock in hand. */
+import { elapsed } from './clock.ts';
 import { LockLost, NotOwner, OutcomeUnknown } from './errors.ts';
 import type { Hold } from './hold.ts';
 import { check, millis } from './options.ts';
@@ -17,7 +18,11 @@ export interface HeldLock extends AsyncDisposable {
   readonly owner: string;
   /** Of fenced locks: grows with every grant. Hand it to the resource, which must refuse smaller ones. */
   readonly fence: number | undefined;
-  /** Until when the lock is certainly held, in milliseconds of this process' Date.now, renewals included. */
+  /**
+   * Until when the lock is certainly held, as a moment of this process' wall clock (milliseconds of Date.now), renewals
+   * included. Validity itself is counted on a monotonic clock: when the wall clock is set, this moment moves with it, so
+   * read it anew, or ask `assertHeld()`.
+   */
   readonly validUntil: number;
   /** Aborts, with a LockLost as reason, when the lock is lost. */
   readonly signal: AbortSignal;
@@ -85,7 +90,7 @@ export class Held implements HeldLock {
   async extend(leaseMs: number = this.hold.leaseMs): Promise<void> {
     check('extend', leaseMs, LEASE);
     this.assertHeld();
-    const sentAt = Date.now();
+    const sentAt = elapsed();
     const extended = await this.#backing.extend(this.hold, leaseMs).catch((error: unknown) => {
       throw this.#translate(error);
     });

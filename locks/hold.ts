@@ -1,5 +1,6 @@
-/** A hold: one owner's grant of one lock, its validity on the holder's own clock, and how its end becomes known. */
+/** A hold: one owner's grant of one lock, its validity on the holder's monotonic clock, and how its end becomes known. */
 import { Link } from './chain.ts';
+import { elapsed, wallClockAt } from './clock.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { LockLost } from './errors.ts';
 import type { LockEvents } from './events.ts';
@@ -52,7 +53,7 @@ export interface HoldHome {
 
 /** The end of its lease is a deadline of its own. */
 export class Hold extends Link implements Deadline {
-  /** Until when it is certain on this process' clock (Date.now milliseconds). */
+  /** Until when it is certain: a moment of this process' monotonic clock. */
   at = 0;
   readonly spec: HoldSpec;
   readonly #home: HoldHome;
@@ -64,6 +65,8 @@ export class Hold extends Link implements Deadline {
   #controller: AbortController | undefined;
   #wakeups: Pick<Wakeups, 'peek'> | undefined;
   #channel = '';
+  /** What `validUntil` last said. */
+  #validUntil = Number.NaN;
 
   /** @param sentAt when the request that was granted left: the lease may have begun then, never earlier */
   constructor(spec: HoldSpec, home: HoldHome, sentAt: number) {
@@ -79,8 +82,16 @@ export class Hold extends Link implements Deadline {
     return this.#leaseMs;
   }
 
-  get validUntil(): number {
+  /** Until when it is certain, on the monotonic clock. */
+  get endsAt(): number {
     return this.at;
+  }
+
+  /** The same on the wall clock as that goes now. Two clocks are read one after the other: 1 ms of difference is no change. */
+  get validUntil(): number {
+    const moment = wallClockAt(this.at);
+    if (!(Math.abs(moment - this.#validUntil) <= 1)) this.#validUntil = moment;
+    return this.#validUntil;
   }
 
   get lost(): LockLost | undefined {
@@ -131,7 +142,7 @@ export class Hold extends Link implements Deadline {
   renew(leaseMs: number): void {
     if (this.#renewals || this.#over) return;
     this.#leaseMs = leaseMs;
-    this.#renewals = this.#home.watchdog.add(this, Date.now());
+    this.#renewals = this.#home.watchdog.add(this, elapsed());
   }
 
   /** It is held no longer, and nobody released it. */
@@ -172,12 +183,12 @@ export class Hold extends Link implements Deadline {
     events.tell({ event, lock, owner, token, ...(fence !== undefined && { fence }), ...more });
   }
 
-  /** After a stall the timer may be late; the clock is not. */
+  /** After a stall the timer may be late; the clock is not. The wall clock is not asked: it may be set. */
   #checkClock(): void {
-    if (!this.#over && Date.now() >= this.at) this.lose("its lease ended on the holder's clock");
+    if (!this.#over && elapsed() >= this.at) this.lose("its lease ended on the holder's clock");
   }
 
-  /** The timer says that the lease is over; the clock may have been set back. */
+  /** The timer says that the lease is over. It may ring a fraction of a millisecond too early. */
   due(): void {
     this.#checkClock();
     if (!this.#over) this.#home.leases.add(this);

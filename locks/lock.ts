@@ -1,4 +1,5 @@
 /** The one shape of all locks: acquire, tryAcquire, using. */
+import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
 import { LockError, LockTimeout } from './errors.ts';
 import { Held, type HeldLock } from './held.ts';
@@ -128,7 +129,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
       }
       const { held, attempts } = acquired;
       if (held instanceof Held && this.core.events.isHeard('acquired')) {
-        held.hold.tell('acquired', { waitedMs: Date.now() - acquired.startedAt, attempts });
+        held.hold.tell('acquired', { waitedMs: elapsed() - acquired.startedAt, attempts });
       }
       return held;
     } catch (error) {

@@ -1,5 +1,6 @@
 /** Several locks as one: all of them, or none. */
 import { randomInt } from 'node:crypto';
+import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
 import { LockLost, LockTimeout } from './errors.ts';
 import type { HeldLock } from './held.ts';
@@ -37,15 +38,15 @@ export class MultiLock extends Lock<HeldLock> {
     waitMs: number,
     must = false,
   ): Promise<HeldLock | null> {
-    const deadline = Date.now() + waitMs;
+    const deadline = elapsed() + waitMs;
     const budget = this.#locks.length * BUDGET_PER_LOCK_MS;
     for (;;) {
       options.signal?.throwIfAborted();
-      const until = Math.min(deadline, Date.now() + budget);
+      const until = Math.min(deadline, elapsed() + budget);
       const helds = await this.#round(owner, options, waitMs === 0 ? 0 : until);
       if (helds) return new HeldMulti(this.name, owner, helds);
       const rest = randomInt(5, 50); // Others may have tried the same locks at the same time.
-      if (Date.now() + rest >= deadline) {
+      if (elapsed() + rest >= deadline) {
         if (must) throw new LockTimeout(this.name, owner, waitMs);
         return null;
       }
@@ -58,7 +59,7 @@ export class MultiLock extends Lock<HeldLock> {
     const helds: HeldLock[] = [];
     try {
       for (const lock of this.#locks) {
-        const held = await lock.acquireAs(owner, options, Math.max(0, until - Date.now()));
+        const held = await lock.acquireAs(owner, options, Math.max(0, until - elapsed()));
         if (!held) return null;
         helds.push(held);
       }

@@ -1,5 +1,6 @@
 /** Permits with a lease each, on the keys of Redisson's RPermitExpirableSemaphore; and the lock made of one permit. */
 import { ServerAcquisition } from './acquisition.ts';
+import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
 import type { Held } from './held.ts';
 import { abandonedKey, suffixed } from './keys.ts';
@@ -59,7 +60,7 @@ class ExpirableAcquisition extends ServerAcquisition {
   }
 
   async attempt(): Promise<Attempt<Held>> {
-    const sentAt = Date.now();
+    const sentAt = elapsed();
     const reply = await this.take(
       {
         script: permitAcquireScript,
@@ -89,6 +90,6 @@ class ExpirableAcquisition extends ServerAcquisition {
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    if (unknown) this.#giveBack(Date.now() + this.wish.leaseMs, true).catch(() => {});
+    if (unknown) this.#giveBack(elapsed() + this.wish.leaseMs, true).catch(() => {});
   }
 }

@@ -1,5 +1,6 @@
 /** The queue lock: ZooKeeper's recipe, where each waiter watches only its predecessor and a release wakes one. */
 import { ServerAcquisition } from './acquisition.ts';
+import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
 import type { Held } from './held.ts';
 import { abandonedKey, prefixed, suffixed } from './keys.ts';
@@ -37,7 +38,7 @@ class QueueAcquisition extends ServerAcquisition {
   }
 
   async attempt(): Promise<Attempt<Held>> {
-    const sentAt = Date.now();
+    const sentAt = elapsed();
     const number = suffixed(this.lock, 'lostlock_queue_number');
     const reply = await this.take(
       {
@@ -66,7 +67,7 @@ class QueueAcquisition extends ServerAcquisition {
 
   async abandon(unknown: boolean): Promise<void> {
     if (!this.waits && !unknown) return;
-    const left = this.#leave(Date.now() + this.core.placeMs, unknown).catch(() => {});
+    const left = this.#leave(elapsed() + this.core.placeMs, unknown).catch(() => {});
     if (!unknown) await left;
   }
 }

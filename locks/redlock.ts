@@ -1,6 +1,7 @@
 /** Redlock: one lock on independent servers, held while more than half of them grant it. */
 import { randomInt } from 'node:crypto';
 import { Asker, MARKER_MS, renewOne } from './acquisition.ts';
+import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
 import { QuorumFailed } from './errors.ts';
 import { Held } from './held.ts';
@@ -69,7 +70,7 @@ class RedlockAcquisition extends Asker {
    * lock all the same, for release and renewal go to all servers, or has been given back before it comes.
    */
   async attempt(): Promise<Attempt<Held>> {
-    const sentAt = Date.now();
+    const sentAt = elapsed();
     const { leaseMs } = this.wish;
     const round: Round = {
       token: this.core.owners.token(),
@@ -81,7 +82,7 @@ class RedlockAcquisition extends Asker {
       this.#ask(server, round),
     );
     const validUntil = sentAt + leaseMs - Math.ceil(leaseMs * this.core.driftFactor);
-    if (votes.yes >= this.quorum && Date.now() < validUntil) return { held: this.#held(round, sentAt) };
+    if (votes.yes >= this.quorum && elapsed() < validUntil) return { held: this.#held(round, sentAt) };
     await this.#undo(round, validUntil);
     this.#failure =
       votes.failed > this.servers.length - this.quorum
@@ -116,7 +117,7 @@ class RedlockAcquisition extends Asker {
     return new Held(hold, {
       release: () => {
         hold.end();
-        return this.#release(round, hold.validUntil);
+        return this.#release(round, hold.endsAt);
       },
       extend: (_, ms) => this.#extend(renewal, hold.serverLeaseMs(ms)),
     });

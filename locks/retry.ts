@@ -1,5 +1,6 @@
 /** Asking again when no answer came: with growing pauses, up to a moment. The request must be idempotent. */
 import { randomInt } from 'node:crypto';
+import { elapsed } from './clock.ts';
 import { NoReply, TryAgain } from './server.ts';
 
 const FIRST_PAUSE_MS = 25;
@@ -27,7 +28,7 @@ export function pause(ms: number, background = false): Promise<void> {
 /**
  * Calls `request` until it answers.
  * @param read what the reply says, given the number of earlier calls whose outcome is unknown
- * @param until when to give up (Date.now milliseconds); the last error is thrown then
+ * @param until when to give up, on the monotonic clock; the last error is thrown then
  */
 export function insist<R, T>(
   request: () => Promise<R>,
@@ -54,7 +55,7 @@ async function askAgain<R, T>(
     if (!mayPass(error)) throw error;
     if (error instanceof NoReply) unknown++;
     const wait = pauseMs(failures);
-    if (Date.now() + wait >= until) throw error;
+    if (elapsed() + wait >= until) throw error;
     await pause(wait, background);
     let reply: R;
     try {

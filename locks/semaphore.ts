@@ -1,5 +1,6 @@
 /** The semaphore: a number of permits in one string, on the key and channel of Redisson's RSemaphore. */
 import { ServerAcquisition } from './acquisition.ts';
+import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
 import { Held } from './held.ts';
 import { prefixed } from './keys.ts';
@@ -115,7 +116,7 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
   }
 
   #held(): Held {
-    const hold = this.hold(Date.now(), {
+    const hold = this.hold(elapsed(), {
       token: this.#token,
       leaseMs: Number.POSITIVE_INFINITY,
       renewed: false,
@@ -151,6 +152,6 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
     const keys = [this.lock, this.channel, requests.key(this.lock)];
     const undo = (): Promise<unknown> =>
       server.run(semaphoreUndoScript, keys, [...requests.args(number), this.demand]);
-    return insist(undo, (reply) => reply, Date.now() + PATIENCE_MS, background);
+    return insist(undo, (reply) => reply, elapsed() + PATIENCE_MS, background);
   }
 }

@@ -1,5 +1,6 @@
 /** One Redis as the locks see it: scripts by SHA, a limit on how long a reply may take, and unknown told from refused. */
 import { type Command, isReplyError, type LockClient, type Settled } from './client.ts';
+import { elapsed } from './clock.ts';
 import { Alarm, Deadlines } from './deadlines.ts';
 import { slotOf } from './keys.ts';
 import type { Script, ScriptText } from './script.ts';
@@ -97,7 +98,7 @@ export class LockServer {
     return this.client.sharded ? script.sharded : script;
   }
 
-  /** Sends one plain command, with run()'s errors. @param now this moment, where it is known (Date.now) */
+  /** Sends one plain command, with run()'s errors. @param now this moment, where it is known, on the monotonic clock */
   command(command: Command, now?: number): Promise<unknown> {
     return this.#answer(this.client.send(command), this.requestTimeoutMs, undefined, now);
   }
@@ -132,7 +133,7 @@ export class LockServer {
     reply: Promise<T>,
     limitMs: number,
     unknownScript?: () => Promise<T>,
-    now = Date.now(),
+    now = elapsed(),
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const deadline = new Alarm(now + limitMs, () => reject(new NoReply(`no reply within ${limitMs} ms`)));

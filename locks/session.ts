@@ -1,6 +1,7 @@
 /** Sessions: ZooKeeper's way of ending locks, all together with the process that held them. */
 import { randomUUID } from 'node:crypto';
 import { ServerAcquisition } from './acquisition.ts';
+import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
 import { BadConfiguration, LockLost, LocksClosed } from './errors.ts';
 import { Held } from './held.ts';
@@ -52,7 +53,7 @@ export class Session implements AsyncDisposable, Keeper {
     if (server.client.cluster) {
       throw new BadConfiguration(key, 'sessions need one server: on a cluster use locks with leases');
     }
-    const sentAt = Date.now();
+    const sentAt = elapsed();
     await ask(
       core,
       key,
@@ -78,9 +79,14 @@ export class Session implements AsyncDisposable, Keeper {
     return new SessionLock(this.#core, name, this);
   }
 
-  /** Until when the session is certain on this process' clock. */
+  /** Until when the session is certain, as a moment of this process' wall clock; see HeldLock.validUntil. */
   get validUntil(): number {
     return this.#hold.validUntil;
+  }
+
+  /** Until when it is certain, on the monotonic clock. */
+  get endsAt(): number {
+    return this.#hold.endsAt;
   }
 
   /** Aborts when the session, and with it every lock, is lost. */
@@ -187,7 +193,7 @@ class SessionAcquisition extends ServerAcquisition {
       },
       () => ({
         granted: (answer) => answer === null,
-        undo: () => this.#giveBack(this.#session.validUntil),
+        undo: () => this.#giveBack(this.#session.endsAt),
       }),
     );
     if (reply === null) return { held: this.#held() };
@@ -196,7 +202,7 @@ class SessionAcquisition extends ServerAcquisition {
   }
 
   #held(): Held {
-    const hold = this.hold(Date.now(), {
+    const hold = this.hold(elapsed(), {
       token: this.#token,
       leaseMs: Number.POSITIVE_INFINITY,
       renewed: false,
@@ -207,7 +213,7 @@ class SessionAcquisition extends ServerAcquisition {
       release: () => {
         hold.end();
         this.#session.drop(hold);
-        return this.#giveBack(this.#session.validUntil);
+        return this.#giveBack(this.#session.endsAt);
       },
       extend: async () => true,
     });
@@ -218,6 +224,6 @@ class SessionAcquisition extends ServerAcquisition {
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    if (unknown) this.#giveBack(this.#session.validUntil).catch(() => {});
+    if (unknown) this.#giveBack(this.#session.endsAt).catch(() => {});
   }
 }

@@ -1,5 +1,6 @@
 /** The simple lock: a string with a random token, taken, renewed and given back by that token only. */
 import { MARKER_MS, renewOne, ServerAcquisition } from './acquisition.ts';
+import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
 import { type Backing, Held } from './held.ts';
 import type { Hold, Keeper, Renewal } from './hold.ts';
@@ -77,7 +78,7 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
     if (this.inherits) {
       const handedAt = await this.claim();
       if (handedAt !== undefined) return { held: this.#held(handedAt) };
-      sentAt = Date.now(); // That has taken its time.
+      sentAt = elapsed(); // That has taken its time.
     }
     if (this.#asked || this.core.replication) return this.#ask();
     // The first look: most locks are free, and a plain SET costs the server less than a script.
@@ -89,7 +90,7 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
 
   /** Whose is it? A copy of our own request may have taken it, or one that was given up. */
   async #ask(): Promise<Attempt<Held>> {
-    const sentAt = Date.now();
+    const sentAt = elapsed();
     const request = {
       script: simpleAcquireScript,
       keys: [this.lock, givenUpKey(this.lock)],
@@ -97,7 +98,7 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
     };
     const reply = await this.take(request, () => ({
       granted: (answer) => answer === null,
-      undo: () => this.#giveBack(Date.now() + this.wish.leaseMs),
+      undo: () => this.#giveBack(elapsed() + this.wish.leaseMs),
     }));
     return reply === null ? { held: this.#held(sentAt) } : { retryInMs: Number(reply) };
   }
@@ -113,10 +114,10 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
   release(hold: Hold): Promise<boolean> {
     const heir = this.heirOf(hold);
     hold.end();
-    if (!heir) return this.#giveBack(hold.validUntil);
+    if (!heir) return this.#giveBack(hold.endsAt);
     const args = [this.token, heir.token, heir.ttlMs];
     return this.handOver(heir, { script: simpleHandOverScript, keys: [this.lock], args }, (unanswered) =>
-      this.#giveBack(hold.validUntil, { unanswered }),
+      this.#giveBack(hold.endsAt, { unanswered }),
     );
   }
 
@@ -134,6 +135,6 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
   async abandon(unknown: boolean): Promise<void> {
     this.disclaim();
     if (this.markerMs === 0 && !unknown) return;
-    this.#giveBack(Date.now() + this.wish.leaseMs, { background: true }).catch(() => {});
+    this.#giveBack(elapsed() + this.wish.leaseMs, { background: true }).catch(() => {});
   }
 }

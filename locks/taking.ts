@@ -1,4 +1,5 @@
 /** How requests are sent: those for a lock, which may have to reach replicas before they count, and all others. */
+import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
 import { NotReplicated, OutcomeUnknown } from './errors.ts';
 import { refusal } from './refusal.ts';
@@ -51,7 +52,7 @@ export interface Insistence {
  * Releases until an answer comes or the hold is over. Answers may get lost: after one of them "gone" means released.
  * @param release asks once
  * @param released what the reply says; false when the server knows no such hold
- * @param validUntil when the hold is over, in milliseconds of Date.now
+ * @param validUntil when the hold is over, on the monotonic clock
  */
 export function insistOnRelease(
   server: LockServer,
@@ -62,8 +63,8 @@ export function insistOnRelease(
 ): Promise<boolean> {
   return insist(
     release,
-    (reply, unknown) => released(reply) || ((unanswered || unknown > 0) && Date.now() < validUntil),
-    Math.max(validUntil, Date.now() + server.requestTimeoutMs),
+    (reply, unknown) => released(reply) || ((unanswered || unknown > 0) && elapsed() < validUntil),
+    Math.max(validUntil, elapsed() + server.requestTimeoutMs),
     background,
   );
 }
@@ -82,7 +83,7 @@ export async function ask<T>(
   patienceMs: number = PATIENCE_MS,
 ): Promise<T> {
   try {
-    return await insist(request, (reply) => reply, Date.now() + patienceMs);
+    return await insist(request, (reply) => reply, elapsed() + patienceMs);
   } catch (error) {
     const owner = core.owners.clientId;
     throw mayPass(error) ? new OutcomeUnknown(lock, owner, error) : refusal(lock, owner, error);

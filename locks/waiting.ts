@@ -2,6 +2,7 @@
  * How every lock waits: look; subscribe; look again; then sleep until a message, the holder's end of lease or the net,
  * and look again. A waiter that gives up leaves nothing behind.
  */
+import { elapsed } from './clock.ts';
 import { Alarm } from './deadlines.ts';
 import { LocksClosed, OutcomeUnknown, ServerRefused } from './errors.ts';
 import { Held, type HeldLock } from './held.ts';
@@ -35,7 +36,7 @@ export interface Acquisition<H extends Releasable = HeldLock> {
   readonly shared?: boolean;
   /** A waiter looks at least that often. */
   readonly longestSleepMs?: number | undefined;
-  /** Asks, at this moment (Date.now). Idempotent: asking again after a lost reply gives the same lock. */
+  /** Asks, at this moment of the monotonic clock. Idempotent: asking again after a lost reply gives the same lock. */
   attempt(now: number): Promise<Attempt<H>>;
   /** A look brought this error, and may be repeated. */
   missed?(error: unknown): void;
@@ -93,7 +94,7 @@ class Wait<H extends Releasable> implements Waiter {
   woken = false;
   readonly #acquisition: Acquisition<H>;
   readonly #patience: Patience;
-  readonly #startedAt = Date.now();
+  readonly #startedAt = elapsed();
   readonly #deadline: number;
   #attempts = 0;
   #failures = 0;
@@ -168,7 +169,7 @@ class Wait<H extends Releasable> implements Waiter {
 
   /** Looks once; null when it is not to be had now. */
   #look(): Promise<H | null> {
-    return this.#attempt(Date.now()).then(
+    return this.#attempt(elapsed()).then(
       (attempt) => this.#seen(attempt),
       (error: unknown) => this.#missed(error),
     );
@@ -272,8 +273,8 @@ class Wait<H extends Releasable> implements Waiter {
       });
     }
     await Promise.resolve();
-    while (!settled && Date.now() < this.#deadline && !this.#patience.signal?.aborted) {
-      if (!this.woken) await this.#sleep(this.#deadline - Date.now());
+    while (!settled && elapsed() < this.#deadline && !this.#patience.signal?.aborted) {
+      if (!this.woken) await this.#sleep(this.#deadline - elapsed());
       else {
         const held = await this.#lookFrom(channels[0]!);
         if (held) return held;
@@ -293,7 +294,7 @@ class Wait<H extends Releasable> implements Waiter {
         this.#retryInMs = -1;
         this.#firm = false;
       }
-      const left = this.#deadline - Date.now();
+      const left = this.#deadline - elapsed();
       if (left <= 0) return null;
       const net = Math.min(
         this.#patience.maxSleepMs,
@@ -318,15 +319,15 @@ class Wait<H extends Releasable> implements Waiter {
 
   /** Sleeps on through messages; an abort ends it. */
   async #sleepFirmly(ms: number): Promise<void> {
-    const end = Date.now() + ms;
-    do await this.#sleep(end - Date.now());
-    while (Date.now() < end && !this.#patience.signal?.aborted);
+    const end = elapsed() + ms;
+    do await this.#sleep(end - elapsed());
+    while (elapsed() < end && !this.#patience.signal?.aborted);
   }
 
   #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const { sleeps } = this.#acquisition.servers[0]!.wakeups;
-      const end = new Alarm(Date.now() + Math.max(0, ms), () => this.#wakeUp?.());
+      const end = new Alarm(elapsed() + Math.max(0, ms), () => this.#wakeUp?.());
       this.#wakeUp = () => {
         sleeps.remove(end);
         this.#wakeUp = undefined;

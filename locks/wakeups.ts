@@ -5,6 +5,7 @@
  * again, and only then sleeps, never longer than its net; and after a lost connection everybody looks again at once.
  */
 import type { LockClient, Subscriber } from './client.ts';
+import { elapsed } from './clock.ts';
 import { Alarm, Deadlines } from './deadlines.ts';
 
 /** A waiter to whom the lock's holder of the same process can hand it over, in one step on the server. */
@@ -178,7 +179,7 @@ export class Wakeups {
     if (channel.waiters.length > 0) return;
     if (!channel.isHeld) this.#drop(channel);
     else {
-      channel.quiet.at = Date.now() + LINGER_MS;
+      channel.quiet.at = elapsed() + LINGER_MS;
       this.#quiet.add(channel.quiet);
     }
   }

@@ -5,6 +5,7 @@
  * carries the hold's token: nothing is renewed after release, nor on somebody else's behalf.
  */
 import { Chain, Link } from './chain.ts';
+import { elapsed } from './clock.ts';
 import { Alarm, Deadlines } from './deadlines.ts';
 import type { Hold } from './hold.ts';
 import { renewScript } from './scripts/renew.ts';
@@ -74,7 +75,7 @@ export class Watchdog {
 
   #tick(): void {
     this.#tickAt = undefined;
-    const now = Date.now();
+    const now = elapsed();
     for (const entry of this.#entries.members()) {
       if (now - entry.since >= this.#maxHoldMs) entry.unlink(); // It ends with the lease it has.
     }
@@ -92,7 +93,7 @@ export class Watchdog {
   }
 
   #renew(entries: Entry[]): void {
-    const sentAt = Date.now();
+    const sentAt = elapsed();
     const ballots = new Map<Entry, Ballot>();
     const byServer = new Map<LockServer, Entry[]>();
     for (const entry of entries) {
@@ -148,7 +149,7 @@ export class Watchdog {
       hold.lose('the server does not know it any more');
     } else {
       // No answer: the old deadline stands, and the next try comes soon. The hold's own timer ends it in time.
-      entry.dueAt = Date.now() + Math.max(10, hold.leaseMs / 20);
+      entry.dueAt = elapsed() + Math.max(10, hold.leaseMs / 20);
     }
   }
 }

@@ -45,6 +45,28 @@ test('an actor may have a clock of its own', async () => {
   expect(() => clock.drift(0)).toThrow('option drift is 0');
 });
 
+test('the monotonic clock of an actor drifts with its wall clock, and never jumps', async () => {
+  const world = new World({ start: 1_000_000 });
+  const { clock } = world.actor('A');
+  const read = () =>
+    world.actor('A').run(() => {
+      const [seconds, nanos] = process.hrtime();
+      return [performance.now(), Number(process.hrtime.bigint()) / 1e6, seconds * 1e3 + nanos / 1e6];
+    });
+  await world.advance(100);
+  expect(await read()).toEqual([100, 100, 100]);
+  clock.jump(-10_000);
+  expect(await read()).toEqual([100, 100, 100]);
+  clock.jump(3_600_000);
+  await world.advance(50);
+  expect(await read()).toEqual([150, 150, 150]);
+  clock.drift(2);
+  await world.advance(100);
+  expect(await read()).toEqual([350, 350, 350]);
+  clock.jump(-1);
+  expect(await read()).toEqual([350, 350, 350]);
+});
+
 test("a host's alarms follow its clock when that jumps or drifts", async () => {
   const world = new World({ start: 0 });
   const { clock } = world.actor('node');

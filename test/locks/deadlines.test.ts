@@ -12,7 +12,7 @@ afterEach(() => {
 function track(deadlines: Deadlines) {
   const rung: string[] = [];
   const add = (name: string, inMs: number) => {
-    const deadline = new Alarm(Date.now() + inMs, () => void rung.push(name));
+    const deadline = new Alarm(performance.now() + inMs, () => void rung.push(name));
     deadlines.add(deadline);
     return deadline;
   };
@@ -77,7 +77,7 @@ test('one that throws does not keep the others from ringing', () => {
   const deadlines = new Deadlines(false);
   const { rung, add } = track(deadlines);
   deadlines.add(
-    new Alarm(Date.now() + 100, () => {
+    new Alarm(performance.now() + 100, () => {
       throw new Error('a listener failed');
     }),
   );
@@ -94,9 +94,9 @@ test('the process waits for them, or not', () => {
     process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
   const before = waiting();
   const [kept, idle] = [new Deadlines(true), new Deadlines(false)];
-  idle.add(new Alarm(Date.now() + 100_000, () => {}));
+  idle.add(new Alarm(performance.now() + 100_000, () => {}));
   expect(waiting()).toBe(before);
-  kept.add(new Alarm(Date.now() + 100_000, () => {}));
+  kept.add(new Alarm(performance.now() + 100_000, () => {}));
   expect(waiting()).toBe(before + 1);
   for (const each of [kept, idle]) each.clear();
   expect(waiting()).toBe(before);

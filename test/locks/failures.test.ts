@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { sampleOf } from '../support/long.ts';
 import { acquiring } from './failures/acquiring.ts';
 import { around } from './failures/around.ts';
+import { believed } from './failures/believed.ts';
 import { counts } from './failures/counts.ts';
 import { issues } from './failures/issues.ts';
 import { kinds } from './failures/kinds.ts';
@@ -26,6 +27,7 @@ const failures: readonly Failure[] = [
   ...messages,
   ...around,
   ...issues,
+  ...believed,
 ];
 
 test.each(failures.map((failure) => [failure.id, failure.title, failure] as const))(

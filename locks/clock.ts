@@ -1,0 +1,7 @@
+/** The clock that leases and waits are counted on: monotonic, so that setting the wall clock neither prolongs nor ends anything. */
+
+/** This moment in milliseconds since the process began; for comparison with other moments of this clock only. */
+export const elapsed = (): number => performance.now();
+
+/** What the wall clock (Date.now) will show at a moment of the monotonic clock, unless it is set before then. */
+export const wallClockAt = (moment: number): number => Math.floor(Date.now() + (moment - performance.now()));
