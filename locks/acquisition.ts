@@ -5,7 +5,7 @@ import { Held } from './held.ts';
 import { Hold, type HoldSpec, type Renewal } from './hold.ts';
 import type { AcquireOptions, Wish } from './lock.ts';
 import { renewScript } from './scripts/renew.ts';
-import { type LockServer, NoReply } from './server.ts';
+import { type LockServer, NoReply, type Replication, TooFewCopies } from './server.ts';
 import { type Grant, type Request, take } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import type { Choose, Heir } from './wakeups.ts';
@@ -13,16 +13,25 @@ import type { Choose, Heir } from './wakeups.ts';
 /** How long a request given up is remembered at most: longer than any connection keeps it under way. */
 export const MARKER_MS = 60_000;
 
-/** Whether the one renewed hold is still there, asked by the renewing script. */
-export async function renewOne(server: LockServer, renewal: Renewal, ttlMs: number): Promise<boolean> {
-  const reply = await server.run(renewScript, renewal.keys, [
-    renewal.kind,
-    renewal.keys.length,
-    renewal.token,
-    ttlMs,
-  ]);
-  return Number((reply as unknown[])[0]) === 1;
+/**
+ * Whether the one renewed hold is still there, asked by the renewing script. With `replication`, rejects with TooFewCopies
+ * when the new lease does not reach enough replicas in time.
+ */
+export async function renewOne(
+  server: LockServer,
+  renewal: Renewal,
+  ttlMs: number,
+  replication?: Replication,
+): Promise<boolean> {
+  const args = [renewal.kind, renewal.keys.length, renewal.token, ttlMs];
+  if (!replication) return isRenewed(await server.run(renewScript, renewal.keys, args));
+  const renewed = await server.runReplicated(renewScript, renewal.keys, args, replication);
+  if (!isRenewed(renewed.reply)) return false;
+  if (renewed.copies >= renewed.needed) return true;
+  throw renewed.cause instanceof NoReply ? renewed.cause : new TooFewCopies(renewed);
 }
+
+const isRenewed = (reply: unknown): boolean => Number((reply as unknown[])[0]) === 1;
 
 /** What a hold is besides its acquisition's; without a lease it has the one that was wished for. */
 type Granted = Pick<HoldSpec, 'token' | 'fence' | 'keeper'> &
@@ -102,6 +111,11 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
     return take(this.core, request, () => ({ lock, owner, ...grant() }));
   }
 
+  /** Asks for a new lease; false when the server knows no such hold. Rejects as `renewOne` does. */
+  protected renew(renewal: Renewal, ttlMs: number): Promise<boolean> {
+    return renewOne(this.core.server, renewal, ttlMs, this.core.replication);
+  }
+
   /** The holder of this process hands the lock over: the next look waits for that answer. */
   inherit(reply: Promise<unknown>, sentAt: number): void {
     this.#legacy = { reply, sentAt };
@@ -173,7 +187,7 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
         hold.end();
         return giveBack(hold.endsAt);
       },
-      extend: (_, ms) => renewOne(this.core.server, renewal, hold.serverLeaseMs(ms)),
+      extend: (_, ms) => this.renew(renewal, hold.serverLeaseMs(ms)),
     });
   }
 }

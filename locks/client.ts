@@ -18,7 +18,11 @@ export interface LockClient {
   /** Whether messages go by SPUBLISH to the node of the channel's slot. */
   readonly sharded: boolean;
   send(command: Command): Promise<unknown>;
-  /** Sends commands back to back on one connection (a cluster: that of the first command's keys). */
+  /**
+   * Sends commands back to back on one connection (a cluster: that of the first command's keys). When that connection
+   * breaks, whatever it has not answered rejects, or all of them are sent again together: never the rest alone. WAIT says
+   * something about the commands before it only when it was answered by the connection that answered those.
+   */
   sendAll(commands: readonly Command[]): Promise<Settled[]>;
   /** Whether an error means that this client will not send anything any more: it was closed, or only listens. */
   unusable?(error: unknown): boolean;
@@ -37,6 +41,26 @@ export interface Subscriber {
   subscribe(channel: string): Promise<void>;
   unsubscribe(channel: string): Promise<void>;
   close(): void;
+}
+
+/** A reply that came from another connection than the one before it: it says nothing about that one's writes. */
+export class OtherConnection extends Error {
+  override readonly name = 'OtherConnection';
+
+  constructor() {
+    super('the connection was lost between two commands that belong together');
+  }
+}
+
+/**
+ * What several commands sent together came to, given the connection that answered each: from the first that another one
+ * has answered, nothing is known.
+ */
+export function settledOn(connections: readonly unknown[], settled: readonly Settled[]): Settled[] {
+  const same = (index: number): boolean => connections[index] === connections[0];
+  return settled.map((each, index) =>
+    same(index) ? each : { status: 'rejected', reason: new OtherConnection() },
+  );
 }
 
 /** Whether an error is the server's answer, and so a certain outcome. */

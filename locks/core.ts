@@ -22,7 +22,10 @@ export interface LocksOptions {
   lockDelayMs?: number;
   /** The watchdog lets a hold end that was kept longer: a holder that hangs does not keep others out for ever. */
   maxHoldMs?: number;
-  /** A grant must reach that many replicas (WAIT, on the same connection), or it is rolled back. */
+  /**
+   * A grant must reach that many replicas (WAIT, on the same connection), or it is rolled back. A renewal prolongs a hold
+   * only when it has reached them too.
+   */
   replicas?: number | 'all';
   /** How long to wait for the replicas. Default 1,000. */
   replicaTimeoutMs?: number;
@@ -96,7 +99,6 @@ export class Core {
     this.servers = servers;
     this.server = servers[0]!;
     this.first = [this.server];
-    this.watchdog = new Watchdog(options.maxHoldMs);
     this.owners = new Owners(options.clientId);
     this.requests = new RequestLog(this.owners.token());
     this.leaseMs = options.leaseMs ?? 30_000;
@@ -114,6 +116,7 @@ export class Core {
             timeoutMs: options.replicaTimeoutMs ?? 1000,
             fsync: options.fsync ?? false,
           };
+    this.watchdog = new Watchdog(options.maxHoldMs, this.replication);
   }
 
   /** How long one of several servers is waited for: little against the lease, so that a dead one does not eat it up. */

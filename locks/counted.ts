@@ -5,7 +5,7 @@
  * one owner for one lock go one after the other; so asking again after a lost reply never counts twice, and a count
  * that a failover set back is put right by the next request.
  */
-import { renewOne, ServerAcquisition } from './acquisition.ts';
+import { ServerAcquisition } from './acquisition.ts';
 import { elapsed } from './clock.ts';
 import type { Core, Counted } from './core.ts';
 import { type Backing, Held } from './held.ts';
@@ -225,7 +225,7 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
   }
 
   extend(hold: Hold, leaseMs: number): Promise<boolean> {
-    return renewOne(this.core.server, hold.spec.keeper.renewal(), hold.serverLeaseMs(leaseMs));
+    return this.renew(hold.spec.keeper.renewal(), hold.serverLeaseMs(leaseMs));
   }
 
   release(hold: Hold): Promise<boolean> {

@@ -66,17 +66,26 @@ export class QuorumFailed extends LockError {
   }
 }
 
-/** The grant reached fewer replicas than asked for, and was rolled back. */
+/** A grant reached fewer replicas than asked for, and was rolled back; or a new lease did, and the old one stands. */
 export class NotReplicated extends LockError {
   readonly copies: number;
   readonly needed: number;
 
-  constructor(lock: string, owner: string, copies: number, needed: number) {
+  constructor(
+    lock: string,
+    owner: string,
+    copies: number,
+    needed: number,
+    { cause, extending = false }: { cause?: unknown; extending?: boolean } = {},
+  ) {
+    const what = extending ? `the new lease of lock '${lock}'` : `lock '${lock}'`;
+    const result = extending ? 'the old lease stands' : 'was given back';
     super(
-      `lock '${lock}' reached ${copies} of ${needed} replicas in time and was given back (owner ${owner}): ` +
+      `${what} reached ${copies} of ${needed} replicas in time and ${result} (owner ${owner}): ` +
         'look at the replication links, or ask for fewer replicas',
       lock,
       owner,
+      cause,
     );
     this.copies = copies;
     this.needed = needed;

@@ -1,10 +1,11 @@
 /** What an acquisition gives: the lock in hand. */
 import { elapsed } from './clock.ts';
-import { LockLost, NotOwner, OutcomeUnknown } from './errors.ts';
+import { LockLost, NotOwner, NotReplicated, OutcomeUnknown } from './errors.ts';
 import type { Hold } from './hold.ts';
 import { check, millis } from './options.ts';
 import { refusal } from './refusal.ts';
 import { mayPass } from './retry.ts';
+import { TooFewCopies } from './server.ts';
 
 const LEASE = millis(1);
 
@@ -30,7 +31,8 @@ export interface HeldLock extends AsyncDisposable {
   assertHeld(): void;
   /**
    * Asks for a lease from now on (milliseconds; the one it was acquired with if left out). Never shortens it.
-   * Throws LockLost when the lock is not held any more.
+   * Throws LockLost when the lock is not held any more, NotReplicated when too few replicas have the new lease in time
+   * (the old one stands).
    */
   extend(leaseMs?: number): Promise<void>;
   /**
@@ -125,6 +127,10 @@ export class Held implements HeldLock {
 
   #translate(error: unknown): unknown {
     if (error instanceof LockLost || error instanceof NotOwner) return error;
+    if (error instanceof TooFewCopies) {
+      const { copies, needed, cause } = error;
+      return new NotReplicated(this.name, this.owner, copies, needed, { cause, extending: true });
+    }
     return mayPass(error)
       ? new OutcomeUnknown(this.name, this.owner, error)
       : refusal(this.name, this.owner, error);

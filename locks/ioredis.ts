@@ -1,5 +1,12 @@
 /** The locks' view of an ioredis client (5 or 6), single, behind Sentinel, or a cluster. */
-import type { Command, LockClient, Settled, Subscriber, SubscriberEvents } from './client.ts';
+import {
+  type Command,
+  type LockClient,
+  type Settled,
+  type Subscriber,
+  type SubscriberEvents,
+  settledOn,
+} from './client.ts';
 import { type ClusterLike, ShardedSubscriber } from './ioredis-cluster.ts';
 
 /** What is used of ioredis' Redis and Cluster. */
@@ -11,6 +18,8 @@ export interface IoredisLike {
   unsubscribe(...channels: string[]): Promise<unknown>;
   disconnect(reconnect?: boolean): void;
   pipeline(commands?: unknown[][]): { exec(): Promise<[Error | null, unknown][] | null> };
+  /** The socket of the moment; a cluster has none of its own. */
+  readonly stream?: unknown;
   readonly isCluster?: boolean;
   readonly status?: string;
   readonly options?: { readonly keyPrefix?: string | undefined };
@@ -27,8 +36,7 @@ export function fromIoredis(redis: IoredisLike, { sharded = true } = {}): LockCl
     cluster,
     sharded: cluster && sharded,
     send,
-    sendAll: (commands) =>
-      cluster ? sendPipeline(redis, commands) : Promise.allSettled(commands.map((command) => send(command))),
+    sendAll: (commands) => sendPipeline(redis, commands),
     unusable: (error) =>
       error instanceof Error &&
       (error.message.startsWith('Connection in subscriber mode') ||
@@ -56,13 +64,26 @@ function openSubscriber(redis: IoredisLike, events: SubscriberEvents, sharded: b
   };
 }
 
-/** On a cluster the pipeline keeps keyless commands (WAIT) on the connection of those with keys. */
+/**
+ * A pipeline: it leaves in one write, keeps commands without a key (WAIT) on the connection of those with keys, and of one
+ * that was answered in part ioredis sends nothing again, while it sends single commands again one by one. That the
+ * replies came from one socket is checked besides.
+ */
 async function sendPipeline(redis: IoredisLike, commands: readonly Command[]): Promise<Settled[]> {
-  const calls = commands.map((command) => ['call', ...command]);
+  const heardOn: unknown[] = [];
+  const calls = commands.map((command, index) => [
+    'call',
+    ...command,
+    () => {
+      heardOn[index] = redis.stream;
+    },
+  ]);
   const replies = (await redis.pipeline(calls).exec()) ?? [];
-  return replies.map(([error, value]) =>
-    error ? { status: 'rejected', reason: error } : { status: 'fulfilled', value },
+  const settled = replies.map(
+    ([error, value]): Settled =>
+      error ? { status: 'rejected', reason: error } : { status: 'fulfilled', value },
   );
+  return settledOn(heardOn, settled);
 }
 
 class IoredisSubscriber implements Subscriber {

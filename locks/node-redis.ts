@@ -1,10 +1,17 @@
 /** The locks' view of a node-redis client (the `redis` package, 5 or 6). */
-import type { LockClient, Subscriber, SubscriberEvents } from './client.ts';
+import {
+  type Command,
+  type LockClient,
+  type Settled,
+  type Subscriber,
+  type SubscriberEvents,
+  settledOn,
+} from './client.ts';
 
 /** What is used of a node-redis client. */
 export interface NodeRedisLike {
   readonly isOpen: boolean;
-  sendCommand(args: string[]): Promise<unknown>;
+  sendCommand(args: string[], options?: { chainId?: symbol }): Promise<unknown>;
   duplicate(): NodeRedisLike;
   connect(): Promise<unknown>;
   destroy(): void;
@@ -15,18 +22,51 @@ export interface NodeRedisLike {
 
 /** Wraps a connected node-redis client. The client stays the caller's: it is never closed here. */
 export function fromNodeRedis(redis: NodeRedisLike): LockClient {
-  const send = (command: readonly string[]): Promise<unknown> =>
-    redis.sendCommand([...command]).catch((error: unknown) => {
-      throw asReplyError(error);
-    });
+  const send = (command: Command): Promise<unknown> => redis.sendCommand([...command]).catch(raise);
   return {
     cluster: false,
     sharded: false,
     send,
-    sendAll: (commands) => Promise.allSettled(commands.map(send)),
+    sendAll: (commands) => sendChain(redis, commands),
     unusable: () => !redis.isOpen,
     openSubscriber: (events) => new NodeRedisSubscriber(redis, events),
   };
+}
+
+/** How often each client has connected, as far as somebody counts. */
+const connections = new WeakMap<NodeRedisLike, { count: number }>();
+
+function connectionsOf(redis: NodeRedisLike): { count: number } {
+  const known = connections.get(redis);
+  if (known) return known;
+  const counter = { count: 0 };
+  connections.set(redis, counter);
+  redis.on('connect', () => counter.count++);
+  return counter;
+}
+
+/**
+ * A chain, as node-redis' own pipelines are: when its connection breaks, none of it is kept for the next one, while a
+ * single command that was not written yet would be. That the replies came from one connection is checked besides.
+ */
+async function sendChain(redis: NodeRedisLike, commands: readonly Command[]): Promise<Settled[]> {
+  const connection = connectionsOf(redis);
+  const chainId = Symbol('lostlock');
+  const heardOn: unknown[] = [];
+  const sent = commands.map(async (command, index) => {
+    try {
+      return await redis.sendCommand([...command], { chainId });
+    } catch (error) {
+      return raise(error);
+    } finally {
+      heardOn[index] = connection.count;
+    }
+  });
+  return settledOn(heardOn, await Promise.allSettled(sent));
+}
+
+function raise(error: unknown): never {
+  throw asReplyError(error);
 }
 
 /** node-redis tells the server's answers apart by class (ErrorReply and what extends it), not by name. */

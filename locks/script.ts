@@ -19,6 +19,35 @@ export function defineScript(name: string, text: string): Script {
   return { name, ...digested(plain), sharded: digested(sharded) };
 }
 
+/** Changes nothing, but is a write all the same: of the first key that has a TTL or is a string. */
+const STAMP = `
+for k = 1, #KEYS do
+  local left = redis.call('pttl', KEYS[k])
+  if left >= 0 then
+    redis.call('pexpire', KEYS[k], math.max(left, 1))
+    break
+  elseif left == -1 and redis.call('type', KEYS[k]).ok == 'string' then
+    redis.call('set', KEYS[k], redis.call('get', KEYS[k]))
+    break
+  end
+end`;
+
+const stampedTexts = new WeakMap<ScriptText, ScriptText>();
+
+/**
+ * The script in a form that always writes. Since Redis 7.2 and Valkey 8, WAIT covers a connection's own writes only, and a
+ * request that is asked again may find that it has its grant already: without a write WAIT would answer at once, whatever
+ * the replicas have.
+ */
+export function stamped(script: ScriptText): ScriptText {
+  let text = stampedTexts.get(script);
+  if (!text) {
+    text = digested(`local function run()\n${script.text}\nend\nlocal reply = run()${STAMP}\nreturn reply`);
+    stampedTexts.set(script, text);
+  }
+  return text;
+}
+
 const digested = (text: string): ScriptText => ({
   text,
   sha: createHash('sha1').update(text).digest('hex'),

@@ -3,7 +3,7 @@ import { type Command, isReplyError, type LockClient, type Settled } from './cli
 import { elapsed } from './clock.ts';
 import { Alarm, Deadlines } from './deadlines.ts';
 import { slotOf } from './keys.ts';
-import type { Script, ScriptText } from './script.ts';
+import { type Script, type ScriptText, stamped } from './script.ts';
 import { Wakeups } from './wakeups.ts';
 
 /** No reply: the command may have been executed, may be executed later, or never. */
@@ -21,11 +21,26 @@ export class TryAgain extends Error {
   override readonly name = 'TryAgain';
 }
 
-/** A reply that a script gave, to how many replicas its effects are known to have come, and how many were asked for. */
+/** What a request was answered, to how many replicas its effects are known to have come, and how many were asked for. */
 export interface Replicated {
   readonly reply: unknown;
   readonly copies: number;
   readonly needed: number;
+  /** Why there is no count: the connection was lost meanwhile, or the server is no primary any more (NoReply), or its error. */
+  readonly cause?: Error;
+}
+
+/** A new lease is on too few replicas. */
+export class TooFewCopies extends Error {
+  override readonly name = 'TooFewCopies';
+  readonly copies: number;
+  readonly needed: number;
+
+  constructor({ copies, needed, cause }: Replicated) {
+    super(`${copies} of ${needed} replicas have it`, { cause });
+    this.copies = copies;
+    this.needed = needed;
+  }
 }
 
 /** How many replicas must have a write (`all`: those connected, at least one), within how long, on disk or not. */
@@ -37,6 +52,9 @@ export interface Replication {
 
 const PASSING =
   /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY |NOREPLICAS|ERR max number of clients)/;
+
+/** How WAIT fails on a server that has become a replica, after it or meanwhile. */
+const DEMOTED = /^UNBLOCKED|replica instances/;
 
 export class LockServer {
   readonly client: LockClient;
@@ -67,31 +85,59 @@ export class LockServer {
     );
   }
 
-  /** Runs a script and waits on the same connection until its effects are on enough replicas, or time is up. */
+  /**
+   * Runs a script and waits on the same connection until its effects are on enough replicas, or time is up. Rejects as
+   * run() does. @param timeoutMs how long the reply to the script may take
+   */
   async runReplicated(
     script: Script,
     keys: readonly string[],
     args: readonly (string | number)[],
+    replication: Replication,
+    timeoutMs: number = this.requestTimeoutMs,
+  ): Promise<Replicated> {
+    const text = stamped(this.#textOf(script));
+    const command = evalsha(text, keys, args);
+    const again = (): Command => ['eval', text.text, ...command.slice(2)];
+    return this.#replicated(command, replication, timeoutMs, again);
+  }
+
+  /** Sends one plain command that writes, with runReplicated()'s errors. */
+  commandReplicated(command: Command, replication: Replication): Promise<Replicated> {
+    return this.#replicated(command, replication, this.requestTimeoutMs);
+  }
+
+  async #replicated(
+    command: Command,
     { replicas, timeoutMs, fsync }: Replication,
+    replyTimeoutMs: number,
+    unknownScript?: () => Command,
   ): Promise<Replicated> {
     const needed = replicas === 'all' ? Math.max(1, await this.#connectedReplicas()) : replicas;
+    const waitMs = Math.max(1, Math.ceil(timeoutMs)); // 0 would be for ever.
     const wait = fsync
-      ? ['WAITAOF', '1', String(needed), String(timeoutMs)]
-      : ['WAIT', String(needed), String(timeoutMs)];
-    const text = this.#textOf(script);
-    const command = evalsha(text, keys, args);
-    const limit = this.requestTimeoutMs + timeoutMs;
+      ? ['WAITAOF', '1', String(needed), String(waitMs)]
+      : ['WAIT', String(needed), String(waitMs)];
     const all = (first: Command): Promise<Settled[]> =>
-      this.#answer(this.client.sendAll([first, wait]), limit);
+      this.#answer(this.client.sendAll([first, wait]), replyTimeoutMs + waitMs);
     let settled = await all(command);
-    if (settled[0]?.status === 'rejected' && isNoScript(settled[0].reason)) {
-      settled = await all(['eval', text.text, ...command.slice(2)]);
+    if (unknownScript && settled[0]?.status === 'rejected' && isNoScript(settled[0].reason)) {
+      settled = await all(unknownScript());
     }
     const [granted, waited] = settled;
     if (granted?.status !== 'fulfilled') throw this.#asOutcome(granted?.reason);
-    // A WAIT that failed (no such command, demoted meanwhile, connection gone) proves no copy.
-    const copies = waited?.status === 'fulfilled' ? waited.value : 0;
-    return { reply: granted.value, copies: Number(Array.isArray(copies) ? copies[1] : copies), needed };
+    const reply = granted.value;
+    if (waited?.status !== 'fulfilled')
+      return { reply, copies: 0, needed, cause: this.#noCount(waited?.reason) };
+    const copies = Number(Array.isArray(waited.value) ? waited.value[1] : waited.value);
+    return { reply, copies, needed };
+  }
+
+  /** What a WAIT that failed says about the grant before it: nothing, unless the server just does not count. */
+  #noCount(reason: unknown): Error {
+    const outcome = this.#asOutcome(reason);
+    const demoted = outcome instanceof TryAgain || DEMOTED.test(outcome.message);
+    return demoted ? new NoReply(outcome.message, { cause: reason }) : outcome;
   }
 
   #textOf(script: Script): ScriptText {

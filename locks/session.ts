@@ -1,14 +1,16 @@
 /** Sessions: ZooKeeper's way of ending locks, all together with the process that held them. */
 import { randomUUID } from 'node:crypto';
 import { ServerAcquisition } from './acquisition.ts';
+import type { Command } from './client.ts';
 import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
-import { BadConfiguration, LockLost, LocksClosed } from './errors.ts';
+import { BadConfiguration, LockLost, LocksClosed, NotReplicated } from './errors.ts';
 import { Held } from './held.ts';
 import { Hold, type Keeper, type Renewal } from './hold.ts';
 import { Lock, type Wish } from './lock.ts';
 import { checkOptions, millis } from './options.ts';
 import { sessionAcquireScript, sessionCloseScript } from './scripts/session.ts';
+import { NoReply } from './server.ts';
 import { givenUpKey, releaseByToken, simpleChannel } from './simple.ts';
 import { ask } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
@@ -43,7 +45,7 @@ export class Session implements AsyncDisposable, Keeper {
     this.#hold = new Hold(spec, core, sentAt);
   }
 
-  /** Opens a session. Throws BadConfiguration on a cluster, where a lock and its session would need one slot. */
+  /** Opens a session. Throws BadConfiguration on a cluster, where a lock and its session would need one slot; NotReplicated. */
   static async open(core: Core, options: SessionOptions = {}): Promise<Session> {
     checkOptions('session', options, { leaseMs: millis(1) });
     const leaseMs = Math.ceil(options.leaseMs ?? core.leaseMs);
@@ -54,13 +56,17 @@ export class Session implements AsyncDisposable, Keeper {
       throw new BadConfiguration(key, 'sessions need one server: on a cluster use locks with leases');
     }
     const sentAt = elapsed();
-    await ask(
-      core,
-      key,
-      () => server.command(['SET', key, key, 'PX', String(leaseMs + core.lockDelayMs)]),
-      0,
-    );
+    const set = ['SET', key, key, 'PX', String(leaseMs + core.lockDelayMs)];
+    await ask(core, key, () => Session.#open(core, key, set), 0);
     return new Session(core, key, leaseMs, sentAt);
+  }
+
+  static async #open({ server, replication, owners }: Core, key: string, set: Command): Promise<void> {
+    if (!replication) return void (await server.command(set));
+    const { copies, needed, cause } = await server.commandReplicated(set, replication);
+    if (copies >= needed) return;
+    if (cause instanceof NoReply) throw cause;
+    throw new NotReplicated(key, owners.clientId, copies, needed, { cause }); // Nobody knows its key: it ends by itself.
   }
 
   /** What the server knows of it. */

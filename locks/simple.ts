@@ -1,5 +1,5 @@
 /** The simple lock: a string with a random token, taken, renewed and given back by that token only. */
-import { MARKER_MS, renewOne, ServerAcquisition } from './acquisition.ts';
+import { MARKER_MS, ServerAcquisition } from './acquisition.ts';
 import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
 import { type Backing, Held } from './held.ts';
@@ -122,7 +122,7 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
   }
 
   extend(hold: Hold, leaseMs: number): Promise<boolean> {
-    return renewOne(this.core.server, this.renewal(), hold.serverLeaseMs(leaseMs));
+    return this.renew(this.renewal(), hold.serverLeaseMs(leaseMs));
   }
 
   /** Releases by token; one under which a request may be under way is listed: what it takes is nobody's. */

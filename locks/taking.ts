@@ -1,11 +1,11 @@
 /** How requests are sent: those for a lock, which may have to reach replicas before they count, and all others. */
 import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
-import { NotReplicated, OutcomeUnknown } from './errors.ts';
+import { LockError, NotReplicated, OutcomeUnknown } from './errors.ts';
 import { refusal } from './refusal.ts';
 import { insist, mayPass } from './retry.ts';
 import type { Script } from './script.ts';
-import type { LockServer, Replication } from './server.ts';
+import { type LockServer, NoReply, type Replication } from './server.ts';
 
 export interface Request {
   readonly script: Script;
@@ -22,7 +22,10 @@ export interface Grant {
   undo(): Promise<unknown>;
 }
 
-/** The script's reply. Throws NotReplicated, after undoing the grant, when too few replicas have it. */
+/**
+ * The script's reply. Throws NotReplicated, after undoing the grant, when too few replicas have it; NoReply when the
+ * connection was lost before they confirmed it, for the next one may lead to a server that knows nothing of it.
+ */
 export function take({ server, replication }: Core, request: Request, grant: () => Grant): Promise<unknown> {
   return replication
     ? takeReplicated(server, replication, request, grant())
@@ -35,10 +38,11 @@ async function takeReplicated(
   { script, keys, args }: Request,
   grant: Grant,
 ): Promise<unknown> {
-  const { reply, copies, needed } = await server.runReplicated(script, keys, args, replication);
+  const { reply, copies, needed, cause } = await server.runReplicated(script, keys, args, replication);
   if (!grant.granted(reply) || copies >= needed) return reply;
+  if (cause instanceof NoReply) throw cause; // Whether the present primary has it, and its replicas, is asked again.
   await grant.undo().catch(() => {}); // What cannot be undone now ends with its lease.
-  throw new NotReplicated(grant.lock, grant.owner, copies, needed);
+  throw new NotReplicated(grant.lock, grant.owner, copies, needed, { cause });
 }
 
 export interface Insistence {
@@ -74,7 +78,7 @@ export const PATIENCE_MS = 30_000;
 
 /**
  * Asks the server something idempotent until it answers.
- * Throws OutcomeUnknown when no answer comes for long, ServerRefused when the server will not.
+ * Throws OutcomeUnknown when no answer comes for long, ServerRefused when the server will not, and LockErrors as they are.
  */
 export async function ask<T>(
   core: Core,
@@ -85,6 +89,7 @@ export async function ask<T>(
   try {
     return await insist(request, (reply) => reply, elapsed() + patienceMs);
   } catch (error) {
+    if (error instanceof LockError) throw error;
     const owner = core.owners.clientId;
     throw mayPass(error) ? new OutcomeUnknown(lock, owner, error) : refusal(lock, owner, error);
   }

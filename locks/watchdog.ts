@@ -9,7 +9,7 @@ import { elapsed } from './clock.ts';
 import { Alarm, Deadlines } from './deadlines.ts';
 import type { Hold } from './hold.ts';
 import { renewScript } from './scripts/renew.ts';
-import type { LockServer } from './server.ts';
+import type { LockServer, Replication } from './server.ts';
 
 const BATCH = 100;
 /** Holds due within this part of their lease are renewed together with those due now. */
@@ -43,11 +43,16 @@ export class Watchdog {
   readonly #clock = new Deadlines(false);
   #tickAt: Alarm | undefined;
   readonly #maxHoldMs: number;
+  readonly #replication: Replication | undefined;
   #closed = false;
 
-  /** @param maxHoldMs how long a hold is renewed at most, in milliseconds */
-  constructor(maxHoldMs = Number.POSITIVE_INFINITY) {
+  /**
+   * @param maxHoldMs how long a hold is renewed at most, in milliseconds
+   * @param replication what renewals on one server have to reach before they count; a Redlock's copies are its servers
+   */
+  constructor(maxHoldMs = Number.POSITIVE_INFINITY, replication?: Replication) {
     this.#maxHoldMs = maxHoldMs;
+    this.#replication = replication;
   }
 
   /** Renews the hold, whose lease may have begun at `since`, until the entry given back is unlinked. */
@@ -107,10 +112,27 @@ export class Watchdog {
       }
     }
     for (const [server, group] of byServer) {
-      for (const sameSlot of server.groupBySlot(group, ({ hold }) => hold.spec.keeper.renewal().keys[0]!)) {
-        for (let at = 0; at < sameSlot.length; at += BATCH) {
-          void this.#renewOn(server, sameSlot.slice(at, at + BATCH), ballots, sentAt);
-        }
+      if (!this.#replication) {
+        this.#renewAll(server, group, ballots, sentAt);
+        continue;
+      }
+      const isAlone = ({ hold }: Entry): boolean => hold.spec.servers.length === 1;
+      const [alone, shared] = [group.filter(isAlone), group.filter((entry) => !isAlone(entry))];
+      this.#renewAll(server, alone, ballots, sentAt, this.#replication);
+      this.#renewAll(server, shared, ballots, sentAt);
+    }
+  }
+
+  #renewAll(
+    server: LockServer,
+    entries: Entry[],
+    ballots: Map<Entry, Ballot>,
+    sentAt: number,
+    replication?: Replication,
+  ): void {
+    for (const sameSlot of server.groupBySlot(entries, ({ hold }) => hold.spec.keeper.renewal().keys[0]!)) {
+      for (let at = 0; at < sameSlot.length; at += BATCH) {
+        void this.#renewOn(server, sameSlot.slice(at, at + BATCH), ballots, sentAt, replication);
       }
     }
   }
@@ -121,14 +143,16 @@ export class Watchdog {
     entries: Entry[],
     ballots: Map<Entry, Ballot>,
     sentAt: number,
+    replication: Replication | undefined,
   ): Promise<void> {
-    const replies = await renew(server, entries);
+    const replies = await renew(server, entries, replication);
     for (const [index, entry] of entries.entries()) {
       const ballot = ballots.get(entry);
       if (!ballot) continue; // Decided.
       ballot.open--;
-      if (replies && Number(replies[index]) === 1) ballot.yes++;
-      else if (replies) ballot.no++;
+      const vote = replies?.[index];
+      if (vote === true) ballot.yes++;
+      else if (vote === false) ballot.no++;
       const { servers, quorum } = entry.hold.spec;
       if (ballot.open > 0 && ballot.yes < quorum && ballot.no <= servers.length - quorum) continue;
       ballots.delete(entry);
@@ -148,14 +172,21 @@ export class Watchdog {
     } else if (no > servers.length - quorum) {
       hold.lose('the server does not know it any more');
     } else {
-      // No answer: the old deadline stands, and the next try comes soon. The hold's own timer ends it in time.
+      // No answer, or too few copies: the old deadline stands, and the next try comes soon. The hold's own timer ends it.
       entry.dueAt = elapsed() + Math.max(10, hold.leaseMs / 20);
     }
   }
 }
 
-/** What one server says to the renewal of each entry; undefined when it says nothing, which is no vote. */
-async function renew(server: LockServer, entries: Entry[]): Promise<unknown[] | undefined> {
+/**
+ * What one server says to the renewal of each entry. Undefined is no vote: it says nothing, or too few replicas have what
+ * it says.
+ */
+async function renew(
+  server: LockServer,
+  entries: Entry[],
+  replication: Replication | undefined,
+): Promise<(boolean | undefined)[] | undefined> {
   const keys: string[] = [];
   const args: (string | number)[] = [];
   let patience = server.requestTimeoutMs;
@@ -166,8 +197,18 @@ async function renew(server: LockServer, entries: Entry[]): Promise<unknown[] | 
     patience = Math.min(patience, Math.max(20, hold.leaseMs / 6));
   }
   try {
-    return (await server.run(renewScript, keys, args, patience)) as unknown[];
+    if (!replication) {
+      return votes(await server.run(renewScript, keys, args, patience), true);
+    }
+    const timeoutMs = Math.min(replication.timeoutMs, patience); // While WAIT waits, nothing else passes the connection.
+    const wanted = { ...replication, timeoutMs };
+    const { reply, copies, needed } = await server.runReplicated(renewScript, keys, args, wanted, patience);
+    return votes(reply, copies >= needed);
   } catch {
     return undefined; // Unknown, refused or not ready: none of it proves that a hold is lost.
   }
 }
+
+/** Where the copies are missing, a hold that is there is neither confirmed nor lost. */
+const votes = (reply: unknown, copied: boolean): (boolean | undefined)[] =>
+  (reply as unknown[]).map((each) => (Number(each) === 1 ? copied || undefined : false));

@@ -33,19 +33,21 @@ export interface RealRedis {
 }
 
 /**
- * Starts redis-server without persistence on a unix socket, and with `tcp` on a free port too. `args` are added
- * to its command line. Rejects with what it printed when it does not come up.
+ * Starts redis-server (or another `program` that takes its arguments) without persistence on a unix socket, and with
+ * `tcp` on a free port too. `args` are added to its command line. Rejects with what it printed when it does not come up.
  */
-export async function startRedisServer({ tcp = false, args = [] as string[] } = {}): Promise<RealRedis> {
+export async function startRedisServer({
+  tcp = false,
+  args = [] as string[],
+  program = findProgram('redis-server') ?? 'redis-server',
+} = {}): Promise<RealRedis> {
   const dir = mkdtempSync(join(tmpdir(), 'lostlock-redis-'));
   const path = join(dir, 'redis.sock');
   const port = tcp ? await freePort() : 0;
   const quiet = ['--save', '', '--appendonly', 'no', '--dir', dir, '--bind', '127.0.0.1'];
-  const child = spawn(
-    findProgram('redis-server') ?? 'redis-server',
-    [...quiet, '--port', String(port), '--unixsocket', path, ...args],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const child = spawn(program, [...quiet, '--port', String(port), '--unixsocket', path, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const kill = (): boolean => child.kill('SIGKILL');
   process.once('exit', kill);
   const stop = async (): Promise<void> => {
