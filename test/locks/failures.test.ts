@@ -35,12 +35,13 @@ test.each(failures.map((failure) => [failure.id, failure.title, failure] as cons
   async (_id, _title, failure) => {
     let fired = 0;
     for (let seed = 1; seed <= SEEDS; seed++) {
-      const naive = await inLab(seed, (lab) => failure.naive(lab));
+      const naive = await inLab(seed, (lab) => failure.naive(lab), 1, failure.replicas);
       if (naive !== null) {
         fired++;
         expect(naive, `the naive form, seed ${seed}`).not.toEqual([]);
       }
-      expect(await inLab(seed, (lab) => failure.ours(lab)), `ours, seed ${seed}`).toEqual([]);
+      const ours = await inLab(seed, (lab) => failure.ours(lab), 1, failure.replicas);
+      expect(ours, `ours, seed ${seed}`).toEqual([]);
     }
     expect(fired, 'seeds under which the fault fired').toBeGreaterThanOrEqual(SEEDS / 4);
   },

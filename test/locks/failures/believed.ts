@@ -1,7 +1,117 @@
-/** Failures S129, S130 and S132: what a holder believes, and what has been copied or is counted on no clock. */
-import type { Failure } from './lab.ts';
+/** Failures S129, S130 and S132: what a holder believes, though no replica has it, or its clock was set. */
+import type { HeldLock, Lock, Locks } from '../../../locks/index.ts';
+import type { Failure, Lab } from './lab.ts';
 
 const L = 'lock';
+const swallow = (): void => {};
+
+/** Nothing that the primary writes from now on reaches a replica. */
+function holdReplication({ pair }: Lab): void {
+  for (const { name } of pair.replicas) pair.linkTo(name).hold();
+}
+
+/** The primary dies, and a replica is promoted that another one follows. */
+async function failOver(lab: Lab): Promise<void> {
+  await lab.pair.failover({ crash: true });
+  await lab.advance(lab.between(500, 1500));
+}
+
+/** One of the kinds that exclude others, by chance. */
+function anyKind(lab: Lab): (locks: Locks) => Lock<HeldLock> {
+  const kinds: readonly ((locks: Locks) => Lock<HeldLock>)[] = [
+    (locks) => locks.simple(L),
+    (locks) => locks.reentrant(L),
+    (locks) => locks.fenced(L),
+    (locks) => locks.fair(L),
+    (locks) => locks.readWrite(L).write,
+    (locks) => locks.nonReentrant(L),
+    (locks) => locks.queue(L),
+    (locks) => locks.multi([locks.simple(L), locks.reentrant('other')]),
+  ];
+  return kinds[lab.between(0, kinds.length - 1)]!;
+}
+
+const waitAlone: Failure = {
+  id: 'S129',
+  title:
+    'the primary dies between a grant and its WAIT, which the client sends again alone: it counts, and no server has the lock',
+  replicas: 2,
+  naive: async (lab) => {
+    const [a, b] = [await lab.redis('A'), await lab.redis('B')];
+    holdReplication(lab);
+    const granted = lab.as('A', async () => {
+      const [set, copies] = await Promise.all([a.set(L, 'A', 'PX', 600_000, 'NX'), a.wait(1, 60_000)]);
+      return set === 'OK' && copies >= 1;
+    });
+    await lab.advance(lab.between(50, 500));
+    await failOver(lab);
+    if (await granted) lab.believe(L, 'A');
+    if ((await b.set(L, 'B', 'PX', 1000, 'NX')) === 'OK') lab.believe(L, 'B');
+    return lab.verdict();
+  },
+  ours: async (lab) => {
+    const kind = anyKind(lab);
+    const options = { replicas: 1, replicaTimeoutMs: 60_000 };
+    const [a, b] = [await lab.locks('A', options), await lab.locks('B')];
+    await (await lab.as('A', () => kind(a).acquire())).release(); // The scripts are known.
+    await lab.advance(100);
+    holdReplication(lab);
+    const granted = lab.as('A', () =>
+      kind(a)
+        .tryAcquire()
+        .catch(() => null),
+    );
+    await lab.advance(lab.between(50, 500));
+    await failOver(lab);
+    const held = await granted;
+    if (held) lab.trust(held);
+    const other = await kind(b).tryAcquire({ waitMs: 1000 });
+    if (other) lab.trust(other);
+    return held || other ? lab.verdict() : ['nobody gets the lock'];
+  },
+};
+
+const RENEW = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], 3000) end";
+
+const renewedOnOne: Failure = {
+  id: 'S130',
+  title: 'replication stands still, renewals are confirmed by the primary alone, and it dies',
+  naive: async (lab) => {
+    const [a, b] = [await lab.redis('A'), await lab.redis('B')];
+    await a.set(L, 'A', 'PX', 3000, 'NX');
+    await a.wait(1, 1000); // The grant is copied, and nobody asks about what comes after it.
+    const end = lab.believe(L, 'A');
+    const renew = async (): Promise<void> => {
+      if ((await a.eval(RENEW, 1, L, 'A')) === null) end();
+    };
+    lab.as('A', () => setInterval(() => void renew().catch(swallow), 1000)).catch(swallow);
+    holdReplication(lab);
+    await lab.advance(3000 + lab.between(500, 5000));
+    await lab.pair.failover({ crash: true });
+    if ((await b.set(L, 'B', 'PX', 3000, 'NX')) === 'OK') lab.believe(L, 'B');
+    return lab.verdict();
+  },
+  ours: async (lab) => {
+    const kind = anyKind(lab);
+    const [a, b] = [
+      await lab.locks('A', { leaseMs: 3000, replicas: 1, replicaTimeoutMs: 500 }),
+      await lab.locks('B'),
+    ];
+    const held = await lab.as('A', () => kind(a).acquire());
+    lab.trust(held);
+    await lab.advance(lab.between(0, 10_000));
+    if (held.signal.aborted) return ['the lock is lost though every renewal was copied'];
+    holdReplication(lab);
+    const extending = lab.as('A', () => held.extend(60_000).catch((error: Error) => error.name));
+    await lab.advance(3000 + lab.between(500, 5000));
+    await lab.pair.failover({ crash: true });
+    const other = await kind(b).tryAcquire({ waitMs: 5000 });
+    if (other) lab.trust(other);
+    const name = await extending;
+    if (name !== 'NotReplicated') return [`extend() came to ${name}`];
+    return other ? lab.verdict() : ['nobody gets the lock'];
+  },
+};
 
 const clockSetBack: Failure = {
   id: 'S132',
@@ -42,4 +152,4 @@ const clockSetBack: Failure = {
   },
 };
 
-export const believed: readonly Failure[] = [clockSetBack];
+export const believed: readonly Failure[] = [waitAlone, renewedOnOne, clockSetBack];

@@ -13,6 +13,8 @@ export interface Failure {
   /** Its number in the catalogue. */
   readonly id: string;
   readonly title: string;
+  /** How many replicas the primary has; 1, where left out. */
+  readonly replicas?: number;
   naive(lab: Lab): Promise<string[] | null>;
   ours(lab: Lab): Promise<string[]>;
 }
@@ -144,13 +146,18 @@ export class Lab {
 }
 
 /** Runs one form of a failure under one seed, on a pair, or on so many independent servers. */
-export async function inLab<T>(seed: number, body: (lab: Lab) => Promise<T>, primaries = 1): Promise<T> {
+export async function inLab<T>(
+  seed: number,
+  body: (lab: Lab) => Promise<T>,
+  primaries = 1,
+  replicas = 1,
+): Promise<T> {
   if (primaries > 1) {
     await using servers = await startServers({ clock: 'virtual', seed, primaries, patience: 24 * 3_600_000 });
     return await servers.run(async () =>
       body(new Lab(new Pair(servers.sets[0] as ReplicaSet), servers.sets)),
     );
   }
-  await using pair = await startPair({ clock: 'virtual', seed, patience: 24 * 3_600_000 });
+  await using pair = await startPair({ clock: 'virtual', seed, replicas, patience: 24 * 3_600_000 });
   return await pair.run(async () => body(new Lab(pair)));
 }
