@@ -65,6 +65,8 @@ export class Hold extends Link implements Deadline {
   #controller: AbortController | undefined;
   #wakeups: Pick<Wakeups, 'peek'> | undefined;
   #channel = '';
+  /** Why the last renewal did not count, though the server has it. */
+  #unconfirmed: string | undefined;
   /** What `validUntil` last said. */
   #validUntil = Number.NaN;
 
@@ -122,9 +124,15 @@ export class Hold extends Link implements Deadline {
   /** The server has confirmed a lease asked for at `sentAt`. Validity never shrinks. */
   prolong(sentAt: number, leaseMs: number): void {
     if (this.#over) return;
+    this.#unconfirmed = undefined;
     const drift = Number.isFinite(leaseMs) ? Math.ceil(leaseMs * this.#home.driftFactor) : 0;
     this.at = Math.max(this.at, sentAt + leaseMs - drift);
     if (!this.linked && Number.isFinite(this.at)) this.#home.leases.add(this);
+  }
+
+  /** The server has confirmed a lease, but so few replicas have it that it does not count. */
+  missCopies(copies: number, needed: number): void {
+    this.#unconfirmed = `its last renewal reached ${copies} of ${needed} replicas in time`;
   }
 
   /** Whoever waits for it in this process is told of its end, in the same turn in which a release is sent. */
@@ -185,7 +193,12 @@ export class Hold extends Link implements Deadline {
 
   /** After a stall the timer may be late; the clock is not. The wall clock is not asked: it may be set. */
   #checkClock(): void {
-    if (!this.#over && elapsed() >= this.at) this.lose("its lease ended on the holder's clock");
+    if (!this.#over && elapsed() >= this.at) this.#expire();
+  }
+
+  #expire(): void {
+    const why = this.#unconfirmed === undefined ? '' : ` (${this.#unconfirmed})`;
+    this.lose(`its lease ended on the holder's clock${why}`);
   }
 
   /** The timer says that the lease is over. It may ring a fraction of a millisecond too early. */

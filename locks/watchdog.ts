@@ -203,6 +203,7 @@ async function renew(
     const timeoutMs = Math.min(replication.timeoutMs, patience); // While WAIT waits, nothing else passes the connection.
     const wanted = { ...replication, timeoutMs };
     const { reply, copies, needed } = await server.runReplicated(renewScript, keys, args, wanted, patience);
+    if (copies < needed) for (const { hold } of entries) hold.missCopies(copies, needed);
     return votes(reply, copies >= needed);
   } catch {
     return undefined; // Unknown, refused or not ready: none of it proves that a hold is lost.

@@ -8,12 +8,24 @@ import { describe, expect, test } from 'vitest';
 import {
   type AnyClient,
   createLocks,
+  fromIoredis,
+  fromNodeRedis,
   type HeldLock,
   type Lock,
   type Locks,
   type LocksOptions,
+  type NodeRedisLike,
   NotReplicated,
 } from '../../locks/index.ts';
+import { permitAcquireScript } from '../../locks/scripts/permits.ts';
+import { queueVisitScript } from '../../locks/scripts/queue.ts';
+import { reentrantAcquireScript } from '../../locks/scripts/reentrant.ts';
+import { renewScript } from '../../locks/scripts/renew.ts';
+import { semaphoreAcquireScript } from '../../locks/scripts/semaphore.ts';
+import { sessionAcquireScript } from '../../locks/scripts/session.ts';
+import { simpleAcquireScript } from '../../locks/scripts/simple.ts';
+import { LockServer } from '../../locks/server.ts';
+import type { Request } from '../../locks/taking.ts';
 import { type Forwarder, startForwarder } from '../support/forwarder.ts';
 import { findProgram, type RealRedis, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
@@ -82,6 +94,21 @@ async function lockOf(locks: Locks, name: Name): Promise<Lock<HeldLock>> {
 const keyOf = (name: Name): string =>
   name === 'permit' ? '{permit}:timeout' : name === 'queue' ? 'lostlock_queue:{queue}' : name;
 
+/** Requests that change nothing when they are asked again. */
+const REPEATED: readonly Request[] = [
+  { script: simpleAcquireScript, keys: ['s', 's:given-up'], args: ['me', 1] },
+  { script: reentrantAcquireScript, keys: ['r', 'r:given-up'], args: [1, 'me'] },
+  { script: sessionAcquireScript, keys: ['l', 'session', 'l:given-up'], args: ['session me'] },
+  { script: semaphoreAcquireScript, keys: ['slots', 'requests'], args: [1, 0, 60_000, 1] },
+  {
+    script: permitAcquireScript,
+    keys: ['p', 'p:timeout', 'p:channel', 'p:given-up'],
+    args: ['me', 60_000, 1],
+  },
+  { script: queueVisitScript, keys: ['q', 'q:seen', 'q:number', 'q:given-up'], args: ['me', 60_000, 0] },
+  { script: renewScript, keys: ['gone', 's'], args: ['string', 1, 'me', 1, 'string', 1, 'me', 1] },
+];
+
 /** A primary, a replica that will succeed it, and a replica of that one, which confirms what the new primary has. */
 class Scene implements AsyncDisposable {
   readonly #running: { stop(): Promise<void> }[] = [];
@@ -142,6 +169,14 @@ class Scene implements AsyncDisposable {
     return locks;
   }
 
+  /** The primary as the locks see it, over a connection of its own. */
+  async server(): Promise<LockServer> {
+    const { client, close } = await this.#connect(this.#front.port);
+    this.#closing.push(close);
+    const wrapped = 'call' in client ? fromIoredis(client) : fromNodeRedis(client as NodeRedisLike);
+    return new LockServer(wrapped, 3000);
+  }
+
   /** Nothing that the primary writes from now on reaches a replica. */
   holdReplication(): void {
     this.#link.hold();
@@ -190,6 +225,34 @@ describe.each(servers)('%s', (label, program) => {
         for (const name of NAMES) expect(await scene.heir.exists(keyOf(name)), name).toBe(1);
         expect(await scene.heir.get('slots')).toBe('1');
         for (const held of helds) await held.release();
+      },
+      60_000,
+    );
+
+    test.skipIf(!program)(
+      `a grant that is asked for again on another connection is copied only when it is (needs ${label})`,
+      async () => {
+        await using scene = await new Scene(connect).start(program!);
+        await scene.primary.set('session', 'session');
+        await scene.primary.set('slots', '2');
+        // The leases are longer than what is asked for: nothing has to be prolonged.
+        await scene.primary.set('s', 'me', 'PX', 600_000);
+        await scene.primary.hset('r', 'me', 1);
+        await scene.primary.pexpire('r', 600_000);
+        const [first, second] = [await scene.server(), await scene.server()];
+        const copies = async (server: LockServer): Promise<number[]> => {
+          const counts: number[] = [];
+          for (const { script, keys, args } of REPEATED) {
+            const replication = { replicas: 1, timeoutMs: 30, fsync: false };
+            counts.push((await server.runReplicated(script, keys, args, replication)).copies);
+          }
+          return counts;
+        };
+        expect(await copies(first)).toEqual(REPEATED.map(() => 1));
+        scene.holdReplication();
+        expect(await copies(first)).toEqual(REPEATED.map(() => 0));
+        expect(await copies(second)).toEqual(REPEATED.map(() => 0));
+        expect(await scene.primary.ttl('slots')).toBe(-1); // What has no TTL gets none.
       },
       60_000,
     );
