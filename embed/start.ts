@@ -3,7 +3,9 @@ import { chmodSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { RdbError } from '../keyspace/rdb/errors.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
-import { nodeHost } from '../server/node-host.ts';
+import { AmbientClock } from '../server/ambient-clock.ts';
+import { nodeClock, nodeHost } from '../server/node-host.ts';
+import { realDelay } from '../server/real-time.ts';
 import { replicateFrom } from '../server/role.ts';
 import { type LogLevel, Server } from '../server/server.ts';
 import type { Settings } from '../server/settings.ts';
@@ -41,6 +43,11 @@ export interface StartOptions {
   readonly replicas?: number;
   /** False: the server does not keep the process alive. True by default. */
   readonly keepAlive?: boolean;
+  /**
+   * Which time TTLs, TIME and timeouts follow. 'real', the default: the machine's, whatever fake timers a test installs.
+   * 'ambient': the global Date and timers, so that advancing a test framework's fake timers ends keys.
+   */
+  readonly clock?: 'real' | 'ambient';
   /** Is given every line of the server's log; by default nothing is logged. */
   readonly log?: (level: LogLevel, text: string) => void;
 }
@@ -56,6 +63,7 @@ const OPTIONS = [
   'rdbFile',
   'replicas',
   'keepAlive',
+  'clock',
   'log',
 ];
 
@@ -70,6 +78,9 @@ function checkOptions(options: StartOptions): void {
   if (options.rdbFile !== undefined) checkString('rdbFile', options.rdbFile);
   if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
   if (options.keepAlive !== undefined) checkFlag('keepAlive', options.keepAlive);
+  if (options.clock !== undefined && options.clock !== 'real' && options.clock !== 'ambient') {
+    throw badOption('clock', options.clock, "'real' or 'ambient'");
+  }
   if (options.log !== undefined && typeof options.log !== 'function') {
     throw badOption('log', options.log, 'a function (level, text)');
   }
@@ -119,9 +130,8 @@ async function startReplica(primary: Server, options: StartOptions, port: number
   const host = options.host ?? '127.0.0.1';
   const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   node.unit(() => replicateFrom(node, anywhere[host] ?? host, port));
-  const { clock } = primary.host;
   while (node.primary?.linkUp !== true || node.replication.offset < primary.replication.offset) {
-    await new Promise<void>((wake) => clock.at(clock.now() + 1, wake));
+    await new Promise<void>((wake) => realDelay(wake, 1));
   }
   return replica;
 }
@@ -133,7 +143,8 @@ async function startReplica(primary: Server, options: StartOptions, port: number
 export async function startServer(options: StartOptions = {}): Promise<LostlockServer> {
   checkOptions(options);
   const settings = settingsOf(options);
-  const node = new Server(nodeHost(toBuffer(settings.dir ?? '.').toString()), {
+  const clock = options.clock === 'ambient' ? new AmbientClock() : nodeClock;
+  const node = new Server(nodeHost(toBuffer(settings.dir ?? '.').toString(), clock), {
     settings,
     ...(options.log && { log: options.log }),
   });

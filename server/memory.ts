@@ -2,6 +2,7 @@
 import { Duplex } from 'node:stream';
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import type { Connection, Receiver } from './host.ts';
+import { realTick } from './real-time.ts';
 import type { Server } from './server.ts';
 
 /** The user's end. Requests written to it are executed after the current tick; replies are read from it. */
@@ -26,7 +27,7 @@ class MemoryStream extends Duplex {
   schedule(): void {
     if (this.#scheduled || !this.reading || this.#chunks.length === 0) return;
     this.#scheduled = true;
-    process.nextTick(() => {
+    realTick(() => {
       this.#scheduled = false;
       const chunks = this.#chunks;
       this.#chunks = [];

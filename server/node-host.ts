@@ -16,32 +16,29 @@ import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { type Bytes, fromBuffer, fromText, type Millis, toBuffer } from '../protocol/bytes.ts';
 import type { Clock, Connection, Disk, Host, ProcessFacts, Receiver, Timer } from './host.ts';
+import { realDelay, realMicros, realNow, realSoon } from './real-time.ts';
 import { SocketConnection } from './tcp.ts';
 
-/** setTimeout's longest delay; longer ones fire at once, so they are walked in steps. */
+/** A timer's longest delay; longer ones fire at once, so they are walked in steps. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-/** Real time. Its timers never keep the process alive: listening sockets do. */
+/** Real time, whatever fake timers a test has installed. Its timers never keep the process alive: listening sockets do. */
 export const nodeClock: Clock = {
-  now: () => Date.now(),
-  micros: () => Math.floor((performance.timeOrigin + performance.now()) * 1000),
+  now: realNow,
+  micros: realMicros,
   at(deadline: Millis, task: () => void): Timer {
-    let handle: NodeJS.Timeout;
+    let timer: Timer;
     const arm = (): void => {
-      const left = deadline - Date.now();
-      handle = setTimeout(
-        () => (Date.now() >= deadline ? task() : arm()),
+      const left = deadline - realNow();
+      timer = realDelay(
+        () => (realNow() >= deadline ? task() : arm()),
         Math.max(1, Math.min(left, LONGEST_DELAY)),
       );
-      handle.unref();
     };
     arm();
-    return { cancel: () => clearTimeout(handle) };
+    return { cancel: () => timer.cancel() };
   },
-  soon(task: () => void): Timer {
-    const handle = setImmediate(task);
-    return { cancel: () => clearImmediate(handle) };
-  },
+  soon: realSoon,
 };
 
 /** Files in one directory, written through Node. */
@@ -94,10 +91,10 @@ function processFacts(): ProcessFacts {
   };
 }
 
-/** A host on Node; files go into the directory. */
-export function nodeHost(directory = '.'): Host {
+/** A host on Node; files go into the directory. @param clock the real one, or the one that a test's fake timers drive */
+export function nodeHost(directory = '.', clock: Clock = nodeClock): Host {
   return {
-    clock: nodeClock,
+    clock,
     disk: new NodeDisk(directory),
     memoryTaken() {
       const { used_heap_size, heap_size_limit } = getHeapStatistics();

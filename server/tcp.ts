@@ -2,6 +2,7 @@
 import { createServer, type Server as NetServer, Socket } from 'node:net';
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import type { Connection, Receiver } from './host.ts';
+import { realElapsed, realSoon } from './real-time.ts';
 
 /** Above this a string is cheaper to hand over as one Buffer. */
 const LARGE = 1 << 16;
@@ -62,7 +63,7 @@ export class SocketConnection implements Connection {
   send(bytes: Bytes): void {
     if (this.#out !== '') this.flush();
     this.#out = bytes;
-    if (unsent.length === 0) setImmediate(sendAll);
+    if (unsent.length === 0) realSoon(sendAll);
     unsent.push(this);
   }
 
@@ -145,11 +146,11 @@ export class Listener {
         // While chunks are full libuv reads on, many times over, and asks nobody else in between.
         callback: (bytes: number, buffer: Uint8Array): boolean => {
           if (bytes < READ_BUFFER_BYTES) begun = undefined;
-          else begun ??= performance.now();
+          else begun ??= realElapsed();
           reads.receiver?.receive(buffer.subarray(0, bytes));
-          if (begun === undefined || performance.now() - begun < TURN) return true;
+          if (begun === undefined || realElapsed() - begun < TURN) return true;
           begun = undefined;
-          setImmediate(() => socket.resume());
+          realSoon(() => socket.resume());
           return false;
         },
       };

@@ -1,0 +1,101 @@
+/** Fake timers of test frameworks: the server answers under them, and its TTLs follow the clock that was asked for. */
+import { mock } from 'node:test';
+import { install } from '@sinonjs/fake-timers';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type LostlockServer, startServer } from '../../index.ts';
+
+/** What node-redis can do without: it sends with setImmediate, so under a fake of that it reaches no redis-server either. */
+const NOT_USED_TO_SEND = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] as const;
+
+/** Each library's way to fake timers, and back; ioredis works under all of them with a redis-server too. */
+const fakes: Record<string, () => () => void> = {
+  'vi.useFakeTimers()': () => {
+    vi.useFakeTimers();
+    return () => vi.useRealTimers();
+  },
+  'mock.timers.enable() of node:test': () => {
+    mock.timers.enable();
+    return () => mock.timers.reset();
+  },
+  "Sinon's fake timers": () => {
+    const clock = install({ toNotFake: ['nextTick', 'queueMicrotask'] });
+    return () => clock.uninstall();
+  },
+};
+
+let restore = () => {};
+afterEach(() => restore());
+
+describe.each(Object.entries(fakes))('under %s', (_name, fake) => {
+  test.each(['over TCP', 'in memory'])('ioredis that was connected before goes on %s', async (way) => {
+    const server = await startServer();
+    const redis = ioredis(server, way);
+    expect(await redis.set('k', 'before')).toBe('OK');
+    restore = fake();
+    expect(await redis.get('k')).toBe('before');
+    expect(await redis.blpop('none', 0.01)).toBe(null);
+    redis.disconnect();
+    await server.stop();
+  });
+
+  test.each(['over TCP', 'in memory'])('a server and ioredis that start under them work %s', async (way) => {
+    restore = fake();
+    const server = await startServer();
+    const redis = ioredis(server, way);
+    expect(await redis.set('k', 'v', 'PX', 5)).toBe('OK');
+    const reply = await redis.blpop('none', 0.05); // Real time passes, though the fakes stand still.
+    expect([reply, await redis.get('k')]).toEqual([null, null]);
+    redis.disconnect();
+    await server.stop();
+  });
+});
+
+test('after fake timers were taken away, a server that starts later answers', async () => {
+  const server = await startServer();
+  const redis = new Redis(server.url);
+  await redis.ping();
+  vi.useFakeTimers();
+  redis.ping().catch(() => {});
+  await server.stop();
+  vi.useRealTimers();
+  redis.disconnect();
+  await using later = await startServer();
+  const second = new Redis(later.url);
+  expect(await second.ping()).toBe('PONG');
+  second.disconnect();
+});
+
+test.each(['before', 'after'])('node-redis works when it connects %s Vitest fakes what it can do without', async (when) => {
+  await using server = await startServer();
+  const client = createClient({ url: server.url });
+  const fake = () => {
+    vi.useFakeTimers({ toFake: [...NOT_USED_TO_SEND] });
+    restore = () => vi.useRealTimers();
+  };
+  if (when === 'after') fake();
+  await client.connect();
+  if (when === 'before') fake();
+  expect(await client.set('k', 'v')).toBe('OK');
+  expect(await client.get('k')).toBe('v');
+  client.destroy();
+});
+
+function ioredis(server: LostlockServer, way: string): Redis {
+  return way === 'in memory' ? new Redis({ Connector: server.connector }) : new Redis(server.url);
+}
+
+test.each(Object.entries(fakes))('a copy of us that is loaded under %s takes real timers all the same', async (_name, fake) => {
+  restore = fake();
+  vi.resetModules();
+  const late = await import('../../index.ts');
+  await using server = await late.startServer();
+  const redis = new Redis(server.url);
+  expect(await redis.set('k', 'v', 'PX', 5)).toBe('OK');
+  expect(await redis.blpop('none', 0.05)).toBe(null);
+  expect(await redis.get('k')).toBe(null);
+  const [seconds] = await redis.time();
+  expect(Number(seconds)).toBeGreaterThan(1_700_000_000);
+  redis.disconnect();
+});
