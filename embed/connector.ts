@@ -16,16 +16,16 @@ export interface InMemoryConnector {
  */
 export type ConnectorClass = new (options: unknown) => never;
 
-/** A connector class whose connections come from `open`. */
+/** A connector class whose connections come from `open`; what that throws, ioredis reports as its error. */
 export function connectorFor(open: () => Duplex): ConnectorClass {
   class MemoryConnector implements InMemoryConnector {
     #stream: Duplex | undefined;
     #wanted = false;
 
-    connect(): Promise<Duplex> {
+    async connect(): Promise<Duplex> {
       this.#wanted = true;
       this.#stream = open();
-      return Promise.resolve(this.#stream);
+      return this.#stream;
     }
 
     disconnect(): void {

@@ -22,17 +22,21 @@ export type NativeScript = (
 /** The scripts of one server. */
 export class ScriptRegistry {
   readonly #server: Server;
+  readonly #assertRunning: () => void;
 
-  constructor(server: Server) {
+  /** @param assertRunning throws where the server has stopped */
+  constructor(server: Server, assertRunning: () => void) {
     this.#server = server;
+    this.#assertRunning = assertRunning;
   }
 
   /**
    * Lets a function answer wherever a client runs the script: EVAL with this text, EVALSHA with its SHA-1.
-   * It survives SCRIPT FLUSH. Throws TypeError when it is no function.
+   * It survives SCRIPT FLUSH. Throws TypeError when it is no function, and Error where the server has stopped.
    * @param script the script's text, or its SHA-1 in hexadecimal
    */
   register(script: string, run: NativeScript): void {
+    this.#assertRunning();
     checkString('scripts.register', script);
     if (typeof run !== 'function') throw badOption('scripts.register', run, 'a function (keys, argv, call)');
     this.#server.scripts.register(fromText(script), (keys, argv, call) =>

@@ -26,6 +26,7 @@ export class LostlockServer implements AsyncDisposable {
   readonly #listeners: readonly Listener[];
   readonly #interceptor: Interceptor;
   readonly #password: string | undefined;
+  #stopped = false;
 
   constructor(
     node: Server,
@@ -40,10 +41,15 @@ export class LostlockServer implements AsyncDisposable {
     this.replicas = replicas;
     this.connector = connectorFor(() => this.connect());
     this.#listeners = listeners;
-    this.scripts = new ScriptRegistry(node);
+    this.scripts = new ScriptRegistry(node, () => this.#assertRunning('scripts.register()'));
     this.#interceptor = new Interceptor(node);
     this.#password = options.password;
     node.onShutdown = () => void this.stop();
+  }
+
+  #assertRunning(call: string): void {
+    if (!this.#stopped && !this.node.stopped) return;
+    throw new Error(`lostlock: ${call} on a server that has stopped (${this.host}:${this.port})`);
   }
 
   /** redis://host:port, with the password where there is one, for any client. */
@@ -52,23 +58,30 @@ export class LostlockServer implements AsyncDisposable {
     return `redis://${login}${this.host}:${this.port}`;
   }
 
-  /** Opens an in-memory connection: write requests to it, read replies from it, both as RESP bytes. */
+  /**
+   * Opens an in-memory connection: write requests to it, read replies from it, both as RESP bytes.
+   * Throws where the server has stopped, as the methods below do.
+   */
   connect(): Duplex {
+    this.#assertRunning('connect()');
     return connectInMemory(this.node);
   }
 
   /** Stores keys over what is there, as one change. Throws TypeError for what it does not understand, and stores nothing then. */
   seed(data: Seed): void {
+    this.#assertRunning('seed()');
     seed(this.node, data);
   }
 
   /** Every key as plain values, in a form that `seed` takes back. */
   dump(): DumpEntry[] {
+    this.#assertRunning('dump()');
     return dump(this.node);
   }
 
   /** Removes every key of every database. */
   flush(): void {
+    this.#assertRunning('flush()');
     this.node.unit(() => {
       empty(this.node, this.node.databases);
       this.node.propagateAlso(this.node.db(0), ['FLUSHALL']);
@@ -86,6 +99,7 @@ export class LostlockServer implements AsyncDisposable {
    * Throws TypeError for a filter or intervention that does not exist.
    */
   intercept(filter: RequestFilter, intervention: Intervention): Interception {
+    this.#assertRunning('intercept()');
     return this.#interceptor.add(filter, intervention);
   }
 
@@ -116,6 +130,7 @@ export class LostlockServer implements AsyncDisposable {
 
   /** Closes every connection and listener; resolves when no handle is left. A second call does nothing more. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     await Promise.all(this.replicas.map((replica) => replica.stop()));
     this.node.stop();
     await Promise.all(this.#listeners.map((listener) => listener.close()));

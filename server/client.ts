@@ -215,7 +215,7 @@ export class Client implements Receiver {
   /** Queues encoded bytes. */
   write(bytes: Bytes): void {
     if (this.connection === undefined || this.gone || this.#mute || bytes === '') return;
-    if (this.#out.length === 0) this.server.hasOutput(this);
+    if (this.#out.length === 0) this.server.outbox.add(this);
     if (this.#out.length + bytes.length > OUT_MAX) this.#send();
     this.#out += bytes;
     if (this.#out.length > UNLIMITED) this.server.outputLimits.check(this);
@@ -260,7 +260,7 @@ export class Client implements Receiver {
   close(): void {
     if (this.closing || this.gone) return;
     this.closing = true;
-    this.server.hasOutput(this);
+    this.server.outbox.add(this);
   }
 
   /** Hangs up, as redis-server does where a connection is killed: an end, no reset, unless much is on its way still. */

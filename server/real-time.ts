@@ -38,7 +38,10 @@ export type Soon = (task: () => void) => Timer;
 // Where the globals are fakes already, node:timers may still have the real functions: Jest replaces only the globals.
 const sources = [globalThis, timers];
 
-function timeoutsOf({ setTimeout: set, clearTimeout: clear }: Pick<typeof globalThis, 'setTimeout' | 'clearTimeout'>): Delay {
+function timeoutsOf({
+  setTimeout: set,
+  clearTimeout: clear,
+}: Pick<typeof globalThis, 'setTimeout' | 'clearTimeout'>): Delay {
   const [realSet, realClear] = [original(set), original(clear)];
   return (task, ms) => {
     const handle = realSet(task, ms).unref();
@@ -46,7 +49,10 @@ function timeoutsOf({ setTimeout: set, clearTimeout: clear }: Pick<typeof global
   };
 }
 
-function immediatesOf({ setImmediate: set, clearImmediate: clear }: Pick<typeof globalThis, 'setImmediate' | 'clearImmediate'>): Soon {
+function immediatesOf({
+  setImmediate: set,
+  clearImmediate: clear,
+}: Pick<typeof globalThis, 'setImmediate' | 'clearImmediate'>): Soon {
   const [realSet, realClear] = [original(set), original(clear)];
   return (task) => {
     const handle = realSet(task);
@@ -139,7 +145,7 @@ export const realTick: (task: () => void) => void = genuineTick();
 export const realNow: () => Millis = genuineDate().now;
 
 // Fakes and routes lie on the object; what it inherits is Node's own.
-const inherited = Object.getPrototypeOf(meter) as Performance;
+const inherited = Object.getPrototypeOf(meter) as typeof meter;
 const { timeOrigin } = meter;
 
 /** Milliseconds, with fractions, since the process started. */

@@ -22,6 +22,7 @@ import type { Connection, Host } from './host.ts';
 import { Idle } from './idle.ts';
 import { Notifications } from './notifications.ts';
 import { Observer } from './observer.ts';
+import { Outbox } from './outbox.ts';
 import { OutputLimits } from './output-limits.ts';
 import { Pausing } from './pausing.ts';
 import { PubSub } from './pubsub.ts';
@@ -67,6 +68,7 @@ export class Server {
   readonly scripts: Scripts;
   readonly functions = new Functions(this);
   readonly idle = new Idle(this);
+  readonly outbox = new Outbox();
   readonly outputLimits = new OutputLimits(this);
   readonly slowScript: SlowScript;
   readonly waiting = new Waiting(this);
@@ -86,6 +88,8 @@ export class Server {
   state = 0;
   /** How many replicas must have a write before it is answered; 0, as in Redis: none (the lab's quorum mode). */
   writeQuorum = 0;
+  /** True once `stop` was called. */
+  stopped = false;
   /** How deep in execution units we are; 0 between requests. */
   depth = 0;
   /** The client whose request is running. */
@@ -107,7 +111,6 @@ export class Server {
   readonly #dbs: Keyspace[];
   #nextClient = 1;
   #effects: Effect[] = [];
-  #withOutput: Client[] = [];
   #unblocked: Client[] = [];
   #settling = false;
 
@@ -196,6 +199,10 @@ export class Server {
 
   /** Takes a new connection; undefined when it was refused. */
   accept(connection: Connection): Client | undefined {
+    if (this.stopped) {
+      connection.abort();
+      return undefined;
+    }
     const refused = refusal(this, connection.remote);
     if (refused !== undefined) {
       this.stats.rejected++;
@@ -239,10 +246,6 @@ export class Server {
     if (text !== '') client.write(encodeReply(new ReplyError(text), 2));
     this.log('verbose', `Protocol error from client ${client.id}: ${text}`);
     client.close();
-  }
-
-  hasOutput(client: Client): void {
-    this.#withOutput.push(client);
   }
 
   /** A wait has ended: the client's remaining requests follow when the present event is settled. */
@@ -323,19 +326,12 @@ export class Server {
         }
       } while (this.blocking.hasReady && !this.slowScript.active);
       if (this.tracking.active) this.tracking.settle();
-      if (this.depth === 0) this.expiry.arm();
+      if (this.depth === 0 && !this.stopped) this.expiry.arm();
       if (this.settings['maxmemory-clients'] !== '0' && this.depth === 0) evictClients(this);
-      this.#flush();
+      this.outbox.flush();
     } finally {
       this.#settling = false;
     }
-  }
-
-  #flush(): void {
-    const clients = this.#withOutput;
-    if (clients.length === 0) return;
-    this.#withOutput = [];
-    for (const client of clients) client.flush();
   }
 
   // Transactions
@@ -382,8 +378,9 @@ export class Server {
     return new ReplyError(`ERR internal error in '${command.fullName}' command`);
   }
 
-  /** Lets go of timers and connections; the databases stay readable. */
+  /** Lets go of timers and connections, and takes no new ones; the databases stay readable. */
   stop(): void {
+    this.stopped = true;
     this.idle.stop();
     this.eviction.stop();
     this.dumpFile.stop();

@@ -22,7 +22,7 @@ const fakes: Record<string, () => Fake> = {
     return { advance: (ms) => vi.advanceTimersByTime(ms), restore: () => vi.useRealTimers() };
   },
   'mock.timers.enable() of node:test': () => {
-    mock.timers.enable({ now: Date.now() });
+    mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'], now: Date.now() });
     return { advance: (ms) => mock.timers.tick(ms), restore: () => mock.timers.reset() };
   },
   "Sinon's fake timers": () => {

@@ -67,35 +67,41 @@ test('after fake timers were taken away, a server that starts later answers', as
   second.disconnect();
 });
 
-test.each(['before', 'after'])('node-redis works when it connects %s Vitest fakes what it can do without', async (when) => {
-  await using server = await startServer();
-  const client = createClient({ url: server.url });
-  const fake = () => {
-    vi.useFakeTimers({ toFake: [...NOT_USED_TO_SEND] });
-    restore = () => vi.useRealTimers();
-  };
-  if (when === 'after') fake();
-  await client.connect();
-  if (when === 'before') fake();
-  expect(await client.set('k', 'v')).toBe('OK');
-  expect(await client.get('k')).toBe('v');
-  client.destroy();
-});
+test.each(['before', 'after'])(
+  'node-redis works when it connects %s Vitest fakes what it can do without',
+  async (when) => {
+    await using server = await startServer();
+    const client = createClient({ url: server.url });
+    const fake = () => {
+      vi.useFakeTimers({ toFake: [...NOT_USED_TO_SEND] });
+      restore = () => vi.useRealTimers();
+    };
+    if (when === 'after') fake();
+    await client.connect();
+    if (when === 'before') fake();
+    expect(await client.set('k', 'v')).toBe('OK');
+    expect(await client.get('k')).toBe('v');
+    client.destroy();
+  },
+);
 
 function ioredis(server: LostlockServer, way: string): Redis {
   return way === 'in memory' ? new Redis({ Connector: server.connector }) : new Redis(server.url);
 }
 
-test.each(Object.entries(fakes))('a copy of us that is loaded under %s takes real timers all the same', async (_name, fake) => {
-  restore = fake();
-  vi.resetModules();
-  const late = await import('../../index.ts');
-  await using server = await late.startServer();
-  const redis = new Redis(server.url);
-  expect(await redis.set('k', 'v', 'PX', 5)).toBe('OK');
-  expect(await redis.blpop('none', 0.05)).toBe(null);
-  expect(await redis.get('k')).toBe(null);
-  const [seconds] = await redis.time();
-  expect(Number(seconds)).toBeGreaterThan(1_700_000_000);
-  redis.disconnect();
-});
+test.each(Object.entries(fakes))(
+  'a copy of us that is loaded under %s takes real timers all the same',
+  async (_name, fake) => {
+    restore = fake();
+    vi.resetModules();
+    const late = await import('../../index.ts');
+    await using server = await late.startServer();
+    const redis = new Redis(server.url);
+    expect(await redis.set('k', 'v', 'PX', 5)).toBe('OK');
+    expect(await redis.blpop('none', 0.05)).toBe(null);
+    expect(await redis.get('k')).toBe(null);
+    const [seconds] = await redis.time();
+    expect(Number(seconds)).toBeGreaterThan(1_700_000_000);
+    redis.disconnect();
+  },
+);

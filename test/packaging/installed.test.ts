@@ -1,7 +1,7 @@
 /** The packed package as npm installs it into an empty project: by npx, and in a Jest run. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { ensureBuilt } from '../support/built.ts';
 
 const jest = '30.5.2';
+const olderJest = '29.7.0';
 const mayDownload = process.env.LOSTLOCK_NETWORK === '1';
 
 describe.skipIf(!mayDownload)('installed by npm (needs the registry: LOSTLOCK_NETWORK=1)', () => {
@@ -21,7 +22,12 @@ describe.skipIf(!mayDownload)('installed by npm (needs the registry: LOSTLOCK_NE
     await ensureBuilt();
     execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', project], { stdio: 'ignore' });
     writeFileSync(join(project, 'package.json'), '{ "private": true }');
-    const packages = [`./lostlock-${manifest.version}.tgz`, `jest@${jest}`, 'ioredis@6.0.0'];
+    const packages = [
+      `./lostlock-${manifest.version}.tgz`,
+      `jest@${jest}`,
+      `jest29@npm:jest@${olderJest}`,
+      'ioredis@6.0.0',
+    ];
     run('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', ...packages);
   }, 240_000);
   afterAll(() => rmSync(project, { recursive: true, force: true }));
@@ -61,6 +67,60 @@ describe.skipIf(!mayDownload)('installed by npm (needs the registry: LOSTLOCK_NE
     );
     run('npx', '--no-install', 'jest', '--ci', '--config', 'jest.config.json'); // Throws when a test fails.
   });
+
+  test.each([
+    ['30', 'jest'],
+    ['29', 'jest29'],
+  ])(
+    "under Jest %s's fake timers a server answers ioredis as redis-server does, and TTLs follow if asked to",
+    (_version, runner) => {
+      // Jest fakes nextTick unless told otherwise, and then ioredis cannot connect to a redis-server either.
+      const options = "{ doNotFake: ['nextTick', 'queueMicrotask'] }";
+      const work = `async (server, redis) => {
+      expect(await redis.set('k', 'v', 'PX', 60000)).toBe('OK');
+      expect(await redis.get('k')).toBe('v');
+      jest.advanceTimersByTime(60001);
+      expect(await redis.get('k')).toBe(server.follows ? null : 'v');
+      redis.disconnect();
+    }`;
+      writeFileSync(
+        join(project, 'jest.config.json'),
+        '{ "testEnvironment": "node", "roots": ["<rootDir>/fakes"] }',
+      );
+      mkdirSync(join(project, 'fakes'), { recursive: true });
+      const open = {
+        'over TCP': 'new Redis(server.url)',
+        'in memory': 'new Redis({ Connector: server.connector })',
+      };
+      for (const [at, loadsLate] of [
+        ['early', false],
+        ['late', true],
+      ] as const) {
+        const tests = Object.entries(open).flatMap(([way, dial]) =>
+          ['real', 'ambient'].map(
+            (clock) => `
+          test('${at}, ${way}, ${clock}', async () => {
+            if (${loadsLate}) { jest.useFakeTimers(${options}); jest.resetModules(); }
+            const { Redis } = require('ioredis');
+            const { startServer } = require('lostlock');
+            const server = await startServer({ clock: '${clock}' });
+            const early = ${dial};
+            await early.ping();
+            jest.useFakeTimers(${options});
+            server.follows = ${clock === 'ambient'};
+            await (${work})(server, early);
+            await (${work})(server, ${dial});
+            await server.stop();
+            jest.useRealTimers();
+          });`,
+          ),
+        );
+        writeFileSync(join(project, 'fakes', `${at}.test.js`), tests.join('\n'));
+      }
+      const bin = join('node_modules', runner, 'bin', 'jest.js');
+      run(process.execPath, bin, '--ci', '--config', 'jest.config.json'); // Throws when a test fails.
+    },
+  );
 
   test('what users install is what the manifest names', () => {
     const lock = JSON.parse(readFileSync(join(project, 'node_modules', '.package-lock.json'), 'utf8')) as {

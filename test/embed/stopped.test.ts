@@ -1,0 +1,78 @@
+/** A stopped server: it serves nobody, and each of its methods says that it has stopped. */
+import { Redis } from 'ioredis';
+import { expect, test, vi } from 'vitest';
+import { type LostlockServer, startServer } from '../../index.ts';
+import { connectInMemory } from '../../server/memory.ts';
+
+async function stopped(): Promise<LostlockServer> {
+  const server = await startServer();
+  await server.stop();
+  return server;
+}
+
+const calls: [what: string, call: (server: LostlockServer) => unknown][] = [
+  ['connect()', (server) => server.connect()],
+  ['seed()', (server) => server.seed({ k: 'v' })],
+  ['dump()', (server) => server.dump()],
+  ['flush()', (server) => server.flush()],
+  ['intercept()', (server) => server.intercept({ command: 'get' }, 'disconnect')],
+  ['scripts.register()', (server) => server.scripts.register('return 1', () => 1)],
+];
+
+test.each(calls)('%s on a stopped server throws an error that says so', async (what, call) => {
+  const server = await stopped();
+  expect(() => call(server)).toThrow(`lostlock: ${what} on a server that has stopped (127.0.0.1:${server.port})`);
+});
+
+test.each(calls)('%s works until then', async (_what, call) => {
+  await using server = await startServer();
+  expect(() => call(server)).not.toThrow();
+});
+
+test('an in-memory ioredis of a stopped server is told so, and its commands fail', async () => {
+  const server = await stopped();
+  const errors: Error[] = [];
+  const redis = new Redis({ Connector: server.connector, retryStrategy: () => null, maxRetriesPerRequest: 0 });
+  redis.on('error', (error) => errors.push(error));
+  await expect(redis.ping()).rejects.toThrow();
+  expect(errors.map((error) => error.message).join()).toContain('on a server that has stopped');
+});
+
+test('one that was connected loses its connection, and gets no other', async () => {
+  const server = await startServer();
+  const redis = new Redis({ Connector: server.connector, retryStrategy: () => 1 });
+  const refused = new Promise<void>((resolve) => {
+    redis.on('error', (error) => {
+      if (error.message.includes('has stopped')) resolve();
+    });
+  });
+  expect(await redis.ping()).toBe('PONG');
+  await server.stop();
+  await refused;
+  await expect(redis.ping()).rejects.toThrow();
+  redis.disconnect();
+});
+
+test('a node that has stopped takes no connection, and no timer of its is left', async () => {
+  const server = await startServer({ seed: [{ key: 'k', type: 'string', value: 'v', expiresAt: Date.now() + 1e6 }] });
+  const redis = new Redis({ Connector: server.connector });
+  await redis.get('k');
+  redis.on('error', () => {});
+  const { clock } = server.node.host;
+  const armed = vi.spyOn(clock, 'at');
+  await server.stop();
+  const stream = connectInMemory(server.node);
+  const closed = new Promise((resolve) => stream.on('close', resolve).on('error', () => {}));
+  stream.resume().write('PING\r\n');
+  await closed;
+  expect(server.node.clients.size).toBe(0);
+  expect(armed).not.toHaveBeenCalled();
+  armed.mockRestore();
+  redis.disconnect();
+});
+
+test('stop() waits for connections, whoever calls it again, and its facts stay readable', async () => {
+  const server = await stopped();
+  await server.stop();
+  expect([server.getHost(), server.unknownCommands()]).toEqual(['127.0.0.1', []]);
+});
