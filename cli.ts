@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 /** `npx lostlock`: the server for everyone who does not embed it; flags are redis.conf's names. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { LOG_LEVELS, type LogOrigin, logLine } from './embed/log-line.ts';
 import { type LostlockServer, startServer } from './index.ts';
 import { fromText, toBuffer } from './protocol/bytes.ts';
 import { BadSetting } from './server/parameters.ts';
 import { refusalOf } from './server/refusals.ts';
+import type { LogLevel } from './server/server.ts';
 import { aliases, parameters, type Settings } from './server/settings.ts';
 import { LOSTLOCK_VERSION } from './server/version.ts';
 
@@ -24,18 +26,17 @@ Options:
   --port-file FILE       write the port there once the server listens
   --url-file FILE        write the redis:// URL there once the server listens
   --loglevel LEVEL       debug, verbose, notice or warning; notice by default
+  --logfile FILE         append the log there instead of printing it
   --exit-with-parent     stop when standard input ends
   --version, --help
 `;
-
-const LEVELS = ['debug', 'verbose', 'notice', 'warning'] as const;
 
 interface Invocation {
   readonly settings: Partial<Settings>;
   portFile?: string;
   urlFile?: string;
   replicas?: number;
-  level: (typeof LEVELS)[number];
+  level: LogLevel;
   exitWithParent: boolean;
 }
 
@@ -77,7 +78,8 @@ function splitOnce(word: string): string[] {
 
 function level(word: string): Invocation['level'] {
   return (
-    LEVELS.find((each) => each === word) ?? usage(`--loglevel ${word}: allowed are ${LEVELS.join(', ')}`)
+    LOG_LEVELS.find((each) => each === word) ??
+    usage(`--loglevel ${word}: allowed are ${LOG_LEVELS.join(', ')}`)
   );
 }
 
@@ -106,16 +108,22 @@ async function serve(invocation: Invocation): Promise<void> {
     pidfile = '',
     ...settings
   } = invocation.settings;
-  const server = await startServer({
+  settings.loglevel = invocation.level;
+  const file = toBuffer(settings.logfile ?? '').toString();
+  let server: LostlockServer | undefined;
+  const log = (level: LogLevel, text: string, role: LogOrigin['role']): void => {
+    const least = server?.node.settings.loglevel ?? invocation.level;
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least as LogLevel)) return;
+    write(file, logLine(level, text, { pid: process.pid, role, at: Date.now() }));
+  };
+  server = await startServer({
     port,
     host: bind,
     settings,
     ...(invocation.replicas !== undefined && { replicas: invocation.replicas }),
     ...(unixsocket !== '' && { unixSocket: unixsocket }),
     ...(requirepass !== '' && { password: requirepass }),
-    log(grade, text) {
-      if (LEVELS.indexOf(grade) >= LEVELS.indexOf(invocation.level)) console.error(text);
-    },
+    log,
   });
   stopOnSignals(server);
   server.node.onShutdown = () => stop(server);
@@ -124,8 +132,19 @@ async function serve(invocation: Invocation): Promise<void> {
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);
   if (pidfile !== '') writePid(toBuffer(pidfile).toString());
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${server.url}\n`);
-  for (const replica of server.replicas) console.log(`Replica ready tcp ${replica.port}`);
-  console.log(`Ready to accept connections tcp ${server.port}`);
+  for (const replica of server.replicas) log('notice', `Replica ready tcp ${replica.port}`, 'replica');
+  log('notice', `Ready to accept connections tcp ${server.port}`, server.node.role);
+  if (unixsocket !== '') log('notice', `Ready to accept connections unix ${unixsocket}`, server.node.role);
+}
+
+// Whoever waits for the ready line may close the pipe after it; redis-server goes on, too.
+process.stdout.on('error', () => {});
+
+/** Appends a line to the log file, or prints it where there is none. Scripts may log any bytes. */
+function write(file: string, line: string): void {
+  const bytes = Buffer.from(`${line}\n`, /[^\x00-\xff]/.test(line) ? 'utf8' : 'latin1');
+  if (file === '') process.stdout.write(bytes);
+  else appendFileSync(file, bytes);
 }
 
 /** Keeps the number of the process in a file while it runs. */

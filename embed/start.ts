@@ -48,8 +48,8 @@ export interface StartOptions {
    * 'ambient': the global Date and timers, so that advancing a test framework's fake timers ends keys.
    */
   readonly clock?: 'real' | 'ambient';
-  /** Is given every line of the server's log; by default nothing is logged. */
-  readonly log?: (level: LogLevel, text: string) => void;
+  /** Is given every line of the server's log, and the server's role at that moment; by default nothing is logged. */
+  readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica') => void;
 }
 
 const OPTIONS = [

@@ -47,7 +47,8 @@ export type LogLevel = 'debug' | 'verbose' | 'notice' | 'warning';
 /** What a node is started with. */
 export interface ServerOptions {
   readonly settings?: Partial<Settings>;
-  readonly log?: (level: LogLevel, text: string) => void;
+  /** Is given each line of the log, with the role that the node has at that moment. */
+  readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica') => void;
   /** Extra table entries, such as the lab's LAB command. */
   readonly commands?: readonly Command[];
   /** When long scripts let others have a turn. */
@@ -117,7 +118,7 @@ export class Server {
   constructor(host: Host, options: ServerOptions = {}) {
     this.host = host;
     this.settings = { ...defaultSettings(), ...options.settings };
-    this.log = options.log ?? (() => {});
+    this.log = (level, text) => options.log?.(level, text, this.role);
     this.commands = commandTable(options.commands ?? []);
     this.acl = new Acl(this);
     this.world = makeWorld(this, host.clock.now());

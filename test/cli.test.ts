@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
+import { until } from './support/until.ts';
 
 /** Starts `lostlock` from its sources with the flags given; resolves with its port once it says that it is ready. */
 async function startCli(...flags: string[]) {
@@ -18,7 +19,7 @@ async function startCli(...flags: string[]) {
     printed += chunk;
     if (printed.includes('\n')) break;
   }
-  const port = Number(/^Ready to accept connections tcp (\d+)$/m.exec(printed)?.[1]);
+  const port = Number(/ \* Ready to accept connections tcp (\d+)$/m.exec(printed)?.[1]);
   return { child, port, printed };
 }
 
@@ -34,7 +35,9 @@ async function talk(port: number, text: string): Promise<string> {
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`it serves, and ends with status 0 on ${signal} though a client is connected`, async () => {
     const { child, port, printed } = await startCli('--port', '0');
-    expect(printed).toBe(`Ready to accept connections tcp ${port}\n`);
+    const now = '\\d\\d [A-Z][a-z]{2} \\d{4} \\d\\d:\\d\\d:\\d\\d\\.\\d{3}';
+    const line = `^${child.pid}:M ${now} \\* Ready to accept connections tcp ${port}\\n$`;
+    expect(printed).toMatch(new RegExp(line));
     expect(await talk(port, 'ECHO hello\r\nSELECT 3\r\nSET k v\r\nGET k\r\nQUIT\r\n')).toBe(
       '$5\r\nhello\r\n+OK\r\n+OK\r\n$1\r\nv\r\n+OK\r\n',
     );
@@ -45,6 +48,27 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 }
+
+test('its log is as long as --loglevel and CONFIG SET say, and goes where --logfile says', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lostlock-cli-'));
+  const [logfile, portFile] = [join(folder, 'log'), join(folder, 'port')];
+  const flags = ['--port', '0', '--loglevel', 'warning', '--logfile', logfile, '--port-file', portFile];
+  const child = spawn(process.execPath, ['--import', 'tsx', 'cli.ts', ...flags], { stdio: 'inherit' });
+  const read = (path: string) => (existsSync(path) ? readFileSync(path, 'latin1') : '');
+  const port = Number(await until(() => read(portFile).trim(), { what: 'the port', limitMs: 60_000 }));
+  const log = (level: string, text: string) => `EVAL "redis.log(redis.LOG_${level}, '${text}')" 0\r\n`;
+  const quiet = log('NOTICE', 'too quiet') + log('WARNING', 'loud\\xe9');
+  const told = await talk(
+    port,
+    `CONFIG GET loglevel\r\n${quiet}CONFIG SET loglevel verbose\r\n${log('VERBOSE', 'low')}QUIT\r\n`,
+  );
+  expect(told).toContain('$7\r\nwarning\r\n');
+  const texts = read(logfile).replaceAll(/^.*:\d\d\.\d{3} /gm, '');
+  expect(texts).toBe('# loud\xe9\n- low\n');
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  rmSync(folder, { recursive: true });
+});
 
 test('SHUTDOWN ends it with status 0', async () => {
   const { child, port } = await startCli('--port', '0');

@@ -27,25 +27,22 @@ export class Target {
 
   /** The same with flags of Node's besides. */
   static async startWith(node: readonly string[], flags: readonly string[]): Promise<Target> {
-    const args = [
-      ...node,
-      '--import',
-      'tsx',
-      CLI,
-      '--port',
-      '0',
-      '--loglevel',
-      'warning',
-      '--exit-with-parent',
-    ];
+    const args = [...node, '--import', 'tsx', CLI, '--port', '0', '--exit-with-parent'];
     const child = spawn(process.execPath, [...args, ...flags], { stdio: ['pipe', 'pipe', 'pipe'] });
     const errors: string[] = [];
-    createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => errors.push(line));
-    for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
-      const [, port] = /^Ready to accept connections tcp (\d+)$/.exec(line) ?? [];
-      if (port !== undefined) return new Target(child, Number(port), errors);
-    }
-    throw new Error(`the server did not start: ${errors.join('\n')}`);
+    const note = (line: string): void => void errors.push(line);
+    createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', note);
+    const printed = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+    const port = await new Promise<number | undefined>((resolve) => {
+      printed.on('line', (line) => {
+        const [, ready] = / \* Ready to accept connections tcp (\d+)$/.exec(line) ?? [];
+        if (ready !== undefined) resolve(Number(ready));
+        else if (/^\d+:[MS] .{24} # /.test(line)) note(line);
+      });
+      printed.on('close', () => resolve(undefined));
+    });
+    if (port === undefined) throw new Error(`the server did not start: ${errors.join('\n')}`);
+    return new Target(child, port, errors);
   }
 
   get alive(): boolean {

@@ -134,7 +134,7 @@ test('the command line starts replicas and says where', async () => {
     printed += chunk;
     if (printed.includes('Ready to accept')) break;
   }
-  const ports = [...printed.matchAll(/^(?:Replica ready|Ready to accept connections) tcp (\d+)$/gm)].map(
+  const ports = [...printed.matchAll(/ \* (?:Replica ready|Ready to accept connections) tcp (\d+)$/gm)].map(
     Number,
   );
   expect(ports).toHaveLength(3);

@@ -21,7 +21,9 @@ const calls: [what: string, call: (server: LostlockServer) => unknown][] = [
 
 test.each(calls)('%s on a stopped server throws an error that says so', async (what, call) => {
   const server = await stopped();
-  expect(() => call(server)).toThrow(`lostlock: ${what} on a server that has stopped (127.0.0.1:${server.port})`);
+  expect(() => call(server)).toThrow(
+    `lostlock: ${what} on a server that has stopped (127.0.0.1:${server.port})`,
+  );
 });
 
 test.each(calls)('%s works until then', async (_what, call) => {
@@ -32,7 +34,11 @@ test.each(calls)('%s works until then', async (_what, call) => {
 test('an in-memory ioredis of a stopped server is told so, and its commands fail', async () => {
   const server = await stopped();
   const errors: Error[] = [];
-  const redis = new Redis({ Connector: server.connector, retryStrategy: () => null, maxRetriesPerRequest: 0 });
+  const redis = new Redis({
+    Connector: server.connector,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+  });
   redis.on('error', (error) => errors.push(error));
   await expect(redis.ping()).rejects.toThrow();
   expect(errors.map((error) => error.message).join()).toContain('on a server that has stopped');
@@ -54,7 +60,9 @@ test('one that was connected loses its connection, and gets no other', async () 
 });
 
 test('a node that has stopped takes no connection, and no timer of its is left', async () => {
-  const server = await startServer({ seed: [{ key: 'k', type: 'string', value: 'v', expiresAt: Date.now() + 1e6 }] });
+  const server = await startServer({
+    seed: [{ key: 'k', type: 'string', value: 'v', expiresAt: Date.now() + 1e6 }],
+  });
   const redis = new Redis({ Connector: server.connector });
   await redis.get('k');
   redis.on('error', () => {});

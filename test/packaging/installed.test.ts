@@ -35,7 +35,7 @@ describe.skipIf(!mayDownload)('installed by npm (needs the registry: LOSTLOCK_NE
   test('npx serves until it is told to stop', async () => {
     const child = spawn('npx', ['--no-install', 'lostlock', '--port', '0'], { cwd: project });
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
-    const port = Number(/^Ready to accept connections tcp (\d+)$/m.exec(String(line))?.[1]);
+    const port = Number(/ \* Ready to accept connections tcp (\d+)$/m.exec(String(line))?.[1]);
     const socket = createConnection(port, '127.0.0.1').on('error', () => {});
     socket.write('PING\r\n');
     expect(String((await once(socket, 'data'))[0])).toBe('+PONG\r\n');

@@ -107,7 +107,7 @@ test('the command starts from the package', async () => {
   expect(readFileSync(cli, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
   const child = spawn(process.execPath, [cli, '--port', '0'], { cwd: project });
   const [line] = await once(child.stdout, 'data');
-  expect(String(line)).toMatch(/^Ready to accept connections tcp \d+\n$/);
+  expect(String(line)).toMatch(/^\d+:M .* \* Ready to accept connections tcp \d+\n$/);
   child.kill('SIGTERM');
   await once(child, 'exit');
 });

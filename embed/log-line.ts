@@ -1,0 +1,27 @@
+/** Log lines as redis-server writes them: process, role, local time, level, text. */
+import type { LogLevel } from '../server/server.ts';
+
+/** From the least important on. */
+export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'verbose', 'notice', 'warning'];
+
+const MARKS: Readonly<Record<LogLevel, string>> = { debug: '.', verbose: '-', notice: '*', warning: '#' };
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** What a line tells besides its text. */
+export interface LogOrigin {
+  /** The process' id. */
+  readonly pid: number;
+  readonly role: 'primary' | 'replica';
+  /** When, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** One line, without its end: `12345:M 22 Nov 2026 01:02:03.004 * Ready to accept connections tcp 6379`. */
+export function logLine(level: LogLevel, text: string, { pid, role, at }: LogOrigin): string {
+  const time = new Date(at);
+  const pad = (value: number, digits = 2): string => String(value).padStart(digits, '0');
+  const day = `${pad(time.getDate())} ${MONTHS[time.getMonth()]} ${time.getFullYear()}`;
+  const clock = `${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}`;
+  const millis = pad(time.getMilliseconds(), 3);
+  return `${pid}:${role === 'primary' ? 'M' : 'S'} ${day} ${clock}.${millis} ${MARKS[level]} ${text}`;
+}
