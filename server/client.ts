@@ -113,6 +113,8 @@ export class Client implements Receiver {
   closing = false;
   gone = false;
   #draining = false;
+  /** The outbox has it. */
+  #listed = false;
   #mute = false;
 
   constructor(server: Server, id: number, connection: Connection | undefined) {
@@ -215,10 +217,17 @@ export class Client implements Receiver {
   /** Queues encoded bytes. */
   write(bytes: Bytes): void {
     if (this.connection === undefined || this.gone || this.#mute || bytes === '') return;
-    if (this.#out.length === 0) this.server.outbox.add(this);
+    this.reserve();
     if (this.#out.length + bytes.length > OUT_MAX) this.#send();
     this.#out += bytes;
     if (this.#out.length > UNLIMITED) this.server.outputLimits.check(this);
+  }
+
+  /** Takes the client's place in the order of writes, though there may be nothing to write yet. */
+  reserve(): void {
+    if (this.#listed || this.connection === undefined) return;
+    this.#listed = true;
+    this.server.outbox.add(this);
   }
 
   /** Drops the queued output and all that would follow: the client is about to be cut off. */
@@ -239,6 +248,7 @@ export class Client implements Receiver {
 
   /** Hands the queued output to the connection. */
   flush(): void {
+    this.#listed = false;
     if (this.gone || this.connection === undefined) return;
     if (this.#out.length !== 0) this.#send();
     if (this.closing) this.connection.close();
@@ -260,7 +270,7 @@ export class Client implements Receiver {
   close(): void {
     if (this.closing || this.gone) return;
     this.closing = true;
-    this.server.outbox.add(this);
+    this.reserve();
   }
 
   /** Hangs up, as redis-server does where a connection is killed: an end, no reset, unless much is on its way still. */

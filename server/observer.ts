@@ -63,6 +63,7 @@ export class Observer {
     if (command.name === 'debug' && client.blocked !== undefined) return;
     this.record(client, command, argv, server.host.clock.micros() - began);
     if (this.monitors.size > 0 && (command.bits & (SKIP_MONITOR | ADMIN)) === 0) {
+      if (!client.has(SCRIPT)) client.reserve(); // A script's own reply comes after what it is seen to do.
       this.#show(client, command, argv);
     }
     // A script's keys are remembered where it reads them.

@@ -307,6 +307,8 @@ export class Server {
   }
 
   #feedEffects(atomic: boolean): void {
+    // Replicas are written before the client is answered.
+    this.running?.reserve();
     const effects = this.#effects;
     this.#effects = [];
     this.feed(effects, atomic && effects.length > 1);

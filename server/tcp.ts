@@ -20,14 +20,25 @@ interface ListeningHandle {
 
 /**
  * Connections with output that waits until every socket that was ready has been read, as in redis-server: whoever reads
- * the replies is woken once for many of them.
+ * the replies is woken once for many of them. One list for each chunk that was received, in the order in which the
+ * server hands output over; the lists are sent last in, first out (server/outbox.ts).
  */
-let unsent: SocketConnection[] = [];
+let unsent: SocketConnection[][] = [];
+
+/** Output that is handed over next belongs to another chunk than what came before. */
+let isNewChunk = true;
 
 function sendAll(): void {
-  const all = unsent;
+  const lists = unsent;
   unsent = [];
-  for (const connection of all) connection.flush();
+  isNewChunk = true;
+  for (let at = lists.length - 1; at >= 0; at--) for (const connection of lists[at]!) connection.flush();
+}
+
+function deliver(receiver: Receiver | undefined, chunk: Uint8Array): void {
+  isNewChunk = true;
+  receiver?.receive(chunk);
+  isNewChunk = true;
 }
 
 /** A Node socket as a Connection. */
@@ -38,6 +49,7 @@ export class SocketConnection implements Connection {
   readonly #isTcp: boolean;
   /** Output that waits for the end of this turn of the event loop. */
   #out: Bytes = '';
+  #isListed = false;
 
   constructor(socket: Socket, path?: string) {
     this.#socket = socket;
@@ -53,7 +65,7 @@ export class SocketConnection implements Connection {
   /** Directs what arrives to the receiver; `reads` where the socket hands chunks over by itself. */
   attach(receiver: Receiver, reads?: Inlet): void {
     const socket = this.#socket;
-    if (reads === undefined) socket.on('data', (chunk: Uint8Array) => receiver.receive(chunk));
+    if (reads === undefined) socket.on('data', (chunk: Uint8Array) => deliver(receiver, chunk));
     else reads.receiver = receiver;
     socket.on('error', () => socket.destroy());
     socket.on('close', () => receiver.closed());
@@ -61,14 +73,27 @@ export class SocketConnection implements Connection {
   }
 
   send(bytes: Bytes): void {
-    if (this.#out !== '') this.flush();
+    if (this.#isListed) {
+      // Its place is that of its first output.
+      if (this.#out.length + bytes.length > LARGE) this.#write();
+      this.#out += bytes;
+      return;
+    }
     this.#out = bytes;
+    this.#isListed = true;
     if (unsent.length === 0) realSoon(sendAll);
-    unsent.push(this);
+    if (isNewChunk) unsent.push([]);
+    isNewChunk = false;
+    unsent.at(-1)!.push(this);
   }
 
-  /** Hands over what waits. */
+  /** Hands over what waits; called when its turn has come. */
   flush(): void {
+    this.#isListed = false;
+    this.#write();
+  }
+
+  #write(): void {
     const bytes = this.#out;
     this.#out = '';
     if (bytes === '' || this.#socket.destroyed) return;
@@ -77,12 +102,12 @@ export class SocketConnection implements Connection {
   }
 
   close(): void {
-    this.flush();
+    this.#write();
     this.#socket.destroySoon();
   }
 
   abort(): void {
-    this.flush();
+    this.#write();
     // A unix socket knows no reset; and one that is just shutting down refuses it, without ever closing then.
     if (this.#isTcp && !this.#socket.writableEnded) this.#socket.resetAndDestroy();
     else this.#socket.destroy();
@@ -147,7 +172,7 @@ export class Listener {
         callback: (bytes: number, buffer: Uint8Array): boolean => {
           if (bytes < READ_BUFFER_BYTES) begun = undefined;
           else begun ??= realElapsed();
-          reads.receiver?.receive(buffer.subarray(0, bytes));
+          deliver(reads.receiver, buffer.subarray(0, bytes));
           if (begun === undefined || realElapsed() - begun < TURN) return true;
           begun = undefined;
           realSoon(() => socket.resume());

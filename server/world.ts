@@ -3,13 +3,15 @@ import type { Deadline } from '../keyspace/deadline.ts';
 import { ExpiryWheel } from '../keyspace/expiry-wheel.ts';
 import type { Keyspace, KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
+import { takePlace } from './outbox.ts';
 import type { Server } from './server.ts';
 
 /** A world without keys, at the instant given. */
 export function makeWorld(server: Server, now: Millis): KeyspaceWorld {
   const changed = (db: Keyspace, key: Bytes, event: string): void => {
-    if (server.notifications.enabled) server.notifications.send(db, key, event);
+    if (server.running !== undefined) takePlace(server.running, event);
     if (server.tracking.listens) server.tracking.changed(key, event);
+    if (server.notifications.enabled) server.notifications.send(db, key, event);
     if (server.blocking.count > 0) server.blocking.signal(db, key, event);
   };
   return {
