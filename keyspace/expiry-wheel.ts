@@ -52,6 +52,8 @@ export class ExpiryWheel<T extends WheelNode> {
   readonly #waiting = new Int32Array(LEVELS + 1);
   /** What next() answered, as long as it holds. */
   #next: Millis | undefined;
+  /** The slot whose nodes are being moved to lower levels; -1 when there is none. The base is its start. */
+  #opening = -1;
 
   /** How many nodes are armed. */
   get size(): number {
@@ -89,9 +91,27 @@ export class ExpiryWheel<T extends WheelNode> {
     return this.#next;
   }
 
+  /**
+   * Moves at most so many nodes to the levels where popDue finds them; false when there are more to move. A caller that
+   * must not take long calls it before each popDue, which would move them all. Meanwhile a node that is armed for the
+   * same deadline as one that waits to be moved may come out before that.
+   */
+  prepare(now: Millis, most: number): boolean {
+    for (let left = most; ; ) {
+      if (this.#opening < 0) {
+        const slot = this.#firstSlot();
+        if (slot < SLOTS || slot === PAST || this.#startOf(slot) >= now) return true;
+        this.#beginToOpen(slot);
+      }
+      left = this.#open(left);
+      if (this.#opening >= 0) return false;
+    }
+  }
+
   /** Takes out the earliest node whose deadline lies before now, of equal ones the first armed. */
   popDue(now: Millis): T | undefined {
     for (;;) {
+      if (this.#opening >= 0) this.#open(Infinity);
       const slot = this.#firstSlot();
       if (slot < 0 || this.#startOf(slot) >= now) return this.#nothingDue(now);
       if (slot < SLOTS || slot === PAST) {
@@ -101,7 +121,7 @@ export class ExpiryWheel<T extends WheelNode> {
         this.#unlink(node);
         return node;
       }
-      this.#openSlot(slot);
+      this.#beginToOpen(slot);
     }
   }
 
@@ -197,20 +217,26 @@ export class ExpiryWheel<T extends WheelNode> {
     return level < 3 ? this.#high * HALF + digits : digits * HALF;
   }
 
-  /** Moves the base to the start of a slot, and the slot's nodes to lower levels, in order. */
-  #openSlot(slot: number): void {
+  /** Moves the base to the start of a slot; the slot's nodes are to follow. */
+  #beginToOpen(slot: number): void {
     this.#moveBase(this.#startOf(slot));
     this.#next = undefined;
-    let node = this.#first[slot];
-    this.#first[slot] = undefined;
-    this.#last[slot] = undefined;
-    this.#occupied[slot >>> 5]! &= ~(1 << (slot & 31));
-    while (node !== undefined) {
-      const next = node.wheelNext as T | undefined;
-      this.#waiting[slot >>> DIGIT_BITS]!--;
+    this.#opening = slot;
+  }
+
+  /** Moves at most so many nodes of the slot that is being opened to lower levels, in order; how many more it might. */
+  #open(most: number): number {
+    const slot = this.#opening;
+    let left = most;
+    for (let node = this.#first[slot]; node !== undefined; node = this.#first[slot]) {
+      if (left === 0) return 0;
+      left--;
+      this.#unlink(node);
       this.#link(node);
-      node = next;
     }
+    this.#opening = -1;
+    this.#next = undefined;
+    return left;
   }
 
   #moveBase(to: Millis): void {
@@ -223,6 +249,7 @@ export class ExpiryWheel<T extends WheelNode> {
    * happens when a clock was set back and many deadlines lie before the base, and costs O(n), once.
    */
   #rewind(to: Millis): void {
+    if (this.#opening >= 0) this.#open(Infinity);
     const nodes: T[] = [];
     for (let slot = this.#firstSlot(); slot >= 0; slot = this.#firstSlot()) {
       const node = this.#first[slot]!;
@@ -234,10 +261,11 @@ export class ExpiryWheel<T extends WheelNode> {
   }
 
   #findNext(): Millis {
-    const slot = this.#firstSlot();
+    const slot = this.#opening >= 0 ? this.#opening : this.#firstSlot();
     const start = this.#startOf(slot);
     let node = this.#first[slot];
     if (slot < SLOTS || slot === PAST) return node!.expiresAt;
+    if (slot === this.#opening) return start;
     let earliest = NO_DEADLINE;
     for (let scanned = 0; node !== undefined; node = node.wheelNext as T | undefined) {
       if (node.expiresAt < earliest) earliest = node.expiresAt;

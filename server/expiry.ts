@@ -8,6 +8,8 @@ export class Expiry {
   readonly #server: Server;
   #timer: Timer | undefined;
   #armedFor: Millis = Infinity;
+  /** Goes on in a later turn, where more keys were due than one turn may end. */
+  #rest: Timer | undefined;
   /** False while DEBUG SET-ACTIVE-EXPIRE 0 holds: keys then end at first touch only. */
   active = true;
 
@@ -15,19 +17,32 @@ export class Expiry {
     this.#server = server;
   }
 
-  /** Removes every key whose deadline lies before the present instant, in order of deadlines. */
+  /**
+   * Removes the keys whose deadline lies before the present instant, in order of deadlines. Where the host limits how
+   * many may end in one turn, the others follow in the next ones; until then they end when they are touched, as in Redis.
+   */
   expireDue(): void {
-    const { world } = this.#server;
-    if (world.expiryPolicy !== 'delete' || !this.active) return;
+    const { world, host } = this.#server;
+    if (this.#rest !== undefined || world.expiryPolicy !== 'delete' || !this.active) return;
     const { wheel, now } = world;
-    for (let due = wheel.popDue(now); due !== undefined; due = wheel.popDue(now)) due.db.expire(due);
+    const most = host.expiriesPerTurn ?? Infinity;
+    for (let ended = 0; wheel.prepare(now, most); ended++) {
+      if (ended === most) break;
+      const due = wheel.popDue(now);
+      if (due === undefined) return;
+      due.db.expire(due);
+    }
+    this.#rest = host.clock.soon(() => {
+      this.#rest = undefined;
+      this.#expire();
+    });
   }
 
   /** Sees to it that the timer rings one millisecond after the earliest deadline. */
   arm(): void {
     const { world, host } = this.#server;
     const next = world.wheel.next();
-    if (next === undefined || next + 1 >= this.#armedFor) return;
+    if (next === undefined || next + 1 >= this.#armedFor || this.#rest !== undefined) return;
     if (world.expiryPolicy !== 'delete' || !this.active) return;
     this.#timer?.cancel();
     this.#armedFor = next + 1;
@@ -45,11 +60,17 @@ export class Expiry {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#armedFor = Infinity;
+    this.#rest?.cancel();
+    this.#rest = undefined;
   }
 
   #ring(): void {
     this.#timer = undefined;
     this.#armedFor = Infinity;
+    this.#expire();
+  }
+
+  #expire(): void {
     this.#server.unit(() => this.expireDue());
     this.#server.settle();
   }

@@ -73,6 +73,8 @@ export interface ProcessFacts {
 export interface Host {
   readonly clock: Clock;
   readonly disk: Disk;
+  /** So many keys end in one turn of the event loop, and the others in the next ones; left out: all that are due. */
+  readonly expiriesPerTurn?: number;
   /** A number in [0, 1). */
   random(): number;
   /** How much of the memory that the process may have is taken, from 0 to 1; left out where that is no matter. */

@@ -22,6 +22,9 @@ import { SocketConnection } from './tcp.ts';
 /** A timer's longest delay; longer ones fire at once, so they are walked in steps. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
+/** About a millisecond's work. */
+const EXPIRIES_PER_TURN = 2000;
+
 /** Real time, whatever fake timers a test has installed. Its timers never keep the process alive: listening sockets do. */
 export const nodeClock: Clock = {
   now: realNow,
@@ -96,6 +99,7 @@ export function nodeHost(directory = '.', clock: Clock = nodeClock): Host {
   return {
     clock,
     disk: new NodeDisk(directory),
+    expiriesPerTurn: EXPIRIES_PER_TURN,
     memoryTaken() {
       const { used_heap_size, heap_size_limit } = getHeapStatistics();
       return used_heap_size / heap_size_limit;
