@@ -16,11 +16,11 @@ export function printWaits({ asked, median, p99, worst }: Waits): string {
   return `${count(asked)} questions, median ${median.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, worst ${worst.toFixed(1)} ms`;
 }
 
-/** Attacks a fresh server while a bystander watches. Throws when the server has not survived. */
+/** Attacks a fresh server while a bystander watches, which the attack may reset once it is prepared. Throws when the server has not survived. */
 export async function attack(
   what: string,
   flags: readonly string[],
-  run: (target: Target) => Promise<string>,
+  run: (target: Target, bystander: Bystander) => Promise<string>,
 ): Promise<Finding[]> {
   const target = await Target.start(...flags);
   try {
@@ -30,7 +30,7 @@ export async function attack(
     await new Promise((resolve) => setTimeout(resolve, 500));
     bystander.reset();
     const before = target.memory.now;
-    const figures = await run(target);
+    const figures = await run(target, bystander);
     const waits = await bystander.stop();
     const { now, peak } = target.memory;
     if (!target.alive || !/^\+PONG|^-NOAUTH/.test(await target.ask('PING')))

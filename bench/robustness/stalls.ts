@@ -1,0 +1,77 @@
+/** What holds everybody up: keys that end together, KEYS over all of them, and values as long as they get. */
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { attack, count, type Finding, megabytes } from './attack.ts';
+import type { Target } from './target.ts';
+
+/** Resolves once so many lines have come. */
+function hear(socket: Socket, lines: number): Promise<void> {
+  let heard = 0;
+  return new Promise((resolve) => {
+    const count = (chunk: Buffer): void => {
+      for (const byte of chunk) if (byte === 10) heard++;
+      if (heard < lines) return;
+      socket.off('data', count);
+      resolve();
+    };
+    socket.on('data', count);
+  });
+}
+
+/** Sends a pipeline piece by piece, of commands that are each answered by a line. */
+async function pipeline(socket: Socket, commands: number, atOnce: number, command: (at: number) => string) {
+  const answered = hear(socket, commands);
+  for (let at = 0; at < commands; ) {
+    let piece = '';
+    for (const end = Math.min(commands, at + atOnce); at < end; at++) piece += command(at);
+    if (!socket.write(piece, 'latin1')) await once(socket, 'drain');
+  }
+  await answered;
+}
+
+async function numberOfKeys(target: Target): Promise<number> {
+  return Number((await target.ask('DBSIZE')).slice(1));
+}
+
+/** So many keys end within one second. */
+export function expiries(keys: number): Promise<Finding[]> {
+  return attack(`${count(keys)} keys that end within one second`, [], async (target, bystander) => {
+    const socket = await target.dial();
+    const end = Date.now() + 20_000;
+    await pipeline(socket, keys, 1000, (at) => `SET key:${at} v PXAT ${end + (at % 1000)}\r\n`);
+    bystander.reset();
+    const left = Math.max(0, end - Date.now());
+    await new Promise((resolve) => setTimeout(resolve, left));
+    while ((await numberOfKeys(target)) > 0) await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.destroy();
+    return `all gone ${count(Date.now() - end)} ms after the first deadline`;
+  });
+}
+
+/** KEYS over so many keys: one command, as in Redis. */
+export function allKeys(keys: number): Promise<Finding[]> {
+  return attack(`KEYS * over ${count(keys)} keys`, [], async (target, bystander) => {
+    await target.ask(`DEBUG POPULATE ${keys}`);
+    const socket = await target.dial();
+    bystander.reset();
+    const began = performance.now();
+    socket.write('KEYS *\r\n');
+    await hear(socket, 2 * keys + 1);
+    socket.destroy();
+    return `answered within ${Math.round(performance.now() - began)} ms`;
+  });
+}
+
+/** Values of 1 MiB each in one pipeline, over the same few keys: what stays of them. */
+export function bigValues(values: number): Promise<Finding[]> {
+  return attack(`${count(values)} values of 1 MiB in one pipeline, deleted again`, [], async (target) => {
+    const socket = await target.dial();
+    const value = 'v'.repeat(1 << 20);
+    await pipeline(socket, values, 1, (at) => `*3\r\n$3\r\nSET\r\n$2\r\nk${at % 10}\r\n$${value.length}\r\n${value}\r\n`);
+    await target.ask('FLUSHALL');
+    socket.destroy();
+    const highest = target.memory.now;
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+    return `${megabytes(highest)} at once, ${megabytes(target.memory.now)} five seconds later`;
+  });
+}
