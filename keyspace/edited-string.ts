@@ -1,5 +1,5 @@
 /** A long string while parts of it are being changed: bytes that are changed in place, since JavaScript's strings cannot be. */
-import type { Bytes } from '../protocol/bytes.ts';
+import { type Bytes, sliceBytes } from '../protocol/bytes.ts';
 
 /** From so many bytes on a string is edited in place; a shorter one is as quickly made anew. */
 export const EDIT_MIN = 16 * 1024;
@@ -57,7 +57,7 @@ export class EditedString {
   /** The part from `start` up to, not including, `end`, neither of them negative. */
   slice(start: number, end = this.length): Bytes {
     const last = Math.min(end, this.length);
-    return start < last ? this.#bytes.latin1Slice(start, last) : '';
+    return start < last ? sliceBytes(this.#bytes, start, last) : '';
   }
 
   toString(): Bytes {

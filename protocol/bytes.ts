@@ -54,12 +54,31 @@ function shiftLong(bytes: Buffer, first: number, last: number, by: number): Byte
 
 /** UTF-8 encodes ordinary text from the API's edge. */
 export function fromText(text: string): Bytes {
-  return Buffer.from(text, 'utf8').latin1Slice();
+  return fromBuffer(Buffer.from(text, 'utf8'));
 }
 
 /** The bytes of a Buffer or typed array. */
 export function fromBuffer(buffer: Uint8Array): Bytes {
-  return Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength).latin1Slice();
+  return sliceBytes(Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength), 0, buffer.byteLength);
+}
+
+/** Node puts a longer string outside V8's heap, into memory from malloc. */
+const INSIDE_MAX = 1_000_000;
+
+/** Above this glibc's malloc maps each block by itself, and unmaps it when it is freed. */
+const MAPPED_MIN = 32 * 1024 ** 2;
+
+/**
+ * A part of a Buffer. Long strings are put together from pieces that V8 keeps in its heap: what malloc has given for
+ * blocks of a few megabytes glibc keeps when they are freed, and the process would stay as large as it ever was.
+ */
+export function sliceBytes(buffer: Buffer, start: number, end: number): Bytes {
+  if (end - start <= INSIDE_MAX || end - start > MAPPED_MIN) return buffer.latin1Slice(start, end);
+  let bytes = '';
+  for (let at = start; at < end; at += INSIDE_MAX) {
+    bytes += buffer.latin1Slice(at, Math.min(end, at + INSIDE_MAX));
+  }
+  return bytes;
 }
 
 /** A Buffer that holds the bytes. */

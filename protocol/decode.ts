@@ -1,5 +1,5 @@
 /** Decodes a client's byte stream into requests, as they arrive, with Redis' limits, texts and leniencies. */
-import { approximate, type Bytes, parseInteger, STRING_MAX } from './bytes.ts';
+import { approximate, type Bytes, parseInteger, STRING_MAX, sliceBytes } from './bytes.ts';
 import { splitInline } from './inline.ts';
 
 /** What a stream may announce. The decoder reads the object anew at each header, so it may change under way. */
@@ -231,11 +231,11 @@ export class RequestDecoder {
       return undefined;
     }
     if (this.#bulkFilled === 0) {
-      this.#argv[this.#taken++] = this.#buf.latin1Slice(this.#pos, this.#pos + this.#bulkLength);
+      this.#argv[this.#taken++] = sliceBytes(this.#buf, this.#pos, this.#pos + this.#bulkLength);
       this.#pos += needed;
     } else {
       this.#collect(this.#pos + needed);
-      this.#argv[this.#taken++] = this.#bulk.latin1Slice(0, this.#bulkLength);
+      this.#argv[this.#taken++] = sliceBytes(this.#bulk, 0, this.#bulkLength);
       this.#bulk = EMPTY;
       this.#bulkFilled = 0;
     }

@@ -6,7 +6,7 @@ import { deafSubscribers, floods, idle, slowReaders, strangers, unfinished } fro
 import { cves, fuzz, resets } from './inputs.ts';
 import { readPage, writePage } from './page.ts';
 import { globs, pipelined, runaways } from './scripts.ts';
-import { allKeys, bigValues, expiries } from './stalls.ts';
+import { allKeys, bigValues, expiries, hugeValue } from './stalls.ts';
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
 
@@ -25,6 +25,7 @@ const SECTIONS: Readonly<Record<string, readonly [title: string, run: () => Prom
   pipeline: ['A long pipeline', () => pipelined(1_000_000)],
   expiries: ['Keys that end together', () => expiries(1_000_000)],
   keys: ['KEYS over everything', () => allKeys(1_000_000)],
+  huge: ['One huge value', () => hugeValue(400)],
   values: ['Long values', () => bigValues(600)],
   scripts: ['Runaway scripts and hostile patterns', () => runaways()],
 };

@@ -1,5 +1,5 @@
 /** Reads RDB's primitives, and refuses to read past the end. */
-import { type Bytes, fromBuffer, narrow, toBuffer } from '../../protocol/bytes.ts';
+import { type Bytes, fromBuffer, narrow, sliceBytes, toBuffer } from '../../protocol/bytes.ts';
 import { badFormat } from './errors.ts';
 import { lzfExpand } from './lzf.ts';
 
@@ -25,7 +25,7 @@ export class RdbReader {
   /** That many bytes as they are. */
   raw(length: number): Bytes {
     const at = this.#take(length);
-    return this.data.latin1Slice(at, at + length);
+    return sliceBytes(this.data, at, at + length);
   }
 
   /** That many bytes as a view. */

@@ -1,6 +1,6 @@
 /** Strings as arrays of bits (https://redis.io/docs/latest/commands/?group=bitmap). */
 import { byteAt, type HeldString } from '../../keyspace/edited-string.ts';
-import { asciiUpper, type Bytes, STRING_MAX, toBuffer } from '../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, fromBuffer, STRING_MAX, toBuffer } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { integer } from '../arguments.ts';
@@ -188,7 +188,7 @@ function bitop(client: Client, operation: Bytes, target: Bytes, names: readonly 
   if (combine === undefined) for (let i = 0; i < result.length; i++) result[i] = ~result[i]!;
   else for (const text of texts.slice(1)) combine(result, wordsOf(text));
   if (length > 0) {
-    noteEncoding(db.put(target, Buffer.from(result.buffer, 0, length).latin1Slice()), 'raw');
+    noteEncoding(db.put(target, fromBuffer(new Uint8Array(result.buffer, 0, length))), 'raw');
     db.changed(target, 'set');
   } else if (db.remove(target)) db.changed(target, 'del');
   return length;

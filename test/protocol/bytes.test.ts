@@ -15,6 +15,7 @@ import {
   parseDouble,
   parseInteger,
   parseSafeInteger,
+  sliceBytes,
   toBuffer,
 } from '../../protocol/bytes.ts';
 import { sampleOf } from '../support/long.ts';
@@ -28,6 +29,30 @@ test('bytes survive the way to a Buffer and back, also from the middle of a larg
   expect(fromBuffer(toBuffer(everyByte))).toBe(everyByte);
   expect(fromBuffer(new Uint8Array([1, 2, 255, 4]).subarray(1, 3))).toBe('\x02\xff');
   expect(fromText('é€')).toBe('\xc3\xa9\xe2\x82\xac');
+});
+
+test('a long string is whole, whatever its length', () => {
+  const buffer = Buffer.alloc(3_000_003);
+  for (let i = 0; i < buffer.length; i++) buffer[i] = (i * 31) % 251;
+  for (const length of [999_999, 1_000_000, 1_000_001, 2_000_000, 3_000_003]) {
+    const text = sliceBytes(buffer, 1, length);
+    expect(text.length).toBe(length - 1);
+    expect(toBuffer(text).equals(buffer.subarray(1, length))).toBe(true);
+  }
+});
+
+test('strings of megabytes lie in the heap of V8, which gives memory back, and longer ones are mapped by themselves', () => {
+  const outside = (length: number): number => {
+    const buffer = Buffer.alloc(length, 'v');
+    const before = process.memoryUsage().external;
+    const held = Array.from({ length: 8 }, () => sliceBytes(buffer, 0, length));
+    const grown = process.memoryUsage().external - before;
+    expect(held.every((text) => text.length === length)).toBe(true);
+    return grown / length;
+  };
+  expect(outside(1 << 20)).toBeLessThan(1);
+  expect(outside(5 << 20)).toBeLessThan(1);
+  expect(outside(33 << 20)).toBeGreaterThan(7);
 });
 
 test('only A to Z and a to z change case', () => {
