@@ -16,7 +16,10 @@ export function printWaits({ asked, median, p99, worst }: Waits): string {
   return `${count(asked)} questions, median ${median.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, worst ${worst.toFixed(1)} ms`;
 }
 
-/** Attacks a fresh server while a bystander watches, which the attack may reset once it is prepared. Throws when the server has not survived. */
+/**
+ * Attacks a fresh server while a bystander watches. The attack may reset the bystander once it is prepared.
+ * Throws when the server has not survived.
+ */
 export async function attack(
   what: string,
   flags: readonly string[],
