@@ -1,5 +1,6 @@
 /** Whose code is running: that of a world, or nobody's (real time). One record per process, however many copies of us it holds. */
 import type { Duplex } from 'node:stream';
+import timers from 'node:timers';
 
 /** What a world offers to the code that runs in it, in place of Node's own. */
 export interface Inside {
@@ -27,34 +28,88 @@ export interface Real {
   readonly setImmediate: (task: () => void) => unknown;
 }
 
-/** The record that all copies share. */
-interface Present {
+/** What the whole process shares: Node's modules are the same in all of its realms, and so are the routes over them. */
+interface Shared {
   inside: Inside | undefined;
-  /** Set while routes are laid: the functions that globalThis must show. */
-  routed: Readonly<Record<string, unknown>> | undefined;
-  real: Real;
-  /** Settles when the world that is being driven has finished; the next one waits for it. */
   turn: Promise<void>;
+  readonly excused: Map<string, number>;
+  readonly refused: string[];
+  /** Every function that is a route, so that none is laid over another. */
+  readonly routes: WeakSet<object>;
+  /** The record of each realm, by its global object. */
+  readonly realms: WeakMap<object, Present>;
+}
+
+/**
+ * The record of one realm. Jest and vm give each test file a realm: a global object, timers and a Date of its own. All
+ * realms share the code that is running, because a route that was laid over a module in one realm serves the others.
+ */
+class Present {
+  readonly #shared: Shared;
+  /** Set while routes are laid: the functions that this realm's globalThis must show. */
+  routed: Readonly<Record<string, unknown>> | undefined = undefined;
+  readonly real: Real = { setImmediate: globalThis.setImmediate as (task: () => void) => unknown };
   /** Resources that code of the outside began from within, on purpose. */
-  excused: Map<string, number>;
+  readonly excused: Map<string, number>;
   /** Work for Node's thread pool that code in the world has asked for; Node does not list it among its resources. */
-  refused: string[];
+  readonly refused: string[];
+  /** Every function that is a route, of whatever realm. */
+  readonly routes: WeakSet<object>;
+
+  constructor(shared: Shared) {
+    this.#shared = shared;
+    this.excused = shared.excused;
+    this.refused = shared.refused;
+    this.routes = shared.routes;
+  }
+
+  get inside(): Inside | undefined {
+    return this.#shared.inside;
+  }
+
+  set inside(inside: Inside | undefined) {
+    this.#shared.inside = inside;
+  }
+
+  /** Settles when the world that is being driven has finished; the next one waits for it. */
+  get turn(): Promise<void> {
+    return this.#shared.turn;
+  }
+
+  set turn(turn: Promise<void>) {
+    this.#shared.turn = turn;
+  }
 }
 
 const key = Symbol.for('lostlock.present');
-const shared = globalThis as typeof globalThis & { [key]?: Present };
+// On a module of Node, not on globalThis: Jest disables what it finds there when a test file ends, and the routes over
+// Node's modules live on.
+const home = timers as typeof timers & { [key]?: Shared };
 
-/** The process-wide record. */
-export const present: Present = (shared[key] ??= {
-  inside: undefined,
-  routed: undefined,
-  real: {
-    setImmediate: globalThis.setImmediate as (task: () => void) => unknown,
-  },
-  turn: Promise.resolve(),
-  excused: new Map(),
-  refused: [],
-});
+function sharedRecord(): Shared {
+  const shared: Shared = {
+    inside: undefined,
+    turn: Promise.resolve(),
+    excused: new Map(),
+    refused: [],
+    routes: new WeakSet(),
+    realms: new WeakMap(),
+  };
+  Object.defineProperty(home, key, { value: shared });
+  return shared;
+}
+
+function presentHere(): Present {
+  const shared = home[key] ?? sharedRecord();
+  const known = shared.realms.get(globalThis);
+  if (known !== undefined) return known;
+  const present = new Present(shared);
+  shared.realms.set(globalThis, present);
+  return present;
+}
+
+/** The record of this realm. */
+export const present: Present = presentHere();
 
 /** Marks the timer handles of worlds; a symbol, because several copies of our classes may exist. */
 export const VIRTUAL: unique symbol = Symbol.for('lostlock.timer') as never;

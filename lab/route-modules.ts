@@ -3,7 +3,7 @@ import crypto from 'node:crypto';
 import dns from 'node:dns';
 import fs from 'node:fs';
 import net from 'node:net';
-import { dressLike } from './dress-like.ts';
+import { lay } from './dress-like.ts';
 import { type Inside, present } from './present.ts';
 
 type Done = (error: Error | null, value?: unknown) => void;
@@ -27,17 +27,11 @@ export function routeModules(): void {
     [fs.promises, 'readFile', async (_inside, [path, options]) => readNow(path, options)],
   ];
   for (const [owner, name, inWorld] of table) {
-    const real = Reflect.get(owner, name) as AnyFunction;
-    const route = function (this: unknown, ...args: unknown[]): unknown {
-      const { inside } = present;
-      return inside === undefined ? Reflect.apply(real, this, args) : inWorld(inside, args);
-    };
-    dressLike(route, real);
-    Object.defineProperty(owner, name, {
-      value: route,
-      writable: true,
-      configurable: true,
-      enumerable: true,
+    lay(owner as Record<string, AnyFunction>, name, (real) => {
+      return function (this: unknown, ...args: unknown[]): unknown {
+        const { inside } = present;
+        return inside === undefined ? Reflect.apply(real, this, args) : inWorld(inside, args);
+      };
     });
   }
 }

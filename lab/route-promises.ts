@@ -10,7 +10,7 @@ interface WaitOptions {
 const real = { ...timersPromises, wait: timersPromises.scheduler.wait.bind(timersPromises.scheduler) };
 
 /** setTimeout as a promise. */
-export function promisedTimeout<T>(delay?: number, value?: T, options?: WaitOptions): Promise<T> {
+function promisedTimeout<T>(delay?: number, value?: T, options?: WaitOptions): Promise<T> {
   const { inside } = present;
   if (inside === undefined) return real.setTimeout(delay, value as T, options);
   return abortable(options?.signal, (resolve) =>
@@ -19,7 +19,7 @@ export function promisedTimeout<T>(delay?: number, value?: T, options?: WaitOpti
 }
 
 /** setImmediate as a promise. */
-export function promisedImmediate<T>(value?: T, options?: WaitOptions): Promise<T> {
+function promisedImmediate<T>(value?: T, options?: WaitOptions): Promise<T> {
   const { inside } = present;
   if (inside === undefined) return real.setImmediate(value as T, options);
   return abortable(options?.signal, (resolve) => inside.setImmediate(() => resolve(value as T), []));
@@ -73,8 +73,10 @@ async function* ticks<T>(inside: Inside, delay: number, value: T, signal?: Abort
   }
 }
 
-/** Replaces the functions of node:timers/promises. */
+/** Replaces the functions of node:timers/promises, unless another realm has. */
 export function routeTimerPromises(): void {
+  if (present.routes.has(timersPromises.setTimeout)) return;
+  present.routes.add(promisedTimeout);
   const module = timersPromises as unknown as Record<string, unknown>;
   module.setTimeout = promisedTimeout;
   module.setImmediate = promisedImmediate;

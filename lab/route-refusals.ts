@@ -2,7 +2,7 @@
 import crypto from 'node:crypto';
 import dns from 'node:dns';
 import zlib from 'node:zlib';
-import { dressLike } from './dress-like.ts';
+import { lay } from './dress-like.ts';
 import { present } from './present.ts';
 
 type AnyFunction = (...args: unknown[]) => unknown;
@@ -30,18 +30,13 @@ export function routeRefusals(): void {
 
 /** A call without a callback (crypto.sign) is synchronous, and fine. */
 function watch(owner: object, label: string, name: string): void {
-  const real = Reflect.get(owner, name) as AnyFunction;
   const promised = owner === subtle || owner === dns.promises;
-  const route = function (this: unknown, ...args: unknown[]): unknown {
-    if (present.inside !== undefined && (promised || typeof args[args.length - 1] === 'function')) {
-      present.refused.push(label);
-    }
-    return Reflect.apply(real, this, args);
-  };
-  Object.defineProperty(owner, name, {
-    value: dressLike(route, real),
-    writable: true,
-    configurable: true,
-    enumerable: true,
+  lay(owner as Record<string, AnyFunction>, name, (real) => {
+    return function (this: unknown, ...args: unknown[]): unknown {
+      if (present.inside !== undefined && (promised || typeof args[args.length - 1] === 'function')) {
+        present.refused.push(label);
+      }
+      return Reflect.apply(real, this, args);
+    };
   });
 }

@@ -1,25 +1,27 @@
 /** Lays, once and for ever, functions over Node's timers, clock and randomness that ask whose code is running. */
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
-import { dressLike } from './dress-like.ts';
+import { lay, routeOver } from './dress-like.ts';
 import { type Callback, outside, present, VIRTUAL } from './present.ts';
 import { routeModules } from './route-modules.ts';
 import { routeTimerPromises } from './route-promises.ts';
 import { routeRefusals } from './route-refusals.ts';
 
 /**
- * Replaces the functions by ones that serve the world whose code is running, and Node otherwise. Idempotent; there is
- * no way back, because libraries keep what they have seen. Modules that were loaded before may have kept the originals.
+ * Replaces the functions by ones that serve the world whose code is running, and Node otherwise: the globals of this
+ * realm, and Node's modules, unless another realm has routed them. Idempotent; there is no way back, because libraries
+ * keep what they have seen. Modules that were loaded before may have kept the originals.
  */
 export function layRoutes(): void {
   if (present.routed !== undefined) return;
-  const routed = { ...routeTimers(), Date: routeDate() };
-  Object.assign(present, { routed });
+  const routed = { ...routeTimers(globalThis), Date: routeDate() };
+  present.routed = routed;
   for (const [name, route] of Object.entries(routed)) {
     const descriptor = Object.getOwnPropertyDescriptor(globalThis, name);
     Object.defineProperty(globalThis, name, { ...descriptor, value: route });
-    if (name in timers) Reflect.set(timers, name, route);
   }
+  // Functions of their own: Jest disables those of a realm's globalThis when its test file ends.
+  if (!present.routes.has(timers.setTimeout)) Object.assign(timers, routeTimers(timers));
   routeMeters();
   routeTimerPromises();
   routeModules();
@@ -28,8 +30,9 @@ export function layRoutes(): void {
   syncBuiltinESMExports();
 }
 
-function routeTimers(): Record<string, unknown> {
-  const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globalThis;
+/** Routes over the six timer functions, of globalThis or of node:timers. */
+function routeTimers(owner: typeof timers | typeof globalThis): Record<string, unknown> {
+  const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = owner;
   const schedule = (real: typeof setTimeout, repeat: boolean) => {
     const route = (callback: Callback, delay?: unknown, ...args: unknown[]): unknown => {
       const { inside } = present;
@@ -37,15 +40,15 @@ function routeTimers(): Record<string, unknown> {
       assertCallback(callback);
       return inside.setTimeout(callback, Number(delay), args, repeat);
     };
-    return dressLike(route, real);
+    return routeOver(route, real);
   };
-  const later = dressLike((callback: Callback, ...args: unknown[]): unknown => {
+  const later = routeOver((callback: Callback, ...args: unknown[]): unknown => {
     const { inside } = present;
     if (inside === undefined) return (setImmediate as (...all: unknown[]) => unknown)(callback, ...args);
     assertCallback(callback);
     return inside.setImmediate(callback, args);
   }, setImmediate);
-  const clear = (real: typeof clearTimeout) => dressLike((handle: unknown) => cancel(handle, real), real);
+  const clear = (real: typeof clearTimeout) => routeOver((handle: unknown) => cancel(handle, real), real);
   // util.promisify finds its own form of each among the extra properties: node:timers/promises', which is routed.
   return {
     setTimeout: schedule(setTimeout, false),
@@ -91,7 +94,7 @@ function routeDate(): DateConstructor {
     writable: true,
     configurable: true,
   });
-  dressLike(route, Real);
+  routeOver(route, Real);
   Object.defineProperty(route, 'prototype', { value: Real.prototype, writable: false });
   Object.defineProperty(Real.prototype, 'constructor', { value: route, writable: true, configurable: true });
   return route;
@@ -99,37 +102,33 @@ function routeDate(): DateConstructor {
 
 /** Math.random, performance.now, process.hrtime and AbortSignal.timeout. */
 function routeMeters(): void {
-  const { random } = Math;
-  Math.random = dressLike(() => (present.inside === undefined ? random() : present.inside.random()), random);
-
-  const meter = globalThis.performance;
-  const now = meter.now.bind(meter);
-  Object.defineProperty(meter, 'now', {
-    value: () => (present.inside === undefined ? now() : present.inside.elapsed() / 1000),
-    writable: true,
-    configurable: true,
+  lay(Math, 'random', (random) => () => (present.inside === undefined ? random() : present.inside.random()));
+  lay(globalThis.performance, 'now', (now) => {
+    const real = now.bind(globalThis.performance);
+    return () => (present.inside === undefined ? real() : present.inside.elapsed() / 1000);
   });
-
-  const { hrtime } = process;
-  const bigint = (): bigint =>
-    present.inside === undefined ? hrtime.bigint() : BigInt(present.inside.elapsed()) * 1000n;
-  const route = (since?: [number, number]): [number, number] => {
-    if (present.inside === undefined) return hrtime(since);
-    const nanos = present.inside.elapsed() * 1000 - (since === undefined ? 0 : since[0] * 1e9 + since[1]);
-    return [Math.floor(nanos / 1e9), nanos - Math.floor(nanos / 1e9) * 1e9];
-  };
-  process.hrtime = Object.assign(route, { bigint });
-
-  const timeout = AbortSignal.timeout.bind(AbortSignal);
-  AbortSignal.timeout = (delay: number): AbortSignal => {
-    const { inside } = present;
-    if (inside === undefined) return timeout(delay);
-    const controller = new AbortController();
-    const expire = (): void =>
-      controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-    inside.setTimeout(expire, delay, [], false);
-    return controller.signal;
-  };
+  lay(process, 'hrtime', (hrtime) => {
+    const bigint = (): bigint =>
+      present.inside === undefined ? hrtime.bigint() : BigInt(present.inside.elapsed()) * 1000n;
+    const route = (since?: [number, number]): [number, number] => {
+      if (present.inside === undefined) return hrtime(since);
+      const nanos = present.inside.elapsed() * 1000 - (since === undefined ? 0 : since[0] * 1e9 + since[1]);
+      return [Math.floor(nanos / 1e9), nanos - Math.floor(nanos / 1e9) * 1e9];
+    };
+    return Object.assign(route, { bigint });
+  });
+  lay(AbortSignal, 'timeout', (real) => {
+    const timeout = real.bind(AbortSignal);
+    return (delay: number): AbortSignal => {
+      const { inside } = present;
+      if (inside === undefined) return timeout(delay);
+      const controller = new AbortController();
+      const expire = (): void =>
+        controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+      inside.setTimeout(expire, delay, [], false);
+      return controller.signal;
+    };
+  });
 }
 
 /** Printing from within a world is the outside's business: test runners collect it with timers of their own. */

@@ -1,5 +1,5 @@
 /** The packed package as npm installs it into an empty project: by npx, and in a Jest run. */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -121,6 +121,51 @@ describe.skipIf(!mayDownload)('installed by npm (needs the registry: LOSTLOCK_NE
       run(process.execPath, bin, '--ci', '--config', 'jest.config.json'); // Throws when a test fails.
     },
   );
+
+  test('files of one Jest worker that use the lab and a server in turn print no deprecation', () => {
+    const folder = join(project, 'turns');
+    mkdirSync(folder);
+    const order = '[...tests].sort((a, b) => (a.path < b.path ? -1 : 1))';
+    writeFileSync(
+      join(folder, 'sequencer.js'),
+      `const { default: Base } = require('@jest/test-sequencer');
+       module.exports = class extends Base { sort(tests) { return ${order}; } };`,
+    );
+    const config = { testEnvironment: 'node', testSequencer: './sequencer.js' };
+    writeFileSync(join(folder, 'jest.config.json'), JSON.stringify(config));
+    const pair = `const { startPair } = require('lostlock');
+      test('a pair', async () => {
+        const pair = await startPair({ clock: 'virtual', seed: 7 });
+        await pair.run(() => new Promise((resolve) => setTimeout(resolve, 60_000)));
+        await pair.run(() => require('node:timers/promises').setTimeout(60_000));
+        await pair.run(() => new Promise((resolve) => require('node:timers').setTimeout(resolve, 60_000)));
+        await pair.close();
+      });`;
+    const server = `const { Redis } = require('ioredis');
+      const { startServer } = require('lostlock');
+      const { promisify } = require('node:util');
+      test('a server', async () => {
+        const server = await startServer();
+        const redis = new Redis(server.url);
+        expect(await redis.set('my:lock', 'A')).toBe('OK');
+        expect(require('node:crypto').randomUUID()).toHaveLength(36);
+        await promisify(require('node:timers').setTimeout)(1);
+        expect(AbortSignal.timeout(60_000).aborted).toBe(false);
+        redis.disconnect();
+        await server.stop();
+      });`;
+    for (const [name, text] of Object.entries({ a: pair, b: server, c: pair, d: server })) {
+      writeFileSync(join(folder, `${name}.test.js`), text);
+    }
+    for (const globalsCleanup of ['soft', 'on']) {
+      const options = ['--ci', '--runInBand', '--config', 'jest.config.json'];
+      options.push('--testEnvironmentOptions', JSON.stringify({ globalsCleanup }));
+      const jest = join(project, 'node_modules', 'jest', 'bin', 'jest.js');
+      const done = spawnSync(process.execPath, [jest, ...options], { cwd: folder, encoding: 'utf8' });
+      expect(done.stderr).toContain('4 passed, 4 total');
+      expect(done.stdout + done.stderr).not.toMatch(/Warning|soft deleted/);
+    }
+  }, 120_000);
 
   test('what users install is what the manifest names', () => {
     const lock = JSON.parse(readFileSync(join(project, 'node_modules', '.package-lock.json'), 'utf8')) as {

@@ -96,6 +96,50 @@ test('the router that is required first serves the worlds of the main entry', ()
   run(process.execPath, '-e', script);
 });
 
+test("realms of one process share the routes over Node's modules, and have each their own over the globals", () => {
+  writeFileSync(
+    join(project, 'realms.cjs'),
+    `const net = require('node:net');
+     const vm = require('node:vm');
+     const { readFileSync } = require('node:fs');
+     const { createRequire } = require('node:module');
+
+     // As Jest does: Node's modules and most globals are the process', the global object is the realm's.
+     function realm() {
+       const context = vm.createContext({});
+       const inner = vm.runInContext('globalThis', context);
+       for (const name of Object.getOwnPropertyNames(globalThis)) {
+         if (!(name in inner)) Object.defineProperty(inner, name, { value: globalThis[name], writable: true, configurable: true });
+       }
+       const load = (file) => {
+         const module = { exports: {} };
+         const local = createRequire(file);
+         const body = vm.compileFunction(readFileSync(file, 'utf8'), ['module', 'exports', 'require', '__filename'], {
+           parsingContext: context,
+         });
+         body(module, module.exports, (name) => (name[0] === '.' ? load(local.resolve(name)) : local(name)), file);
+         return module.exports;
+       };
+       load(require.resolve('lostlock/router'));
+       return inner;
+     }
+
+     const real = [net.connect, setTimeout];
+     const first = realm();
+     const { connect } = net;
+     const second = realm();
+     if (connect === real[0]) throw new Error('nothing was routed');
+     if (net.connect !== connect) throw new Error('a route lies over a route');
+     if (first.setTimeout === real[1] || second.setTimeout === real[1]) throw new Error('a realm has no timers');
+     if (first.setTimeout === second.setTimeout) throw new Error('the realms share their timers');
+     for (const inner of [first, second]) {
+       const left = Object.getOwnPropertySymbols(inner).filter((key) => /lostlock/.test(String(key)));
+       if (left.length > 0) throw new Error('a record is on the global object, where Jest disables it');
+     }`,
+  );
+  run(process.execPath, 'realms.cjs');
+});
+
 test("Jest's entry and the main one share their code, so that neither state nor classes come twice", () => {
   const script = `const { globalSetup } = require('lostlock/jest'); const main = require.resolve('lostlock');
     if (!require.cache[main]) throw new Error('lostlock/jest bundles its own copy of lostlock');`;
