@@ -1,53 +1,106 @@
-/** Builds the package into dist/: ES modules and types by tsc, and one CommonJS bundle per public entry by esbuild. */
+/** Builds the package into dist/: types by tsc; a bundle for each public entry, as ES module and as CommonJS, by esbuild. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { dirname, join, resolve } from 'node:path';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 import manifest from './package.json' with { type: 'json' };
 
 const dist = resolve('dist');
+const require = createRequire(import.meta.url);
 
 rmSync(dist, { recursive: true, force: true });
 // A build that fails leaves nothing behind that could be taken for a whole one.
 process.on('exit', (status) => status !== 0 && rmSync(dist, { recursive: true, force: true }));
-const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
 const compiled = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
-
-/** The built ES module of every public entry. */
-const entries = Object.values(manifest.exports)
-  .flatMap((target) => (typeof target === 'string' ? [] : [resolve(target.import.default)]))
-  .filter((path) => path.endsWith('.js'));
-
-for (const entry of entries) {
-  await build({
-    entryPoints: [entry],
-    outfile: entry.replace(/\.js$/, '.cjs'),
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
-    packages: 'external',
-    logLevel: 'warning',
-    // Jest runs CommonJS in a context that refuses import(): make them require().
-    supported: { 'dynamic-import': false },
-    plugins: [siblings(entry)],
-  });
-}
 finishTypes(dist);
 
-/** Keeps the other entries out of an entry's bundle, so that all bundles share one copy of each entry's state. */
-function siblings(entry: string): Plugin {
+/** The source of every public entry, from what the manifest says is its ES module: dist/locks/index.js is locks/index.ts. */
+const entryPoints = [
+  ...Object.values(manifest.exports).flatMap((target) =>
+    typeof target === 'string' ? [] : [target.import.default],
+  ),
+  manifest.bin.lostlock,
+].map((path) => path.replace(/^(\.\/)?dist\/(.*)\.js$/, '$2.ts'));
+
+const common = {
+  bundle: true,
+  outdir: dist,
+  platform: 'node',
+  target: 'node20',
+  sourcemap: true,
+  logLevel: 'warning',
+} satisfies BuildOptions;
+
+const { metafile } = await build({
+  ...common,
+  entryPoints,
+  outbase: '.',
+  format: 'esm',
+  splitting: true, // What entries share is there once, so that they share its state and its classes.
+  chunkNames: 'chunks/[name]-[hash]',
+  packages: 'external',
+  metafile: true,
+  plugins: [requireDependencies()],
+});
+writeFileSync(join(dist, 'metafile.json'), JSON.stringify(metafile));
+
+// esbuild splits ES modules only. Its output, file by file as CommonJS, is split in the same way.
+await build({
+  ...common,
+  entryPoints: Object.keys(metafile.outputs).filter(
+    (path) => path.endsWith('.js') && !path.endsWith('/cli.js'),
+  ),
+  outbase: dist,
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  // Jest runs CommonJS in a context that refuses import(): make them require().
+  supported: { 'dynamic-import': false },
+  plugins: [commonJsNeighbours()],
+});
+
+/**
+ * Lets ES modules load our dependencies, which are CommonJS, by require(): an import would make Node start its lexer for
+ * the names that CommonJS exports, which takes longer than loading them.
+ */
+function requireDependencies(): Plugin {
+  const names = Object.keys(manifest.dependencies);
   return {
-    name: 'siblings',
-    setup({ onResolve }) {
-      onResolve({ filter: /^\./ }, ({ path, resolveDir, kind }) => {
-        const target = resolve(resolveDir, path);
-        if (kind === 'entry-point' || target === entry || !entries.includes(target)) return undefined;
-        const bundle = relative(dirname(entry), target.replace(/\.js$/, '.cjs')).replaceAll('\\', '/');
-        return { path: bundle.startsWith('.') ? bundle : `./${bundle}`, external: true };
+    name: 'require-dependencies',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: new RegExp(`^(${names.join('|')})$`) }, ({ path }) => ({
+        path,
+        namespace: 'dependency',
+      }));
+      onLoad({ filter: /./, namespace: 'dependency' }, ({ path }) => {
+        const named = Object.keys(require(path) as object).filter(
+          (name) => /^[a-z]\w*$/i.test(name) && name !== 'default',
+        );
+        const contents = `import { createRequire } from 'node:module';
+          const all = createRequire(import.meta.url)('${path}');
+          export default all;
+          export const { ${named.join(', ')} } = all;`;
+        return { contents };
       });
+    },
+  };
+}
+
+/** Makes each file import the CommonJS twins of its neighbours, and require what its ES module requires. */
+function commonJsNeighbours(): Plugin {
+  return {
+    name: 'commonjs-neighbours',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /./ }, ({ path, kind }) => {
+        if (kind === 'entry-point') return undefined;
+        return { path: path.replace(/^(\..*)\.js$/, '$1.cjs'), external: true };
+      });
+      onLoad({ filter: /\.js$/ }, ({ path }) => ({
+        contents: readFileSync(path, 'utf8').replace(/\w+\(import\.meta\.url\)\(/g, 'require('),
+        resolveDir: dirname(path),
+      }));
     },
   };
 }

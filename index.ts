@@ -16,7 +16,7 @@ export type { KeepData } from './lab/journal.ts';
 export type { CrashOptions, LabNode } from './lab/lab-node.ts';
 export type { Lane } from './lab/lane.ts';
 export type { Link, ReplicationLink } from './lab/link.ts';
-export { Pair, type PairOptions, Servers, type ServersOptions, startPair, startServers } from './lab/pair.ts';
+export type { Pair, PairOptions, Servers, ServersOptions } from './lab/pair.ts';
 export type { RealLane } from './lab/real-lane.ts';
 export type { RealNetwork } from './lab/real-network.ts';
 export type { RealNode, RealNodeOptions } from './lab/real-node.ts';
@@ -28,6 +28,7 @@ export type {
 } from './lab/real-pair.ts';
 export type { RealClock } from './lab/real-process.ts';
 export type { Failover, FailoverOptions } from './lab/roles.ts';
+export { startPair, startServers } from './lab/start.ts';
 export type { Trace, TraceEvent } from './lab/trace.ts';
 export type { World, WorldOptions } from './lab/world.ts';
 export type { Write } from './lab/write-log.ts';

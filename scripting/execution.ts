@@ -6,7 +6,7 @@ import { isFrame } from './frames.ts';
 import type { ScriptHost } from './host.ts';
 import { address } from './library/base.ts';
 import { luaErrorOf } from './library/protected.ts';
-import { RESUMABLE } from './library/realms.ts';
+import { resumableRealm } from './library/realms.ts';
 import { index } from './operations.ts';
 import { errorLine, toReply } from './returning.ts';
 import { NATIVE, S, type Site, setAside, takeUp } from './state.ts';
@@ -110,7 +110,7 @@ export class Execution {
     const outer = setAside();
     Object.assign(S, this.#saved);
     S.resumable = true;
-    S.stringMeta = RESUMABLE.stringMeta;
+    S.stringMeta = resumableRealm().stringMeta;
     S.fuel = fuel;
     setIdentityCount(this.#identities);
     this.#driver.enter();

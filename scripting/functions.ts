@@ -6,8 +6,9 @@ import { Driver } from './driver.ts';
 import { begin, errorText } from './execution.ts';
 import type { ScriptHost } from './host.ts';
 import { LuaSyntaxError } from './lexer.ts';
+import type { Realm } from './library/index.ts';
 import { luaErrorOf } from './library/protected.ts';
-import { FAST, RESUMABLE } from './library/realms.ts';
+import { fastRealm, resumableRealm } from './library/realms.ts';
 import type { Registered } from './library/registering.ts';
 import type { LibraryHeader } from './library-header.ts';
 import { parse } from './parser.ts';
@@ -82,7 +83,7 @@ export class FunctionLibrary {
 
   /** Its functions in the resumable form. */
   resumable(): Callbacks {
-    this.#resumable ??= this.#load(RESUMABLE, (main) => {
+    this.#resumable ??= this.#load(resumableRealm(), (main) => {
       S.resumable = true;
       const driver = new Driver(main);
       driver.enter();
@@ -93,7 +94,7 @@ export class FunctionLibrary {
 
   #loadFast(): Callbacks | undefined {
     try {
-      return this.#load(FAST, (main): Result => main());
+      return this.#load(fastRealm(), (main): Result => main());
     } catch (thrown) {
       // What only the other form can do, it is to do from the beginning.
       if (thrown instanceof Signal) return undefined;
@@ -101,7 +102,7 @@ export class FunctionLibrary {
     }
   }
 
-  #load({ functions: realm, stringMeta }: typeof FAST, run: (main: LuaFunction) => unknown): Callbacks {
+  #load({ functions: realm, stringMeta }: Realm, run: (main: LuaFunction) => unknown): Callbacks {
     const main = compiled(() => realm.compile(this.#body, CHUNK));
     const registering = new Map<Bytes, Registered>();
     const outer = setAside();

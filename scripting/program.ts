@@ -4,7 +4,7 @@ import type { Reply } from '../protocol/reply.ts';
 import { type Beginning, begin, Execution, failure } from './execution.ts';
 import type { ScriptHost } from './host.ts';
 import { luaErrorOf } from './library/protected.ts';
-import { FAST } from './library/realms.ts';
+import { fastRealm } from './library/realms.ts';
 import { toReply } from './returning.ts';
 import { S, setAside, takeUp } from './state.ts';
 import { firstOf, type LuaFunction, Signal } from './values.ts';
@@ -47,7 +47,7 @@ export abstract class Program {
       S.resumable = false;
       S.log = log;
       S.fuel = fuel;
-      S.stringMeta = FAST.stringMeta;
+      S.stringMeta = fastRealm().stringMeta;
       try {
         return toReply(firstOf(fast()), S.protocol);
       } catch (thrown) {

@@ -2,7 +2,7 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { LuaSyntaxError } from './lexer.ts';
-import { FAST, RESUMABLE } from './library/realms.ts';
+import { fastRealm, resumableRealm } from './library/realms.ts';
 import { sha1Of } from './library/redis.ts';
 import { Program } from './program.ts';
 import { readShebang, type Shebang } from './shebang.ts';
@@ -22,7 +22,7 @@ export class Script extends Program {
     super(sha1, flags);
     this.declared = declared;
     this.#body = body;
-    this.#fast = FAST.compile(body, CHUNK);
+    this.#fast = fastRealm().compile(body, CHUNK);
   }
 
   /** Bytes of its text. */
@@ -39,7 +39,7 @@ export class Script extends Program {
   }
 
   protected override resumable(): LuaFunction {
-    this.#resumable ??= RESUMABLE.compile(this.#body, CHUNK);
+    this.#resumable ??= resumableRealm().compile(this.#body, CHUNK);
     return this.#resumable;
   }
 }

@@ -1,6 +1,7 @@
 /** A lab for one failure of one lock: a pair, clients that can stall, die and lose replies, and somebody who judges. */
 import type { Redis, RedisOptions } from 'ioredis';
-import { type LabNode, type Lane, Pair, startPair, startServers } from '../../../index.ts';
+import { type LabNode, type Lane, startPair, startServers } from '../../../index.ts';
+import { Pair } from '../../../lab/pair.ts';
 import type { ReplicaSet } from '../../../lab/replica-set.ts';
 import { createLocks, type HeldLock, type Locks, type LocksOptions } from '../../../locks/index.ts';
 import { check, type LockEvent } from '../checker.ts';
