@@ -1,6 +1,5 @@
 /** `lostlock/vitest`: a server as a fixture of each test or file, or one for the whole run as a global setup. */
-import { test as base, type TestAPI } from 'vitest';
-import type { TestProject } from 'vitest/node';
+import { test as base, type ProvidedContext, type TestAPI } from 'vitest';
 import { type LostlockServer, type StartOptions, startServer } from './index.ts';
 
 declare module 'vitest' {
@@ -44,10 +43,18 @@ export function withServer(options: StartOptions = {}, scope: ServerScope = 'tes
 }
 
 /**
+ * What is used of the project that vitest gives to a global setup. It is not taken from vitest/node, which cannot be named
+ * in the types of a CommonJS module.
+ */
+export interface SetupProject {
+  provide<T extends keyof ProvidedContext & string>(key: T, value: ProvidedContext[T]): void;
+}
+
+/**
  * A global setup, `globalSetup: 'lostlock/vitest'`: one server for the whole run, whose URL tests get from
  * `inject('redisUrl')` and `process.env.REDIS_URL`.
  */
-export async function setup(project: Pick<TestProject, 'provide'>): Promise<() => Promise<void>> {
+export async function setup(project: SetupProject): Promise<() => Promise<void>> {
   const server = await startServer();
   project.provide('redisUrl', server.url);
   process.env.REDIS_URL = server.url;

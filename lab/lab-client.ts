@@ -1,8 +1,9 @@
 /** An ioredis client that lives in a world and may be used from outside: awaiting its commands moves time. */
-import type { Redis, RedisOptions } from 'ioredis';
+
 import type { Actor } from './actor.ts';
 import { type Address, connectorTo } from './connector.ts';
 import { Driven } from './driven.ts';
+import type { Redis, RedisOptions } from './ioredis-types.ts';
 
 /** The constructor, loaded when first needed. */
 export type IoredisConstructor = new (options: RedisOptions) => Redis;

@@ -1,6 +1,7 @@
 /** startPair and startServers: nodes in a world of their own, ready for a test. */
-import type { Redis, RedisOptions } from 'ioredis';
+
 import { badOption } from '../embed/options.ts';
+import type { Redis, RedisOptions } from './ioredis-types.ts';
 import { type IoredisConstructor, loadIoredis } from './lab-client.ts';
 import type { LabNode, LabNodeOptions } from './lab-node.ts';
 import type { Link, ReplicationLink } from './link.ts';

@@ -1,8 +1,9 @@
 /** A primary and its replicas on the real clock, over TCP, with the verbs of the virtual pair as far as they make sense. */
-import type { Redis, RedisOptions } from 'ioredis';
+
 import { connectorFor } from '../embed/connector.ts';
 import { badOption } from '../embed/options.ts';
 import { nodeClock } from '../server/node-host.ts';
+import type { Redis, RedisOptions } from './ioredis-types.ts';
 import type { IoredisConstructor } from './lab-client.ts';
 import type { Link } from './link.ts';
 import { checkFailover, checkSets } from './options.ts';

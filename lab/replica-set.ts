@@ -1,7 +1,8 @@
 /** A primary and its replicas in a world, with the links between them, clients that follow, and failover as Sentinel does it. */
-import type { Redis, RedisOptions } from 'ioredis';
+
 import type { Actor } from './actor.ts';
 import { Driven } from './driven.ts';
+import type { Redis, RedisOptions } from './ioredis-types.ts';
 import { type IoredisConstructor, openClient } from './lab-client.ts';
 import { LabNode, type LabNodeOptions } from './lab-node.ts';
 import type { Lane } from './lane.ts';

@@ -46,7 +46,7 @@ export type CommandList = readonly Command[];
 
 export class Selector {
   /** By serial number: whether the command may run. */
-  readonly allowed = new Uint8Array(commandCount());
+  readonly allowed: Uint8Array = new Uint8Array(commandCount());
   /** Everything was allowed to begin with: what a later version adds is allowed, too. */
   future = false;
   /** By serial number: the first arguments with which a command may run that may not otherwise. */
