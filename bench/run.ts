@@ -4,6 +4,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { hasRedisServer } from '../test/support/redis-server.ts';
+import { entries } from './entries.ts';
 import { footprint } from './footprint.ts';
 import { lua } from './lua.ts';
 import { type Chapter, table } from './report.ts';
@@ -35,6 +36,11 @@ const CHAPTERS: Record<string, () => Promise<Chapter>> = {
     title: 'Start and memory',
     beside: 'redis-server',
     rows: await footprint(smoke ? 2 : 9, smoke ? 20_000 : 1_000_000),
+  }),
+  entries: async () => ({
+    title: 'Loading an entry, above a bare node',
+    beside: 'the goal',
+    rows: entries(smoke ? 1 : 21),
   }),
   // Last, and loaded only then: it lays routes over the timers and clocks that the others measure with.
   lab: async () => ({
