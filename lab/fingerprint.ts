@@ -1,6 +1,8 @@
 /** A key's state as one string, equal where a client could see no difference. */
 import type { HashValue } from '../keyspace/hash.ts';
 import { dumpValue } from '../keyspace/rdb/dump.ts';
+import type { StreamValue } from '../keyspace/stream.ts';
+import { MAX_ID, MIN_ID } from '../keyspace/stream-id.ts';
 import type { Value } from '../keyspace/value.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { Server } from '../server/server.ts';
@@ -20,7 +22,29 @@ function canonical(value: Value, now: Millis): string {
   if (typeof value === 'string') return `string ${value}`;
   if (value.type === 'set') return `set ${JSON.stringify([...value.values()].sort())}`;
   if (value.type === 'hash') return fieldsOf(value, now);
+  if (value.type === 'stream') return streamText(value);
   return dumpValue(value);
+}
+
+/** When a consumer was last seen is left out: each node notes it by its own clock. */
+function streamText(stream: StreamValue): string {
+  const { lastId, firstId, maxDeletedId, entriesAdded } = stream;
+  const groups = stream
+    .sortedGroups()
+    .map((group) => [
+      group.name,
+      group.lastId,
+      group.entriesRead,
+      group.sortedConsumers().map(({ name }) => name),
+      [...group.pending.values()].map(({ id, consumer, deliveredAt, deliveries }) => [
+        id,
+        consumer.name,
+        deliveredAt,
+        deliveries,
+      ]),
+    ]);
+  const content = [lastId, firstId, maxDeletedId, entriesAdded, stream.range(MIN_ID, MAX_ID), groups];
+  return `stream ${JSON.stringify(content, (_, value) => (typeof value === 'bigint' ? String(value) : value))}`;
 }
 
 function fieldsOf(hash: HashValue, now: Millis): string {
