@@ -1,87 +1,108 @@
 /** Promises from within a world that move time while somebody outside awaits them. */
-import { WaitedInVain } from './journey.ts';
+import { drive, RealInputOutput } from './driver.ts';
+import { type Goal, Journey } from './journey.ts';
 import { present } from './present.ts';
+import { EndlessLoop } from './schedule.ts';
 import type { World } from './world.ts';
 
-/** A promise that is awaited. */
-interface Wait {
-  /** The instant at which it has taken too long, in microseconds. */
-  readonly deadline: number;
-  /** Passes the outcome on, once there is one. */
-  finish: (() => void) | undefined;
-  readonly fail: (error: unknown) => void;
-}
-
 /**
- * Moves a world's time for those who await something in it. Time stops whenever one of them has what it wants, so
- * that the test goes on at that instant; `advance`, `run` and `until` come first.
+ * Moves a world's time for all who wait for something in it. They share the clock: time stops at the instant at which
+ * one of them has what it wants, so that the test goes on there, and moves on for the others afterwards.
  */
 export class Pump {
   readonly #world: World;
-  readonly #waits = new Set<Wait>();
+  readonly #goals = new Set<Goal>();
+  readonly #starts: (() => void)[] = [];
+  #afterwards: (() => void)[] = [];
   #running = false;
-  /** Ends the present move. */
-  #stop: () => void = () => {};
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  /** Settles as the promise does, with time moving meanwhile; rejects as `World.until` does. */
-  wait<T>(promise: PromiseLike<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const deadline = this.#world.schedule.micros + this.#world.patience * 1000;
-      const wait: Wait = { deadline, finish: undefined, fail: reject };
+  get #now(): number {
+    return this.#world.schedule.micros;
+  }
+
+  /** Moves time to an instant, in microseconds since the epoch. Rejects with what goes wrong on the way. */
+  reach(at: number): Promise<void> {
+    return new Promise((resolve, fail) => this.#add({ at, tell: resolve, reached: false, fail }));
+  }
+
+  /** Settles as the promise does, with time moving meanwhile, but not beyond the instant `at`. Rejects as `World.until` does. */
+  wait<T>(promise: PromiseLike<T>, maxMs: number, at: number = this.#now + maxMs * 1000): Promise<T> {
+    return new Promise<T>((resolve, fail) => {
+      const goal: Goal = { at, maxMs, tell: undefined, reached: false, fail };
       // The outcome comes inside the world; whoever waits outside must hear of it outside.
-      const finish = (tell: () => void): void => {
-        wait.finish = tell;
-        this.#stop();
+      const settle = (tell: () => void): void => {
+        if (goal.reached) return;
+        goal.tell = tell;
+        goal.at = this.#now;
       };
       promise.then(
-        (value) => finish(() => resolve(value)),
-        (error: unknown) => finish(() => reject(error)),
+        (value) => settle(() => resolve(value)),
+        (error: unknown) => settle(() => fail(error)),
       );
-      this.#waits.add(wait);
-      if (!this.#running) void this.#run();
+      this.#add(goal);
     });
+  }
+
+  /** Calls the code inside the world, at the present instant, and lets happen what is due then; settles as the code does. */
+  start<T>(code: () => T): Promise<Awaited<T>> {
+    return new Promise((resolve, fail) => {
+      const goal: Goal = { at: this.#now, silent: true, tell: () => {}, reached: false, fail };
+      this.#starts.push(() => {
+        goal.at = this.#now;
+        try {
+          resolve(code() as Awaited<T>);
+        } catch (error) {
+          fail(error);
+        }
+      });
+      this.#add(goal);
+    });
+  }
+
+  /** Runs the task outside of the world: now, or as soon as time stops. */
+  afterwards(task: () => void): void {
+    if (this.#world.isInside) this.#afterwards.push(task);
+    else task();
+  }
+
+  #add(goal: Goal): void {
+    this.#goals.add(goal);
+    if (!this.#running) void this.#run();
   }
 
   async #run(): Promise<void> {
     this.#running = true;
-    while (this.#waits.size > 0) {
+    while (this.#goals.size > 0) {
       await othersFirst();
-      await this.#move().catch((error: unknown) => this.#fail(error));
-      for (const wait of this.#waits) {
-        if (wait.finish === undefined) continue;
-        this.#waits.delete(wait);
-        wait.finish();
+      await drive(new Journey(this.#world, this.#goals, this.#starts)).catch((error: unknown) =>
+        this.#fail(error),
+      );
+      for (const goal of this.#goals) {
+        if (!goal.reached) continue;
+        this.#goals.delete(goal);
+        goal.tell?.();
       }
+      for (const task of this.#afterwards.splice(0)) task();
     }
     this.#running = false;
   }
 
-  /** Moves time until one of the waits has ended, at most to the first deadline. */
-  #move(): Promise<void> {
-    const stopped = new Promise<void>((resolve) => {
-      this.#stop = resolve;
-    });
-    const waits = [...this.#waits];
-    if (waits.some(({ finish }) => finish !== undefined)) return Promise.resolve();
-    const first = Math.min(...waits.map(({ deadline }) => deadline));
-    return this.#world.until(stopped, Math.max(0, first - this.#world.schedule.micros) / 1000);
-  }
-
+  /** Whoever waits is told; when nobody does, the process is, as of any error without a handler. */
   #fail(error: unknown): void {
-    const now = this.#world.schedule.micros;
-    for (const wait of this.#waits) {
-      if (wait.finish !== undefined) continue;
-      if (error instanceof WaitedInVain && !error.forGood && wait.deadline > now) continue;
-      wait.finish = () => wait.fail(error);
-    }
+    if (error instanceof RealInputOutput || error instanceof EndlessLoop) this.#world.breakDown(error);
+    const goals = [...this.#goals];
+    this.#goals.clear();
+    this.#starts.length = 0;
+    for (const goal of goals) goal.fail(error);
+    if (goals.every(({ silent }) => silent)) void Promise.reject(error);
   }
 }
 
-/** Lets everybody act who has just been told something, and then the drives that they ask for. */
+/** Lets everybody act who has just been told something, and then other worlds that are to move. */
 async function othersFirst(): Promise<void> {
   for (let turn: unknown; turn !== present.turn; ) {
     turn = present.turn;
@@ -97,11 +118,24 @@ async function othersFirst(): Promise<void> {
 export class Driven<T> implements Promise<T> {
   readonly #world: World;
   readonly #promise: Promise<T>;
+  readonly #maxMs: number;
+  /** When it has taken too long, in microseconds since the epoch; by default so long after it is first awaited. */
+  readonly #deadline: number | undefined;
   #driven: Promise<T> | undefined;
+  #heard = false;
 
-  constructor(world: World, promise: Promise<T>) {
+  /** @param maxMs how much virtual time it may take */
+  constructor(world: World, promise: Promise<T>, maxMs: number = world.patience, deadline?: number) {
     this.#world = world;
     this.#promise = promise;
+    this.#maxMs = maxMs;
+    this.#deadline = deadline;
+    // A rejection that nobody has heard of is reported outside, where the handlers of such things live.
+    promise.catch((error: unknown) =>
+      world.pump.afterwards(() => {
+        if (!this.#heard) this.#driven = Promise.reject(error);
+      }),
+    );
   }
 
   // biome-ignore lint/suspicious/noThenProperty: it is a promise
@@ -125,8 +159,9 @@ export class Driven<T> implements Promise<T> {
   }
 
   #drive(): Promise<T> {
+    this.#heard = true;
     if (this.#world.isInside) return this.#promise;
-    this.#driven ??= this.#world.pump.wait(this.#promise);
+    this.#driven ??= this.#world.pump.wait(this.#promise, this.#maxMs, this.#deadline);
     return this.#driven;
   }
 }

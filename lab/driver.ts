@@ -81,7 +81,8 @@ class Batches {
   readonly #leave = (): void => {
     present.inside = undefined;
     const leaks = this.#leaks();
-    if (leaks.length > 0) this.#fail(new RealInputOutput(leaks));
+    // Whatever else was wrong (a wait that could not end, say) may follow from this.
+    if (leaks.length > 0) this.#breakDown(new RealInputOutput(leaks));
     if (!this.#done) {
       this.#size = Math.min(BATCH, this.#size * 2);
       this.#queue();
@@ -98,9 +99,15 @@ class Batches {
     this.#done = true;
   }
 
+  #breakDown(error: RealInputOutput): void {
+    if (this.#failed) error.cause = this.#error;
+    this.#failed = false;
+    this.#fail(error);
+  }
+
   /** Nothing else can have run since the batch began, so whatever is new was begun in the world. */
   #leaks(): string[] {
-    const leaks = present.refused.splice(0);
+    const leaks = [...new Set(present.refused.splice(0))];
     for (const [name, count] of countResources()) {
       // Our own immediates were counted at the beginning: those of the steps, and this one.
       const ours = name === 'Immediate' ? this.#size + 1 : 0;

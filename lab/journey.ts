@@ -1,16 +1,21 @@
-/** One drive of a world through time: to an instant, or until a promise has settled. */
+/** One move of a world's time: to the nearest of the instants and promises that somebody waits for, and no further. */
 import type { Drive } from './driver.ts';
 import { EndlessLoop } from './schedule.ts';
 import type { World } from './world.ts';
 
-/** Where a drive goes. */
-export interface Destination {
-  /** How far it may go at most, in virtual milliseconds. */
-  readonly maxMs: number;
-  /** Called inside the world, first of all; answers what to wait for, if anything. */
-  readonly start?: () => PromiseLike<unknown> | undefined;
-  /** Without this, the drive goes all the way; with it, it ends as soon as what it waits for has settled. */
-  readonly waits: boolean;
+/** Something that somebody waits for. */
+export interface Goal {
+  /** The instant to be reached, or at which a promise has taken too long; in microseconds since the epoch. */
+  at: number;
+  /** For a promise: how long it was given, in virtual milliseconds. */
+  readonly maxMs?: number;
+  /** Time need not stop there: nobody hears of it. */
+  readonly silent?: boolean;
+  /** Tells whoever waits, outside of the world; set when there is something to tell. */
+  tell: (() => void) | undefined;
+  /** True when `tell` is what is told, and time has stopped for it. */
+  reached: boolean;
+  readonly fail: (error: unknown) => void;
 }
 
 /** What was waited for has not come, or cannot come any more. */
@@ -25,84 +30,82 @@ export class WaitedInVain extends Error {
   }
 }
 
+/** Goals may be added and come nearer while the move is under way. */
 export class Journey implements Drive {
   readonly inside;
   readonly #world: World;
-  readonly #destination: Destination;
-  #limit = 0;
-  #state: 'travelling' | 'waiting' | 'draining' = 'travelling';
-  #settled = false;
+  readonly #goals: Set<Goal>;
+  /** Code that is to be called inside the world, before time moves. */
+  readonly #starts: (() => void)[];
   #failed = false;
   #error: unknown;
 
-  constructor(world: World, destination: Destination) {
+  constructor(world: World, goals: Set<Goal>, starts: (() => void)[]) {
     this.#world = world;
     this.inside = world.inside;
-    this.#destination = destination;
+    this.#goals = goals;
+    this.#starts = starts;
   }
 
   begin(): void {
-    const { schedule } = this.#world;
     this.#world.assertUsable();
-    this.#limit = schedule.micros + Math.round(this.#destination.maxMs * 1000);
-    try {
-      this.#await(this.#destination.start?.());
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  #await(promise: PromiseLike<unknown> | undefined): void {
-    if (!this.#destination.waits) return;
-    if (promise === undefined) {
-      this.#drain();
-      return;
-    }
-    this.#state = 'waiting';
-    const settle = (): void => {
-      this.#settled = true;
-    };
-    promise.then(settle, settle);
-  }
-
-  /** The first error is the one that counts, but what is due now happens all the same. */
-  #fail(error: unknown): void {
-    if (!this.#failed) this.#error = error;
-    this.#failed = true;
-    this.#drain();
-  }
-
-  /** Leaves nothing due behind: clients' job queues are shared by all worlds. */
-  #drain(): void {
-    this.#state = 'draining';
-    this.#limit = this.#world.schedule.micros;
   }
 
   step(): boolean {
+    const start = this.#starts.shift();
+    if (start !== undefined) {
+      start();
+      return false;
+    }
     const { schedule } = this.#world;
-    if (this.#settled && this.#state === 'waiting') this.#drain();
+    // After an error, what is due now still happens: clients' job queues are shared by all worlds.
+    const limit = this.#failed ? schedule.micros : this.#nearest();
     try {
-      if (schedule.runNext(this.#limit)) return false;
+      if (schedule.runNext(limit)) return false;
     } catch (error) {
       if (error instanceof EndlessLoop) throw error;
-      this.#fail(error);
+      if (!this.#failed) this.#error = error;
+      this.#failed = true;
       return false;
     }
     if (this.#failed) throw this.#error;
-    if (this.#state === 'travelling') schedule.micros = Math.max(schedule.micros, this.#limit);
-    if (this.#state === 'waiting') throw this.#waitedInVain();
-    return true;
+    return this.#arrive(limit);
   }
 
-  #waitedInVain(): Error {
+  #nearest(): number {
+    let nearest = Infinity;
+    for (const { at } of this.#goals) if (at < nearest) nearest = at;
+    return nearest;
+  }
+
+  /** Nothing more is due up to the limit; true when somebody is to be told. */
+  #arrive(limit: number): boolean {
     const { schedule } = this.#world;
-    const obstacles = this.#world.describeObstacles();
-    if (schedule.empty) {
+    if (
+      schedule.empty &&
+      [...this.#goals].every((goal) => goal.maxMs !== undefined && goal.tell === undefined)
+    ) {
       const why = 'this wait can never end: no timer is set and no message is under way in the world';
-      return new WaitedInVain(why, obstacles, true);
+      for (const goal of this.#goals) this.#giveUp(goal, why, true);
+      return true;
     }
-    schedule.micros = Math.max(schedule.micros, this.#limit);
-    const why = `waited for ${this.#destination.maxMs} ms of virtual time, and what was waited for has not come`;
-    return new WaitedInVain(why, obstacles, false);
+    if (limit < Infinity) schedule.micros = Math.max(schedule.micros, limit);
+    let heard = false;
+    for (const goal of this.#goals) {
+      if (goal.at > schedule.micros) continue;
+      if (goal.silent) this.#goals.delete(goal);
+      else heard = true;
+      goal.reached = true;
+      if (goal.tell !== undefined) continue;
+      const why = `waited for ${goal.maxMs} ms of virtual time, and what was waited for has not come`;
+      this.#giveUp(goal, why, false);
+    }
+    return heard || this.#goals.size === 0;
+  }
+
+  #giveUp(goal: Goal, why: string, forGood: boolean): void {
+    const error = new WaitedInVain(why, this.#world.describeObstacles(), forGood);
+    goal.reached = true;
+    goal.tell = () => goal.fail(error);
   }
 }

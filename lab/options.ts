@@ -14,6 +14,19 @@ export function checkMillis(name: string, value: unknown): void {
   }
 }
 
+/** Throws unless the value is a function. */
+export function checkCode(name: string, value: unknown): void {
+  if (typeof value !== 'function')
+    throw badOption(name, value, 'a function, which is called inside the world');
+}
+
+/** Throws unless the value can be awaited. */
+export function checkPromise(name: string, value: unknown): void {
+  if (typeof (value as PromiseLike<unknown> | undefined)?.then !== 'function') {
+    throw badOption(name, value, 'a promise');
+  }
+}
+
 /** Throws unless the value is a finite number. */
 export function checkNumber(name: string, value: unknown, allowed: string, least = -Infinity): void {
   if (!Number.isFinite(value) || (value as number) <= least) throw badOption(name, value, allowed);

@@ -6,6 +6,7 @@ import { type Callback, outside, present, VIRTUAL } from './present.ts';
 import { routeModules } from './route-modules.ts';
 import { routeTimerPromises } from './route-promises.ts';
 import { routeRefusals } from './route-refusals.ts';
+import { routeSockets } from './route-sockets.ts';
 
 /**
  * Replaces the functions by ones that serve the world whose code is running, and Node otherwise: the globals of this
@@ -26,6 +27,7 @@ export function layRoutes(): void {
   routeTimerPromises();
   routeModules();
   routeRefusals();
+  routeSockets();
   routeConsole();
   syncBuiltinESMExports();
 }

@@ -1,14 +1,13 @@
 /** A world: virtual time, randomness and a trace that one seed decides, for nodes and unmodified client libraries alike. */
 import type { Millis } from '../protocol/bytes.ts';
 import { Actor } from './actor.ts';
-import { Pump } from './driven.ts';
-import { drive, RealInputOutput } from './driver.ts';
+import { Driven, Pump } from './driven.ts';
 import { WorldInside } from './inside.ts';
-import { type Destination, Journey } from './journey.ts';
 import { Network, type NetworkOptions } from './network.ts';
+import { checkCode, checkMillis, checkPromise } from './options.ts';
 import { present } from './present.ts';
 import { Random } from './random.ts';
-import { EndlessLoop, Schedule } from './schedule.ts';
+import { Schedule } from './schedule.ts';
 import { Task } from './timers.ts';
 import { Trace } from './trace.ts';
 
@@ -96,24 +95,25 @@ export class World {
   }
 
   /**
-   * Moves time on, and runs whatever comes due on the way, the last instant included. Rejects with the first error
-   * that a timer throws (time stops there), and when code in the world begins real I/O.
+   * Moves time on by exactly so many milliseconds, and runs whatever comes due on the way, the last instant included;
+   * what others wait for goes on meanwhile. Rejects with the first error that a timer throws (time stops there), and
+   * when code in the world begins real I/O. Rejects with TypeError for less than 0.
    */
   advance(ms: number): Promise<void> {
-    if (!(ms >= 0 && ms < Infinity)) throw new RangeError(`time cannot advance by ${ms} ms`);
-    if (!this.isInside) return this.#drive({ maxMs: ms, waits: false });
-    const goal = this.schedule.micros + Math.round(ms * 1000);
-    const reached = new Promise<void>((resolve) =>
-      this.schedule.arm(new Task(this.running, false, resolve), goal),
+    return this.#checked(
+      () => checkMillis('advance', ms),
+      () => {
+        const goal = this.schedule.micros + Math.round(ms * 1000);
+        if (!this.isInside) return this.pump.reach(goal);
+        return new Promise((resolve) => this.schedule.arm(new Task(this.running, false, resolve), goal));
+      },
     );
-    // Should the present drive end before that, another one follows.
-    this.#drive({ maxMs: this.patience, waits: true, start: () => reached }).catch(() => {});
-    return reached;
   }
 
   /**
-   * Calls the code inside the world. When it returns a promise, time moves until that has settled; otherwise until
-   * nothing more is due at the present instant. (To get a promise out before it settles, wrap it: `() => ({ promise })`.)
+   * Calls the code inside the world, and lets happen what is due at the present instant. When the code returns a
+   * promise, awaiting the result moves time until that has settled; left alone, it goes on whenever something else
+   * moves time, such as `advance`. (To get a promise out before it settles, wrap it: `() => ({ promise })`.)
    * Rejects with what the code throws, with an error when the promise cannot settle any more, or has not within
    * `maxMs` of virtual time, and as `advance` does.
    */
@@ -122,31 +122,35 @@ export class World {
   }
 
   /** `run`, as an actor: timers and connections that the code makes are the actor's, and pause and die with it. */
-  async runAs<T>(actor: Actor, code: () => T, maxMs: number = this.patience): Promise<Awaited<T>> {
-    if (this.isInside) return await (this.running === actor ? code() : actor.call(code));
-    let value: T | undefined;
-    await this.#drive({
-      maxMs,
-      waits: true,
-      start: () => {
+  runAs<T>(actor: Actor, code: () => T, maxMs: number = this.patience): Promise<Awaited<T>> {
+    const check = (): void => {
+      checkCode('run', code);
+      checkMillis('run.maxMs', maxMs);
+    };
+    return this.#checked(check, () => {
+      if (this.isInside) return this.running === actor ? attempt(code) : actor.call(code);
+      const deadline = this.schedule.micros + maxMs * 1000;
+      const begun = this.pump.start(() => {
         this.schedule.running = actor;
-        value = code();
-        return isThenable(value) ? value : undefined;
-      },
+        return code();
+      });
+      return new Driven(this, begun, maxMs, deadline);
     });
-    return await (value as T);
   }
 
   /**
    * Moves time until the promise settles, and settles as it does. Rejects as `run` does.
    * @param maxMs how much virtual time it may take
    */
-  async until<T>(promise: PromiseLike<T>, maxMs: number = this.patience): Promise<T> {
-    const driven = this.#drive({ maxMs, waits: true, start: () => promise });
-    // Code inside must not wait for a turn that comes only after the present one.
-    if (this.isInside) driven.catch(() => {});
-    else await driven;
-    return await promise;
+  until<T>(promise: PromiseLike<T>, maxMs: number = this.patience): Promise<T> {
+    const check = (): void => {
+      checkPromise('until', promise);
+      checkMillis('until.maxMs', maxMs);
+    };
+    // Code inside waits in virtual time, like any other.
+    return this.#checked(check, () =>
+      this.isInside ? Promise.resolve(promise) : this.pump.wait(promise, maxMs),
+    );
   }
 
   /**
@@ -177,14 +181,24 @@ export class World {
     if (this.#closed) throw new Error('this world is closed');
   }
 
-  #drive(destination: Destination): Promise<void> {
-    return drive(new Journey(this, destination)).catch((error: unknown) => {
-      if (error instanceof RealInputOutput || error instanceof EndlessLoop) this.#broken = error;
-      throw error;
-    });
+  /** Rejects when something asked for is wrong, or the world of no use any more. */
+  #checked<T>(check: () => void, begin: () => Promise<T>): Promise<T> {
+    try {
+      check();
+      this.assertUsable();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return begin();
+  }
+
+  /** The world has lost its determinism: whoever uses it from now on is told why. */
+  breakDown(error: Error): void {
+    this.#broken = error;
   }
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function';
+/** Calls the code now; rejects with what it throws. */
+async function attempt<T>(code: () => T): Promise<Awaited<T>> {
+  return await code();
 }
