@@ -49,13 +49,17 @@ export class Actor {
     for (const task of waiting) if (task.deferred) this.schedule.arm(task, this.schedule.micros);
   }
 
-  /** Ends the actor: nothing that it started happens any more. Its connections are the network's affair. */
-  kill(): void {
+  /**
+   * Ends the process: nothing that it started happens any more, and its connections end as the kernel ends those of a
+   * process that was killed. @param silent the machine is gone, and nobody is told
+   */
+  kill(silent = false): void {
     this.#alive = false;
     this.#paused = false;
     this.#waiting = [];
     this.schedule.discard(this);
     this.clock.forgetAlarms();
+    this.world.network.abandon(this, silent);
   }
 
   /** The process starts anew, with nothing of its former self but the name and the clock. */

@@ -85,7 +85,7 @@ export class VirtualConnection implements Connection, Watched {
   readonly take = (message: Message): void => {
     if (typeof message !== 'string') {
       if (!this.#closed) this.#receiver?.receive(message);
-    } else if (message === 'end' || message === 'reset') {
+    } else if (message === 'end' || message === 'reset' || message === 'timed out') {
       if (this.#closed) return;
       if (message === 'end') this.#out.send('end');
       this.#closed = true;

@@ -13,6 +13,9 @@ export interface Amount {
   readonly bytes?: number;
 }
 
+/** What becomes of a message. */
+export type Fate = 'arrives' | 'lost' | 'last';
+
 /** What a test can do to one direction, on either clock. */
 export interface LaneControls {
   readonly from: string;
@@ -111,14 +114,22 @@ export abstract class Gate implements LaneControls {
     this.#delays = { ...this.#delays, ...delays };
   }
 
-  /** Loses the next messages (default all to come), which no retransmission repairs; `drop(0)` ends it. */
+  /**
+   * Loses the next messages (default all to come) for good, as when no retransmission gets through. What follows on the
+   * same connection, in this direction, cannot arrive either: it stalls, until the sender gives up. `drop(0)` ends it for
+   * later messages. Throws TypeError for a wrong number.
+   */
   drop(messages = Infinity): void {
     checkMessages('drop', messages);
     this.#toDrop = messages;
     this.note('drop', `${messages} messages`);
   }
 
-  /** Sends the next messages (default all to come) twice; `duplicate(0)` ends it. */
+  /**
+   * Breaks the connection behind each of the next messages (default all to come): they arrive, and nothing comes back.
+   * A client that sends its request again then, as ioredis does by default, has it executed twice; no network repeats
+   * bytes within a connection. `duplicate(0)` ends it. Throws TypeError for a wrong number.
+   */
   duplicate(messages = Infinity): void {
     checkMessages('duplicate', messages);
     this.#toDuplicate = messages;
@@ -138,15 +149,15 @@ export abstract class Gate implements LaneControls {
     this.#openUnlessShut();
   }
 
-  /** How often the next message with bytes is to be sent: 0, 1 or 2 times. For who sends it. */
-  copies(): number {
+  /** What becomes of the next message with bytes: it arrives, is lost, or arrives as the last one of its connection. */
+  fate(): Fate {
     if (this.#toDrop > 0) {
       this.#toDrop--;
-      return 0;
+      return 'lost';
     }
-    if (this.#toDuplicate === 0) return 1;
+    if (this.#toDuplicate === 0) return 'arrives';
     this.#toDuplicate--;
-    return 2;
+    return 'last';
   }
 
   /** Nothing passes. */

@@ -5,7 +5,7 @@ import { VirtualConnection } from './connection.ts';
 import type { Delays } from './gate.ts';
 import { Lane, type Roadside } from './lane.ts';
 import { Lanes } from './lanes.ts';
-import { type Message, Pipe } from './pipe.ts';
+import { type Ending, type Message, Pipe } from './pipe.ts';
 import { VirtualSocket } from './socket.ts';
 import { Task } from './timers.ts';
 import type { World } from './world.ts';
@@ -39,6 +39,8 @@ export interface Dialled {
 }
 
 const FIRST_PORT = 50_000;
+/** Linux sends unanswered bytes again for so long (tcp_retries2 = 15), in microseconds; then the connection is broken. */
+const PATIENCE = 924_600_000;
 
 export class Network extends Lanes<Lane> {
   readonly #world: World;
@@ -69,10 +71,15 @@ export class Network extends Lanes<Lane> {
     for (const wire of [...this.#wires]) {
       const ends = [wire.forward.lane.from, wire.forward.lane.to];
       if (!ends.includes(one) || !ends.includes(other)) continue;
-      this.#wires.delete(wire);
-      wire.forward.breakNow();
-      wire.back.breakNow();
+      this.#break(wire, 'reset');
     }
+  }
+
+  /** Both ends are told at once. */
+  #break(wire: Wire, ending: Ending): void {
+    this.#wires.delete(wire);
+    wire.forward.breakNow(ending);
+    wire.back.breakNow(ending);
   }
 
   /** What is held back, for error messages: `primary>replica (3 messages)`. */
@@ -97,7 +104,8 @@ export class Network extends Lanes<Lane> {
   }
 
   /**
-   * What the kernel does for a process that died: it no longer listens, and its connections are reset.
+   * What the kernel does for a process that died: it no longer listens, delivers what was sent, and ends the connections.
+   * One with a request that the process has not read is reset; so a redis-server that is killed leaves its clients.
    * `silent`: nobody is told, as when the machine lost power.
    */
   abandon(actor: Actor, silent = false): void {
@@ -108,8 +116,11 @@ export class Network extends Lanes<Lane> {
       const [out, into] = wire.dialler === actor ? [wire.forward, wire.back] : [wire.back, wire.forward];
       if (wire.dialler !== actor && wire.listener !== actor) continue;
       this.#wires.delete(wire);
+      const { unread } = into;
       into.close();
-      if (!silent) out.break();
+      if (silent) continue;
+      if (unread) out.break();
+      else out.leave();
     }
   }
 
@@ -142,8 +153,21 @@ export class Network extends Lanes<Lane> {
     const wire: Wire = { forward, back, dialler: actor, listener: undefined };
     this.#sweep();
     this.#wires.add(wire);
+    for (const pipe of [forward, back]) pipe.trouble = (what) => this.#meet(wire, what);
     forward.send('open');
     return { out: forward, in: back, local, remote: address, peer: target };
+  }
+
+  /** A message was lost: the sender tries for a while. Or it was the last one: nothing comes back any more. */
+  #meet(wire: Wire, what: 'lost' | 'last'): void {
+    if (what === 'last') {
+      this.#break(wire, 'reset');
+      return;
+    }
+    const giveUp = new Task(this.#kernel, true, () => {
+      if (this.#wires.has(wire)) this.#break(wire, 'timed out');
+    });
+    this.#world.schedule.arm(giveUp, this.#world.schedule.micros + PATIENCE);
   }
 
   /** A connection request has come. */

@@ -5,7 +5,10 @@ import type { Lane } from './lane.ts';
 import { Task } from './timers.ts';
 
 /** The bytes of one write, or what TCP says without bytes. */
-export type Message = Uint8Array | 'open' | 'accepted' | 'refused' | 'end' | 'reset';
+export type Message = Uint8Array | 'open' | 'accepted' | 'refused' | 'end' | Ending;
+
+/** How a connection breaks, as its ends hear of it: the far end is gone, or has not answered for too long. */
+export type Ending = 'reset' | 'timed out';
 
 /** What has been sent and not been taken yet waits here. */
 export class Pipe {
@@ -16,14 +19,17 @@ export class Pipe {
   readonly inner: boolean;
   /** Bytes that were sent and have not been taken. */
   pending = 0;
+  /** What its connection does when a message is lost, or was the last that is to arrive. */
+  trouble: (what: 'lost' | 'last') => void = () => {};
   /** Bytes ever sent, lost ones included: a position in the stream. */
   sent = 0;
   #taken = 0;
   /** Where each message ends. */
   readonly #ends = new Denque<number>();
-  readonly #dropped: [from: number, to: number][] = [];
   readonly #label: string;
   readonly #messages = new Denque<Message>();
+  /** When each message arrives at the far end, in microseconds. */
+  readonly #arrivals = new Denque<number>();
   #take: (message: Message) => void;
   #lastArrival = 0;
   /** Messages that may pass although their delivery is still scheduled. */
@@ -32,6 +38,13 @@ export class Pipe {
   /** Arrivals during the stall. */
   #backed = 0;
   #state: 'open' | 'broken' | 'closed' = 'open';
+  #ending: Ending = 'reset';
+  /** A message was lost, and what is behind it cannot arrive. */
+  #lost = false;
+  /** The connection breaks when so much has been taken. */
+  #breaksAt = Infinity;
+  /** The sender's process is gone; its kernel delivers what it has sent. */
+  #left = false;
 
   constructor(lane: Lane, label: string, actor: Actor, inner: boolean, take: (message: Message) => void) {
     this.lane = lane;
@@ -45,10 +58,31 @@ export class Pipe {
     return this.#state === 'closed';
   }
 
-  /** True when the far end has taken the byte before this position. */
+  /** True when the far end has taken the byte before this position, or will, whatever becomes of the sender. */
   tookUpTo(position: number): boolean {
-    if (this.#dropped.some(([from, to]) => position > from && position <= to)) return false;
-    return this.#taken >= position;
+    return this.#taken >= position || (this.#left && this.#state === 'open' && position <= this.sent);
+  }
+
+  /** True when something has arrived and was not taken: it lies in the taker's kernel. */
+  get unread(): boolean {
+    if (this.#backed > 0) return true;
+    const { held, partitioned } = this.lane;
+    const first = this.#arrivals.peekFront();
+    return !held && !partitioned && first !== undefined && first <= this.actor.schedule.micros;
+  }
+
+  /**
+   * The sender's process dies: the kernel delivers what was sent, and then the end. What cannot get through just now is
+   * lost, as it is when the kernel has no more patience with a connection that belongs to nobody.
+   */
+  leave(): void {
+    if (this.#state !== 'open') return;
+    if (this.pending > 0 && (this.lane.held || this.lane.partitioned)) {
+      this.break();
+      return;
+    }
+    this.#left = true;
+    this.send('end');
   }
 
   /** From now on somebody else takes what arrives. */
@@ -60,19 +94,21 @@ export class Pipe {
   /** Sends a message; nothing happens once the pipe was broken or closed. */
   send(message: Message): void {
     if (this.#state !== 'open') return;
-    const copies = typeof message === 'string' ? 1 : this.lane.copies();
-    const from = this.sent;
     this.sent += sizeOf(message);
-    if (copies === 0) {
-      this.#dropped.push([from, this.sent]);
+    this.pending += sizeOf(message);
+    if (this.#lost) return;
+    const fate = typeof message === 'string' ? 'arrives' : this.lane.fate();
+    if (fate === 'lost') {
+      this.#lost = true;
       this.#note('dropped', message);
+      this.trouble('lost');
+      return;
     }
-    for (let i = 0; i < copies; i++) {
-      this.#messages.push(message);
-      this.#ends.push(this.sent);
-      this.pending += sizeOf(message);
-      this.#arm(this.#arrive);
-    }
+    if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.sent);
+    this.#messages.push(message);
+    this.#ends.push(this.sent);
+    this.#arm(this.#arrive);
+    this.#arrivals.push(this.#lastArrival);
   }
 
   /** What is under way is lost; the far end learns of it as fast as of any message. */
@@ -88,8 +124,9 @@ export class Pipe {
   }
 
   /** As `break`, but the far end is told at once, whatever the lane. */
-  breakNow(): void {
+  breakNow(ending: Ending = 'reset'): void {
     if (this.#state === 'closed') return;
+    this.#ending = ending;
     this.#empty('broken');
     this.deliverSoon();
   }
@@ -98,6 +135,7 @@ export class Pipe {
     this.#state = state;
     this.#messages.clear();
     this.#ends.clear();
+    this.#arrivals.clear();
     this.pending = 0;
     this.#backed = 0;
     this.#stalled = false;
@@ -117,6 +155,8 @@ export class Pipe {
     const end = this.#ends.peekAt(this.#passing) as number;
     this.#messages.splice(this.#passing, 1, next.subarray(0, bytes), next.subarray(bytes));
     this.#ends.splice(this.#passing, 1, end - next.length + bytes, end);
+    const arrival = this.#arrivals.peekAt(this.#passing) as number;
+    this.#arrivals.splice(this.#passing, 0, arrival);
   }
 
   /** The lane lets the next message pass. */
@@ -163,8 +203,8 @@ export class Pipe {
     if (this.#state === 'closed') return;
     if (this.#state === 'broken') {
       this.#state = 'closed';
-      this.#note('reset', 'reset');
-      this.#take('reset');
+      this.#note(this.#ending, this.#ending);
+      this.#take(this.#ending);
       return;
     }
     if (this.#stalled) {
@@ -175,8 +215,10 @@ export class Pipe {
     if (message === undefined) return;
     this.pending -= sizeOf(message);
     this.#taken = this.#ends.shift() as number;
+    this.#arrivals.shift();
     this.#note(typeof message === 'string' ? message : 'data', message);
     this.#take(message);
+    if (this.#taken >= this.#breaksAt) this.trouble('last');
   }
 
   #note(what: string, message: Message): void {

@@ -12,6 +12,8 @@ export class RealConnection implements Connection, Receiver, Watched {
   #receiver: Receiver | undefined;
   #silent = false;
   #sent = 0;
+  #received = 0;
+  #read = 0;
   #replying: ((position: number) => void)[] = [];
 
   constructor(near: Connection, process: RealProcess, network: RealNetwork) {
@@ -49,7 +51,18 @@ export class RealConnection implements Connection, Receiver, Watched {
     if (this.#silent) return;
     // The chunk is on loan; it is copied only when it must wait.
     const kept = this.#process.paused ? Uint8Array.from(chunk) : chunk;
-    this.#process.run(() => this.#receiver?.receive(kept));
+    this.#received += kept.length;
+    this.#process.run(() => {
+      this.#read += kept.length;
+      this.#receiver?.receive(kept);
+      this.#network.wireFrom(this.remote)?.wasRead(this.#read);
+    });
+  }
+
+  /** The process dies: one that has not read everything leaves its client a reset. The kernel closes the others. */
+  orphan(): void {
+    if (this.#read < this.#received) this.#near.abort();
+    this.#silent = true;
   }
 
   closed(): void {

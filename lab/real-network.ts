@@ -13,6 +13,8 @@ export interface RealWire {
   reset(): void;
   /** True when the dialling end has taken the server's bytes up to this position. */
   tookUpTo(position: number): boolean;
+  /** The server has read the dialling end's bytes up to this position. */
+  wasRead(position: number): void;
 }
 
 export class RealNetwork extends Lanes<RealLane> {
@@ -90,6 +92,13 @@ class NodeWire implements RealWire, Receiver {
   readonly #receiver: Receiver;
   #near: Connection | undefined;
   #closed = false;
+  #local: string | undefined;
+  #sent = 0;
+  /** The connection breaks when the server has read so much. */
+  #breaksAt = Infinity;
+  /** A message was lost: nothing behind it arrives in that direction. */
+  #outLost = false;
+  #backLost = false;
 
   constructor(network: RealNetwork, from: string, to: string, receiver: Receiver) {
     this.from = from;
@@ -104,23 +113,30 @@ class NodeWire implements RealWire, Receiver {
     return true;
   }
 
+  wasRead(position: number): void {
+    if (position >= this.#breaksAt) this.reset();
+  }
+
   receive(chunk: Uint8Array): void {
-    const kept = Uint8Array.from(chunk);
-    const copies = this.#back.copies();
-    for (let i = 0; i < copies; i++) {
-      this.#back.pass(kept, (content) => {
-        if (!this.#closed) this.#receiver.receive(content as Uint8Array);
-      });
+    if (this.#backLost) return;
+    const fate = this.#back.fate();
+    if (fate === 'lost') {
+      this.#backLost = true;
+      return;
     }
+    this.#back.pass(Uint8Array.from(chunk), (content) => {
+      if (!this.#closed) this.#receiver.receive(content as Uint8Array);
+    });
+    if (fate === 'last') this.#back.pass(undefined, () => this.reset());
   }
 
   closed(): void {
-    this.#network.remove(this);
-    this.#back.pass(undefined, () => this.#tell());
+    this.#network.remove(this, this.#local);
+    if (!this.#backLost) this.#back.pass(undefined, () => this.#tell());
   }
 
   reset(): void {
-    this.#network.remove(this);
+    this.#network.remove(this, this.#local);
     this.#near?.abort();
     this.#tell();
   }
@@ -134,7 +150,8 @@ class NodeWire implements RealWire, Receiver {
   /** The dialler's end, which sends over the lane. */
   attach(near: Connection): Connection {
     this.#near = near;
-    this.#network.add(this);
+    this.#local = near.local;
+    this.#network.add(this, near.local);
     return {
       remote: near.remote,
       local: near.local,
@@ -148,11 +165,14 @@ class NodeWire implements RealWire, Receiver {
   }
 
   #send(near: Connection, bytes: Bytes): void {
-    const copies = this.out.copies();
-    for (let i = 0; i < copies; i++) {
-      this.out.pass(Buffer.from(bytes, 'latin1'), (content) =>
-        near.send(Buffer.prototype.latin1Slice.call(content as Uint8Array)),
-      );
-    }
+    this.#sent += bytes.length;
+    if (this.#outLost) return;
+    const fate = this.out.fate();
+    this.#outLost = fate === 'lost';
+    if (this.#outLost) return;
+    if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.#sent);
+    this.out.pass(Buffer.from(bytes, 'latin1'), (content) =>
+      near.send(Buffer.prototype.latin1Slice.call(content as Uint8Array)),
+    );
   }
 }

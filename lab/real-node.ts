@@ -104,7 +104,7 @@ export class RealNode extends AnyNode {
   }
 
   /**
-   * The process dies: connections are reset, the port refuses. With `silent` the machine is gone: open connections
+   * The process dies: connections end as those of a killed process do, the port refuses. With `silent` the machine is gone: open connections
    * hang until the node is closed (new ones are refused, since this machine is still there).
    */
   async crash(options: CrashOptions = {}): Promise<void> {
@@ -112,7 +112,10 @@ export class RealNode extends AnyNode {
     const { keep = 'nothing', silent = false } = options;
     if (!this.running) return;
     this.running = false;
-    if (silent) for (const connection of this.#connections) connection.silence();
+    for (const connection of this.#connections) {
+      if (silent) connection.silence();
+      else connection.orphan();
+    }
     this.#connections.clear();
     this.#journal.crash(keep);
     this.server.stop();

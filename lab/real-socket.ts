@@ -1,6 +1,7 @@
 /** A client's end of a connection to a node on the real clock: a Duplex over a socket, led over the network's lanes. */
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { nodeClock } from '../server/node-host.ts';
 import type { RealLane } from './real-lane.ts';
 import type { RealNetwork, RealWire } from './real-network.ts';
 
@@ -12,10 +13,15 @@ export class RealSocket extends Duplex implements RealWire {
   readonly #network: RealNetwork;
   readonly #out: RealLane;
   readonly #back: RealLane;
-  /** Bytes that came from the server, dropped ones included, and those of them that the client has taken. */
-  #come = 0;
+  /** Bytes of the server that the client has taken. */
   #taken = 0;
-  readonly #dropped: [from: number, to: number][] = [];
+  /** Bytes that the client has sent. */
+  #sent = 0;
+  /** The connection breaks when the server has read so much. */
+  #breaksAt = Infinity;
+  /** A message was lost: nothing behind it arrives in that direction. */
+  #outLost = false;
+  #backLost = false;
   #local: string | undefined;
 
   /** Dials at once. @param from the client's name */
@@ -39,9 +45,14 @@ export class RealSocket extends Duplex implements RealWire {
       this.#out.pass(undefined, () => this.#back.pass(undefined, () => this.#connected()));
     });
     socket.on('data', (chunk: Uint8Array) => this.#arrive(chunk));
-    socket.on('end', () => this.#back.pass(undefined, () => void (this.destroyed || this.push(null))));
-    socket.on('error', (error) => this.#back.pass(undefined, () => void this.destroy(error)));
-    socket.on('close', () => this.#back.pass(undefined, () => void this.destroy()));
+    socket.on('end', () => this.#behind(() => void (this.destroyed || this.push(null))));
+    socket.on('error', (error) => this.#behind(() => void this.destroy(error)));
+    socket.on('close', () => this.#behind(() => void this.destroy()));
+  }
+
+  /** Happens behind what the server has sent; never, where some of that was lost. */
+  #behind(happen: () => void): void {
+    if (!this.#backLost) this.#back.pass(undefined, happen);
   }
 
   #connected(): void {
@@ -50,27 +61,25 @@ export class RealSocket extends Duplex implements RealWire {
   }
 
   #arrive(chunk: Uint8Array): void {
-    const from = this.#come;
-    this.#come += chunk.length;
-    const copies = this.#back.copies();
-    if (copies === 0) {
-      this.#dropped.push([from, this.#come]);
-      this.#back.pass(undefined, () => {
-        this.#taken += chunk.length;
-      });
-    }
-    for (let i = 0; i < copies; i++) {
-      this.#back.pass(chunk, (content) => {
-        const part = content as Uint8Array;
-        if (i === 0) this.#taken += part.length;
-        if (!this.destroyed) this.push(part);
-      });
-    }
+    if (this.#backLost) return;
+    const fate = this.#back.fate();
+    this.#backLost = fate === 'lost';
+    if (this.#backLost) return;
+    this.#back.pass(chunk, (content) => {
+      const part = content as Uint8Array;
+      this.#taken += part.length;
+      if (!this.destroyed) this.push(part);
+    });
+    // Whoever reads the stream has the message first.
+    if (fate === 'last') this.#behind(() => void nodeClock.soon(() => this.reset()));
   }
 
   tookUpTo(position: number): boolean {
-    if (this.#dropped.some(([from, to]) => position > from && position <= to)) return false;
     return this.#taken >= position;
+  }
+
+  wasRead(position: number): void {
+    if (position >= this.#breaksAt) this.reset();
   }
 
   reset(): void {
@@ -85,15 +94,18 @@ export class RealSocket extends Duplex implements RealWire {
   override _read(): void {}
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: () => void): void {
-    const copies = this.#out.copies();
-    for (let i = 0; i < copies; i++) {
+    this.#sent += chunk.length;
+    const fate = this.#outLost ? 'lost' : this.#out.fate();
+    this.#outLost = fate === 'lost';
+    if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.#sent);
+    if (fate !== 'lost') {
       this.#out.pass(chunk, (content) => void this.#socket.write(content as Uint8Array));
     }
     done();
   }
 
   override _final(done: () => void): void {
-    this.#out.pass(undefined, () => void this.#socket.end());
+    if (!this.#outLost) this.#out.pass(undefined, () => void this.#socket.end());
     done();
   }
 

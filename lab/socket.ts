@@ -53,6 +53,7 @@ export class VirtualSocket extends Duplex {
     } else if (message === 'accepted') this.#connected();
     else if (message === 'end') this.push(null);
     else if (message === 'refused') this.#break('connect', 'ECONNREFUSED');
+    else if (message === 'timed out') this.#break('read', 'ETIMEDOUT');
     else if (message === 'reset') this.#break(this.connecting ? 'connect' : 'read', 'ECONNRESET');
   };
 

@@ -60,13 +60,12 @@ export class VirtualHost implements Host {
   }
 
   /**
-   * The node's process dies: its timers with it, its connections are reset, its port refuses, and the disk keeps what
+   * The node's process dies: its timers with it, its connections end, its port refuses, and the disk keeps what
    * `keep` says. With `silent` the machine is gone, too: nobody is told, and its connections just hang.
    */
   crash(keep: Keep = 'synced', silent = false): void {
     this.world.trace.note(this.name, 'crash', silent ? 'silently' : '');
-    this.actor.kill();
-    this.world.network.abandon(this.actor, silent);
+    this.actor.kill(silent);
     this.disk.crash(keep);
   }
 
