@@ -73,11 +73,15 @@ export abstract class Gate implements LaneControls {
   /** Lets everything pass whose time has come; the gate is open. */
   protected abstract open(): void;
 
+  /** Throws when the lane's world or pair is closed. */
+  protected abstract checkOpen(): void;
+
   /** Keeps a record of what a test has done. */
   protected note(_what: string, _detail?: string): void {}
 
   /** Nothing arrives any more, also of what is under way already, until `release`. */
   hold(): void {
+    this.checkOpen();
     this.#held = true;
     this.note('hold');
   }
@@ -87,6 +91,7 @@ export abstract class Gate implements LaneControls {
    * which it is still held. A message may be split by a number of bytes. Throws TypeError for a wrong amount.
    */
   release(amount: Amount = {}): void {
+    this.checkOpen();
     checkAmount(amount);
     const { messages, bytes } = amount;
     if (messages === undefined && bytes === undefined) {
@@ -103,6 +108,7 @@ export abstract class Gate implements LaneControls {
 
   /** Makes every later message take so many milliseconds longer; 0 ends it. Throws TypeError for less than 0. */
   delay(ms: number): void {
+    this.checkOpen();
     checkMillis('delay', ms);
     this.#extra = ms;
     this.note('delay', `${ms} ms`);
@@ -110,6 +116,7 @@ export abstract class Gate implements LaneControls {
 
   /** Sets the usual time under way, for later messages: `latency`, and up to `jitter` more, in milliseconds. */
   pace(delays: Partial<Delays>): void {
+    this.checkOpen();
     checkDelays('pace', delays);
     this.#delays = { ...this.#delays, ...delays };
   }
@@ -120,6 +127,7 @@ export abstract class Gate implements LaneControls {
    * later messages. Throws TypeError for a wrong number.
    */
   drop(messages = Infinity): void {
+    this.checkOpen();
     checkMessages('drop', messages);
     this.#toDrop = messages;
     this.note('drop', `${messages} messages`);
@@ -131,6 +139,7 @@ export abstract class Gate implements LaneControls {
    * bytes within a connection. `duplicate(0)` ends it. Throws TypeError for a wrong number.
    */
   duplicate(messages = Infinity): void {
+    this.checkOpen();
     checkMessages('duplicate', messages);
     this.#toDuplicate = messages;
     this.note('duplicate', `${messages} messages`);
@@ -138,12 +147,14 @@ export abstract class Gate implements LaneControls {
 
   /** Half of a partition: nothing arrives until `heal`. */
   partition(): void {
+    this.checkOpen();
     this.#cut = true;
     this.note('partition');
   }
 
   /** Ends the partition; what was sent meanwhile arrives, unless the lane is held as well. */
   heal(): void {
+    this.checkOpen();
     this.#cut = false;
     this.note('heal');
     this.#openUnlessShut();

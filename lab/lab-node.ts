@@ -87,6 +87,7 @@ export class LabNode extends AnyNode {
    * Throws TypeError for a wrong option.
    */
   crash(options: CrashOptions = {}): void {
+    this.host.world.assertUsable();
     checkCrash('crash', options);
     const { keep = 'nothing', silent = false } = options;
     if (!this.running) return;
@@ -97,6 +98,7 @@ export class LabNode extends AnyNode {
 
   /** Starts a new process on what the disk has kept, as a primary. Nothing happens when it is up. */
   restart(): void {
+    this.host.world.assertUsable();
     if (this.running) return;
     this.host.revive();
     [this.server, this.#journal] = this.#start();
@@ -105,16 +107,19 @@ export class LabNode extends AnyNode {
 
   /** Stops the process like SIGSTOP: connections stay, nothing is answered, no timer fires. */
   pause(): void {
+    this.host.world.assertUsable();
     this.actor.pause();
   }
 
   /** Everything that came due during the pause happens now, in order. */
   resume(): void {
+    this.host.world.assertUsable();
     this.actor.resume();
   }
 
   /** REPLICAOF NO ONE: takes writes from now on. */
   promote(): void {
+    this.host.world.assertUsable();
     this.host.world.trace.note(this.name, 'promote', `at offset ${this.offset}`);
     promote(this.server);
     this.server.settle();
@@ -122,6 +127,7 @@ export class LabNode extends AnyNode {
 
   /** REPLICAOF: follows the other from now on, which replaces the data unless the histories agree. */
   follow(primary: LabNode): void {
+    this.host.world.assertUsable();
     this.host.world.trace.note(this.name, 'follow', primary.name);
     replicateFrom(this.server, primary.address.host, primary.port);
     this.server.settle();

@@ -10,6 +10,8 @@ export interface Roadside {
   readonly schedule: Schedule;
   readonly trace: Trace;
   readonly random: Random;
+  /** Throws when the world is closed. */
+  assertUsable(): void;
 }
 
 /**
@@ -65,6 +67,10 @@ export class Lane extends Gate {
     const [first] = this.#waiting;
     first?.splitNext(bytes);
     first?.deliverSoon();
+  }
+
+  protected checkOpen(): void {
+    this.#roadside.assertUsable();
   }
 
   protected override note(what: string, detail = ''): void {

@@ -2,6 +2,7 @@
 import type { Receiver } from '../server/host.ts';
 import type { Actor } from './actor.ts';
 import { VirtualConnection } from './connection.ts';
+import type { Address } from './connector.ts';
 import type { Delays } from './gate.ts';
 import { Lane, type Roadside } from './lane.ts';
 import { Lanes } from './lanes.ts';
@@ -49,6 +50,8 @@ export class Network extends Lanes<Lane> {
   readonly #listeners = new Map<string, Listener>();
   /** Who was last listening at an address: lanes keep their name while a node is down. */
   readonly #owners = new Map<string, string>();
+  /** Addresses that lead elsewhere. */
+  readonly #forwards = new Map<string, () => Address>();
   readonly #wires = new Set<Wire>();
   /** Answers connection requests, also those to dead and paused processes. */
   readonly #kernel: Actor;
@@ -59,7 +62,9 @@ export class Network extends Lanes<Lane> {
     this.#world = world;
     this.#kernel = world.actor('kernel');
     this.#delays = { latency: options.latency ?? 1, jitter: options.jitter ?? 1 };
-    this.#roadside = { schedule: world.schedule, trace: world.trace, random: world.stream('network') };
+    const { schedule, trace } = world;
+    const assertUsable = (): void => world.assertUsable();
+    this.#roadside = { schedule, trace, random: world.stream('network'), assertUsable };
   }
 
   protected lay(from: string, to: string): Lane {
@@ -68,6 +73,7 @@ export class Network extends Lanes<Lane> {
 
   /** Breaks the connections between two actors, whoever dialled. */
   reset(one: string, other: string): void {
+    this.#world.assertUsable();
     for (const wire of [...this.#wires]) {
       const ends = [wire.forward.lane.from, wire.forward.lane.to];
       if (!ends.includes(one) || !ends.includes(other)) continue;
@@ -96,6 +102,11 @@ export class Network extends Lanes<Lane> {
     if (this.#listeners.has(address)) throw new Error(`listen EADDRINUSE: address already in use ${address}`);
     this.#listeners.set(address, { actor, accept });
     this.#owners.set(address, actor.name);
+  }
+
+  /** Leads connections to a port of 127.0.0.1 to wherever `where` says when they are dialled. */
+  forward(port: number, where: () => Address): void {
+    this.#forwards.set(addressOf('', port), where);
   }
 
   /** Nobody listens there any more; connections stay. */
@@ -136,7 +147,9 @@ export class Network extends Lanes<Lane> {
    * @param inner the end is our own synchronous code
    */
   open(actor: Actor, host: string, port: number, inner: boolean, take: (message: Message) => void): Dialled {
-    const address = addressOf(host, port);
+    const dialled = addressOf(host, port);
+    const forwarded = this.#forwards.get(dialled)?.();
+    const address = forwarded === undefined ? dialled : addressOf(forwarded.host, forwarded.port);
     const target = this.#owners.get(address) ?? address;
     const local = `127.0.0.1:${this.#nextPort++}`;
     const here = `${actor.name}:${local.slice(10)}`;

@@ -68,14 +68,27 @@ function checkKeep(name: string, keep: KeepData): void {
   }
 }
 
-export function checkFailover(options: FailoverOptions): void {
+/** Throws for what a failover cannot be; `nodes` are those that there are. */
+export function checkFailover(options: FailoverOptions, nodes: readonly { readonly name: string }[]): void {
   checkNames(options, ['crash', 'after', 'to', 'demote'], 'failover');
   const { crash, after, to, demote } = options;
   if (typeof crash === 'object' && crash !== null) checkCrash('failover.crash', crash);
   else if (crash !== undefined) checkFlag('failover.crash', crash, ' or the options of a crash');
   if (after !== undefined) checkMillis('failover.after', after);
-  if (to !== undefined && typeof to !== 'string') throw badOption('failover.to', to, "a node's name");
+  const names = nodes.map(({ name }) => name);
+  if (to !== undefined && !names.includes(to))
+    throw badOption('failover.to', to, `a node's name: ${names.join(', ')}`);
   if (demote !== undefined) checkFlag('failover.demote', demote);
+}
+
+/** Throws unless the clock is one that there is; without one it is the virtual clock. */
+export function checkClock(starter: Starter, options: unknown): void {
+  if (typeof options !== 'object' || options === null)
+    throw badOption(starter, options, 'an object of options');
+  const { clock } = options as { clock?: unknown };
+  if (clock !== undefined && clock !== 'virtual' && clock !== 'real') {
+    throw badOption('clock', clock, "'virtual' (the default) and 'real'");
+  }
 }
 
 /** Throws for what the sets of either clock cannot be; `names` are the options that there are besides. */

@@ -1,13 +1,12 @@
 /** startPair and startServers: nodes in a world of their own, ready for a test. */
-
-import { badOption } from '../embed/options.ts';
+import type { Actor } from './actor.ts';
 import type { Redis, RedisOptions } from './ioredis-types.ts';
 import { type IoredisConstructor, loadIoredis } from './lab-client.ts';
 import type { LabNode, LabNodeOptions } from './lab-node.ts';
 import type { Link, ReplicationLink } from './link.ts';
 import type { Losses } from './losses.ts';
 import type { Network } from './network.ts';
-import { checkSets, checkWorld } from './options.ts';
+import { checkClock, checkSets, checkWorld } from './options.ts';
 import {
   type RealPair,
   type RealPairOptions,
@@ -24,15 +23,15 @@ import type { Write } from './write-log.ts';
 
 /** How to start a pair. */
 export interface PairOptions extends WorldOptions, LabNodeOptions {
-  /** Time moves only by the test's hand. */
-  readonly clock: 'virtual';
+  /** Time moves only by the test's hand: the default. */
+  readonly clock?: 'virtual';
   /** Replicas of the primary; default 1. */
   readonly replicas?: number;
 }
 
 /** How to start several independent primaries. */
 export interface ServersOptions extends WorldOptions, LabNodeOptions {
-  readonly clock: 'virtual';
+  readonly clock?: 'virtual';
   /** Independent primaries, for Redlock say; default 1. */
   readonly primaries?: number;
   /** Replicas of each; default 0. */
@@ -57,17 +56,19 @@ class Timed {
   }
 
   /**
-   * Moves time on by so many virtual milliseconds, and runs whatever comes due on the way. Throws RangeError for less
-   * than 0; rejects with the first error that a timer throws, and when code in the world begins real I/O.
+   * Moves time on by exactly so many virtual milliseconds, and runs whatever comes due on the way; what others wait for
+   * goes on meanwhile. Rejects with TypeError for less than 0, with the first error that a timer throws, and when code
+   * in the world begins real I/O.
    */
   advance(ms: number): Promise<void> {
     return this.world.advance(ms);
   }
 
   /**
-   * Runs code inside the world, where unmodified clients and lock libraries live on virtual time, and moves time until
-   * what it returns has settled. Rejects as the code does, when it cannot settle any more, and when it has not within
-   * `maxMs` virtual milliseconds (default: the option `patience`, an hour).
+   * Runs code inside the world, where unmodified clients and lock libraries live on virtual time. Awaiting the result
+   * moves time until what the code returns has settled; left alone, it goes on with the next `advance`. Rejects as the
+   * code does, when it cannot settle any more, and when it has not within `maxMs` virtual milliseconds (default: the
+   * option `patience`, an hour).
    */
   run<T>(code: () => T, maxMs?: number): Promise<Awaited<T>> {
     return this.world.run(code, maxMs);
@@ -126,6 +127,8 @@ export class Pair extends Timed {
 
   /** The way between a client and a node, by default the present primary: `out` has requests, `back` replies. */
   clientLink(client: string, node: string = this.primary.name): Link {
+    this.world.assertUsable();
+    this.set.node(node);
     return this.world.network.link(client, node);
   }
 
@@ -147,6 +150,27 @@ export class Pair extends Timed {
   /** An ioredis client that follows the primary; awaiting its commands moves time. */
   client(name: string, options?: RedisOptions): Redis {
     return this.set.client(name, options);
+  }
+
+  /**
+   * An address that leads to whoever is primary when a client connects, in `run` or `actor(name).run`. Connections break
+   * at a failover as those to the primary itself do.
+   */
+  get url(): string {
+    return this.set.url;
+  }
+
+  /**
+   * A client of that name, of any library: the timers and connections that are made in `actor.run(() => …)` are its own.
+   * `pause`, `resume`, `kill` and `clientLink` know it by the name. Throws TypeError for a name that it cannot have.
+   */
+  actor(name: string): Actor {
+    return this.set.actor(name);
+  }
+
+  /** Ends a client's process, as SIGKILL does, or crashes a node, which keeps nothing. Throws RangeError for an unknown name. */
+  kill(name: string): void {
+    this.set.kill(name);
   }
 
   /**
@@ -201,6 +225,12 @@ export class Servers extends Timed {
     return primariesFirst(this.sets);
   }
 
+  /** A client of that name, of any library: the timers and connections made in `actor.run(() => …)` are its own. */
+  actor(name: string): Actor {
+    for (const set of this.sets) set.actor(name);
+    return this.world.actor(name);
+  }
+
   /** One ioredis client to each primary, as Redlock wants them. */
   clients(name: string, options?: RedisOptions): Redis[] {
     return this.sets.map((set) => set.client(name, options));
@@ -208,12 +238,13 @@ export class Servers extends Timed {
 }
 
 /**
- * Starts a primary with its replicas, in sync: in a world of their own, or on the real clock over TCP, where traces are
- * not promised. Rejects when ioredis is not installed, and with TypeError for an option that is wrong.
+ * Starts a primary with its replicas, in sync: in a world of their own by default, or with `clock: 'real'` over TCP and
+ * real time, where traces are not promised. Rejects when ioredis is not installed, and with TypeError for an option that is wrong.
  */
-export async function startPair(options: PairOptions): Promise<Pair>;
+export async function startPair(options?: PairOptions): Promise<Pair>;
 export async function startPair(options: RealPairOptions): Promise<RealPair>;
-export async function startPair(options: PairOptions | RealPairOptions): Promise<Pair | RealPair> {
+export async function startPair(options: PairOptions | RealPairOptions = {}): Promise<Pair | RealPair> {
+  checkClock('startPair', options);
   if (options.clock === 'real') {
     const { sets } = await startRealServers(options, 'startPair', ioredisAfterRoutes);
     return sets[0] as RealPair;
@@ -229,25 +260,24 @@ function ioredisAfterRoutes(): Promise<IoredisConstructor> {
 }
 
 /** Starts independent primaries, with replicas in sync. Rejects as `startPair` does. */
-export async function startServers(options: ServersOptions): Promise<Servers>;
+export async function startServers(options?: ServersOptions): Promise<Servers>;
 export async function startServers(options: RealServersOptions): Promise<RealServers>;
 export async function startServers(
-  options: ServersOptions | RealServersOptions,
+  options: ServersOptions | RealServersOptions = {},
 ): Promise<Servers | RealServers> {
+  checkClock('startServers', options);
   if (options.clock === 'real') return startRealServers(options, 'startServers', ioredisAfterRoutes);
   return startVirtual(options, 'startServers');
 }
 
 async function startVirtual(options: ServersOptions, starter: Starter): Promise<Servers> {
-  if (options.clock !== 'virtual') {
-    throw badOption('clock', (options as { clock?: unknown }).clock, "'virtual' and 'real'");
-  }
   checkSets(options, OPTIONS, starter, 1000);
   checkWorld(options);
   const ioredis = await ioredisAfterRoutes();
   const world = new World(options);
   const sets = nodeNames(options, starter).map(
-    (names, i) => new ReplicaSet(world, names, FIRST_PORT + i * names.length, options, ioredis),
+    (names, i) =>
+      new ReplicaSet(world, names, FIRST_PORT + i * names.length, FIRST_PORT - 1 - i, options, ioredis),
   );
   for (const set of sets) await set.synchronize();
   return new Servers(world, sets);

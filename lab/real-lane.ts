@@ -13,11 +13,15 @@ interface Message {
   readonly deliver: (content: Content) => void;
 }
 
+/** What is said of controls that are used too late. */
+export const CLOSED = 'this pair is closed: nothing happens in it any more';
+
 /** A message is what the socket hands over at once, so that its borders are TCP's. */
 export class RealLane extends Gate {
   readonly #random: () => number;
   #timer: { cancel(): void } | undefined;
   readonly #waiting = new Denque<Message>();
+  #closed = false;
 
   /** @param random a number in [0, 1), for jitter */
   constructor(from: string, to: string, random: () => number) {
@@ -39,6 +43,16 @@ export class RealLane extends Gate {
     }
     this.#waiting.push({ content, due, deliver });
     this.open();
+  }
+
+  protected checkOpen(): void {
+    if (this.#closed) throw new Error(CLOSED);
+  }
+
+  /** Forgets what waits; the lane's pair is closed. */
+  close(): void {
+    this.#closed = true;
+    this.clear();
   }
 
   /** Forgets what waits. */

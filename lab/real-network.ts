@@ -77,7 +77,7 @@ export class RealNetwork extends Lanes<RealLane> {
 
   /** Breaks every connection and forgets what waits. */
   close(): void {
-    for (const lane of this.all) lane.clear();
+    for (const lane of this.all) lane.close();
     for (const wire of [...this.#wires]) wire.reset();
   }
 }

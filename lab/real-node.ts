@@ -11,6 +11,7 @@ import type { Journal } from './journal.ts';
 import type { CrashOptions } from './lab-node.ts';
 import { checkCrash } from './options.ts';
 import { RealConnection } from './real-connection.ts';
+import { CLOSED } from './real-lane.ts';
 import type { RealNetwork } from './real-network.ts';
 import { type RealClock, RealProcess } from './real-process.ts';
 
@@ -32,6 +33,7 @@ export class RealNode extends AnyNode {
   #listener: Listener;
   #journal: Journal;
   #port = 0;
+  #closed = false;
   /** Listeners of processes that ended silently: their connections still hang. */
   readonly #ghosts: Listener[] = [];
   readonly #connections = new Set<RealConnection>();
@@ -104,11 +106,16 @@ export class RealNode extends AnyNode {
   }
 
   /**
-   * The process dies: connections end as those of a killed process do, the port refuses. With `silent` the machine is gone: open connections
-   * hang until the node is closed (new ones are refused, since this machine is still there).
+   * The process dies: connections end as those of a killed process do, and the port refuses. With `silent` the machine is
+   * gone: open connections hang until the node is closed (new ones are refused, since this machine is still there).
    */
   async crash(options: CrashOptions = {}): Promise<void> {
+    this.#checkOpen();
     checkCrash('crash', options);
+    await this.#end(options);
+  }
+
+  async #end(options: CrashOptions): Promise<void> {
     const { keep = 'nothing', silent = false } = options;
     if (!this.running) return;
     this.running = false;
@@ -128,8 +135,13 @@ export class RealNode extends AnyNode {
     }
   }
 
+  #checkOpen(): void {
+    if (this.#closed) throw new Error(CLOSED);
+  }
+
   /** Starts a new process on what was kept, as a primary. Nothing happens when it is up. */
   async restart(): Promise<void> {
+    this.#checkOpen();
     if (this.running) return;
     [this.server, this.#journal, this.#listener] = this.#make();
     await this.listen();
@@ -138,28 +150,33 @@ export class RealNode extends AnyNode {
 
   /** Ends the node for good; resolves when no handle is left. */
   async close(): Promise<void> {
-    await this.crash();
+    this.#closed = true;
+    await this.#end({});
     await Promise.all(this.#ghosts.map((listener) => listener.close()));
   }
 
   /** Stops the process like SIGSTOP: connections stay, nothing is answered, no timer fires. */
   pause(): void {
+    this.#checkOpen();
     this.#process.pause();
   }
 
   /** Lets everything that came during the pause happen now. */
   resume(): void {
+    this.#checkOpen();
     this.#process.resume();
   }
 
   /** REPLICAOF NO ONE: takes writes from now on. */
   promote(): void {
+    this.#checkOpen();
     promote(this.server);
     this.server.settle();
   }
 
   /** REPLICAOF: follows the other from now on, which replaces the data unless the histories agree. */
   follow(primary: RealNode): void {
+    this.#checkOpen();
     this.server.unit(() => replicateFrom(this.server, '127.0.0.1', primary.port));
     this.server.settle();
   }

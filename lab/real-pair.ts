@@ -6,8 +6,9 @@ import { nodeClock } from '../server/node-host.ts';
 import type { Redis, RedisOptions } from './ioredis-types.ts';
 import type { IoredisConstructor } from './lab-client.ts';
 import type { Link } from './link.ts';
-import { checkFailover, checkSets } from './options.ts';
-import type { RealLane } from './real-lane.ts';
+import { checkFailover, checkMillis, checkSets } from './options.ts';
+import { RealEndpoint } from './real-endpoint.ts';
+import { CLOSED, type RealLane } from './real-lane.ts';
 import { RealNetwork } from './real-network.ts';
 import { RealNode, type RealNodeOptions } from './real-node.ts';
 import { RealSocket } from './real-socket.ts';
@@ -35,6 +36,16 @@ export interface RealServersOptions extends RealPairOptions {
   readonly primaries?: number;
 }
 
+/** A client on the real clock, as the lab knows it. */
+export interface RealActor {
+  readonly name: string;
+  /** Where it connects. */
+  readonly url: string;
+}
+
+/** Whoever connects to the pair's own address, as a party; so is code that runs without a name on the virtual clock. */
+const ANYBODY = 'client';
+
 function pass(ms: number): Promise<void> {
   return new Promise((wake) => void nodeClock.at(nodeClock.now() + ms, wake));
 }
@@ -44,6 +55,8 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
   readonly network: RealNetwork;
   readonly #ioredis: IoredisConstructor;
   readonly #clients: Redis[] = [];
+  readonly #endpoints = new Map<string, RealEndpoint>();
+  #closed = false;
 
   /** @param names the nodes' names, the primary's first; they listen and follow once started */
   constructor(names: readonly string[], options: RealPairOptions, ioredis: IoredisConstructor) {
@@ -57,20 +70,57 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     this.#ioredis = ioredis;
   }
 
+  protected checkOpen(): void {
+    if (this.#closed) throw new Error(CLOSED);
+  }
+
   /** Makes every node listen, and the replicas follow; resolves when they are in sync. */
   async start(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.listen()));
+    await this.#endpoint(ANYBODY);
     for (const replica of this.replicas) replica.follow(this.primary);
     await this.synchronize();
   }
 
+  /**
+   * An address for any client, also of another process, that leads to whoever is primary when it connects. Connections
+   * break at a failover as those to the primary itself do; without a primary they are accepted and reset.
+   */
+  get url(): string {
+    return (this.#endpoints.get(ANYBODY) as RealEndpoint).url;
+  }
+
+  /**
+   * A client of that name, of any library: what connects to its `url` follows the primary as `pair.url` does, and is
+   * found by the name in `clientLink` and in `lost`. Rejects with TypeError for a name that it cannot have.
+   */
+  async actor(name: string): Promise<RealActor> {
+    this.checkOpen();
+    this.checkParty('actor', name);
+    this.clientNames.add(name);
+    return this.#endpoint(name);
+  }
+
+  async #endpoint(name: string): Promise<RealEndpoint> {
+    let endpoint = this.#endpoints.get(name);
+    if (endpoint !== undefined) return endpoint;
+    endpoint = new RealEndpoint(this.network, name, () => this.primary.port);
+    this.#endpoints.set(name, endpoint);
+    await endpoint.listen();
+    return endpoint;
+  }
+
   /** The way between a client and a node, by default the present primary: `out` has requests, `back` replies. */
   clientLink(client: string, node: string = this.primary.name): Link<RealLane> {
+    this.checkOpen();
+    this.node(node);
     return this.network.link(client, node);
   }
 
   /** An ioredis client of that name, which dials whoever is primary. `close` disconnects it. */
   client(name: string, options: RedisOptions = {}): Redis {
+    this.checkOpen();
+    this.checkParty('client', name);
     const Connector = connectorFor(() => new RealSocket(this.network, name, this.primary.port));
     this.clientNames.add(name);
     const redis = new this.#ioredis({ ...options, connectionName: name, Connector });
@@ -82,6 +132,8 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
 
   /** Waits until `synchronized`, at most so many milliseconds. Rejects when that does not come true. */
   async synchronize(maxMs = 60_000): Promise<void> {
+    this.checkOpen();
+    checkMillis('synchronize', maxMs);
     const end = nodeClock.now() + maxMs;
     while (!this.synchronized) {
       if (nodeClock.now() > end) throw new Error(`the replicas did not catch up within ${maxMs} ms`);
@@ -95,11 +147,13 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
    * unknown name.
    */
   pause(name: string): void {
+    this.checkOpen();
     this.#running(name).pause();
   }
 
   /** Everything that came during the pause happens now, in order. Throws as `pause` does. */
   resume(name: string): void {
+    this.checkOpen();
     this.#running(name).resume();
   }
 
@@ -121,7 +175,8 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
    * Rejects when no replica can be promoted, and with TypeError for a wrong option.
    */
   async failover(options: FailoverOptions = {}): Promise<Failover> {
-    checkFailover(options);
+    this.checkOpen();
+    checkFailover(options, this.nodes);
     const { crash = false, after = 0 } = options;
     const old = this.primary;
     if (crash !== false) await old.crash(crash === true ? {} : crash);
@@ -131,6 +186,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
 
   /** Starts a node that crashed; as a replica, unless it is still the primary. */
   async restart(name: string): Promise<void> {
+    this.checkOpen();
     const node = this.node(name);
     await node.restart();
     this.rejoin(node);
@@ -139,7 +195,9 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
   /** Disconnects the pair's clients and stops every node; resolves when no handle is left. */
   async close(): Promise<void> {
     for (const client of this.#clients) client.disconnect();
+    this.#closed = true;
     this.network.close();
+    await Promise.all([...this.#endpoints.values()].map((endpoint) => endpoint.close()));
     await Promise.all(this.nodes.map((node) => node.close()));
   }
 

@@ -14,13 +14,19 @@ import type { Write } from './write-log.ts';
 
 export class ReplicaSet extends Roles<LabNode, Lane> {
   readonly world: World;
+  /** An address for clients of any library, in `run`, that leads to whoever is primary when they connect. */
+  readonly url: string;
   readonly #ioredis: IoredisConstructor;
 
-  /** @param names the nodes' names, the primary's first; they listen on consecutive ports from `port` on */
+  /**
+   * @param names the nodes' names, the primary's first; they listen on consecutive ports from `port` on
+   * @param follows the port under which the present primary is found
+   */
   constructor(
     world: World,
     names: readonly string[],
     port: number,
+    follows: number,
     options: LabNodeOptions,
     ioredis: IoredisConstructor,
   ) {
@@ -31,6 +37,8 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
     );
     this.world = world;
     this.#ioredis = ioredis;
+    this.url = `redis://127.0.0.1:${follows}`;
+    world.network.forward(follows, () => this.primary.address);
     for (const replica of this.replicas) replica.follow(this.primary);
   }
 
@@ -43,8 +51,25 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
    * world moves time until they are answered.
    */
   client(name: string, options?: RedisOptions): Redis {
+    this.checkOpen();
+    this.checkParty('client', name);
     this.clientNames.add(name);
     return openClient(this.#ioredis, this.world.actor(name), () => this.primary.address, options);
+  }
+
+  /**
+   * A client of that name, of any library: the timers and connections that are made in `actor.run(() => …)` are its own,
+   * and what comes of them. Throws TypeError for a name that it cannot have.
+   */
+  actor(name: string): Actor {
+    this.checkOpen();
+    this.checkParty('actor', name);
+    this.clientNames.add(name);
+    return this.world.actor(name);
+  }
+
+  protected checkOpen(): void {
+    this.world.assertUsable();
   }
 
   /** Stops a node's process or a client's, as SIGSTOP does. Opposite: `resume`. Throws RangeError for an unknown name. */
@@ -57,7 +82,15 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
     this.#actorOf(name).resume();
   }
 
+  /** Ends a client's process, as SIGKILL does, or crashes a node, which keeps nothing. Throws RangeError for an unknown name. */
+  kill(name: string): void {
+    const actor = this.#actorOf(name);
+    if (this.clientNames.has(name)) actor.kill();
+    else this.node(name).crash();
+  }
+
   #actorOf(name: string): Actor {
+    this.checkOpen();
     return this.clientNames.has(name) ? this.world.actor(name) : this.node(name).actor;
   }
 
@@ -74,12 +107,17 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
    * Rejects when no replica can be promoted, and with TypeError for a wrong option.
    */
   failover(options: FailoverOptions = {}): Promise<Failover> {
+    try {
+      this.checkOpen();
+    } catch (error) {
+      return Promise.reject(error);
+    }
     const done = this.world.actor(JUDGE).call(() => this.#failOver(options));
     return this.world.isInside ? done : new Driven(this.world, done);
   }
 
   async #failOver(options: FailoverOptions): Promise<Failover> {
-    checkFailover(options);
+    checkFailover(options, this.nodes);
     const { crash = false, after = 0 } = options;
     const old = this.primary;
     if (crash !== false) old.crash(crash === true ? {} : crash);
@@ -95,6 +133,7 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
 
   /** Starts a node that crashed; as a replica, unless it is still the primary. */
   restart(name: string): void {
+    this.checkOpen();
     const node = this.node(name);
     node.restart();
     this.rejoin(node);

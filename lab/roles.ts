@@ -1,4 +1,5 @@
 /** Who is primary of the nodes that replicate one dataset, who takes over, and what that loses; on either clock. */
+import { badOption } from '../embed/options.ts';
 import { appoint, type Candidate, type Election, elect, isReachable } from './election.ts';
 import type { LaneControls } from './gate.ts';
 import type { CrashOptions } from './lab-node.ts';
@@ -69,6 +70,16 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     this.#primary = this.nodes[0] as N;
   }
 
+  /** Throws when the nodes are no more. */
+  protected abstract checkOpen(): void;
+
+  /** Throws TypeError unless a client may have that name. */
+  protected checkParty(what: string, name: unknown): void {
+    const taken = [...this.nodes.map((node) => node.name), JUDGE, 'kernel'];
+    if (typeof name === 'string' && name !== '' && !taken.includes(name)) return;
+    throw badOption(what, name, `a client's name: not empty, and none of ${taken.join(', ')}`);
+  }
+
   /** The lanes between the nodes and the clients, by name. */
   abstract get network(): Lanes<L>;
 
@@ -96,7 +107,10 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   /** A node by name. Throws RangeError for a name that nobody has. */
   node(name: string): N {
     const found = this.nodes.find((node) => node.name === name);
-    if (found === undefined) throw new RangeError(`no node is called '${name}'`);
+    if (found === undefined) {
+      const names = this.nodes.map((node) => node.name).join(', ');
+      throw new RangeError(`no node is called '${name}'; there are ${names}`);
+    }
     return found;
   }
 
@@ -107,6 +121,8 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
 
   /** Replication from the present primary to the replica of that name. */
   linkTo(replica: string): ReplicationLink<L> {
+    this.checkOpen();
+    this.node(replica);
     const { network } = this;
     const primary = this.#primary.name;
     return new ReplicationLink(network.lane(primary, replica), network.lane(replica, primary));
@@ -127,6 +143,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
 
   /** Makes a node the primary, and leaves all others as they are. Throws RangeError for an unknown name. */
   promote(name: string): void {
+    this.checkOpen();
     const node = this.node(name);
     const shared = sharedOffset(this.#primary.server, node.server);
     if (shared !== undefined) node.log.inherit(this.#primary.log, shared);
@@ -140,6 +157,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
    * Throws RangeError for an unknown name.
    */
   demote(name: string): Losses {
+    this.checkOpen();
     const node = this.node(name);
     const losses = lossesBetween(node, this.#primary);
     this.#lost.push(...losses.lost);

@@ -178,7 +178,7 @@ export class World {
   /** Throws when the world was closed, or has lost its determinism. */
   assertUsable(): void {
     if (this.#broken !== undefined) throw this.#broken;
-    if (this.#closed) throw new Error('this world is closed');
+    if (this.#closed) throw new Error('this world is closed: nothing happens in it any more');
   }
 
   /** Rejects when something asked for is wrong, or the world of no use any more. */

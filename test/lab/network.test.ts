@@ -1,49 +1,10 @@
 /** Links under the hand of a test: what each control does to what is under way, in each direction apart. */
 import '../../lab/router.ts';
-import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { VirtualConnection } from '../../lab/connection.ts';
 import { VirtualHost } from '../../lab/virtual-host.ts';
 import { World } from '../../lab/world.ts';
-import type { Bytes } from '../../protocol/bytes.ts';
-
-/** A node that notes what comes, and a client that does, with the virtual milliseconds at which it came. */
-async function exchange(latency = 1, jitter = 0) {
-  const world = new World({ network: { latency, jitter } });
-  const host = new VirtualHost(world, 'node');
-  const began = world.now;
-  const atNode: [number, string][] = [];
-  const atClient: [number, string][] = [];
-  const connections: VirtualConnection[] = [];
-  const note = (list: [number, string][], what: string): void => void list.push([world.now - began, what]);
-  host.listen(7000, (connection) => {
-    connections.push(connection);
-    return {
-      receive: (chunk) => note(atNode, Buffer.from(chunk).toString('latin1')),
-      closed: () => note(atNode, 'closed'),
-    };
-  });
-  const dial = async (): Promise<Duplex> => {
-    const { socket } = await world.actor('A').run(() => {
-      const socket = connect({ host: 'node', port: 7000 });
-      socket.on('connect', () => note(atClient, 'connect'));
-      socket.on('data', (chunk: Buffer) => note(atClient, chunk.toString('latin1')));
-      socket.on('error', (error: NodeJS.ErrnoException) => note(atClient, `error ${error.message}`));
-      socket.on('timeout', () => note(atClient, 'timeout'));
-      socket.on('close', (failed) => note(atClient, `close ${failed}`));
-      return { socket };
-    });
-    return socket;
-  };
-  const write = (socket: Duplex, ...chunks: string[]) =>
-    world.actor('A').run(() => {
-      for (const chunk of chunks) socket.write(chunk);
-    });
-  const send = (bytes: Bytes): void => connections.at(-1)?.send(bytes);
-  const link = world.network.link('A', 'node');
-  return { world, host, atNode, atClient, connections, dial, write, send, link };
-}
+import { exchange } from '../support/exchange.ts';
 
 test('a connection takes a round trip, and every message a latency, in order', async () => {
   const { world, atNode, atClient, dial, write, send } = await exchange(5);
@@ -188,63 +149,6 @@ test('a delay makes later messages slower, not those under way', async () => {
     [11, 'swift'],
     [111, 'slow'],
     [111, 'behind'],
-  ]);
-});
-
-test('a lost message takes what is behind it along, until its sender gives up as Linux does', async () => {
-  const { world, atNode, atClient, dial, write, send, link } = await exchange();
-  const first = await dial();
-  await world.advance(10);
-  await write(first, '1');
-  link.out.drop(1);
-  await write(first, '2', '3');
-  const second = await dial();
-  await world.advance(10);
-  await write(second, '4');
-  await world.advance(10);
-  expect(atNode.map(([, what]) => what).join('')).toBe('14');
-  expect(world.network.lane('A', 'node').waiting).toBe(0);
-  send('still heard');
-  await world.advance(10);
-  expect(atClient.at(-1)?.[1]).toBe('still heard');
-  await world.advance(1_000_000);
-  expect(atClient.slice(3)).toEqual([
-    [924_610, 'error read ETIMEDOUT'],
-    [924_610, 'close true'],
-  ]);
-  expect(atNode.at(-1)).toEqual([924_610, 'closed']);
-});
-
-test('all messages to come are lost until that ends, and the connections of those that were', async () => {
-  const { world, atNode, dial, write, link } = await exchange();
-  const first = await dial();
-  await world.advance(10);
-  link.out.drop();
-  await write(first, '1');
-  link.out.drop(0);
-  await write(first, '2');
-  const second = await dial();
-  await world.advance(10);
-  await write(second, '3');
-  await world.advance(10);
-  expect(atNode.map(([, what]) => what)).toEqual(['3']);
-});
-
-test('a connection breaks behind a message that is to be sent again, which has arrived', async () => {
-  const { world, atNode, atClient, dial, write, connections, link } = await exchange();
-  const socket = await dial();
-  await world.advance(10);
-  link.out.duplicate(1);
-  await write(socket, '1', '2');
-  connections[0]?.send('never heard');
-  await world.advance(10);
-  expect(atNode).toEqual([
-    [11, '1'],
-    [11, 'closed'],
-  ]);
-  expect(atClient.slice(1)).toEqual([
-    [11, 'error read ECONNRESET'],
-    [11, 'close true'],
   ]);
 });
 

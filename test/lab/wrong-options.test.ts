@@ -45,6 +45,11 @@ describe.each(['virtual', 'real'] as const)('on the %s clock', (clock) => {
     ],
     ['a failover before now', (it) => it.failover({ after: -1 }), 'failover.after'],
     ['a failover to a number', (it) => it.failover({ to: never(2) }), 'failover.to'],
+    ['a failover to nobody', (it) => it.failover({ to: 'redis-9' }), 'failover.to'],
+    ['a client without a name', (it) => it.client(''), 'client'],
+    ['a client with the name of a node', (it) => it.client('redis-1'), 'client'],
+    ['an actor that decides on failovers', (it) => it.actor('failover'), 'actor'],
+    ['an actor with a number', (it) => it.actor(never(7)), 'actor'],
     ['a demotion in words', (it) => it.failover({ demote: never('no') }), 'failover.demote'],
   ])('%s is refused, and nothing has changed', async (_what, call, option) => {
     const { primary } = pair;
@@ -58,7 +63,6 @@ describe.each(['virtual', 'real'] as const)('on the %s clock', (clock) => {
 });
 
 test.each<[what: string, options: object, option: string]>([
-  ['no clock', {}, 'clock'],
   ['another clock', { clock: 'sun' }, 'clock'],
   ['a misspelt option', { clock: 'virtual', sed: 7 }, 'startServers.sed'],
   ['a misspelt option in real time', { clock: 'real', quorm: true }, 'startServers.quorm'],
@@ -81,7 +85,7 @@ test.each<[what: string, options: object, option: string]>([
 });
 
 test.each([
-  [{ clock: 'lunar' }, "option clock is 'lunar'; allowed: 'virtual' and 'real'"],
+  [{ clock: 'lunar' }, "option clock is 'lunar'; allowed: 'virtual' (the default) and 'real'"],
   [
     { clock: 'virtual', sed: 7 },
     'option startServers.sed is 7; allowed: the options clock, primaries, replicas, settings',
@@ -115,3 +119,82 @@ test('all messages to come may be lost, until it is enough', async () => {
   pair.link.commands.duplicate(Infinity);
   pair.link.commands.drop(0);
 });
+
+test.each<[what: string, call: (pair: Pair) => Promise<unknown>, option: string]>([
+  ['time in words', (pair) => pair.advance(never('100')), 'advance'],
+  ['time back', (pair) => pair.advance(-1), 'advance'],
+  ['time that is no number', (pair) => pair.advance(Number.NaN), 'advance'],
+  ['time without end', (pair) => pair.advance(Infinity), 'advance'],
+  ['no time', (pair) => pair.advance(never(undefined)), 'advance'],
+  ['no code', (pair) => pair.run(never(Promise.resolve())), 'run'],
+  ['code with a limit in words', (pair) => pair.run(() => 1, never('5')), 'run.maxMs'],
+  ['a wait for no promise', (pair) => pair.until(never(7)), 'until'],
+  ['a wait with a limit in words', (pair) => pair.until(Promise.resolve(), never('5')), 'until.maxMs'],
+])('%s is refused by name', async (_what, call, option) => {
+  await using pair = await startPair();
+  const error = await call(pair).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(TypeError);
+  expect((error as TypeError).message).toContain(`lostlock: option ${option} is `);
+});
+
+test('without options the clock is virtual', async () => {
+  await using pair = await startPair();
+  await using servers = await startServers({ primaries: 2 });
+  const before = pair.world.elapsed();
+  await pair.advance(100);
+  expect(pair.world.elapsed() - before).toBe(100_000);
+  await servers.advance(100);
+  expect(servers.nodes).toHaveLength(2);
+  await expect(startPair(never(null))).rejects.toThrow(
+    'option startPair is null; allowed: an object of options',
+  );
+  await expect(startServers(never(7))).rejects.toThrow(
+    'option startServers is 7; allowed: an object of options',
+  );
+});
+
+test.each(['virtual', 'real'] as const)(
+  'controls of a closed pair say so, on the %s clock',
+  async (clock) => {
+    const pair = (await (clock === 'virtual' ? startPair({ clock }) : startPair({ clock }))) as Pair;
+    const { link, primary, network } = pair;
+    const client = pair.clientLink('A');
+    await pair.close();
+    await pair.close();
+    const calls: (() => unknown)[] = [
+      () => pair.client('A'),
+      () => pair.actor('A'),
+      () => pair.link,
+      () => pair.linkTo('redis-2'),
+      () => pair.clientLink('A'),
+      () => pair.failover(),
+      () => pair.promote('redis-2'),
+      () => pair.demote('redis-2'),
+      () => pair.pause('redis-1'),
+      () => pair.resume('redis-1'),
+      () => pair.restart('redis-1'),
+      () => link.hold(),
+      () => link.release(),
+      () => link.delay(1),
+      () => client.out.drop(1),
+      () => client.partition(),
+      () => client.pace({ latency: 1 }),
+      () => network.lane('A', 'redis-1').hold(),
+      () => primary.crash(),
+      () => primary.restart(),
+      () => primary.pause(),
+      () => primary.promote(),
+    ];
+    if (clock === 'virtual') {
+      calls.push(() => pair.advance(1));
+      calls.push(() => pair.run(() => 1));
+      calls.push(() => pair.until(Promise.resolve()));
+      calls.push(() => pair.kill('redis-1'));
+    }
+    for (const call of calls) {
+      const error = await (async () => call())().catch((thrown: unknown) => thrown);
+      expect(String(error), String(call)).toMatch(/^Error: this (world|pair) is closed/);
+    }
+    expect(pair.lost).toEqual([]);
+  },
+);
