@@ -60,10 +60,14 @@ const SETTINGS: Rules = {
   clientId: text,
 };
 
-/** One owner's counted hold of a re-entrant lock; see reentrant.ts. */
+/** One owner's counted holds of one lock; see counted.ts. */
 export interface Counted {
   hold: Hold | undefined;
   count: number;
+  /** How many of the holds want to be renewed. */
+  renewed: number;
+  /** Where each hold has a lease of its own: by their numbers, with gaps for those that have ended; see reading.ts. */
+  holds?: (Hold | undefined)[];
   busy: boolean;
   /** Requests that wait for their turn. */
   readonly line: (() => void)[];

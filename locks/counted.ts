@@ -37,6 +37,8 @@ export interface Take {
 
 /** One request to hold only `target` times. `lateMs` > 0 bars the request that took the hold, which may be under way. */
 export interface Give extends Omit<Take, 'waits' | 'request'> {
+  /** The number of the hold that ends; see read-write.ts, where each hold has a key of its own. */
+  readonly ending: number;
   readonly lateMs: number;
   /** The request that took the hold. */
   readonly takenBy: string;
@@ -65,24 +67,30 @@ export interface CountedKind {
   given?(server: LockServer, reply: unknown): number;
   /** From an owner that holds it once to the next one of this process, where it can be handed over. */
   handOver?(owner: string, heir: Heir): Request;
-  renewal(owner: string, count: number): Renewal;
+  /** @param number how many holds the owner has; of read holds, which one */
+  renewal(owner: string, number: number): Renewal;
+  /** Its key may outlive its lease, because other holds of the same owner keep it up. */
+  readonly outlived?: boolean;
   /** Leaves the line, when waiting left a trace there. */
   leave?(server: LockServer, owner: string): Promise<void>;
 }
+
+/** Why holds are lost of which the server has no trace. */
+export const UNKNOWN_THERE = 'the server does not know it any more';
 
 /** For how long a release is remembered: a copy that comes later would find its owner holding the lock again. */
 const REMEMBER_MS = 10_000;
 
 export class CountedLock extends Lock<Held> {
-  readonly #kind: CountedKind;
+  protected readonly kind: CountedKind;
 
   constructor(core: Core, kind: CountedKind) {
     super(core, kind.name);
-    this.#kind = kind;
+    this.kind = kind;
   }
 
   protected prepare(wish: Wish): Acquisition<Held> {
-    return new CountedAcquisition(this.core, this.#kind, wish);
+    return new CountedAcquisition(this.core, this.kind, wish);
   }
 }
 
@@ -109,16 +117,17 @@ export async function inTurn<T>(core: Core, key: string, work: (counted: Counted
   }
 }
 
-const nothing = (): Counted => ({ hold: undefined, count: 0, busy: false, line: [] });
+const nothing = (): Counted => ({ hold: undefined, count: 0, renewed: 0, busy: false, line: [] });
 
-class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Keeper {
+/** All holds of an owner are one: they have one lease, the longest that was asked for, and are lost together. */
+export class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Keeper {
   readonly channel: string;
   readonly choose: Choose;
   readonly ordered: boolean;
   readonly handsOver: boolean;
   readonly shared: boolean;
   readonly longestSleepMs: number | undefined;
-  readonly #kind: CountedKind;
+  protected readonly kind: CountedKind;
   readonly #request: string;
   /** The holds of an owner that nobody else asks for: neither has it to be found, nor does anybody wait for his turn. */
   readonly #own: Counted | undefined;
@@ -128,7 +137,7 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
   constructor(core: Core, kind: CountedKind, wish: Wish) {
     super(core, kind.name, wish);
     this.#request = core.owners.request();
-    this.#kind = kind;
+    this.kind = kind;
     this.#own = core.owners.isAlone(wish.owner) ? nothing() : undefined;
     this.channel = kind.channel(wish.owner);
     this.handsOver = kind.ordered;
@@ -140,15 +149,15 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
   }
 
   get #key(): string {
-    return `${this.#kind.id} ${this.#kind.name} ${this.owner}`;
+    return `${this.kind.id} ${this.kind.name} ${this.owner}`;
   }
 
-  #inTurn<T>(work: (counted: Counted) => Promise<T>): Promise<T> {
+  protected inTurn<T>(work: (counted: Counted) => Promise<T>): Promise<T> {
     return this.#own ? work(this.#own) : inTurn(this.core, this.#key, work);
   }
 
   get token(): string {
-    return this.#kind.token(this.owner);
+    return this.kind.token(this.owner);
   }
 
   get markerKey(): string {
@@ -157,21 +166,21 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
 
   /** Where replicas have to confirm a grant, or the owner may hold it already, nothing is handed over. */
   get heir(): Heir | undefined {
-    return this.#own && this.#kind.handOver && !this.core.replication ? this : undefined;
+    return this.#own && this.kind.handOver && !this.core.replication ? this : undefined;
   }
 
   passOn(granted: boolean): ((waiter: Waiter) => boolean) | undefined {
-    const others = this.#kind.passOn?.(granted);
+    const others = this.kind.passOn?.(granted);
     if (!granted || this.#own) return others;
     // Whoever else waits for the same owner enters with it.
     return (waiter) => waiter.owner === this.owner || others?.(waiter) === true;
   }
 
   attempt(): Promise<Attempt<Held>> {
-    return this.#inTurn((counted) => this.#look(counted));
+    return this.inTurn((counted) => this.look(counted));
   }
 
-  async #look(counted: Counted): Promise<Attempt<Held>> {
+  protected async look(counted: Counted): Promise<Attempt<Held>> {
     if (counted.hold && !counted.hold.active) reset(counted);
     const inherited = this.inherits ? await this.claim() : undefined;
     if (inherited !== undefined) {
@@ -179,19 +188,20 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
       return { held: this.#held(counted, inherited, undefined) };
     }
     const sentAt = elapsed();
-    let taken = this.#kind.taken(await this.#take(counted.count + 1));
+    let taken = this.kind.taken(await this.takeTo(counted.count + 1));
     if ('gone' in taken) {
-      counted.hold?.lose('the server does not know it any more');
+      counted.hold?.lose(UNKNOWN_THERE);
       reset(counted);
-      taken = this.#kind.taken(await this.#take(1));
+      taken = this.kind.taken(await this.takeTo(1));
     }
     if (!taken.granted) return { retryInMs: 'retryInMs' in taken ? taken.retryInMs : 0 };
     counted.count++;
     return { held: this.#held(counted, sentAt, taken.fence) };
   }
 
-  #take(target: number): Promise<unknown> {
-    const wanted = this.#kind.takeScript({
+  /** Asks the server for so many holds. */
+  protected takeTo(target: number): Promise<unknown> {
+    const wanted = this.kind.takeScript({
       owner: this.owner,
       target,
       ttlMs: this.ttlMs,
@@ -199,13 +209,14 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
       waits: this.waits,
     });
     return this.take(wanted, () => ({
-      granted: (answer) => this.#kind.taken(answer).granted,
-      undo: () => this.#giveBack(target - 1),
+      granted: (answer) => this.kind.taken(answer).granted,
+      undo: () => this.giveBack(target - 1),
     }));
   }
 
   #held(counted: Counted, sentAt: number, fence: number | undefined): Held {
     const { leaseMs, renewed } = this.wish;
+    if (renewed) counted.renewed++;
     if (counted.hold) {
       counted.hold.prolong(sentAt, leaseMs);
       if (renewed) counted.hold.renew(leaseMs);
@@ -217,11 +228,15 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
   }
 
   renewal(): Renewal {
-    return this.#kind.renewal(this.owner, Math.max(1, this.#counted?.count ?? 1));
+    return this.kind.renewal(this.owner, Math.max(1, this.#counted?.count ?? 1));
   }
 
   lost(hold: Hold): void {
     if (this.#counted) reset(this.#counted, hold);
+    if (this.#own || !this.kind.outlived) return;
+    this.inTurn(async (counted) => {
+      if (!counted.hold) await this.giveBack(0);
+    }).catch(() => {});
   }
 
   extend(hold: Hold, leaseMs: number): Promise<boolean> {
@@ -229,22 +244,23 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
   }
 
   release(hold: Hold): Promise<boolean> {
-    return this.#inTurn((counted) => this.#release(counted, hold));
+    return this.inTurn((counted) => this.giveUpOne(counted, hold));
   }
 
-  async #release(counted: Counted, hold: Hold): Promise<boolean> {
+  protected async giveUpOne(counted: Counted, hold: Hold): Promise<boolean> {
     if (counted.hold !== hold) {
       // Lost before: the field on the server may still be there, unless a new hold of the owner stands on it.
-      if (!counted.hold && hold.lost) await this.#giveBack(0);
+      if (!counted.hold && hold.lost) await this.giveBack(0);
       return false;
     }
     const target = counted.count - 1;
-    const heir = target === 0 && this.#own && this.#kind.handOver ? this.heirOf(hold) : undefined;
+    const heir = target === 0 && this.#own && this.kind.handOver ? this.heirOf(hold) : undefined;
     if (target === 0) hold.end();
+    else if (this.wish.renewed && --counted.renewed === 0) hold.rest();
     try {
       if (heir) return await this.#handOver(heir, hold.endsAt);
-      const left = await this.#giveBack(target, hold.endsAt);
-      if (target > 0 && left < 0) hold.lose('the server does not know it any more');
+      const left = await this.giveBack(target, hold.endsAt);
+      if (target > 0 && left < 0) hold.lose(UNKNOWN_THERE);
       return left >= 0;
     } finally {
       counted.count = target; // Where it is unknown, the next request, or the end of the lease, puts it right.
@@ -253,19 +269,24 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
   }
 
   #handOver(heir: Heir, validUntil: number): Promise<boolean> {
-    return this.handOver(heir, this.#kind.handOver!(this.owner, heir), async (unanswered) => {
-      return (await this.#giveBack(0, validUntil)) >= 0 || (unanswered && elapsed() < validUntil);
+    return this.handOver(heir, this.kind.handOver!(this.owner, heir), async (unanswered) => {
+      return (await this.giveBack(0, validUntil)) >= 0 || (unanswered && elapsed() < validUntil);
     });
   }
 
   /** The release of an owner that may come back is numbered: no copy of it may end a later hold. */
-  #giveBack(target: number, validUntil = elapsed() + this.wish.leaseMs): Promise<number> {
+  protected giveBack(
+    target: number,
+    validUntil = elapsed() + this.wish.leaseMs,
+    ending = target + 1,
+  ): Promise<number> {
     const { server, requests, owners } = this.core;
     const number = owners.isLasting(this.owner) ? requests.open() : 0;
     const ask = (): Promise<unknown> =>
-      this.#kind.give(server, {
+      this.kind.give(server, {
         owner: this.owner,
         target,
+        ending,
         ttlMs: this.ttlMs,
         takenBy: this.#request,
         lateMs: this.markerMs,
@@ -273,7 +294,7 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
         once: requests.args(number, REMEMBER_MS),
       });
     const read = (reply: unknown, unanswered: number): number => {
-      const left = this.#kind.given?.(server, reply) ?? Number(reply);
+      const left = this.kind.given?.(server, reply) ?? Number(reply);
       const byItself = number === 0 && unanswered > 0 && elapsed() < validUntil;
       return left < 0 && byItself ? Number(target === 0) : left;
     };
@@ -283,10 +304,10 @@ class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Kee
 
   async abandon(unknown: boolean): Promise<void> {
     this.disclaim();
-    if (this.waits) await this.#kind.leave?.(this.core.server, this.owner).catch(() => {});
+    if (this.waits) await this.kind.leave?.(this.core.server, this.owner).catch(() => {});
     if (!unknown && this.markerMs === 0) return;
     // Whatever a lost request did: back to the holds that are known.
-    this.#inTurn((counted) => this.#giveBack(counted.count)).catch(() => {});
+    this.inTurn((counted) => this.giveBack(counted.count)).catch(() => {});
   }
 }
 
@@ -294,4 +315,5 @@ function reset(counted: Counted, only?: Hold): void {
   if (only && counted.hold !== only) return;
   counted.hold = undefined;
   counted.count = 0;
+  counted.renewed = 0;
 }

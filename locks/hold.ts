@@ -153,6 +153,12 @@ export class Hold extends Link implements Deadline {
     this.#renewals = this.#home.watchdog.add(this, elapsed());
   }
 
+  /** From now on it ends with the lease it has. */
+  rest(): void {
+    this.#renewals?.unlink();
+    this.#renewals = undefined;
+  }
+
   /** It is held no longer, and nobody released it. */
   lose(reason: string, cause?: unknown): void {
     if (this.#over) return;

@@ -2,6 +2,7 @@
 import type { Core } from './core.ts';
 import { type CountedKind, CountedLock, type Give, type Taken } from './counted.ts';
 import { abandonedKey, prefixed, suffixed, tagged } from './keys.ts';
+import { ReadLock } from './reading.ts';
 import {
   readAcquireScript,
   readReleaseScript,
@@ -11,7 +12,10 @@ import {
 import type { LockServer } from './server.ts';
 import type { Choose, Waiter } from './wakeups.ts';
 
-/** A pair of locks. The writer may also read (and keep reading when it stops writing); a reader may not begin to write. */
+/**
+ * A pair of locks. The writer may also read (and keep reading when it stops writing); a reader may not begin to write.
+ * Each read hold has a lease of its own, also where one owner has several.
+ */
 export class ReadWriteLock {
   readonly name: string;
   readonly read: CountedLock;
@@ -19,7 +23,7 @@ export class ReadWriteLock {
 
   constructor(core: Core, name: string) {
     this.name = name;
-    this.read = new CountedLock(core, readKind(name));
+    this.read = new ReadLock(core, readKind(name));
     this.write = new CountedLock(core, writeKind(name));
   }
 }
@@ -60,9 +64,9 @@ function readKind(name: string): CountedKind {
     }),
     taken,
     give: (server, give) => giveRead(server, name, give),
-    renewal: (owner, count) => ({
+    renewal: (owner, number) => ({
       kind: 'read',
-      keys: [name, ...Array.from({ length: count }, (_, index) => timeoutKey(name, owner, index + 1))],
+      keys: [name, timeoutKey(name, owner, number)],
       token: owner,
     }),
   };
@@ -86,11 +90,12 @@ function writeKind(name: string): CountedKind {
     taken,
     give: (server, give) => giveWrite(server, name, give),
     renewal: (owner) => ({ kind: 'hash', keys: [name], token: asWriter(owner) }),
+    outlived: true, // By the reads of the writer.
   };
 }
 
 function giveRead(server: LockServer, name: string, give: Give): Promise<unknown> {
-  const ending = timeoutKey(name, give.owner, give.target + 1);
+  const ending = timeoutKey(name, give.owner, give.ending);
   return server.run(
     readReleaseScript,
     [name, channelName(name), abandonedKey(name, give.takenBy), tagged(name), ending, give.requests],
@@ -101,7 +106,7 @@ function giveRead(server: LockServer, name: string, give: Give): Promise<unknown
 function giveWrite(server: LockServer, name: string, give: Give): Promise<unknown> {
   return server.run(
     writeReleaseScript,
-    [name, channelName(name), abandonedKey(name, give.takenBy), give.requests],
+    [name, channelName(name), abandonedKey(name, give.takenBy), tagged(name), give.requests],
     [...give.once, give.ttlMs, asWriter(give.owner), give.target, give.lateMs],
   );
 }

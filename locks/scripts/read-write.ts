@@ -14,8 +14,27 @@ end
 `;
 
 /**
+ * KEYS[4] is the beginning of all timeout keys. `longestRead()` gives the milliseconds that are left of the longest read
+ * hold, of any owner; 0 or less when there is none.
+ */
+const longestRead = `
+local function longestRead()
+  local longest = 0
+  for _, field in ipairs(redis.call('hkeys', KEYS[1])) do
+    local count = tonumber(redis.call('hget', KEYS[1], field))
+    if count then
+      for n = count, 1, -1 do
+        longest = math.max(longest, redis.call('pttl', KEYS[4] .. ':' .. field .. ':rwlock_timeout:' .. n))
+      end
+    end
+  end
+  return longest
+end
+`;
+
+/**
  * KEYS  1 the lock · 2 marker of this request when it was given up · 3 timeout key of this hold
- * ARGV  1 TTL in milliseconds · 2 owner · 3 holds the owner will have · 4 the owner as a writer
+ * ARGV  1 TTL in milliseconds · 2 owner · 3 number of this hold, the greatest of the owner's · 4 the owner as a writer
  * reply as of the re-entrant lock: null, -2, -3 or milliseconds
  */
 export const readAcquireScript = defineScript(
@@ -40,30 +59,23 @@ return nil
 
 /**
  * KEYS  1 the lock · 2 its channel · 3 marker for requests still under way · 4 the beginning of all timeout keys
- *       5 … timeout keys of the holds that end · last: this client's requests
- * ARGV  1 to 3 of `once` · 4 owner · 5 holds that remain · 6 for how many milliseconds the marker stays, 0: no marker
+ *       5 timeout key of the hold that ends · 6 this client's requests
+ * ARGV  1 to 3 of `once` · 4 owner · 5 greatest number of a hold that remains, 0: none does
+ *       6 for how many milliseconds the marker stays, 0: no marker
  * reply 1: free now · 0: still held by somebody · -1: not the owner's
  */
 export const readReleaseScript = defineScript(
   'read-release',
-  `${once}
+  `${once}${longestRead}
 local did = earlier()
 if did then return tonumber(did) or -1 end
 if ARGV[6] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[6]) end
 if redis.call('hexists', KEYS[1], ARGV[4]) == 0 then return remember(-1) end
 if ARGV[5] == '0' then redis.call('hdel', KEYS[1], ARGV[4]) else redis.call('hset', KEYS[1], ARGV[4], ARGV[5]) end
-for k = 5, #KEYS - 1 do redis.call('del', KEYS[k]) end
+redis.call('del', KEYS[5])
 if redis.call('hget', KEYS[1], 'mode') == 'write' then return remember(0) end
 -- The lock lives as long as the longest of the holds that remain.
-local longest = 0
-for _, field in ipairs(redis.call('hkeys', KEYS[1])) do
-  local count = tonumber(redis.call('hget', KEYS[1], field))
-  if count then
-    for n = count, 1, -1 do
-      longest = math.max(longest, redis.call('pttl', KEYS[4] .. ':' .. field .. ':rwlock_timeout:' .. n))
-    end
-  end
-end
+local longest = longestRead()
 if longest > 0 then
   redis.call('pexpire', KEYS[1], longest)
   return remember(0)
@@ -97,14 +109,15 @@ return nil
 );
 
 /**
- * KEYS  1 the lock · 2 its channel · 3 marker for requests still under way · 4 this client's requests
+ * KEYS  1 the lock · 2 its channel · 3 marker for requests still under way · 4 the beginning of all timeout keys
+ *       5 this client's requests
  * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 the owner as a writer · 6 holds that remain
  *       7 for how many milliseconds the marker stays, 0: no marker
  * reply 1: nobody writes now, and those who wait were told · 0: still held · -1: not the owner's
  */
 export const writeReleaseScript = defineScript(
   'write-release',
-  `${once}${raise}
+  `${once}${raise}${longestRead}
 local did = earlier()
 if did then return tonumber(did) or -1 end
 if ARGV[7] ~= '0' then redis.call('set', KEYS[3], '1', 'px', ARGV[7]) end
@@ -115,9 +128,11 @@ if ARGV[6] ~= '0' then
   return remember(0)
 end
 redis.call('hdel', KEYS[1], ARGV[5])
--- What remains besides the mode are the writer's own reads.
-if redis.call('hlen', KEYS[1]) > 1 then
+-- What may remain are the writer's own reads, and those may have ended.
+local longest = longestRead()
+if longest > 0 then
   redis.call('hset', KEYS[1], 'mode', 'read')
+  redis.call('pexpire', KEYS[1], longest)
 else
   redis.call('del', KEYS[1])
 end

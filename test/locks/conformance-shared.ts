@@ -50,6 +50,20 @@ export function reentryCases(bench: () => Bench): void {
       await outer.release();
     });
 
+    test('a short lease and then a long one: the lock lasts for the long one, whichever is released', async () => {
+      for (const which of [0, 1]) {
+        const lock = bench().locks()[kind](bench().name());
+        const holds = [
+          await lock.acquire({ owner: 'me', leaseMs: 5000 }),
+          await lock.acquire({ owner: 'me', leaseMs: 60_000 }),
+        ];
+        await holds.splice(which, 1)[0]!.release();
+        expect(await bench().raw.pttl(lock.name)).toBeGreaterThan(50_000);
+        expect(holds[0]!.validUntil - Date.now()).toBeGreaterThan(50_000);
+        await holds[0]!.release();
+      }
+    });
+
     test('a hold that was lost is not revived by entering again', async () => {
       const lock = bench().locks()[kind](bench().name());
       const outer = await lock.acquire({ owner: 'me' });
@@ -154,6 +168,29 @@ export function readWriteCases(bench: () => Bench): void {
       await renewed.release();
       expect(await bench().raw.pttl(name)).toBeGreaterThan(50_000);
       expect(await a.readWrite(name).write.tryAcquire()).toBeNull();
+    });
+
+    test('each hold of one reader has a lease of its own, whichever is released first', async () => {
+      const [a, b] = [bench().locks(), bench().locks()];
+      for (const [first, second] of [
+        [3000, undefined],
+        [undefined, 3000],
+      ]) {
+        const { read, name } = a.readWrite(bench().name());
+        const wanted = (leaseMs: number | undefined) => ({ owner: 'me', ...(leaseMs && { leaseMs }) });
+        const holds = [await read.acquire(wanted(first)), await read.acquire(wanted(second))];
+        const [short, long] = first ? [holds[0]!, holds[1]!] : [holds[1]!, holds[0]!];
+        await short.release();
+        expect(await bench().raw.pttl(name)).toBeGreaterThan(20_000);
+        expect(await b.readWrite(name).write.tryAcquire()).toBeNull();
+        await long.extend();
+        const again = await read.acquire({ owner: 'me', leaseMs: 500 });
+        await long.release();
+        expect(await bench().raw.pttl(name)).toBeLessThanOrEqual(500);
+        const writer = await b.readWrite(name).write.acquire({ waitMs: 10_000 });
+        expect(() => again.assertHeld()).toThrow('lease ended');
+        await writer.release();
+      }
     });
 
     test('no reader ever meets a writer under contention', async () => {

@@ -164,13 +164,15 @@ export const mutants: readonly Mutant[] = [
   ]),
   ...edits('readWrite', 'read-release', [
     ["if redis.call('hget', KEYS[1], 'mode') == 'write' then return remember(0) end", ''],
-    ["for k = 5, #KEYS - 1 do redis.call('del', KEYS[k]) end", ''],
+    ["redis.call('del', KEYS[5])", ''],
     ["redis.call('pexpire', KEYS[1], longest)", ''],
     ['if longest > 0 then', 'if true then'],
     ["redis.call('publish', KEYS[2], '0')", ''],
     drop('if did then return tonumber(did) or -1 end'),
     drop("if redis.call('hexists', KEYS[1], ARGV[4]) == 0 then return remember(-1) end"),
     ['for n = count, 1, -1 do', 'for n = 1, 0 do'],
+    ['for n = count, 1, -1 do', 'for n = count, count do'],
+    ["longest = math.max(longest, redis.call('pttl'", "longest = (redis.call('pttl'"],
   ]),
   ...edits('readWrite', 'write-acquire', [
     ["if redis.call('exists', KEYS[1]) == 1 then return redis.call('pttl', KEYS[1]) end", ''],
@@ -180,7 +182,10 @@ export const mutants: readonly Mutant[] = [
   ]),
   ...edits('readWrite', 'write-release', [
     ["redis.call('hset', KEYS[1], 'mode', 'read')", ''],
-    ["if redis.call('hlen', KEYS[1]) > 1 then", 'if true then'],
+    ['if longest > 0 then', 'if false then'],
+    drop("redis.call('del', KEYS[1])"),
+    drop("redis.call('pexpire', KEYS[1], longest)"),
+    ['for n = count, 1, -1 do', 'for n = 1, 0 do'],
     ["redis.call('publish', KEYS[2], '1')", ''],
     ["if redis.call('hexists', KEYS[1], ARGV[5]) == 0 then return remember(-1) end", ''],
     drop('if did then return tonumber(did) or -1 end'),

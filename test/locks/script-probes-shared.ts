@@ -13,10 +13,16 @@ const slot = (owner: string, hold: number): string => `{L}:${owner}:rwlock_timeo
 async function readWrite(b: ScriptBench): Promise<void> {
   const read = (owner: string, holds = 1, ttl = 60_000): Promise<unknown> =>
     b.run('read-acquire', ['L', `gone:${owner}`, slot(owner, holds)], [ttl, owner, holds, `${owner}:write`]);
-  const unread = (owner: string, left: number, request: string, marker = 0): Promise<unknown> =>
+  const unread = (
+    owner: string,
+    left: number,
+    request: string,
+    marker = 0,
+    ending = left + 1,
+  ): Promise<unknown> =>
     b.run(
       'read-release',
-      ['L', 'chan', `gone:${owner}`, '{L}', slot(owner, left + 1), 'requests'],
+      ['L', 'chan', `gone:${owner}`, '{L}', slot(owner, ending), 'requests'],
       [request, 0, 20_000, owner, left, marker],
     );
   const write = (owner: string, holds = 1, ttl = 60_000): Promise<unknown> =>
@@ -30,7 +36,7 @@ async function readWrite(b: ScriptBench): Promise<void> {
   ): Promise<unknown> =>
     b.run(
       'write-release',
-      ['L', 'chan', `gone:${owner}:w`, 'requests'],
+      ['L', 'chan', `gone:${owner}:w`, '{L}', 'requests'],
       [request, 0, 20_000, ttl, `${owner}:write`, left, marker],
     );
 
@@ -85,6 +91,7 @@ async function readWrite(b: ScriptBench): Promise<void> {
   near(await b.redis.pttl('gone:c:w'), 30_000);
   near(await b.redis.pttl('requests'), 20_000);
   expect(await b.redis.hgetall('L')).toEqual({ mode: 'read', c: '1' });
+  near(await b.redis.pttl('L'), 120_000); // What the writer goes on reading.
   expect(await read('e')).toBeNull();
   await b.redis.del('L');
   expect(await write('c')).toBe(-3);
@@ -95,6 +102,33 @@ async function readWrite(b: ScriptBench): Promise<void> {
   await b.redis.pexpire('L', 60_000);
   near(await read('g'), 60_000); // The name is a re-entrant lock's.
   expect(await b.redis.hget('L', 'mode')).toBeNull();
+  await b.redis.del('L');
+  await b.heard();
+  // The first of two holds ends first: the number of the other stays, and its lease.
+  expect(await read('h', 1, 10_000)).toBeNull();
+  expect(await read('h', 2, 60_000)).toBeNull();
+  expect(await read('i', 1, 90_000)).toBeNull();
+  expect(await unread('h', 2, '10', 0, 1)).toBe(0);
+  expect(await b.redis.exists(slot('h', 1))).toBe(0);
+  expect(await b.redis.hgetall('L')).toEqual({ mode: 'read', h: '2', i: '1' });
+  near(await b.redis.pttl('L'), 90_000);
+  expect(await unread('i', 0, '11')).toBe(0);
+  near(await b.redis.pttl('L'), 60_000);
+  expect(await read('h', 3, 30_000)).toBeNull();
+  expect(await read('j')).toBeNull();
+  expect(await unread('j', 0, '15')).toBe(0);
+  near(await b.redis.pttl('L'), 60_000); // That of the second of three.
+  expect(await unread('h', 2, '12')).toBe(0);
+  near(await b.redis.pttl('L'), 60_000);
+  expect(await unread('h', 0, '13', 0, 2)).toBe(1);
+  expect(await b.heard()).toEqual(['chan=0']);
+  expect(await b.redis.exists('L', slot('h', 2))).toBe(0);
+  // Reads that have ended do not keep the lock up when their writer leaves.
+  expect(await write('k')).toBeNull();
+  expect(await read('k', 1, 10)).toBeNull();
+  await b.redis.del(slot('k', 1));
+  expect(await unwrite('k', 0, '14')).toBe(1);
+  expect(await b.redis.exists('L')).toBe(0);
 }
 
 async function semaphore(b: ScriptBench): Promise<void> {

@@ -70,7 +70,7 @@ class Contender {
       case 'fenced':
         return this.#locked(locks.fenced(name), false);
       case 'read-write':
-        return i % 4 === 0 ? this.#write() : this.#read();
+        return i % 4 === 0 ? this.#write() : this.#read(i % 3 === 0);
       case 'semaphore':
         return locks.semaphore(name).using(() => this.#inside(3));
       case 'permits':
@@ -95,8 +95,13 @@ class Contender {
     });
   }
 
-  #read(): Promise<void> {
-    return this.#locks.readWrite(this.#name).read.using(async () => {
+  /** `twice`: the owner has a second hold, and gives the first one back, with its short lease, before it reads. */
+  async #read(twice: boolean): Promise<void> {
+    const { read } = this.#locks.readWrite(this.#name);
+    await this.#locks.run(async () => {
+      const first = twice ? await read.acquire({ leaseMs: 10_000 }) : undefined;
+      await using _second = await read.acquire();
+      await first?.release();
       await this.#redis.incr(`witness:${this.#name}:readers`);
       if (Number(await this.#redis.get(`witness:${this.#name}`)) !== 0) this.overlaps++;
       await this.#redis.decr(`witness:${this.#name}:readers`);

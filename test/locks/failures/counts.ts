@@ -319,6 +319,44 @@ const splitStock: Failure = {
   },
 };
 
+/** What Redisson's release does: it ends the hold with the greatest number, whichever was released. */
+const RELEASE_GREATEST = `
+local count = redis.call('hincrby', KEYS[1], ARGV[1], -1)
+redis.call('del', KEYS[1] .. ':' .. ARGV[1] .. ':' .. (count + 1))
+if count == 0 then return redis.call('del', KEYS[1]) end
+redis.call('pexpire', KEYS[1], math.max(1, redis.call('pttl', KEYS[1] .. ':' .. ARGV[1] .. ':' .. count)))
+return 0`;
+
+const wrongHold: Failure = {
+  id: 'S139',
+  title: 'a reader releases a short hold, and with it goes the lease of a long one',
+  naive: async (lab) => {
+    const [a, b] = [await lab.redis('A'), await lab.redis('B')];
+    await a.multi().hset(L, 'mode', 'read', 'A', 2).pexpire(L, 30_000).exec();
+    const shortMs = lab.between(100, 500);
+    await a.multi().set(`${L}:A:1`, 1, 'PX', shortMs).set(`${L}:A:2`, 1, 'PX', 30_000).exec();
+    lab.believe(L, 'A');
+    await lab.advance(lab.between(0, 200));
+    if ((await a.exists(`${L}:A:1`)) === 0) return null; // The short hold has ended by itself.
+    await a.eval(RELEASE_GREATEST, 1, L, 'A');
+    await lab.advance(600);
+    if ((await b.hsetnx(L, 'mode', 'write')) === 1) lab.believe(L, 'B');
+    return lab.verdict();
+  },
+  ours: async (lab) => {
+    const [a, b] = [await lab.locks('A'), await lab.locks('B')];
+    const { read } = a.readWrite(L);
+    const short = await read.acquire({ owner: 'A', leaseMs: lab.between(100, 500) });
+    lab.trust(await read.acquire({ owner: 'A' }));
+    await lab.advance(lab.between(0, 200));
+    await short.release().catch(swallow);
+    await lab.advance(lab.between(600, 40_000));
+    const writer = await b.readWrite(L).write.tryAcquire();
+    if (writer) lab.trust(writer);
+    return lab.verdict();
+  },
+};
+
 export const counts: readonly Failure[] = [
   foreignRenewal,
   partialRenewal,
@@ -330,4 +368,5 @@ export const counts: readonly Failure[] = [
   lateReturn,
   partialMulti,
   splitStock,
+  wrongHold,
 ];

@@ -1,0 +1,25 @@
+/** Other real servers than redis-server 7.0, to play with: those that are there. */
+import { readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram } from './redis-server.ts';
+
+/** Where they are: programs that take redis-server's arguments, named `<server>-<version>`. */
+const FOLDER = process.env.LOSTLOCK_ORACLES ?? join(homedir(), '.cache', 'lostlock-oracles', 'bin');
+
+function programsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
+
+/** Name and program of every real server of this machine, redis-server first; Valkey by its own name too. */
+export function realServers(): [name: string, program: string][] {
+  const installed = ['redis-server', 'valkey-server'].flatMap((name): [string, string][] => {
+    const program = findProgram(name);
+    return program === undefined ? [] : [[name, program]];
+  });
+  return [...installed, ...programsIn(FOLDER).map((name): [string, string] => [name, join(FOLDER, name)])];
+}
