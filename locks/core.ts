@@ -2,7 +2,19 @@
 import { Deadlines } from './deadlines.ts';
 import { LockEvents } from './events.ts';
 import type { Hold } from './hold.ts';
-import { checkOptions, count, either, flag, millis, oneOf, type Rules, share, text } from './options.ts';
+import {
+  acquireRules,
+  checkOptions,
+  count,
+  either,
+  flag,
+  half,
+  millis,
+  oneOf,
+  type Rules,
+  share,
+  text,
+} from './options.ts';
 import { Owners } from './owner.ts';
 import { RequestLog } from './requests.ts';
 import type { LockServer, Replication } from './server.ts';
@@ -10,13 +22,13 @@ import { Watchdog } from './watchdog.ts';
 
 /** Settings of a set of locks; times in milliseconds. */
 export interface LocksOptions {
-  /** The lease of an acquisition that names none; the watchdog renews it every third. Default 30,000. */
+  /** The lease of an acquisition that names none, 30 or more; the watchdog renews it every third. Default 30,000. */
   leaseMs?: number;
   /** How long a reply may take before its outcome counts as unknown. Default 3,000. */
   requestTimeoutMs?: number;
-  /** The longest sleep between two looks of a waiter, should every message be lost. Default 5,000. */
+  /** The longest sleep between two looks of a waiter, should every message be lost; 10 or more. Default 5,000. */
   maxSleepMs?: number;
-  /** How much of a lease is not trusted, for clocks that do not run alike. Default 0.01. */
+  /** How much of a lease is not trusted, for clocks that do not run alike: 0 to 0.5. Default 0.01. */
   driftFactor?: number;
   /** After an unclean end (crash, loss) a lock stays closed this much longer. A clean release opens it at once. Default 0. */
   lockDelayMs?: number;
@@ -27,13 +39,13 @@ export interface LocksOptions {
    * only when it has reached them too.
    */
   replicas?: number | 'all';
-  /** How long to wait for the replicas. Default 1,000. */
+  /** How long to wait for the replicas, 1 or more. Default 1,000. */
   replicaTimeoutMs?: number;
   /** With `replicas`: they must have it on disk, and the primary too (WAITAOF, Redis 7.2). */
   fsync?: boolean;
   /** Fair locks: when a waiter of Redisson is presumed dead, as in its own `fairLockWaitTimeout`. Default 300,000. */
   fairWaitMs?: number;
-  /** Fair and queue locks: when a waiter of ours that does not show up any more loses its place. Default 6,000. */
+  /** Fair and queue locks: when a waiter of ours that does not show up any more loses its place; 30 or more. Default 6,000. */
   placeMs?: number;
   /**
    * Redlock: how long one server may take to answer, as a share of the lease, so that a dead one costs little of it.
@@ -44,18 +56,24 @@ export interface LocksOptions {
   clientId?: string;
 }
 
+/** Nobody looks for a lock, shows up in a line or renews more often than every so many milliseconds. */
+const LEAST_PAUSE_MS = 10;
+/** A lease that is renewed every third of it. */
+export const RENEWED_LEASE = millis(3 * LEAST_PAUSE_MS);
+
 const SETTINGS: Rules = {
-  leaseMs: millis(1),
+  leaseMs: RENEWED_LEASE,
   requestTimeoutMs: millis(1),
-  maxSleepMs: millis(1),
-  driftFactor: share,
+  maxSleepMs: millis(LEAST_PAUSE_MS),
+  // Less than two thirds: a lease is renewed after one.
+  driftFactor: half,
   lockDelayMs: millis(0),
   maxHoldMs: millis(1, true),
   replicas: either(count(1), oneOf('all')),
-  replicaTimeoutMs: millis(0),
+  replicaTimeoutMs: millis(1), // 0 would be for ever.
   fsync: flag,
   fairWaitMs: millis(1),
-  placeMs: millis(1),
+  placeMs: millis(3 * LEAST_PAUSE_MS), // A waiter shows up every third of it.
   redlockServerShare: share,
   clientId: text,
 };
@@ -91,6 +109,8 @@ export class Core {
   readonly leaseMs: number;
   readonly maxSleepMs: number;
   readonly driftFactor: number;
+  /** What acquisitions may ask for. */
+  readonly acquireRules: Rules;
   readonly lockDelayMs: number;
   readonly fairWaitMs: number;
   readonly placeMs: number;
@@ -108,16 +128,19 @@ export class Core {
     this.leaseMs = options.leaseMs ?? 30_000;
     this.maxSleepMs = options.maxSleepMs ?? 5000;
     this.driftFactor = options.driftFactor ?? 0.01;
-    this.lockDelayMs = options.lockDelayMs ?? 0;
-    this.fairWaitMs = options.fairWaitMs ?? 300_000;
-    this.placeMs = options.placeMs ?? 6000;
+    // A lease must leave its holder something: the drift allowance takes a whole millisecond at least.
+    this.acquireRules = acquireRules(this.driftFactor > 0 ? 2 : 1);
+    // Servers take whole milliseconds.
+    this.lockDelayMs = Math.ceil(options.lockDelayMs ?? 0);
+    this.fairWaitMs = Math.ceil(options.fairWaitMs ?? 300_000);
+    this.placeMs = Math.ceil(options.placeMs ?? 6000);
     this.#serverShare = options.redlockServerShare;
     this.replication =
       options.replicas === undefined
         ? undefined
         : {
             replicas: options.replicas,
-            timeoutMs: options.replicaTimeoutMs ?? 1000,
+            timeoutMs: Math.ceil(options.replicaTimeoutMs ?? 1000),
             fsync: options.fsync ?? false,
           };
     this.watchdog = new Watchdog(options.maxHoldMs, this.replication);

@@ -127,6 +127,18 @@ export class ClientUnusable extends LockError {
   }
 }
 
+/** Nobody has set the number of permits (or it was lost, or deleted): nobody would ever get one. */
+export class NotSetUp extends LockError {
+  constructor(lock: string, owner: string) {
+    super(
+      `nobody has set the permits of '${lock}' (owner ${owner}): call trySetPermits(number) first, or acquire with ` +
+        'waitForSetup: true to wait until somebody does',
+      lock,
+      owner,
+    );
+  }
+}
+
 /** The set of locks was closed while somebody waited, or before he asked. */
 export class LocksClosed extends LockError {
   constructor(lock: string, owner: string) {

@@ -32,12 +32,14 @@ export interface HeldLock extends AsyncDisposable {
   /**
    * Asks for a lease from now on (milliseconds; the one it was acquired with if left out). Never shortens it.
    * Throws LockLost when the lock is not held any more, NotReplicated when too few replicas have the new lease in time
-   * (the old one stands).
+   * (the old one stands). A hold without a lease (a semaphore's permits, a session's lock) has nothing to extend: it is
+   * only asserted.
    */
   extend(leaseMs?: number): Promise<void>;
   /**
    * Gives the lock back. Throws NotOwner or LockLost when it was not held any more, OutcomeUnknown when no answer
-   * came until the lease was over. Calling it again gives the same outcome.
+   * came until the lease was over. Called again, it throws what the first call threw, and NotOwner where that gave the
+   * lock back. The end of an `await using` block releases what has not been released yet, and is silent otherwise.
    */
   release(): Promise<void>;
 }
@@ -89,9 +91,11 @@ export class Held implements HeldLock {
     throw this.hold.lost ?? new NotOwner(this.name, this.owner);
   }
 
-  async extend(leaseMs: number = this.hold.leaseMs): Promise<void> {
-    check('extend', leaseMs, LEASE);
+  async extend(wanted?: number): Promise<void> {
+    if (wanted !== undefined) check('extend', wanted, LEASE);
     this.assertHeld();
+    if (this.hold.leaseMs === Number.POSITIVE_INFINITY) return;
+    const leaseMs = Math.ceil(wanted ?? this.hold.leaseMs);
     const sentAt = elapsed();
     const extended = await this.#backing.extend(this.hold, leaseMs).catch((error: unknown) => {
       throw this.#translate(error);
@@ -103,7 +107,12 @@ export class Held implements HeldLock {
   }
 
   release(): Promise<void> {
-    this.#released ??= this.#release();
+    if (this.#released) {
+      return this.#released.then(() => {
+        throw new NotOwner(this.name, this.owner);
+      });
+    }
+    this.#released = this.#release();
     return this.#released;
   }
 
@@ -137,6 +146,6 @@ export class Held implements HeldLock {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.release();
+    await (this.#released ? this.#released.catch(() => {}) : this.release());
   }
 }

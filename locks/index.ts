@@ -38,7 +38,7 @@ export type { ReadWriteLock } from './read-write.ts';
 export type { Redlock } from './redlock.ts';
 export type { FencedLock, FencedOptions, ReentrantLock } from './reentrant.ts';
 export type { HeldSegment, Portion, SegmentedLock, SegmentedOptions } from './segmented.ts';
-export type { PermitOptions, Semaphore } from './semaphore.ts';
+export type { PermitOptions, Semaphore, SetUpOptions } from './semaphore.ts';
 export type { Session, SessionLock, SessionOptions } from './session.ts';
 export type { SimpleLock } from './simple.ts';
 

@@ -3,7 +3,7 @@ import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
 import { LockError, LockTimeout } from './errors.ts';
 import { Held, type HeldLock } from './held.ts';
-import { abortSignal, badOption, check, checkOptions, millis, type Rules, text } from './options.ts';
+import { badOption, check, checkOptions, type Rules, text } from './options.ts';
 import { refusal } from './refusal.ts';
 import { type Acquisition, acquireBy } from './waiting.ts';
 
@@ -11,21 +11,16 @@ import { type Acquisition, acquireBy } from './waiting.ts';
 export interface AcquireOptions {
   /** How long to wait for the lock. acquire: for ever by default; tryAcquire: not at all. */
   waitMs?: number;
-  /** An explicit lease is not renewed: it ends by itself. Without one the default lease is kept up by the watchdog. */
+  /**
+   * An explicit lease is not renewed: it ends by itself. Without one the default lease is kept up by the watchdog.
+   * At least 2 (1 with a `driftFactor` of 0): a shorter one would be over before it was granted.
+   */
   leaseMs?: number;
   /** Gives up when aborted. */
   signal?: AbortSignal;
   /** The owner's name within this set of locks; default: that of the async context, or a new one. */
   owner?: string;
 }
-
-/** What `AcquireOptions` may be. */
-export const ACQUIRE_RULES: Rules = {
-  waitMs: millis(0, true),
-  leaseMs: millis(1),
-  signal: abortSignal,
-  owner: text,
-};
 
 /** No options: need no check. */
 const NONE: AcquireOptions = {};
@@ -44,11 +39,12 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   readonly name: string;
   protected readonly core: Core;
   /** What may be asked for. */
-  protected readonly rules: Rules = ACQUIRE_RULES;
+  protected readonly rules: Rules;
 
-  constructor(core: Core, name: string) {
+  constructor(core: Core, name: string, more?: Rules) {
     check('name', name, text);
     this.core = core;
+    this.rules = more ? { ...core.acquireRules, ...more } : core.acquireRules;
     this.name = name;
   }
 
@@ -79,7 +75,8 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   }
 
   /**
-   * Runs `fn` with the lock held, as one owner: the same lock acquired inside is entered again. Releases at its end.
+   * Runs `fn` with the lock held, as one owner: the same lock acquired inside is entered again. Releases at its end, unless
+   * `fn` did.
    * Throws what `fn` threw; otherwise LockLost when the lock did not last to the end.
    */
   async using<T>(fn: (held: H) => T | Promise<T>): Promise<T>;
@@ -98,7 +95,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
         await held.release().catch(() => {}); // What the work threw is what the caller has to know.
         throw error;
       }
-      await held.release();
+      await held[Symbol.asyncDispose]();
       return result;
     });
   }
@@ -109,12 +106,12 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
    */
   async acquireAs(owner: string, options: O, waitMs: number, must = false): Promise<H | null> {
     if (options !== NONE) checkOptions('acquire', options, this.rules);
-    const leaseMs = options.leaseMs ?? this.core.leaseMs;
+    const leaseMs = Math.ceil(options.leaseMs ?? this.core.leaseMs);
     const wish: Wish<O> = {
       options,
       owner,
       waitMs,
-      leaseMs: Math.ceil(leaseMs),
+      leaseMs,
       renewed: options.leaseMs === undefined,
     };
     const patience = { waitMs, signal: options.signal, maxSleepMs: this.core.maxSleepMs };

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
-import { LockLost, LockTimeout } from './errors.ts';
+import { LockLost, LockTimeout, NotOwner } from './errors.ts';
 import type { HeldLock } from './held.ts';
 import { type AcquireOptions, Lock, type Wish } from './lock.ts';
 import { badOption } from './options.ts';
@@ -124,7 +124,12 @@ class HeldMulti implements HeldLock {
   }
 
   release(): Promise<void> {
-    this.#released ??= this.#releaseAll();
+    if (this.#released) {
+      return this.#released.then(() => {
+        throw new NotOwner(this.name, this.owner);
+      });
+    }
+    this.#released = this.#releaseAll();
     return this.#released;
   }
 
@@ -136,6 +141,6 @@ class HeldMulti implements HeldLock {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.release();
+    await (this.#released ? this.#released.catch(() => {}) : this.release());
   }
 }

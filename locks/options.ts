@@ -47,16 +47,30 @@ export const abortSignal: Rule = {
     typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value,
 };
 
-/** A share of something, 0 included and 1 not. */
+/** A share of something: some of it, and not all. */
 export const share: Rule = {
-  allowed: 'a number from 0, below 1',
-  fits: (value) => isNumber(value, 0) && value < 1,
+  allowed: 'a number above 0 and below 1',
+  fits: (value) => isNumber(value, 0) && value > 0 && value < 1,
+};
+
+/** A share of something: none of it, or half at most. */
+export const half: Rule = {
+  allowed: 'a number from 0 to 0.5',
+  fits: (value) => isNumber(value, 0) && value <= 0.5,
 };
 
 /** One rule or the other. */
 export const either = (one: Rule, other: Rule): Rule => ({
   allowed: `${one.allowed}, or ${other.allowed}`,
   fits: (value) => one.fits(value) || other.fits(value),
+});
+
+/** What every acquisition may ask for. @param leastLeaseMs the shortest lease that can be held, in milliseconds */
+export const acquireRules = (leastLeaseMs: number): Rules => ({
+  waitMs: millis(0, true),
+  leaseMs: millis(leastLeaseMs),
+  signal: abortSignal,
+  owner: text,
 });
 
 /** Throws a RangeError where the value breaks the rule. */

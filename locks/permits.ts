@@ -2,19 +2,35 @@
 import { ServerAcquisition } from './acquisition.ts';
 import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
+import { NotSetUp } from './errors.ts';
 import type { Held } from './held.ts';
 import { abandonedKey, suffixed } from './keys.ts';
 import { Lock, type Wish } from './lock.ts';
 import { permitAcquireScript, permitCountScript, permitReleaseScript } from './scripts/permits.ts';
-import { chooseByCount, semaphoreChannel, setPermits } from './semaphore.ts';
+import {
+  chooseByCount,
+  NOBODY_SET,
+  SET_UP_RULES,
+  type SetUpOptions,
+  semaphoreChannel,
+  setPermits,
+} from './semaphore.ts';
 import { ask, insistOnRelease } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import type { Waiter } from './wakeups.ts';
 
-/** A number of permits; each is known by its id and returns by itself when its lease ends. */
-export class ExpirablePermits extends Lock<Held> {
+/**
+ * A number of permits; each is known by its id and returns by itself when its lease ends. Acquisitions throw NotSetUp
+ * where nobody has called `trySetPermits`.
+ */
+export class ExpirablePermits extends Lock<Held, SetUpOptions> {
   /** Permits to begin with where none were ever set. */
-  protected readonly initial: number = 0;
+  readonly #initial: number;
+
+  constructor(core: Core, name: string, initial = 0) {
+    super(core, name, initial > 0 ? undefined : SET_UP_RULES);
+    this.#initial = initial;
+  }
 
   /** Sets the number of permits, unless it was set before. */
   async trySetPermits(permits: number): Promise<boolean> {
@@ -28,19 +44,21 @@ export class ExpirablePermits extends Lock<Held> {
     return Number(await ask(core, name, count));
   }
 
-  protected prepare(wish: Wish): Acquisition<Held> {
-    return new ExpirableAcquisition(this.core, this.name, wish, this.initial);
+  protected prepare(wish: Wish<SetUpOptions>): Acquisition<Held> {
+    return new ExpirableAcquisition(this.core, this.name, wish, this.#initial);
   }
 }
 
 /** Excludes everybody, its own holder too. */
 export class NonReentrantLock extends ExpirablePermits {
-  protected override readonly initial = 1;
+  constructor(core: Core, name: string) {
+    super(core, name, 1);
+  }
 }
 
 const permitKeys = (name: string): string[] => [name, suffixed(name, 'timeout'), semaphoreChannel(name)];
 
-class ExpirableAcquisition extends ServerAcquisition {
+class ExpirableAcquisition extends ServerAcquisition<SetUpOptions> {
   readonly channel = semaphoreChannel(this.lock);
   readonly choose = chooseByCount;
   readonly ordered: boolean;
@@ -48,7 +66,7 @@ class ExpirableAcquisition extends ServerAcquisition {
   readonly #initial: number;
   readonly #id: string;
 
-  constructor(core: Core, name: string, wish: Wish, initial: number) {
+  constructor(core: Core, name: string, wish: Wish<SetUpOptions>, initial: number) {
     super(core, name, wish);
     this.#id = core.owners.token();
     this.#initial = initial;
@@ -72,6 +90,9 @@ class ExpirableAcquisition extends ServerAcquisition {
         undo: () => this.#giveBack(sentAt + this.wish.leaseMs),
       }),
     );
+    if (Number(reply ?? 0) === NOBODY_SET && !this.wish.options.waitForSetup) {
+      throw new NotSetUp(this.lock, this.owner);
+    }
     if (reply !== null) return { retryInMs: Number(reply) };
     const keys = [suffixed(this.lock, 'timeout'), this.lock];
     const renewal = { kind: 'permit', keys, token: this.#id } as const;

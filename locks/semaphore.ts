@@ -2,10 +2,11 @@
 import { ServerAcquisition } from './acquisition.ts';
 import { elapsed } from './clock.ts';
 import type { Core } from './core.ts';
+import { NotSetUp } from './errors.ts';
 import { Held } from './held.ts';
 import { prefixed } from './keys.ts';
-import { ACQUIRE_RULES, type AcquireOptions, Lock, type Wish } from './lock.ts';
-import { check, count } from './options.ts';
+import { type AcquireOptions, Lock, type Wish } from './lock.ts';
+import { check, count, flag, type Rules } from './options.ts';
 import { insist } from './retry.ts';
 import {
   semaphoreAcquireScript,
@@ -17,7 +18,17 @@ import { ask, PATIENCE_MS } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 import type { Choose, Waiter } from './wakeups.ts';
 
-export interface PermitOptions extends AcquireOptions {
+export interface SetUpOptions extends AcquireOptions {
+  /** Where nobody has set the permits: waits until somebody does, in place of throwing NotSetUp. Default false. */
+  waitForSetup?: boolean;
+}
+
+export const SET_UP_RULES: Rules = { waitForSetup: flag };
+
+/** A reply of the scripts: nobody has set the permits. */
+export const NOBODY_SET = -4;
+
+export interface PermitOptions extends SetUpOptions {
   /** How many permits to take at once. Default 1. */
   permits?: number;
 }
@@ -27,9 +38,14 @@ export const semaphoreChannel = (name: string): string => prefixed('redisson_sc'
 /** A message says how many permits came back: so many waiters may find one. */
 export const chooseByCount: Choose = (waiters, text) => waiters.slice(0, Math.max(1, Number(text) || 1));
 
-/** Permits without a lease: a holder that dies keeps them. `expirablePermits` is for those who mind. */
+/**
+ * Permits without a lease: a holder that dies keeps them. `expirablePermits` is for those who mind. Acquisitions throw
+ * NotSetUp where nobody has called `trySetPermits`.
+ */
 export class Semaphore extends Lock<Held, PermitOptions> {
-  protected override readonly rules = { ...ACQUIRE_RULES, permits: count(1) };
+  constructor(core: Core, name: string) {
+    super(core, name, { ...SET_UP_RULES, permits: count(1) });
+  }
 
   /** Sets the number of permits, unless it was set before. */
   async trySetPermits(permits: number): Promise<boolean> {
@@ -112,6 +128,8 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
     );
     this.#settle(number);
     if (reply === null) return { held: this.#held() };
+    if (Number(reply) === NOBODY_SET && !this.wish.options.waitForSetup)
+      throw new NotSetUp(this.lock, this.owner);
     return { retryInMs: Number(reply) === -3 ? 0 : -1 };
   }
 

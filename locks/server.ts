@@ -61,6 +61,8 @@ export class LockServer {
   readonly wakeups: Wakeups;
   readonly requestTimeoutMs: number;
   readonly #pending = new Deadlines(true);
+  /** Whether scripts go by their hashes, which some users may not; undefined until one has run by its text. */
+  #byHash: boolean | undefined;
 
   constructor(client: LockClient, requestTimeoutMs: number) {
     this.client = client;
@@ -80,9 +82,24 @@ export class LockServer {
   ): Promise<unknown> {
     const text = this.#textOf(script);
     const command = evalsha(text, keys, args);
-    return this.#answer(this.client.send(command), timeoutMs, () =>
-      this.#answer(this.client.send(['eval', text.text, ...command.slice(2)]), timeoutMs),
-    );
+    const byText = (): Promise<unknown> =>
+      this.#answer(this.client.send(['eval', text.text, ...command.slice(2)]), timeoutMs);
+    return this.#byHash === true
+      ? this.#answer(this.client.send(command), timeoutMs, byText)
+      : byText().then((reply) => this.#proved(reply));
+  }
+
+  /**
+   * Whether a script has run. A user who may not EVAL must not take a lock in another way, for it could never give it
+   * back: the first script goes by its text, and is refused then.
+   */
+  get runsScripts(): boolean {
+    return this.#byHash !== undefined;
+  }
+
+  #proved<T>(reply: T): T {
+    this.#byHash ??= true;
+    return reply;
   }
 
   /**
@@ -98,8 +115,8 @@ export class LockServer {
   ): Promise<Replicated> {
     const text = stamped(this.#textOf(script));
     const command = evalsha(text, keys, args);
-    const again = (): Command => ['eval', text.text, ...command.slice(2)];
-    return this.#replicated(command, replication, timeoutMs, again);
+    const byText = (): Command => ['eval', text.text, ...command.slice(2)];
+    return this.#replicated(command, replication, timeoutMs, byText);
   }
 
   /** Sends one plain command that writes, with runReplicated()'s errors. */
@@ -111,7 +128,7 @@ export class LockServer {
     command: Command,
     { replicas, timeoutMs, fsync }: Replication,
     replyTimeoutMs: number,
-    unknownScript?: () => Command,
+    byText?: () => Command,
   ): Promise<Replicated> {
     const needed = replicas === 'all' ? Math.max(1, await this.#connectedReplicas()) : replicas;
     const waitMs = Math.max(1, Math.ceil(timeoutMs)); // 0 would be for ever.
@@ -120,12 +137,13 @@ export class LockServer {
       : ['WAIT', String(needed), String(waitMs)];
     const all = (first: Command): Promise<Settled[]> =>
       this.#answer(this.client.sendAll([first, wait]), replyTimeoutMs + waitMs);
-    let settled = await all(command);
-    if (unknownScript && settled[0]?.status === 'rejected' && isNoScript(settled[0].reason)) {
-      settled = await all(unknownScript());
+    let settled = await all(byText === undefined || this.#byHash === true ? command : byText());
+    if (byText && settled[0]?.status === 'rejected' && this.#wantsText(settled[0].reason)) {
+      settled = await all(byText());
     }
     const [granted, waited] = settled;
     if (granted?.status !== 'fulfilled') throw this.#asOutcome(granted?.reason);
+    if (byText) this.#proved(granted);
     const reply = granted.value;
     if (waited?.status !== 'fulfilled')
       return { reply, copies: 0, needed, cause: this.#noCount(waited?.reason) };
@@ -174,11 +192,11 @@ export class LockServer {
     this.#pending.letGo();
   }
 
-  /** The reply, or NoReply once `limitMs` have passed. `unknownScript` asks again where the server has no such script. */
+  /** The reply, or NoReply once `limitMs` have passed. `byText` asks again where a script's hash does not do. */
   #answer<T>(
     reply: Promise<T>,
     limitMs: number,
-    unknownScript?: () => Promise<T>,
+    byText?: () => Promise<T>,
     now = elapsed(),
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -191,11 +209,17 @@ export class LockServer {
         },
         (error: unknown) => {
           if (!this.#pending.remove(deadline)) return; // It came too late, and nothing is asked again.
-          if (unknownScript && isNoScript(error)) resolve(unknownScript());
+          if (byText && this.#wantsText(error)) resolve(byText());
           else reject(this.#asOutcome(error));
         },
       );
     });
+  }
+
+  #wantsText(error: unknown): boolean {
+    if (!isReplyError(error)) return false;
+    if (NO_HASHES.test(error.message)) this.#byHash = false;
+    return this.#byHash === false || NO_SCRIPT.test(error.message);
   }
 
   /** The server's own errors stay, passing ones become TryAgain, all else NoReply, or Unsendable where none can come. */
@@ -221,6 +245,7 @@ function evalsha(
   return command;
 }
 
-function isNoScript(error: unknown): boolean {
-  return isReplyError(error) && error.message.startsWith('NOSCRIPT');
-}
+/** The server does not know the script. */
+const NO_SCRIPT = /^NOSCRIPT/;
+/** The user may not name it by its hash. */
+const NO_HASHES = /^NOPERM .*'evalsha'/;

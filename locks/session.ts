@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { ServerAcquisition } from './acquisition.ts';
 import type { Command } from './client.ts';
 import { elapsed } from './clock.ts';
-import type { Core } from './core.ts';
+import { type Core, RENEWED_LEASE } from './core.ts';
 import { BadConfiguration, LockLost, LocksClosed, NotReplicated } from './errors.ts';
 import { Held } from './held.ts';
 import { Hold, type Keeper, type Renewal } from './hold.ts';
 import { Lock, type Wish } from './lock.ts';
-import { checkOptions, millis } from './options.ts';
+import { checkOptions } from './options.ts';
 import { sessionAcquireScript, sessionCloseScript } from './scripts/session.ts';
 import { NoReply } from './server.ts';
 import { givenUpKey, releaseByToken, simpleChannel } from './simple.ts';
@@ -17,7 +17,7 @@ import type { Acquisition, Attempt } from './waiting.ts';
 import { chooseFirst } from './wakeups.ts';
 
 export interface SessionOptions {
-  /** How long the session outlives its process, in milliseconds; kept up by the watchdog. Default: the locks' lease. */
+  /** How long the session outlives its process, in milliseconds; kept up by the watchdog; 30 or more. Default: the locks' lease. */
   leaseMs?: number;
 }
 
@@ -47,7 +47,7 @@ export class Session implements AsyncDisposable, Keeper {
 
   /** Opens a session. Throws BadConfiguration on a cluster, where a lock and its session would need one slot; NotReplicated. */
   static async open(core: Core, options: SessionOptions = {}): Promise<Session> {
-    checkOptions('session', options, { leaseMs: millis(1) });
+    checkOptions('session', options, { leaseMs: RENEWED_LEASE });
     const leaseMs = Math.ceil(options.leaseMs ?? core.leaseMs);
     const { server } = core;
     const key = `lostlock_session:${randomUUID()}`;

@@ -80,7 +80,7 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
       if (handedAt !== undefined) return { held: this.#held(handedAt) };
       sentAt = elapsed(); // That has taken its time.
     }
-    if (this.#asked || this.core.replication) return this.#ask();
+    if (this.#asked || this.core.replication || !this.core.server.runsScripts) return this.#ask();
     // The first look: most locks are free, and a plain SET costs the server less than a script.
     this.#asked = true;
     const set = ['set', this.lock, this.token, 'NX', 'PX', String(this.ttlMs)];

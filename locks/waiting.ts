@@ -98,6 +98,8 @@ class Wait<H extends Releasable> implements Waiter {
   readonly #deadline: number;
   #attempts = 0;
   #failures = 0;
+  /** Grants in a row that were over when their answer was read. */
+  #late = 0;
   #unknown = false;
   #lastError: unknown;
   #retryInMs = 0;
@@ -192,11 +194,14 @@ class Wait<H extends Releasable> implements Waiter {
     this.#failures = 0;
     if ('held' in attempt) {
       if (isLive(attempt.held)) return attempt.held;
+      // Where answers take longer than a lease this does not change: it looks ever more rarely.
       // The answer was read so late that its lease is over: nothing to hand out, perhaps something to give back; but
       // only at the end, for a release asked again and again could undo what the next look is granted.
-      this.#retryInMs = 0;
+      this.#retryInMs = pauseMs(++this.#late);
+      this.#firm = true;
       this.#unknown = true;
     } else {
+      this.#late = 0;
       this.#retryInMs = attempt.retryInMs;
       this.#firm = attempt.firm ?? false;
     }

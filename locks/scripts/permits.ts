@@ -25,6 +25,8 @@ end
  * ARGV  1 permit id · 2 lease in milliseconds · 3 permits to begin with where none were ever
  *       set, 0: wait until somebody sets them
  * reply null: taken · -3: given up before it came · else in how many milliseconds the next permit expires, -1: unknown
+ *       -4: nobody has set the permits
+ *       -4: nobody has set the permits
  */
 export const permitAcquireScript = defineScript(
   'permit-acquire',
@@ -36,18 +38,17 @@ if own then
   return nil
 end
 if redis.call('exists', KEYS[4]) == 1 then return -3 end
-local left = tonumber(redis.call('get', KEYS[1]) or false)
-if not left then
-  left = tonumber(ARGV[3])
-  if left > 0 then redis.call('set', KEYS[1], left) end
-end
+local known = redis.call('get', KEYS[1])
+local left = tonumber(known or ARGV[3])
+if not known and left > 0 then redis.call('set', KEYS[1], left) end
 if left >= 1 then
   redis.call('decr', KEYS[1])
   redis.call('zadd', KEYS[2], until_, ARGV[1])
   return nil
 end
 local next_ = redis.call('zrange', KEYS[2], 0, 0, 'withscores')
-if not next_[1] or tonumber(next_[2]) >= 922337203685477 then return -1 end
+if not next_[1] then return known and -1 or -4 end
+if tonumber(next_[2]) >= 922337203685477 then return -1 end
 return tonumber(next_[2]) - moment
 `,
 );

@@ -8,7 +8,7 @@ import { once } from './once.ts';
  *
  * KEYS  1 the permits left · 2 this client's requests
  * ARGV  1 to 3 of `once` · 4 permits wanted
- * reply null: taken · -1: not enough are left · -3: it came before, and took nothing
+ * reply null: taken · -1: not enough are left · -3: it came before, and took nothing · -4: nobody has set the permits
  */
 export const semaphoreAcquireScript = defineScript(
   'semaphore-acquire',
@@ -16,9 +16,10 @@ export const semaphoreAcquireScript = defineScript(
 local did = earlier()
 if did == 'held' then return nil end
 if did then return -3 end
-if tonumber(redis.call('get', KEYS[1]) or 0) < tonumber(ARGV[4]) then
+local left = redis.call('get', KEYS[1])
+if tonumber(left or 0) < tonumber(ARGV[4]) then
   remember('void')
-  return -1
+  return left and -1 or -4
 end
 redis.call('decrby', KEYS[1], ARGV[4])
 remember('held')

@@ -128,6 +128,27 @@ function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
     expect(await isFree(bench().raw, name)).toBe(true);
   });
 
+  test('a second release finds nothing to give back', async () => {
+    const [a, b] = [bench().locks(), bench().locks()];
+    const name = bench().name();
+    const held = await make(a, name).acquire();
+    const [first, second] = await Promise.allSettled([held.release(), held.release()]);
+    expect(first.status).toBe('fulfilled');
+    expect((second as PromiseRejectedResult).reason).toBeInstanceOf(NotOwner);
+    const next = await make(b, name).acquire();
+    await expect(held.release()).rejects.toThrow(NotOwner);
+    next.assertHeld(); // What somebody else holds by now stays his.
+    expect(await make(a, name).tryAcquire()).toBeNull();
+    await next.release();
+    // The end of a block and of using() releases what was not released before.
+    await make(a, name).using(async (inner) => {
+      await using again = inner;
+      await again.release();
+      await expect(inner.release()).rejects.toThrow(NotOwner);
+    });
+    expect(await isFree(bench().raw, name)).toBe(true);
+  });
+
   test('is released at the end of `await using` and of using, also when the work throws', async () => {
     const locks = bench().locks();
     const name = bench().name();

@@ -1,6 +1,6 @@
 /** The cases of fairness, of locks made of locks, of segments and of sessions. */
 import { describe, expect } from 'vitest';
-import { LockLost } from '../../locks/index.ts';
+import { type HeldLock, LockLost, NotOwner } from '../../locks/index.ts';
 import { until } from '../support/until.ts';
 import { type Bench, channelsOf } from './conformance.ts';
 import { test } from './conformance-test.ts';
@@ -155,6 +155,36 @@ export function compositeCases(bench: () => Bench): void {
       const units = sold.flatMap((each) => each ?? []).reduce((sum, portion) => sum + portion.units, 0);
       expect(units + (await stock.stock())).toBe(50);
     });
+  });
+
+  test('a second release finds nothing to give back, whatever is held', async () => {
+    const locks = bench().locks();
+    const name = bench().name();
+    await locks.semaphore(`${name}:S`).trySetPermits(2);
+    await locks.expirablePermits(`${name}:P`).trySetPermits(2);
+    await using session = await locks.session();
+    const stock = locks.segmented(`${name}:G`, { segments: 2 });
+    const all: HeldLock[] = [
+      await locks.semaphore(`${name}:S`).acquire(),
+      await locks.expirablePermits(`${name}:P`).acquire(),
+      await locks.readWrite(`${name}:R`).read.acquire({ owner: 'me' }),
+      await locks.readWrite(`${name}:R`).read.acquire({ owner: 'me' }),
+      await locks.multi([locks.simple(`${name}:a`), locks.simple(`${name}:b`)]).acquire(),
+      await session.lock(`${name}:L`).acquire(),
+      (await stock.acquire()).held,
+    ];
+    for (const held of all) {
+      await held.release();
+      await expect(held.release()).rejects.toThrow(NotOwner);
+      expect(() => held.assertHeld()).toThrow(NotOwner);
+      await held[Symbol.asyncDispose]();
+    }
+    expect(await locks.semaphore(`${name}:S`).availablePermits()).toBe(2);
+    expect(await locks.expirablePermits(`${name}:P`).availablePermits()).toBe(2);
+    const lost = await locks.multi([locks.simple(`${name}:a`), locks.simple(`${name}:b`)]).acquire();
+    await bench().raw.del(`${name}:a`);
+    await expect(lost.release()).rejects.toThrow(NotOwner);
+    await expect(lost.release()).rejects.toThrow(`'${name}:a'`); // What the first one threw.
   });
 
   describe('sessions', () => {

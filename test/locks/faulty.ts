@@ -28,7 +28,7 @@ export function faulty(inner: LockClient): FaultyClient {
     fault: () => undefined,
     fired,
     send: async (command) => {
-      const fault = command[0] === 'evalsha' || command[0] === 'set' ? client.fault(command) : undefined;
+      const fault = /^(evalsha|eval|set)$/.test(command[0] ?? '') ? client.fault(command) : undefined;
       if (fault) fired.push(fault);
       switch (fault) {
         case undefined:
