@@ -193,7 +193,9 @@ function asLockClient(client: AnyClient): LockClient {
     client === null ||
     !('call' in client || 'sendCommand' in client || 'openSubscriber' in client)
   ) {
-    throw badOption('clients', client, CLIENTS);
+    const isServer = typeof client === 'object' && client !== null && 'url' in client;
+    const hint = isServer ? '. This is a server: pass a client of it, as new Redis(server.url)' : '';
+    throw badOption('clients', client, CLIENTS + hint);
   }
   if ('openSubscriber' in client) return client;
   const alone =

@@ -1,5 +1,6 @@
 /** What may be asked of the locks: a wrong option is refused before anything is sent. */
 import { inspect } from 'node:util';
+import { didYouMean } from './similar.ts';
 
 /** What an option may be, and how the error says it. */
 export interface Rule {
@@ -11,7 +12,15 @@ export type Rules = { readonly [option: string]: Rule };
 
 /** The error for a wrong option: its name, its value and what is allowed. */
 export function badOption(name: string, value: unknown, allowed: string): RangeError {
-  return new RangeError(`lostlock: option ${name} is ${inspect(value, { depth: 1 })}; allowed: ${allowed}`);
+  return new RangeError(`lostlock: option ${name} is ${inOneLine(value)}; allowed: ${allowed}`);
+}
+
+/** A value as errors show it: whole where that is short, by its kind otherwise. */
+function inOneLine(value: unknown): string {
+  const whole = inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY, maxStringLength: 80 });
+  if (whole.length <= 120 && !whole.includes('\n')) return whole;
+  const brief = inspect(value, { depth: -1 });
+  return brief.length <= 120 && !brief.includes('\n') ? brief : `[a ${typeof value}]`;
 }
 
 const isNumber = (value: unknown, least: number): value is number =>
@@ -85,7 +94,9 @@ export function checkOptions(where: string, options: object, rules: Rules): void
   for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (rule === undefined) {
-      throw badOption(`${where}.${name}`, value, `the options ${Object.keys(rules).join(', ')}`);
+      const names = Object.keys(rules);
+      const allowed = `the options ${names.join(', ')}${didYouMean(name, names)}`;
+      throw badOption(`${where}.${name}`, value, allowed);
     }
     if (value !== undefined && !rule.fits(value)) throw badOption(`${where}.${name}`, value, rule.allowed);
   }

@@ -118,6 +118,58 @@ test.each<[what: string, call: () => unknown, option: string]>([
   expect(server.dump()).toEqual([]);
 });
 
+test.each<[what: string, call: () => unknown, says: string | RegExp]>([
+  [
+    'a server for a client',
+    () => createLocks(server as never),
+    /This is a server: pass .*new Redis\(server\.url\)$/,
+  ],
+  ['a servers among clients', () => createLocks([redis, server] as never), 'This is a server: pass a client'],
+  ['a long text for a client', () => createLocks('x'.repeat(1000) as never), 'option clients is '],
+  ['a lease in short', () => createLocks(redis, { lease: 5 } as never), 'did you mean leaseMs?'],
+  ['letters swapped', () => createLocks(redis, { repilcas: 1 } as never), 'did you mean replicas?'],
+  ['another spelling', () => createLocks(redis, { drift_factor: 0 } as never), 'did you mean driftFactor?'],
+  ['a wait without its unit', () => locks.simple('L').acquire({ wait: 5 } as never), 'did you mean waitMs?'],
+  ['another ending', () => locks.semaphore('S').acquire({ permit: 1 } as never), 'did you mean permits?'],
+  ['nothing like it', () => locks.simple('L').acquire({ colour: 5 } as never), /owner$/],
+  ['segments in small', () => untyped().segmented('G', { segment: 2 }), 'did you mean segments?'],
+])('%s is told of in one line', async (_what, call, says) => {
+  const error = (await (async () => call())().catch((thrown: unknown) => thrown)) as Error;
+  expect(error).toBeInstanceOf(RangeError);
+  expect(error.message).toMatch(says);
+  expect(error.message.split('\n')).toHaveLength(1);
+  expect(error.message.length).toBeLessThan(400);
+});
+
+test.each<[what: string, call: () => unknown, option: string]>([
+  ['a default lease too short to renew', () => createLocks(redis, { leaseMs: 29 }), 'createLocks.leaseMs'],
+  ['a look in no time', () => createLocks(redis, { maxSleepMs: 9 }), 'createLocks.maxSleepMs'],
+  ['a place for a moment', () => createLocks(redis, { placeMs: 29 }), 'createLocks.placeMs'],
+  ['replicas at once', () => createLocks(redis, { replicaTimeoutMs: 0 }), 'createLocks.replicaTimeoutMs'],
+  ['most of a lease not trusted', () => createLocks(redis, { driftFactor: 0.6 }), 'createLocks.driftFactor'],
+  [
+    'no share for a server',
+    () => createLocks(redis, { redlockServerShare: 0 }),
+    'createLocks.redlockServerShare',
+  ],
+  ['a session too short to renew', () => locks.session({ leaseMs: 29 }), 'session.leaseMs'],
+  ['a lease that drift takes whole', () => locks.simple('L').acquire({ leaseMs: 1 }), 'acquire.leaseMs'],
+  [
+    'a wait for a set-up of what needs none',
+    () => locks.nonReentrant('N').acquire({ waitForSetup: true } as never),
+    'acquire.waitForSetup',
+  ],
+  [
+    'a wait for a set-up in words',
+    () => locks.semaphore('S').acquire({ waitForSetup: 'yes' as never }),
+    'acquire.waitForSetup',
+  ],
+])('%s could not work, and is refused', async (_what, call, option) => {
+  const error = await (async () => call())().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(RangeError);
+  expect((error as RangeError).message).toContain(`lostlock: option ${option} is `);
+});
+
 test('an extension by nothing is refused, and the lock stays as it was', async () => {
   const held = await locks.simple('L').acquire({ leaseMs: 5000 });
   await expect(held.extend(0)).rejects.toThrow('lostlock: option extend is 0; allowed: milliseconds from 1');
