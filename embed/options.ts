@@ -2,6 +2,7 @@
 import { inspect } from 'node:util';
 import { refusalOf } from '../server/refusals.ts';
 import { parameters, type Settings } from '../server/settings.ts';
+import { didYouMean } from './similar.ts';
 
 /** The error for a wrong option. */
 export function badOption(name: string, value: unknown, allowed: string): TypeError {
@@ -17,7 +18,7 @@ export function checkNames(options: object, allowed: readonly string[], where: s
       throw badOption(
         `${where}.${name}`,
         (options as Record<string, unknown>)[name],
-        `the options ${allowed.join(', ')}`,
+        `the options ${allowed.join(', ')}${didYouMean(name, allowed)}`,
       );
     }
   }

@@ -120,3 +120,11 @@ test.each<[what: string, call: () => unknown, option: string]>([
   expect((error as TypeError).message).toContain('; allowed: ');
   expect(server.node.interceptor).toBeUndefined();
 });
+
+test.each<[options: object, meant: string]>([
+  [{ prot: 6379 }, 'did you mean port?'],
+  [{ Password: 'x' }, 'did you mean password?'],
+  [{ setting: {} }, 'did you mean settings?'],
+])('%o: the option that was probably meant is named', async (options, meant) => {
+  await expect(startServer(options)).rejects.toThrow(meant);
+});

@@ -132,12 +132,12 @@ describe.skipIf(!hasRedisServer)('locks through other clients (needs redis-serve
       const [permits, added] = [`told:permits:${listing}`, `told:added:${listing}`] as const;
       await tell(
         permits,
-        () => b.semaphore(permits).acquire(),
+        () => b.semaphore(permits).acquire({ waitForSetup: true }),
         () => a.semaphore(permits).trySetPermits(1),
       );
       await tell(
         added,
-        () => b.semaphore(added).acquire(),
+        () => b.semaphore(added).acquire({ waitForSetup: true }),
         () => a.semaphore(added).addPermits(1),
       );
       const latch = `told:latch:${listing}`;

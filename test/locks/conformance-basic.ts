@@ -263,7 +263,8 @@ function givingUpCases(bench: () => Bench, { make, key }: Kind): void {
     await expect(waiting).rejects.toThrow('no longer wanted');
     await expect(make(b, name).acquire({ signal: controller.signal })).rejects.toThrow('no longer wanted');
     await held.release();
-    expect(await make(b, name).tryAcquire()).not.toBeNull();
+    // A look that was under way may have taken it for a moment.
+    expect(await make(b, name).tryAcquire({ waitMs: 10_000 })).not.toBeNull();
   });
 
   test('a waiter that gives up passes the turn on', async () => {

@@ -1,0 +1,29 @@
+/** The name that was probably meant: for the errors about names that do not exist. */
+
+/** How many letters have to be put in, left out, replaced or swapped with their neighbour. */
+function distance(one: string, other: string): number {
+  let [before, last]: [number[], number[]] = [[], Array.from({ length: other.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= one.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const same = one[i - 1] === other[j - 1];
+      row[j] = Math.min(row[j - 1]! + 1, last[j]! + 1, last[j - 1]! + (same ? 0 : 1));
+      const swapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      if (swapped) row[j] = Math.min(row[j]!, before[j - 2]! + 1);
+    }
+    [before, last] = [last, row];
+  }
+  return last[other.length]!;
+}
+
+/** `; did you mean x?` for the most similar of the names; an empty string when none is similar. */
+export function didYouMean(name: string, names: readonly string[]): string {
+  const wanted = name.toLowerCase().replaceAll(/[-_]/g, '');
+  const rated = names.map((each) => {
+    const known = each.toLowerCase();
+    const part = wanted.length > 2 && (known.startsWith(wanted) || wanted.startsWith(known));
+    return { each, letters: part ? 1 : distance(wanted, known) };
+  });
+  const [best] = rated.sort((a, b) => a.letters - b.letters);
+  return best && best.letters <= Math.max(1, wanted.length / 3) ? `; did you mean ${best.each}?` : '';
+}
