@@ -1,4 +1,5 @@
 /** Read holds: each has a number, a key and a lease of its own, also where one owner has several. */
+import { elapsed } from './clock.ts';
 import type { Counted } from './core.ts';
 import { CountedAcquisition, CountedLock, UNKNOWN_THERE } from './counted.ts';
 import { Held } from './held.ts';
@@ -23,7 +24,7 @@ class ReadAcquisition extends CountedAcquisition {
 
   protected override async look(counted: Counted): Promise<Attempt<Held>> {
     counted.holds ??= [];
-    const sentAt = Date.now();
+    const sentAt = elapsed();
     this.#number = counted.count + 1;
     let taken = this.kind.taken(await this.takeTo(this.#number));
     if ('gone' in taken) {
@@ -52,7 +53,7 @@ class ReadAcquisition extends CountedAcquisition {
     if (known !== undefined && known !== hold) return false; // It was lost, and a later hold has its number.
     hold.end();
     this.#drop(counted, hold);
-    const left = await this.giveBack(counted.count, hold.validUntil, this.#number);
+    const left = await this.giveBack(counted.count, hold.endsAt, this.#number);
     if (left < 0) loseAll(counted);
     return left >= 0;
   }
