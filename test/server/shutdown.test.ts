@@ -37,6 +37,8 @@ test('SHUTDOWN closes everything without an answer, and saves when asked or conf
   expect(files.size).toBe(0);
   host.advance(0);
   expect(server.clients.size).toBe(0);
+  server = new Server(host);
+  server.dumpFile.open();
   new Conversation(server).ask('SHUTDOWN SAVE NOW');
   expect(files.get('dump.rdb')).toContain('REDIS');
 });
