@@ -10,6 +10,7 @@ export type {
 export type { NativeReply, NativeScript, ScriptRegistry } from './embed/native-scripts.ts';
 export { LostlockServer } from './embed/running.ts';
 export { type StartOptions, startServer } from './embed/start.ts';
+export type { Actor } from './lab/actor.ts';
 export type { Keep } from './lab/disk.ts';
 export type { Amount, Delays, LaneControls } from './lab/gate.ts';
 export type { KeepData } from './lab/journal.ts';
@@ -21,6 +22,7 @@ export type { RealLane } from './lab/real-lane.ts';
 export type { RealNetwork } from './lab/real-network.ts';
 export type { RealNode, RealNodeOptions } from './lab/real-node.ts';
 export type {
+  RealActor,
   RealPair,
   RealPairOptions,
   RealServers,
