@@ -8,9 +8,9 @@ import { defineCommands } from '../command.ts';
 import { markSubscriber } from '../pubsub.ts';
 import { VERSION } from '../version.ts';
 import { checkName } from './client.ts';
+import { NO_CLUSTER } from './cluster.ts';
 
 const WRONGPASS = 'WRONGPASS invalid username-password pair or user is disabled.';
-const NO_CLUSTER = 'ERR This instance has cluster support disabled';
 
 /** Logs the client in. Throws WRONGPASS, and leaves it as it was. */
 function authenticate(client: Client, user: Bytes, password: Bytes): void {

@@ -6,6 +6,7 @@ import { bitfieldCommands } from './bitfield.ts';
 import { bitmapCommands } from './bitmap.ts';
 import { blockingListCommands } from './blocking-list.ts';
 import { clientCommand } from './client.ts';
+import { clusterCommand } from './cluster.ts';
 import { commandCommand } from './command.ts';
 import { configCommand } from './config.ts';
 import { clusterStateCommands, connectionCommands } from './connection.ts';
@@ -55,6 +56,7 @@ export type Table = ReadonlyMap<Bytes, Command>;
 export const allCommands: readonly Command[] = [
   ...connectionCommands,
   ...clusterStateCommands,
+  clusterCommand,
   clientCommand,
   configCommand,
   commandCommand,

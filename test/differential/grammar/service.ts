@@ -142,3 +142,33 @@ export const server: Templates = {
   'slowlog|reset': '',
   swapdb: '<db> <db>',
 };
+
+/** Refused: neither server is a node of a cluster. */
+export const cluster: Templates = {
+  'cluster|addslots': '<value> <value>*',
+  'cluster|addslotsrange': '<value> <value> <value>*',
+  'cluster|bumpepoch': '',
+  'cluster|count-failure-reports': '<value>',
+  'cluster|countkeysinslot': '<value>',
+  'cluster|delslots': '<value> <value>*',
+  'cluster|delslotsrange': '<value> <value> <value>*',
+  'cluster|failover': '<value>*',
+  'cluster|flushslots': '',
+  'cluster|forget': '<value>',
+  'cluster|getkeysinslot': '<value> <value>',
+  'cluster|info': '',
+  'cluster|keyslot': '<value>',
+  'cluster|links': '',
+  'cluster|meet': '<value> <value> <value>*',
+  'cluster|myid': '',
+  'cluster|nodes': '',
+  'cluster|replicas': '<value>',
+  'cluster|replicate': '<value>',
+  'cluster|reset': '<value>*',
+  'cluster|saveconfig': '',
+  'cluster|set-config-epoch': '<value>',
+  'cluster|setslot': '<value> <value> <value>*',
+  'cluster|shards': '',
+  'cluster|slaves': '<value>',
+  'cluster|slots': '',
+};
