@@ -1,5 +1,7 @@
 /** The text of docs/commands.md: every command of a table, by group. */
 import type { Command } from '../server/command.ts';
+import { syntaxOf } from '../server/commands/syntax/index.ts';
+import { type Argument, parseSyntax } from '../server/syntax.ts';
 
 /** The page as Markdown. The same table gives the same text. */
 export function commandsPage(commands: readonly Command[]): string {
@@ -24,19 +26,44 @@ export function commandsPage(commands: readonly Command[]): string {
 
 function chapter(group: string, commands: readonly Command[]): string {
   const rows = commands
-    .map(({ fullName, arity, spec }) => {
-      const words = arity < 0 ? `${-arity} or more` : `${arity}`;
-      return [title(fullName), words, spec.flags.join(' '), spec.since, spec.summary].map(cell).join(' | ');
-    })
+    .map(({ fullName, spec }) =>
+      [`\`${syntaxLine(fullName)}\``, spec.flags.join(' '), spec.since, spec.summary].map(cell).join(' | '),
+    )
     .sort();
   const name = group[0]?.toUpperCase() + group.slice(1).replace('-', ' ');
-  const head = ['| Command | Words | Flags | Since | What it does |', '|---|---|---|---|---|'];
+  const head = ['| Command | Flags | Since | What it does |', '|---|---|---|---|'];
   return [`## ${name}`, '', ...head, ...rows.map((row) => `| ${row} |`), ''].join('\n');
 }
 
-/** 'client|setname' as a user types it. */
-function title(fullName: string): string {
-  return fullName.replace('|', ' ').toUpperCase();
+/** A command as a user types it: `CLIENT PAUSE timeout [WRITE | ALL]`. */
+export function syntaxLine(fullName: string): string {
+  const name = fullName.replace('|', ' ').toUpperCase();
+  const { words } = syntaxOf(fullName);
+  return [name, ...(words === undefined ? [] : parseSyntax(words).map(shown))].join(' ');
+}
+
+/** One argument: what is optional in brackets, what repeats written twice unless it is a choice. */
+function shown(argument: Argument): string {
+  const { token, optional, multiple, repeatsToken } = argument;
+  const value = valueOf(argument, optional === true && multiple !== true);
+  const once = token === undefined || argument.type === 'pure-token' ? value : `${quoted(token)} ${value}`;
+  const again = repeatsToken === true ? once : value;
+  const more = again.includes('|') ? '...' : `[${again} ...]`;
+  const all = multiple === true ? `${once} ${more}` : once;
+  return optional === true ? `[${all}]` : all;
+}
+
+function valueOf({ name, type, token, parts = [] }: Argument, bracketed: boolean): string {
+  if (type === 'pure-token') return quoted(token ?? '');
+  if (type === 'block') return parts.map(shown).join(' ');
+  if (type !== 'oneof') return name;
+  const choices = parts.map(shown).join(' | ');
+  return bracketed && token === undefined ? choices : `<${choices}>`;
+}
+
+/** An empty word has to be seen. */
+function quoted(token: string): string {
+  return token === '' ? '""' : token;
 }
 
 function cell(text: string): string {

@@ -14,7 +14,7 @@ const OPEN: Record<Exclude<Rule, object>, string> = {
   shape: 'all but the type of the reply',
   payload: 'the order within a payload, and its compression',
   rules: 'the order of single commands',
-  info: 'the order of every list, and notes',
+  info: 'the order of every list, and the text of notes',
   hello: 'the connection number',
 };
 

@@ -1,4 +1,4 @@
-/** What COMMAND tells of a table entry: flags, ACL categories, key specifications, documentation. */
+/** What COMMAND tells of a table entry: flags, ACL categories, key specifications. */
 import { asciiLower, asciiUpper, type Bytes, cString, parseSafeInteger } from '../protocol/bytes.ts';
 import { MapReply, type Reply, SetReply, SimpleString } from '../protocol/reply.ts';
 import type { Command, Flag, Group, KeySpec } from './command.ts';
@@ -93,7 +93,9 @@ function describeSpec(spec: KeySpec): Reply {
             'spec',
             new MapReply(['keynumidx', find.count, 'firstkey', find.first, 'keystep', find.step]),
           ];
+  const notes: Reply[] = spec.notes === undefined ? [] : ['notes', spec.notes];
   return new MapReply([
+    ...notes,
     'flags',
     new SetReply(statuses(words)),
     'begin_search',
@@ -118,18 +120,6 @@ export function commandInfo(command: Command): Reply {
     // 7.0 writes an empty set where there are none, and an array of those there are.
     command.subcommands === undefined ? new SetReply([]) : [...command.subcommands.values()].map(commandInfo),
   ];
-}
-
-/** The entry of COMMAND DOCS: name and map, alternating. */
-export function commandDocs(command: Command): Reply[] {
-  const { summary, since, complexity } = command.spec;
-  const group = command.group === 'replication' ? 'server' : command.group;
-  const fields: Reply[] = ['summary', summary, 'since', since, 'group', group];
-  if (complexity !== undefined) fields.push('complexity', complexity);
-  if (command.subcommands !== undefined) {
-    fields.push('subcommands', new MapReply([...command.subcommands.values()].flatMap(commandDocs)));
-  }
-  return [command.fullName, new MapReply(fields)];
 }
 
 /** A key's position within a request, and what is done with it. */

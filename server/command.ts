@@ -87,6 +87,8 @@ export type Group =
 export interface KeySpec {
   /** RW, RO, OW or RM, then ACCESS, UPDATE, INSERT or DELETE, and the rarer marks. */
   readonly flags: string;
+  /** Why the flags are these, where that is not plain. */
+  readonly notes?: string;
   /** The first key's position, or the option's name that the keys follow. */
   readonly begin: number | { keyword: Bytes; from: number } | 'unknown';
   /** The last key counted from the first (negative: from the end), the step, and the limit; or a key count's position. */
@@ -109,6 +111,11 @@ export function keys(flags: string, begin = 1, step = 1, last = -1): KeySpec[] {
 /** A count of keys at a position (counted from the command's name), the keys right behind it. */
 export function countedKeys(flags: string, begin: number): KeySpec[] {
   return [{ flags, begin, find: { count: 0, first: 1, step: 1 } }];
+}
+
+/** The same specifications with a reason for their flags. */
+export function noted(notes: string, specs: readonly KeySpec[]): KeySpec[] {
+  return specs.map((spec) => ({ ...spec, notes }));
 }
 
 type Tuple<N extends number, T extends Bytes[] = []> = T['length'] extends N ? T : Tuple<N, [...T, Bytes]>;
@@ -149,6 +156,8 @@ export interface CommandSpec<A extends number> {
 export interface ContainerSpec {
   readonly summary: string;
   readonly since: string;
+  /** The version that first had its HELP, where that came later. */
+  readonly helpSince?: string;
   readonly complexity?: string;
   readonly arity: -1 | -2;
   readonly flags: readonly Flag[];
@@ -231,7 +240,7 @@ export function defineContainer<const A extends Record<string, number>>(
 
 function helpOf(
   name: Bytes,
-  about: { since: string; categories?: readonly string[] },
+  about: { since: string; helpSince?: string; categories?: readonly string[] },
   specs: Record<string, CommandSpec<number>>,
 ) {
   const lines = [`${asciiUpper(name)} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`];
@@ -239,7 +248,7 @@ function helpOf(
   lines.push('HELP', '    Print this help.');
   const help: CommandSpec<number> = {
     summary: `Lists the subcommands of ${asciiUpper(name)}.`,
-    since: about.since,
+    since: about.helpSince ?? about.since,
     ...(about.categories === undefined ? {} : { categories: about.categories }),
     complexity: 'O(1)',
     arity: 2,

@@ -13,7 +13,7 @@ import { fail, SYNTAX } from '../../protocol/errors.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { int64 } from '../arguments.ts';
 import { type Client, PRIMARY_LINK } from '../client.ts';
-import { defineCommands, key } from '../command.ts';
+import { defineCommands, key, noted } from '../command.ts';
 import { noteEncoding } from '../encodings.ts';
 
 const BAD_OFFSET = 'ERR bit offset is not an integer or out of range';
@@ -194,7 +194,7 @@ export const bitfieldCommands = defineCommands('bitmap', {
     complexity: 'O(1) per integer, and O(N) where the string becomes longer',
     arity: -2,
     flags: ['write', 'denyoom'],
-    keys: key('RW ACCESS UPDATE VARIABLE_FLAGS'),
+    keys: noted('It reads and writes, as its operations ask', key('RW ACCESS UPDATE VARIABLE_FLAGS')),
     getFlags: (argv) => (onlyReads(argv) ? 'RO ACCESS' : 'RW ACCESS UPDATE'),
     run: (client, argv) => bitfield(client, argv, false),
   },

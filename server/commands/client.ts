@@ -147,7 +147,13 @@ const nothing = { since: '2.4.0', complexity: 'O(1)' };
 export const clientCommand = defineContainer(
   'connection',
   'client',
-  { summary: 'Commands about connections.', since: '2.4.0', complexity: 'Depends on subcommand.', flags: [] },
+  {
+    summary: 'Commands about connections.',
+    since: '2.4.0',
+    helpSince: '5.0.0',
+    complexity: 'Depends on subcommand.',
+    flags: [],
+  },
   {
     id: {
       summary: "Answers the connection's number.",
@@ -258,7 +264,7 @@ export const clientCommand = defineContainer(
     pause: {
       summary: 'Delays the commands of all clients, or only those that write.',
       ...nothing,
-      since: '3.0.0',
+      since: '2.9.50',
       arity: -3,
       flags: ADMIN,
       run(client, argv) {

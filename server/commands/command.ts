@@ -6,14 +6,8 @@ import { MapReply, type Reply, ReplyError, SetReply, SimpleString } from '../../
 import { Options } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { arityFits, type Command, defineContainer } from '../command.ts';
-import {
-  categoriesOf,
-  commandDocs,
-  commandInfo,
-  type FoundKey,
-  findKeys,
-  keyFlags,
-} from '../command-info.ts';
+import { commandDocs } from '../command-docs.ts';
+import { categoriesOf, commandInfo, type FoundKey, findKeys, keyFlags } from '../command-info.ts';
 import type { Server } from '../server.ts';
 
 /** The table's commands, each once. */
@@ -77,6 +71,7 @@ export const commandCommand = defineContainer(
   {
     summary: 'Describes every command.',
     ...about,
+    helpSince: '5.0.0',
     categories: ['connection'],
     tips: ['nondeterministic_output_order'],
     run: (client) => eachCommand(client.server).map(commandInfo),

@@ -77,6 +77,7 @@ export const configCommand = defineContainer(
   {
     summary: 'Commands about the configuration.',
     since: '2.0.0',
+    helpSince: '5.0.0',
     complexity: 'Depends on subcommand.',
     flags: [],
   },

@@ -5,8 +5,8 @@ import { globMatch } from '../../protocol/glob.ts';
 import { MapReply, OK, type Reply, SetReply, SimpleString } from '../../protocol/reply.ts';
 import type { FunctionLibrary } from '../../scripting/functions.ts';
 import type { Client } from '../client.ts';
-import { countedKeys, defineCommands, defineContainer } from '../command.ts';
-import { RUN, RUN_RO, split } from './scripting.ts';
+import { countedKeys, defineCommands, defineContainer, noted } from '../command.ts';
+import { ANY_READ, ANY_USE, RUN, RUN_RO, split } from './scripting.ts';
 import { unknownWords } from './stream-group.ts';
 
 const TIPS = ['request_policy:all_shards', 'response_policy:all_succeeded'];
@@ -114,7 +114,7 @@ export const functionCommands = [
       since: '7.0.0',
       flags: RUN.flags.filter((flag) => flag !== 'may_replicate'),
       arity: -3,
-      keys: countedKeys('RW ACCESS UPDATE', 2),
+      keys: noted(ANY_USE, countedKeys('RW ACCESS UPDATE', 2)),
       declares,
       run: callFunction(false),
     },
@@ -123,7 +123,7 @@ export const functionCommands = [
       summary: 'Calls a function that may not write.',
       complexity: 'Depends on the function that is executed.',
       arity: -3,
-      keys: countedKeys('RO ACCESS', 2),
+      keys: noted(ANY_READ, countedKeys('RO ACCESS', 2)),
       declares,
       run: callFunction(true),
     },

@@ -74,7 +74,7 @@ export const geoCommands = defineCommands('geo', {
   geodist: {
     summary: 'Answers the distance between two members.',
     since: '3.2.0',
-    complexity: 'O(1)',
+    complexity: 'O(log(N)), N members',
     arity: -4,
     flags: ['readonly'],
     keys: key('RO ACCESS'),

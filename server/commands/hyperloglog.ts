@@ -5,7 +5,7 @@ import { asciiLower, type Bytes, cString, narrow } from '../../protocol/bytes.ts
 import { fail } from '../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
-import { defineCommands, key, keys } from '../command.ts';
+import { defineCommands, key, keys, noted } from '../command.ts';
 import { noteEncoding } from '../encodings.ts';
 import { stringOf } from './string.ts';
 
@@ -159,7 +159,7 @@ export const hyperloglogCommands = defineCommands('hyperloglog', {
     complexity: 'O(1) while the estimate is kept, O(N) for N keys',
     arity: -2,
     flags: ['readonly', 'may_replicate'],
-    keys: keys('RW ACCESS'),
+    keys: noted('RW: it may store the estimate with the key, and tell the replicas', keys('RW ACCESS')),
     run: count,
   },
   pfmerge: {

@@ -34,7 +34,6 @@ export const lolwutCommands = defineCommands('server', {
   lolwut: {
     summary: 'Draws something, and tells the version.',
     since: '5.0.0',
-    complexity: 'O(1)',
     arity: -1,
     flags: ['readonly', 'fast'],
     run: lolwut,

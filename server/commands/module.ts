@@ -17,6 +17,7 @@ export const moduleCommand = defineContainer(
   {
     summary: 'Commands about modules, of which there are none here.',
     since: '4.0.0',
+    helpSince: '5.0.0',
     complexity: 'Depends on subcommand.',
     flags: [],
   },

@@ -125,7 +125,13 @@ export const pubsubCommands = defineCommands('pubsub', {
 export const pubsubCommand = defineContainer(
   'pubsub',
   'pubsub',
-  { summary: 'Tells who listens to what.', since: '2.8.0', flags: [] },
+  {
+    summary: 'Tells who listens to what.',
+    since: '2.8.0',
+    helpSince: '6.2.0',
+    complexity: 'Depends on subcommand.',
+    flags: [],
+  },
   {
     channels: {
       summary: 'Lists the channels that somebody listens to.',

@@ -4,7 +4,7 @@ import { fail, NOSCRIPT } from '../../protocol/errors.ts';
 import { OK, type Reply } from '../../protocol/reply.ts';
 import { integer } from '../arguments.ts';
 import type { Client } from '../client.ts';
-import { countedKeys, defineCommands, defineContainer, type Flag } from '../command.ts';
+import { countedKeys, defineCommands, defineContainer, type Flag, noted } from '../command.ts';
 
 /** Hexadecimal digits of a SHA-1; what has another length is not looked for. */
 const SHA_LENGTH = 40;
@@ -38,6 +38,9 @@ function declares(sha: boolean) {
 }
 
 const COMMON: readonly Flag[] = ['noscript', 'stale', 'skip_monitor', 'no_mandatory_keys', 'movablekeys'];
+/** Notes on the keys of a script. */
+export const ANY_USE = 'What a script does with its keys is not known before: every use is allowed for';
+export const ANY_READ = 'What a script does with its keys is not known before: every read is allowed for';
 export const RUN = {
   complexity: 'Depends on the script that is executed.',
   flags: [...COMMON, 'may_replicate'],
@@ -56,7 +59,7 @@ export const scriptingCommands = [
       ...RUN,
       since: '2.6.0',
       arity: -3,
-      keys: countedKeys('RW ACCESS UPDATE', 2),
+      keys: noted(ANY_USE, countedKeys('RW ACCESS UPDATE', 2)),
       declares: declares(false),
       run: evaluate(false),
     },
@@ -73,7 +76,7 @@ export const scriptingCommands = [
       summary: 'Runs a script that may not write.',
       ...RUN_RO,
       arity: -3,
-      keys: countedKeys('RO ACCESS', 2),
+      keys: noted(ANY_READ, countedKeys('RO ACCESS', 2)),
       declares: declares(false),
       run: evaluate(true),
     },
@@ -89,7 +92,13 @@ export const scriptingCommands = [
   defineContainer(
     'scripting',
     'script',
-    { summary: 'Commands about scripts.', since: '2.6.0', complexity: 'Depends on subcommand.', flags: [] },
+    {
+      summary: 'Commands about scripts.',
+      since: '2.6.0',
+      helpSince: '5.0.0',
+      complexity: 'Depends on subcommand.',
+      flags: [],
+    },
     {
       load: {
         summary: 'Makes a script known without running it, and answers its SHA-1.',

@@ -135,7 +135,7 @@ export const serverCommands = defineCommands('server', {
   bgsave: {
     summary: 'Saves the dataset in the background.',
     since: '1.0.0',
-    complexity: 'O(N) with N the number of keys',
+    complexity: 'O(1)',
     arity: -1,
     flags: ['admin', 'noscript', 'no_async_loading'],
     run(client, argv) {

@@ -199,7 +199,10 @@ function sortKeys(argv: readonly Bytes[]): number[] {
 }
 
 const UNKNOWN = { begin: 'unknown', find: 'unknown' } as const;
-const READ: KeySpec[] = [...key('RO ACCESS'), { flags: 'RO ACCESS', ...UNKNOWN }];
+const READ: KeySpec[] = [
+  ...key('RO ACCESS'),
+  { notes: 'The keys of BY and GET: their names come out of what is sorted', flags: 'RO ACCESS', ...UNKNOWN },
+];
 const categories = ['set', 'sortedset', 'list', 'dangerous'];
 
 export const sortCommands = defineCommands('generic', {
@@ -210,7 +213,7 @@ export const sortCommands = defineCommands('generic', {
     arity: -2,
     flags: ['write', 'denyoom', 'movablekeys'],
     categories,
-    keys: [...READ, { flags: 'OW UPDATE', ...UNKNOWN }],
+    keys: [...READ, { notes: 'The key of STORE, which may stand anywhere', flags: 'OW UPDATE', ...UNKNOWN }],
     getKeys: sortKeys,
     run: (client, argv) => sort(client, argv, false),
   },

@@ -121,7 +121,7 @@ export const xgroupCommand = defineContainer(
     delconsumer: {
       summary: 'Deletes a consumer with its pending entries and answers how many those were.',
       since: '5.0.0',
-      complexity: 'O(N), N entries pending',
+      complexity: 'O(1), and O(N) for N entries that it leaves pending',
       arity: 5,
       flags: ['write'],
       keys: key('RW DELETE', 2),

@@ -156,7 +156,7 @@ export const xinfoCommand = defineContainer(
     groups: {
       summary: "Lists a stream's consumer groups.",
       since: '5.0.0',
-      complexity: 'O(N), N groups',
+      complexity: 'O(1) for each group',
       arity: 3,
       flags: ['readonly'],
       keys: key('RO ACCESS', 2),
@@ -168,7 +168,7 @@ export const xinfoCommand = defineContainer(
     consumers: {
       summary: "Lists a group's consumers.",
       since: '5.0.0',
-      complexity: 'O(N), N consumers',
+      complexity: 'O(1) for each consumer',
       arity: 4,
       flags: ['readonly'],
       tips: ['nondeterministic_output'],

@@ -17,7 +17,7 @@ import { fail, NO_SUCH_KEY, SYNTAX, wrongArity } from '../../protocol/errors.ts'
 import { NULL_ARRAY, OK, type Reply } from '../../protocol/reply.ts';
 import { int64, integer, Options } from '../arguments.ts';
 import { type Client, PRIMARY_LINK } from '../client.ts';
-import { defineCommands, key } from '../command.ts';
+import { defineCommands, key, noted } from '../command.ts';
 import { entryReply, INVALID_ID, intervalEnd, intervalStart, report, strictId } from './stream-parts.ts';
 
 const SEQUENCE_MAX = 0xffffffffffffffffn;
@@ -238,7 +238,7 @@ export const streamCommands = defineCommands('stream', {
     arity: -5,
     flags: ['write', 'denyoom', 'fast'],
     tips: ['nondeterministic_output'],
-    keys: key('RW UPDATE'),
+    keys: noted('UPDATE, not INSERT: it may trim the stream', key('RW UPDATE')),
     run: xadd,
   },
   xlen: {

@@ -5,7 +5,7 @@ import { asciiLower, asciiUpper, type Bytes, type Millis } from '../../protocol/
 import { fail, WRONGTYPE, wrongArity } from '../../protocol/errors.ts';
 import { OK, type Reply } from '../../protocol/reply.ts';
 import type { Client } from '../client.ts';
-import { defineCommands, key, keys } from '../command.ts';
+import { defineCommands, key, keys, noted } from '../command.ts';
 import { forgetEncoding } from '../encodings.ts';
 import {
   COMPARES,
@@ -156,7 +156,7 @@ export const stringCommands = defineCommands('string', {
     complexity: 'O(1)',
     arity: -3,
     flags: ['write', 'denyoom'],
-    keys: key('RW ACCESS UPDATE VARIABLE_FLAGS'),
+    keys: noted('It reads where GET is given', key('RW ACCESS UPDATE VARIABLE_FLAGS')),
     getFlags: (argv) =>
       argv.slice(3).some((word) => asciiUpper(word) === 'GET') ? 'RW ACCESS UPDATE' : 'OW UPDATE',
     run: set,
@@ -196,7 +196,7 @@ export const stringCommands = defineCommands('string', {
     complexity: 'O(1)',
     arity: -2,
     flags: ['write', 'fast'],
-    keys: key('RW ACCESS UPDATE'),
+    keys: noted('UPDATE: it may change the TTL', key('RW ACCESS UPDATE')),
     run: getex,
   },
   mget: {

@@ -20,7 +20,12 @@ function sorted(list: Plain | undefined): Plain {
   return Array.isArray(list) ? [...list].sort() : null;
 }
 
-/** A description by names; without the prose on key specifications, the order of sets, and subcommands: they have tests of their own. */
+/** A key specification: its notes are in our own words. */
+function specified([field, ...rest]: Plain[]): Plain[] {
+  return field === 'notes' ? [field, ...rest.slice(1)] : [field as Plain, ...rest];
+}
+
+/** A description by names; without the order of sets, and subcommands: they have tests of their own. */
 function described(reply: RawReply): unknown {
   const [info] = plain(reply) as [Plain[] | null];
   if (!Array.isArray(info)) return info;
@@ -32,7 +37,7 @@ function described(reply: RawReply): unknown {
     range: [first, last, step],
     categories: sorted(categories),
     tips: sorted(tips),
-    specs: (specs as Plain[][]).map((spec) => (spec[0] === 'notes' ? spec.slice(2) : spec)),
+    specs: (specs as Plain[][]).map(specified),
   };
 }
 

@@ -1,0 +1,32 @@
+/** The arguments, history and successors of commands on clusters; the notation is explained in server/syntax.ts. */
+import type { SyntaxTable } from '../../syntax.ts';
+
+export const clusterSyntax: SyntaxTable = {
+  'cluster|addslots': 'slot:int...',
+  'cluster|addslotsrange': 'start-slot_end-slot:{start-slot:int end-slot:int}...',
+  'cluster|count-failure-reports': 'node-id',
+  'cluster|countkeysinslot': 'slot:int',
+  'cluster|delslots': 'slot:int...',
+  'cluster|delslotsrange': 'start-slot_end-slot:{start-slot:int end-slot:int}...',
+  'cluster|failover': '[options:(FORCE | TAKEOVER)]',
+  'cluster|forget': 'node-id',
+  'cluster|getkeysinslot': 'slot:int count:int',
+  'cluster|keyslot': 'key',
+  'cluster|meet': {
+    words: 'ip port:int [cluster_bus_port:int@4.0.0]',
+    history: ["4.0.0 Takes the port of the cluster's bus."],
+  },
+  'cluster|replicas': 'node-id',
+  'cluster|replicate': 'node-id',
+  'cluster|reset': '[hard_soft:(HARD | SOFT)]',
+  'cluster|set-config-epoch': 'config-epoch:int',
+  'cluster|setslot': 'slot:int subcommand:(IMPORTING=node-id | MIGRATING=node-id | NODE=node-id | STABLE)',
+  'cluster|slaves': {
+    words: 'node-id',
+    deprecated: '5.0.0 `CLUSTER REPLICAS`',
+  },
+  'cluster|slots': {
+    history: ['4.0.0 Answers the ids of the nodes.', '7.0.0 Answers more about the network of each node.'],
+    deprecated: '7.0.0 `CLUSTER SHARDS`',
+  },
+};

@@ -1,0 +1,69 @@
+/** The arguments, history and successors of commands on streams; the notation is explained in server/syntax.ts. */
+import type { SyntaxTable } from '../../syntax.ts';
+
+export const streamSyntax: SyntaxTable = {
+  xack: 'key#0 group id...',
+  xadd: {
+    words:
+      "key#0 [NOMKSTREAM@6.2.0] [trim:{strategy:(MAXLEN | MINID@6.2.0) [operator:(equal:'=' | approximately:'~')] threshold [LIMIT=count:int@6.2.0]}] id_or_auto:(auto_id:'*' | id) field_value:{field value}...",
+    history: [
+      '6.2.0 `NOMKSTREAM`; trims by `MINID`, within `LIMIT`.',
+      '7.0.0 An id may leave its second half to the server: `ms-*`.',
+    ],
+  },
+  xautoclaim: {
+    words: 'key#0 group consumer min-idle-time start [COUNT=count:int] [JUSTID]',
+    history: ['7.0.0 Its third element lists the entries that no longer exist.'],
+  },
+  xclaim:
+    'key#0 group consumer min-idle-time id... [IDLE=ms:int] [TIME=unix-time-milliseconds:time] [RETRYCOUNT=count:int] [FORCE] [JUSTID] [LASTID=id]',
+  xdel: 'key#0 id...',
+  'xgroup|create': {
+    words: "key#0 groupname id:(id | new_id:'$') [MKSTREAM] [ENTRIESREAD=entries_read:int]",
+    history: ['7.0.0 `ENTRIESREAD`.'],
+  },
+  'xgroup|createconsumer': 'key#0 groupname consumername',
+  'xgroup|delconsumer': 'key#0 groupname consumername',
+  'xgroup|destroy': 'key#0 groupname',
+  'xgroup|setid': {
+    words: "key#0 groupname id:(id | new_id:'$') [ENTRIESREAD=entries_read:int]",
+    history: ['7.0.0 `ENTRIESREAD`.'],
+  },
+  'xinfo|consumers': 'key#0 groupname',
+  'xinfo|groups': {
+    words: 'key#0',
+    history: ['7.0.0 The fields `entries-read` and `lag`.'],
+  },
+  'xinfo|stream': {
+    words: 'key#0 [FULL=full:{[COUNT=count:int]}]',
+    history: [
+      '6.0.0 `FULL`.',
+      '7.0.0 The fields `max-deleted-entry-id`, `entries-added`, `recorded-first-entry-id`, `entries-read` and `lag`.',
+    ],
+  },
+  xlen: 'key#0',
+  xpending: {
+    words: 'key#0 group [filters:{[IDLE=min-idle-time:int@6.2.0] start end count:int [consumer]}]',
+    history: ['6.2.0 `IDLE`; a range may exclude its ends.'],
+  },
+  xrange: {
+    words: 'key#0 start end [COUNT=count:int]',
+    history: ['6.2.0 A range may exclude its ends.'],
+  },
+  xread: '[COUNT=count:int] [BLOCK=milliseconds:int] STREAMS=streams:{key#0... id...}',
+  xreadgroup:
+    'GROUP=group_consumer:{group consumer} [COUNT=count:int] [BLOCK=milliseconds:int] [NOACK] STREAMS=streams:{key#0... id...}',
+  xrevrange: {
+    words: 'key#0 end start [COUNT=count:int]',
+    history: ['6.2.0 A range may exclude its ends.'],
+  },
+  xsetid: {
+    words: 'key#0 last-id [ENTRIESADDED=entries_added:int@7.0.0] [MAXDELETEDID=max_deleted_entry_id@7.0.0]',
+    history: ['7.0.0 `ENTRIESADDED` and `MAXDELETEDID`.'],
+  },
+  xtrim: {
+    words:
+      "key#0 trim:{strategy:(MAXLEN | MINID@6.2.0) [operator:(equal:'=' | approximately:'~')] threshold [LIMIT=count:int@6.2.0]}",
+    history: ['6.2.0 `MINID` and `LIMIT`.'],
+  },
+};
