@@ -45,7 +45,7 @@ export function syntaxLine(fullName: string): string {
 /** One argument: what is optional in brackets, what repeats written twice unless it is a choice. */
 function shown(argument: Argument): string {
   const { token, optional, multiple, repeatsToken } = argument;
-  const value = valueOf(argument, optional === true && multiple !== true);
+  const value = valueText(argument, optional === true && multiple !== true);
   const once = token === undefined || argument.type === 'pure-token' ? value : `${quoted(token)} ${value}`;
   const again = repeatsToken === true ? once : value;
   const more = again.includes('|') ? '...' : `[${again} ...]`;
@@ -53,7 +53,7 @@ function shown(argument: Argument): string {
   return optional === true ? `[${all}]` : all;
 }
 
-function valueOf({ name, type, token, parts = [] }: Argument, bracketed: boolean): string {
+function valueText({ name, type, token, parts = [] }: Argument, bracketed: boolean): string {
   if (type === 'pure-token') return quoted(token ?? '');
   if (type === 'block') return parts.map(shown).join(' ');
   if (type !== 'oneof') return name;

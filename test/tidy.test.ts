@@ -177,8 +177,8 @@ const table: Command[] = [
 
 test('the page of commands names each command and subcommand of a table', () => {
   const page = commandsPage(table);
-  expect(page).toContain('| GETEX | 2 or more | fast | 1.0.0 | Does one \\| thing. |');
-  expect(page).toContain('| CLIENT SETNAME | 2 or more |');
+  expect(page).toContain('| `GETEX key [EX seconds \\| PX milliseconds');
+  expect(page).toContain('| `CLIENT SETNAME connection-name` | fast | 1.0.0 | Does one \\| thing. |');
   expect(commandsPage([...table].reverse())).toBe(page);
 });
 

@@ -29,6 +29,7 @@ const SERVICE = new Set<Family>([
   'connection',
   'server',
   'caching',
+  'cluster',
 ]);
 const DATA = families.filter((family) => !SERVICE.has(family));
 
@@ -64,6 +65,7 @@ function mixture(random: Random, main: ReadonlySet<Family>, themes: Themes): [Fa
     ['functions', themes.functions ? 40 : 1],
     ['connection', 2],
     ['server', 2],
+    ['cluster', 1],
     ['access', themes.guarded ? 12 : 0],
     ['caching', themes.cached ? 6 : 0],
     ['transactions', random.percent(50) ? 8 : 1],

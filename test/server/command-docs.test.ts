@@ -32,7 +32,7 @@ function quoted(text: unknown): string[] {
 const BOUND = /^O\([^ ]*\)$/;
 
 /** An entry without its prose: summaries, histories and complexities are in words of our own. */
-function facts(name: string, entry: RawReply | undefined): unknown {
+function facts(entry: RawReply | undefined): unknown {
   return fields(entry).map(([field, value]) => {
     if (field === 'summary' || field === 'complexity') return [field];
     if (field === 'replaced_by') return [field, quoted(value[1])];
@@ -81,7 +81,7 @@ describe.skipIf(!hasRedisServer)('COMMAND DOCS (needs redis-server)', () => {
 
   test.each(shared)('documents %s as redis-server does', async (name) => {
     const [mine, real] = await both(name);
-    expect(facts(name, mine)).toEqual(facts(name, real));
+    expect(facts(mine)).toEqual(facts(real));
   });
 
   test.each(shared)('gives %s the bound that redis-server gives it', async (name) => {

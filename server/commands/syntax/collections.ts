@@ -1,4 +1,4 @@
-/** The arguments, history and successors of commands on lists, sets and hashes; the notation is explained in server/syntax.ts. */
+/** Arguments, history and successors of commands on lists, sets and hashes, in the notation of server/syntax.ts. */
 import type { SyntaxTable } from '../../syntax.ts';
 
 export const collectionsSyntax: SyntaxTable = {

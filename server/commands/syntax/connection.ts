@@ -1,4 +1,4 @@
-/** The arguments, history and successors of commands on connections, pub/sub and transactions; the notation is explained in server/syntax.ts. */
+/** Arguments, history and successors of commands on connections, pub/sub and transactions, in the notation of server/syntax.ts. */
 import type { SyntaxTable } from '../../syntax.ts';
 
 export const connectionSyntax: SyntaxTable = {

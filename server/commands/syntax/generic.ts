@@ -1,4 +1,4 @@
-/** The arguments, history and successors of commands on keys of any type; the notation is explained in server/syntax.ts. */
+/** Arguments, history and successors of commands on keys of any type, in the notation of server/syntax.ts. */
 import type { SyntaxTable } from '../../syntax.ts';
 
 export const genericSyntax: SyntaxTable = {

@@ -1,4 +1,4 @@
-/** The arguments, history and successors of commands on the server, replication and scripts; the notation is explained in server/syntax.ts. */
+/** Arguments, history and successors of commands on the server, replication and scripts, in the notation of server/syntax.ts. */
 import type { SyntaxTable } from '../../syntax.ts';
 
 export const serverSyntax: SyntaxTable = {

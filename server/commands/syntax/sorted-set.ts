@@ -1,4 +1,4 @@
-/** The arguments, history and successors of commands on sorted sets and geo indexes; the notation is explained in server/syntax.ts. */
+/** Arguments, history and successors of commands on sorted sets and geo indexes, in the notation of server/syntax.ts. */
 import type { SyntaxTable } from '../../syntax.ts';
 
 export const sortedSetSyntax: SyntaxTable = {
