@@ -10,8 +10,8 @@ import type { Server } from './server.ts';
 
 /** What a client waits for. */
 export interface Blocked {
-  /** 'key': data on one of `keys`; 'wait': acknowledgements; 'pause': CLIENT PAUSE; 'script': a slow script of its own. */
-  readonly kind: 'key' | 'wait' | 'pause' | 'script';
+  /** 'key': data on one of `keys`; 'wait': acknowledgements; 'pause': CLIENT PAUSE; 'script': a slow script of its own; 'migrate': its MIGRATE. */
+  readonly kind: 'key' | 'wait' | 'pause' | 'script' | 'migrate';
   readonly db: Keyspace;
   readonly keys: readonly Bytes[];
   /** Only values of this type can serve it; undefined: any. */
@@ -42,9 +42,9 @@ export interface BlockRequest {
 /** Values that serve who waits when their key is added, and not when they take another value's place or grow. */
 const SERVES_ONCE_ADDED: ReadonlySet<TypeName> = new Set<TypeName>(['list', 'zset']);
 
-/** True for waits that no client has asked for: nothing but their own end ends them. */
+/** True for waits that no client has asked for, and for MIGRATE: nothing but their own end ends them. */
 export function isOurs(kind: Blocked['kind'] | undefined): boolean {
-  return kind === 'pause' || kind === 'script';
+  return kind === 'pause' || kind === 'script' || kind === 'migrate';
 }
 
 /** Changes to a stream that bring nobody an entry, whatever its last id. */

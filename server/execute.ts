@@ -196,6 +196,7 @@ export const GATE_LOADING = 16;
 export const GATE_MIN_REPLICAS = 32;
 export const GATE_QUORUM = 64;
 export const GATE_DISK = 128;
+export const GATE_MIGRATING = 256;
 
 /** True while a replica has lost its primary and may not answer with old data. */
 export function isStale(server: Server): boolean {
@@ -232,6 +233,10 @@ function refuse(server: Server, client: Client, command: Command, argv: Bytes[])
   const writes = (bits & (WRITE | MAY_REPLICATE)) !== 0;
   if ((server.state & GATE_PAUSED) !== 0 && server.pausing.holds(client, writes)) {
     server.pausing.postpone(client, argv);
+    return POSTPONED;
+  }
+  if ((server.state & GATE_MIGRATING) !== 0 && server.migrations.holds(client, command, argv)) {
+    server.migrations.postpone(client, argv);
     return POSTPONED;
   }
   return undefined;

@@ -20,6 +20,7 @@ import { Expiry } from './expiry.ts';
 import { Functions } from './functions.ts';
 import type { Connection, Host } from './host.ts';
 import { Idle } from './idle.ts';
+import { Migrations } from './migration.ts';
 import { Notifications } from './notifications.ts';
 import { Observer } from './observer.ts';
 import { Outbox } from './outbox.ts';
@@ -65,6 +66,7 @@ export class Server {
   readonly blocking: Blocking;
   readonly notifications: Notifications;
   readonly pausing = new Pausing(this);
+  readonly migrations = new Migrations(this);
   readonly replication: Replication;
   readonly scripts: Scripts;
   readonly functions = new Functions(this);
@@ -337,8 +339,6 @@ export class Server {
     }
   }
 
-  // Transactions
-
   /** Ends the transaction being queued, without effect. */
   discard(client: Client): void {
     client.transaction = undefined;
@@ -356,8 +356,6 @@ export class Server {
     client.watched.length = 0;
     client.touched = false;
   }
-
-  // Refusals that depend on the node's state
 
   /** Makes room below maxmemory; false when there is none to make. */
   freeMemory(): boolean {
@@ -389,6 +387,7 @@ export class Server {
     this.dumpFile.stop();
     this.expiry.cancel();
     this.slowScript.stop();
+    this.migrations.stop();
     this.replication.stop();
     this.primary?.stop();
     for (const client of [...this.clients.values()]) client.abort();

@@ -24,12 +24,13 @@ type Continuation = (reply: Reply | undefined) => Reply | undefined;
 
 /** The script under way. */
 interface Running {
-  readonly execution: Execution;
+  /** undefined: something else that keeps the unit open (MIGRATE in a transaction). */
+  readonly execution: Execution | undefined;
   readonly client: Client;
   /** The request that started it. */
   readonly argv: readonly Bytes[];
   readonly since: Millis;
-  readonly kind: 'script' | 'function';
+  readonly kind: 'script' | 'function' | 'hold';
   /** Puts the scripts' own state back. */
   readonly leave: () => void;
 }
@@ -100,6 +101,20 @@ export class SlowScript {
 
   /** A script has come to its first pause; whoever waits for its reply adds itself with `afterwards`. */
   begin(beginning: Omit<Running, 'since'>): void {
+    this.#open(beginning);
+    this.#schedule();
+  }
+
+  /**
+   * Keeps the client's unit open for something that takes time: every other request waits, and nobody is told BUSY.
+   * @returns what ends it, with the reply
+   */
+  hold(client: Client): (reply: Reply) => void {
+    this.#open({ client, argv: [], execution: undefined, kind: 'hold', leave: () => {} });
+    return (reply) => this.#end(reply);
+  }
+
+  #open(beginning: Omit<Running, 'since'>): void {
     const server = this.#server;
     const { client } = beginning;
     this.#running = { ...beginning, since: server.now };
@@ -107,7 +122,6 @@ export class SlowScript {
     this.#depth = server.depth;
     server.gate(GATE_BUSY, true);
     server.blocking.block(client, { kind: 'script', timeout: 0, timeoutReply: null });
-    this.#schedule();
   }
 
   /** Notes what follows the script's reply. The unit that has called it stays open until then. */
@@ -145,7 +159,7 @@ export class SlowScript {
   }
 
   #slice(): void {
-    const { execution, since } = this.#running as Running;
+    const { execution, since } = this.#running as Running & { execution: Execution };
     const end = this.#killed ? KILLED : this.#outOfMemory() ? NO_MEMORY : undefined;
     const reply = end === undefined ? this.#step(execution) : execution.kill(end);
     if (reply !== undefined) this.#end(reply);

@@ -84,7 +84,7 @@ function stats({ server }: Client): Reply {
 
   function running(): Reply {
     const found = server.slowScript.running;
-    if (found === undefined) return null;
+    if (found?.execution === undefined) return null;
     if (found.kind === 'script') fail(server.slowScript.busyText);
     const elapsed = server.host.clock.now() - found.since;
     return new MapReply(['name', found.execution.label, 'command', found.argv, 'duration_ms', elapsed]);

@@ -27,6 +27,7 @@ import { directListCommands } from './list.ts';
 import { lockCommands } from './lock.ts';
 import { lolwutCommands } from './lolwut.ts';
 import { memoryCommand } from './memory.ts';
+import { migrateCommands } from './migrate.ts';
 import { moduleCommand } from './module.ts';
 import { monitorCommands, slowlogCommand } from './monitor.ts';
 import { pubsubCommand, pubsubCommands } from './pubsub.ts';
@@ -94,6 +95,7 @@ export const allCommands: readonly Command[] = [
   objectCommand,
   ...dumpCommands,
   ...restoreAskingCommands,
+  ...migrateCommands,
   ...replicationCommands,
   ...waitCommands,
   ...scriptingCommands,

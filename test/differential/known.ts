@@ -58,6 +58,7 @@ export const excluded: Record<string, string> = {
   'memory|doctor': 'it is advice in words',
   'memory|malloc-stats': "its figures are the allocator's",
   'memory|stats': "its figures are the server's own; test/server/eviction.test.ts",
+  migrate: 'it talks to other servers; test/server/commands/migrate.test.ts',
   monitor: 'it turns the connection into one that only listens; test/server/observer.test.ts',
   psync: 'it turns the connection into a replication link, whose stream the tester compares all the time',
   replconf: 'it turns the connection into a replication link',
@@ -188,6 +189,7 @@ function list(names: Iterable<string>): string {
 
 /** Differences that no generated request shows, in the page's words. */
 export const prose: readonly string[] = [
+  'MIGRATE: Redis: nobody is served until the target has answered, and the connection is kept for the next MIGRATE with its user and its database; here: only requests that could see or change one of the keys wait (in a transaction all wait), each MIGRATE has a connection of its own, a host whose name is unknown is one that cannot be written to, and a script cannot call it.',
   'Times in INFO commandstats and latencystats, LATENCY HISTOGRAM: Redis: of every call; here: of every 64th call of a command, and of all while SLOWLOG asks for less than a millisecond, LATENCY or MONITOR is on (two readings of the clock take a third of the time of a SET).',
   'SLOWLOG at its usual thresholds: Redis: to the microsecond; here: to the millisecond, and a transaction or a script as a whole.',
   'DEBUG: Redis: refused unless enable-debug-command allows it; here: allowed unless that is no (this is a server for tests); without HTSTATS, STRUCTSIZE, SDSLEN and others about the inside. LOADAOF, without an AOF: Redis: dies; here: an error.',
