@@ -10,7 +10,10 @@ import type { Server } from './server.ts';
 
 /** What a client waits for. */
 export interface Blocked {
-  /** 'key': data on one of `keys`; 'wait': acknowledgements; 'pause': CLIENT PAUSE; 'script': a slow script of its own; 'migrate': its MIGRATE. */
+  /**
+   * 'key': data on one of `keys`; 'wait': acknowledgements; 'pause': CLIENT PAUSE; 'script': a slow script of its own;
+   * 'migrate': its MIGRATE.
+   */
   readonly kind: 'key' | 'wait' | 'pause' | 'script' | 'migrate';
   readonly db: Keyspace;
   readonly keys: readonly Bytes[];

@@ -122,6 +122,7 @@ function answer(client: Client, reply: Reply | undefined): void {
 function reject(server: Server, client: Client, command: Command | undefined, refusal: ReplyError): void {
   if (command !== undefined) server.stats.refused[command.serial]!++;
   server.stats.error(refusal);
+  if (client.has(PRIMARY_LINK)) server.primary?.failedToApply(command?.fullName ?? '<unknown>', refusal);
   if (command?.name === 'exec') {
     server.discard(client);
     const why = refusal.text.startsWith('ERR ') ? refusal.text.slice(4) : refusal.text;
@@ -363,6 +364,7 @@ export function call(server: Server, client: Client, command: Command, argv: Byt
 function countFailure(server: Server, client: Client, command: Command, error: ReplyError): void {
   server.stats.failed[command.serial]!++;
   if (!client.has(SCRIPT)) server.stats.error(error);
+  if (client.has(PRIMARY_LINK)) server.primary?.failedToApply(command.fullName, error);
 }
 
 function propagateIfDirty(server: Server, client: Client, argv: Bytes[], dirty: number): void {

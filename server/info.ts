@@ -114,7 +114,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['tracking_total_keys', server.tracking.counts.keys];
     yield ['tracking_total_items', server.tracking.counts.items];
     yield ['tracking_total_prefixes', server.tracking.counts.prefixes];
-    yield ['unexpected_error_replies', 0];
+    yield ['unexpected_error_replies', server.stats.unexpectedErrors];
     yield ['total_error_replies', stats.errorReplies];
     yield ['dump_payload_sanitizations', 0];
     yield ['total_reads_processed', stats.reads];

@@ -1,4 +1,7 @@
-/** Keys on their way to another server: MIGRATE's connection, and the requests that wait meanwhile (https://redis.io/docs/latest/commands/migrate/). */
+/**
+ * Keys on their way to another server: MIGRATE's connection, and the requests that wait meanwhile
+ * (https://redis.io/docs/latest/commands/migrate/).
+ */
 import type { Keyspace } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { fromBuffer } from '../protocol/bytes.ts';
@@ -60,7 +63,7 @@ class Migration implements Receiver {
 
   begin(): void {
     const { host, port, preface, restores } = this.shipment;
-    this.#await();
+    this.#arm();
     if (port === undefined) {
       this.#server.host.clock.soon(() => this.#end(ioError('connecting to the client')));
       return;
@@ -68,7 +71,7 @@ class Migration implements Receiver {
     this.#server.host.connect(host, port, this, (connection) => {
       if (this.#over) return connection.abort();
       this.#connection = connection;
-      this.#await();
+      this.#arm();
       connection.send([...preface, ...restores].map(encodeRequest).join(''));
     });
   }
@@ -104,10 +107,10 @@ class Migration implements Receiver {
       if (at < 0) this.#misled = true;
     } else if (at >= 0 && !this.#misled) this.taken.push(keys[at] as Bytes);
     if (at === keys.length - 1) this.#end(OK);
-    else this.#await();
+    else this.#arm();
   }
 
-  #await(): void {
+  #arm(): void {
     const { clock } = this.#server.host;
     this.#timer?.cancel();
     this.#timer = clock.at(clock.now() + this.shipment.timeout, () =>

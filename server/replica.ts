@@ -2,6 +2,7 @@
 import { type Bytes, fromBuffer, type Millis, parseSafeInteger, toBuffer } from '../protocol/bytes.ts';
 import { RequestDecoder } from '../protocol/decode.ts';
 import { encodeRequest } from '../protocol/encode.ts';
+import type { ReplyError } from '../protocol/reply.ts';
 import { Beat } from './beat.ts';
 import { Client, PRIMARY_LINK } from './client.ts';
 import type { Connection, Receiver } from './host.ts';
@@ -12,6 +13,9 @@ import { Transfer } from './transfer.ts';
 /** The parameters that hold what to log in with at the primary. */
 const PASSWORD = 'masterauth';
 const USER = 'masteruser';
+
+/** The longest wait before a dataset that could not be read is asked for again, in milliseconds. */
+const LONGEST_WAIT = 60_000;
 
 type State = 'connect' | 'connecting' | 'handshake' | 'sync' | 'connected';
 
@@ -40,6 +44,11 @@ export class ReplicaSide {
   /** When bytes last arrived. */
   heardAt: Millis;
   downSince: Millis;
+  /** Why the link is down, where that is known; undefined once it is up. */
+  trouble: string | undefined;
+  // A dataset that could not be read is not asked for again before this instant; the wait doubles each time.
+  #dialAt: Millis = 0;
+  #wait: Millis = 1000;
   readonly #server: Server;
   #link: Link | undefined;
   #client: Client | undefined;
@@ -107,8 +116,9 @@ export class ReplicaSide {
   #review(): void {
     const server = this.#server;
     const now = server.host.clock.now();
-    if (this.state === 'connect') this.#dial();
-    else if (now - this.heardAt > server.settings['repl-timeout'] * 1000) this.#drop();
+    if (this.state === 'connect') {
+      if (now >= this.#dialAt) this.#dial();
+    } else if (now - this.heardAt > server.settings['repl-timeout'] * 1000) this.#drop();
     else if (this.state === 'connected') this.acknowledge();
     server.settle();
   }
@@ -175,8 +185,14 @@ export class ReplicaSide {
   }
 
   #refused(what: string, line: Bytes): void {
-    this.#server.log('warning', `Primary ${this.host}:${this.port} refused ${what}: ${line}`);
+    this.#complain(`Primary ${this.host}:${this.port} refused ${what}: ${line}`);
     this.#drop();
+  }
+
+  /** Says why the link is down: in the log, and in INFO until it is up. */
+  #complain(why: string): void {
+    this.trouble = why;
+    this.#server.log('warning', why);
   }
 
   #synchronized(line: Bytes): void {
@@ -255,7 +271,14 @@ export class ReplicaSide {
       db = server.unit(() => loadSnapshot(server, transfer.rdb()));
     } catch (error) {
       // The data is as it was, so that the old offset still holds.
-      this.#refused('us a dataset that can be read', String(error));
+      const why = error instanceof Error ? error.message : String(error);
+      this.#complain(
+        `Cannot load the dataset of primary ${this.host}:${this.port}: ${why}; trying again in ${this.#wait / 1000} s`,
+      );
+      // Each attempt costs the primary a whole dataset. (redis-server 7.0 tries again at once, for ever.)
+      this.#dialAt = server.host.clock.now() + this.#wait;
+      this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT);
+      this.#drop();
       return;
     }
     this.#transfer = undefined;
@@ -268,6 +291,8 @@ export class ReplicaSide {
 
   #connected(): Client {
     this.state = 'connected';
+    this.trouble = undefined;
+    this.#wait = 1000;
     // Without a connection of its own: nothing is ever answered, and the one it came over may change.
     const client = this.#client ?? new Client(this.#server, this.#server.nextClientId(), undefined);
     client.mark(PRIMARY_LINK, true);
@@ -294,6 +319,16 @@ export class ReplicaSide {
     }
     server.expiry.follow();
     if (decoder.failure !== undefined) this.#refused('to speak sense', decoder.failure);
+  }
+
+  /** A command of the stream failed: the datasets differ from here on. Logged as redis-server does, and counted. */
+  failedToApply(command: Bytes, { text }: ReplyError): void {
+    const error = text.startsWith('ERR ') ? text.slice(4) : text;
+    this.#server.stats.unexpectedErrors++;
+    this.#server.log(
+      'warning',
+      `== CRITICAL == This replica is sending an error to its master: '${error}' after processing the command '${command}'`,
+    );
   }
 
   /** Tells the primary how far we are. */

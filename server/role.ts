@@ -62,6 +62,9 @@ export function* replicationInfo(server: Server): Iterable<Field> {
     yield ['slave_repl_offset', replication.offset];
     if (!primary.linkUp) {
       yield ['master_link_down_since_seconds', Math.floor((server.now - primary.downSince) / 1000)];
+      // A field of our own.
+      if (primary.trouble !== undefined)
+        yield ['master_link_error', primary.trouble.replace(/[\r\n]+/g, ' ')];
     }
     yield ['slave_priority', server.settings['replica-priority']];
     yield ['slave_read_only', server.settings['replica-read-only'] ? 1 : 0];

@@ -41,6 +41,8 @@ class Figures {
   /** Mistakes of ours that were answered as errors. */
   internalErrors = 0;
   errorReplies = 0;
+  /** Errors that commands of our primary's stream ran into. */
+  unexpectedErrors = 0;
 }
 
 export class Statistics extends Figures {

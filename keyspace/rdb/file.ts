@@ -12,6 +12,8 @@ import { RDB_VERSION, RDB_VERSION_MAX, SECTION } from './types.ts';
 import { RdbWriter } from './writer.ts';
 
 const MAGIC = 'REDIS';
+/** From here on a byte names a section, below it a value's type. */
+const SECTIONS = 240;
 
 /** A key to be written. */
 export interface RdbEntry {
@@ -87,6 +89,7 @@ export function* readRdb(
   const data = typeof source === 'string' ? toBuffer(source) : view(source);
   const input = new RdbReader(data);
   const version = readHeader(input);
+  let origin = `RDB version ${version}`;
   let database = 0;
   let expiresAt: Millis | undefined;
   let fieldTimes: Bytes | undefined;
@@ -100,11 +103,13 @@ export function* readRdb(
     else if (section === SECTION.aux) {
       const name = input.string();
       const value = input.string();
+      if (/^\w+-ver$/.test(name)) origin += `, ${name} ${value}`;
       if (name === FIELD_TIMES) fieldTimes = value;
       else yield { kind: 'aux', name, value };
     } else if (!skipHint(input, section)) {
+      if (section >= SECTIONS) throw badFormat(`unknown section ${section} (${origin})`);
       const key = input.string();
-      const value = readBody(input, section, limits);
+      const value = readNamed(input, section, limits, key, origin);
       if (fieldTimes !== undefined) applyFieldTimes(fieldTimes, value);
       fieldTimes = undefined;
       // Redis drops empty collections too: it wrote them itself, for a time.
@@ -116,6 +121,22 @@ export function* readRdb(
   }
 }
 
+/** A key's value. Throws RdbError with the place for what cannot be read. */
+function readNamed(
+  input: RdbReader,
+  type: number,
+  limits: Readonly<EncodingLimits>,
+  key: Bytes,
+  origin: string,
+): Value {
+  try {
+    return readBody(input, type, limits);
+  } catch (error) {
+    if (!(error instanceof RdbError)) throw error;
+    throw new RdbError(error.kind, `${error.message} (key '${key}', ${origin})`);
+  }
+}
+
 function view(source: Uint8Array): Buffer {
   return Buffer.from(source.buffer, source.byteOffset, source.byteLength);
 }
@@ -123,17 +144,20 @@ function view(source: Uint8Array): Buffer {
 function readHeader(input: RdbReader): number {
   const magic = input.raw(9);
   const version = /^REDIS(\d{4})$/.exec(magic)?.[1];
-  if (version === undefined) throw badFormat('wrong signature');
+  if (version === undefined) throw badFormat(`wrong signature '${magic}'`);
   const number = +version;
-  if (number < 1 || number > RDB_VERSION_MAX) throw new RdbError('checksum', `RDB version ${number}`);
+  if (number < 1 || number > RDB_VERSION_MAX)
+    throw new RdbError('checksum', `RDB version ${number}, known are 1 to ${RDB_VERSION_MAX}`);
   return number;
 }
 
-/** Passes over what only helps Redis to plan: sizes and the keys' last uses. */
+/** Passes over what only helps Redis to plan: sizes, those of a cluster's slots too, and the keys' last uses. */
 function skipHint(input: RdbReader, section: number): boolean {
   if (section === SECTION.sizes) {
     input.size();
     input.size();
+  } else if (section === SECTION.slot) {
+    for (let i = 0; i < 3; i++) input.size();
   } else if (section === SECTION.idle) input.size();
   else if (section === SECTION.frequency) input.byte();
   else return false;

@@ -27,6 +27,7 @@ export const VALUE = {
 
 /** What a section of a file begins with, where it is not a key's value type. */
 export const SECTION = {
+  slot: 244,
   library: 245,
   idle: 248,
   frequency: 249,

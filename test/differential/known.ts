@@ -189,6 +189,7 @@ function list(names: Iterable<string>): string {
 
 /** Differences that no generated request shows, in the page's words. */
 export const prose: readonly string[] = [
+  'A dataset that a replica cannot read (a vector set of Redis 8, an unknown version): Redis: asks for it again at once, for ever, and has dropped its own; here: keeps its own, asks again after 1, 2, 4 … at most 60 s, and gives the reason in the log and in `master_link_error` of INFO.',
   'MIGRATE: Redis: nobody is served until the target has answered, and the connection is kept for the next MIGRATE with its user and its database; here: only requests that could see or change one of the keys wait (in a transaction all wait), each MIGRATE has a connection of its own, a host whose name is unknown is one that cannot be written to, and a script cannot call it.',
   'Times in INFO commandstats and latencystats, LATENCY HISTOGRAM: Redis: of every call; here: of every 64th call of a command, and of all while SLOWLOG asks for less than a millisecond, LATENCY or MONITOR is on (two readings of the clock take a third of the time of a SET).',
   'SLOWLOG at its usual thresholds: Redis: to the microsecond; here: to the millisecond, and a transaction or a script as a whole.',
