@@ -5,11 +5,23 @@ import { randomBytes, randomUUID } from 'node:crypto';
 /** How many random bytes are asked for at once: asking costs more than the bytes. */
 const POOL = 768;
 
+/** As whom code runs: in its own set of locks, and in those around it. */
+interface Context {
+  readonly owners: Owners;
+  readonly owner: string;
+  readonly outer: Context | undefined;
+}
+
+/**
+ * One for all sets of locks: up to Node 22 each AsyncLocalStorage that was ever used makes every promise of the process
+ * slower, and is never let go of.
+ */
+const contexts = new AsyncLocalStorage<Context>();
+
 /** The owners of one set of locks. An owner's full name is `<client id>:<owner id>`, as Redisson's is. */
 export class Owners {
   /** Random, one per `createLocks`: no two processes share an owner by accident. */
   readonly clientId: string;
-  readonly #context = new AsyncLocalStorage<string>();
   /** Random characters, 6 bits each. */
   #pool = '';
   #used = 0;
@@ -28,12 +40,12 @@ export class Owners {
   /** The owner for an acquisition: the named one, else that of the async context, else a new one of its own. */
   choose(named?: string): string {
     if (named !== undefined) return `${this.clientId}:${named}`;
-    return this.#context.getStore() ?? this.#oncePrefix + this.request();
+    return this.#current() ?? this.#oncePrefix + this.request();
   }
 
   /** Runs `fn` as a new owner: all that it and what it starts acquires belongs together, and re-enters. */
   run<T>(fn: () => T): T {
-    return this.#context.run(`${this.clientId}:${this.#random(16)}`, fn);
+    return this.runAs(`${this.clientId}:${this.#random(16)}`, fn);
   }
 
   /** The owner for a task that may acquire more than once: one made for an acquisition gives way to one for the task. */
@@ -53,7 +65,14 @@ export class Owners {
 
   /** Runs `fn` as the given owner. */
   runAs<T>(owner: string, fn: () => T): T {
-    return this.#context.run(owner, fn);
+    return contexts.run({ owners: this, owner, outer: without(contexts.getStore(), this) }, fn);
+  }
+
+  /** The owner of the async context, if this set of locks has one there. */
+  #current(): string | undefined {
+    let context = contexts.getStore();
+    while (context && context.owners !== this) context = context.outer;
+    return context?.owner;
   }
 
   /** A random value nobody else has: 162 bits. */
@@ -74,4 +93,10 @@ export class Owners {
     this.#used += characters;
     return this.#pool.slice(this.#used - characters, this.#used);
   }
+}
+
+/** The context without the owners' own part, which is to be replaced: however often code runs as somebody else, none piles up. */
+function without(context: Context | undefined, owners: Owners): Context | undefined {
+  if (context === undefined || context.owners === owners) return context?.outer;
+  return { ...context, outer: without(context.outer, owners) };
 }
