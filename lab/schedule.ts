@@ -26,6 +26,8 @@ export class Schedule {
   micros: number;
   /** Whose code is running, or ran last. */
   running: Actor | undefined;
+  /** Called before each step: all that the last one began has run by then, promises included. For checkers. */
+  beforeStep: (() => void) | undefined;
   #immediates: Task[] = [];
   #nextImmediate = 0;
   #eventsNow = 0;
@@ -72,6 +74,7 @@ export class Schedule {
    * Throws what the task throws, and an error when time does not move any more.
    */
   runNext(limit: number): boolean {
+    this.beforeStep?.();
     for (let events = 0; events < INNER_EVENTS; events++) {
       const task = this.#take(limit);
       if (task === undefined) return events > 0;
