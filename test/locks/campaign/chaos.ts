@@ -1,0 +1,268 @@
+/** Lets the faults of a plan strike a world, each on its own time, and mends everything in the end. */
+
+import type { LabNode } from '../../../lab/lab-node.ts';
+import type { Lane } from '../../../lab/lane.ts';
+import type { ReplicaSet } from '../../../lab/replica-set.ts';
+import type { World } from '../../../lab/world.ts';
+import type { Client, Names } from './clients.ts';
+import type { Judge } from './judge.ts';
+import { pass } from './lives.ts';
+import { type Deed, describeFault, type Fault, type Way, type Who } from './plan.ts';
+import type { Mark } from './promises.ts';
+
+/** What faults strike. */
+export interface Scene {
+  readonly world: World;
+  readonly sets: readonly ReplicaSet[];
+  readonly clients: readonly Client[];
+  readonly names: Names;
+  readonly judge: Judge;
+}
+
+/** How long after a failover connections that were being made meanwhile are cut, in milliseconds. */
+const SENTINEL_MS = 30;
+
+export class Chaos {
+  readonly #scene: Scene;
+  /** A failover or a restart of a primary is under way. */
+  #busy = false;
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  /** Lets all faults strike; resolves when the last one is over. */
+  async strike(faults: readonly Fault[]): Promise<void> {
+    await Promise.all(
+      faults.map(async (fault) => {
+        await pass(fault.at);
+        this.#scene.judge.tell(describeFault(fault));
+        await this.#do(fault.deed);
+      }),
+    );
+  }
+
+  /** Ends what faults have left behind, and waits until all replicas are in step. */
+  async mend(): Promise<void> {
+    const { world, sets, clients, judge } = this.#scene;
+    judge.tell('all faults end');
+    world.network.heal();
+    for (const client of clients) if (client.alive) client.actor.resume();
+    for (const set of sets) {
+      for (const node of set.nodes) {
+        node.resume();
+        for (const other of set.nodes)
+          if (other !== node) world.network.lane(node.name, other.name).release();
+        if (!node.up) this.#restart(set, node);
+        else if (node !== set.primary && node.server.role !== 'replica') set.demote(node.name);
+      }
+    }
+    this.#cutStrays();
+    for (let waited = 0; !sets.every(({ synchronized }) => synchronized); waited += 10) {
+      if (waited > 120_000) return judge.report('liveness', 'the replicas are never in step again');
+      await pass(10);
+    }
+    await pass(SENTINEL_MS);
+    this.#cutStrays();
+  }
+
+  async #do(deed: Deed): Promise<void> {
+    const { world, sets, judge } = this.#scene;
+    switch (deed.do) {
+      case 'failover':
+        return await this.#failover(deed);
+      case 'restart primary':
+        return await this.#restartPrimary(this.#setOf(deed.node), deed.ms);
+      case 'restart replica':
+        return await this.#restartReplica(deed.node, deed.ms, deed.keep);
+      case 'hold replication':
+        return await this.#holdReplication(deed.node, deed.ms, deed.way);
+      case 'hold client':
+        return await this.#hold(this.#lanes(deed.who, deed.way), deed.ms);
+      case 'lose messages': {
+        const [client, node] = this.#ends(deed.who);
+        await this.#hold(this.#lanes(deed.who, deed.way), deed.ms, () =>
+          world.network.reset(client.name, node.name),
+        );
+        return;
+      }
+      case 'delay client': {
+        const lanes = this.#lanes(deed.who, 'both');
+        for (const lane of lanes) lane.delay(deed.byMs);
+        await pass(deed.ms);
+        for (const lane of lanes) lane.delay(0);
+        return;
+      }
+      case 'reset client': {
+        const [client, node] = this.#ends(deed.who);
+        return world.network.reset(client.name, node.name);
+      }
+      case 'kill subscribers':
+        for (const { primary } of sets) {
+          for (const client of [...primary.server.clients.values()]) {
+            if (client.subscriptions > 0) client.abort();
+          }
+        }
+        return;
+      case 'flush scripts':
+        for (const { primary } of sets) primary.server.scripts.flush();
+        return;
+      case 'stall client': {
+        const [client] = this.#ends(deed.who);
+        client.actor.pause();
+        await pass(deed.ms);
+        if (client.alive) client.actor.resume();
+        return;
+      }
+      case 'stall node': {
+        const { nodes } = this.#setOf(deed.node);
+        const node = nodes[deed.node % nodes.length] as LabNode;
+        node.pause();
+        await pass(deed.ms);
+        node.resume();
+        return;
+      }
+      case 'step client clock':
+        return this.#ends(deed.who)[0].actor.clock.jump(deed.byMs);
+      case 'step node clocks':
+        for (const { nodes } of sets) for (const node of nodes) node.clock.jump(deed.byMs);
+        this.#mark(deed.byMs > 0 ? 'clock forward' : 'clock back');
+        return;
+      case 'client dies':
+        if (this.#living().length > 1) {
+          const [client] = this.#ends(deed.who);
+          client.die();
+          judge.died(client.actor);
+          this.#mark('client died');
+        }
+    }
+  }
+
+  #mark(kind: Mark['kind'], from = this.#scene.judge.now): Mark {
+    const mark = { kind, from, to: this.#scene.judge.now };
+    this.#scene.judge.promises.marks.push(mark);
+    return mark;
+  }
+
+  #living(): Client[] {
+    return this.#scene.clients.filter(({ alive }) => alive);
+  }
+
+  #setOf(node: number): ReplicaSet {
+    const { sets } = this.#scene;
+    return sets[node % sets.length] as ReplicaSet;
+  }
+
+  #ends({ client, node }: Who): [Client, LabNode] {
+    const living = this.#living();
+    return [living[client % living.length] as Client, this.#setOf(node).primary];
+  }
+
+  #lanes(who: Who, way: Way): Lane[] {
+    const [client, node] = this.#ends(who);
+    return this.#between(client.name, node.name, way);
+  }
+
+  #between(one: string, other: string, way: Way): Lane[] {
+    const { network } = this.#scene.world;
+    const lanes = [network.lane(one, other), network.lane(other, one)];
+    return way === 'both' ? lanes : [lanes[way === 'there' ? 0 : 1] as Lane];
+  }
+
+  async #hold(lanes: readonly Lane[], ms: number, before: () => void = () => {}): Promise<void> {
+    for (const lane of lanes) lane.hold();
+    await pass(ms);
+    before();
+    for (const lane of lanes) lane.release();
+  }
+
+  async #holdReplication(index: number, ms: number, way: Way): Promise<void> {
+    const { primary, replicas } = this.#setOf(0);
+    const replica = replicas[index % replicas.length];
+    if (replica) await this.#hold(this.#between(primary.name, replica.name, way), ms);
+  }
+
+  async #restartPrimary(set: ReplicaSet, ms: number): Promise<void> {
+    const node = set.primary;
+    if (this.#busy || !node.up) return;
+    this.#busy = set.nodes.length > 1;
+    node.crash({ keep: 'everything' });
+    await pass(ms);
+    this.#restart(set, node);
+    this.#busy = false;
+  }
+
+  async #restartReplica(index: number, ms: number, keep: boolean): Promise<void> {
+    const set = this.#setOf(0);
+    const node = set.replicas[index % set.replicas.length];
+    if (this.#busy || !node?.up || node.server.role !== 'replica') return;
+    node.crash({ keep: keep ? 'everything' : 'nothing' });
+    await pass(ms);
+    this.#restart(set, node);
+  }
+
+  /** Starts a node that is down; connections that hung are told so. */
+  #restart(set: ReplicaSet, node: LabNode): void {
+    const { clients, names, world } = this.#scene;
+    if (node.up) return;
+    set.restart(node.name);
+    for (const { name } of clients) world.network.link(name, node.name).heal();
+    names.follow();
+  }
+
+  /** As Sentinel would: to the replica that is furthest, of those that have had the primary's data. */
+  async #failover(deed: Extract<Deed, { do: 'failover' }>): Promise<void> {
+    const { judge, names, clients, world } = this.#scene;
+    const set = this.#setOf(0);
+    const old = set.primary;
+    const { id } = old.server.replication;
+    const [best] = set.replicas
+      .filter(
+        ({ up, paused, server }) => up && !paused && server.primary?.linkUp && server.replication.id === id,
+      )
+      .sort((a, b) => b.offset - a.offset);
+    if (this.#busy || !old.up || best === undefined) return judge.tell('… which cannot be done now');
+    this.#busy = true;
+    const from = judge.now;
+    const split = deed.crash === 'no' && deed.backAfter > 0;
+    // A machine that is gone tells nobody: the clients hear of it when it is back.
+    if (deed.crash === 'silent')
+      for (const { name } of clients) world.network.link(name, old.name).partition();
+    const { lost, unanswered, returned, offset, oldOffset } = await set.failover({
+      to: best.name,
+      after: deed.after,
+      demote: !split,
+      ...(deed.crash !== 'no' && { crash: { keep: deed.crash === 'nothing' ? 'nothing' : 'everything' } }),
+    });
+    this.#busy = false;
+    names.follow();
+    judge.tell(
+      `${best.name} is promoted at offset ${offset} of ${oldOffset}: ` +
+        `${lost.length} writes lost, ${unanswered.length} unanswered, ${returned.length} returned`,
+    );
+    if (lost.length + unanswered.length + returned.length > 0) this.#mark('lossy failover', from);
+    if (!split) {
+      await pass(SENTINEL_MS);
+      this.#cutStrays();
+    }
+    if (deed.backAfter === 0) return;
+    const both = split ? this.#mark('two primaries', from) : undefined;
+    if (both) both.to = Number.POSITIVE_INFINITY;
+    await pass(Math.max(1, deed.backAfter - (split ? 0 : SENTINEL_MS)));
+    if (!old.up) this.#restart(set, old);
+    if (!both) return;
+    if (old !== set.primary && old.server.role !== 'replica') set.demote(old.name);
+    both.to = judge.now;
+    judge.tell(`${old.name} follows`);
+  }
+
+  /** No client stays with a node that is no primary. */
+  #cutStrays(): void {
+    const { sets, clients, world } = this.#scene;
+    for (const set of sets) {
+      for (const node of set.replicas) {
+        for (const { name } of clients) world.network.reset(name, node.name);
+      }
+    }
+  }
+}

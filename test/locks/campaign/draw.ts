@@ -1,0 +1,240 @@
+/** Draws a world of the campaign from a seed: every choice is random, none knows what it is to find. */
+import { Random } from '../../../lab/random.ts';
+import type { LocksOptions } from '../../../locks/index.ts';
+import type { Deed, Fault, KindName, Life, Plan, Step, TaskPlan, Way, Who } from './plan.ts';
+
+export const KINDS: readonly KindName[] = [
+  'simple',
+  'reentrant',
+  'fenced',
+  'fenced by the clock',
+  'fair',
+  'queue',
+  'non-reentrant',
+  'read-write',
+  'multi',
+  'redlock',
+  'expirable permits',
+  'semaphore',
+  'latch',
+  'segmented',
+  'session',
+];
+
+/** Kinds that their owner may enter again. */
+const REENTRANT: readonly KindName[] = ['reentrant', 'fenced', 'fenced by the clock', 'fair', 'read-write'];
+const PARTS: readonly KindName[] = [
+  'simple',
+  'reentrant',
+  'fenced',
+  'fair',
+  'queue',
+  'non-reentrant',
+  'read-write',
+];
+
+/** The plan of a seed; `only`: of one kind. */
+export function draw(seed: number, only?: KindName): Plan {
+  return new Drawing(seed, only).plan();
+}
+
+class Drawing {
+  readonly #seed: number;
+  readonly #random: Random;
+  readonly #kind: KindName;
+  readonly #leaseMs: number;
+  readonly #units: number;
+  readonly #latency: number;
+  readonly #jitter: number;
+  #lives = 0;
+
+  constructor(seed: number, only: KindName | undefined) {
+    this.#seed = seed;
+    this.#random = new Random(seed, 'campaign');
+    const kind = this.#random.pick(KINDS);
+    this.#kind = only ?? kind;
+    this.#leaseMs = this.#random.pick([this.#between(200, 600), this.#between(600, 2500), 30_000]);
+    this.#units = this.#between(1, 4);
+    this.#latency = this.#random.pick([0.2, 1, 1, 5]);
+    this.#jitter = this.#random.pick([0, 0.5, 1, 5]);
+  }
+
+  plan(): Plan {
+    const kind = this.#kind;
+    const independent = kind === 'redlock';
+    const replicas = independent ? 0 : this.#random.pick([0, 1, 1, 1, 2]);
+    const clients = Array.from({ length: this.#between(2, 4) }, () =>
+      this.#chance(0.3) ? ('node-redis' as const) : ('ioredis' as const),
+    );
+    // As long as a few leases; the default one is left unharmed most of the time.
+    const spanMs = this.#leaseMs * this.#random.pick([0.3, 1.5, 3, 5]) + 500;
+    const tasks: TaskPlan[] = [];
+    for (const client of clients.keys()) {
+      for (let left = this.#between(1, 2); left > 0; left--) {
+        const lives = Array.from({ length: this.#between(2, 6) }, () => this.#life(spanMs, 0));
+        tasks.push({ client, lives });
+      }
+    }
+    return {
+      seed: this.#seed,
+      kind,
+      parts: kind === 'multi' ? [this.#random.pick(PARTS), this.#random.pick(PARTS)] : [],
+      primaries: independent ? this.#random.pick([3, 3, 5]) : 1,
+      replicas,
+      latency: this.#latency,
+      jitter: this.#jitter,
+      settings: this.#settings(replicas),
+      clients,
+      units: this.#units,
+      tasks,
+      faults: this.#faults(spanMs, replicas),
+    };
+  }
+
+  #settings(replicas: number): LocksOptions {
+    const leaseMs = this.#leaseMs;
+    const waits = replicas > 0 && this.#chance(0.65);
+    return {
+      ...(leaseMs !== 30_000 && { leaseMs }),
+      ...(this.#chance(0.5) && { requestTimeoutMs: this.#between(100, 800) }),
+      ...(this.#chance(0.3) && { maxSleepMs: this.#between(200, 2000) }),
+      ...(this.#chance(0.1) && { lockDelayMs: this.#between(20, 400) }),
+      ...(this.#chance(0.1) && { maxHoldMs: this.#between(leaseMs, 4 * leaseMs) }),
+      ...(this.#chance(0.4) && { placeMs: this.#between(300, 3000) }),
+      ...(waits && { replicas: this.#random.pick([replicas, replicas, 1, 'all' as const]) }),
+      ...(waits && this.#chance(0.5) && { replicaTimeoutMs: this.#between(100, 600) }),
+    };
+  }
+
+  #life(spanMs: number, depth: number): Life {
+    const leaseMs = this.#chance(0.45) ? this.#lease() : undefined;
+    const owner = this.#chance(0.4) ? this.#random.pick(['client', 'client', 'task'] as const) : undefined;
+    const forEver = depth === 0 && this.#kind !== 'semaphore' && this.#chance(0.3);
+    const patience = this.#chance(0.15) ? 0 : this.#spell(4 * this.#leaseMs);
+    return {
+      id: ++this.#lives,
+      after: depth > 0 ? 0 : this.#spell(spanMs / 3),
+      mode: this.#chance(0.65) ? 'read' : 'write',
+      part: this.#chance(0.4) ? this.#between(0, 1) : 'all',
+      owner,
+      leaseMs,
+      waitMs: forEver ? undefined : patience,
+      abortAfter: this.#chance(0.07) ? this.#spell(this.#leaseMs) : undefined,
+      permits: this.#chance(0.3) ? this.#between(1, this.#units) : 1,
+      using: this.#chance(0.2),
+      steps: Array.from({ length: this.#between(0, depth > 0 ? 2 : 4) }, () => this.#step(spanMs, depth)),
+      end: this.#end(depth === 0 && owner === undefined ? leaseMs : undefined),
+    };
+  }
+
+  /** @param leaseMs after which the lock is lost for certain: another hold of the owner could keep it */
+  #end(leaseMs: number | undefined): Life['end'] {
+    const immortal = this.#kind === 'semaphore' || this.#kind === 'session';
+    const mayLapse = leaseMs !== undefined && leaseMs < 5000 && !immortal;
+    if (mayLapse && this.#chance(0.2)) return this.#random.pick(['lapse', 'leave'] as const);
+    return this.#chance(0.05) ? 'twice' : 'release';
+  }
+
+  #step(spanMs: number, depth: number): Step {
+    const inner = this.#kind === 'multi' ? [] : REENTRANT;
+    if (depth < 2 && inner.includes(this.#kind) && this.#chance(0.25)) {
+      return { do: 'nest', life: this.#life(spanMs, depth + 1) };
+    }
+    if (this.#chance(0.15)) {
+      const ms = this.#kind === 'semaphore' || this.#chance(0.6) ? this.#lease() : undefined;
+      return { do: 'extend', ms };
+    }
+    return { do: 'work', ms: this.#spell(1.5 * this.#leaseMs) };
+  }
+
+  /** An explicit lease, from a few round trips to a few of the usual ones. */
+  #lease(): number {
+    return Math.max(40 + Math.ceil(10 * (this.#latency + this.#jitter)), this.#spell(3 * this.#leaseMs));
+  }
+
+  #faults(spanMs: number, replicas: number): Fault[] {
+    const count = this.#chance(0.08) ? 0 : this.#between(1, 8);
+    const faults = Array.from({ length: count }, (_, id) => ({
+      id: id + 1,
+      at: this.#between(0, Math.ceil(spanMs)),
+      deed: this.#deed(replicas),
+    }));
+    return faults.sort((a, b) => a.at - b.at);
+  }
+
+  #deed(replicas: number): Deed {
+    const client = this.#random.pick([
+      () => ({ do: 'hold client', ms: this.#fault(), who: this.#who(), way: this.#way() }) as const,
+      () => ({ do: 'lose messages', ms: this.#fault(), who: this.#who(), way: this.#way() }) as const,
+      () => ({ do: 'delay client', ms: this.#fault(), who: this.#who(), byMs: this.#spell(500) }) as const,
+      () => ({ do: 'reset client', who: this.#who() }) as const,
+      () => ({ do: 'stall client', ms: this.#fault(), who: this.#who() }) as const,
+      () => ({ do: 'step client clock', byMs: this.#stepMs(), who: this.#who() }) as const,
+      () => ({ do: 'client dies', who: this.#who() }) as const,
+      () => ({ do: 'kill subscribers' }) as const,
+    ]);
+    const node = this.#random.pick([
+      () => ({ do: 'stall node', ms: this.#fault(), node: this.#node() }) as const,
+      () => ({ do: 'restart primary', ms: this.#fault(), node: this.#node() }) as const,
+      () =>
+        ({
+          do: 'step node clocks',
+          byMs: this.#chance(0.8) ? -this.#spell(20_000) : this.#spell(20_000),
+        }) as const,
+      () => ({ do: 'flush scripts' }) as const,
+    ]);
+    const pair = this.#random.pick([
+      () => this.#failover(),
+      () => this.#failover(),
+      () => ({ do: 'hold replication', ms: this.#fault(), node: this.#node(), way: this.#way() }) as const,
+      () => ({ do: 'hold replication', ms: this.#fault(), node: this.#node(), way: this.#way() }) as const,
+      () =>
+        ({ do: 'restart replica', ms: this.#fault(), node: this.#node(), keep: this.#chance(0.5) }) as const,
+    ]);
+    const groups = replicas > 0 ? [client, node, pair, pair] : [client, client, node];
+    return this.#random.pick(groups)();
+  }
+
+  #failover(): Deed {
+    return {
+      do: 'failover',
+      crash: this.#random.pick(['no', 'nothing', 'everything', 'silent'] as const),
+      after: this.#chance(0.5) ? 0 : this.#spell(2000),
+      backAfter: this.#chance(0.3) ? 0 : this.#fault(),
+    };
+  }
+
+  /** How long a fault lasts: from a moment to longer than two leases. */
+  #fault(): number {
+    return this.#spell(2.5 * this.#leaseMs);
+  }
+
+  #stepMs(): number {
+    return this.#chance(0.6) ? -this.#spell(20_000) : this.#spell(20_000);
+  }
+
+  #who(): Who {
+    return { client: this.#between(0, 3), node: this.#node() };
+  }
+
+  #node(): number {
+    return this.#between(0, 4);
+  }
+
+  #way(): Way {
+    return this.#random.pick(['there', 'back', 'both'] as const);
+  }
+
+  #between(low: number, high: number): number {
+    return this.#random.between(low, high + 1);
+  }
+
+  #chance(of: number): boolean {
+    return this.#random.next() < of;
+  }
+
+  /** Milliseconds up to `most`; a short span is as likely as one ten times as long. */
+  #spell(most: number): number {
+    return Math.round(3 * (Math.max(10, most) / 3) ** this.#random.next());
+  }
+}

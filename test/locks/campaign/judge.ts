@@ -1,0 +1,246 @@
+/** Judges a world: holders who believe, resources that were entered, fences, permits, and whatever went wrong besides. */
+import type { Actor } from '../../../lab/actor.ts';
+import type { World } from '../../../lab/world.ts';
+import { type HeldLock, LockError, LockLost, NotOwner } from '../../../locks/index.ts';
+import type { Plan } from './plan.ts';
+import { Promises } from './promises.ts';
+
+/** A broken promise. */
+export interface Violation {
+  readonly rule:
+    | 'exclusion'
+    | 'permits'
+    | 'resource'
+    | 'fence'
+    | 'belief'
+    | 'conservation'
+    | 'latch'
+    | 'liveness'
+    | 'error';
+  readonly what: string;
+  /** When it showed, in milliseconds of true time since the world began. */
+  readonly at: number;
+}
+
+/** How holders of a name get along with each other. */
+export interface Rules {
+  /** Holds of one owner are compatible. */
+  readonly byOwner: boolean;
+  /** How many units may be out at a time; a lock has none. */
+  readonly units?: number;
+}
+
+/** One hold of one name. */
+export interface Holder {
+  readonly name: string;
+  readonly lock: string;
+  readonly actor: Actor;
+  readonly held: HeldLock;
+  readonly shared: boolean;
+  readonly units: number;
+  readonly rules: Rules;
+  /** Microseconds of true time. */
+  readonly askedAt: number;
+  readonly grantedAt: number;
+  over: boolean;
+}
+
+/** What one resource has seen. */
+interface Resource {
+  readonly visits: Holder[];
+  /** The highest fence that came, and whose it was. */
+  fence: number;
+  fencedBy: string;
+  fencedAt: number;
+}
+
+export class Judge {
+  readonly violations: Violation[] = [];
+  readonly story: string[] = [];
+  readonly promises: Promises;
+  grants = 0;
+  readonly #world: World;
+  readonly #holders = new Map<string, Set<Holder>>();
+  readonly #resources = new Map<string, Resource>();
+  /** Pairs that were reported or excused. */
+  readonly #settled = new Set<string>();
+
+  constructor(world: World, plan: Plan) {
+    this.#world = world;
+    this.promises = new Promises(plan);
+  }
+
+  /** True time since the world began, in microseconds. */
+  get now(): number {
+    return this.#world.elapsed();
+  }
+
+  /** Adds a line to the story. */
+  tell(what: string): void {
+    this.story.push(`${(this.now / 1000).toFixed(3).padStart(12)} ms  ${what}`);
+  }
+
+  report(rule: Violation['rule'], what: string): void {
+    this.tell(`*** ${rule}: ${what}`);
+    this.violations.push({ rule, what, at: this.now / 1000 });
+  }
+
+  /** A task was handed a lock. */
+  granted(holder: Holder): void {
+    this.grants++;
+    let all = this.#holders.get(holder.lock);
+    if (all === undefined) this.#holders.set(holder.lock, (all = new Set()));
+    all.add(holder);
+    // A holder that lost its lock believes no more, whatever its lease says.
+    holder.held.signal.addEventListener('abort', () => this.ended(holder, 'was lost'));
+    const until = holder.held.validUntil - this.#wallClock(holder.actor);
+    this.tell(`${holder.name} is granted, for ${Number.isFinite(until) ? `${until} ms` : 'good'}`);
+    if (holder.held.fence !== undefined) this.#checkFence(holder, holder.held.fence);
+  }
+
+  /** Its task gives it back, or has learnt that it is lost. */
+  ended(holder: Holder, how: string): void {
+    if (holder.over) return;
+    holder.over = true;
+    this.#holders.get(holder.lock)?.delete(holder);
+    this.tell(`${holder.name} ${how}`);
+  }
+
+  /** A process died: nobody believes there any more. */
+  died(actor: Actor): void {
+    for (const all of this.#holders.values()) {
+      for (const holder of [...all]) if (holder.actor === actor) this.ended(holder, 'died');
+    }
+  }
+
+  #wallClock(actor: Actor): number {
+    return actor.clock.now();
+  }
+
+  /** Whether `assertHeld()` would pass, asked without its side effects, on the clocks of the holder. */
+  believes(holder: Holder): boolean {
+    if (holder.over) return false;
+    const { schedule } = this.#world;
+    const { running } = schedule;
+    schedule.running = holder.actor;
+    try {
+      return holder.held.validUntil > Date.now();
+    } finally {
+      schedule.running = running;
+    }
+  }
+
+  /** Looks at all who believe at this moment. Called after every event of the world. */
+  readonly look = (): void => {
+    for (const all of this.#holders.values()) {
+      if (all.size < 2) continue;
+      const holders = [...all];
+      const first = holders[0] as Holder;
+      if (first.rules.units !== undefined) this.#lookAtPermits(holders, first.rules.units);
+      else this.#lookAtPairs(holders);
+    }
+  };
+
+  #lookAtPairs(holders: readonly Holder[]): void {
+    for (const [index, one] of holders.entries()) {
+      for (let other = index + 1; other < holders.length; other++) {
+        const two = holders[other] as Holder;
+        if (areCompatible(one, two)) continue;
+        const pair = `${one.name}|${two.name}`;
+        if (this.#settled.has(pair) || !this.believes(one) || !this.believes(two)) continue;
+        this.#settled.add(pair);
+        const [from, to] = span([one, two]);
+        if (this.promises.excuses(from, to)) this.tell(`(${one.name} and ${two.name} both believe: excused)`);
+        else this.report('exclusion', `${one.name} and ${two.name} both believe that they hold ${one.lock}`);
+      }
+    }
+  }
+
+  #lookAtPermits(holders: readonly Holder[], units: number): void {
+    const believers = holders.filter((holder) => this.believes(holder));
+    const out = believers.reduce((sum, holder) => sum + holder.units, 0);
+    if (out <= units) return;
+    const names = believers.map(({ name }) => name).join(', ');
+    if (this.#settled.has(names)) return;
+    this.#settled.add(names);
+    const [from, to] = span(believers);
+    if (this.promises.excuses(from, to)) this.tell(`(${out} of ${units} permits are out: excused)`);
+    else this.report('permits', `${out} of ${units} permits are believed in: ${names}`);
+  }
+
+  /** The holder does something to the resource, after assertHeld(); false when that threw, and nothing was done. */
+  visit(holder: Holder): boolean {
+    const believed = this.believes(holder);
+    try {
+      holder.held.assertHeld();
+    } catch (error) {
+      if (!(error instanceof LockLost || error instanceof NotOwner)) throw error;
+      if (believed)
+        this.report('belief', `${holder.name} had time left, but assertHeld() threw: ${error.message}`);
+      this.ended(holder, 'finds the lock lost');
+      return false;
+    }
+    if (!believed) this.report('belief', `assertHeld() passed for ${holder.name}, which has no time left`);
+    this.#enter(holder);
+    return true;
+  }
+
+  /** What one hold does from its first visit to its last must not be mixed with what others do. */
+  #enter(holder: Holder): void {
+    const { visits } = this.#resource(holder.lock);
+    const since = visits.indexOf(holder);
+    if (since >= 0 && holder.rules.units === undefined) {
+      for (let index = since + 1; index < visits.length; index++) {
+        const other = visits[index] as Holder;
+        if (areCompatible(holder, other)) continue;
+        const pair = `${holder.name}/${other.name}`;
+        if (this.#settled.has(pair)) continue;
+        this.#settled.add(pair);
+        const [from, to] = span([holder, other]);
+        if (this.promises.excuses(from, to)) continue;
+        this.report('resource', `${other.name} was in ${holder.lock} between two visits of ${holder.name}`);
+      }
+    }
+    visits.push(holder);
+  }
+
+  #resource(lock: string): Resource {
+    let resource = this.#resources.get(lock);
+    if (resource === undefined) {
+      resource = { visits: [], fence: -1, fencedBy: '', fencedAt: 0 };
+      this.#resources.set(lock, resource);
+    }
+    return resource;
+  }
+
+  /** Grants carry growing fences; an owner that enters again keeps its own. */
+  #checkFence(holder: Holder, fence: number): void {
+    const resource = this.#resource(holder.lock);
+    const { owner } = holder.held;
+    const grows = fence > resource.fence || (fence === resource.fence && owner === resource.fencedBy);
+    if (!grows && !this.promises.excusesFence(resource.fencedAt, this.now)) {
+      this.report('fence', `${holder.name} was granted fence ${fence} after ${resource.fence}`);
+    }
+    resource.fence = fence;
+    resource.fencedBy = owner;
+    resource.fencedAt = holder.askedAt;
+  }
+
+  /** Something threw: LockErrors are documented, everything else is not. */
+  threw(what: string, error: unknown): void {
+    const text = error instanceof Error ? `${error.constructor.name}: ${error.message}` : String(error);
+    this.tell(`${what} threw ${text}`);
+    if (!(error instanceof LockError)) this.report('error', `${what} threw ${text}`);
+  }
+}
+
+function areCompatible(one: Holder, two: Holder): boolean {
+  if (one === two || (one.shared && two.shared)) return true;
+  return one.rules.byOwner && one.held.owner === two.held.owner;
+}
+
+/** From when the first of them asked to when the last of them was granted. */
+function span(holders: readonly Holder[]): [from: number, to: number] {
+  const asked = Math.min(...holders.map(({ askedAt }) => askedAt));
+  return [asked, Math.max(...holders.map(({ grantedAt }) => grantedAt))];
+}

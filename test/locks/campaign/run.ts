@@ -1,0 +1,77 @@
+/**
+ * Lives a campaign of random lock lives, or replays one world of it.
+ *
+ *     npm run campaign -- --lives 1000000 --seed 1 --jobs 2 [--kind fair]
+ *     npm run campaign -- --replay 184 [--kind fair] [--whole]
+ */
+import { parseArgs } from 'node:util';
+import { obey, runCampaign } from './crew.ts';
+import { draw, KINDS } from './draw.ts';
+import type { KindName } from './plan.ts';
+import { play } from './play.ts';
+import { tellStory } from './story.ts';
+
+const { values } = parseArgs({
+  options: {
+    lives: { type: 'string', default: '10000' },
+    seed: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: '1' },
+    kind: { type: 'string' },
+    replay: { type: 'string' },
+    /** Replays the world as it was drawn, without making it smaller. */
+    whole: { type: 'boolean', default: false },
+    worker: { type: 'boolean', default: false },
+  },
+});
+
+const kind = values.kind as KindName | undefined;
+if (kind !== undefined && !KINDS.includes(kind)) {
+  throw new RangeError(`--kind: got '${kind}', allowed are ${KINDS.join(', ')}`);
+}
+const wholeNumber = (name: 'lives' | 'seed' | 'jobs' | 'replay'): number => {
+  const value = Number(values[name]);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new RangeError(`--${name}: got '${values[name]}', allowed are whole numbers from 0`);
+};
+
+if (values.worker) obey();
+else if (values.replay !== undefined) await replay(wholeNumber('replay'));
+else await live();
+
+async function replay(seed: number): Promise<void> {
+  const plan = draw(seed, kind);
+  const outcome = await play(plan, { hash: true });
+  console.log(values.whole ? outcome.story.join('\n') : await tellStory(plan, outcome));
+  console.log(`trace ${outcome.hash}`);
+  process.exitCode = outcome.violations.length > 0 ? 1 : 0;
+}
+
+async function live(): Promise<void> {
+  const started = performance.now();
+  const campaign = {
+    seed: wholeNumber('seed'),
+    lives: wholeNumber('lives'),
+    jobs: wholeNumber('jobs'),
+    kind,
+  };
+  const seconds = (): number => (performance.now() - started) / 1000;
+  let reported = 0;
+  const { worlds, lives, grants, failures } = await runCampaign(campaign, (soFar) => {
+    for (const failure of soFar.failures.slice(reported)) {
+      const [first] = failure.violations;
+      console.log(
+        `seed ${failure.seed} (${failure.kind}), before life ${soFar.lives}: ${first?.rule}: ${first?.what}`,
+      );
+    }
+    reported = soFar.failures.length;
+  });
+  const speed = Math.round(lives / seconds());
+  console.log(
+    `${lives} lives, ${grants} grants in ${worlds} worlds; ${speed} lives a second; ${failures.length} failed`,
+  );
+  for (const { seed } of failures.slice(0, 3)) {
+    const plan = draw(seed, kind);
+    console.log(await tellStory(plan, await play(plan)));
+  }
+  process.exitCode = failures.length > 0 ? 1 : 0;
+}

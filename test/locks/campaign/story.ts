@@ -1,0 +1,22 @@
+/** Tells what went wrong in a world: what it is made of, the shortest story that shows it, and how to see it again. */
+import { draw } from './draw.ts';
+import type { Plan } from './plan.ts';
+import { describeFault } from './plan.ts';
+import type { Outcome } from './play.ts';
+import { shrink } from './shrink.ts';
+
+/** The story, with the plan made as small as it gets. */
+export async function tellStory(plan: Plan, outcome: Outcome): Promise<string> {
+  const small = outcome.violations.length > 0 ? await shrink(plan, outcome) : { plan, outcome };
+  const { seed, kind, parts, primaries, replicas, settings, clients, units } = small.plan;
+  const drawn = draw(seed).kind === kind ? '' : ` --kind '${kind}'`;
+  return [
+    '',
+    `seed ${seed}: ${kind}${parts.length > 0 ? ` of ${parts.join(' and ')}` : ''}, ${units} units`,
+    `servers: ${primaries} with ${replicas} replicas each; clients: ${clients.join(', ')}`,
+    `settings: ${JSON.stringify(settings)}`,
+    ...small.plan.faults.map(describeFault),
+    ...small.outcome.story,
+    `again: npm run campaign -- --replay ${seed}${drawn}`,
+  ].join('\n');
+}
