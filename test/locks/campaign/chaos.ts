@@ -124,9 +124,18 @@ export class Chaos {
       }
       case 'step client clock':
         return this.#ends(deed.who)[0].actor.clock.jump(deed.byMs);
+      case 'drift client clock':
+        return this.#ends(deed.who)[0].actor.clock.drift(deed.rate);
       case 'step node clocks':
         for (const { nodes } of sets) for (const node of nodes) node.clock.jump(deed.byMs);
         this.#mark(deed.byMs > 0 ? 'clock forward' : 'clock back');
+        return;
+      case 'lose the locks':
+        for (const { primary } of sets) {
+          const db = primary.server.db(0);
+          for (const key of [...db.entries.keys()]) if (!key.startsWith('lostlock_session:')) db.remove(key);
+          if (deed.permits !== undefined) db.put('L', String(deed.permits));
+        }
         return;
       case 'client dies':
         if (this.#living().length > 1) {

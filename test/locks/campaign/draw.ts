@@ -44,6 +44,8 @@ class Drawing {
   readonly #kind: KindName;
   readonly #leaseMs: number;
   readonly #units: number;
+  /** The shortest lease that can be granted on this network. */
+  readonly #leastMs: number;
   readonly #latency: number;
   readonly #jitter: number;
   #lives = 0;
@@ -53,10 +55,14 @@ class Drawing {
     this.#random = new Random(seed, 'campaign');
     const kind = this.#random.pick(KINDS);
     this.#kind = only ?? kind;
-    this.#leaseMs = this.#random.pick([this.#between(200, 600), this.#between(600, 2500), 30_000]);
-    this.#units = this.#between(1, 4);
     this.#latency = this.#random.pick([0.2, 1, 1, 5]);
     this.#jitter = this.#random.pick([0, 0.5, 1, 5]);
+    const roundTrip = 2 * (this.#latency + this.#jitter);
+    // A Redlock waits for none of five servers longer than for a tenth of the lease.
+    this.#leastMs = Math.ceil(this.#kind === 'redlock' ? 60 + 15 * roundTrip : 40 + 5 * roundTrip);
+    const short = this.#between(Math.max(200, this.#leastMs), 600);
+    this.#leaseMs = this.#random.pick([short, short, this.#between(600, 2500), 30_000]);
+    this.#units = this.#between(1, 4);
   }
 
   plan(): Plan {
@@ -108,7 +114,7 @@ class Drawing {
 
   #life(spanMs: number, depth: number): Life {
     const leaseMs = this.#chance(0.45) ? this.#lease() : undefined;
-    const owner = this.#chance(0.4) ? this.#random.pick(['client', 'client', 'task'] as const) : undefined;
+    const owner = this.#chance(0.5) ? this.#random.pick(['client', 'client', 'task'] as const) : undefined;
     const forEver = depth === 0 && this.#kind !== 'semaphore' && this.#chance(0.3);
     const patience = this.#chance(0.15) ? 0 : this.#spell(4 * this.#leaseMs);
     return {
@@ -144,16 +150,16 @@ class Drawing {
       const ms = this.#kind === 'semaphore' || this.#chance(0.6) ? this.#lease() : undefined;
       return { do: 'extend', ms };
     }
-    return { do: 'work', ms: this.#spell(1.5 * this.#leaseMs) };
+    return { do: 'work', ms: this.#time(1.5 * this.#leaseMs) };
   }
 
   /** An explicit lease, from a few round trips to a few of the usual ones. */
   #lease(): number {
-    return Math.max(40 + Math.ceil(10 * (this.#latency + this.#jitter)), this.#spell(3 * this.#leaseMs));
+    return Math.max(this.#leastMs, this.#time(3 * this.#leaseMs));
   }
 
   #faults(spanMs: number, replicas: number): Fault[] {
-    const count = this.#chance(0.08) ? 0 : this.#between(1, 8);
+    const count = this.#chance(0.08) ? 0 : this.#between(1, 10);
     const faults = Array.from({ length: count }, (_, id) => ({
       id: id + 1,
       at: this.#between(0, Math.ceil(spanMs)),
@@ -170,6 +176,12 @@ class Drawing {
       () => ({ do: 'reset client', who: this.#who() }) as const,
       () => ({ do: 'stall client', ms: this.#fault(), who: this.#who() }) as const,
       () => ({ do: 'step client clock', byMs: this.#stepMs(), who: this.#who() }) as const,
+      () =>
+        ({
+          do: 'drift client clock',
+          rate: this.#random.pick([0.992, 0.996, 1.008]),
+          who: this.#who(),
+        }) as const,
       () => ({ do: 'client dies', who: this.#who() }) as const,
       () => ({ do: 'kill subscribers' }) as const,
     ]);
@@ -198,15 +210,15 @@ class Drawing {
   #failover(): Deed {
     return {
       do: 'failover',
-      crash: this.#random.pick(['no', 'nothing', 'everything', 'silent'] as const),
+      crash: this.#random.pick(['no', 'no', 'nothing', 'everything', 'silent'] as const),
       after: this.#chance(0.5) ? 0 : this.#spell(2000),
-      backAfter: this.#chance(0.3) ? 0 : this.#fault(),
+      backAfter: this.#chance(0.4) ? 0 : this.#fault(),
     };
   }
 
   /** How long a fault lasts: from a moment to longer than two leases. */
   #fault(): number {
-    return this.#spell(2.5 * this.#leaseMs);
+    return this.#time(2.5 * this.#leaseMs);
   }
 
   #stepMs(): number {
@@ -231,6 +243,11 @@ class Drawing {
 
   #chance(of: number): boolean {
     return this.#random.next() < of;
+  }
+
+  /** Milliseconds up to `most`, now of an even spread, now mostly short. */
+  #time(most: number): number {
+    return this.#chance(0.5) ? this.#between(1, Math.ceil(most)) : this.#spell(most);
   }
 
   /** Milliseconds up to `most`; a short span is as likely as one ten times as long. */

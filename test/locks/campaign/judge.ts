@@ -54,6 +54,9 @@ interface Resource {
   fencedAt: number;
 }
 
+/** `validUntil` is told on the wall clock, which shows whole milliseconds. */
+const BLUR_MS = 1;
+
 export class Judge {
   readonly violations: Violation[] = [];
   readonly story: string[] = [];
@@ -93,9 +96,10 @@ export class Judge {
     all.add(holder);
     // A holder that lost its lock believes no more, whatever its lease says.
     holder.held.signal.addEventListener('abort', () => this.ended(holder, 'was lost'));
-    const until = holder.held.validUntil - this.#wallClock(holder.actor);
+    const until = Math.round(this.#timeLeft(holder));
     this.tell(`${holder.name} is granted, for ${Number.isFinite(until) ? `${until} ms` : 'good'}`);
     if (holder.held.fence !== undefined) this.#checkFence(holder, holder.held.fence);
+    this.look(); // It may be given back before the next event.
   }
 
   /** Its task gives it back, or has learnt that it is lost. */
@@ -113,21 +117,21 @@ export class Judge {
     }
   }
 
-  #wallClock(actor: Actor): number {
-    return actor.clock.now();
-  }
-
-  /** Whether `assertHeld()` would pass, asked without its side effects, on the clocks of the holder. */
-  believes(holder: Holder): boolean {
-    if (holder.over) return false;
+  /** For how many milliseconds `assertHeld()` would pass, asked without its side effects, on the clocks of the holder. */
+  #timeLeft(holder: Holder): number {
+    if (holder.over) return 0;
     const { schedule } = this.#world;
     const { running } = schedule;
     schedule.running = holder.actor;
     try {
-      return holder.held.validUntil > Date.now();
+      return holder.held.validUntil - Date.now();
     } finally {
       schedule.running = running;
     }
+  }
+
+  #believes(holder: Holder): boolean {
+    return this.#timeLeft(holder) > BLUR_MS;
   }
 
   /** Looks at all who believe at this moment. Called after every event of the world. */
@@ -147,7 +151,7 @@ export class Judge {
         const two = holders[other] as Holder;
         if (areCompatible(one, two)) continue;
         const pair = `${one.name}|${two.name}`;
-        if (this.#settled.has(pair) || !this.believes(one) || !this.believes(two)) continue;
+        if (this.#settled.has(pair) || !this.#believes(one) || !this.#believes(two)) continue;
         this.#settled.add(pair);
         const [from, to] = span([one, two]);
         if (this.promises.excuses(from, to)) this.tell(`(${one.name} and ${two.name} both believe: excused)`);
@@ -157,7 +161,7 @@ export class Judge {
   }
 
   #lookAtPermits(holders: readonly Holder[], units: number): void {
-    const believers = holders.filter((holder) => this.believes(holder));
+    const believers = holders.filter((holder) => this.#believes(holder));
     const out = believers.reduce((sum, holder) => sum + holder.units, 0);
     if (out <= units) return;
     const names = believers.map(({ name }) => name).join(', ');
@@ -170,17 +174,18 @@ export class Judge {
 
   /** The holder does something to the resource, after assertHeld(); false when that threw, and nothing was done. */
   visit(holder: Holder): boolean {
-    const believed = this.believes(holder);
+    const left = this.#timeLeft(holder);
     try {
       holder.held.assertHeld();
     } catch (error) {
       if (!(error instanceof LockLost || error instanceof NotOwner)) throw error;
-      if (believed)
+      if (left > BLUR_MS)
         this.report('belief', `${holder.name} had time left, but assertHeld() threw: ${error.message}`);
       this.ended(holder, 'finds the lock lost');
       return false;
     }
-    if (!believed) this.report('belief', `assertHeld() passed for ${holder.name}, which has no time left`);
+    if (left < -BLUR_MS)
+      this.report('belief', `assertHeld() passed for ${holder.name}, which has no time left`);
     this.#enter(holder);
     return true;
   }

@@ -81,8 +81,12 @@ export type Deed =
   | { readonly do: 'stall client'; readonly ms: number; readonly who: Who }
   | { readonly do: 'stall node'; readonly ms: number; readonly node: number }
   | { readonly do: 'step client clock'; readonly byMs: number; readonly who: Who }
+  /** From then on; within what `driftFactor` covers. */
+  | { readonly do: 'drift client clock'; readonly rate: number; readonly who: Who }
   | { readonly do: 'step node clocks'; readonly byMs: number }
-  | { readonly do: 'client dies'; readonly who: Who };
+  | { readonly do: 'client dies'; readonly who: Who }
+  /** Breaks every promise: never drawn, but planted, to see that the judge finds it. `permits`: L has so many then. */
+  | { readonly do: 'lose the locks'; readonly permits?: number };
 
 /** Messages there, back, or both. */
 export type Way = 'there' | 'back' | 'both';
@@ -124,6 +128,18 @@ export function livesOf(plan: Plan): number {
   const count = ({ steps }: Life): number =>
     1 + steps.reduce((sum, step) => sum + (step.do === 'nest' ? count(step.life) : 0), 0);
   return plan.tasks.reduce((sum, task) => sum + task.lives.reduce((own, life) => own + count(life), 0), 0);
+}
+
+/** The longest time without a moment free of lasting faults, in milliseconds: nobody may get an answer for so long. */
+export function longestTrouble({ faults }: Plan): number {
+  let [longest, from, until] = [0, 0, -1];
+  for (const { at, deed } of [...faults].sort((a, b) => a.at - b.at)) {
+    if (at > until) from = at;
+    const lasts = deed.do === 'failover' ? deed.after + deed.backAfter : 'ms' in deed ? deed.ms : 0;
+    until = Math.max(until, at + lasts);
+    longest = Math.max(longest, until - from);
+  }
+  return longest;
 }
 
 /** A fault in words. */

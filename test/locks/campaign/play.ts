@@ -158,7 +158,7 @@ class Game {
 
   /** With all faults over, everybody gets everything in time, and nothing has been used up. */
   async #everybodyAgain({ actor, kit, name }: Client): Promise<void> {
-    const { kind, units } = this.#plan;
+    const { kind } = this.#plan;
     if (kind === 'latch') return await actor.call(() => this.#openLatch(kit));
     const leaky = this.#judge.promises.excusesLeaks;
     if (kind === 'semaphore' && leaky) return;
