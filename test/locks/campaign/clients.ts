@@ -104,6 +104,7 @@ export async function openClient(
     die: () => {
       client.alive = false;
       actor.kill();
+      actor.pause(); // What is still under way to it wakes nobody.
       world.network.abandon(actor);
       tell();
     },

@@ -2,7 +2,7 @@
 import { startServers } from '../../../index.ts';
 import type { ReplicaSet } from '../../../lab/replica-set.ts';
 import type { World } from '../../../lab/world.ts';
-import { LockLost } from '../../../locks/index.ts';
+import { LockLost, OutcomeUnknown } from '../../../locks/index.ts';
 import { Chaos } from './chaos.ts';
 import { type Client, loadNodeRedis, Names, openClient } from './clients.ts';
 import { Judge, type Violation } from './judge.ts';
@@ -179,8 +179,9 @@ class Game {
         const entries = await kit.acquire({ ...FINAL, part }, options, false);
         return await entries?.[0]?.held.release();
       } catch (error) {
-        // A session that a fault has ended is found out by its next renewal; then another one is opened.
-        if (kind !== 'session' || !(error instanceof LockLost) || this.#judge.now > deadline) throw error;
+        // The client may still be about to connect, and a session that a fault has ended is found out by its next renewal.
+        const passes = error instanceof OutcomeUnknown || (kind === 'session' && error instanceof LockLost);
+        if (!passes || this.#judge.now > deadline) throw error;
         await pass(200);
       }
     }

@@ -17,6 +17,9 @@
  * | two primaries, fewer copies than replicas | excused from the promotion to the demotion | excused |
  * | two primaries, `replicas` is all of them | kept: the old one has no replica left | excused |
  *
+ * Permits of a plain semaphore have no names: one that a failover has lost is given back all the same, and from then on
+ * there is one too many (S103, S106). That is excused for good.
+ *
  * Fences of the counting kinds fall back with a failover that loses grants (S20, S56), and are excused with them.
  * A failover never promotes a node that has not had the primary's data yet (S126). The count of a latch and the stock of
  * a segmented lock are not covered by `replicas`. Redlock is failed over by nobody; its servers keep their data (S69).
@@ -43,9 +46,11 @@ export class Promises {
   readonly #covered: boolean;
   readonly #byClock: boolean;
   readonly #silent: boolean;
+  readonly #nameless: boolean;
 
   constructor(plan: Plan) {
     this.#covered = coversEveryReplica(plan);
+    this.#nameless = plan.kind === 'semaphore';
     this.#silent = longestTrouble(plan) > 20_000;
     this.#byClock = plan.kind === 'fenced by the clock';
   }
@@ -55,7 +60,7 @@ export class Promises {
     return this.marks.some(({ kind, from, to }) => {
       if (kind === 'client died' || kind === 'clock back') return false;
       if (kind !== 'clock forward' && this.#covered) return false;
-      return askedAt <= to && grantedAt >= from;
+      return (askedAt <= to || this.#nameless) && grantedAt >= from;
     });
   }
 
