@@ -77,6 +77,12 @@ export class Chaos {
         return await this.#restartReplica(deed.node, deed.ms, deed.keep);
       case 'hold replication':
         return await this.#holdReplication(deed.node, deed.ms, deed.way);
+      case 'delay replication': {
+        const { primary, replicas } = this.#setOf(0);
+        const replica = replicas[deed.node % replicas.length];
+        if (replica) await this.#delay(this.#between(primary.name, replica.name, deed.way), deed);
+        return;
+      }
       case 'hold client':
         return await this.#hold(this.#lanes(deed.who, deed.way), deed.ms);
       case 'lose messages': {
@@ -86,13 +92,8 @@ export class Chaos {
         );
         return;
       }
-      case 'delay client': {
-        const lanes = this.#lanes(deed.who, 'both');
-        for (const lane of lanes) lane.delay(deed.byMs);
-        await pass(deed.ms);
-        for (const lane of lanes) lane.delay(0);
-        return;
-      }
+      case 'delay client':
+        return await this.#delay(this.#lanes(deed.who, 'both'), deed);
       case 'reset client': {
         const [client, node] = this.#ends(deed.who);
         return world.network.reset(client.name, node.name);
@@ -147,8 +148,9 @@ export class Chaos {
     }
   }
 
-  #mark(kind: Mark['kind'], from = this.#scene.judge.now): Mark {
-    const mark = { kind, from, to: this.#scene.judge.now };
+  /** @param complete every replica could have been promoted, and the one that was furthest was */
+  #mark(kind: Mark['kind'], from = this.#scene.judge.now, complete = false): Mark {
+    const mark = { kind, from, to: this.#scene.judge.now, complete };
     this.#scene.judge.promises.marks.push(mark);
     return mark;
   }
@@ -183,6 +185,12 @@ export class Chaos {
     await pass(ms);
     before();
     for (const lane of lanes) lane.release();
+  }
+
+  async #delay(lanes: readonly Lane[], { byMs, ms }: { byMs: number; ms: number }): Promise<void> {
+    for (const lane of lanes) lane.delay(byMs);
+    await pass(ms);
+    for (const lane of lanes) lane.delay(0);
   }
 
   async #holdReplication(index: number, ms: number, way: Way): Promise<void> {
@@ -225,37 +233,40 @@ export class Chaos {
     const set = this.#setOf(0);
     const old = set.primary;
     const { id } = old.server.replication;
-    const [best] = set.replicas
-      .filter(
-        ({ up, paused, server }) => up && !paused && server.primary?.linkUp && server.replication.id === id,
-      )
-      .sort((a, b) => b.offset - a.offset);
-    if (this.#busy || !old.up || best === undefined) return judge.tell('… which cannot be done now');
+    const { replicas } = set;
+    const follows = ({ up, server }: LabNode): boolean =>
+      up && server.role === 'replica' && server.replication.id === id;
+    const able = replicas.filter((node) => follows(node) && node.server.primary?.linkUp === true);
+    if (this.#busy || !old.up || able.length === 0) return judge.tell('… which cannot be done now');
     this.#busy = true;
     const from = judge.now;
     const split = deed.crash === 'no' && deed.backAfter > 0;
     // A machine that is gone tells nobody: the clients hear of it when it is back.
     if (deed.crash === 'silent')
       for (const { name } of clients) world.network.link(name, old.name).partition();
-    const { lost, unanswered, returned, offset, oldOffset } = await set.failover({
-      to: best.name,
-      after: deed.after,
-      demote: !split,
-      ...(deed.crash !== 'no' && { crash: { keep: deed.crash === 'nothing' ? 'nothing' : 'everything' } }),
-    });
+    if (deed.crash !== 'no') old.crash({ keep: deed.crash === 'nothing' ? 'nothing' : 'everything' });
+    await pass(deed.after);
+    const [best] = able.filter(follows).sort((a, b) => b.offset - a.offset);
     this.#busy = false;
+    if (best === undefined) {
+      this.#restart(set, old);
+      return judge.tell('… which nobody could take over');
+    }
+    const complete = replicas.every((node) => able.includes(node) && follows(node));
+    const failover = await set.failover({ to: best.name, demote: !split });
+    const { lost, unanswered, returned, offset, oldOffset } = failover;
     names.follow();
     judge.tell(
       `${best.name} is promoted at offset ${offset} of ${oldOffset}: ` +
         `${lost.length} writes lost, ${unanswered.length} unanswered, ${returned.length} returned`,
     );
-    if (lost.length + unanswered.length + returned.length > 0) this.#mark('lossy failover', from);
+    if (lost.length + unanswered.length + returned.length > 0) this.#mark('lossy failover', from, complete);
     if (!split) {
       await pass(SENTINEL_MS);
       this.#cutStrays();
     }
     if (deed.backAfter === 0) return;
-    const both = split ? this.#mark('two primaries', from) : undefined;
+    const both = split ? this.#mark('two primaries', from, complete) : undefined;
     if (both) both.to = Number.POSITIVE_INFINITY;
     await pass(Math.max(1, deed.backAfter - (split ? 0 : SENTINEL_MS)));
     if (!old.up) this.#restart(set, old);

@@ -198,6 +198,14 @@ class Drawing {
     const pair = this.#random.pick([
       () => this.#failover(),
       () => this.#failover(),
+      () =>
+        ({
+          do: 'delay replication',
+          ms: this.#fault(),
+          node: this.#node(),
+          way: this.#way(),
+          byMs: this.#spell(500),
+        }) as const,
       () => ({ do: 'hold replication', ms: this.#fault(), node: this.#node(), way: this.#way() }) as const,
       () => ({ do: 'hold replication', ms: this.#fault(), node: this.#node(), way: this.#way() }) as const,
       () =>

@@ -71,6 +71,13 @@ export type Deed =
   | { readonly do: 'restart primary'; readonly ms: number; readonly node: number }
   | { readonly do: 'restart replica'; readonly ms: number; readonly node: number; readonly keep: boolean }
   | { readonly do: 'hold replication'; readonly ms: number; readonly node: number; readonly way: Way }
+  | {
+      readonly do: 'delay replication';
+      readonly ms: number;
+      readonly node: number;
+      readonly way: Way;
+      readonly byMs: number;
+    }
   | { readonly do: 'hold client'; readonly ms: number; readonly who: Who; readonly way: Way }
   | { readonly do: 'delay client'; readonly ms: number; readonly who: Who; readonly byMs: number }
   /** What is held back is lost when the connection breaks. */

@@ -12,10 +12,10 @@
  * | the clocks of all nodes are set back | kept: leases last longer; `fence: 'clock'` may fall in a lossy failover | kept |
  * | the clocks of all nodes are set forward | leases end early (S16): excused for who was granted before; fences kept | kept |
  * | failover that loses nothing of the lock | kept | kept |
- * | failover that loses writes, fewer copies than replicas | excused for who asked before (S28, S32) | excused (S106) |
- * | failover that loses writes, `replicas` is all of them | kept: a grant counts only with its copies | excused: releases are not copied |
- * | two primaries, fewer copies than replicas | excused from the promotion to the demotion | excused |
- * | two primaries, `replicas` is all of them | kept: the old one has no replica left | excused |
+ * | failover that loses writes, without `replicas` | excused for who asked before (S28) | excused (S106) |
+ * | … with fewer `replicas` than there are, and one of them cannot be promoted | excused for who asked before (S32) | excused |
+ * | … with fewer, and the one of all that is furthest is promoted; or with all | kept: a grant counts only with its copies | excused: nobody waits for copies of a release |
+ * | two primaries | as a failover that loses writes, from the promotion to the demotion; with `replicas` the old one has none left | excused |
  *
  * Permits of a plain semaphore have no names: one that a failover has lost is given back all the same, and from then on
  * there is one too many (S103, S106). That is excused for good.
@@ -31,25 +31,27 @@ export interface Mark {
   readonly kind: 'lossy failover' | 'two primaries' | 'clock forward' | 'clock back' | 'client died';
   readonly from: number;
   to: number;
+  /** Every replica could have been promoted, and the one that was furthest was: no copy of a write is lost. */
+  readonly complete: boolean;
 }
 
-/** Whether each grant that counts is on every replica, so that no failover takes it away. */
-export function coversEveryReplica({ kind, replicas, settings }: Plan): boolean {
-  if (kind === 'latch' || kind === 'redlock') return false;
-  if (settings.replicas === 'all') return replicas === 1;
-  return replicas > 0 && settings.replicas === replicas;
+/** In how many copies, besides the primary's, each grant that counts is: all of them, one at least, or perhaps none. */
+function copiesOf({ kind, replicas, settings }: Plan): 'all' | 'one' | 'none' {
+  if (kind === 'latch' || kind === 'redlock' || settings.replicas === undefined) return 'none';
+  if (settings.replicas === replicas || replicas === 1) return 'all';
+  return 'one';
 }
 
 /** The faults of one world so far, and what they excuse. */
 export class Promises {
   readonly marks: Mark[] = [];
-  readonly #covered: boolean;
+  readonly #copies: ReturnType<typeof copiesOf>;
   readonly #byClock: boolean;
   readonly #silent: boolean;
   readonly #nameless: boolean;
 
   constructor(plan: Plan) {
-    this.#covered = coversEveryReplica(plan);
+    this.#copies = copiesOf(plan);
     this.#nameless = plan.kind === 'semaphore';
     this.#silent = longestTrouble(plan) > 20_000;
     this.#byClock = plan.kind === 'fenced by the clock';
@@ -57,19 +59,27 @@ export class Promises {
 
   /** Whether holders may exclude each other no more: one asked before the fault, another was granted after it. */
   excuses(askedAt: number, grantedAt: number): boolean {
-    return this.marks.some(({ kind, from, to }) => {
+    return this.marks.some((mark) => {
+      const { kind, from, to } = mark;
       if (kind === 'client died' || kind === 'clock back') return false;
-      if (kind !== 'clock forward' && this.#covered) return false;
+      if (kind !== 'clock forward' && this.#survives(mark)) return false;
       return (askedAt <= to || this.#nameless) && grantedAt >= from;
     });
   }
 
   /** Whether a fence may be smaller than one that was granted before. */
   excusesFence(before: number, now: number): boolean {
-    const struck = (kinds: readonly Mark['kind'][]): boolean =>
-      this.marks.some(({ kind, from, to }) => kinds.includes(kind) && before <= to && now >= from);
-    if (this.#covered || !struck(['lossy failover', 'two primaries'])) return false;
-    return !this.#byClock || this.marks.some(({ kind }) => kind === 'clock back');
+    const struck = this.marks.some((mark) => {
+      const { kind, from, to } = mark;
+      const takes = kind === 'lossy failover' || kind === 'two primaries';
+      return takes && !this.#survives(mark) && before <= to && now >= from;
+    });
+    return struck && (!this.#byClock || this.marks.some(({ kind }) => kind === 'clock back'));
+  }
+
+  /** Whether each grant that counts has a copy that survives the failover. */
+  #survives({ complete }: Mark): boolean {
+    return this.#copies === 'all' || (this.#copies === 'one' && complete);
   }
 
   /** Whether permits that have no lease, or stock, may be gone for good. */
