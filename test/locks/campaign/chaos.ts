@@ -7,7 +7,7 @@ import type { World } from '../../../lab/world.ts';
 import type { Client, Names } from './clients.ts';
 import type { Judge } from './judge.ts';
 import { pass } from './lives.ts';
-import { type Deed, describeFault, type Fault, type Way, type Who } from './plan.ts';
+import { ALL_REPLICAS, type Deed, describeFault, type Fault, type Way, type Who } from './plan.ts';
 import type { Mark } from './promises.ts';
 
 /** What faults strike. */
@@ -76,13 +76,9 @@ export class Chaos {
       case 'restart replica':
         return await this.#restartReplica(deed.node, deed.ms, deed.keep);
       case 'hold replication':
-        return await this.#holdReplication(deed.node, deed.ms, deed.way);
-      case 'delay replication': {
-        const { primary, replicas } = this.#setOf(0);
-        const replica = replicas[deed.node % replicas.length];
-        if (replica) await this.#delay(this.#between(primary.name, replica.name, deed.way), deed);
-        return;
-      }
+        return await this.#hold(this.#replicationLanes(deed.node, deed.way), deed.ms);
+      case 'delay replication':
+        return await this.#delay(this.#replicationLanes(deed.node, deed.way), deed);
       case 'hold client':
         return await this.#hold(this.#lanes(deed.who, deed.way), deed.ms);
       case 'lose messages': {
@@ -193,10 +189,11 @@ export class Chaos {
     for (const lane of lanes) lane.delay(0);
   }
 
-  async #holdReplication(index: number, ms: number, way: Way): Promise<void> {
+  /** The ways to one replica, or to all of them. */
+  #replicationLanes(node: number, way: Way): Lane[] {
     const { primary, replicas } = this.#setOf(0);
-    const replica = replicas[index % replicas.length];
-    if (replica) await this.#hold(this.#between(primary.name, replica.name, way), ms);
+    const chosen = node === ALL_REPLICAS ? replicas : replicas.slice(node % replicas.length).slice(0, 1);
+    return chosen.flatMap(({ name }) => this.#between(primary.name, name, way));
   }
 
   async #restartPrimary(set: ReplicaSet, ms: number): Promise<void> {

@@ -1,7 +1,18 @@
 /** Draws a world of the campaign from a seed: every choice is random, none knows what it is to find. */
 import { Random } from '../../../lab/random.ts';
 import type { LocksOptions } from '../../../locks/index.ts';
-import type { Deed, Fault, KindName, Life, Plan, Step, TaskPlan, Way, Who } from './plan.ts';
+import {
+  ALL_REPLICAS,
+  type Deed,
+  type Fault,
+  type KindName,
+  type Life,
+  type Plan,
+  type Step,
+  type TaskPlan,
+  type Way,
+  type Who,
+} from './plan.ts';
 
 export const KINDS: readonly KindName[] = [
   'simple',
@@ -68,7 +79,7 @@ class Drawing {
   plan(): Plan {
     const kind = this.#kind;
     const independent = kind === 'redlock';
-    const replicas = independent ? 0 : this.#random.pick([0, 1, 1, 1, 2]);
+    const replicas = independent ? 0 : this.#random.pick([0, 1, 1, 2, 2]);
     const clients = Array.from({ length: this.#between(2, 4) }, () =>
       this.#chance(0.3) ? ('node-redis' as const) : ('ioredis' as const),
     );
@@ -107,7 +118,7 @@ class Drawing {
       ...(this.#chance(0.1) && { lockDelayMs: this.#between(20, 400) }),
       ...(this.#chance(0.1) && { maxHoldMs: this.#between(leaseMs, 4 * leaseMs) }),
       ...(this.#chance(0.4) && { placeMs: this.#between(300, 3000) }),
-      ...(waits && { replicas: this.#random.pick([replicas, replicas, 1, 'all' as const]) }),
+      ...(waits && { replicas: this.#random.pick([replicas, 1, 1, 'all' as const]) }),
       ...(waits && this.#chance(0.5) && { replicaTimeoutMs: this.#between(100, 600) }),
     };
   }
@@ -220,7 +231,8 @@ class Drawing {
       do: 'failover',
       crash: this.#random.pick(['no', 'no', 'nothing', 'everything', 'silent'] as const),
       after: this.#chance(0.5) ? 0 : this.#spell(2000),
-      backAfter: this.#chance(0.4) ? 0 : this.#fault(),
+      // A supervisor restarts it soon, an operator late.
+      backAfter: this.#random.pick([() => 0, () => this.#spell(1000), () => this.#fault()])(),
     };
   }
 
@@ -238,7 +250,7 @@ class Drawing {
   }
 
   #node(): number {
-    return this.#between(0, 4);
+    return this.#between(0, ALL_REPLICAS);
   }
 
   #way(): Way {

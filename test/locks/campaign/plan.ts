@@ -95,6 +95,9 @@ export type Deed =
   /** Breaks every promise: never drawn, but planted, to see that the judge finds it. `permits`: L has so many then. */
   | { readonly do: 'lose the locks'; readonly permits?: number };
 
+/** In the place of one replica. */
+export const ALL_REPLICAS = 4;
+
 /** Messages there, back, or both. */
 export type Way = 'there' | 'back' | 'both';
 
