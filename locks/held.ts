@@ -1,6 +1,6 @@
 /** What an acquisition gives: the lock in hand. */
 import { elapsed } from './clock.ts';
-import { LockLost, NotOwner, NotReplicated, OutcomeUnknown } from './errors.ts';
+import { LockError, NotOwner, NotReplicated, OutcomeUnknown } from './errors.ts';
 import type { Hold } from './hold.ts';
 import { check, millis } from './options.ts';
 import { refusal } from './refusal.ts';
@@ -135,7 +135,7 @@ export class Held implements HeldLock {
   }
 
   #translate(error: unknown): unknown {
-    if (error instanceof LockLost || error instanceof NotOwner) return error;
+    if (error instanceof LockError) return error;
     if (error instanceof TooFewCopies) {
       const { copies, needed, cause } = error;
       return new NotReplicated(this.name, this.owner, copies, needed, { cause, extending: true });
