@@ -98,7 +98,9 @@ function commonJsNeighbours(): Plugin {
         return { path: path.replace(/^(\..*)\.js$/, '$1.cjs'), external: true };
       });
       onLoad({ filter: /\.js$/ }, ({ path }) => ({
-        contents: readFileSync(path, 'utf8').replace(/\w+\(import\.meta\.url\)\(/g, 'require('),
+        contents: readFileSync(path, 'utf8')
+          .replace(/^import { createRequire.* } from "node:module";$/gm, '')
+          .replace(/\w+\(import\.meta\.url\)\(/g, 'require('),
         resolveDir: dirname(path),
       }));
     },
