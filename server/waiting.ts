@@ -6,6 +6,8 @@ import type { Server } from './server.ts';
 
 interface Waiter {
   readonly client: Client;
+  /** What the client is blocked in; once that has timed out, it may be blocked in another WAIT. */
+  readonly blocked: Client['blocked'];
   /** Answers when enough have acknowledged. */
   readonly ready: () => Reply | undefined;
 }
@@ -31,10 +33,9 @@ export class Waiting {
     const server = this.#server;
     const now = ready();
     if (now !== undefined) return now;
-    const waiter: Waiter = { client, ready };
     const answer = server.blocking.block(client, { kind: 'wait', timeout, timeoutReply: count });
     if (answer !== undefined) return answer;
-    this.#waiters.add(waiter);
+    this.#waiters.add({ client, blocked: client.blocked, ready });
     server.replication.askForAcknowledgement();
     return undefined;
   }
@@ -42,7 +43,7 @@ export class Waiting {
   /** Answers those whose count is reached; called for every acknowledgement. */
   review(): void {
     for (const waiter of this.#waiters) {
-      if (waiter.client.gone || waiter.client.blocked?.kind !== 'wait') {
+      if (waiter.client.gone || waiter.client.blocked !== waiter.blocked) {
         this.#waiters.delete(waiter);
         continue;
       }
