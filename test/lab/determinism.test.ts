@@ -16,8 +16,15 @@ async function hashes(): Promise<Map<number, string>> {
 }
 
 test('every contender holds the lock at some time, and the failover is felt', async () => {
-  const { holds, trace } = await contend(1);
-  expect([...holds.keys()].sort()).toEqual([
+  const held = new Set<string>();
+  let trace = '';
+  // In a single run chance may favour the others all the time.
+  for (const seed of SEEDS.slice(0, 4)) {
+    const run = await contend(seed);
+    for (const name of run.holds.keys()) held.add(name);
+    trace += String(run.trace);
+  }
+  expect([...held].sort()).toEqual([
     'node-redis',
     'redlock4',
     'redlock5',
@@ -25,8 +32,8 @@ test('every contender holds the lock at some time, and the failover is felt', as
     'sesame',
     'watchdog',
   ]);
-  expect(String(trace)).toMatch(/ redis-1>\S+ +end\b/);
-  expect(String(trace)).toContain('lost');
+  expect(trace).toMatch(/ redis-1>\S+ +end\b/);
+  expect(trace).toContain('lost');
 });
 
 test('seeds differ, and each gives the same hash again', async () => {
