@@ -11,13 +11,16 @@ const patient = {
   'a lock': (locks: Locks) => locks.reentrant('L').acquire(),
 };
 
-test.each(Object.entries(patient))('the release of %s that gets no answer is unknown', async (_what, acquire) => {
-  const error = await inLab(1, async (lab) => {
-    const locks = await lab.locks('A');
-    const held = await lab.as('A', () => acquire(locks));
-    lab.replies('A').hold();
-    return lab.as('A', () => held.release().catch((reason: unknown) => reason));
-  });
-  expect(error).toBeInstanceOf(OutcomeUnknown);
-  expect((error as Error).cause, 'told once').not.toBeInstanceOf(LockError);
-});
+test.each(Object.entries(patient))(
+  'the release of %s that gets no answer is unknown',
+  async (_what, acquire) => {
+    const error = await inLab(1, async (lab) => {
+      const locks = await lab.locks('A');
+      const held = await lab.as('A', () => acquire(locks));
+      lab.replies('A').hold();
+      return lab.as('A', () => held.release().catch((reason: unknown) => reason));
+    });
+    expect(error).toBeInstanceOf(OutcomeUnknown);
+    expect((error as Error).cause, 'told once').not.toBeInstanceOf(LockError);
+  },
+);

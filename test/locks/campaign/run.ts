@@ -1,9 +1,4 @@
-/**
- * Lives a campaign of random lock lives, or replays one world of it.
- *
- *     npm run campaign -- --lives 1000000 --seed 1 --jobs 2 [--kind fair]
- *     npm run campaign -- --replay 184 [--kind fair] [--whole]
- */
+/** Lives a campaign of random lock lives, or replays one world of it: `npm run campaign -- --lives 20000`, or `--replay 184`. */
 import { parseArgs } from 'node:util';
 import { obey, runCampaign } from './crew.ts';
 import { draw, KINDS } from './draw.ts';
