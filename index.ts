@@ -10,27 +10,27 @@ export type {
 export type { NativeReply, NativeScript, ScriptRegistry } from './embed/native-scripts.ts';
 export { LostlockServer } from './embed/running.ts';
 export { type StartOptions, startServer } from './embed/start.ts';
-export type { Actor } from './lab/actor.ts';
-export type { Keep } from './lab/disk.ts';
-export type { Amount, Delays, LaneControls } from './lab/gate.ts';
-export type { KeepData } from './lab/journal.ts';
-export type { CrashOptions, LabNode } from './lab/lab-node.ts';
-export type { Lane } from './lab/lane.ts';
-export type { Link, ReplicationLink } from './lab/link.ts';
+export type { Keep } from './lab/failover/disk.ts';
+export type { KeepData } from './lab/failover/journal.ts';
+export type { Failover, FailoverOptions } from './lab/failover/roles.ts';
+export type { Write } from './lab/failover/write-log.ts';
+export type { Amount, Delays, LaneControls } from './lab/links/gate.ts';
+export type { Link, ReplicationLink } from './lab/links/link.ts';
 export type { Pair, PairOptions, Servers, ServersOptions } from './lab/pair.ts';
-export type { RealLane } from './lab/real-lane.ts';
-export type { RealNetwork } from './lab/real-network.ts';
-export type { RealNode, RealNodeOptions } from './lab/real-node.ts';
+export type { RealLane } from './lab/real/lane.ts';
+export type { RealNetwork } from './lab/real/network.ts';
+export type { RealNode, RealNodeOptions } from './lab/real/node.ts';
+export type { RealClock } from './lab/real/process.ts';
 export type {
   RealActor,
   RealPair,
   RealPairOptions,
   RealServers,
   RealServersOptions,
-} from './lab/real-pair.ts';
-export type { RealClock } from './lab/real-process.ts';
-export type { Failover, FailoverOptions } from './lab/roles.ts';
+} from './lab/real/set.ts';
 export { startPair, startServers } from './lab/start.ts';
-export type { Trace, TraceEvent } from './lab/trace.ts';
-export type { World, WorldOptions } from './lab/world.ts';
-export type { Write } from './lab/write-log.ts';
+export type { Actor } from './lab/time/actor.ts';
+export type { Trace, TraceEvent } from './lab/time/trace.ts';
+export type { Lane } from './lab/virtual/lane.ts';
+export type { CrashOptions, LabNode } from './lab/virtual/node.ts';
+export type { World, WorldOptions } from './lab/virtual/world.ts';

@@ -9,7 +9,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Mutex } from 'redis-semaphore';
-import { Redlock5 as Redlock } from '../test/support/lock-libraries.ts';
+import { Redlock5 as Redlock } from '../test/clients/lock-libraries.ts';
 import { startRedisServer } from '../test/support/redis-server.ts';
 import { median } from './contestants.ts';
 

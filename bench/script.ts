@@ -1,9 +1,9 @@
 /** How fast the engine alone runs lock scripts and loops, beside redis-server's own count: `npx tsx bench/script.ts`. */
 import { type Bytes, parseDouble } from '../protocol/bytes.ts';
 import type { Reply } from '../protocol/reply.ts';
-import type { ScriptHost } from '../scripting/host.ts';
-import { Random48 } from '../scripting/random48.ts';
 import { compile } from '../scripting/registry.ts';
+import type { ScriptHost } from '../scripting/runtime/host.ts';
+import { Random48 } from '../scripting/runtime/random48.ts';
 import { RawClient } from '../test/support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../test/support/redis-server.ts';
 

@@ -2,8 +2,8 @@
 import '../lab/router.ts';
 import { Redis } from 'ioredis';
 import { Mutex } from 'redis-semaphore';
-import { LabNode } from '../lab/lab-node.ts';
-import { World } from '../lab/world.ts';
+import { LabNode } from '../lab/virtual/node.ts';
+import { World } from '../lab/virtual/world.ts';
 import type { Row } from './report.ts';
 
 /** Virtual milliseconds per millisecond of CPU time, of a world that `populate` has filled. */

@@ -1,7 +1,8 @@
 /** The text of docs/commands.md: every command of a table, by group. */
-import type { Command } from '../server/command.ts';
+
 import { syntaxOf } from '../server/commands/syntax/index.ts';
-import { type Argument, parseSyntax } from '../server/syntax.ts';
+import type { Command } from '../server/table/command.ts';
+import { type Argument, parseSyntax } from '../server/table/syntax.ts';
 
 /** The page as Markdown. The same table gives the same text. */
 export function commandsPage(commands: readonly Command[]): string {

@@ -1,6 +1,6 @@
 /** The text of docs/differences.md: what the differential tester accepts, in the tester's own words. */
-import { accepted, added, excluded, helpReason, loose, prose } from '../test/differential/known.ts';
-import type { Rule } from '../test/differential/normalise.ts';
+import { accepted, added, excluded, helpReason, loose, prose } from '../test/differential/compare/known.ts';
+import type { Rule } from '../test/differential/compare/normalise.ts';
 
 /** What each rule of comparison leaves open. */
 const OPEN: Record<Exclude<Rule, object>, string> = {
@@ -35,7 +35,7 @@ export function differencesPage(): string {
     'lostlock answers as redis-server 7.0.15 does. `npm run test:differential -- --commands 20000 --seed 1` sends generated',
     'programs to both and compares every reply byte for byte, every keyspace event, the replication stream and the final data',
     '(types, values, encodings, deadlines). What it does not hold to be the same is on this page, and nothing else:',
-    'the page is written by `npm run docs` from `test/differential/known.ts`, where the tester reads its exceptions.',
+    'the page is written by `npm run docs` from `test/differential/compare/known.ts`, where the tester reads its exceptions.',
     '',
     '## Differences',
     '',

@@ -1,5 +1,5 @@
 /** A server's databases as plain values, and the forms in which a seed gives them. */
-import { formatId, MAX_ID, MIN_ID } from '../keyspace/stream-id.ts';
+import { formatId, MAX_ID, MIN_ID } from '../keyspace/stream/id.ts';
 import type { Value } from '../keyspace/value.ts';
 import type { Server } from '../server/server.ts';
 import { decodeText, type TextLike } from './text.ts';

@@ -1,7 +1,7 @@
 /** Rules that answer, delay or break the n-th request that matches, for tests of what clients do then. */
 import { asciiLower, type Bytes, fromText } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
-import { type Client, REPLY_SKIP } from '../server/client.ts';
+import { type Client, REPLY_SKIP } from '../server/clients/client.ts';
 import type { Server } from '../server/server.ts';
 import type { Text } from './dataset.ts';
 import { nearest } from './nearest.ts';

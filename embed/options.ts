@@ -1,7 +1,7 @@
 /** Checks of what users hand to our own API: a wrong option is named with its value and what is allowed. */
 import { inspect } from 'node:util';
-import { refusalOf } from '../server/refusals.ts';
-import { parameters, type Settings } from '../server/settings.ts';
+import { refusalOf } from '../server/settings/refusals.ts';
+import { parameters, type Settings } from '../server/settings/settings.ts';
 import { didYouMean } from './similar.ts';
 
 /** The error for a wrong option. */

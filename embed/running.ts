@@ -1,9 +1,9 @@
 /** A running server as users hold it: its address, connections in memory, its data, rules for its requests, and its end. */
 import type { Duplex } from 'node:stream';
-import { empty } from '../server/commands/server.ts';
-import { connectInMemory } from '../server/memory.ts';
+import { empty } from '../server/commands/node/server.ts';
+import { connectInMemory } from '../server/host/in-memory.ts';
+import type { Listener } from '../server/host/tcp.ts';
 import type { Server } from '../server/server.ts';
-import type { Listener } from '../server/tcp.ts';
 import { type ConnectorClass, connectorFor } from './connector.ts';
 import { type DumpEntry, dump, type Seed } from './dataset.ts';
 import { type Interception, Interceptor, type Intervention, type RequestFilter } from './interceptor.ts';

@@ -1,10 +1,10 @@
 /** Seeding a server's databases: everything a seed holds is checked and made before the first key is stored. */
-import { HashValue } from '../keyspace/hash.ts';
-import { ListValue } from '../keyspace/list.ts';
-import { SetValue } from '../keyspace/set.ts';
-import { SortedSet } from '../keyspace/sorted-set.ts';
-import { StreamValue } from '../keyspace/stream.ts';
-import { parseId } from '../keyspace/stream-id.ts';
+import { HashValue } from '../keyspace/collections/hash.ts';
+import { ListValue } from '../keyspace/collections/list.ts';
+import { SetValue } from '../keyspace/collections/set.ts';
+import { SortedSet } from '../keyspace/collections/sorted-set.ts';
+import { parseId } from '../keyspace/stream/id.ts';
+import { StreamValue } from '../keyspace/stream/stream.ts';
 import type { Value } from '../keyspace/value.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { Server } from '../server/server.ts';

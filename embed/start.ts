@@ -1,15 +1,15 @@
 /** startServer: the options of a node on the real clock with its listeners, and its start. */
 import { chmodSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { RdbError } from '../keyspace/rdb/errors.ts';
+import { RdbError } from '../keyspace/format/errors.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
-import { AmbientClock } from '../server/ambient-clock.ts';
-import { nodeClock, nodeHost } from '../server/node-host.ts';
-import { realDelay } from '../server/real-time.ts';
-import { replicateFrom } from '../server/role.ts';
+import { AmbientClock } from '../server/host/ambient-clock.ts';
+import { nodeClock, nodeHost } from '../server/host/node.ts';
+import { realDelay } from '../server/host/real-time.ts';
+import { Listener } from '../server/host/tcp.ts';
+import { replicateFrom } from '../server/replication/role.ts';
 import { type LogLevel, Server } from '../server/server.ts';
-import type { Settings } from '../server/settings.ts';
-import { Listener } from '../server/tcp.ts';
+import type { Settings } from '../server/settings/settings.ts';
 import type { Seed } from './dataset.ts';
 import { badOption, checkFlag, checkInteger, checkNames, checkSettings, checkString } from './options.ts';
 import { LostlockServer } from './running.ts';

@@ -1,7 +1,7 @@
 /** What a key maps to: its value, its deadline, and how it has been used. */
 import type { Millis } from '../protocol/bytes.ts';
-import type { Deadline } from './deadline.ts';
-import { EditedString } from './edited-string.ts';
+import { EditedString } from './collections/edited-string.ts';
+import type { Deadline } from './expiry/deadline.ts';
 import type { Held, Value } from './value.ts';
 
 /** The frequency of a key that has just been made. */

@@ -1,7 +1,7 @@
 /** Ends fields of hashes: each hash has one deadline in the wheel, that of its first field to end. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
-import { Deadline } from './deadline.ts';
-import type { HashValue } from './hash.ts';
+import type { HashValue } from './collections/hash.ts';
+import { Deadline } from './expiry/deadline.ts';
 import type { Keyspace } from './keyspace.ts';
 import type { Held } from './value.ts';
 

@@ -1,8 +1,8 @@
 /** What keys and values would take of redis-server's memory: its structures' sizes, rounded up as its allocator does. */
 import type { Bytes } from '../protocol/bytes.ts';
-import { EMBSTR_MAX } from './encoding.ts';
-import { elementSize } from './rdb/listpack.ts';
-import type { StreamValue } from './stream.ts';
+import { EMBSTR_MAX } from './collections/encoding.ts';
+import { elementSize } from './format/listpack.ts';
+import type { StreamValue } from './stream/stream.ts';
 import type { Held, Value } from './value.ts';
 
 /** An object's header, a hash table's entry as MEMORY USAGE counts it, and as it is allocated. */

@@ -1,15 +1,15 @@
 /** One numbered database: its keys, their deadlines, and the single consequence of every write. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../protocol/errors.ts';
-import { Deadline } from './deadline.ts';
-import { EDIT_MIN, type EditedString, type HeldString } from './edited-string.ts';
+import { EDIT_MIN, type EditedString, type HeldString } from './collections/edited-string.ts';
+import { FieldTimes } from './collections/field-times.ts';
+import { IndexedKeys } from './collections/random-map.ts';
 import { Entry } from './entry.ts';
-import type { ExpiryWheel } from './expiry-wheel.ts';
+import { Deadline } from './expiry/deadline.ts';
+import type { ExpiryWheel } from './expiry/wheel.ts';
 import { adoptFields, endFields, forgetFields, timeFields } from './field-expiry.ts';
-import { FieldTimes } from './field-times.ts';
 import { DEADLINE_BYTES, footprint } from './footprint.ts';
 import { KeyRoll } from './key-roll.ts';
-import { IndexedKeys } from './random-map.ts';
 import { type Held, isEmptied, type TypeName, type Types, typeOf, type Value } from './value.ts';
 
 /** Someone who watches a key: WATCH marks its transaction, client-side caching its clients. */

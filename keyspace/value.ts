@@ -1,11 +1,11 @@
 /** The values a key can hold, and what may be asked of any of them. */
 import type { Bytes } from '../protocol/bytes.ts';
-import type { EditedString } from './edited-string.ts';
-import type { HashValue } from './hash.ts';
-import type { ListValue } from './list.ts';
-import type { SetValue } from './set.ts';
-import type { SortedSet } from './sorted-set.ts';
-import type { StreamValue } from './stream.ts';
+import type { EditedString } from './collections/edited-string.ts';
+import type { HashValue } from './collections/hash.ts';
+import type { ListValue } from './collections/list.ts';
+import type { SetValue } from './collections/set.ts';
+import type { SortedSet } from './collections/sorted-set.ts';
+import type { StreamValue } from './stream/stream.ts';
 
 /** Each type's name, as TYPE answers it, with its representation. */
 export interface Types {

@@ -1,5 +1,5 @@
 /** Checks a history of holders against what locks promise: exclusion (O1), fencing (O2), acknowledged writes that last (O3). */
-import type { Write } from './write-log.ts';
+import type { Write } from './failover/write-log.ts';
 
 /** What a client was told when it got a lock. */
 export interface Grant {

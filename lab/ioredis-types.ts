@@ -1,6 +1,6 @@
 /** ioredis' types where it is installed; where it is not, the part of a client that every version has. */
 import type { RedisOptions as InstalledOptions, Redis as InstalledRedis } from 'ioredis';
-import type { IoredisLike } from '../locks/ioredis.ts';
+import type { IoredisLike } from '../locks/clients/ioredis.ts';
 
 /** A client of the lab as far as it is known without ioredis' types. */
 export interface PlainRedis extends IoredisLike {

@@ -1,25 +1,32 @@
 /** startPair and startServers: nodes in a world of their own, ready for a test. */
-import type { Actor } from './actor.ts';
+
+import { checkClock, checkSets, checkWorld } from './checks.ts';
+import type { Losses } from './failover/losses.ts';
+import {
+  type Failover,
+  type FailoverOptions,
+  nodeNames,
+  primariesFirst,
+  type Starter,
+} from './failover/roles.ts';
+import type { Write } from './failover/write-log.ts';
 import type { Redis, RedisOptions } from './ioredis-types.ts';
-import { type IoredisConstructor, loadIoredis } from './lab-client.ts';
-import type { LabNode, LabNodeOptions } from './lab-node.ts';
-import type { Link, ReplicationLink } from './link.ts';
-import type { Losses } from './losses.ts';
-import type { Network } from './network.ts';
-import { checkClock, checkSets, checkWorld } from './options.ts';
+import type { Link, ReplicationLink } from './links/link.ts';
 import {
   type RealPair,
   type RealPairOptions,
   type RealServers,
   type RealServersOptions,
   startRealServers,
-} from './real-pair.ts';
-import { ReplicaSet } from './replica-set.ts';
-import { type Failover, type FailoverOptions, nodeNames, primariesFirst, type Starter } from './roles.ts';
-import { layRoutes } from './routes.ts';
-import type { Trace } from './trace.ts';
-import { World, type WorldOptions } from './world.ts';
-import type { Write } from './write-log.ts';
+} from './real/set.ts';
+import { layRoutes } from './routes/routes.ts';
+import type { Actor } from './time/actor.ts';
+import type { Trace } from './time/trace.ts';
+import { type IoredisConstructor, loadIoredis } from './virtual/client.ts';
+import type { Network } from './virtual/network.ts';
+import type { LabNode, LabNodeOptions } from './virtual/node.ts';
+import { ReplicaSet } from './virtual/set.ts';
+import { World, type WorldOptions } from './virtual/world.ts';
 
 /** How to start a pair. */
 export interface PairOptions extends WorldOptions, LabNodeOptions {

@@ -1,6 +1,6 @@
 /** startPair and startServers as the package exports them: the lab is loaded when the first of its nodes is started. */
 import type * as lab from './pair.ts';
-import './present.ts'; // At once: it keeps Node's own functions from before anybody replaces them.
+import './time/present.ts'; // At once: it keeps Node's own functions from before anybody replaces them.
 
 type Start = (...args: unknown[]) => Promise<never>;
 

@@ -1,7 +1,8 @@
 /** Runs the resumable form: a stack of frames on the heap, which can be left and taken up again at any loop or call. */
-import { isFrame, isOperator } from './frames.ts';
+
 import { luaErrorOf } from './library/protected.ts';
-import { NATIVE, raiseAt, S, type Site, where } from './state.ts';
+import { isFrame, isOperator } from './runtime/frames.ts';
+import { NATIVE, raiseAt, S, type Site, where } from './runtime/state.ts';
 import {
   type Frame,
   type LuaError,
@@ -10,7 +11,7 @@ import {
   type Result,
   Switch,
   Thread,
-} from './values.ts';
+} from './runtime/values.ts';
 
 /** As many calls deep as Redis' Lua goes, library functions included. */
 const MAX_CALLS = 19999;

@@ -2,16 +2,23 @@
 import { type Bytes, cString } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { Driver } from './driver.ts';
-import { isFrame } from './frames.ts';
-import type { ScriptHost } from './host.ts';
 import { address } from './library/base.ts';
 import { luaErrorOf } from './library/protected.ts';
 import { resumableRealm } from './library/realms.ts';
-import { index } from './operations.ts';
-import { errorLine, toReply } from './returning.ts';
-import { NATIVE, S, type Site, setAside, takeUp } from './state.ts';
-import { identityCount, LuaTable, setIdentityCount } from './table.ts';
-import { firstOf, type LuaError, type LuaFunction, type LuaValue, type Result, toText } from './values.ts';
+import { isFrame } from './runtime/frames.ts';
+import type { ScriptHost } from './runtime/host.ts';
+import { index } from './runtime/operations.ts';
+import { errorLine, toReply } from './runtime/returning.ts';
+import { NATIVE, S, type Site, setAside, takeUp } from './runtime/state.ts';
+import { identityCount, LuaTable, setIdentityCount } from './runtime/table.ts';
+import {
+  firstOf,
+  type LuaError,
+  type LuaFunction,
+  type LuaValue,
+  type Result,
+  toText,
+} from './runtime/values.ts';
 
 /** What a metamethod may spend on telling an error's text. */
 const LAST_WORDS = 100_000;

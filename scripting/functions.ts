@@ -2,20 +2,20 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
 import type { Reply } from '../protocol/reply.ts';
+import { isStateless } from './compiler/stateless.ts';
 import { Driver } from './driver.ts';
 import { begin, errorText } from './execution.ts';
-import type { ScriptHost } from './host.ts';
-import { LuaSyntaxError } from './lexer.ts';
 import type { Realm } from './library/index.ts';
 import { luaErrorOf } from './library/protected.ts';
 import { fastRealm, resumableRealm } from './library/realms.ts';
 import type { Registered } from './library/registering.ts';
 import type { LibraryHeader } from './library-header.ts';
-import { parse } from './parser.ts';
 import { Program } from './program.ts';
-import { S, setAside, takeUp } from './state.ts';
-import { isStateless } from './stateless.ts';
-import { type Frame, type LuaFunction, type Result, Signal } from './values.ts';
+import type { ScriptHost } from './runtime/host.ts';
+import { S, setAside, takeUp } from './runtime/state.ts';
+import { type Frame, type LuaFunction, type Result, Signal } from './runtime/values.ts';
+import { LuaSyntaxError } from './syntax/lexer.ts';
+import { parse } from './syntax/parser.ts';
 
 const CHUNK = '@user_function';
 

@@ -2,12 +2,12 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import type { Reply } from '../protocol/reply.ts';
 import { type Beginning, begin, Execution, failure } from './execution.ts';
-import type { ScriptHost } from './host.ts';
 import { luaErrorOf } from './library/protected.ts';
 import { fastRealm } from './library/realms.ts';
-import { toReply } from './returning.ts';
-import { S, setAside, takeUp } from './state.ts';
-import { firstOf, type LuaFunction, Signal } from './values.ts';
+import type { ScriptHost } from './runtime/host.ts';
+import { toReply } from './runtime/returning.ts';
+import { S, setAside, takeUp } from './runtime/state.ts';
+import { firstOf, type LuaFunction, Signal } from './runtime/values.ts';
 
 /** Enough for a script that is to be run to its end, however long that takes. */
 const AMPLE = 2 ** 30;

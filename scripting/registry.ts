@@ -1,12 +1,12 @@
 /** Compiled scripts, shared by all servers of the process; which of them a node knows by SHA-1 is the node's affair. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
-import { LuaSyntaxError } from './lexer.ts';
 import { fastRealm, resumableRealm } from './library/realms.ts';
 import { sha1Of } from './library/redis.ts';
 import { Program } from './program.ts';
+import type { LuaFunction } from './runtime/values.ts';
 import { readShebang, type Shebang } from './shebang.ts';
-import type { LuaFunction } from './values.ts';
+import { LuaSyntaxError } from './syntax/lexer.ts';
 
 const CHUNK = '@user_script';
 

@@ -16,7 +16,8 @@ import {
   TRACKING,
   UNAUTHENTICATED,
   UNREPLICATED,
-} from './client.ts';
+} from './clients/client.ts';
+import type { Server } from './server.ts';
 import {
   ADMIN,
   ALLOW_BUSY,
@@ -30,8 +31,7 @@ import {
   READ,
   STALE,
   WRITE,
-} from './command.ts';
-import type { Server } from './server.ts';
+} from './table/command.ts';
 
 /** Runs one request of a client, from the words on the wire to the queued reply. */
 export function execute(server: Server, client: Client, argv: Bytes[]): void {

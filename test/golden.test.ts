@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type GoldenTarget, goldenParts, playGolden } from './support/golden.ts';
 import { hasRedisServer } from './support/redis-server.ts';
 import { LocalTarget, RealTarget } from './support/targets.ts';
+import { type GoldenTarget, goldenParts, playGolden } from './transcripts/golden.ts';
 
 const folder = join(import.meta.dirname, 'golden');
 const files = readdirSync(folder).filter((name) => name.endsWith('.txt'));

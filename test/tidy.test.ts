@@ -2,11 +2,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { commandsPage } from '../docs/commands-page.ts';
-import { type Command, defineCommands, defineContainer } from '../server/command.ts';
 import { allCommands } from '../server/commands/index.ts';
-import { untestedCommands } from './support/command-coverage.ts';
-import { readSources, sourceFile } from './support/source-text.ts';
-import { describeViolation, rules, violations } from './support/tidy.ts';
+import { type Command, defineCommands, defineContainer } from '../server/table/command.ts';
+import { untestedCommands } from './tidy/command-coverage.ts';
+import { describeViolation, rules, violations } from './tidy/rules.ts';
+import { readSources, sourceFile } from './tidy/source-text.ts';
 
 const sources = readSources(process.cwd());
 

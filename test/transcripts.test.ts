@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { hasRedisServer, type RealRedis, startRedisServer } from './support/redis-server.ts';
-import { parseTranscript, play, type Section } from './support/transcript.ts';
-import { OwnTarget } from './support/transcript-own.ts';
-import { RECORDABLE, RedisTarget } from './support/transcript-redis.ts';
+import { OwnTarget } from './transcripts/own.ts';
+import { RECORDABLE, RedisTarget } from './transcripts/redis.ts';
+import { parseTranscript, play, type Section } from './transcripts/transcript.ts';
 
 const folder = new URL('./transcripts/', import.meta.url);
 

@@ -1,8 +1,8 @@
 /** Inputs nobody should send: the holes of the past, connections reset at every byte, and fuzz. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { corpus } from '../../test/protocol/corpus.ts';
-import { cveBytes, cveInputs } from '../../test/support/cve-inputs.ts';
-import { fuzzInput } from '../../test/support/fuzz-inputs.ts';
+import { cveBytes, cveInputs } from '../../test/protocol/cve-inputs.ts';
+import { fuzzInput } from '../../test/protocol/fuzz-inputs.ts';
 import { attack, count, type Finding } from './attack.ts';
 import type { Target } from './target.ts';
 

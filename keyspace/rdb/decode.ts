@@ -1,16 +1,16 @@
 /** A stored value back from any form that redis-server 7.0 writes or still reads. */
 import { type Bytes, parseDouble } from '../../protocol/bytes.ts';
-import type { EncodingLimits } from '../encoding.ts';
-import { HashValue } from '../hash.ts';
-import { ListValue } from '../list.ts';
-import { SetValue } from '../set.ts';
-import { SortedSet } from '../sorted-set.ts';
+import type { EncodingLimits } from '../collections/encoding.ts';
+import { HashValue } from '../collections/hash.ts';
+import { ListValue } from '../collections/list.ts';
+import { SetValue } from '../collections/set.ts';
+import { SortedSet } from '../collections/sorted-set.ts';
+import { badFormat } from '../format/errors.ts';
+import { readListpack } from '../format/listpack.ts';
+import type { RdbReader } from '../format/reader.ts';
 import type { Value } from '../value.ts';
-import { badFormat } from './errors.ts';
 import { readTimedHash, readTimedListpack } from './field-times.ts';
-import { readListpack } from './listpack.ts';
 import { readIntset, readZiplist, readZipmap } from './old-forms.ts';
-import type { RdbReader } from './reader.ts';
 import { readStream } from './stream.ts';
 import { VALUE } from './types.ts';
 

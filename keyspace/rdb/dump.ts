@@ -1,15 +1,15 @@
 /** What DUMP answers and RESTORE takes, for one value or for libraries of functions: the data, version and checksum. */
 import { type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
-import { DEFAULT_LIMITS, type EncodingLimits } from '../encoding.ts';
+import { DEFAULT_LIMITS, type EncodingLimits } from '../collections/encoding.ts';
+import { crc64 } from '../format/crc64.ts';
+import { badFormat, RdbError } from '../format/errors.ts';
+import { RdbReader } from '../format/reader.ts';
+import { RdbWriter } from '../format/writer.ts';
 import { isEmptied, type Value } from '../value.ts';
-import { crc64 } from './crc64.ts';
 import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
-import { badFormat, RdbError } from './errors.ts';
 import { writeTimedHash } from './field-times.ts';
-import { RdbReader } from './reader.ts';
 import { RDB_VERSION, RDB_VERSION_MAX, SECTION, VALUE } from './types.ts';
-import { RdbWriter } from './writer.ts';
 
 /** Two bytes of version and eight of checksum. */
 const FOOTER = 10;

@@ -1,15 +1,15 @@
 /** A value in the form in which redis-server 7.0 would store it, uncompressed. */
 import { type Bytes, formatDouble } from '../../protocol/bytes.ts';
-import type { HashValue } from '../hash.ts';
-import type { ListValue } from '../list.ts';
-import type { SetValue } from '../set.ts';
-import { isPackedInteger, type SortedSet } from '../sorted-set.ts';
+import type { HashValue } from '../collections/hash.ts';
+import type { ListValue } from '../collections/list.ts';
+import type { SetValue } from '../collections/set.ts';
+import { isPackedInteger, type SortedSet } from '../collections/sorted-set.ts';
+import { ListpackBuilder } from '../format/listpack.ts';
+import type { RdbWriter } from '../format/writer.ts';
 import type { Value } from '../value.ts';
-import { ListpackBuilder } from './listpack.ts';
 import { writeIntset } from './old-forms.ts';
 import { writeStream } from './stream.ts';
 import { VALUE } from './types.ts';
-import type { RdbWriter } from './writer.ts';
 
 /** A quicklist node is closed before it would grow beyond this, Redis' default list-max-listpack-size. */
 const NODE_MAX = 8192;

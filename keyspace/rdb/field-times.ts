@@ -3,14 +3,14 @@
  * which a redis-server 7.0 must be able to load, beside a plain hash as a fact (aux field) that it passes over.
  */
 import { type Bytes, fromBuffer, type Millis, parseSafeInteger, toBuffer } from '../../protocol/bytes.ts';
-import type { EncodingLimits } from '../encoding.ts';
-import { HashValue } from '../hash.ts';
+import type { EncodingLimits } from '../collections/encoding.ts';
+import { HashValue } from '../collections/hash.ts';
+import { badFormat } from '../format/errors.ts';
+import { ListpackBuilder, readListpack } from '../format/listpack.ts';
+import { RdbReader } from '../format/reader.ts';
+import { RdbWriter } from '../format/writer.ts';
 import type { Value } from '../value.ts';
-import { badFormat } from './errors.ts';
-import { ListpackBuilder, readListpack } from './listpack.ts';
-import { RdbReader } from './reader.ts';
 import { VALUE } from './types.ts';
-import { RdbWriter } from './writer.ts';
 
 /** The name of the fact that stands before a key. */
 export const FIELD_TIMES = 'lostlock-field-times';

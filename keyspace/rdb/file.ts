@@ -1,15 +1,15 @@
 /** Whole datasets as RDB: what a full sync sends, what SAVE writes, and what a node starts from. */
 import { type Bytes, fromBuffer, type Millis, narrow, toBuffer } from '../../protocol/bytes.ts';
-import { DEFAULT_LIMITS, type EncodingLimits } from '../encoding.ts';
+import { DEFAULT_LIMITS, type EncodingLimits } from '../collections/encoding.ts';
+import { crc64 } from '../format/crc64.ts';
+import { badFormat, RdbError } from '../format/errors.ts';
+import { RdbReader } from '../format/reader.ts';
+import { RdbWriter } from '../format/writer.ts';
 import { isEmptied, type Value } from '../value.ts';
-import { crc64 } from './crc64.ts';
 import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
-import { badFormat, RdbError } from './errors.ts';
 import { applyFieldTimes, FIELD_TIMES, writeFieldTimes } from './field-times.ts';
-import { RdbReader } from './reader.ts';
 import { RDB_VERSION, RDB_VERSION_MAX, SECTION } from './types.ts';
-import { RdbWriter } from './writer.ts';
 
 const MAGIC = 'REDIS';
 /** From here on a byte names a section, below it a value's type. */

@@ -1,8 +1,8 @@
 /** The compact forms of earlier Redis versions that 7.0 still reads, and intsets: ziplists and zipmaps. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import { badFormat } from './errors.ts';
-import { RdbReader } from './reader.ts';
-import { RdbWriter } from './writer.ts';
+import { badFormat } from '../format/errors.ts';
+import { RdbReader } from '../format/reader.ts';
+import { RdbWriter } from '../format/writer.ts';
 
 /** The elements of a ziplist, integers as text. */
 export function readZiplist(data: Buffer): Bytes[] {

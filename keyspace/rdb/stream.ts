@@ -1,15 +1,15 @@
 /** Streams in RDB: runs of entries as listpacks, then ids and counts, then consumer groups. */
 import { type Bytes, type Millis, narrow } from '../../protocol/bytes.ts';
-import type { EncodingLimits } from '../encoding.ts';
-import { StreamValue } from '../stream.ts';
-import type { StreamConsumer, StreamGroup } from '../stream-group.ts';
-import { idBytes, idMillis, idSequence, makeId, type StreamId } from '../stream-id.ts';
-import { StreamNode } from '../stream-node.ts';
-import { badFormat } from './errors.ts';
-import { ListpackBuilder, readListpack } from './listpack.ts';
-import type { RdbReader } from './reader.ts';
+import type { EncodingLimits } from '../collections/encoding.ts';
+import { badFormat } from '../format/errors.ts';
+import { ListpackBuilder, readListpack } from '../format/listpack.ts';
+import type { RdbReader } from '../format/reader.ts';
+import type { RdbWriter } from '../format/writer.ts';
+import type { StreamConsumer, StreamGroup } from '../stream/group.ts';
+import { idBytes, idMillis, idSequence, makeId, type StreamId } from '../stream/id.ts';
+import { StreamNode } from '../stream/node.ts';
+import { StreamValue } from '../stream/stream.ts';
 import { VALUE } from './types.ts';
-import type { RdbWriter } from './writer.ts';
 
 /** Flags of an entry. */
 const DELETED = 1;

@@ -1,7 +1,7 @@
 /** Stories about Redlock on five independent primaries: one restarts empty, one clock jumps. */
 import type { Redis } from 'ioredis';
-import type { LabNode } from '../lab-node.ts';
 import { type Servers, startServers } from '../pair.ts';
+import type { LabNode } from '../virtual/node.ts';
 import { type Played, Stage, type Verdict } from './stage.ts';
 
 const KEY = 'my:lock';

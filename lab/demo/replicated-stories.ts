@@ -1,7 +1,7 @@
 /** Stories about one primary and its replicas: a lock that a failover loses, and what WAIT, fences and a quorum change. */
 import type { Redis } from 'ioredis';
+import type { Failover } from '../failover/roles.ts';
 import { type Pair, startPair } from '../pair.ts';
-import type { Failover } from '../roles.ts';
 import { type Played, Stage, type Verdict } from './stage.ts';
 
 const KEY = 'my:lock';

@@ -1,5 +1,5 @@
 /** The scripts of the fair lock: a re-entrant lock with a queue, laid out as Redisson's fair lock. */
-import { defineScript } from '../script.ts';
+import { defineScript } from './define.ts';
 import { once } from './once.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** The script of the fenced lock: a re-entrant lock that hands out a growing number with every grant. */
-import { defineScript } from '../script.ts';
+import { defineScript } from './define.ts';
 
 /**
  * KEYS  1 the lock · 2 the marker of this request when it was given up · 3 the counter

@@ -1,5 +1,5 @@
 /** The scripts of the count-down latch, on the key and channel of Redisson's RCountDownLatch. */
-import { defineScript } from '../script.ts';
+import { defineScript } from './define.ts';
 import { once } from './once.ts';
 
 /**

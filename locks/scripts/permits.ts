@@ -1,5 +1,5 @@
 /** The scripts of expirable permits, laid out as Redisson's RPermitExpirableSemaphore. */
-import { defineScript } from '../script.ts';
+import { defineScript } from './define.ts';
 
 /**
  * A string counts the permits left, a sorted set keeps the permits given out with the time at which they return. That

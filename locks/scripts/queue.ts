@@ -1,5 +1,5 @@
 /** The scripts of the queue lock: ordered waiters of which each hears only from the one before it. */
-import { defineScript } from '../script.ts';
+import { defineScript } from './define.ts';
 
 /**
  * Everybody who wants the lock takes a number; who has the smallest holds it. `seen` keeps until when each has a right

@@ -1,5 +1,5 @@
 /** The scripts of the read-write lock, laid out as Redisson's RReadWriteLock. */
-import { defineScript } from '../script.ts';
+import { defineScript } from './define.ts';
 import { once } from './once.ts';
 
 /**

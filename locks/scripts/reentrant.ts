@@ -1,5 +1,5 @@
 /** The scripts of the re-entrant lock: a hash of owner to hold count, laid out as Redisson's RLock. */
-import { defineScript } from '../script.ts';
+import { defineScript } from './define.ts';
 import { once } from './once.ts';
 
 /**

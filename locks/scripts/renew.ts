@@ -1,5 +1,5 @@
 /** Renews many holds of any kind in one script. */
-import { defineScript } from '../script.ts';
+import { defineScript } from './define.ts';
 
 /**
  * KEYS  the keys of all holds, one after the other, the one that carries the lease first:

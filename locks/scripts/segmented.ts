@@ -1,5 +1,5 @@
 /** The scripts of the segmented stock: units change only under the segment's lock, once per request. */
-import { defineScript } from '../script.ts';
+import { defineScript } from './define.ts';
 import { once } from './once.ts';
 
 /**

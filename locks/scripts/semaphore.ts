@@ -1,5 +1,5 @@
 /** The scripts of the semaphore, on the key and channel of Redisson's RSemaphore. */
-import { defineScript } from '../script.ts';
+import { defineScript } from './define.ts';
 import { once } from './once.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** The scripts of sessions: locks that live as long as their session, not as long as a TTL of their own. */
-import { defineScript } from '../script.ts';
+import { defineScript } from './define.ts';
 
 /**
  * A session is one string with a TTL. A lock is a string without one: its value is the session's key, a space and a

@@ -1,5 +1,5 @@
 /** The scripts of the simple lock: one string with a random token. */
-import { defineScript } from '../script.ts';
+import { defineScript } from './define.ts';
 
 /** What its channel's name ends with. */
 export const SIMPLE_CHANNEL = 'lostlock_channel';

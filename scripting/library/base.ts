@@ -1,10 +1,10 @@
 /** Lua's basic functions, as far as Redis' sandbox has them. */
 import { approximate, type Bytes, cString } from '../../protocol/bytes.ts';
-import { after } from '../frames.ts';
-import { listNext, nextEntry, setPairsNext } from '../iterate.ts';
-import { callBack, metamethod } from '../operations.ts';
-import { raise, raiseBare, S } from '../state.ts';
-import { identityOf, LuaTable } from '../table.ts';
+import { after } from '../runtime/frames.ts';
+import { listNext, nextEntry, setPairsNext } from '../runtime/iterate.ts';
+import { callBack, metamethod } from '../runtime/operations.ts';
+import { raise, raiseBare, S } from '../runtime/state.ts';
+import { identityOf, LuaTable } from '../runtime/table.ts';
 import {
   firstOf,
   type LuaFunction,
@@ -16,7 +16,7 @@ import {
   toText,
   typeName,
   Userdata,
-} from '../values.ts';
+} from '../runtime/values.ts';
 import {
   argumentError,
   checkAny,

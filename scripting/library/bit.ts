@@ -1,6 +1,6 @@
 /** The bit library: 32-bit integers, as in LuaJIT. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import type { LuaFunction, LuaValue } from '../values.ts';
+import type { LuaFunction, LuaValue } from '../runtime/values.ts';
 import { checkNumber } from './args.ts';
 import type { Module } from './builder.ts';
 

@@ -1,10 +1,10 @@
 /** load and loadstring: text that a script compiles while it runs. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import { isFrame, type NativeFunction, pays } from '../frames.ts';
-import { LuaSyntaxError } from '../lexer.ts';
-import { callBack, MAX_STRING } from '../operations.ts';
-import { inLibrary, raiseBare, S } from '../state.ts';
-import { firstOf, type LuaFunction, type LuaValue, toText } from '../values.ts';
+import { isFrame, type NativeFunction, pays } from '../runtime/frames.ts';
+import { callBack, MAX_STRING } from '../runtime/operations.ts';
+import { inLibrary, raiseBare, S } from '../runtime/state.ts';
+import { firstOf, type LuaFunction, type LuaValue, toText } from '../runtime/values.ts';
+import { LuaSyntaxError } from '../syntax/lexer.ts';
 import { checkFunction, checkString, optionalString } from './args.ts';
 import { luaErrorOf } from './protected.ts';
 

@@ -1,5 +1,5 @@
 /** Lua's coroutines. Only the resumable form can run them: the fast form gives up at the first. */
-import { raise, raiseBare, S } from '../state.ts';
+import { raise, raiseBare, S } from '../runtime/state.ts';
 import {
   type Frame,
   type LuaFunction,
@@ -9,7 +9,7 @@ import {
   Switch,
   Thread,
   toText,
-} from '../values.ts';
+} from '../runtime/values.ts';
 import { argumentError } from './args.ts';
 import type { Module } from './builder.ts';
 

@@ -1,9 +1,9 @@
 /** The globals that functions of libraries see: no KEYS and ARGV, and while their library loads, next to nothing. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import { compileChunk } from '../compiler.ts';
-import type { Form, Library } from '../emitter.ts';
-import { LuaTable } from '../table.ts';
-import type { LuaFunction, LuaValue } from '../values.ts';
+import { compileChunk } from '../compiler/compiler.ts';
+import type { Form, Library } from '../compiler/emitter.ts';
+import { LuaTable } from '../runtime/table.ts';
+import type { LuaFunction, LuaValue } from '../runtime/values.ts';
 import { tableFrom } from './builder.ts';
 import { REDIS } from './redis.ts';
 import { registerFunction } from './registering.ts';

@@ -1,19 +1,19 @@
 /** The globals that scripts see: exactly those of Redis 7.0's sandbox, all of them read-only. */
 import { type Bytes, cString } from '../../protocol/bytes.ts';
-import { compileChunk } from '../compiler.ts';
-import type { Form, Library } from '../emitter.ts';
-import { type NativeFunction, plain } from '../frames.ts';
-import { raise } from '../state.ts';
-import { LuaTable } from '../table.ts';
-import { type LuaFunction, type LuaValue, toText } from '../values.ts';
+import { compileChunk } from '../compiler/compiler.ts';
+import type { Form, Library } from '../compiler/emitter.ts';
+import { type NativeFunction, plain } from '../runtime/frames.ts';
+import { raise } from '../runtime/state.ts';
+import { LuaTable } from '../runtime/table.ts';
+import { type LuaFunction, type LuaValue, toText } from '../runtime/values.ts';
 import { BASE } from './base.ts';
 import { BIT } from './bit.ts';
 import { type Module, singles, tableFrom } from './builder.ts';
 import { load, loadString } from './chunks.ts';
-import { CJSON } from './cjson.ts';
 import { CMSGPACK } from './cmsgpack.ts';
 import { coroutineLibrary, markNative } from './coroutine.ts';
 import { createFunctionRealm, type FunctionRealm } from './function-globals.ts';
+import { CJSON } from './json/cjson.ts';
 import { find, gmatch, gsub, match } from './matching.ts';
 import { MATH } from './math.ts';
 import { protectedCall, protectedCallHandled } from './protected.ts';

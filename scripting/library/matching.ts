@@ -1,10 +1,10 @@
 /** string.find, match, gmatch and gsub. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import { after, isFrame, pays } from '../frames.ts';
-import { callBack, index, MAX_STRING } from '../operations.ts';
-import { Matcher, NO_MATCH, PAUSED } from '../patterns.ts';
-import { inLibrary, raise, raiseBare, S, type Site } from '../state.ts';
-import { LuaTable } from '../table.ts';
+import { after, isFrame, pays } from '../runtime/frames.ts';
+import { callBack, index, MAX_STRING } from '../runtime/operations.ts';
+import { Matcher, NO_MATCH, PAUSED } from '../runtime/patterns.ts';
+import { inLibrary, raise, raiseBare, S, type Site } from '../runtime/state.ts';
+import { LuaTable } from '../runtime/table.ts';
 import {
   type Frame,
   firstOf,
@@ -13,7 +13,7 @@ import {
   type Result,
   toText,
   typeName,
-} from '../values.ts';
+} from '../runtime/values.ts';
 import { argumentError, checkInt32, checkString, optionalInteger } from './args.ts';
 import { absolutePosition } from './string.ts';
 

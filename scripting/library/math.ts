@@ -1,6 +1,6 @@
 /** Lua's math library, with Redis' own deterministic random numbers. */
-import { raise, S } from '../state.ts';
-import { type LuaFunction, power } from '../values.ts';
+import { raise, S } from '../runtime/state.ts';
+import { type LuaFunction, power } from '../runtime/values.ts';
 import { argumentError, checkInt32, checkNumber } from './args.ts';
 import type { Module } from './builder.ts';
 

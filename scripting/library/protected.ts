@@ -1,9 +1,17 @@
 /** pcall and xpcall, and what an error becomes when a script catches it. */
-import { isFrame } from '../frames.ts';
-import { callBack, index } from '../operations.ts';
-import { NATIVE, S } from '../state.ts';
-import { LuaTable, TableOverflow } from '../table.ts';
-import { type Frame, firstOf, LuaError, type LuaValue, listOf, type Result, Signal } from '../values.ts';
+import { isFrame } from '../runtime/frames.ts';
+import { callBack, index } from '../runtime/operations.ts';
+import { NATIVE, S } from '../runtime/state.ts';
+import { LuaTable, TableOverflow } from '../runtime/table.ts';
+import {
+  type Frame,
+  firstOf,
+  LuaError,
+  type LuaValue,
+  listOf,
+  type Result,
+  Signal,
+} from '../runtime/values.ts';
 import { checkAny } from './args.ts';
 
 /**

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { type Bytes, cString, formatGeneral, toBuffer } from '../../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
-import { errorTable, fieldTable, toLua } from '../convert.ts';
-import { S } from '../state.ts';
-import type { LuaTable } from '../table.ts';
-import { LuaError, type LuaFunction, type LuaValue, NOTHING, toNumber, toText } from '../values.ts';
+import { errorTable, fieldTable, toLua } from '../runtime/convert.ts';
+import { S } from '../runtime/state.ts';
+import type { LuaTable } from '../runtime/table.ts';
+import { LuaError, type LuaFunction, type LuaValue, NOTHING, toNumber, toText } from '../runtime/values.ts';
 import type { Module } from './builder.ts';
 
 export const REDIS_VERSION = '7.0.15';

@@ -1,11 +1,11 @@
 /** redis.register_function: how a library, while it loads, names its functions. */
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
-import { fieldTable } from '../convert.ts';
 import { badName } from '../library-header.ts';
+import { fieldTable } from '../runtime/convert.ts';
+import { S } from '../runtime/state.ts';
+import { LuaTable } from '../runtime/table.ts';
+import { LuaError, type LuaFunction, type LuaValue, NOTHING, toText } from '../runtime/values.ts';
 import { FLAGS } from '../shebang.ts';
-import { S } from '../state.ts';
-import { LuaTable } from '../table.ts';
-import { LuaError, type LuaFunction, type LuaValue, NOTHING, toText } from '../values.ts';
 
 /** A function as its library has registered it. */
 export interface Registered {

@@ -1,9 +1,9 @@
 /** Lua's string library, but for patterns. */
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
-import { formatFloat, formatInteger, formatText, type Spec } from '../format.ts';
-import { MAX_STRING } from '../operations.ts';
-import { raise, raiseBare, S } from '../state.ts';
-import type { LuaFunction, LuaValue } from '../values.ts';
+import { formatFloat, formatInteger, formatText, type Spec } from '../runtime/format.ts';
+import { MAX_STRING } from '../runtime/operations.ts';
+import { raise, raiseBare, S } from '../runtime/state.ts';
+import type { LuaFunction, LuaValue } from '../runtime/values.ts';
 import {
   argumentError,
   checkInt32,

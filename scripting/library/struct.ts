@@ -1,7 +1,7 @@
 /** The struct library: C structures to and from strings. */
 import { approximate, type Bytes } from '../../protocol/bytes.ts';
-import { raise } from '../state.ts';
-import type { LuaFunction, LuaValue } from '../values.ts';
+import { raise } from '../runtime/state.ts';
+import type { LuaFunction, LuaValue } from '../runtime/values.ts';
 import { argumentError, checkNumber, checkString, optionalInteger } from './args.ts';
 import type { Module } from './builder.ts';
 

@@ -1,8 +1,8 @@
 /** The functions of Lua's table library that call nobody back. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import { MAX_STRING } from '../operations.ts';
-import { raise, raiseBare, S } from '../state.ts';
-import { type LuaFunction, NOTHING, toText, typeName } from '../values.ts';
+import { MAX_STRING } from '../runtime/operations.ts';
+import { raise, raiseBare, S } from '../runtime/state.ts';
+import { type LuaFunction, NOTHING, toText, typeName } from '../runtime/values.ts';
 import { checkInt32, checkTable, optionalInteger, optionalString } from './args.ts';
 import { rawSetValue } from './base.ts';
 import type { Module } from './builder.ts';

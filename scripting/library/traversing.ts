@@ -1,9 +1,9 @@
 /** table.sort, foreach and foreachi, which call back into scripts. Sorting takes the very steps of Lua's own quicksort. */
-import { isFrame, pays } from '../frames.ts';
-import { callBack, isTrue, less } from '../operations.ts';
-import { inLibrary, raise, raiseBare, S, type Site } from '../state.ts';
-import type { LuaTable } from '../table.ts';
-import { type Frame, firstOf, type LuaValue, NOTHING, type Result } from '../values.ts';
+import { isFrame, pays } from '../runtime/frames.ts';
+import { callBack, isTrue, less } from '../runtime/operations.ts';
+import { inLibrary, raise, raiseBare, S, type Site } from '../runtime/state.ts';
+import type { LuaTable } from '../runtime/table.ts';
+import { type Frame, firstOf, type LuaValue, NOTHING, type Result } from '../runtime/values.ts';
 import { checkFunction, checkTable } from './args.ts';
 import { rawSetValue } from './base.ts';
 

@@ -1,10 +1,10 @@
 /** Access control: the users of a node, who a connection is, what it may do, and the log of what was refused. */
 import { type Bytes, cString, type Millis } from '../../protocol/bytes.ts';
 import { ReplyError } from '../../protocol/reply.ts';
-import { type Client, IN_MULTI, RESTRICTED, SCRIPT, UNAUTHENTICATED } from '../client.ts';
-import { describeClient } from '../client-info.ts';
-import type { Command } from '../command.ts';
+import { type Client, IN_MULTI, RESTRICTED, SCRIPT, UNAUTHENTICATED } from '../clients/client.ts';
+import { describeClient } from '../clients/info.ts';
 import type { Server } from '../server.ts';
+import type { Command } from '../table/command.ts';
 import { BadRule, type CommandList, type Denial } from './selector.ts';
 import { hashPassword, User } from './user.ts';
 

@@ -1,7 +1,7 @@
 /** A set of commands put back into rules: categories that fit it well, then the single commands that are left over. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import type { Command } from '../command.ts';
-import { categoriesOf } from '../command-info.ts';
+import type { Command } from '../table/command.ts';
+import { categoriesOf } from '../table/info.ts';
 import { CATEGORIES, type CommandList, everyCommand, type Selector } from './selector.ts';
 
 /** Commands that were added later do not count, so that the rules are those of 7.0. */

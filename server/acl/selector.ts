@@ -1,8 +1,8 @@
 /** A selector of an ACL user: a set of commands, keys and channels that are allowed together. */
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { globMatch } from '../../protocol/glob.ts';
-import { type Command, commandCount, NO_AUTH } from '../command.ts';
-import { categoriesOf, findKeys } from '../command-info.ts';
+import { type Command, commandCount, NO_AUTH } from '../table/command.ts';
+import { categoriesOf, findKeys } from '../table/info.ts';
 import { describeCommands } from './describe.ts';
 
 export const READ_KEYS = 1;

@@ -1,7 +1,7 @@
 /** An ACL user: on or off, passwords, and selectors of what is allowed. */
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
-import type { Command } from '../command.ts';
+import type { Command } from '../table/command.ts';
 import { BadRule, type CommandList, type Denial, READ_KEYS, RELEVANCE, Selector } from './selector.ts';
 
 const BAD_HASH =

@@ -3,9 +3,9 @@ import { Redlock as Sesame } from '@sesamecare-oss/redlock';
 import { Mutex, Semaphore } from 'redis-semaphore';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type LostlockServer, startServer } from '../../index.ts';
-import { Redlock4, Redlock5 } from '../support/lock-libraries.ts';
 import { until } from '../support/until.ts';
 import { type AnyRedis, ioredisWays } from './connections.ts';
+import { Redlock4, Redlock5 } from './lock-libraries.ts';
 
 /** A lock in hand, whatever library it is of. */
 interface Held {

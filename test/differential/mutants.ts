@@ -1,9 +1,9 @@
 /** Commands broken on purpose, one in each: the tester must find every one of them. */
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import type { Client } from '../../server/client.ts';
-import type { Command } from '../../server/command.ts';
+import type { Client } from '../../server/clients/client.ts';
 import { allCommands } from '../../server/commands/index.ts';
+import type { Command } from '../../server/table/command.ts';
 import type { RealSide } from './sides.ts';
 import { test } from './tester.ts';
 

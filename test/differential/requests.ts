@@ -1,17 +1,17 @@
 /** One generated request: a command of the table, its words drawn after a template, now and then spoiled, and how its answers compare. */
 import { createHash } from 'node:crypto';
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
-import type { Command } from '../../server/command.ts';
 import { allCommands } from '../../server/commands/index.ts';
+import type { Command } from '../../server/table/command.ts';
+import { added, excluded, loose } from './compare/known.ts';
+import type { Rule } from './compare/normalise.ts';
 import * as data from './grammar/data.ts';
 import { beginnings, fillers } from './grammar/fill.ts';
 import * as more from './grammar/more.ts';
 import * as service from './grammar/service.ts';
 import { anyCase, Template } from './grammar/template.ts';
 import { draw, edge } from './grammar/words.ts';
-import { added, excluded, loose } from './known.ts';
 import { libraries, libraryPayloads } from './libraries.ts';
-import type { Rule } from './normalise.ts';
 import type { Random } from './random.ts';
 import { payloads, plainScripts } from './samples.ts';
 

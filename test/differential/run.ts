@@ -3,8 +3,8 @@
  * counts what was reached, with `--mutants` it looks for what is broken on purpose.
  */
 import { parseArgs } from 'node:util';
+import { excluded } from './compare/known.ts';
 import { Coverage } from './coverage.ts';
-import { excluded } from './known.ts';
 import { findMutant, mutants } from './mutants.ts';
 import { generated, withoutGenerator } from './requests.ts';
 import { RealSide } from './sides.ts';

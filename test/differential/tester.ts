@@ -1,7 +1,7 @@
 /** Runs generated programs on both servers until a difference shows or enough commands have passed. */
 import { asciiUpper } from '../../protocol/bytes.ts';
-import type { Command } from '../../server/command.ts';
-import { type Difference, play } from './compare.ts';
+import type { Command } from '../../server/table/command.ts';
+import { type Difference, play } from './compare/compare.ts';
 import type { Coverage } from './coverage.ts';
 import { generate, type Program } from './program.ts';
 import { seedOf } from './random.ts';

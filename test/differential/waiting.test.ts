@@ -1,9 +1,9 @@
 /** Waiting list commands among pushes, moves and transactions of several connections: the same on redis-server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Stage } from '../support/golden.ts';
 import { sampleOf } from '../support/long.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import { LocalTarget, RealTarget } from '../support/targets.ts';
+import { Stage } from '../transcripts/golden.ts';
 
 /** A generator of repeatable choices. */
 class Chance {

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
 import { type LostlockServer, startServer } from '../../index.ts';
-import { connectInMemory } from '../../server/memory.ts';
+import { connectInMemory } from '../../server/host/in-memory.ts';
 
 async function stopped(): Promise<LostlockServer> {
   const server = await startServer();

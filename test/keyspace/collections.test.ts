@@ -1,11 +1,11 @@
 /** Hashes, sets, lists and indexed keys against naive models. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultLimits, stringEncoding } from '../../keyspace/encoding.ts';
-import { HashValue } from '../../keyspace/hash.ts';
-import { ListValue } from '../../keyspace/list.ts';
-import { IndexedKeys } from '../../keyspace/random-map.ts';
-import { SetValue } from '../../keyspace/set.ts';
+import { defaultLimits, stringEncoding } from '../../keyspace/collections/encoding.ts';
+import { HashValue } from '../../keyspace/collections/hash.ts';
+import { ListValue } from '../../keyspace/collections/list.ts';
+import { IndexedKeys } from '../../keyspace/collections/random-map.ts';
+import { SetValue } from '../../keyspace/collections/set.ts';
 
 const word = fc.oneof(
   fc.constantFrom('__proto__', '', 'constructor', '0', '-0', '00', '9223372036854775807', '\xff\x00', '+1'),

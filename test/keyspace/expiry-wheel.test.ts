@@ -1,7 +1,7 @@
 /** The timing wheel against a naive list of deadlines. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ExpiryWheel, NO_DEADLINE, type WheelNode } from '../../keyspace/expiry-wheel.ts';
+import { ExpiryWheel, NO_DEADLINE, type WheelNode } from '../../keyspace/expiry/wheel.ts';
 
 interface Named extends WheelNode {
   readonly name: number;

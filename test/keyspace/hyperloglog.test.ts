@@ -1,7 +1,7 @@
 /** HyperLogLogs: the bytes and estimates of redis-server for many elements, and ranks that no transcript meets. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { HyperLogLog } from '../../keyspace/hyperloglog.ts';
+import { HyperLogLog } from '../../keyspace/hyperloglog/hyperloglog.ts';
 import { toBuffer } from '../../protocol/bytes.ts';
 
 /** Recorded from redis-server 7.0.15: PFADD of `element 1` to `element n`, then PFCOUNT; the value's length and SHA-1. */

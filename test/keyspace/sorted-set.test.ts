@@ -1,8 +1,8 @@
 /** The sorted set against a naive sorted array. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultLimits } from '../../keyspace/encoding.ts';
-import { SortedSet } from '../../keyspace/sorted-set.ts';
+import { defaultLimits } from '../../keyspace/collections/encoding.ts';
+import { SortedSet } from '../../keyspace/collections/sorted-set.ts';
 
 type Model = Map<string, number>;
 

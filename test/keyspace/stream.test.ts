@@ -1,12 +1,12 @@
 /** Streams beside redis-server: the same steps on both, and everything that XINFO and DUMP tell compared. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defaultLimits } from '../../keyspace/encoding.ts';
+import { defaultLimits } from '../../keyspace/collections/encoding.ts';
 import { dumpValue, restoreValue } from '../../keyspace/rdb/dump.ts';
-import { StreamValue } from '../../keyspace/stream.ts';
-import type { StreamConsumer, StreamGroup } from '../../keyspace/stream-group.ts';
-import { formatId, MAX_ID, MIN_ID, makeId, parseId } from '../../keyspace/stream-id.ts';
-import { radixTreeNodes } from '../../keyspace/stream-radix.ts';
+import type { StreamConsumer, StreamGroup } from '../../keyspace/stream/group.ts';
+import { formatId, MAX_ID, MIN_ID, makeId, parseId } from '../../keyspace/stream/id.ts';
+import { radixTreeNodes } from '../../keyspace/stream/radix.ts';
+import { StreamValue } from '../../keyspace/stream/stream.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import { type Answer, type Oracle, startOracle } from './oracle.ts';
 

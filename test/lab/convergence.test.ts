@@ -1,9 +1,9 @@
 /** After any sequence of writes, cuts, holds, crashes and promotions, healing makes all nodes equal; and losses are counted right. */
 import { expect, test } from 'vitest';
 import type { Value } from '../../keyspace/value.ts';
-import type { LabNode } from '../../lab/lab-node.ts';
 import { type Pair, startPair } from '../../lab/pair.ts';
-import type { Random } from '../../lab/random.ts';
+import type { Random } from '../../lab/time/random.ts';
+import type { LabNode } from '../../lab/virtual/node.ts';
 import type { Server } from '../../server/server.ts';
 import { isLongRun, sampleOf } from '../support/long.ts';
 

@@ -4,7 +4,7 @@ import '../../lab/router.ts';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { contend } from '../support/contention.ts';
+import { contend } from '../clients/contention.ts';
 import { sampleOf } from '../support/long.ts';
 
 const SEEDS = Array.from({ length: sampleOf(1000, 12) }, (_, i) => i + 1);
@@ -24,14 +24,7 @@ test('every contender holds the lock at some time, and the failover is felt', as
     for (const name of run.holds.keys()) held.add(name);
     trace += String(run.trace);
   }
-  expect([...held].sort()).toEqual([
-    'node-redis',
-    'redlock4',
-    'redlock5',
-    'semaphore',
-    'sesame',
-    'watchdog',
-  ]);
+  expect([...held].sort()).toEqual(['node-redis', 'redlock4', 'redlock5', 'semaphore', 'sesame', 'watchdog']);
   expect(trace).toMatch(/ redis-1>\S+ +end\b/);
   expect(trace).toContain('lost');
 });
@@ -49,7 +42,7 @@ test('worlds that run side by side do not disturb each other', async () => {
 });
 
 test('a second process, which runs the seeds in another order beside this one, agrees', async () => {
-  const args = ['--import', 'tsx', 'test/support/contention-main.ts', '1', String(SEEDS.length)];
+  const args = ['--import', 'tsx', 'test/clients/contention-main.ts', '1', String(SEEDS.length)];
   const [{ stdout }, here] = await Promise.all([promisify(execFile)(process.execPath, args), hashes()]);
   const there = stdout
     .trim()

@@ -1,7 +1,7 @@
 /** A pair under the hand of a test: what replication delivers, what a failover loses, and what a restart keeps. */
 import { expect, test } from 'vitest';
 import { type PairOptions, startPair, startServers } from '../../lab/pair.ts';
-import { connectInMemory } from '../../server/memory.ts';
+import { connectInMemory } from '../../server/host/in-memory.ts';
 import { until } from '../support/until.ts';
 
 const begin = (options: Partial<PairOptions> = {}) => startPair({ clock: 'virtual', seed: 7, ...options });

@@ -55,14 +55,14 @@ const entries = Object.values(manifest.exports)
 
 test('lostlock/locks has the code of the locks, and nothing of the server', () => {
   const sources = sourcesOf(loadedWith('dist/locks/index.js', true));
-  expect(sources).toContain('locks/reentrant.ts');
+  expect(sources).toContain('locks/kinds/reentrant.ts');
   expect(sources.filter((path) => !path.startsWith('locks/'))).toEqual([]);
 });
 
 test('the lab is loaded when its first node is started, and not before', () => {
   const inLab = (path: string): boolean => /^lab\/(?!start|present)/.test(path);
   expect(sourcesOf(loadedWith('dist/index.js', false)).filter(inLab)).toEqual([]);
-  expect(sourcesOf(loadedWith('dist/index.js', true))).toContain('lab/world.ts');
+  expect(sourcesOf(loadedWith('dist/index.js', true))).toContain('lab/virtual/world.ts');
 });
 
 test('each entry is a few files, and each source is in one of them', () => {

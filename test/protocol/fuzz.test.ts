@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
 import { allCommands } from '../../server/commands/index.ts';
-import type { Connection } from '../../server/host.ts';
-import { nodeHost } from '../../server/node-host.ts';
+import type { Connection } from '../../server/host/host.ts';
+import { nodeHost } from '../../server/host/node.ts';
 import { Server } from '../../server/server.ts';
-import { Chance, fuzzInput } from '../support/fuzz-inputs.ts';
 import { sampleOf } from '../support/long.ts';
 import { replyEnd, request } from '../support/reply-text.ts';
 import { corpus } from './corpus.ts';
+import { Chance, fuzzInput } from './fuzz-inputs.ts';
 import { type Decoded, modelDecode } from './model-decoder.ts';
 
 const seeds = corpus.map(({ bytes }) => bytes).filter((bytes) => bytes.length > 0 && bytes.length < 500);

@@ -1,6 +1,6 @@
 /** Sine, cosine and arc sine: the digits of C's library, of which some are not JavaScript's. */
 import { expect, test } from 'vitest';
-import { arcSine, cosine, sine } from '../../protocol/trigonometry.ts';
+import { arcSine, cosine, sine } from '../../keyspace/geo/trigonometry.ts';
 
 /** An angle and its sine, an angle and its cosine, a sine and its angle, from glibc 2.36. */
 const KNOWN = [

@@ -1,7 +1,7 @@
 /** Every snippet of test/golden/lua.golden, answered as redis-server answered it, in both forms of execution. */
 import { expect, test } from 'vitest';
-import { luaSnippets } from '../support/lua-golden.ts';
-import { evaluate, evaluateInSlices, FakeHost } from '../support/script-host.ts';
+import { luaSnippets } from './lua-golden.ts';
+import { evaluate, evaluateInSlices, FakeHost } from './script-host.ts';
 
 const snippets = luaSnippets();
 const titles = [...new Set(snippets.map((snippet) => snippet.title))];

@@ -8,7 +8,7 @@ import { compile } from '../../scripting/registry.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { request } from '../support/reply-text.ts';
-import { evaluate, FakeHost, withoutSha } from '../support/script-host.ts';
+import { evaluate, FakeHost, withoutSha } from './script-host.ts';
 
 /** One script a line. None of them makes redis-server end or go on for ever. */
 const scripts = readFileSync(new URL('../golden/hostile-scripts.txt', import.meta.url), 'latin1')

@@ -1,6 +1,6 @@
 /** The language itself: what lock scripts are made of. */
 import { expect, test } from 'vitest';
-import { evaluate, FakeHost } from '../support/script-host.ts';
+import { evaluate, FakeHost } from './script-host.ts';
 
 test('an unlock script deletes its own lock and leaves that of another', () => {
   const host = new FakeHost();

@@ -4,10 +4,10 @@ import { encodeReply } from '../../protocol/encode.ts';
 import { ReplyError } from '../../protocol/reply.ts';
 import { Execution } from '../../scripting/execution.ts';
 import { compile } from '../../scripting/registry.ts';
-import { LuaOracle } from '../support/lua-golden.ts';
-import { limitPrograms } from '../support/lua-limits.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
-import { evaluate, evaluateInSlices, FakeHost } from '../support/script-host.ts';
+import { LuaOracle } from './lua-golden.ts';
+import { limitPrograms } from './lua-limits.ts';
+import { evaluate, evaluateInSlices, FakeHost } from './script-host.ts';
 
 /** Starts a script that has to pause. */
 function begin(source: string, host: FakeHost, fuel: number): Execution {

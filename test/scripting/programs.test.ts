@@ -1,10 +1,10 @@
 /** Random programs: the two forms agree with each other, and both with redis-server where it is installed. */
 import { expect, test } from 'vitest';
 import { sampleOf } from '../support/long.ts';
-import { LuaOracle } from '../support/lua-golden.ts';
-import { Generator, type Program, shrink, textOf } from '../support/lua-programs.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
-import { evaluate, evaluateInSlices, FakeHost } from '../support/script-host.ts';
+import { LuaOracle } from './lua-golden.ts';
+import { Generator, type Program, shrink, textOf } from './lua-programs.ts';
+import { evaluate, evaluateInSlices, FakeHost } from './script-host.ts';
 
 const seed = +(process.env.LOSTLOCK_SEED ?? 1);
 const count = +(process.env.LOSTLOCK_COUNT ?? sampleOf(20_000, 300));

@@ -1,7 +1,7 @@
 /** What once broke Redis does not break us. */
 import { expect, test } from 'vitest';
 import { Server } from '../../server/server.ts';
-import { type CveInput, cveBytes, cveInputs } from '../support/cve-inputs.ts';
+import { type CveInput, cveBytes, cveInputs } from '../protocol/cve-inputs.ts';
 import { TestHost } from '../support/targets.ts';
 
 /** A client that keeps what it is sent. */

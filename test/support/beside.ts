@@ -1,11 +1,11 @@
 /** One server of ours beside a redis-server: the same requests to both, for tests that compare long generated runs. */
-import { connectInMemory } from '../../server/memory.ts';
-import { nodeHost } from '../../server/node-host.ts';
+import { connectInMemory } from '../../server/host/in-memory.ts';
+import { nodeHost } from '../../server/host/node.ts';
 import { Server } from '../../server/server.ts';
+import { splitWords } from '../transcripts/transcript.ts';
 import { RawClient } from './raw-client.ts';
 import { type RealRedis, startRedisServer } from './redis-server.ts';
 import { request } from './reply-text.ts';
-import { splitWords } from './transcript.ts';
 
 /** Raw replies to the same requests. */
 export interface Answers {

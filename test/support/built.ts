@@ -1,7 +1,7 @@
 /** Builds dist/ for the tests that need it: once, though several test files ask at the same time. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, statSync } from 'node:fs';
-import { readSources } from './source-text.ts';
+import { readSources } from '../tidy/source-text.ts';
 import { until } from './until.ts';
 
 const lock = '.building';

@@ -1,9 +1,9 @@
 /** A node and a client in a world that note what comes to them, and when. */
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { VirtualConnection } from '../../lab/connection.ts';
-import { VirtualHost } from '../../lab/virtual-host.ts';
-import { World } from '../../lab/world.ts';
+import type { VirtualConnection } from '../../lab/virtual/connection.ts';
+import { VirtualHost } from '../../lab/virtual/host.ts';
+import { World } from '../../lab/virtual/world.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 
 /** A node that notes what comes, and a client that does, with the virtual milliseconds at which it came. */

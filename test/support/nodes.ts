@@ -3,7 +3,7 @@ import { createServer, connect as dial, type Server as Listener, type Socket } f
 import { Redis } from 'ioredis';
 import { afterEach, expect } from 'vitest';
 import { type LostlockServer, startServer } from '../../index.ts';
-import { RealLane } from '../../lab/real-lane.ts';
+import { RealLane } from '../../lab/real/lane.ts';
 import type { Server } from '../../server/server.ts';
 import { startRedisServer } from './redis-server.ts';
 import { until } from './until.ts';

@@ -1,5 +1,5 @@
 /** Notes what happens in a world, and when. */
-import type { World } from '../../lab/world.ts';
+import type { World } from '../../lab/virtual/world.ts';
 
 /** A list, and the function that adds to it with the virtual milliseconds since now. */
 export function observe(world: World) {

@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import { encodeRequest } from '../../protocol/encode.ts';
 import { splitInline } from '../../protocol/inline.ts';
-import { connectInMemory } from '../../server/memory.ts';
+import { connectInMemory } from '../../server/host/in-memory.ts';
 import type { Effect, Server } from '../../server/server.ts';
 import { until } from './until.ts';
 

@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { encodeRequest } from '../../protocol/encode.ts';
-import type { Host, Timer } from '../../server/host.ts';
-import { connectInMemory } from '../../server/memory.ts';
+import type { Host, Timer } from '../../server/host/host.ts';
+import { connectInMemory } from '../../server/host/in-memory.ts';
 import { Server } from '../../server/server.ts';
-import { parameters } from '../../server/settings.ts';
-import type { GoldenTarget } from './golden.ts';
+import { parameters } from '../../server/settings/settings.ts';
+import type { GoldenTarget } from '../transcripts/golden.ts';
 import { type RealRedis, startRedisServer } from './redis-server.ts';
 import { until } from './until.ts';
 

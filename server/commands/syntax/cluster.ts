@@ -1,5 +1,5 @@
-/** Arguments, history and successors of commands on clusters, in the notation of server/syntax.ts. */
-import type { SyntaxTable } from '../../syntax.ts';
+/** Arguments, history and successors of commands on clusters, in the notation of server/table/syntax.ts. */
+import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const clusterSyntax: SyntaxTable = {
   'cluster|addslots': 'slot:int...',

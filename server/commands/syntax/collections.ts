@@ -1,5 +1,5 @@
-/** Arguments, history and successors of commands on lists, sets and hashes, in the notation of server/syntax.ts. */
-import type { SyntaxTable } from '../../syntax.ts';
+/** Arguments, history and successors of commands on lists, sets and hashes, in the notation of server/table/syntax.ts. */
+import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const collectionsSyntax: SyntaxTable = {
   blmove: 'source#0 destination#1 wherefrom:(LEFT | RIGHT) whereto:(LEFT | RIGHT) timeout:double',

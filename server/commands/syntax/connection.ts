@@ -1,5 +1,5 @@
-/** Arguments, history and successors of commands on connections, pub/sub and transactions, in the notation of server/syntax.ts. */
-import type { SyntaxTable } from '../../syntax.ts';
+/** Arguments, history and successors of commands on connections, pub/sub and transactions, in the notation of server/table/syntax.ts. */
+import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const connectionSyntax: SyntaxTable = {
   auth: {

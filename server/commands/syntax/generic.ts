@@ -1,5 +1,5 @@
-/** Arguments, history and successors of commands on keys of any type, in the notation of server/syntax.ts. */
-import type { SyntaxTable } from '../../syntax.ts';
+/** Arguments, history and successors of commands on keys of any type, in the notation of server/table/syntax.ts. */
+import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const genericSyntax: SyntaxTable = {
   copy: 'source#0 destination#1 [DB=destination-db:int] [REPLACE]',

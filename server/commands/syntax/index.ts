@@ -1,5 +1,5 @@
 /** What is known of each command besides its table entry: arguments, history, successors. It is read only when COMMAND DOCS asks. */
-import type { Syntax } from '../../syntax.ts';
+import type { Syntax } from '../../table/syntax.ts';
 import { clusterSyntax } from './cluster.ts';
 import { collectionsSyntax } from './collections.ts';
 import { connectionSyntax } from './connection.ts';

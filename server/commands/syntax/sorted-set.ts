@@ -1,5 +1,5 @@
-/** Arguments, history and successors of commands on sorted sets and geo indexes, in the notation of server/syntax.ts. */
-import type { SyntaxTable } from '../../syntax.ts';
+/** Arguments, history and successors of commands on sorted sets and geo indexes, in the notation of server/table/syntax.ts. */
+import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const sortedSetSyntax: SyntaxTable = {
   bzmpop: 'timeout:double numkeys:int key#0... where:(MIN | MAX) [COUNT=count:int]',

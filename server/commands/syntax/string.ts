@@ -1,5 +1,5 @@
-/** Arguments, history and successors of commands on strings, bitmaps and HyperLogLogs, in the notation of server/syntax.ts. */
-import type { SyntaxTable } from '../../syntax.ts';
+/** Arguments, history and successors of commands on strings, bitmaps and HyperLogLogs, in the notation of server/table/syntax.ts. */
+import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const stringSyntax: SyntaxTable = {
   append: 'key#0 value',

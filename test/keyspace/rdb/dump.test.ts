@@ -1,9 +1,9 @@
 /** DUMP payloads: there and back, and byte for byte as redis-server 7.0 makes and takes them. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { crc64 } from '../../../keyspace/rdb/crc64.ts';
+import { crc64 } from '../../../keyspace/format/crc64.ts';
+import { RdbError } from '../../../keyspace/format/errors.ts';
 import { dumpValue, restoreValue } from '../../../keyspace/rdb/dump.ts';
-import { RdbError } from '../../../keyspace/rdb/errors.ts';
 import type { Value } from '../../../keyspace/value.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
 import { type Oracle, startOracle } from '../oracle.ts';

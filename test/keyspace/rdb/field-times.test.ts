@@ -1,7 +1,7 @@
 /** Hashes whose fields end, through files and through DUMP. */
 import { expect, test } from 'vitest';
-import { defaultLimits } from '../../../keyspace/encoding.ts';
-import { HashValue } from '../../../keyspace/hash.ts';
+import { defaultLimits } from '../../../keyspace/collections/encoding.ts';
+import { HashValue } from '../../../keyspace/collections/hash.ts';
 import { dumpValue, restoreValue } from '../../../keyspace/rdb/dump.ts';
 import { readRdb, writeRdb } from '../../../keyspace/rdb/file.ts';
 

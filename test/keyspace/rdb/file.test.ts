@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RdbError } from '../../../keyspace/rdb/errors.ts';
+import { RdbError } from '../../../keyspace/format/errors.ts';
 import { type RdbItem, readRdb, writeRdb } from '../../../keyspace/rdb/file.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
 import { startOracle } from '../oracle.ts';

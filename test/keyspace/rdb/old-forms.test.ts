@@ -1,7 +1,7 @@
 /** The compact forms of earlier versions, built here by hand: redis-server 7.0 and we read the same from them. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { crc64 } from '../../../keyspace/rdb/crc64.ts';
+import { crc64 } from '../../../keyspace/format/crc64.ts';
 import { restoreValue } from '../../../keyspace/rdb/dump.ts';
 import { VALUE } from '../../../keyspace/rdb/types.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';

@@ -1,10 +1,10 @@
 /** Values as plain data, and made from it, for the tests of RDB. */
 import fc from 'fast-check';
-import { DEFAULT_LIMITS } from '../../../keyspace/encoding.ts';
-import { HashValue } from '../../../keyspace/hash.ts';
-import { ListValue } from '../../../keyspace/list.ts';
-import { SetValue } from '../../../keyspace/set.ts';
-import { SortedSet } from '../../../keyspace/sorted-set.ts';
+import { DEFAULT_LIMITS } from '../../../keyspace/collections/encoding.ts';
+import { HashValue } from '../../../keyspace/collections/hash.ts';
+import { ListValue } from '../../../keyspace/collections/list.ts';
+import { SetValue } from '../../../keyspace/collections/set.ts';
+import { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import type { Value } from '../../../keyspace/value.ts';
 
 export type Plain =

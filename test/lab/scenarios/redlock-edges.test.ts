@@ -1,7 +1,7 @@
 /** S67 to S69b: how Redlock libraries reckon validity, what they refuse to run on, and clocks that drift. */
 import { expect } from 'vitest';
-import type { LabNode } from '../../../lab/lab-node.ts';
-import { Redlock5 } from '../../support/lock-libraries.ts';
+import type { LabNode } from '../../../lab/virtual/node.ts';
+import { Redlock5 } from '../../clients/lock-libraries.ts';
 import { type FiveScene, L, LEASE, safeFive, unsafeFive } from './stage.ts';
 
 /** Somebody else has the lock on every node, for so long. */

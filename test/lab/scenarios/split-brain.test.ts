@@ -1,8 +1,8 @@
 /** S41 to S46: two primaries at once, how long that can last, and how the old one comes back. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import type { LabNode } from '../../../lab/lab-node.ts';
-import type { Losses } from '../../../lab/losses.ts';
+import type { Losses } from '../../../lab/failover/losses.ts';
+import type { LabNode } from '../../../lab/virtual/node.ts';
 import { always, L, LEASE, type PairScene, Store, safe, stored, unsafe } from './stage.ts';
 
 const RENEW =

@@ -3,11 +3,11 @@ import '../../../lab/router.ts';
 import { Redis, type RedisOptions } from 'ioredis';
 import { expect, test } from 'vitest';
 import { type Claim, LockChecker } from '../../../lab/checker.ts';
-import { connectorTo } from '../../../lab/connector.ts';
-import type { LabNode } from '../../../lab/lab-node.ts';
 import { type Pair, type PairOptions, type Servers, startPair, startServers } from '../../../lab/pair.ts';
-import { Random } from '../../../lab/random.ts';
-import type { World } from '../../../lab/world.ts';
+import { Random } from '../../../lab/time/random.ts';
+import { connectorTo } from '../../../lab/virtual/connector.ts';
+import type { LabNode } from '../../../lab/virtual/node.ts';
+import type { World } from '../../../lab/virtual/world.ts';
 import { type AnyClient, createLocks, type Locks, type LocksOptions } from '../../../locks/index.ts';
 import { sampleOf } from '../../support/long.ts';
 

@@ -1,7 +1,7 @@
 /** S120 to S128: locks lost without a fault of the network, because somebody stands still, is full, or is gone unnoticed. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import type { LabNode } from '../../../lab/lab-node.ts';
+import type { LabNode } from '../../../lab/virtual/node.ts';
 import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
 
 const RENEW =

@@ -1,9 +1,9 @@
 /** Lets the faults of a plan strike a world, each on its own time, and mends everything in the end. */
 
-import type { LabNode } from '../../../lab/lab-node.ts';
-import type { Lane } from '../../../lab/lane.ts';
-import type { ReplicaSet } from '../../../lab/replica-set.ts';
-import type { World } from '../../../lab/world.ts';
+import type { Lane } from '../../../lab/virtual/lane.ts';
+import type { LabNode } from '../../../lab/virtual/node.ts';
+import type { ReplicaSet } from '../../../lab/virtual/set.ts';
+import type { World } from '../../../lab/virtual/world.ts';
 import type { Client, Names } from './clients.ts';
 import type { Judge } from './judge.ts';
 import { pass } from './lives.ts';

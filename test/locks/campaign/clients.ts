@@ -1,8 +1,8 @@
 /** The clients of a world of the campaign: each a process of its own, with ioredis or node-redis as they come. */
-import type { Actor } from '../../../lab/actor.ts';
-import type { LabNode } from '../../../lab/lab-node.ts';
-import type { ReplicaSet } from '../../../lab/replica-set.ts';
-import type { World } from '../../../lab/world.ts';
+import type { Actor } from '../../../lab/time/actor.ts';
+import type { LabNode } from '../../../lab/virtual/node.ts';
+import type { ReplicaSet } from '../../../lab/virtual/set.ts';
+import type { World } from '../../../lab/virtual/world.ts';
 import { type AnyClient, createLocks, type NodeRedisLike } from '../../../locks/index.ts';
 import { Kit } from './kinds.ts';
 import type { Library, Plan } from './plan.ts';

@@ -1,5 +1,5 @@
 /** Draws a world of the campaign from a seed: every choice is random, none knows what it is to find. */
-import { Random } from '../../../lab/random.ts';
+import { Random } from '../../../lab/time/random.ts';
 import type { LocksOptions } from '../../../locks/index.ts';
 import {
   ALL_REPLICAS,

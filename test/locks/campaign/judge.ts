@@ -1,6 +1,6 @@
 /** Judges a world: holders who believe, resources that were entered, fences, permits, and whatever went wrong besides. */
-import type { Actor } from '../../../lab/actor.ts';
-import type { World } from '../../../lab/world.ts';
+import type { Actor } from '../../../lab/time/actor.ts';
+import type { World } from '../../../lab/virtual/world.ts';
 import { type HeldLock, LockError, LockLost, NotOwner } from '../../../locks/index.ts';
 import type { Plan } from './plan.ts';
 import { Promises } from './promises.ts';

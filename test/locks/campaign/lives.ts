@@ -1,5 +1,5 @@
 /** Lives the lives of one task: acquires, works, extends, enters again, releases, and tells the judge of all of it. */
-import type { Actor } from '../../../lab/actor.ts';
+import type { Actor } from '../../../lab/time/actor.ts';
 import { type AcquireOptions, type HeldLock, LockTimeout, type PermitOptions } from '../../../locks/index.ts';
 import type { Holder, Judge } from './judge.ts';
 import type { Entry, Kit } from './kinds.ts';

@@ -2,9 +2,9 @@
 import type { Redis, RedisOptions } from 'ioredis';
 import { type LabNode, type Lane, startPair, startServers } from '../../../index.ts';
 import { Pair } from '../../../lab/pair.ts';
-import type { ReplicaSet } from '../../../lab/replica-set.ts';
+import type { ReplicaSet } from '../../../lab/virtual/set.ts';
 import { createLocks, type HeldLock, type Locks, type LocksOptions } from '../../../locks/index.ts';
-import { check, type LockEvent } from '../checker.ts';
+import { check, type LockEvent } from '../lives/checker.ts';
 
 /**
  * One failure of the catalogue: what is seen with the naive form and with ours, told as complaints. A naive form may

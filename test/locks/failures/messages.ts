@@ -1,6 +1,6 @@
 /** Failures S72 to S74, S77, S79 and S80: messages that do not come, come twice or come to the wrong connection. */
 import { Redis } from 'ioredis';
-import { connectorTo } from '../../../lab/connector.ts';
+import { connectorTo } from '../../../lab/virtual/connector.ts';
 import type { Failure, Lab } from './lab.ts';
 
 const L = 'lock';

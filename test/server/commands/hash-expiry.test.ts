@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { Server } from '../../../server/server.ts';
 import { recordEffects } from '../../support/talk.ts';
 import { TestHost } from '../../support/targets.ts';
-import { Conversation } from '../../support/transcript-own.ts';
+import { Conversation } from '../../transcripts/own.ts';
 
 let host: TestHost;
 let server: Server;

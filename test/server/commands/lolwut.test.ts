@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Server } from '../../../server/server.ts';
 import { TestHost } from '../../support/targets.ts';
-import { Conversation } from '../../support/transcript-own.ts';
+import { Conversation } from '../../transcripts/own.ts';
 
 test('LOLWUT draws something and ends with the version of Redis', () => {
   const redis = new Conversation(new Server(new TestHost()));

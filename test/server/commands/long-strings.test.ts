@@ -1,10 +1,10 @@
 /** Long strings that are changed a part at a time: in place, and with the same answers as short ones. */
 import { beforeEach, expect, test } from 'vitest';
-import { EDIT_MIN, EditedString } from '../../../keyspace/edited-string.ts';
+import { EDIT_MIN, EditedString } from '../../../keyspace/collections/edited-string.ts';
 import { Server } from '../../../server/server.ts';
 import { Random } from '../../differential/random.ts';
 import { TestHost } from '../../support/targets.ts';
-import { Conversation } from '../../support/transcript-own.ts';
+import { Conversation } from '../../transcripts/own.ts';
 
 let server: Server;
 let redis: Conversation;

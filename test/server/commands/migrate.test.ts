@@ -1,7 +1,7 @@
 /** MIGRATE: between two servers of ours, to a redis-server and from it; what waits meanwhile, and what fails. */
 import { describe, expect, test } from 'vitest';
-import type { Connection, Receiver } from '../../../server/host.ts';
-import { connectInMemory } from '../../../server/memory.ts';
+import type { Connection, Receiver } from '../../../server/host/host.ts';
+import { connectInMemory } from '../../../server/host/in-memory.ts';
 import { Server } from '../../../server/server.ts';
 import { HeldLink, type Kind, type Node, ours, start } from '../../support/nodes.ts';
 import { RawClient } from '../../support/raw-client.ts';

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { Server } from '../../../server/server.ts';
 import { TestHost } from '../../support/targets.ts';
-import { Conversation } from '../../support/transcript-own.ts';
+import { Conversation } from '../../transcripts/own.ts';
 
 let redis: Conversation;
 const members = Array.from({ length: 500 }, (_, i) => `m${i}`);

@@ -1,0 +1,51 @@
+/** Redis 7.0's rules for what OBJECT ENCODING answers, and the thresholds that CONFIG SET can move. */
+import { type Bytes, parseInteger } from '../../protocol/bytes.ts';
+
+/**
+ * The thresholds beyond which a compact encoding is given up. Values keep a reference to their server's one
+ * object, so that CONFIG SET takes effect on the next write, as in Redis.
+ */
+export interface EncodingLimits {
+  /** hash-max-listpack-entries: fields. */
+  hashMaxEntries: number;
+  /** hash-max-listpack-value: bytes of a field or of a value. */
+  hashMaxValue: number;
+  /** set-max-intset-entries: members. */
+  setMaxIntset: number;
+  /** zset-max-listpack-entries: members. */
+  zsetMaxEntries: number;
+  /** zset-max-listpack-value: bytes of a member. */
+  zsetMaxValue: number;
+  /** list-max-listpack-size: elements of a quicklist node, or -1 to -5 for 4 to 64 KiB. */
+  listMaxListpackSize: number;
+  /** stream-node-max-bytes: bytes of a stream's macro node. */
+  streamNodeMaxBytes: number;
+  /** stream-node-max-entries: entries of a stream's macro node. */
+  streamNodeMaxEntries: number;
+}
+
+/** The thresholds of a redis-server 7.0 started without a configuration file. */
+export function defaultLimits(): EncodingLimits {
+  return {
+    hashMaxEntries: 512,
+    hashMaxValue: 64,
+    setMaxIntset: 512,
+    zsetMaxEntries: 128,
+    zsetMaxValue: 64,
+    listMaxListpackSize: -2,
+    streamNodeMaxBytes: 4096,
+    streamNodeMaxEntries: 100,
+  };
+}
+
+/** What a value is measured by when it is made without a server, as tests do. Nobody changes it. */
+export const DEFAULT_LIMITS: Readonly<EncodingLimits> = Object.freeze(defaultLimits());
+
+/** The longest string that shares one allocation with its object header, in bytes. */
+export const EMBSTR_MAX = 44;
+
+/** The encoding of a string that was set as a whole; after APPEND or SETRANGE Redis says 'raw' whatever the length. */
+export function stringEncoding(value: Bytes): 'int' | 'embstr' | 'raw' {
+  if (value.length <= 20 && parseInteger(value) !== undefined) return 'int';
+  return value.length <= EMBSTR_MAX ? 'embstr' : 'raw';
+}

@@ -1,0 +1,160 @@
+/** A list of byte strings: a ring buffer, so both ends and every index are O(1). */
+import Denque from 'denque';
+import type { Bytes } from '../../protocol/bytes.ts';
+
+export class ListValue {
+  readonly type = 'list';
+  #items: Denque<Bytes>;
+  #bytes: number;
+
+  constructor(items: Bytes[] = []) {
+    this.#items = new Denque(items);
+    this.#bytes = items.length === 0 ? 0 : lengthOf(items);
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  /** Bytes of all elements. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Each push answers the new length. */
+  pushLeft(value: Bytes): number {
+    this.#bytes += value.length;
+    return this.#items.unshift(value);
+  }
+
+  pushRight(value: Bytes): number {
+    this.#bytes += value.length;
+    return this.#items.push(value);
+  }
+
+  popLeft(): Bytes | undefined {
+    const value = this.#items.shift();
+    this.#bytes -= value?.length ?? 0;
+    return value;
+  }
+
+  popRight(): Bytes | undefined {
+    const value = this.#items.pop();
+    this.#bytes -= value?.length ?? 0;
+    return value;
+  }
+
+  /** The element at an index from 0 to size - 1. */
+  at(index: number): Bytes | undefined {
+    return index < 0 ? undefined : this.#items.peekAt(index);
+  }
+
+  /** Replaces an element; the index must lie within the list. Costs the distance to the nearer end, as in Redis. */
+  setAt(index: number, value: Bytes): void {
+    this.#bytes += value.length - (this.at(index)?.length ?? 0);
+    this.#open(index, (items, fromLeft) => {
+      if (fromLeft) {
+        items.shift();
+        items.unshift(value);
+      } else {
+        items.pop();
+        items.push(value);
+      }
+    });
+  }
+
+  /** Elements from start to stop, both inclusive and already within 0 to size - 1; empty when start > stop. */
+  range(start: number, stop: number): Bytes[] {
+    const items = this.#items;
+    const out: Bytes[] = [];
+    for (let i = start; i <= stop; i++) out.push(items.peekAt(i)!);
+    return out;
+  }
+
+  /** Puts a value before the element at the index; at index = size, behind the last. */
+  insertAt(index: number, value: Bytes): void {
+    this.#bytes += value.length;
+    if (index >= this.#items.length) {
+      this.#items.push(value);
+      return;
+    }
+    this.#open(index, (items, fromLeft) => {
+      if (fromLeft) items.unshift(value);
+      else {
+        const behind = items.pop()!;
+        items.push(value);
+        items.push(behind);
+      }
+    });
+  }
+
+  /** LREM: deletes up to |count| equal elements from the head (count > 0) or tail (< 0), or all (0); how many. */
+  removeMatching(value: Bytes, count: number): number {
+    const items = this.#items.toArray();
+    const most = count === 0 ? items.length : Math.abs(count);
+    if (count < 0) items.reverse();
+    let removed = 0;
+    const kept = items.filter((item) => item !== value || removed === most || ++removed === 0);
+    if (removed === 0) return 0;
+    if (count < 0) kept.reverse();
+    this.#items = new Denque(kept);
+    this.#bytes -= removed * value.length;
+    return removed;
+  }
+
+  /** LTRIM: keeps the elements from start to stop, both inclusive and normalised; none when start > stop. */
+  keep(start: number, stop: number): void {
+    const items = this.#items;
+    if (start > stop) {
+      items.clear();
+      this.#bytes = 0;
+      return;
+    }
+    const tail = items.length - 1 - stop;
+    if (start + tail > stop - start + 1) {
+      const kept = this.range(start, stop);
+      this.#items = new Denque(kept);
+      this.#bytes = lengthOf(kept);
+      return;
+    }
+    for (let i = 0; i < start; i++) this.popLeft();
+    for (let i = 0; i < tail; i++) this.popRight();
+  }
+
+  *values(): Generator<Bytes, undefined> {
+    for (let i = 0; i < this.#items.length; i++) yield this.#items.peekAt(i)!;
+  }
+
+  /** Redis 7.0 keeps every list as a quicklist, however short. */
+  encoding(): 'quicklist' {
+    return 'quicklist';
+  }
+
+  copy(): ListValue {
+    return new ListValue(this.#items.toArray());
+  }
+
+  /**
+   * Takes the elements on the shorter side of the index off, so that the indexed one lies at an end of the ring,
+   * lets it be changed there, and puts the others back.
+   */
+  #open(index: number, change: (items: Denque<Bytes>, fromLeft: boolean) => void): void {
+    const items = this.#items;
+    const fromLeft = index < items.length / 2;
+    const aside: Bytes[] = [];
+    for (let i = fromLeft ? index : items.length - 1 - index; i > 0; i--) {
+      aside.push(fromLeft ? items.shift()! : items.pop()!);
+    }
+    change(items, fromLeft);
+    while (aside.length > 0) {
+      if (fromLeft) items.unshift(aside.pop()!);
+      else items.push(aside.pop()!);
+    }
+  }
+}
+
+function lengthOf(items: readonly Bytes[]): number {
+  let bytes = 0;
+  for (const item of items) bytes += item.length;
+  return bytes;
+}

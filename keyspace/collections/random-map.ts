@@ -1,0 +1,61 @@
+/** A set of keys that can be picked by number, for RANDOMKEY, SPOP, SRANDMEMBER and HRANDFIELD. */
+import type { Bytes } from '../../protocol/bytes.ts';
+
+/**
+ * Keys with O(1) add, delete, has and at. Numbers run from 0 to size - 1 without holes; a deletion moves the
+ * last key into the gap. Iteration is in insertion order, whatever the numbers are.
+ */
+export class IndexedKeys {
+  readonly #positions = new Map<Bytes, number>();
+  readonly #keys: Bytes[] = [];
+
+  constructor(keys: Iterable<Bytes> = []) {
+    for (const key of keys) this.add(key);
+  }
+
+  get size(): number {
+    return this.#keys.length;
+  }
+
+  has(key: Bytes): boolean {
+    return this.#positions.has(key);
+  }
+
+  /** True when the key is new. */
+  add(key: Bytes): boolean {
+    const positions = this.#positions;
+    const end = this.#keys.length;
+    if (positions.has(key)) return false;
+    positions.set(key, end);
+    this.#keys.push(key);
+    return true;
+  }
+
+  /** True when the key was there. */
+  delete(key: Bytes): boolean {
+    const position = this.#positions.get(key);
+    if (position === undefined) return false;
+    this.#positions.delete(key);
+    const last = this.#keys.pop()!;
+    if (last !== key) {
+      this.#keys[position] = last;
+      this.#positions.set(last, position);
+    }
+    return true;
+  }
+
+  /** The key of that number, 0 to size - 1. */
+  at(index: number): Bytes | undefined {
+    return this.#keys[index];
+  }
+
+  clear(): void {
+    this.#positions.clear();
+    this.#keys.length = 0;
+  }
+
+  /** All keys, in the order they were added. */
+  values(): IterableIterator<Bytes> {
+    return this.#positions.keys();
+  }
+}

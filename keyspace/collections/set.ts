@@ -1,0 +1,147 @@
+/** A set: an intset in numeric order while it is small and holds integers only, else a hash table. */
+import { type Bytes, parseInteger } from '../../protocol/bytes.ts';
+import { MemberRoll, type Step } from '../key-roll.ts';
+import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
+import { IndexedKeys } from './random-map.ts';
+
+type Integer = number | bigint;
+
+/** What a Set and IndexedKeys have in common; `add` differs in its answer. */
+type MemberTable = Set<Bytes> | IndexedKeys;
+
+export class SetValue {
+  readonly type = 'set';
+  /** Ascending 64-bit integers; undefined once the set has become a hash table. */
+  #integers: Integer[] | undefined = [];
+  /** The hash table; replaced by one whose members have numbers when a number is first asked for. */
+  #members: MemberTable | undefined;
+  /** Bytes of the hash table's members. */
+  #bytes = 0;
+  /** The hash table's members for scans, kept from the first one on. */
+  #roll: MemberRoll | undefined;
+  readonly #limits: Readonly<EncodingLimits>;
+
+  constructor(limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#integers !== undefined ? this.#integers.length : this.#members!.size;
+  }
+
+  /** Bytes of all members; of an intset, those of its numbers. */
+  get bytes(): number {
+    return this.#integers !== undefined ? this.#integers.length * 8 : this.#bytes;
+  }
+
+  has(member: Bytes): boolean {
+    const integers = this.#integers;
+    if (integers === undefined) return this.#members!.has(member);
+    const value = parseInteger(member);
+    return value !== undefined && integers[lowerBound(integers, value)] === value;
+  }
+
+  /** True when the member is new. */
+  add(member: Bytes): boolean {
+    const integers = this.#integers;
+    if (integers === undefined) return this.#addTo(this.#members!, member);
+    const value = parseInteger(member);
+    if (value === undefined) return this.#addTo(this.#toHashTable(), member);
+    const position = lowerBound(integers, value);
+    if (integers[position] === value) return false;
+    integers.splice(position, 0, value);
+    if (integers.length > this.#limits.setMaxIntset) this.#toHashTable();
+    return true;
+  }
+
+  /** True when the member was there. */
+  delete(member: Bytes): boolean {
+    const integers = this.#integers;
+    if (integers === undefined) {
+      if (!this.#members!.delete(member)) return false;
+      this.#roll?.delete(member);
+      this.#bytes -= member.length;
+      return true;
+    }
+    const value = parseInteger(member);
+    if (value === undefined) return false;
+    const position = lowerBound(integers, value);
+    if (integers[position] !== value) return false;
+    integers.splice(position, 1);
+    return true;
+  }
+
+  /** The member of that number, 0 to size - 1; numbers are only stable while the set does not change. */
+  at(index: number): Bytes | undefined {
+    const integers = this.#integers;
+    if (integers === undefined) return this.#numbered().at(index);
+    const value = integers[index];
+    return value === undefined ? undefined : String(value);
+  }
+
+  /** One step of a scan over the hash table; an intset is answered whole. */
+  scan(cursor: number, count: number): Step {
+    if (this.#integers !== undefined) return { names: [...this.values()], next: 0 };
+    this.#roll ??= new MemberRoll(this.#members!.values());
+    return this.#roll.walk(cursor, count);
+  }
+
+  /** Ascending while the set is an intset, afterwards in the order of adding. */
+  values(): IterableIterator<Bytes> {
+    return this.#integers === undefined ? this.#members!.values() : texts(this.#integers);
+  }
+
+  /** A set that was once a hash table stays one. */
+  encoding(): 'intset' | 'hashtable' {
+    return this.#integers === undefined ? 'hashtable' : 'intset';
+  }
+
+  copy(): SetValue {
+    const copy = new SetValue(this.#limits);
+    copy.#integers = this.#integers?.slice();
+    if (this.#members !== undefined) copy.#members = new Set(this.#members.values());
+    copy.#bytes = this.#bytes;
+    return copy;
+  }
+
+  #addTo(members: MemberTable, member: Bytes): boolean {
+    const before = members.size;
+    members.add(member);
+    if (members.size === before) return false;
+    this.#roll?.add(member);
+    this.#bytes += member.length;
+    return true;
+  }
+
+  #toHashTable(): Set<Bytes> {
+    const members = new Set(texts(this.#integers!));
+    for (const member of members) this.#bytes += member.length;
+    this.#members = members;
+    this.#integers = undefined;
+    return members;
+  }
+
+  #numbered(): IndexedKeys {
+    const members = this.#members!;
+    if (members instanceof IndexedKeys) return members;
+    const numbered = new IndexedKeys(members);
+    this.#members = numbered;
+    return numbered;
+  }
+}
+
+function* texts(integers: readonly Integer[]): Generator<Bytes, undefined> {
+  for (const value of integers) yield String(value);
+}
+
+/** The position of the first integer that is not less than the value. */
+function lowerBound(integers: readonly Integer[], value: Integer): number {
+  let low = 0;
+  let high = integers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (integers[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

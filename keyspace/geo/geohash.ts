@@ -1,0 +1,149 @@
+/** Places as Redis keeps them: 26 bits of latitude and of longitude, interleaved, are a sorted set's score. */
+import { arcSine, cosine, sine } from './trigonometry.ts';
+
+/** Degrees. */
+export interface Place {
+  readonly longitude: number;
+  readonly latitude: number;
+}
+
+export const LONGITUDE_MAX = 180;
+/** Where a Mercator map is as high as it is wide. */
+export const LATITUDE_MAX = 85.05112878;
+/** Halvings of each range that a score records. */
+export const STEPS_MAX = 26;
+/** In metres. */
+export const EARTH_RADIUS = 6372797.560856;
+
+/** A square of the grid that halving both ranges so often makes: bits of the latitude at even, of the longitude at odd places. */
+export interface Cell {
+  readonly bits: bigint;
+  readonly steps: number;
+}
+
+/** What a cell covers, in degrees. */
+export interface Area {
+  readonly west: number;
+  readonly east: number;
+  readonly south: number;
+  readonly north: number;
+}
+
+export function radians(degrees: number): number {
+  return degrees * (Math.PI / 180);
+}
+
+export function degrees(angle: number): number {
+  return angle / (Math.PI / 180);
+}
+
+/** Spreads 32 bits over the even places of 64. */
+function spread(bits: number): bigint {
+  let out = 0n;
+  for (let i = 0; i < 32; i++) if (((bits >>> i) & 1) === 1) out |= 1n << BigInt(2 * i);
+  return out;
+}
+
+/** Gathers the even places of 64 bits. */
+function gather(bits: bigint): number {
+  let out = 0;
+  for (let i = 31; i >= 0; i--) out = out * 2 + ((bits >> BigInt(2 * i)) & 1n ? 1 : 0);
+  return out;
+}
+
+/** The cell of a place; the largest longitude and latitude lie beyond the last one, as in Redis. */
+export function cellOf({ longitude, latitude }: Place, steps: number, latitudeMax = LATITUDE_MAX): Cell {
+  const scale = 2 ** steps;
+  const y = Math.floor(((latitude + latitudeMax) / (latitudeMax * 2)) * scale);
+  const x = Math.floor(((longitude + LONGITUDE_MAX) / (LONGITUDE_MAX * 2)) * scale);
+  return { bits: spread(y) | (spread(x) << 1n), steps };
+}
+
+/** The score of a place. */
+export function scoreOf(place: Place): number {
+  return +cellOf(place, STEPS_MAX).bits.toString();
+}
+
+/** The scores of a cell's places: from the first, up to but without the second. */
+export function scoresOf({ bits, steps }: Cell): { from: number; to: number } {
+  const shift = BigInt(2 * (STEPS_MAX - steps));
+  return { from: +(bits << shift).toString(), to: +((bits + 1n) << shift).toString() };
+}
+
+function areaAt(y: number, x: number, steps: number): Area {
+  const scale = 2 ** steps;
+  const high = LATITUDE_MAX * 2;
+  const wide = LONGITUDE_MAX * 2;
+  return {
+    south: -LATITUDE_MAX + (y / scale) * high,
+    north: -LATITUDE_MAX + ((y + 1) / scale) * high,
+    west: -LONGITUDE_MAX + (x / scale) * wide,
+    east: -LONGITUDE_MAX + ((x + 1) / scale) * wide,
+  };
+}
+
+/** What a cell covers. */
+export function areaOf({ bits, steps }: Cell): Area {
+  return areaAt(gather(bits), gather(bits >> 1n), steps);
+}
+
+/** The even bits of 26. */
+function gather26(bits: number): number {
+  let v = bits & 0x1555555;
+  v = (v | (v >>> 1)) & 0x3333333;
+  v = (v | (v >>> 2)) & 0xf0f0f0f;
+  v = (v | (v >>> 4)) & 0xff00ff;
+  return (v | (v >>> 8)) & 0xffff;
+}
+
+const HALF_BITS = 2 ** 26;
+
+/** The place in the middle of a score's cell. A score may be any number: ZADD can have made it. */
+export function placeOf(score: number): Place {
+  let area: Area;
+  if (score >= 0 && score < 2 ** 52) {
+    const high = Math.floor(score / HALF_BITS);
+    const low = Math.floor(score) - high * HALF_BITS;
+    const y = gather26(high) * 8192 + gather26(low);
+    const x = gather26(high >>> 1) * 8192 + gather26(low >>> 1);
+    area = areaAt(y, x, STEPS_MAX);
+  } else area = areaOf({ bits: unsigned(score), steps: STEPS_MAX });
+  return {
+    longitude: clamp((area.west + area.east) / 2, LONGITUDE_MAX),
+    latitude: clamp((area.south + area.north) / 2, LATITUDE_MAX),
+  };
+}
+
+/** A double as 64 bits, as x86 converts it. */
+function unsigned(score: number): bigint {
+  if (score >= 2 ** 64) return 0n;
+  if (score < -(2 ** 63)) return 1n << 63n;
+  return BigInt.asUintN(64, BigInt(Math.trunc(score)));
+}
+
+function clamp(value: number, most: number): number {
+  return Math.max(-most, Math.min(most, value));
+}
+
+/** Metres along the surface of the Earth, a sphere. */
+export function distance(a: Place, b: Place): number {
+  const latitudeA = radians(a.latitude);
+  const latitudeB = radians(b.latitude);
+  const u = sine((latitudeB - latitudeA) / 2);
+  const v = sine((radians(b.longitude) - radians(a.longitude)) / 2);
+  return 2 * EARTH_RADIUS * arcSine(Math.sqrt(u * u + cosine(latitudeA) * cosine(latitudeB) * v * v));
+}
+
+const ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz';
+
+/** The standard geohash: 11 letters, of which the last is always 0. */
+export function geohashText(place: Place): string {
+  const { bits } = cellOf(place, STEPS_MAX, 90);
+  let text = '';
+  for (let i = 1; i <= 10; i++) text += ALPHABET[gatherLetter(bits, 52 - 5 * i)];
+  return `${text}0`;
+}
+
+function gatherLetter(bits: bigint, shift: number): number {
+  return +((bits >> BigInt(shift)) & 31n).toString();
+}

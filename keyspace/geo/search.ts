@@ -1,0 +1,157 @@
+/** Which parts of the grid a search looks through, and in which order: without sorting, that is the order of its answers. */
+
+import type { SortedSet } from '../collections/sorted-set.ts';
+import {
+  type Area,
+  areaOf,
+  type Cell,
+  cellOf,
+  degrees,
+  distance,
+  EARTH_RADIUS,
+  type Place,
+  placeOf,
+  radians,
+  scoresOf,
+} from './geohash.ts';
+
+/** A circle, or a rectangle that lies along the meridians; in metres. */
+export interface Shape {
+  readonly center: Place;
+  readonly extent: { readonly radius: number } | { readonly width: number; readonly height: number };
+}
+
+/** A member found. */
+export interface Found {
+  readonly member: string;
+  readonly score: number;
+  readonly place: Place;
+  /** From the centre, in metres. */
+  readonly distance: number;
+}
+
+/** Half of the Earth's circumference on the map. */
+const MERCATOR_MAX = 20037726.37;
+const EVEN = 0x5555555555555555n;
+const ODD = 0xaaaaaaaaaaaaaaaan;
+
+/** How often to halve the ranges for cells about as large as the radius; near the poles they are narrower. */
+function stepsFor(radius: number, latitude: number): number {
+  if (radius === 0) return 26;
+  let steps = 1;
+  for (let range = radius; range < MERCATOR_MAX; range *= 2) steps++;
+  steps -= 2;
+  if (Math.abs(latitude) > 66) steps--;
+  if (Math.abs(latitude) > 80) steps--;
+  return Math.max(1, Math.min(26, steps));
+}
+
+/** What encloses the shape, roughly. */
+function bounds({ center, extent }: Shape): Area {
+  const { longitude, latitude } = center;
+  const [width, height] =
+    'radius' in extent ? [extent.radius, extent.radius] : [extent.width / 2, extent.height / 2];
+  const up = degrees(height / EARTH_RADIUS);
+  const edge = latitude < 0 ? latitude - up : latitude + up;
+  const aside = degrees(width / EARTH_RADIUS / Math.cos(radians(edge)));
+  return { west: longitude - aside, east: longitude + aside, south: latitude - up, north: latitude + up };
+}
+
+/** Adds to one coordinate of a cell, around the globe; the bits of the other stay. */
+function move(bits: bigint, own: bigint, other: bigint, steps: number, by: number): bigint {
+  if (by === 0) return bits;
+  const unused = BigInt(64 - steps * 2);
+  const filler = other >> unused;
+  const moved = by > 0 ? (bits & own) + filler + 1n : ((bits & own) | filler) - filler - 1n;
+  return (BigInt.asUintN(64, moved) & (own >> unused)) | (bits & other);
+}
+
+function neighbor({ bits, steps }: Cell, east: number, north: number): Cell {
+  return { bits: move(move(bits, ODD, EVEN, steps, east), EVEN, ODD, steps, north), steps };
+}
+
+/** Redis' order: the centre, the four sides, the four corners. */
+const DIRECTIONS: readonly (readonly [east: number, north: number])[] = [
+  [0, 0],
+  [0, 1],
+  [0, -1],
+  [1, 0],
+  [-1, 0],
+  [1, 1],
+  [-1, 1],
+  [1, -1],
+  [-1, -1],
+];
+
+/** The cells to look through. */
+function cellsFor(shape: Shape): Cell[] {
+  const { center, extent } = shape;
+  const box = bounds(shape);
+  const radius =
+    'radius' in extent
+      ? extent.radius
+      : Math.sqrt((extent.width / 2) * (extent.width / 2) + (extent.height / 2) * (extent.height / 2));
+  let steps = stepsFor(radius, center.latitude);
+  let cell = cellOf(center, steps);
+  if (steps > 1 && !coveredBy(cell, box)) cell = cellOf(center, --steps);
+  const area = areaOf(cell);
+  const needless = ([east, north]: readonly [number, number]) =>
+    steps >= 2 &&
+    ((north < 0 && area.south < box.south) ||
+      (north > 0 && area.north > box.north) ||
+      (east < 0 && area.west < box.west) ||
+      (east > 0 && area.east > box.east));
+  return DIRECTIONS.filter((direction) => !needless(direction)).map(([east, north]) =>
+    neighbor(cell, east, north),
+  );
+}
+
+/** True when the cell and its neighbours reach as far as the box; what is no number is no bound. */
+function coveredBy(cell: Cell, box: Area): boolean {
+  return !(
+    areaOf(neighbor(cell, 0, 1)).north < box.north ||
+    areaOf(neighbor(cell, 0, -1)).south > box.south ||
+    areaOf(neighbor(cell, 1, 0)).east < box.east ||
+    areaOf(neighbor(cell, -1, 0)).west > box.west
+  );
+}
+
+/** The distance of a place that lies within the shape, in metres. */
+function within({ center, extent }: Shape, place: Place): number | undefined {
+  if ('radius' in extent) {
+    const away = distance(center, place);
+    return away > extent.radius ? undefined : away;
+  }
+  const up = EARTH_RADIUS * Math.abs(radians(place.latitude) - radians(center.latitude));
+  if (up > extent.height / 2) return undefined;
+  const aside = distance({ longitude: center.longitude, latitude: place.latitude }, place);
+  return aside > extent.width / 2 ? undefined : distance(center, place);
+}
+
+/** Members within the shape, in Redis' order of finding them; stops at the limit, 0 for none. */
+export function search(set: SortedSet, shape: Shape, limit: number): Found[] {
+  const found: Found[] = [];
+  let last: Cell | undefined;
+  for (const [i, cell] of cellsFor(shape).entries()) {
+    // A wide search meets a cell from both sides; the centre is compared with none.
+    if (last?.bits === cell.bits) continue;
+    if (limit > 0 && found.length >= limit) break;
+    collect(set, shape, cell, limit, found);
+    if (i > 0) last = cell;
+  }
+  return found;
+}
+
+function collect(set: SortedSet, shape: Shape, cell: Cell, limit: number, found: Found[]): void {
+  const { from, to } = scoresOf(cell);
+  const first = set.countBelowScore(from, false);
+  const last = set.countBelowScore(to, false) - 1;
+  if (last < first) return;
+  for (const { member, score } of set.rangeByRank(first, last)) {
+    const place = placeOf(score);
+    const away = within(shape, place);
+    if (away === undefined) continue;
+    found.push({ member, score, place, distance: away });
+    if (limit > 0 && found.length >= limit) return;
+  }
+}

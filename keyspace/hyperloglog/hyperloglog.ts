@@ -1,0 +1,235 @@
+/** A HyperLogLog as Redis keeps it in a string: 16,384 registers, sparse (runs) or dense (6 bits each), and a cached count. */
+import { type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
+import { murmurHash64A } from './murmur.ts';
+import { decodeRuns, MAX_SPARSE_VALUE, setInRuns } from './runs.ts';
+
+const INDEX_BITS = 14;
+/** Bits of the hash that a register's rank is read of. */
+const RANK_BITS = 50;
+export const REGISTERS = 1 << INDEX_BITS;
+const SEED = 0xadc83b19n;
+const MAGIC = 'HYLL';
+const ENCODING_AT = 4;
+const CARD_AT = 8;
+const HEADER = 16;
+const DENSE = 0;
+const SPARSE = 1;
+const DENSE_SIZE = HEADER + (REGISTERS * 6) / 8;
+/** 1 / (2 ln 2), the estimator's constant. */
+const ALPHA = 0.7213475204444817;
+/** The top bit of the cached count says that it no longer holds. */
+const STALE = 1n << 63n;
+
+/** Where an element counts: its register, and the length of the run of zeros in the rest of its hash, plus 1. */
+function place(element: Bytes): { index: number; rank: number } {
+  const hash = murmurHash64A(element, SEED);
+  const index = BigInt.asUintN(INDEX_BITS, hash).toString();
+  let rest = (hash >> BigInt(INDEX_BITS)) | (1n << BigInt(RANK_BITS));
+  let rank = 1;
+  for (; (rest & 1n) === 0n; rest >>= 1n) rank++;
+  return { index: +index, rank };
+}
+
+function readRegister(registers: Uint8Array, index: number): number {
+  const bit = index * 6;
+  const at = bit >>> 3;
+  return ((registers[at]! | ((registers[at + 1] ?? 0) << 8)) >>> (bit & 7)) & 63;
+}
+
+function writeRegister(registers: Uint8Array, index: number, value: number): void {
+  const bit = index * 6;
+  const at = bit >>> 3;
+  const shift = bit & 7;
+  const both = registers[at]! | ((registers[at + 1] ?? 0) << 8);
+  const changed = (both & ~(63 << shift)) | (value << shift);
+  registers[at] = changed & 255;
+  if (at + 1 < registers.length) registers[at + 1] = changed >>> 8;
+}
+
+/** What became of a register. */
+export type Change = 'changed' | 'same' | 'corrupt';
+
+export class HyperLogLog {
+  #data: Buffer;
+
+  private constructor(data: Buffer) {
+    this.#data = data;
+  }
+
+  /** One without elements: one run of zeros. */
+  static empty(): HyperLogLog {
+    const data = Buffer.alloc(HEADER + 2);
+    data.latin1Write(MAGIC, 0);
+    data[ENCODING_AT] = SPARSE;
+    data[HEADER] = 0x7f;
+    data[HEADER + 1] = 0xff;
+    return new HyperLogLog(data);
+  }
+
+  /** Reads a string; undefined when it is no HyperLogLog by its first bytes and length. */
+  static read(value: Bytes): HyperLogLog | undefined {
+    if (value.length < HEADER || !value.startsWith(MAGIC)) return undefined;
+    const encoding = value.charCodeAt(ENCODING_AT);
+    if (encoding > SPARSE || (encoding === DENSE && value.length !== DENSE_SIZE)) return undefined;
+    return new HyperLogLog(toBuffer(value));
+  }
+
+  get dense(): boolean {
+    return this.#data[ENCODING_AT] === DENSE;
+  }
+
+  bytes(): Bytes {
+    return fromBuffer(this.#data);
+  }
+
+  /** Counts an element. `sparseMax`: bytes beyond which the runs become registers. */
+  add(element: Bytes, sparseMax: number): Change {
+    const { index, rank } = place(element);
+    return this.raise(index, rank, sparseMax);
+  }
+
+  /** Raises a register to a rank, where it is lower. */
+  raise(index: number, rank: number, sparseMax: number): Change {
+    if (this.dense) return this.#raiseDense(index, rank) ? 'changed' : 'same';
+    if (rank <= MAX_SPARSE_VALUE) {
+      const result = setInRuns(this.#data, HEADER, index, rank, sparseMax);
+      if (result instanceof Uint8Array) {
+        this.#data = Buffer.from(result.buffer, result.byteOffset, result.length);
+        this.invalidate();
+        return 'changed';
+      }
+      if (result !== 'full') return result;
+    }
+    if (!this.toDense()) return 'corrupt';
+    return this.#raiseDense(index, rank) ? 'changed' : 'same';
+  }
+
+  #raiseDense(index: number, rank: number): boolean {
+    const registers = this.#data.subarray(HEADER);
+    if (readRegister(registers, index) >= rank) return false;
+    writeRegister(registers, index, rank);
+    return true;
+  }
+
+  /** Gives the runs up for registers; false when they do not add up. */
+  toDense(): boolean {
+    if (this.dense) return true;
+    const dense = Buffer.alloc(DENSE_SIZE);
+    this.#data.copy(dense, 0, 0, HEADER);
+    dense[ENCODING_AT] = DENSE;
+    const registers = dense.subarray(HEADER);
+    let index = 0;
+    for (const { length, value } of this.runs()) {
+      if (value > 0) {
+        if (index + length > REGISTERS) break;
+        for (let i = 0; i < length; i++) writeRegister(registers, index + i, value);
+      }
+      index += length;
+    }
+    if (index !== REGISTERS) return false;
+    this.#data = dense;
+    return true;
+  }
+
+  /** The runs of a sparse one. */
+  runs(): Iterable<{ length: number; value: number; name: string }> {
+    return decodeRuns(this.#data, HEADER);
+  }
+
+  /** The registers of a dense one. */
+  registers(): number[] {
+    const registers = this.#data.subarray(HEADER);
+    return Array.from({ length: REGISTERS }, (_, index) => readRegister(registers, index));
+  }
+
+  /** Raises the given registers to its own; false when its runs do not add up. */
+  mergeInto(max: Uint8Array): boolean {
+    if (this.dense) {
+      const registers = this.#data.subarray(HEADER);
+      for (let i = 0; i < REGISTERS; i++) max[i] = Math.max(max[i]!, readRegister(registers, i));
+      return true;
+    }
+    let index = 0;
+    for (const { length, value } of this.runs()) {
+      if (value > 0) {
+        if (index + length > REGISTERS) break;
+        for (let i = 0; i < length; i++) max[index + i] = Math.max(max[index + i]!, value);
+      }
+      index += length;
+    }
+    return index === REGISTERS;
+  }
+
+  /** The estimate that was kept, 64 bits signed; undefined when elements have come since. */
+  cached(): bigint | undefined {
+    const card = this.#data.readBigUInt64LE(CARD_AT);
+    return (card & STALE) === 0n ? card : undefined;
+  }
+
+  cache(count: number): void {
+    this.#data.writeBigUInt64LE(BigInt(count), CARD_AT);
+  }
+
+  invalidate(): void {
+    this.#data[CARD_AT + 7]! |= 0x80;
+  }
+
+  /** The estimate, computed anew; undefined when the runs do not add up. */
+  count(): number | undefined {
+    const histogram = new Float64Array(64);
+    if (this.dense) {
+      const registers = this.#data.subarray(HEADER);
+      for (let i = 0; i < REGISTERS; i++) histogram[readRegister(registers, i)]!++;
+      return estimate(histogram);
+    }
+    let index = 0;
+    for (const { length, value } of this.runs()) {
+      histogram[value]! += length;
+      index += length;
+    }
+    return index === REGISTERS ? estimate(histogram) : undefined;
+  }
+}
+
+/** The estimate for registers that are merged and unpacked. */
+export function countRegisters(registers: Uint8Array): number {
+  const histogram = new Float64Array(64);
+  for (const value of registers) histogram[value]!++;
+  return estimate(histogram);
+}
+
+/** Otmar Ertl's estimator (arXiv:1702.01284), computed in the same order as Redis does, for the same digits. */
+function estimate(histogram: Float64Array): number {
+  let z = REGISTERS * tau((REGISTERS - histogram[RANK_BITS + 1]!) / REGISTERS);
+  for (let rank = RANK_BITS; rank >= 1; rank--) z = (z + histogram[rank]!) * 0.5;
+  z += REGISTERS * sigma(histogram[0]! / REGISTERS);
+  return Math.round((ALPHA * REGISTERS * REGISTERS) / z);
+}
+
+function tau(share: number): number {
+  if (share === 0 || share === 1) return 0;
+  let x = share;
+  let y = 1;
+  let z = 1 - x;
+  for (let before = Number.NaN; before !== z; ) {
+    x = Math.sqrt(x);
+    before = z;
+    y *= 0.5;
+    z -= (1 - x) * (1 - x) * y;
+  }
+  return z / 3;
+}
+
+function sigma(share: number): number {
+  if (share === 1) return Infinity;
+  let x = share;
+  let y = 1;
+  let z = x;
+  for (let before = Number.NaN; before !== z; ) {
+    x *= x;
+    before = z;
+    z += x * y;
+    y += y;
+  }
+  return z;
+}

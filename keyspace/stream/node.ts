@@ -1,0 +1,110 @@
+/**
+ * A run of a stream's entries, as long as Redis' macro node would be: approximate trimming removes whole nodes, so
+ * where a node ends can be seen from outside.
+ */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { EncodingLimits } from '../collections/encoding.ts';
+import { elementSize, integerSize } from '../format/listpack.ts';
+import { idMillis, idSequence, type StreamId } from './id.ts';
+
+export interface StreamEntry {
+  readonly id: StreamId;
+  /** Fields and values, alternating. */
+  readonly fields: readonly Bytes[];
+}
+
+/** Redis never lets a node grow beyond this, whatever stream-node-max-bytes says. */
+const BYTES_MAX = 2 ** 30;
+/** A listpack's header and end mark. */
+const FRAME = 7;
+
+export class StreamNode {
+  /** The first entry's id, kept when that entry is gone: Redis stores the others relative to it. */
+  readonly headId: StreamId;
+  /** The names of the first entry's fields: entries with the same ones are stored without. */
+  readonly headFields: readonly Bytes[];
+  entries: StreamEntry[] = [];
+  /** How many entries were deleted from its middle. */
+  deleted = 0;
+  /** The last id it was given, deleted or not. */
+  lastId: StreamId;
+  /** Bytes of the head entry's fields and of all entries. */
+  #bytes: number;
+
+  constructor(headId: StreamId, headFields: readonly Bytes[]) {
+    this.headId = headId;
+    this.headFields = headFields;
+    this.lastId = headId;
+    this.#bytes = FRAME + integerSize(headFields.length) + integerSize(0);
+    for (const field of headFields) this.#bytes += elementSize(field);
+  }
+
+  /** Bytes of the node as Redis lays it out; what is deleted leaves them in place. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** True when Redis would begin a new node rather than put these fields here. */
+  isFull(fields: readonly Bytes[], limits: Readonly<EncodingLimits>): boolean {
+    let added = 0;
+    for (const text of fields) added += text.length;
+    const configured = limits.streamNodeMaxBytes;
+    const most = configured === 0 || configured > BYTES_MAX ? BYTES_MAX : configured;
+    const counters = integerSize(this.entries.length) + integerSize(this.deleted);
+    if (this.#bytes + counters + added >= most) return true;
+    const count = limits.streamNodeMaxEntries;
+    return count !== 0 && this.entries.length + this.deleted >= count;
+  }
+
+  /** Adds an entry after all others. */
+  append(entry: StreamEntry): void {
+    this.entries.push(entry);
+    this.lastId = entry.id;
+    this.#bytes += this.#sizeOf(entry);
+  }
+
+  /** True when the entry has just the fields of the node's first. */
+  sameFields(fields: readonly Bytes[]): boolean {
+    const names = this.headFields;
+    return fields.length === names.length * 2 && names.every((name, i) => fields[i * 2] === name);
+  }
+
+  /** The position of the first entry whose id is not less. */
+  indexOf(id: StreamId): number {
+    const entries = this.entries;
+    let low = 0;
+    let high = entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (entries[middle]!.id < id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Deletes entries from a position on. */
+  remove(index: number, count: number): void {
+    this.entries.splice(index, count);
+    this.deleted += count;
+  }
+
+  copy(): StreamNode {
+    const copy = new StreamNode(this.headId, this.headFields);
+    copy.entries = this.entries.slice();
+    copy.deleted = this.deleted;
+    copy.lastId = this.lastId;
+    copy.#bytes = this.#bytes;
+    return copy;
+  }
+
+  #sizeOf({ id, fields }: StreamEntry): number {
+    const count = fields.length / 2;
+    const same = this.sameFields(fields);
+    let bytes = integerSize(same ? 2 : 0);
+    bytes += integerSize(idMillis(id) - idMillis(this.headId));
+    bytes += integerSize(BigInt.asIntN(64, idSequence(id) - idSequence(this.headId)));
+    bytes += same ? integerSize(count + 3) : integerSize(count) + integerSize(count * 2 + 4);
+    for (let i = same ? 1 : 0; i < fields.length; i += same ? 2 : 1) bytes += elementSize(fields[i]!);
+    return bytes;
+  }
+}

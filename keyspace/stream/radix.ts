@@ -1,0 +1,28 @@
+/** The size of the radix tree in which Redis would keep a stream's runs: XINFO STREAM tells it. */
+import { toBuffer } from '../../protocol/bytes.ts';
+import { idBytes } from './id.ts';
+import type { StreamValue } from './stream.ts';
+
+/** How many nodes the tree has: one per fork, per unforked stretch of bytes, and per key's end. */
+export function radixTreeNodes(stream: StreamValue): number {
+  const keys = stream.nodes().map((node) => toBuffer(idBytes(node.headId)));
+  return keys.length === 0 ? 1 : countNodes(keys, 0, keys.length, 0);
+}
+
+/** Nodes for the sorted keys [from, to), which agree in the bytes before `depth`. */
+function countNodes(keys: readonly Buffer[], from: number, to: number, depth: number): number {
+  const first = keys[from]!;
+  const last = keys[to - 1]!;
+  let fork = depth;
+  while (fork < first.length && first[fork] === last[fork]) fork++;
+  const stretch = fork > depth ? 1 : 0;
+  if (fork === first.length) return stretch + 1;
+  let count = stretch + 1;
+  for (let start = from; start < to; ) {
+    let end = start + 1;
+    while (end < to && keys[end]![fork] === keys[start]![fork]) end++;
+    count += countNodes(keys, start, end, fork + 1);
+    start = end;
+  }
+  return count;
+}

@@ -1,0 +1,256 @@
+/** A stream: entries in the order of their ids, which only grow, in runs; and its consumer groups. */
+import Denque from 'denque';
+import type { Bytes } from '../../protocol/bytes.ts';
+import { DEFAULT_LIMITS, type EncodingLimits } from '../collections/encoding.ts';
+import { StreamGroup, sortedByName } from './group.ts';
+import { MAX_ID, MIN_ID, type StreamId } from './id.ts';
+import { type StreamEntry, StreamNode } from './node.ts';
+
+export type { StreamEntry };
+
+/** What XTRIM and XADD are asked to trim. */
+export interface TrimOptions {
+  /** Keep at most so many entries (MAXLEN), or none with a smaller id (MINID). */
+  readonly maxLength?: number;
+  readonly minId?: StreamId;
+  /** `~`: remove whole nodes only. */
+  readonly approximate?: boolean;
+  /** Stop before removing more than so many; 0 for no limit. */
+  readonly limit?: number;
+}
+
+/** A count of entries as Redis keeps it, 64 bits with a sign: beyond the greatest it goes on from the least. */
+function counted(count: bigint): bigint {
+  return BigInt.asIntN(64, count);
+}
+
+export class StreamValue {
+  readonly type = 'stream';
+  /** The last id ever added, or set by XSETID. */
+  lastId: StreamId = MIN_ID;
+  /** The id of the first entry; 0-0 when there is none. */
+  firstId: StreamId = MIN_ID;
+  /** The greatest id that XDEL deleted. */
+  maxDeletedId: StreamId = MIN_ID;
+  /** How many entries were ever added. */
+  entriesAdded = 0n;
+  readonly groups = new Map<Bytes, StreamGroup>();
+  #nodes = new Denque<StreamNode>();
+  #length = 0;
+  #bytes = 0;
+  readonly #limits: Readonly<EncodingLimits>;
+
+  constructor(limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** How many entries it has. There is no `size`: a stream without entries is still a value. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Bytes of all runs of entries. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** How many runs of entries there are. */
+  get nodeCount(): number {
+    return this.#nodes.length;
+  }
+
+  encoding(): 'stream' {
+    return 'stream';
+  }
+
+  /** Adds an entry; its id must be greater than `lastId`. */
+  append(id: StreamId, fields: readonly Bytes[]): void {
+    let node = this.#nodes.peekBack();
+    if (node === undefined || node.isFull(fields, this.#limits)) {
+      node = new StreamNode(
+        id,
+        fields.filter((_, i) => i % 2 === 0),
+      );
+      this.#nodes.push(node);
+      this.#bytes += node.bytes;
+    }
+    const before = node.bytes;
+    node.append({ id, fields });
+    this.#bytes += node.bytes - before;
+    this.#length++;
+    this.entriesAdded = counted(this.entriesAdded + 1n);
+    this.lastId = id;
+    if (this.#length === 1) this.firstId = id;
+  }
+
+  /** The entry of an id. */
+  get(id: StreamId): StreamEntry | undefined {
+    const node = this.#nodes.peekAt(this.#nodeOf(id));
+    const entry = node?.entries[node.indexOf(id)];
+    return entry?.id === id ? entry : undefined;
+  }
+
+  firstEntry(): StreamEntry | undefined {
+    return this.#length === 0 ? undefined : this.range(MIN_ID, MAX_ID, 1)[0];
+  }
+
+  lastEntry(): StreamEntry | undefined {
+    return this.#length === 0 ? undefined : this.range(MIN_ID, MAX_ID, 1, true)[0];
+  }
+
+  /** Entries with ids from start to end, both inclusive, at most `count`; with `reverse`, from the end down. */
+  range(start: StreamId, end: StreamId, count = Infinity, reverse = false): StreamEntry[] {
+    const out: StreamEntry[] = [];
+    if (start > end || this.#length === 0) return out;
+    const from = reverse ? end : start;
+    const step = reverse ? -1 : 1;
+    let number = Math.max(0, this.#nodeOf(from));
+    for (let node = this.#nodes.peekAt(number); node !== undefined; node = this.#node((number += step))) {
+      const { entries } = node;
+      let i = 0;
+      if (reverse) i = end >= node.lastId ? entries.length - 1 : node.indexOf(end + 1n) - 1;
+      else if (start > node.headId) i = node.indexOf(start);
+      for (; i >= 0 && i < entries.length; i += step) {
+        const entry = entries[i]!;
+        if (out.length >= count || (reverse ? entry.id < start : entry.id > end)) return out;
+        out.push(entry);
+      }
+    }
+    return out;
+  }
+
+  /** Deletes an entry, as XDEL does; false when there is none of the id. */
+  delete(id: StreamId): boolean {
+    const number = this.#nodeOf(id);
+    const node = this.#node(number);
+    const index = node?.indexOf(id) ?? 0;
+    if (node?.entries[index]?.id !== id) return false;
+    node.remove(index, 1);
+    this.#length--;
+    if (node.entries.length === 0) {
+      this.#nodes.removeOne(number);
+      this.#bytes -= node.bytes;
+    }
+    if (id > this.maxDeletedId) this.maxDeletedId = id;
+    if (id === this.firstId || this.#length === 0) this.#findFirst();
+    return true;
+  }
+
+  /** Trims from the old end, and says how many entries went. */
+  trimTo({ maxLength, minId = MIN_ID, approximate = false, limit = 0 }: TrimOptions): number {
+    let removed = 0;
+    for (let node = this.#nodes.peekFront(); node !== undefined; node = this.#nodes.peekFront()) {
+      const count = node.entries.length;
+      if (maxLength !== undefined && this.#length <= maxLength) break;
+      if (limit > 0 && removed + count > limit) break;
+      if (maxLength !== undefined ? this.#length - count >= maxLength : node.lastId < minId) {
+        this.#nodes.shift();
+        this.#bytes -= node.bytes;
+        this.#length -= count;
+        removed += count;
+        continue;
+      }
+      if (approximate) break;
+      const some = maxLength !== undefined ? this.#length - maxLength : node.indexOf(minId);
+      node.remove(0, some);
+      this.#length -= some;
+      removed += some;
+      break;
+    }
+    if (removed > 0) this.#findFirst();
+    return removed;
+  }
+
+  /** A new consumer group; undefined when the name is taken. */
+  createGroup(name: Bytes, lastId: StreamId, entriesRead?: bigint): StreamGroup | undefined {
+    if (this.groups.has(name)) return undefined;
+    const group = new StreamGroup(name, lastId, entriesRead);
+    this.groups.set(name, group);
+    return group;
+  }
+
+  /** Groups in the order of their names' bytes, as Redis lists them. */
+  sortedGroups(): StreamGroup[] {
+    return sortedByName(this.groups);
+  }
+
+  /** Moves a group's position to an entry it is about to deliver, and keeps count of what it has read. */
+  advance(group: StreamGroup, id: StreamId): void {
+    if (id <= group.lastId) return;
+    if (group.entriesRead !== undefined && !this.hasTombstones(id))
+      group.entriesRead = counted(group.entriesRead + 1n);
+    else if (this.entriesAdded !== 0n) group.entriesRead = this.entriesReadUpTo(id);
+    group.lastId = id;
+  }
+
+  /** How many entries a group still has to read; undefined where deletions make it unknowable. */
+  lag(group: StreamGroup): bigint | undefined {
+    if (this.entriesAdded === 0n) return 0n;
+    const known = group.entriesRead !== undefined && !this.hasTombstones(group.lastId);
+    const read = known ? group.entriesRead : this.entriesReadUpTo(group.lastId);
+    return read === undefined ? undefined : counted(this.entriesAdded - read);
+  }
+
+  /** True when XDEL may have deleted an entry at or after the id, and not just before the first one left. */
+  hasTombstones(start: StreamId): boolean {
+    const deleted = this.maxDeletedId;
+    return this.#length > 0 && deleted !== MIN_ID && deleted >= this.firstId && start <= deleted;
+  }
+
+  /** How many entries were ever added up to an id; undefined where that cannot be known. */
+  entriesReadUpTo(id: StreamId): bigint | undefined {
+    if (this.entriesAdded === 0n) return 0n;
+    if (this.#length === 0 && id <= this.lastId) return this.entriesAdded;
+    if (id === this.lastId) return this.entriesAdded;
+    if (id > this.lastId) return undefined;
+    if (this.maxDeletedId === MIN_ID || this.maxDeletedId < this.firstId) {
+      if (id < this.firstId) return counted(this.entriesAdded - BigInt(this.#length));
+      if (id === this.firstId) return counted(this.entriesAdded - BigInt(this.#length) + 1n);
+    }
+    return undefined;
+  }
+
+  /** The runs of entries, in order: for RDB, and for XINFO's radix-tree-keys. */
+  nodes(): StreamNode[] {
+    return this.#nodes.toArray();
+  }
+
+  /** Takes a run over as it was stored; the caller sets ids and counts. */
+  addNode(node: StreamNode): void {
+    this.#nodes.push(node);
+    this.#bytes += node.bytes;
+    this.#length += node.entries.length;
+  }
+
+  copy(): StreamValue {
+    const copy = new StreamValue(this.#limits);
+    for (const node of this.nodes()) copy.addNode(node.copy());
+    copy.lastId = this.lastId;
+    copy.firstId = this.firstId;
+    copy.maxDeletedId = this.maxDeletedId;
+    copy.entriesAdded = this.entriesAdded;
+    for (const group of this.groups.values()) copy.groups.set(group.name, group.copy());
+    return copy;
+  }
+
+  #findFirst(): void {
+    this.firstId = this.firstEntry()?.id ?? MIN_ID;
+  }
+
+  #node(number: number): StreamNode | undefined {
+    return number < 0 ? undefined : this.#nodes.peekAt(number);
+  }
+
+  /** The number of the last node that begins at or before the id; -1 when none does. */
+  #nodeOf(id: StreamId): number {
+    const nodes = this.#nodes;
+    let low = 0;
+    let high = nodes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (nodes.peekAt(middle)!.headId <= id) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+}

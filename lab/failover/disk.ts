@@ -1,0 +1,82 @@
+/** A disk of a lab node: it knows what was synced, and can forget the rest in a crash. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Disk } from '../../server/host/host.ts';
+
+/**
+ * What survives a crash: nothing (a fresh machine), everything (the process died, the kernel wrote on), what was
+ * synced (the power failed), or besides that each file's first so many bytes (some of the rest was written, too).
+ */
+export type Keep = 'nothing' | 'everything' | 'synced' | { readonly bytes: number };
+
+/** One file: what a reader sees, and what a power failure leaves. */
+interface File {
+  content: Bytes;
+  /** Undefined: the file itself was never synced. */
+  synced: Bytes | undefined;
+}
+
+/** Files in memory. Removing a file is durable at once. */
+export class VirtualDisk implements Disk {
+  readonly #files = new Map<string, File>();
+  /** Calls of `sync`, by file. */
+  readonly syncs = new Map<string, number>();
+
+  read(name: string): Bytes | undefined {
+    return this.#files.get(name)?.content;
+  }
+
+  write(name: string, bytes: Bytes): void {
+    this.#file(name).content = bytes;
+  }
+
+  append(name: string, bytes: Bytes): void {
+    this.#file(name).content += bytes;
+  }
+
+  sync(name: string): void {
+    const file = this.#files.get(name);
+    if (file === undefined) return;
+    file.synced = file.content;
+    this.syncs.set(name, (this.syncs.get(name) ?? 0) + 1);
+  }
+
+  remove(name: string): void {
+    this.#files.delete(name);
+  }
+
+  /** The files' names, sorted. */
+  names(): string[] {
+    return [...this.#files.keys()].sort();
+  }
+
+  /** How many bytes of the file a power failure would leave. */
+  durable(name: string): number {
+    return this.#files.get(name)?.synced?.length ?? 0;
+  }
+
+  /** Loses what does not survive; what remains counts as synced. */
+  crash(keep: Keep): void {
+    for (const [name, file] of this.#files) {
+      const left = survivor(file, keep);
+      if (left === undefined) this.#files.delete(name);
+      else this.#files.set(name, { content: left, synced: left });
+    }
+  }
+
+  #file(name: string): File {
+    let file = this.#files.get(name);
+    if (file === undefined) this.#files.set(name, (file = { content: '', synced: undefined }));
+    return file;
+  }
+}
+
+function survivor({ content, synced }: File, keep: Keep): Bytes | undefined {
+  if (keep === 'nothing') return undefined;
+  if (keep === 'everything') return content;
+  if (keep === 'synced') return synced;
+  const durable = synced ?? '';
+  // A file that was replaced since has no common beginning with what is on the disk: the old one survives whole.
+  if (!content.startsWith(durable)) return synced;
+  const length = Math.max(durable.length, Math.min(content.length, keep.bytes));
+  return length === 0 ? synced : content.slice(0, length);
+}

@@ -1,0 +1,92 @@
+/** Who is promoted: Redis' own rule, and what quorum mode asks besides. */
+import type { Server } from '../../server/server.ts';
+
+/** A node that may be promoted, on either clock. */
+export interface Candidate {
+  readonly name: string;
+  readonly server: Server;
+  readonly up: boolean;
+  readonly paused: boolean;
+  readonly offset: number;
+}
+
+/** What an election is about. */
+export interface Election<N extends Candidate> {
+  readonly primary: N;
+  readonly replicas: readonly N[];
+  /** How many nodes are a majority, in quorum mode; otherwise 0. */
+  readonly quorum: number;
+  /** True when whoever decides can talk to the node. */
+  readonly reaches: (node: N) => boolean;
+}
+
+const isAlive = ({ up, paused }: Candidate): boolean => up && !paused;
+
+/**
+ * The replica to promote: of those that are up, run and can be reached the one with the lowest priority number, the
+ * highest offset, the lowest run id; in quorum mode the offset goes first. Throws when there is none, saying why.
+ */
+export function elect<N extends Candidate>(election: Election<N>): N {
+  const { replicas, quorum, reaches } = election;
+  const able = replicas.filter(
+    (node) => isAlive(node) && reaches(node) && node.server.settings['replica-priority'] > 0,
+  );
+  const [best] = able.sort(
+    (a, b) =>
+      (quorum > 0 ? b.offset - a.offset : 0) ||
+      a.server.settings['replica-priority'] - b.server.settings['replica-priority'] ||
+      b.offset - a.offset ||
+      (a.server.runId < b.server.runId ? -1 : 1),
+  );
+  if (best === undefined) throw new Error(`no replica can be promoted: ${reasons(election)}`);
+  if (quorum > 0) assertComplete(election, best);
+  return best;
+}
+
+/**
+ * A replica named by the test, whether it can be reached or not.
+ * Throws when it is down, and in quorum mode when it lacks what a majority has.
+ */
+export function appoint<N extends Candidate>(election: Election<N>, node: N): N {
+  if (!node.up) throw new Error(`${node.name} cannot be promoted: it is down`);
+  if (election.quorum > 0) assertComplete(election, node);
+  return node;
+}
+
+function reasons<N extends Candidate>({ replicas, reaches }: Election<N>): string {
+  if (replicas.length === 0) return 'there is none';
+  const why = (node: N): string => {
+    if (!node.up) return 'is down';
+    if (node.paused) return 'is paused';
+    return reaches(node) ? 'has priority 0' : 'cannot be reached';
+  };
+  return replicas.map((node) => `${node.name} ${why(node)}`).join(', ');
+}
+
+/** In quorum mode: of any majority, the node that is furthest has every write that was answered. */
+function assertComplete<N extends Candidate>(election: Election<N>, candidate: N): void {
+  const { primary, replicas, quorum, reaches } = election;
+  const reachable = replicas.filter((node) => isAlive(node) && reaches(node));
+  if (reachable.length + (isAlive(primary) ? 1 : 0) < quorum) {
+    throw new Error(`no majority: ${quorum} of ${replicas.length + 1} nodes must be up to promote one`);
+  }
+  if (reachable.some(({ offset }) => offset > candidate.offset)) {
+    throw new Error(`${candidate.name} lacks writes that a majority has: it cannot be promoted`);
+  }
+}
+
+/** What lanes tell of who reaches whom. */
+interface Lanes {
+  lane(from: string, to: string): { readonly partitioned: boolean };
+}
+
+/**
+ * True unless the node is partitioned off from `judge`, or from every one of the others: then nobody can be asked to
+ * promote it. A lane cut in one direction is as good as two, since no answer comes.
+ */
+export function isReachable(lanes: Lanes, name: string, judge: string, others: readonly string[]): boolean {
+  const isCut = (other: string): boolean =>
+    lanes.lane(name, other).partitioned || lanes.lane(other, name).partitioned;
+  if (isCut(judge)) return false;
+  return others.length === 0 || !others.every(isCut);
+}

@@ -1,0 +1,118 @@
+/** What a lab node writes to its disk: a base dataset and the stream since then, synced as appendfsync says. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import { RequestDecoder } from '../../protocol/decode.ts';
+import { Client, PRIMARY_LINK } from '../../server/clients/client.ts';
+import { loadSnapshot, snapshot } from '../../server/data/snapshot.ts';
+import type { Timer } from '../../server/host/host.ts';
+import type { Server } from '../../server/server.ts';
+import type { Keep, VirtualDisk } from './disk.ts';
+
+/** The dataset at the stream's offset `#begin`. */
+const BASE = 'base.rdb';
+/** The stream behind it. */
+const LOG = 'appendonly.aof';
+
+/**
+ * What survives a crash: nothing; everything; what was synced, under `appendonly` and its policy `appendfsync`; or all
+ * up to an offset of the replication stream.
+ */
+export type KeepData = 'nothing' | 'everything' | 'synced' | { readonly offset: number };
+
+/** The journal of one server process. It is kept whether or not `appendonly` is on: that decides what is synced. */
+export class Journal {
+  readonly #server: Server;
+  readonly #disk: VirtualDisk;
+  #begin = 0;
+  #syncing: Timer | undefined;
+
+  /** Recovers what the disk holds into the fresh server, then notes everything that it takes into its stream. */
+  constructor(server: Server, disk: VirtualDisk) {
+    this.#server = server;
+    this.#disk = disk;
+    this.#recover();
+    // A backlog from the beginning makes the stream flow, whether anybody follows or not.
+    server.replication.keepsBacklog = true;
+    server.replication.becomeReplica();
+    this.#rebase();
+    this.#watch();
+    server.syncedOffset = () => (server.settings.appendonly ? this.#begin + disk.durable(LOG) : undefined);
+  }
+
+  /** Loses what does not survive a crash. */
+  crash(keep: KeepData): void {
+    this.#syncing?.cancel();
+    this.#disk.crash(typeof keep === 'string' ? keep : this.#bytesUpTo(keep.offset));
+  }
+
+  /** The base counts as durable, being the beginning of what is kept. */
+  #bytesUpTo(offset: number): Keep {
+    this.#disk.sync(BASE);
+    return { bytes: Math.max(0, offset - this.#begin) };
+  }
+
+  #watch(): void {
+    const { replication } = this.#server;
+    const feedBytes = replication.feedBytes.bind(replication);
+    replication.feedBytes = (bytes) => {
+      this.#disk.append(LOG, bytes);
+      this.#sync();
+      feedBytes(bytes);
+    };
+    const adopt = replication.adopt.bind(replication);
+    replication.adopt = (id, offset) => {
+      adopt(id, offset);
+      this.#rebase();
+    };
+  }
+
+  /** The dataset as it is becomes the base. */
+  #rebase(): void {
+    this.#begin = this.#server.replication.offset;
+    this.#disk.remove(LOG);
+    this.#disk.write(BASE, snapshot(this.#server));
+    this.#disk.write(LOG, '');
+    if (!this.#server.settings.appendonly) return;
+    this.#disk.sync(BASE);
+    this.#disk.sync(LOG);
+  }
+
+  #sync(): void {
+    const { settings, host } = this.#server;
+    if (!settings.appendonly || settings.appendfsync === 'no') return;
+    if (settings.appendfsync === 'always') {
+      this.#disk.sync(LOG);
+    } else {
+      const nextSecond = (Math.floor(host.clock.now() / 1000) + 1) * 1000;
+      this.#syncing ??= host.clock.at(nextSecond, () => this.#syncNow());
+    }
+  }
+
+  #syncNow(): void {
+    this.#syncing = undefined;
+    this.#disk.sync(LOG);
+    this.#server.waiting.review();
+    this.#server.settle();
+  }
+
+  #recover(): void {
+    const server = this.#server;
+    const base = this.#disk.read(BASE);
+    if (base !== undefined && base !== '') server.unit(() => loadSnapshot(server, base));
+    const log = this.#disk.read(LOG) ?? '';
+    if (log !== '') replay(server, log);
+    // A crash may have left half a command at the log's end.
+    this.#disk.remove(LOG);
+  }
+}
+
+/** Applies a stream of commands without answering them or passing them on. */
+function replay(server: Server, log: Bytes): void {
+  const client = new Client(server, 0, undefined);
+  client.mark(PRIMARY_LINK, true);
+  const decoder = new RequestDecoder({ maxBulk: Number.MAX_SAFE_INTEGER, authenticated: true });
+  decoder.write(Buffer.from(log, 'latin1'));
+  server.world.expiryPolicy = 'keep';
+  for (let argv = decoder.next(); argv !== undefined; argv = decoder.next()) server.execute(client, argv);
+  if (client.transaction !== undefined) server.discard(client);
+  server.expiry.follow();
+}

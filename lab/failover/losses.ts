@@ -1,0 +1,148 @@
+/** What a promotion loses: the old primary's writes that the new one has not, and whether anybody had been promised them. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Server } from '../../server/server.ts';
+import { Comparison } from './comparison.ts';
+import { isAnswered, partOf, type Sweep, type Write, type WriteLog } from './write-log.ts';
+
+/** The writes that are gone. */
+export interface Losses {
+  /**
+   * Their clients have been told that they succeeded. FLUSHALL, FLUSHDB and SWAPDB are listed once for each key that
+   * differs because of them, changes of functions once for each library.
+   */
+  readonly lost: readonly Write[];
+  /** They were executed, but no reply has reached their clients. */
+  readonly unanswered: readonly Write[];
+  /** The new primary has them, although an earlier promotion had lost them: it had not come to discard them yet. */
+  readonly returned: readonly Write[];
+  /**
+   * False when the log of writes was too long to keep: beyond 100,000 writes it keeps of each key the last one and the
+   * last one that was answered. Every key that differs is still listed, but perhaps not each of its lost writes.
+   */
+  readonly complete: boolean;
+  /**
+   * Keys of the old primary that the new one has not as they were, and for which the log has no write: it forgets the
+   * oldest beyond a million keys, and does not know what a node has loaded from its disk or a full resync.
+   */
+  readonly unlogged: readonly { readonly db: number; readonly key: Bytes }[];
+}
+
+/** A node of either clock. */
+interface Logged {
+  readonly server: Server;
+  readonly log: WriteLog;
+}
+
+/**
+ * Compares the two nodes' data. A write is gone when it lies behind the offset that the new primary has reached in
+ * the same history, and the key is not as the old primary had it (a lost SET and a lost DEL may cancel out).
+ * Of a history that the new primary does not share, each key's last write counts.
+ */
+export function lossesBetween(old: Logged, fresh: Logged): Losses {
+  const shared = sharedOffset(old.server, fresh.server);
+  const comparison = new Comparison(old.server, fresh.server);
+  const since = shared ?? -1;
+  const behind = goneFrom(old, fresh.server, since, comparison);
+  const gone = shared === undefined ? lastPerKey(behind) : behind;
+  return {
+    lost: gone.filter(isAnswered),
+    unanswered: gone.filter((write) => !isAnswered(write)),
+    returned: shared === undefined ? [] : goneFrom(fresh, old.server, since, comparison),
+    complete: shared === undefined || old.log.thinnedUpTo <= since,
+    unlogged: shared === undefined || old.log.forgottenUpTo > since ? unlogged(old, gone, comparison) : [],
+  };
+}
+
+/** The node's writes behind the offset on what differs, in order. @param base has what was there at that offset */
+function goneFrom({ server, log }: Logged, base: Server, since: number, comparison: Comparison): Write[] {
+  const writes = log.writes.filter(({ offset }) => offset > since);
+  const sweeps = log.sweeps.filter(({ offset }) => offset > since);
+  if (sweeps.length === 0) return writes.filter(({ db, key }) => comparison.differs(db, key));
+  const gone: Write[] = [];
+  const present = new Presence(base);
+  let next = 0;
+  const takeWrites = (upTo: number): void => {
+    for (let write = writes[next]; write !== undefined && write.offset <= upTo; write = writes[++next]) {
+      present.add(write);
+      if (comparison.differs(write.db, write.key)) gone.push(write);
+    }
+  };
+  for (const sweep of sweeps) {
+    takeWrites(sweep.offset);
+    gone.push(...partsOf(sweep, server, present, comparison));
+  }
+  takeWrites(Infinity);
+  return gone;
+}
+
+/** What a sweep has done to each key and library that differs. */
+function partsOf(sweep: Sweep, server: Server, present: Presence, comparison: Comparison): Write[] {
+  const parts: Write[] = [];
+  if (sweep.fate === 'swapped') present.mix(sweep.databases);
+  for (const db of new Set(sweep.databases)) {
+    for (const key of comparison.differing(db)) {
+      if (sweep.fate === 'unknown' || present.has(db, key)) parts.push(partOf(sweep, server, 'key', db, key));
+    }
+  }
+  if (!sweep.libraries) return parts;
+  for (const name of comparison.differingLibraries()) {
+    parts.push(partOf(sweep, server, 'library', sweep.db, name));
+  }
+  return parts;
+}
+
+/** The names of keys that each database has had since an offset: what a sweep can have touched. */
+class Presence {
+  readonly #base: Server;
+  readonly #names = new Map<number, Set<Bytes>>();
+
+  constructor(base: Server) {
+    this.#base = base;
+  }
+
+  add({ db, key }: Write): void {
+    this.#of(db).add(key);
+  }
+
+  has(db: number, key: Bytes): boolean {
+    return this.#of(db).has(key);
+  }
+
+  /** The databases have changed places: what was in one may be in the other. */
+  mix(databases: readonly number[]): void {
+    const all = databases.flatMap((db) => [...this.#of(db)]);
+    for (const db of databases) this.#names.set(db, new Set(all));
+  }
+
+  #of(db: number): Set<Bytes> {
+    let names = this.#names.get(db);
+    if (names === undefined) this.#names.set(db, (names = new Set(this.#base.db(db).entries.keys())));
+    return names;
+  }
+}
+
+/** The old primary's keys that differ and that no write names. */
+function unlogged({ server }: Logged, gone: readonly Write[], comparison: Comparison): Losses['unlogged'] {
+  const named = new Set(gone.filter(({ kind }) => kind === 'key').map(({ db, key }) => `${db} ${key}`));
+  return server.databases.flatMap(({ index: db, entries }) =>
+    comparison
+      .differing(db)
+      .filter((key) => entries.has(key) && !named.has(`${db} ${key}`))
+      .map((key) => ({ db, key })),
+  );
+}
+
+/** Up to where both have the same stream; undefined when they have none in common. */
+export function sharedOffset(old: Server, fresh: Server): number | undefined {
+  const [a, b] = [old.replication, fresh.replication];
+  if (a.id === b.id) return Math.min(a.offset, b.offset);
+  if (b.secondId === a.id) return Math.min(a.offset, b.secondOffset - 1);
+  if (a.secondId === b.id) return Math.min(a.secondOffset - 1, b.offset);
+  return undefined;
+}
+
+function lastPerKey(writes: readonly Write[]): Write[] {
+  const last = new Map<string, Write>();
+  for (const write of writes) last.set(`${write.kind} ${write.db} ${write.key}`, write);
+  return [...last.values()];
+}

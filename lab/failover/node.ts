@@ -1,0 +1,58 @@
+/** What the nodes of either clock have in common: a server whose writes are logged, and which is up or down. */
+import { GATE_QUORUM } from '../../server/execute.ts';
+import type { Server } from '../../server/server.ts';
+import type { VirtualDisk } from './disk.ts';
+import { Journal } from './journal.ts';
+import { WriteLog } from './write-log.ts';
+
+export abstract class AnyNode {
+  readonly name: string;
+  /** The present process; after a crash, what it was. */
+  abstract server: Server;
+  protected running = true;
+  /** Replicas that must have a write before it is answered. */
+  readonly #writeQuorum: number;
+  #log = new WriteLog();
+
+  constructor(name: string, writeQuorum: number) {
+    this.name = name;
+    this.#writeQuorum = writeQuorum;
+  }
+
+  abstract get paused(): boolean;
+
+  /** False between a crash and the restart. */
+  get up(): boolean {
+    return this.running;
+  }
+
+  /** The replication offset. */
+  get offset(): number {
+    return this.server.replication.offset;
+  }
+
+  /** What was written while it was a primary, with what it inherited. */
+  get log(): WriteLog {
+    return this.#log;
+  }
+
+  /** Recovers what the disk holds into a fresh process' server; from now on its stream is logged. */
+  protected recover(server: Server, disk: VirtualDisk): Journal {
+    server.writeQuorum = this.#writeQuorum;
+    server.gate(GATE_QUORUM, this.#writeQuorum > 0);
+    const journal = new Journal(server, disk);
+    this.#log = new WriteLog();
+    this.#log.watch(server);
+    return journal;
+  }
+
+  /**
+   * Resets the connections of all but the replicas: those that CLIENT KILL TYPE normal and TYPE pubsub end. CLIENT KILL
+   * hangs up, and replies under way still arrive; a reset takes them along: what a failover calls unanswered remains so.
+   */
+  disconnectClients(): void {
+    for (const client of [...this.server.clients.values()]) {
+      if (!this.server.replication.followers.has(client)) client.abort();
+    }
+  }
+}

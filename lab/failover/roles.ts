@@ -1,0 +1,236 @@
+/** Who is primary of the nodes that replicate one dataset, who takes over, and what that loses; on either clock. */
+import { badOption } from '../../embed/options.ts';
+import type { LaneControls } from '../links/gate.ts';
+import type { Lanes } from '../links/lanes.ts';
+import { ReplicationLink } from '../links/link.ts';
+import type { CrashOptions } from '../virtual/node.ts';
+import { appoint, type Candidate, type Election, elect, isReachable } from './election.ts';
+import { type Losses, lossesBetween, sharedOffset } from './losses.ts';
+import type { Write, WriteLog } from './write-log.ts';
+
+/** How a failover is to happen. */
+export interface FailoverOptions {
+  /** The primary dies first; true: keeping nothing. Otherwise it lives, and is told to follow. */
+  readonly crash?: boolean | CrashOptions;
+  /** How long nobody is primary, in milliseconds of the lab's clock; default 0. */
+  readonly after?: number;
+  /**
+   * The name of the replica to promote, which may be out of reach, but not down. By default the choice is Redis' own,
+   * by priority, offset and run id, of those that are up, run and can be reached: a replica is out of reach when it is
+   * partitioned off from every client of the set and every other node that is up, or from the party 'failover'.
+   */
+  readonly to?: string;
+  /** False: the old primary is left alone, as when nobody can reach it: two nodes take writes. */
+  readonly demote?: boolean;
+}
+
+/** What a failover did. */
+export interface Failover extends Losses {
+  readonly from: string;
+  readonly to: string;
+  /** Up to where the new primary has the old one's stream; undefined when the histories have nothing in common. */
+  readonly offset: number | undefined;
+  /** How far the old primary was. */
+  readonly oldOffset: number;
+}
+
+/** Who decides on failovers, as a party. */
+export const JUDGE = 'failover';
+
+/** A node of either clock. */
+interface Member<N> extends Candidate {
+  readonly log: WriteLog;
+  promote(): void;
+  follow(primary: N): void;
+  disconnectClients(): void;
+}
+
+export abstract class Roles<N extends Member<N>, L extends LaneControls> {
+  readonly nodes: readonly N[];
+  /** How many nodes are a majority, in quorum mode; otherwise 0. */
+  readonly quorum: number;
+  /** The names of the clients that follow the primary. */
+  protected readonly clientNames = new Set<string>();
+  readonly #lost: Write[] = [];
+  #primary: N;
+
+  /**
+   * @param names the nodes' names, the primary's first
+   * @param make makes a node; `writeQuorum` replicas must have a write before it is answered
+   */
+  constructor(
+    names: readonly string[],
+    quorum: boolean,
+    make: (name: string, index: number, writeQuorum: number) => N,
+  ) {
+    this.quorum = quorum ? (names.length >> 1) + 1 : 0;
+    // The primary counts itself among the majority.
+    const writeQuorum = Math.max(0, this.quorum - 1);
+    this.nodes = names.map((name, index) => make(name, index, writeQuorum));
+    this.#primary = this.nodes[0] as N;
+  }
+
+  /** Throws when the nodes are no more. */
+  protected abstract checkOpen(): void;
+
+  /** Throws TypeError unless a client may have that name. */
+  protected checkParty(what: string, name: unknown): void {
+    const taken = [...this.nodes.map((node) => node.name), JUDGE, 'kernel'];
+    if (typeof name === 'string' && name !== '' && !taken.includes(name)) return;
+    throw badOption(what, name, `a client's name: not empty, and none of ${taken.join(', ')}`);
+  }
+
+  /** The lanes between the nodes and the clients, by name. */
+  abstract get network(): Lanes<L>;
+
+  /** Who takes writes, as far as the set's own clients are told. */
+  get primary(): N {
+    return this.#primary;
+  }
+
+  get replicas(): readonly N[] {
+    return this.nodes.filter((node) => node !== this.#primary);
+  }
+
+  /** The first replica. Throws RangeError when there is none. */
+  get replica(): N {
+    const [replica] = this.replicas;
+    if (replica === undefined) throw new RangeError('there is no replica');
+    return replica;
+  }
+
+  /** Every acknowledged write that a promotion or a demotion has lost so far. */
+  get lost(): readonly Write[] {
+    return this.#lost;
+  }
+
+  /** A node by name. Throws RangeError for a name that nobody has. */
+  node(name: string): N {
+    const found = this.nodes.find((node) => node.name === name);
+    if (found === undefined) {
+      const names = this.nodes.map((node) => node.name).join(', ');
+      throw new RangeError(`no node is called '${name}'; there are ${names}`);
+    }
+    return found;
+  }
+
+  /** Replication from the primary to the first replica; `linkTo(name)` is that to another. */
+  get link(): ReplicationLink<L> {
+    return this.linkTo(this.replica.name);
+  }
+
+  /** Replication from the present primary to the replica of that name. */
+  linkTo(replica: string): ReplicationLink<L> {
+    this.checkOpen();
+    this.node(replica);
+    const { network } = this;
+    const primary = this.#primary.name;
+    return new ReplicationLink(network.lane(primary, replica), network.lane(replica, primary));
+  }
+
+  /** True when every replica that is up has its primary's stream, and knows that it has. */
+  get synchronized(): boolean {
+    const { replication } = this.#primary.server;
+    return this.replicas
+      .filter((node) => node.up)
+      .every(
+        ({ server }) =>
+          server.primary?.linkUp === true &&
+          server.replication.id === replication.id &&
+          server.replication.offset === replication.offset,
+      );
+  }
+
+  /** Makes a node the primary, and leaves all others as they are. Throws RangeError for an unknown name. */
+  promote(name: string): void {
+    this.checkOpen();
+    const node = this.node(name);
+    const shared = sharedOffset(this.#primary.server, node.server);
+    if (shared !== undefined) node.log.inherit(this.#primary.log, shared);
+    node.promote();
+    node.disconnectClients();
+    this.#primary = node;
+  }
+
+  /**
+   * Makes a node follow the present primary. What it took as a primary itself is discarded, and returned.
+   * Throws RangeError for an unknown name.
+   */
+  demote(name: string): Losses {
+    this.checkOpen();
+    const node = this.node(name);
+    const losses = lossesBetween(node, this.#primary);
+    this.#lost.push(...losses.lost);
+    this.#redirect(node);
+    return losses;
+  }
+
+  /** A node has started again, which it does as a primary: it follows, unless it still is the primary. */
+  protected rejoin(node: N): void {
+    if (node !== this.#primary) node.follow(this.#primary);
+  }
+
+  /** The old primary is out of office: another is promoted, and the rest follow it. Throws when none can be. */
+  protected replace(old: N, { to, demote = true }: FailoverOptions): Failover {
+    const election = this.#election();
+    const fresh = to === undefined ? elect(election) : appoint(election, this.node(to));
+    const oldOffset = old.offset;
+    const offset = sharedOffset(old.server, fresh.server);
+    const losses = lossesBetween(old, fresh);
+    this.promote(fresh.name);
+    this.#lost.push(...losses.lost);
+    this.noteLost(old, losses.lost);
+    for (const node of this.nodes) {
+      if (node !== fresh && node.up && (node !== old || demote)) this.#redirect(node);
+    }
+    return { from: old.name, to: fresh.name, offset, oldOffset, ...losses };
+  }
+
+  /** Keeps a record of what a failover has lost. */
+  protected noteLost(_old: N, _lost: readonly Write[]): void {}
+
+  #redirect(node: N): void {
+    node.follow(this.#primary);
+    node.disconnectClients();
+  }
+
+  #election(): Election<N> {
+    return {
+      primary: this.#primary,
+      replicas: this.replicas,
+      quorum: this.quorum,
+      reaches: ({ name }) => {
+        const others = this.nodes.filter((node) => node.up && node.name !== name).map((node) => node.name);
+        return isReachable(this.network, name, JUDGE, [...this.clientNames, ...others]);
+      },
+    };
+  }
+}
+
+/** Several sets in a row. */
+interface InRoles<N> {
+  readonly primary: N;
+  readonly replicas: readonly N[];
+}
+
+/** Every node of the sets: all primaries first. */
+export function primariesFirst<N>(sets: readonly InRoles<N>[]): readonly N[] {
+  return [...sets.map((set) => set.primary), ...sets.flatMap((set) => set.replicas)];
+}
+
+/** How many sets to start, and of how many nodes. */
+export interface SetSizes {
+  readonly primaries?: number;
+  readonly replicas?: number;
+}
+
+/** The function that starts them, as errors name it. */
+export type Starter = 'startPair' | 'startServers';
+
+/** The names of each set's nodes, its primary's first: redis-1, redis-2 and so on through all sets. */
+export function nodeNames({ primaries = 1, replicas }: SetSizes, starter: Starter): string[][] {
+  const size = (replicas ?? (starter === 'startPair' ? 1 : 0)) + 1;
+  return Array.from({ length: primaries }, (_, i) =>
+    Array.from({ length: size }, (_, k) => `redis-${i * size + k + 1}`),
+  );
+}

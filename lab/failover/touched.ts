@@ -1,0 +1,65 @@
+/** What an effect in the replication stream touches: keys, whole databases, libraries of functions. */
+import { asciiLower, asciiUpper, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
+import type { Effect, Server } from '../../server/server.ts';
+import type { Command } from '../../server/table/command.ts';
+import { type FoundKey, findKeys } from '../../server/table/info.ts';
+
+/** What may differ afterwards. */
+export interface Touched {
+  readonly keys: readonly { readonly db: number; readonly key: Bytes }[];
+  /** Databases of which every key may differ. */
+  readonly databases: readonly number[];
+  /** What became of them: emptied; swapped, so that a key of one may be in the other now; or anything. */
+  readonly fate: 'emptied' | 'swapped' | 'unknown';
+  /** Any library of functions may differ. */
+  readonly libraries: boolean;
+}
+
+const NOTHING: Touched = { keys: [], databases: [], fate: 'emptied', libraries: false };
+
+/** Finds out from the command table what the effect touches; keys that it only reads do not count. */
+export function touchedBy(server: Server, { db, argv }: Effect): Touched {
+  const command = commandOf(server, argv);
+  if (command === undefined) return NOTHING;
+  const { fullName } = command;
+  if (fullName === 'flushall') return { ...NOTHING, databases: server.databases.map(({ index }) => index) };
+  if (fullName === 'flushdb') return { ...NOTHING, databases: [db] };
+  if (fullName === 'swapdb')
+    return { ...NOTHING, databases: [numberAt(argv, 1), numberAt(argv, 2)], fate: 'swapped' };
+  if (fullName.startsWith('function|')) return { ...NOTHING, libraries: true };
+  const keys = writtenKeys(command, argv).map((key) => ({ db, key }));
+  if (fullName === 'move') keys.push({ db: numberAt(argv, 2), key: argv[1] as Bytes });
+  if (fullName === 'copy') return { ...NOTHING, keys: [{ db: copyTarget(db, argv), key: argv[2] as Bytes }] };
+  // A command of the user's own that names no keys may have changed any.
+  if (keys.length === 0 && command.spec.flags.includes('write'))
+    return { ...NOTHING, databases: [db], fate: 'unknown' };
+  return { ...NOTHING, keys };
+}
+
+function commandOf(server: Server, argv: readonly Bytes[]): Command | undefined {
+  const command = server.commands.get(asciiLower(argv[0] as Bytes));
+  return command?.subcommands?.get(asciiLower(argv[1] ?? '')) ?? command;
+}
+
+function writtenKeys(command: Command, argv: readonly Bytes[]): Bytes[] {
+  const found = findKeys(command, argv) ?? firstKeys(command);
+  const written = found.filter(({ at, flags }) => at < argv.length && !/^RO\b/.test(flags));
+  return [...new Set(written.map(({ at }) => argv[at] as Bytes))];
+}
+
+/** A request that lacks some of its keys, as PFMERGE without a source, still has the first ones. */
+function firstKeys(command: Command): FoundKey[] {
+  return (command.spec.keys ?? []).flatMap(({ begin, flags }) =>
+    typeof begin === 'number' ? [{ at: begin, flags }] : [],
+  );
+}
+
+function numberAt(argv: readonly Bytes[], at: number): number {
+  return parseSafeInteger(argv[at] ?? '') ?? 0;
+}
+
+/** COPY source destination [DB number] [REPLACE] */
+function copyTarget(db: number, argv: readonly Bytes[]): number {
+  const at = argv.findIndex((word, i) => i > 2 && asciiUpper(word) === 'DB');
+  return at < 0 ? db : numberAt(argv, at + 1);
+}

@@ -1,0 +1,215 @@
+/** What a primary has promised to whom: every write with its offset, and whether its reply has reached the client. */
+import { type Held, type TypeName, typeOf } from '../../keyspace/value.ts';
+import type { Bytes, Millis } from '../../protocol/bytes.ts';
+import type { Connection } from '../../server/host/host.ts';
+import type { Effect, Server } from '../../server/server.ts';
+import { type Touched, touchedBy } from './touched.ts';
+
+/** One write, on one key or one library of functions. */
+export interface Write {
+  /** What `key` names: a key of database `db`, or a library of functions, which belongs to no database. */
+  readonly kind: 'key' | 'library';
+  readonly db: number;
+  readonly key: Bytes;
+  /** What the key held afterwards; 'none' when it was gone, and of a library. */
+  readonly type: TypeName | 'none';
+  /** The string's value or the hash's first field: who holds the lock, in every common layout. A string edited in place is no lock. */
+  readonly holder: Bytes | undefined;
+  /** As it entered the replication stream: with an absolute deadline, scripts by their effects. */
+  readonly command: readonly Bytes[];
+  /** The stream's offset behind it. */
+  readonly offset: number;
+  /** Whose connection it came in on; undefined for what the node did by itself, as when a key expires. */
+  readonly client: string | undefined;
+  /** The node's clock when it was executed. */
+  readonly at: Millis;
+}
+
+/** A write on every key of some databases (FLUSHALL, FLUSHDB, SWAPDB), or on libraries of functions. */
+export interface Sweep extends Omit<Write, 'kind' | 'key' | 'type' | 'holder'> {
+  readonly databases: readonly number[];
+  readonly fate: Touched['fate'];
+  readonly libraries: boolean;
+}
+
+/** A connection of a lab node: it knows who is at its far end, and what has been taken there. */
+export interface Watched {
+  /** The name of the party at the other end; undefined when it has none. */
+  readonly peer: string | undefined;
+  /** Calls back after the next `send`, with the position at which it ends. */
+  afterNextSend(told: (position: number) => void): void;
+  /** True when the far end has taken everything up to the position. */
+  delivered(position: number): boolean;
+}
+
+function isWatched(connection: Connection | undefined): connection is Connection & Watched {
+  return connection !== undefined && 'afterNextSend' in connection;
+}
+
+/** How to find out whether the reply to a write has arrived; not among what tests see of it. */
+const answers = new WeakMap<Write | Sweep, () => boolean>();
+
+/** True when the client that asked for the write has its reply. */
+export function isAnswered(write: Write): boolean {
+  return answers.get(write)?.() ?? false;
+}
+
+/** A sweep's part that concerns one key, with what that holds now, or one library. */
+export function partOf(sweep: Sweep, server: Server, kind: Write['kind'], db: number, key: Bytes): Write {
+  const { command, offset, client, at } = sweep;
+  const held = kind === 'key' ? heldBy(server, db, key) : { type: 'none' as const, holder: undefined };
+  const write: Write = { kind, db, key, ...held, command, offset, client, at };
+  answers.set(write, answers.get(sweep) ?? (() => false));
+  return write;
+}
+
+/** How much a log remembers. */
+export interface LogLimits {
+  /** Above so many writes only some of each key are kept: the last one, and the last one that was answered. */
+  readonly writes: number;
+  /** Above so many after that, the oldest are forgotten. */
+  readonly kept: number;
+}
+
+const LIMITS: LogLimits = { writes: 100_000, kept: 1_000_000 };
+
+/** The writes of one primary's term, and those of earlier terms that it inherited. */
+export class WriteLog {
+  readonly #limits: LogLimits;
+  #writes: Write[] = [];
+  #sweeps: Sweep[] = [];
+  #compactAt: number;
+  #thinnedUpTo = 0;
+  #forgottenUpTo = 0;
+
+  constructor(limits: LogLimits = LIMITS) {
+    this.#limits = limits;
+    this.#compactAt = limits.writes;
+  }
+
+  /** The writes on single keys, oldest first. */
+  get writes(): readonly Write[] {
+    return this.#writes;
+  }
+
+  /** The writes on whole databases and on libraries of functions, oldest first. */
+  get sweeps(): readonly Sweep[] {
+    return this.#sweeps;
+  }
+
+  /** Up to this offset writes are missing that a later one on the same key has followed. */
+  get thinnedUpTo(): number {
+    return this.#thinnedUpTo;
+  }
+
+  /** Up to this offset the last writes on some keys are missing, too. */
+  get forgottenUpTo(): number {
+    return this.#forgottenUpTo;
+  }
+
+  /** Notes every write that the server takes into its replication stream from now on. */
+  watch(server: Server): void {
+    const { replication } = server;
+    const feed = replication.feed.bind(replication);
+    replication.feed = (effects, atomic) => {
+      feed(effects, atomic);
+      this.#record(server, effects);
+    };
+    const adopt = replication.adopt.bind(replication);
+    replication.adopt = (id, offset) => {
+      adopt(id, offset);
+      // A full resync has replaced the data, and with them all that the node ever took itself.
+      this.#writes = [];
+      this.#sweeps = [];
+    };
+  }
+
+  /** Starts a term: with the former primary's writes up to the offset that both have, and our own behind it. */
+  inherit(former: WriteLog, shared: number): void {
+    const join = <T extends { offset: number }>(theirs: readonly T[], own: readonly T[]): T[] => [
+      ...theirs.filter(({ offset }) => offset <= shared),
+      ...own.filter(({ offset }) => offset > shared),
+    ];
+    this.#writes = join(former.#writes, this.#writes);
+    this.#sweeps = join(former.#sweeps, this.#sweeps);
+    this.#thinnedUpTo = Math.max(this.#thinnedUpTo, Math.min(former.#thinnedUpTo, shared));
+    this.#forgottenUpTo = Math.max(this.#forgottenUpTo, Math.min(former.#forgottenUpTo, shared));
+  }
+
+  #record(server: Server, effects: readonly Effect[]): void {
+    const answered = followReply(server);
+    const connection = server.running?.connection;
+    const client =
+      (isWatched(connection) ? connection.peer : undefined) ?? (server.running?.name || undefined);
+    for (const effect of effects) {
+      const { offset } = server.replication;
+      const common = { db: effect.db, command: effect.argv, offset, client, at: server.now };
+      const { keys, ...swept } = touchedBy(server, effect);
+      if (swept.databases.length > 0 || swept.libraries) {
+        const sweep: Sweep = { ...common, ...swept };
+        answers.set(sweep, answered);
+        this.#sweeps.push(sweep);
+      }
+      for (const { db, key } of keys) {
+        const write: Write = { kind: 'key', ...common, db, key, ...heldBy(server, db, key) };
+        answers.set(write, answered);
+        this.#writes.push(write);
+      }
+    }
+    if (this.#writes.length + this.#sweeps.length > this.#compactAt) this.#compact();
+  }
+
+  /** Keeps what says which keys were written last, and what the last answered write on each was. */
+  #compact(): void {
+    const [writes, dropped] = thin(this.#writes, ({ db, key }) => `${db} ${key}`);
+    const [sweeps, also] = thin(this.#sweeps, ({ db, command }) => `${db} ${command.join(' ')}`);
+    this.#thinnedUpTo = Math.max(this.#thinnedUpTo, dropped, also);
+    const forgotten = writes.splice(0, Math.max(0, writes.length - this.#limits.kept));
+    this.#forgottenUpTo = Math.max(this.#forgottenUpTo, forgotten.at(-1)?.offset ?? 0);
+    this.#writes = writes;
+    this.#sweeps = sweeps;
+    // Not at every write from now on, should there be little to drop.
+    this.#compactAt = Math.max(this.#limits.writes, 2 * (writes.length + sweeps.length));
+  }
+}
+
+/** Of each name the last write and the last answered one, in order; and the offset of the newest that is dropped. */
+function thin<T extends Write | Sweep>(all: readonly T[], nameOf: (write: T) => string): [T[], number] {
+  const last = new Set<string>();
+  const lastAnswered = new Set<string>();
+  const kept: T[] = [];
+  let dropped = 0;
+  for (const write of all.toReversed()) {
+    const name = nameOf(write);
+    const answered = answers.get(write)?.() ?? false;
+    if (!last.has(name) || (answered && !lastAnswered.has(name))) kept.push(write);
+    else dropped = Math.max(dropped, write.offset);
+    last.add(name);
+    if (answered) lastAnswered.add(name);
+  }
+  return [kept.reverse(), dropped];
+}
+
+/** A function that tells whether the reply to the running request has arrived. */
+function followReply(server: Server): () => boolean {
+  const connection = server.running?.connection;
+  if (!isWatched(connection)) return () => false;
+  let position: number | undefined;
+  connection.afterNextSend((end) => {
+    position = end;
+  });
+  return () => position !== undefined && connection.delivered(position);
+}
+
+/** What a key holds now, and who holds the lock that it may be. */
+function heldBy(server: Server, db: number, key: Bytes): Pick<Write, 'type' | 'holder'> {
+  const value = server.db(db).entries.get(key)?.held;
+  return { type: value === undefined ? 'none' : typeOf(value), holder: holderOf(value) };
+}
+
+function holderOf(value: Held | undefined): Bytes | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  if (value.type !== 'hash') return undefined;
+  for (const [field] of value.entries()) return field;
+  return undefined;
+}

@@ -1,0 +1,55 @@
+/** An address on the real clock that follows the primary: a TCP port of 127.0.0.1 that forwards each connection to whoever is primary. */
+import { createServer, type Server, type Socket } from 'node:net';
+import type { RealNetwork } from './network.ts';
+import { RealSocket } from './socket.ts';
+
+export class RealEndpoint {
+  /** The party as which the connections are led over the lanes. */
+  readonly name: string;
+  readonly #network: RealNetwork;
+  readonly #port: () => number;
+  readonly #listener: Server;
+  readonly #sockets = new Set<Socket>();
+  #own = 0;
+
+  /** @param port the port of the present primary, asked for each connection */
+  constructor(network: RealNetwork, name: string, port: () => number) {
+    this.#network = network;
+    this.name = name;
+    this.#port = port;
+    this.#listener = createServer({ noDelay: true }, (near) => this.#forward(near));
+  }
+
+  /** What any client connects to; a connection stays with its primary, and ends with it. */
+  get url(): string {
+    return `redis://127.0.0.1:${this.#own}`;
+  }
+
+  /** Takes a free port. */
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#listener.once('error', reject);
+      this.#listener.listen(0, '127.0.0.1', resolve);
+    });
+    this.#own = (this.#listener.address() as { port: number }).port;
+  }
+
+  #forward(near: Socket): void {
+    const far = new RealSocket(this.#network, this.name, this.#port());
+    this.#sockets.add(near);
+    near.on('close', () => {
+      this.#sockets.delete(near);
+      far.destroy();
+    });
+    near.on('error', () => far.reset());
+    far.on('error', () => near.resetAndDestroy());
+    near.pipe(far).pipe(near);
+  }
+
+  /** Breaks every connection; resolves when no handle is left. */
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#listener.close(resolve));
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+}

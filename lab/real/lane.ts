@@ -1,0 +1,102 @@
+/** One direction of the way between two parties on the real clock, with the controls of the virtual lanes. */
+import Denque from 'denque';
+import { nodeClock } from '../../server/host/node.ts';
+import { Gate } from '../links/gate.ts';
+
+/** What arrives; undefined: something without bytes, such as the end of the connection. */
+type Content = Uint8Array | undefined;
+
+interface Message {
+  readonly content: Content;
+  /** Not before this instant, in milliseconds since the epoch. */
+  readonly due: number;
+  readonly deliver: (content: Content) => void;
+}
+
+/** What is said of controls that are used too late. */
+export const CLOSED = 'this pair is closed: nothing happens in it any more';
+
+/** A message is what the socket hands over at once, so that its borders are TCP's. */
+export class RealLane extends Gate {
+  readonly #random: () => number;
+  #timer: { cancel(): void } | undefined;
+  readonly #waiting = new Denque<Message>();
+  #closed = false;
+
+  /** @param random a number in [0, 1), for jitter */
+  constructor(from: string, to: string, random: () => number) {
+    super(from, to, { latency: 0, jitter: 0 });
+    this.#random = random;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Delivers a message, now or when the lane lets it pass. */
+  pass(content: Content, deliver: (content: Content) => void): void {
+    const travel = this.travelMs(this.#random);
+    const due = travel === 0 ? 0 : nodeClock.now() + Math.ceil(travel);
+    if (due === 0 && this.#waiting.length === 0 && !this.shut) {
+      deliver(content);
+      return;
+    }
+    this.#waiting.push({ content, due, deliver });
+    this.open();
+  }
+
+  protected checkOpen(): void {
+    if (this.#closed) throw new Error(CLOSED);
+  }
+
+  /** Forgets what waits; the lane's pair is closed. */
+  close(): void {
+    this.#closed = true;
+    this.clear();
+  }
+
+  /** Forgets what waits. */
+  clear(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#waiting.clear();
+  }
+
+  protected open(): void {
+    // Whoever takes a message may shut the gate.
+    while (!this.shut) {
+      const next = this.#waiting.peekFront();
+      if (next === undefined) return;
+      if (next.due > nodeClock.now()) {
+        this.#lookAgainAt(next.due);
+        return;
+      }
+      this.letPass(1);
+    }
+  }
+
+  #lookAgainAt(due: number): void {
+    this.#timer ??= nodeClock.at(due, () => {
+      this.#timer = undefined;
+      this.open();
+    });
+  }
+
+  protected letPass(messages: number): void {
+    for (let left = Math.min(messages, this.#waiting.length); left > 0; left--) {
+      const next = this.#waiting.shift();
+      next?.deliver(next.content);
+    }
+  }
+
+  protected get firstSize(): number {
+    return this.#waiting.peekFront()?.content?.length ?? 0;
+  }
+
+  protected letPart(bytes: number): void {
+    const next = this.#waiting.shift();
+    if (next?.content === undefined) return;
+    this.#waiting.unshift({ ...next, content: next.content.subarray(bytes) });
+    next.deliver(next.content.subarray(0, bytes));
+  }
+}

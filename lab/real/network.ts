@@ -1,0 +1,178 @@
+/** The network of a pair on the real clock: every connection is led over lanes at its dialling end, by the names of both ends. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Connection, Host, Receiver } from '../../server/host/host.ts';
+import { nodeHost } from '../../server/host/node.ts';
+import { Lanes } from '../links/lanes.ts';
+import { RealLane } from './lane.ts';
+
+/** A connection between two of the parties, as the network keeps it. */
+export interface RealWire {
+  readonly from: string;
+  readonly to: string;
+  /** Breaks it; both ends are told at once. */
+  reset(): void;
+  /** True when the dialling end has taken the server's bytes up to this position. */
+  tookUpTo(position: number): boolean;
+  /** The server has read the dialling end's bytes up to this position. */
+  wasRead(position: number): void;
+}
+
+export class RealNetwork extends Lanes<RealLane> {
+  readonly #host = nodeHost();
+  readonly #owners = new Map<number, string>();
+  readonly #wires = new Set<RealWire>();
+  /** By the dialling end's address, which the server sees as the remote one. */
+  readonly #byAddress = new Map<string, RealWire>();
+
+  protected lay(from: string, to: string): RealLane {
+    return new RealLane(from, to, this.#host.random);
+  }
+
+  /** Breaks the connections between two parties, whoever dialled. */
+  reset(one: string, other: string): void {
+    for (const wire of [...this.#wires]) {
+      if ([wire.from, wire.to].includes(one) && [wire.from, wire.to].includes(other)) wire.reset();
+    }
+  }
+
+  /** Says whose port it is. */
+  name(port: number, owner: string): void {
+    this.#owners.set(port, owner);
+  }
+
+  /** Whose port it is; nobody's ports are named by their number. */
+  ownerOf(port: number): string {
+    return this.#owners.get(port) ?? `:${port}`;
+  }
+
+  /** A connection has come about. @param local the dialling end's address, where known */
+  add(wire: RealWire, local?: string): void {
+    this.#wires.add(wire);
+    if (local !== undefined) this.#byAddress.set(local, wire);
+  }
+
+  remove(wire: RealWire, local?: string): void {
+    this.#wires.delete(wire);
+    if (local !== undefined && this.#byAddress.get(local) === wire) this.#byAddress.delete(local);
+  }
+
+  /** The connection that was dialled from the address. */
+  wireFrom(address: string): RealWire | undefined {
+    return this.#byAddress.get(address);
+  }
+
+  /** Node's host as one party has it: what it dials is led over the lanes. */
+  hostOf(party: string): Host {
+    const host = this.#host;
+    return {
+      ...host,
+      connect: (address, port, receiver, opened) => {
+        const wire = new NodeWire(this, party, this.ownerOf(port), receiver);
+        wire.out.pass(undefined, () =>
+          host.connect(address, port, wire, (near) => opened(wire.attach(near))),
+        );
+      },
+    };
+  }
+
+  /** Breaks every connection and forgets what waits. */
+  close(): void {
+    for (const lane of this.all) lane.close();
+    for (const wire of [...this.#wires]) wire.reset();
+  }
+}
+
+/** A connection that a node has dialled. */
+class NodeWire implements RealWire, Receiver {
+  readonly from: string;
+  readonly to: string;
+  readonly out: RealLane;
+  readonly #back: RealLane;
+  readonly #network: RealNetwork;
+  readonly #receiver: Receiver;
+  #near: Connection | undefined;
+  #closed = false;
+  #local: string | undefined;
+  #sent = 0;
+  /** The connection breaks when the server has read so much. */
+  #breaksAt = Infinity;
+  /** A message was lost: nothing behind it arrives in that direction. */
+  #outLost = false;
+  #backLost = false;
+
+  constructor(network: RealNetwork, from: string, to: string, receiver: Receiver) {
+    this.from = from;
+    this.to = to;
+    this.out = network.lane(from, to);
+    this.#back = network.lane(to, from);
+    this.#network = network;
+    this.#receiver = receiver;
+  }
+
+  tookUpTo(): boolean {
+    return true;
+  }
+
+  wasRead(position: number): void {
+    if (position >= this.#breaksAt) this.reset();
+  }
+
+  receive(chunk: Uint8Array): void {
+    if (this.#backLost) return;
+    const fate = this.#back.fate();
+    if (fate === 'lost') {
+      this.#backLost = true;
+      return;
+    }
+    this.#back.pass(Uint8Array.from(chunk), (content) => {
+      if (!this.#closed) this.#receiver.receive(content as Uint8Array);
+    });
+    if (fate === 'last') this.#back.pass(undefined, () => this.reset());
+  }
+
+  closed(): void {
+    this.#network.remove(this, this.#local);
+    if (!this.#backLost) this.#back.pass(undefined, () => this.#tell());
+  }
+
+  reset(): void {
+    this.#network.remove(this, this.#local);
+    this.#near?.abort();
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#receiver.closed();
+  }
+
+  /** The dialler's end, which sends over the lane. */
+  attach(near: Connection): Connection {
+    this.#near = near;
+    this.#local = near.local;
+    this.#network.add(this, near.local);
+    return {
+      remote: near.remote,
+      local: near.local,
+      pending: 0,
+      send: (bytes: Bytes) => this.#send(near, bytes),
+      close: () => this.out.pass(undefined, () => near.close()),
+      abort: () => near.abort(),
+      pause: () => near.pause(),
+      resume: () => near.resume(),
+    };
+  }
+
+  #send(near: Connection, bytes: Bytes): void {
+    this.#sent += bytes.length;
+    if (this.#outLost) return;
+    const fate = this.out.fate();
+    this.#outLost = fate === 'lost';
+    if (this.#outLost) return;
+    if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.#sent);
+    this.out.pass(Buffer.from(bytes, 'latin1'), (content) =>
+      near.send(Buffer.prototype.latin1Slice.call(content as Uint8Array)),
+    );
+  }
+}

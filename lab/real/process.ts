@@ -1,0 +1,142 @@
+/** A node's process on the real clock: it can be paused, and its wall clock can jump and drift. */
+import type { Millis } from '../../protocol/bytes.ts';
+import type { Clock, Timer } from '../../server/host/host.ts';
+import { nodeClock } from '../../server/host/node.ts';
+import { checkNumber } from '../checks.ts';
+
+/** Stopped like SIGSTOP: what would happen meanwhile happens at the resumption, in the order in which it came. */
+export class RealProcess {
+  readonly clock: RealClock = new RealClock(this);
+  #paused = false;
+  #waiting: (() => void)[] = [];
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const task of waiting) this.run(task);
+  }
+
+  /** Runs the task, now or at the resumption. */
+  run(task: () => void): void {
+    if (this.#paused) this.#waiting.push(task);
+    else task();
+  }
+
+  /** Ends the process: nothing that it has begun happens any more. The clock goes on, for the next one. */
+  kill(): void {
+    this.#paused = false;
+    this.#waiting = [];
+    this.clock.forgetAlarms();
+  }
+}
+
+/** Follows the machine's clock until a test lets it jump or drift. */
+export class RealClock implements Clock {
+  readonly #process: RealProcess;
+  /** The clock showed `#shown` when the machine's showed `#since`, both in milliseconds. */
+  #shown = 0;
+  #since = 0;
+  #rate = 1;
+  readonly #alarms = new Set<Alarm>();
+
+  constructor(process: RealProcess) {
+    this.#process = process;
+  }
+
+  now(): Millis {
+    return Math.floor(this.#shown + (nodeClock.now() - this.#since) * this.#rate);
+  }
+
+  micros(): number {
+    return Math.floor((this.#shown + (nodeClock.micros() / 1000 - this.#since) * this.#rate) * 1000);
+  }
+
+  /** How far the clock is ahead of the machine's, in milliseconds. */
+  get offset(): number {
+    return this.now() - nodeClock.now();
+  }
+
+  /** Sets the clock forward, or back by a negative number of milliseconds, as an operator or NTP's step would. */
+  jump(byMs: number): void {
+    checkNumber('jump', byMs, 'milliseconds, negative ones for back');
+    this.#set(byMs, this.#rate);
+  }
+
+  /** Makes the clock run at a rate from now on: 1 is true, 1.01 gains 10 ms a second. Throws TypeError at 0 or less. */
+  drift(rate: number): void {
+    checkNumber('drift', rate, 'a rate above 0', 0);
+    this.#set(0, rate);
+  }
+
+  #set(ahead: number, rate: number): void {
+    const now = nodeClock.now();
+    this.#shown += (now - this.#since) * this.#rate + ahead;
+    this.#since = now;
+    this.#rate = rate;
+    for (const alarm of this.#alarms) this.#arm(alarm);
+  }
+
+  at(deadline: Millis, task: () => void): Timer {
+    const alarm = new Alarm(this.#alarms, deadline, task);
+    this.#alarms.add(alarm);
+    this.#arm(alarm);
+    return alarm;
+  }
+
+  #arm(alarm: Alarm): void {
+    alarm.timer?.cancel();
+    const left = Math.ceil(Math.max(0, alarm.deadline - this.now()) / this.#rate);
+    alarm.timer = nodeClock.at(nodeClock.now() + left, () => {
+      this.#process.run(() => {
+        if (!this.#alarms.has(alarm)) return;
+        if (this.now() < alarm.deadline) return this.#arm(alarm);
+        this.#alarms.delete(alarm);
+        alarm.task();
+      });
+    });
+  }
+
+  soon(task: () => void): Timer {
+    let cancelled = false;
+    const timer = nodeClock.soon(() => this.#process.run(() => void (cancelled || task())));
+    return {
+      cancel: () => {
+        cancelled = true;
+        timer.cancel();
+      },
+    };
+  }
+
+  /** Cancels every alarm; their owner is dead. */
+  forgetAlarms(): void {
+    for (const alarm of this.#alarms) alarm.cancel();
+  }
+}
+
+/** One `at`. */
+class Alarm implements Timer {
+  readonly deadline: Millis;
+  readonly task: () => void;
+  timer: Timer | undefined;
+  readonly #alarms: Set<Alarm>;
+
+  constructor(alarms: Set<Alarm>, deadline: Millis, task: () => void) {
+    this.#alarms = alarms;
+    this.deadline = deadline;
+    this.task = task;
+  }
+
+  cancel(): void {
+    this.#alarms.delete(this);
+    this.timer?.cancel();
+  }
+}

@@ -1,0 +1,39 @@
+/** Lays routes over functions: each looks like what it replaces, and none is laid over another. */
+import { present } from '../time/present.ts';
+
+/**
+ * Replaces a method by a route, unless a route is there already: realms (Jest's test files, vm) share Node's modules, and
+ * each of them lays its routes.
+ * @param make makes the route from the method that it replaces
+ */
+export function lay<T extends object, K extends keyof T>(
+  owner: T,
+  name: K,
+  make: (real: T[K] & object) => object,
+): void {
+  const real = owner[name] as T[K] & object;
+  if (present.routes.has(real)) return;
+  const value = routeOver(make(real), real);
+  Object.defineProperty(owner, name, { value, writable: true, configurable: true, enumerable: true });
+}
+
+/** Dresses a function as a route. */
+export function routeOver<T extends object>(route: T, real: object): T {
+  present.routes.add(route);
+  return dressLike(route, real);
+}
+
+/** Under this name a route carries what it replaces, for servers on real time (server/host/real-time.ts). */
+const REPLACED = Symbol.for('lostlock.replaced');
+
+/** Gives `route` the name and the extra properties (util.promisify's symbols, statics) of the original. */
+function dressLike<T extends object>(route: T, original: object): T {
+  for (const key of Reflect.ownKeys(original)) {
+    if (key === 'prototype' || Object.hasOwn(route, key)) continue;
+    Object.defineProperty(route, key, Object.getOwnPropertyDescriptor(original, key) as PropertyDescriptor);
+  }
+  Object.defineProperty(route, REPLACED, { value: original, configurable: true });
+  const { name } = original as { name?: string };
+  if (name !== undefined) Object.defineProperty(route, 'name', { value: name, configurable: true });
+  return route;
+}

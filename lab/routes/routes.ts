@@ -1,0 +1,142 @@
+/** Lays, once and for ever, functions over Node's timers, clock and randomness that ask whose code is running. */
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers';
+import { type Callback, outside, present, VIRTUAL } from '../time/present.ts';
+import { lay, routeOver } from './dress-like.ts';
+import { routeModules } from './modules.ts';
+import { routeTimerPromises } from './promises.ts';
+import { routeRefusals } from './refusals.ts';
+import { routeSockets } from './sockets.ts';
+
+/**
+ * Replaces the functions by ones that serve the world whose code is running, and Node otherwise: the globals of this
+ * realm, and Node's modules, unless another realm has routed them. Idempotent; there is no way back, because libraries
+ * keep what they have seen. Modules that were loaded before may have kept the originals.
+ */
+export function layRoutes(): void {
+  if (present.routed !== undefined) return;
+  const routed = { ...routeTimers(globalThis), Date: routeDate() };
+  present.routed = routed;
+  for (const [name, route] of Object.entries(routed)) {
+    const descriptor = Object.getOwnPropertyDescriptor(globalThis, name);
+    Object.defineProperty(globalThis, name, { ...descriptor, value: route });
+  }
+  // Functions of their own: Jest disables those of a realm's globalThis when its test file ends.
+  if (!present.routes.has(timers.setTimeout)) Object.assign(timers, routeTimers(timers));
+  routeMeters();
+  routeTimerPromises();
+  routeModules();
+  routeRefusals();
+  routeSockets();
+  routeConsole();
+  syncBuiltinESMExports();
+}
+
+/** Routes over the six timer functions, of globalThis or of node:timers. */
+function routeTimers(owner: typeof timers | typeof globalThis): Record<string, unknown> {
+  const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = owner;
+  const schedule = (real: typeof setTimeout, repeat: boolean) => {
+    const route = (callback: Callback, delay?: unknown, ...args: unknown[]): unknown => {
+      const { inside } = present;
+      if (inside === undefined) return (real as (...all: unknown[]) => unknown)(callback, delay, ...args);
+      assertCallback(callback);
+      return inside.setTimeout(callback, Number(delay), args, repeat);
+    };
+    return routeOver(route, real);
+  };
+  const later = routeOver((callback: Callback, ...args: unknown[]): unknown => {
+    const { inside } = present;
+    if (inside === undefined) return (setImmediate as (...all: unknown[]) => unknown)(callback, ...args);
+    assertCallback(callback);
+    return inside.setImmediate(callback, args);
+  }, setImmediate);
+  const clear = (real: typeof clearTimeout) => routeOver((handle: unknown) => cancel(handle, real), real);
+  // util.promisify finds its own form of each among the extra properties: node:timers/promises', which is routed.
+  return {
+    setTimeout: schedule(setTimeout, false),
+    setInterval: schedule(setInterval as unknown as typeof setTimeout, true),
+    setImmediate: later,
+    clearTimeout: clear(clearTimeout),
+    clearInterval: clear(clearInterval as unknown as typeof clearTimeout),
+    clearImmediate: clear(clearImmediate as unknown as typeof clearTimeout),
+  };
+}
+
+function assertCallback(callback: unknown): void {
+  if (typeof callback === 'function') return;
+  const error: NodeJS.ErrnoException = new TypeError('The "callback" argument must be of type function.');
+  error.code = 'ERR_INVALID_ARG_TYPE';
+  throw error;
+}
+
+/** A handle says by itself where it belongs, so that a world's timer can be cleared from anywhere. */
+function cancel(handle: unknown, real: (handle: never) => void): void {
+  if (typeof handle === 'object' && handle !== null && VIRTUAL in handle) {
+    (handle as unknown as { cancel(): void }).cancel();
+  } else if (present.inside !== undefined && (typeof handle === 'number' || typeof handle === 'string')) {
+    present.inside.clearById(Number(handle));
+  } else {
+    real(handle as never);
+  }
+}
+
+function routeDate(): DateConstructor {
+  const Real = globalThis.Date;
+  function RoutedDate(this: unknown, ...args: unknown[]): unknown {
+    const { inside } = present;
+    if (new.target === undefined) {
+      return inside === undefined ? Real() : new Real(inside.wallClock()).toString();
+    }
+    const given = args.length === 0 && inside !== undefined ? [inside.wallClock()] : args;
+    return Reflect.construct(Real, given, new.target);
+  }
+  const route = RoutedDate as unknown as DateConstructor;
+  Object.defineProperty(route, 'now', {
+    value: () => (present.inside === undefined ? Real.now() : present.inside.wallClock()),
+    writable: true,
+    configurable: true,
+  });
+  routeOver(route, Real);
+  Object.defineProperty(route, 'prototype', { value: Real.prototype, writable: false });
+  Object.defineProperty(Real.prototype, 'constructor', { value: route, writable: true, configurable: true });
+  return route;
+}
+
+/** Math.random, performance.now, process.hrtime and AbortSignal.timeout. */
+function routeMeters(): void {
+  lay(Math, 'random', (random) => () => (present.inside === undefined ? random() : present.inside.random()));
+  lay(globalThis.performance, 'now', (now) => {
+    const real = now.bind(globalThis.performance);
+    return () => (present.inside === undefined ? real() : present.inside.elapsed() / 1000);
+  });
+  lay(process, 'hrtime', (hrtime) => {
+    const bigint = (): bigint =>
+      present.inside === undefined ? hrtime.bigint() : BigInt(present.inside.elapsed()) * 1000n;
+    const route = (since?: [number, number]): [number, number] => {
+      if (present.inside === undefined) return hrtime(since);
+      const nanos = present.inside.elapsed() * 1000 - (since === undefined ? 0 : since[0] * 1e9 + since[1]);
+      return [Math.floor(nanos / 1e9), nanos - Math.floor(nanos / 1e9) * 1e9];
+    };
+    return Object.assign(route, { bigint });
+  });
+  lay(AbortSignal, 'timeout', (real) => {
+    const timeout = real.bind(AbortSignal);
+    return (delay: number): AbortSignal => {
+      const { inside } = present;
+      if (inside === undefined) return timeout(delay);
+      const controller = new AbortController();
+      const expire = (): void =>
+        controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+      inside.setTimeout(expire, delay, [], false);
+      return controller.signal;
+    };
+  });
+}
+
+/** Printing from within a world is the outside's business: test runners collect it with timers of their own. */
+function routeConsole(): void {
+  for (const name of ['log', 'info', 'debug', 'warn', 'error', 'trace', 'dir', 'table'] as const) {
+    const real = console[name].bind(console) as (...args: unknown[]) => void;
+    console[name] = (...args: unknown[]) => outside(() => real(...args));
+  }
+}

@@ -1,0 +1,103 @@
+/** Somebody in a world: a node or a client, with a wall clock of its own, whom a test can pause, resume and kill. */
+
+import type { World } from '../virtual/world.ts';
+import { VirtualClock } from './clock.ts';
+import type { Schedule } from './schedule.ts';
+import { Task } from './timers.ts';
+
+/**
+ * A process, as far as the world models it. Timers and connections belong to the actor whose code made them; while it
+ * is paused they wait, as under SIGSTOP or a long garbage collection, and come due together when it resumes.
+ */
+export class Actor {
+  readonly name: string;
+  readonly world: World;
+  readonly schedule: Schedule;
+  readonly clock: VirtualClock;
+  #paused = false;
+  #alive = true;
+  #waiting: Task[] = [];
+
+  constructor(world: World, name: string) {
+    this.world = world;
+    this.schedule = world.schedule;
+    this.name = name;
+    this.clock = new VirtualClock(this);
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /** Stops the actor's timers and what arrives for it. Its wall clock goes on. */
+  pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.world.trace.note(this.name, 'pause');
+  }
+
+  /** Lets everything that came due during the pause happen now, in the order in which it came due. */
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.world.trace.note(this.name, 'resume');
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const task of waiting) if (task.deferred) this.schedule.arm(task, this.schedule.micros);
+  }
+
+  /**
+   * Ends the process: nothing that it started happens any more, and its connections end as the kernel ends those of a
+   * process that was killed. @param silent the machine is gone, and nobody is told
+   */
+  kill(silent = false): void {
+    this.#alive = false;
+    this.#paused = false;
+    this.#waiting = [];
+    this.schedule.discard(this);
+    this.clock.forgetAlarms();
+    this.world.network.abandon(this, silent);
+  }
+
+  /** The process starts anew, with nothing of its former self but the name and the clock. */
+  revive(): void {
+    this.#alive = true;
+  }
+
+  /** Takes a task that came due while paused. */
+  postpone(task: Task): void {
+    task.defer();
+    this.#waiting.push(task);
+  }
+
+  /**
+   * Runs code as this actor, from outside or inside the world: `world.run` with its name on it.
+   * Rejects with what the code throws.
+   */
+  run<T>(code: () => T): Promise<Awaited<T>> {
+    return this.world.runAs(this, code);
+  }
+
+  /** A task of this actor's, after which promises may be pending. */
+  task(run: () => void): Task {
+    return new Task(this, false, run);
+  }
+
+  /** Calls the code as this actor when time next moves (inside: before it moves); settles as the code does. */
+  call<T>(code: () => T): Promise<Awaited<T>> {
+    return new Promise((resolve, reject) => {
+      const attempt = (): void => {
+        try {
+          resolve(code() as Awaited<T>);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.schedule.enqueue(this.task(attempt));
+    });
+  }
+}

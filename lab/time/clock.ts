@@ -1,0 +1,119 @@
+/** The wall clock of one actor: it follows the world's time until a test lets it jump or drift. */
+import type { Millis } from '../../protocol/bytes.ts';
+import type { Clock, Timer } from '../../server/host/host.ts';
+import { checkNumber } from '../checks.ts';
+import type { Actor } from './actor.ts';
+import { Task } from './timers.ts';
+
+/** A Host's clock, with alarms that move along when the clock is set. */
+export class VirtualClock implements Clock {
+  readonly #actor: Actor;
+  /** The clock showed `#shown` at the world's instant `#since`, both in microseconds. */
+  #shown = 0;
+  #since = 0;
+  #rate = 1;
+  /** By how much it was set in all, in microseconds. */
+  #jumped = 0;
+  readonly #alarms = new Set<Alarm>();
+
+  constructor(actor: Actor) {
+    this.#actor = actor;
+  }
+
+  now(): Millis {
+    return Math.floor(this.micros() / 1000);
+  }
+
+  micros(): number {
+    const { micros } = this.#actor.schedule;
+    if (this.#rate === 1) return micros + (this.#shown - this.#since);
+    return this.#shown + Math.floor((micros - this.#since) * this.#rate);
+  }
+
+  /** How far the clock is ahead of the world's, in milliseconds. */
+  get offset(): number {
+    return (this.micros() - this.#actor.schedule.micros) / 1000;
+  }
+
+  /** Microseconds since the world began, on the actor's monotonic clock: it drifts as the wall clock does, and never jumps. */
+  elapsed(): number {
+    const { world } = this.#actor;
+    return world.elapsed() + (this.micros() - this.#actor.schedule.micros) - this.#jumped;
+  }
+
+  /** Sets the clock forward, or back by a negative number of milliseconds, as an operator or NTP's step would. */
+  jump(byMs: number): void {
+    checkNumber('jump', byMs, 'milliseconds, negative ones for back');
+    const by = Math.round(byMs * 1000);
+    this.#jumped += by;
+    this.#set(this.micros() + by, this.#rate);
+    this.#actor.world.trace.note(this.#actor.name, 'clock', `jumps by ${byMs} ms`);
+  }
+
+  /** Makes the clock run at a rate from now on: 1 is true, 1.01 gains 10 ms a second. Throws TypeError at 0 or less. */
+  drift(rate: number): void {
+    checkNumber('drift', rate, 'a rate above 0', 0);
+    this.#set(this.micros(), rate);
+    this.#actor.world.trace.note(this.#actor.name, 'clock', `runs at ${rate}`);
+  }
+
+  #set(shown: number, rate: number): void {
+    this.#since = this.#actor.schedule.micros;
+    this.#shown = shown;
+    this.#rate = rate;
+    for (const alarm of this.#alarms) this.#arm(alarm);
+  }
+
+  at(deadline: Millis, task: () => void): Timer {
+    const alarm = new Alarm(this.#actor, this.#alarms, deadline, () => {
+      if (this.now() < deadline) return this.#arm(alarm);
+      this.#alarms.delete(alarm);
+      task();
+    });
+    this.#alarms.add(alarm);
+    this.#arm(alarm);
+    return alarm;
+  }
+
+  #arm(alarm: Alarm): void {
+    const { schedule } = this.#actor;
+    const ahead = Math.max(0, (alarm.deadline * 1000 - this.micros()) / this.#rate);
+    alarm.run = alarm.task;
+    // A drifting clock may be a rounding short of its deadline; the alarm then looks again a microsecond later.
+    schedule.arm(alarm, schedule.micros + Math.max(Math.ceil(ahead), alarm.fired ? 1 : 0));
+  }
+
+  soon(task: () => void): Timer {
+    const soon = new Task(this.#actor, true, task);
+    this.#actor.schedule.enqueue(soon);
+    return soon;
+  }
+
+  /** Forgets every alarm; their owner is dead. */
+  forgetAlarms(): void {
+    this.#alarms.clear();
+  }
+}
+
+/** One `at`. */
+class Alarm extends Task {
+  readonly deadline: Millis;
+  readonly task: () => void;
+  fired = false;
+  readonly #alarms: Set<Alarm>;
+
+  constructor(actor: Actor, alarms: Set<Alarm>, deadline: Millis, task: () => void) {
+    super(actor, true);
+    this.deadline = deadline;
+    this.#alarms = alarms;
+    this.task = () => {
+      this.fired = true;
+      task();
+    };
+  }
+
+  override cancel(): void {
+    this.#alarms.delete(this);
+    super.cancel();
+  }
+}

@@ -1,0 +1,103 @@
+/** A node's end of a virtual connection, as the server core knows connections. */
+import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
+import type { Connection, Receiver } from '../../server/host/host.ts';
+import type { Watched } from '../failover/write-log.ts';
+import type { Message, Pipe } from './pipe.ts';
+
+/** The two pipes as seen from one end, and its addresses. */
+export interface Ends {
+  readonly out: Pipe;
+  readonly in: Pipe;
+  /** `127.0.0.1:50000` */
+  readonly local: string;
+  readonly remote: string;
+  /** The name of the actor at the other end. */
+  readonly peer: string;
+}
+
+/** Bytes go into one pipe and come out of the other. */
+export class VirtualConnection implements Connection, Watched {
+  readonly local: string;
+  readonly remote: string;
+  readonly #out: Pipe;
+  readonly #in: Pipe;
+  /** The name of the actor at the other end. */
+  readonly peer: string;
+  #receiver: Receiver | undefined;
+  #closed = false;
+  #replying: ((position: number) => void)[] = [];
+
+  constructor(ends: Ends) {
+    this.local = ends.local;
+    this.remote = ends.remote;
+    this.peer = ends.peer;
+    this.#out = ends.out;
+    this.#in = ends.in;
+  }
+
+  /** Hands what arrives to the receiver. */
+  attach(receiver: Receiver): void {
+    this.#receiver = receiver;
+  }
+
+  get pending(): number {
+    return this.#out.pending;
+  }
+
+  send(bytes: Bytes): void {
+    if (this.#closed || bytes === '') return;
+    this.#out.send(toBuffer(bytes));
+    if (this.#replying.length === 0) return;
+    for (const told of this.#replying.splice(0)) told(this.#out.sent);
+  }
+
+  /** Calls back after the next `send`, with the position at which it ends. */
+  afterNextSend(told: (position: number) => void): void {
+    this.#replying.push(told);
+  }
+
+  /** True when the far end has taken everything up to the position. */
+  delivered(position: number): boolean {
+    return this.#out.tookUpTo(position);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#out.send('end');
+    this.#leave();
+  }
+
+  abort(): void {
+    if (this.#closed) return;
+    this.#out.break();
+    this.#leave();
+  }
+
+  pause(): void {
+    this.#in.stall();
+  }
+
+  resume(): void {
+    this.#in.flow();
+  }
+
+  /** Takes what arrives, for the pipe. */
+  readonly take = (message: Message): void => {
+    if (typeof message !== 'string') {
+      if (!this.#closed) this.#receiver?.receive(message);
+    } else if (message === 'end' || message === 'reset' || message === 'timed out') {
+      if (this.#closed) return;
+      if (message === 'end') this.#out.send('end');
+      this.#closed = true;
+      this.#in.close();
+      this.#receiver?.closed();
+    }
+  };
+
+  /** The owner has let go; it is told that the connection is gone once its present event is over. */
+  #leave(): void {
+    this.#closed = true;
+    this.#in.close();
+    this.#in.actor.clock.soon(() => this.#receiver?.closed());
+  }
+}

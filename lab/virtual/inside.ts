@@ -1,0 +1,66 @@
+/** What code in a world finds behind the routed functions: timers, clock, randomness and connections of that world. */
+import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Millis } from '../../protocol/bytes.ts';
+import type { Actor } from '../time/actor.ts';
+import type { Callback, Inside } from '../time/present.ts';
+import type { Random } from '../time/random.ts';
+import { VirtualImmediate, VirtualTimeout } from '../time/timers.ts';
+import type { World } from './world.ts';
+
+/** The routes' far end in one world. */
+export class WorldInside implements Inside {
+  readonly #world: World;
+  readonly #random: Random;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#random = world.stream('library');
+  }
+
+  get #actor(): Actor {
+    return this.#world.running;
+  }
+
+  wallClock(): Millis {
+    return this.#actor.clock.now();
+  }
+
+  elapsed(): number {
+    return this.#actor.clock.elapsed();
+  }
+
+  random(): number {
+    return this.#random.next();
+  }
+
+  fill(bytes: Uint8Array): void {
+    this.#random.fill(bytes);
+  }
+
+  setTimeout(callback: Callback, delayMs: number, args: readonly unknown[], repeat: boolean): VirtualTimeout {
+    return new VirtualTimeout(this.#actor, callback, delayMs, args, repeat);
+  }
+
+  setImmediate(callback: Callback, args: readonly unknown[]): VirtualImmediate {
+    const immediate = new VirtualImmediate(this.#actor, false, () =>
+      (callback as (...args: unknown[]) => void)(...args),
+    );
+    this.#world.schedule.enqueue(immediate);
+    return immediate;
+  }
+
+  clearById(id: number): void {
+    this.#world.schedule.timersById.get(id)?.cancel();
+  }
+
+  dial(host: string, port: number): Duplex {
+    return this.#world.network.dial(this.#actor, host, port);
+  }
+
+  /** Every name but localhost stands for itself: nodes are found by the name under which they listen. */
+  resolve(host: string): { address: string; family: number } {
+    const family = isIP(host);
+    return family === 0 ? { address: '127.0.0.1', family: 4 } : { address: host, family };
+  }
+}

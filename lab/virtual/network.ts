@@ -1,0 +1,225 @@
+/** The network of a world: who listens where, the connections, and the links on which a test works. */
+import type { Receiver } from '../../server/host/host.ts';
+import type { Delays } from '../links/gate.ts';
+import { Lanes } from '../links/lanes.ts';
+import type { Actor } from '../time/actor.ts';
+import { Task } from '../time/timers.ts';
+import { VirtualConnection } from './connection.ts';
+import type { Address } from './connector.ts';
+import { Lane, type Roadside } from './lane.ts';
+import { type Ending, type Message, Pipe } from './pipe.ts';
+import { VirtualSocket } from './socket.ts';
+import type { World } from './world.ts';
+
+/** What links take that are not paced on their own, in milliseconds. */
+export type NetworkOptions = Partial<Delays>;
+
+/** What a node does with a new connection; undefined when it refuses it. */
+export type Accept = (connection: VirtualConnection) => Receiver | undefined;
+
+interface Listener {
+  readonly actor: Actor;
+  readonly accept: Accept;
+}
+
+/** A connection: what the dialling end sends travels `forward`. */
+interface Wire {
+  readonly forward: Pipe;
+  readonly back: Pipe;
+  readonly dialler: Actor;
+  listener: Actor | undefined;
+}
+
+/** The dialling end of a new connection. */
+export interface Dialled {
+  readonly out: Pipe;
+  readonly in: Pipe;
+  readonly local: string;
+  readonly remote: string;
+  readonly peer: string;
+}
+
+const FIRST_PORT = 50_000;
+/** Linux sends unanswered bytes again for so long (tcp_retries2 = 15), in microseconds; then the connection is broken. */
+const PATIENCE = 924_600_000;
+
+export class Network extends Lanes<Lane> {
+  readonly #world: World;
+  readonly #roadside: Roadside;
+  readonly #delays: Delays;
+  readonly #listeners = new Map<string, Listener>();
+  /** Who was last listening at an address: lanes keep their name while a node is down. */
+  readonly #owners = new Map<string, string>();
+  /** Addresses that lead elsewhere. */
+  readonly #forwards = new Map<string, () => Address>();
+  readonly #wires = new Set<Wire>();
+  /** Answers connection requests, also those to dead and paused processes. */
+  readonly #kernel: Actor;
+  #nextPort = FIRST_PORT;
+
+  constructor(world: World, options: NetworkOptions = {}) {
+    super();
+    this.#world = world;
+    this.#kernel = world.actor('kernel');
+    this.#delays = { latency: options.latency ?? 1, jitter: options.jitter ?? 1 };
+    const { schedule, trace } = world;
+    const assertUsable = (): void => world.assertUsable();
+    this.#roadside = { schedule, trace, random: world.stream('network'), assertUsable };
+  }
+
+  protected lay(from: string, to: string): Lane {
+    return new Lane(from, to, this.#roadside, this.#delays);
+  }
+
+  /** Breaks the connections between two actors, whoever dialled. */
+  reset(one: string, other: string): void {
+    this.#world.assertUsable();
+    for (const wire of [...this.#wires]) {
+      const ends = [wire.forward.lane.from, wire.forward.lane.to];
+      if (!ends.includes(one) || !ends.includes(other)) continue;
+      this.#break(wire, 'reset');
+    }
+  }
+
+  /** Both ends are told at once. */
+  #break(wire: Wire, ending: Ending): void {
+    this.#wires.delete(wire);
+    wire.forward.breakNow(ending);
+    wire.back.breakNow(ending);
+  }
+
+  /** What is held back, for error messages: `primary>replica (3 messages)`. */
+  describeHeld(): string {
+    return [...this.all]
+      .filter((lane) => lane.held || lane.partitioned || lane.waiting > 0)
+      .map((lane) => `${lane.from}>${lane.to} (${lane.waiting} messages)`)
+      .join(', ');
+  }
+
+  /** Makes an actor reachable at an address. Throws when somebody listens there already. */
+  listen(actor: Actor, host: string, port: number, accept: Accept): void {
+    const address = addressOf(host, port);
+    if (this.#listeners.has(address)) throw new Error(`listen EADDRINUSE: address already in use ${address}`);
+    this.#listeners.set(address, { actor, accept });
+    this.#owners.set(address, actor.name);
+  }
+
+  /** Leads connections to a port of 127.0.0.1 to wherever `where` says when they are dialled. */
+  forward(port: number, where: () => Address): void {
+    this.#forwards.set(addressOf('', port), where);
+  }
+
+  /** Nobody listens there any more; connections stay. */
+  unlisten(host: string, port: number): void {
+    this.#listeners.delete(addressOf(host, port));
+  }
+
+  /**
+   * What the kernel does for a process that died: it no longer listens, delivers what was sent, and ends the connections.
+   * One with a request that the process has not read is reset; so a redis-server that is killed leaves its clients.
+   * `silent`: nobody is told, as when the machine lost power.
+   */
+  abandon(actor: Actor, silent = false): void {
+    for (const [address, listener] of this.#listeners) {
+      if (listener.actor === actor) this.#listeners.delete(address);
+    }
+    for (const wire of [...this.#wires]) {
+      const [out, into] = wire.dialler === actor ? [wire.forward, wire.back] : [wire.back, wire.forward];
+      if (wire.dialler !== actor && wire.listener !== actor) continue;
+      this.#wires.delete(wire);
+      const { unread } = into;
+      into.close();
+      if (silent) continue;
+      if (unread) out.break();
+      else out.leave();
+    }
+  }
+
+  /** Dials as a client program does: the Duplex behaves as net.createConnection's socket. */
+  dial(actor: Actor, host: string, port: number): VirtualSocket {
+    const socket = new VirtualSocket(actor, host, port);
+    socket.begin(this.open(actor, host, port, false, socket.arrived));
+    return socket;
+  }
+
+  /**
+   * Opens a connection for an end of any kind. Its first message is 'accepted' or 'refused'.
+   * @param inner the end is our own synchronous code
+   */
+  open(actor: Actor, host: string, port: number, inner: boolean, take: (message: Message) => void): Dialled {
+    const dialled = addressOf(host, port);
+    const forwarded = this.#forwards.get(dialled)?.();
+    const address = forwarded === undefined ? dialled : addressOf(forwarded.host, forwarded.port);
+    const target = this.#owners.get(address) ?? address;
+    const local = `127.0.0.1:${this.#nextPort++}`;
+    const here = `${actor.name}:${local.slice(10)}`;
+    const back = new Pipe(this.lane(target, actor.name), `${target}>${here}`, actor, inner, take);
+    const forward = new Pipe(
+      this.lane(actor.name, target),
+      `${here}>${target}`,
+      this.#kernel,
+      true,
+      (message) => {
+        if (message === 'open') this.#answer(wire, address, local);
+      },
+    );
+    const wire: Wire = { forward, back, dialler: actor, listener: undefined };
+    this.#sweep();
+    this.#wires.add(wire);
+    for (const pipe of [forward, back]) pipe.trouble = (what) => this.#meet(wire, what);
+    forward.send('open');
+    return { out: forward, in: back, local, remote: address, peer: target };
+  }
+
+  /** A message was lost: the sender tries for a while. Or it was the last one: nothing comes back any more. */
+  #meet(wire: Wire, what: 'lost' | 'last'): void {
+    if (what === 'last') {
+      this.#break(wire, 'reset');
+      return;
+    }
+    const giveUp = new Task(this.#kernel, true, () => {
+      if (this.#wires.has(wire)) this.#break(wire, 'timed out');
+    });
+    this.#world.schedule.arm(giveUp, this.#world.schedule.micros + PATIENCE);
+  }
+
+  /** A connection request has come. */
+  #answer(wire: Wire, address: string, remote: string): void {
+    const listener = this.#listeners.get(address);
+    if (listener === undefined) {
+      wire.forward.close();
+      wire.back.send('refused');
+      return;
+    }
+    const { actor, accept } = listener;
+    wire.listener = actor;
+    const connection = new VirtualConnection({
+      out: wire.back,
+      in: wire.forward,
+      local: address,
+      remote,
+      peer: wire.dialler.name,
+    });
+    wire.forward.handOver(actor, connection.take);
+    const { schedule } = this.#world;
+    const admit = new Task(actor, true, () => {
+      wire.back.send('accepted');
+      const receiver = accept(connection);
+      if (receiver !== undefined) connection.attach(receiver);
+    });
+    schedule.arm(admit, schedule.micros);
+  }
+
+  /** Forgets connections that are gone. */
+  #sweep(): void {
+    for (const wire of this.#wires) {
+      if (wire.forward.closed && wire.back.closed) this.#wires.delete(wire);
+    }
+  }
+}
+
+/** Names are addresses of their own; the many names of this machine are one. */
+function addressOf(host: string, port: number): string {
+  const here = host === 'localhost' || host === '::1' || host === '0.0.0.0' || host === '';
+  return `${here ? '127.0.0.1' : host}:${port}`;
+}

@@ -1,0 +1,141 @@
+/** A primary and its replicas in a world, with the links between them, clients that follow, and failover as Sentinel does it. */
+
+import { checkFailover } from '../checks.ts';
+import { type Failover, type FailoverOptions, JUDGE, Roles } from '../failover/roles.ts';
+import type { Write } from '../failover/write-log.ts';
+import type { Redis, RedisOptions } from '../ioredis-types.ts';
+import type { Actor } from '../time/actor.ts';
+import { type IoredisConstructor, openClient } from './client.ts';
+import { Driven } from './driven.ts';
+import type { Lane } from './lane.ts';
+import type { Network } from './network.ts';
+import { LabNode, type LabNodeOptions } from './node.ts';
+import type { World } from './world.ts';
+
+export class ReplicaSet extends Roles<LabNode, Lane> {
+  readonly world: World;
+  /** An address for clients of any library, in `run`, that leads to whoever is primary when they connect. */
+  readonly url: string;
+  readonly #ioredis: IoredisConstructor;
+
+  /**
+   * @param names the nodes' names, the primary's first; they listen on consecutive ports from `port` on
+   * @param follows the port under which the present primary is found
+   */
+  constructor(
+    world: World,
+    names: readonly string[],
+    port: number,
+    follows: number,
+    options: LabNodeOptions,
+    ioredis: IoredisConstructor,
+  ) {
+    super(
+      names,
+      options.quorum === true,
+      (name, index, writeQuorum) => new LabNode(world, name, port + index, options, writeQuorum),
+    );
+    this.world = world;
+    this.#ioredis = ioredis;
+    this.url = `redis://127.0.0.1:${follows}`;
+    world.network.forward(follows, () => this.primary.address);
+    for (const replica of this.replicas) replica.follow(this.primary);
+  }
+
+  get network(): Network {
+    return this.world.network;
+  }
+
+  /**
+   * An ioredis client, as the actor of that name, which dials whoever is primary. Awaiting its commands outside the
+   * world moves time until they are answered.
+   */
+  client(name: string, options?: RedisOptions): Redis {
+    this.checkOpen();
+    this.checkParty('client', name);
+    this.clientNames.add(name);
+    return openClient(this.#ioredis, this.world.actor(name), () => this.primary.address, options);
+  }
+
+  /**
+   * A client of that name, of any library: the timers and connections that are made in `actor.run(() => …)` are its own,
+   * and what comes of them. Throws TypeError for a name that it cannot have.
+   */
+  actor(name: string): Actor {
+    this.checkOpen();
+    this.checkParty('actor', name);
+    this.clientNames.add(name);
+    return this.world.actor(name);
+  }
+
+  protected checkOpen(): void {
+    this.world.assertUsable();
+  }
+
+  /** Stops a node's process or a client's, as SIGSTOP does. Opposite: `resume`. Throws RangeError for an unknown name. */
+  pause(name: string): void {
+    this.#actorOf(name).pause();
+  }
+
+  /** Everything that came due during the pause happens now. */
+  resume(name: string): void {
+    this.#actorOf(name).resume();
+  }
+
+  /** Ends a client's process, as SIGKILL does, or crashes a node, which keeps nothing. Throws RangeError for an unknown name. */
+  kill(name: string): void {
+    const actor = this.#actorOf(name);
+    if (this.clientNames.has(name)) actor.kill();
+    else this.node(name).crash();
+  }
+
+  #actorOf(name: string): Actor {
+    this.checkOpen();
+    return this.clientNames.has(name) ? this.world.actor(name) : this.node(name).actor;
+  }
+
+  /** Moves time until `synchronized`, at most so many virtual milliseconds. Rejects when that does not come true. */
+  async synchronize(maxMs = 60_000): Promise<void> {
+    await this.world.run(async () => {
+      while (!this.synchronized) await this.world.advance(1);
+    }, maxMs);
+  }
+
+  /**
+   * Does what Sentinel does: promotes a replica, lets the others and the old primary follow it, and disconnects the
+   * clients of all of them. Awaited outside the world, it moves time as far as it must.
+   * Rejects when no replica can be promoted, and with TypeError for a wrong option.
+   */
+  failover(options: FailoverOptions = {}): Promise<Failover> {
+    try {
+      this.checkOpen();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const done = this.world.actor(JUDGE).call(() => this.#failOver(options));
+    return this.world.isInside ? done : new Driven(this.world, done);
+  }
+
+  async #failOver(options: FailoverOptions): Promise<Failover> {
+    checkFailover(options, this.nodes);
+    const { crash = false, after = 0 } = options;
+    const old = this.primary;
+    if (crash !== false) old.crash(crash === true ? {} : crash);
+    if (after > 0) await this.world.advance(after);
+    return this.replace(old, options);
+  }
+
+  protected override noteLost(old: LabNode, lost: readonly Write[]): void {
+    for (const { client = '-', command } of lost) {
+      this.world.trace.note(old.name, 'lost', `${client} ${command.join(' ')}`);
+    }
+  }
+
+  /** Starts a node that crashed; as a replica, unless it is still the primary. */
+  restart(name: string): void {
+    this.checkOpen();
+    const node = this.node(name);
+    node.restart();
+    this.rejoin(node);
+  }
+}

@@ -1,0 +1,374 @@
+/**
+ * How every lock waits: look; subscribe; look again; then sleep until a message, the holder's end of lease or the net,
+ * and look again. A waiter that gives up leaves nothing behind.
+ */
+
+import { LocksClosed, OutcomeUnknown, ServerRefused } from '../errors.ts';
+import { Held, type HeldLock } from '../holding/held.ts';
+import { mayPass, pauseMs } from '../server/retry.ts';
+import { type LockServer, NoReply } from '../server/server.ts';
+import type { Channel, Choose, Heir, Waiter } from '../server/wakeups.ts';
+import { elapsed } from '../timing/clock.ts';
+import { Alarm } from '../timing/deadlines.ts';
+
+/**
+ * The outcome of one look: the lock, or in how many milliseconds it may be free without a message (-1: unknown).
+ * `firm`: messages do not shorten that.
+ */
+export type Attempt<H> = { held: H } | { retryInMs: number; firm?: boolean };
+
+/** One acquisition of one lock. */
+export interface Acquisition<H extends Releasable = HeldLock> {
+  readonly lock: string;
+  readonly owner: string;
+  readonly servers: readonly LockServer[];
+  /** Where its release is told. */
+  readonly channel: string;
+  readonly choose: Choose;
+  /** Waiters of this process stand in line for it, and only the first one looks. */
+  readonly ordered: boolean;
+  /** Its release tells how many heard of it: within the process it may be handed over without starving others. */
+  readonly handsOver?: boolean;
+  /** Itself, where the holder can hand the lock over to it. */
+  readonly heir?: Heir | undefined;
+  /** Of how many servers the messages must be heard before it looks again; all, where left out. */
+  readonly quorum?: number;
+  readonly demand?: number;
+  readonly shared?: boolean;
+  /** A waiter looks at least that often. */
+  readonly longestSleepMs?: number | undefined;
+  /** Asks, at this moment of the monotonic clock. Idempotent: asking again after a lost reply gives the same lock. */
+  attempt(now: number): Promise<Attempt<H>>;
+  /** A look brought this error, and may be repeated. */
+  missed?(error: unknown): void;
+  /** Undoes what attempts may have done. `unknown`: some got no answer, or one in vain. Rejects never. */
+  abandon(unknown: boolean): Promise<void>;
+  /** After a look that a wake-up caused: to which of the other waiters the wake-up goes on, if any. */
+  passOn?(granted: boolean): ((waiter: Waiter) => boolean) | undefined;
+  /** When it was not to be had: an error that says more than a time-out would. */
+  whyNot?(): Error | undefined;
+}
+
+export interface Releasable {
+  release(): Promise<void>;
+  /** Throws when it is not held any more. */
+  assertHeld?(): void;
+}
+
+export interface Patience {
+  readonly waitMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** The longest sleep between two looks: the net under lost messages. */
+  readonly maxSleepMs: number;
+}
+
+export interface Acquired<H> {
+  held: H;
+  /** When it was first asked for. */
+  startedAt: number;
+  attempts: number;
+}
+
+/** How often an unanswered request is asked again by somebody who does not want to wait: to read back what it did. */
+const READ_BACKS = 2;
+
+/** Acquires, or gives null when the lock was not free in time. Throws what `signal` was aborted with. */
+export function acquireBy<H extends Releasable>(
+  acquisition: Acquisition<H>,
+  patience: Patience,
+): Promise<Acquired<H> | null> {
+  return new Wait(acquisition, patience).run();
+}
+
+function isLive(held: Releasable): boolean {
+  try {
+    held.assertHeld?.();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+class Wait<H extends Releasable> implements Waiter {
+  readonly demand: number;
+  readonly shared: boolean;
+  woken = false;
+  readonly #acquisition: Acquisition<H>;
+  readonly #patience: Patience;
+  readonly #startedAt = elapsed();
+  readonly #deadline: number;
+  #attempts = 0;
+  #failures = 0;
+  /** Grants in a row that were over when their answer was read. */
+  #late = 0;
+  #unknown = false;
+  #lastError: unknown;
+  #retryInMs = 0;
+  #firm = false;
+  #wakeUp: (() => void) | undefined;
+  /** The attempt that was under way when the signal was aborted. */
+  #unfinished: Promise<Attempt<H>> | undefined;
+
+  constructor(acquisition: Acquisition<H>, patience: Patience) {
+    this.#acquisition = acquisition;
+    this.#patience = patience;
+    this.#deadline = this.#startedAt + patience.waitMs;
+    this.demand = acquisition.demand ?? 1;
+    this.shared = acquisition.shared ?? false;
+  }
+
+  get owner(): string {
+    return this.#acquisition.owner;
+  }
+
+  get heir(): Heir | undefined {
+    return this.#acquisition.heir;
+  }
+
+  look(): void {
+    this.#wakeUp?.();
+  }
+
+  /** The first look takes the shortest way: most locks are free. */
+  run(): Promise<Acquired<H> | null> {
+    const { signal, waitMs } = this.#patience;
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (waitMs > 0 && this.#hasLine()) return this.#goOn();
+    return this.#attempt(this.#startedAt).then(
+      (attempt) => {
+        const held = this.#seen(attempt);
+        return held && !signal?.aborted ? this.#take(held) : this.#goOn(held);
+      },
+      (error: unknown) => this.#goOn(null, error),
+    );
+  }
+
+  /** What follows a first look that gave no lock, or for which it is too late, or none at all. */
+  async #goOn(seen: H | null = null, error?: unknown): Promise<Acquired<H> | null> {
+    const { signal, waitMs } = this.#patience;
+    try {
+      if (seen) return await this.#refuse(seen);
+      if (error !== undefined) this.#missed(error);
+      else signal?.throwIfAborted();
+      const held = await (waitMs > 0 ? this.#wait() : this.#readBack());
+      if (held) return signal?.aborted ? await this.#refuse(held) : this.#take(held);
+    } catch (failure) {
+      await this.#giveUp();
+      throw failure;
+    }
+    await this.#giveUp();
+    if (this.#lastError === undefined) return null;
+    const { lock, owner } = this.#acquisition;
+    const Kind = this.#lastError instanceof NoReply ? OutcomeUnknown : ServerRefused;
+    throw new Kind(lock, owner, this.#lastError);
+  }
+
+  /** Whether it is in vain to look: others of this process wait for it already, or one that was waiting holds it. */
+  #hasLine(): boolean {
+    const { servers, channel, ordered } = this.#acquisition;
+    const known = ordered ? servers[0]!.wakeups.peek(channel) : undefined;
+    return known !== undefined && (known.waiters.length > 0 || known.isHeld);
+  }
+
+  /** Looks once; null when it is not to be had now. */
+  #look(): Promise<H | null> {
+    return this.#attempt(elapsed()).then(
+      (attempt) => this.#seen(attempt),
+      (error: unknown) => this.#missed(error),
+    );
+  }
+
+  /** Asks once. Rejects with the signal's reason as soon as it is aborted. */
+  #attempt(now: number): Promise<Attempt<H>> {
+    for (const { wakeups } of this.#acquisition.servers) {
+      if (wakeups.closed)
+        return Promise.reject(new LocksClosed(this.#acquisition.lock, this.#acquisition.owner));
+    }
+    this.#attempts++;
+    this.#firm = false;
+    const attempt = this.#acquisition.attempt(now);
+    return this.#patience.signal ? this.#unlessAborted(attempt, this.#patience.signal) : attempt;
+  }
+
+  #seen(attempt: Attempt<H>): H | null {
+    this.#lastError = undefined;
+    this.#failures = 0;
+    if ('held' in attempt) {
+      if (isLive(attempt.held)) return attempt.held;
+      // Where answers take longer than a lease this does not change: it looks ever more rarely.
+      // The answer was read so late that its lease is over: nothing to hand out, perhaps something to give back; but
+      // only at the end, for a release asked again and again could undo what the next look is granted.
+      this.#retryInMs = pauseMs(++this.#late);
+      this.#firm = true;
+      this.#unknown = true;
+    } else {
+      this.#late = 0;
+      this.#retryInMs = attempt.retryInMs;
+      this.#firm = attempt.firm ?? false;
+    }
+    return null;
+  }
+
+  /** Throws what will not pass. */
+  #missed(error: unknown): null {
+    if (!mayPass(error)) throw error;
+    if (error instanceof NoReply) this.#unknown = true;
+    this.#acquisition.missed?.(error);
+    this.#lastError = error;
+    this.#retryInMs = pauseMs(++this.#failures);
+    return null;
+  }
+
+  /** The attempt's outcome, or the signal's reason as soon as it is aborted. */
+  #unlessAborted(attempt: Promise<Attempt<H>>, signal: AbortSignal): Promise<Attempt<H>> {
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#unfinished = attempt;
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', onAbort);
+      attempt.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    });
+  }
+
+  async #readBack(): Promise<H | null> {
+    for (let tries = 0; tries < READ_BACKS && this.#lastError !== undefined; tries++) {
+      await this.#sleep(this.#retryInMs);
+      this.#patience.signal?.throwIfAborted();
+      const held = await this.#look();
+      if (held) return held;
+    }
+    return null;
+  }
+
+  async #wait(): Promise<H | null> {
+    const { servers, channel, choose } = this.#acquisition;
+    const channels = servers.map((server) => server.wakeups.join(channel, choose, this));
+    const onAbort = (): void => this.#wakeUp?.();
+    this.#patience.signal?.addEventListener('abort', onAbort);
+    let granted = false;
+    try {
+      const early = channels.some(({ isReady }) => !isReady) ? await this.#untilReady(channels) : null;
+      const held = early ?? (await this.#lookUntilDeadline(channels[0]!));
+      granted = held !== null;
+      if (this.#acquisition.handsOver && held instanceof Held) {
+        for (const each of channels) each.holder = held.hold;
+      }
+      return held;
+    } finally {
+      this.#patience.signal?.removeEventListener('abort', onAbort);
+      const wasFirst = channels[0]!.waiters[0] === this;
+      for (const [index, each] of channels.entries()) servers[index]!.wakeups.leave(each, this);
+      // Whoever stands first now has never looked, and knows no end of the lease.
+      if (wasFirst && !granted && this.#acquisition.ordered) channels[0]!.lookAgain();
+    }
+  }
+
+  /**
+   * Waits for the subscriptions, but not beyond the deadline. A majority's release is told on one that is heard. Who is
+   * woken meanwhile may have been handed the lock, which is not to lie idle.
+   */
+  async #untilReady(channels: readonly Channel[]): Promise<H | null> {
+    let missing = this.#acquisition.quorum ?? channels.length;
+    let settled = false;
+    for (const { ready } of channels) {
+      void ready.then(() => {
+        if (--missing > 0) return;
+        settled = true;
+        this.#wakeUp?.();
+      });
+    }
+    await Promise.resolve();
+    while (!settled && elapsed() < this.#deadline && !this.#patience.signal?.aborted) {
+      if (!this.woken) await this.#sleep(this.#deadline - elapsed());
+      else {
+        const held = await this.#lookFrom(channels[0]!);
+        if (held) return held;
+      }
+    }
+    return null;
+  }
+
+  async #lookUntilDeadline(channel: Channel): Promise<H | null> {
+    const { ordered } = this.#acquisition;
+    for (let mayLook = !ordered || !channel.isHeld; ; mayLook = true) {
+      this.#patience.signal?.throwIfAborted();
+      if (!ordered || this.woken || (mayLook && channel.waiters[0] === this)) {
+        const held = await this.#lookFrom(channel);
+        if (held) return held;
+      } else {
+        this.#retryInMs = -1;
+        this.#firm = false;
+      }
+      const left = this.#deadline - elapsed();
+      if (left <= 0) return null;
+      const net = Math.min(
+        this.#patience.maxSleepMs,
+        this.#acquisition.longestSleepMs ?? Number.POSITIVE_INFINITY,
+      );
+      const free = this.#retryInMs < 0 ? net : this.#retryInMs + 1;
+      const ms = Math.min(free, net, left);
+      if (this.#firm) await this.#sleepFirmly(ms);
+      else if (!this.woken) await this.#sleep(ms);
+    }
+  }
+
+  /** Looks, and passes on what others may find. */
+  async #lookFrom(channel: Channel): Promise<H | null> {
+    const { woken } = this;
+    this.woken = false;
+    const held = await this.#look();
+    const condition = this.#acquisition.passOn?.(held !== null);
+    if (condition && (woken || held)) channel.passOn((other) => other !== this && condition(other));
+    return held;
+  }
+
+  /** Sleeps on through messages; an abort ends it. */
+  async #sleepFirmly(ms: number): Promise<void> {
+    const end = elapsed() + ms;
+    do await this.#sleep(end - elapsed());
+    while (elapsed() < end && !this.#patience.signal?.aborted);
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const { sleeps } = this.#acquisition.servers[0]!.wakeups;
+      const end = new Alarm(elapsed() + Math.max(0, ms), () => this.#wakeUp?.());
+      this.#wakeUp = () => {
+        sleeps.remove(end);
+        this.#wakeUp = undefined;
+        resolve();
+      };
+      sleeps.add(end);
+    });
+  }
+
+  /** Nobody wants it any more: it goes back. */
+  async #refuse(held: H): Promise<never> {
+    await held.release().catch(() => {});
+    throw this.#patience.signal?.reason;
+  }
+
+  #take(held: H): Acquired<H> {
+    const { handsOver, servers, channel } = this.#acquisition;
+    if (handsOver && held instanceof Held) held.hold.tellOfEnd(servers[0]!.wakeups, channel);
+    return { held, startedAt: this.#startedAt, attempts: this.#attempts };
+  }
+
+  async #giveUp(): Promise<void> {
+    if (this.#unfinished) void this.#giveUpLater(this.#unfinished);
+    else await this.#acquisition.abandon(this.#unknown);
+  }
+
+  /** An aborted request is answered, or not: what it took goes back. */
+  async #giveUpLater(unfinished: Promise<Attempt<H>>): Promise<void> {
+    try {
+      const attempt = await unfinished;
+      if ('held' in attempt) await attempt.held.release();
+    } catch (error) {
+      if (mayPass(error)) this.#unknown = true;
+      this.#acquisition.missed?.(error);
+    }
+    await this.#acquisition.abandon(this.#unknown);
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * Renews the holds of all locks every third of their lease, many in one script, while their holders live.
+ *
+ * A hold leaves the watchdog in the same turn in which its release begins, and the renewing script only touches what
+ * carries the hold's token: nothing is renewed after release, nor on somebody else's behalf.
+ */
+
+import { renewScript } from '../scripts/renew.ts';
+import type { LockServer, Replication } from '../server/server.ts';
+import { Chain, Link } from '../timing/chain.ts';
+import { elapsed } from '../timing/clock.ts';
+import { Alarm, Deadlines } from '../timing/deadlines.ts';
+import type { Hold } from './hold.ts';
+
+const BATCH = 100;
+/** Holds due within this part of their lease are renewed together with those due now. */
+const TOGETHER = 1 / 12;
+
+/** A hold under the watchdog's care, for as long as it is in the chain. */
+export class Entry extends Link {
+  readonly hold: Hold;
+  readonly since: number;
+  dueAt: number;
+  busy = false;
+
+  constructor(hold: Hold, since: number) {
+    super();
+    this.hold = hold;
+    this.since = since;
+    this.dueAt = since + hold.leaseMs / 3;
+  }
+}
+
+/** What the servers of one hold say to a renewal. */
+interface Ballot {
+  yes: number;
+  no: number;
+  /** Servers that have not been heard. */
+  open: number;
+}
+
+export class Watchdog {
+  readonly #entries = new Chain<Entry>();
+  readonly #clock = new Deadlines(false);
+  #tickAt: Alarm | undefined;
+  readonly #maxHoldMs: number;
+  readonly #replication: Replication | undefined;
+  #closed = false;
+
+  /**
+   * @param maxHoldMs how long a hold is renewed at most, in milliseconds
+   * @param replication what renewals on one server have to reach before they count; a Redlock's copies are its servers
+   */
+  constructor(maxHoldMs = Number.POSITIVE_INFINITY, replication?: Replication) {
+    this.#maxHoldMs = maxHoldMs;
+    this.#replication = replication;
+  }
+
+  /** Renews the hold, whose lease may have begun at `since`, until the entry given back is unlinked. */
+  add(hold: Hold, since: number): Entry {
+    const entry = new Entry(hold, since);
+    if (this.#closed) return entry; // What was under way when the locks were closed ends with its lease.
+    this.#entries.add(entry);
+    this.#wakeAt(entry.dueAt);
+    return entry;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#entries.clear();
+    this.#clock.clear();
+    this.#tickAt = undefined;
+  }
+
+  #wakeAt(at: number): void {
+    if (this.#tickAt && this.#tickAt.at <= at) return;
+    if (this.#tickAt) this.#clock.remove(this.#tickAt);
+    this.#tickAt = new Alarm(at, () => this.#tick());
+    this.#clock.add(this.#tickAt);
+  }
+
+  #tick(): void {
+    this.#tickAt = undefined;
+    const now = elapsed();
+    for (const entry of this.#entries.members()) {
+      if (now - entry.since >= this.#maxHoldMs) entry.unlink(); // It ends with the lease it has.
+    }
+    const due = this.#entries
+      .members()
+      .filter(({ hold, dueAt, busy }) => !busy && dueAt - hold.leaseMs * TOGETHER <= now);
+    if (due.length > 0) this.#renew(due);
+    this.#plan();
+  }
+
+  #plan(): void {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { dueAt, busy } of this.#entries.members()) if (!busy && dueAt < next) next = dueAt;
+    if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
+  }
+
+  #renew(entries: Entry[]): void {
+    const sentAt = elapsed();
+    const ballots = new Map<Entry, Ballot>();
+    const byServer = new Map<LockServer, Entry[]>();
+    for (const entry of entries) {
+      entry.busy = true;
+      const { servers } = entry.hold.spec;
+      ballots.set(entry, { yes: 0, no: 0, open: servers.length });
+      for (const server of servers) {
+        const group = byServer.get(server);
+        if (group) group.push(entry);
+        else byServer.set(server, [entry]);
+      }
+    }
+    for (const [server, group] of byServer) {
+      if (!this.#replication) {
+        this.#renewAll(server, group, ballots, sentAt);
+        continue;
+      }
+      const isAlone = ({ hold }: Entry): boolean => hold.spec.servers.length === 1;
+      const [alone, shared] = [group.filter(isAlone), group.filter((entry) => !isAlone(entry))];
+      this.#renewAll(server, alone, ballots, sentAt, this.#replication);
+      this.#renewAll(server, shared, ballots, sentAt);
+    }
+  }
+
+  #renewAll(
+    server: LockServer,
+    entries: Entry[],
+    ballots: Map<Entry, Ballot>,
+    sentAt: number,
+    replication?: Replication,
+  ): void {
+    for (const sameSlot of server.groupBySlot(entries, ({ hold }) => hold.spec.keeper.renewal().keys[0]!)) {
+      for (let at = 0; at < sameSlot.length; at += BATCH) {
+        void this.#renewOn(server, sameSlot.slice(at, at + BATCH), ballots, sentAt, replication);
+      }
+    }
+  }
+
+  /** Renews entries on one server. Each is judged as soon as its outcome is decided, whoever else is silent. */
+  async #renewOn(
+    server: LockServer,
+    entries: Entry[],
+    ballots: Map<Entry, Ballot>,
+    sentAt: number,
+    replication: Replication | undefined,
+  ): Promise<void> {
+    const replies = await renew(server, entries, replication);
+    for (const [index, entry] of entries.entries()) {
+      const ballot = ballots.get(entry);
+      if (!ballot) continue; // Decided.
+      ballot.open--;
+      const vote = replies?.[index];
+      if (vote === true) ballot.yes++;
+      else if (vote === false) ballot.no++;
+      const { servers, quorum } = entry.hold.spec;
+      if (ballot.open > 0 && ballot.yes < quorum && ballot.no <= servers.length - quorum) continue;
+      ballots.delete(entry);
+      this.#judge(entry, ballot, sentAt);
+    }
+    this.#plan();
+  }
+
+  #judge(entry: Entry, { yes, no }: Ballot, sentAt: number): void {
+    const { hold } = entry;
+    entry.busy = false;
+    if (!entry.linked) return; // Released or lost meanwhile.
+    const { servers, quorum } = hold.spec;
+    if (yes >= quorum) {
+      hold.prolong(sentAt, hold.leaseMs);
+      entry.dueAt = sentAt + hold.leaseMs / 3;
+    } else if (no > servers.length - quorum) {
+      hold.lose('the server does not know it any more');
+    } else {
+      // No answer, or too few copies: the old deadline stands, and the next try comes soon. The hold's own timer ends it.
+      entry.dueAt = elapsed() + Math.max(10, hold.leaseMs / 20);
+    }
+  }
+}
+
+/**
+ * What one server says to the renewal of each entry. Undefined is no vote: it says nothing, or too few replicas have what
+ * it says.
+ */
+async function renew(
+  server: LockServer,
+  entries: Entry[],
+  replication: Replication | undefined,
+): Promise<(boolean | undefined)[] | undefined> {
+  const keys: string[] = [];
+  const args: (string | number)[] = [];
+  let patience = server.requestTimeoutMs;
+  for (const { hold } of entries) {
+    const renewal = hold.spec.keeper.renewal();
+    keys.push(...renewal.keys);
+    args.push(renewal.kind, renewal.keys.length, renewal.token, hold.serverLeaseMs(hold.leaseMs));
+    patience = Math.min(patience, Math.max(20, hold.leaseMs / 6));
+  }
+  try {
+    if (!replication) {
+      return votes(await server.run(renewScript, keys, args, patience), true);
+    }
+    const timeoutMs = Math.min(replication.timeoutMs, patience); // While WAIT waits, nothing else passes the connection.
+    const wanted = { ...replication, timeoutMs };
+    const { reply, copies, needed } = await server.runReplicated(renewScript, keys, args, wanted, patience);
+    if (copies < needed) for (const { hold } of entries) hold.missCopies(copies, needed);
+    return votes(reply, copies >= needed);
+  } catch {
+    return undefined; // Unknown, refused or not ready: none of it proves that a hold is lost.
+  }
+}
+
+/** Where the copies are missing, a hold that is there is neither confirmed nor lost. */
+const votes = (reply: unknown, copied: boolean): (boolean | undefined)[] =>
+  (reply as unknown[]).map((each) => (Number(each) === 1 ? copied || undefined : false));

@@ -1,0 +1,60 @@
+/** The fair lock: first come, first served among live waiters, on the keys of Redisson's fair lock. */
+import type { Core } from '../holding/core.ts';
+import { abandonedKey, prefixed, suffixed } from '../keys.ts';
+import { fairAcquireScript, fairLeaveScript, fairReleaseScript } from '../scripts/fair.ts';
+import type { LockServer } from '../server/server.ts';
+import { type CountedKind, CountedLock, type Give } from './counted.ts';
+import { lockChannelName } from './reentrant.ts';
+
+/** The queue, the times at which waiters are presumed dead, and until when ours have shown up. */
+const lineKeys = (name: string): string[] => [
+  prefixed('redisson_lock_queue', name),
+  prefixed('redisson_lock_timeout', name),
+  suffixed(name, 'lostlock_shown_up'),
+];
+
+/** Gives the lock in the order of arrival. Each waiter listens on a channel of its own: a release wakes one. */
+export class FairLock extends CountedLock {
+  constructor(core: Core, name: string) {
+    super(core, fairKind(core, name));
+  }
+}
+
+function fairKind(core: Core, name: string): CountedKind {
+  const line = lineKeys(name);
+  return {
+    name,
+    id: 'lock',
+    // Each waiter stands in the server's line; this process keeps none.
+    ordered: false,
+    channel: (owner) => `${lockChannelName(name)}:${owner}`,
+    token: (owner) => owner,
+    // A waiter shows up in time to keep its place, also when nothing happens.
+    longestSleepMs: Math.max(1, Math.floor(core.placeMs / 3)),
+    takeScript: ({ owner, target, ttlMs, request, waits }) => ({
+      script: fairAcquireScript,
+      keys: [name, ...line, abandonedKey(name, request)],
+      args: [ttlMs, owner, target, core.fairWaitMs, waits ? core.placeMs : 0],
+    }),
+    taken: (reply) => {
+      if (reply === null) return { granted: true };
+      return Number(reply) === -2
+        ? { granted: false, gone: true }
+        : { granted: false, retryInMs: Number(reply) };
+    },
+    give: (server, give) => giveFair(server, name, line, give),
+    renewal: (owner) => ({ kind: 'hash', keys: [name], token: owner }),
+    leave: async (server, owner) => {
+      const keys = [name, ...line, lockChannelName(name)];
+      await server.run(fairLeaveScript, keys, [owner, core.fairWaitMs]);
+    },
+  };
+}
+
+function giveFair(server: LockServer, name: string, line: string[], give: Give): Promise<unknown> {
+  return server.run(
+    fairReleaseScript,
+    [name, ...line, abandonedKey(name, give.takenBy), lockChannelName(name), give.requests],
+    [...give.once, give.ttlMs, give.owner, give.target, give.lateMs],
+  );
+}

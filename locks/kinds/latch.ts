@@ -1,0 +1,79 @@
+/** The count-down latch: closed while a count stands, open for good when it has come to nothing. */
+
+import { ask } from '../asking/taking.ts';
+import { type Acquisition, acquireBy, type Releasable } from '../asking/waiting.ts';
+import { LockTimeout } from '../errors.ts';
+import type { Core } from '../holding/core.ts';
+import { abortSignal, check, checkOptions, count, millis, type Rules, text } from '../options.ts';
+import { latchCountDownScript, latchSetScript } from '../scripts/latch.ts';
+import { chooseAll } from '../server/wakeups.ts';
+
+export interface AwaitOptions {
+  /** How long to wait, in milliseconds. Default: for ever. */
+  waitMs?: number;
+  /** Gives up when aborted. */
+  signal?: AbortSignal;
+}
+
+const AT_LEAST_ONE = count(1);
+const AWAIT_RULES: Rules = { waitMs: millis(0, true), signal: abortSignal };
+
+export class CountDownLatch {
+  readonly name: string;
+  readonly #core: Core;
+  readonly #channel: string;
+
+  constructor(core: Core, name: string) {
+    check('name', name, text);
+    this.#core = core;
+    this.name = name;
+    this.#channel = `redisson_countdownlatch__channel__{${name}}`;
+  }
+
+  /** Closes the latch with a count, unless it is closed. */
+  async trySetCount(count: number): Promise<boolean> {
+    check('trySetCount', count, AT_LEAST_ONE);
+    const { server } = this.#core;
+    const keys = [this.name, this.#channel];
+    // Not idempotent in its reply: unanswered it is unknown, and the caller has to look.
+    const set = (): Promise<unknown> => server.run(latchSetScript, keys, [count]);
+    return Number(await ask(this.#core, this.name, set, 0)) === 1;
+  }
+
+  /** Counts down by one, exactly once however many answers get lost. Gives the count that remains. */
+  async countDown(): Promise<number> {
+    const { server, requests } = this.#core;
+    const number = requests.open();
+    const keys = [this.name, this.#channel, requests.key(this.name)];
+    const down = (): Promise<unknown> => server.run(latchCountDownScript, keys, requests.args(number));
+    return Number(await ask(this.#core, this.name, down).finally(() => requests.settle(number)));
+  }
+
+  /** The count; 0 when open. */
+  async getCount(): Promise<number> {
+    const get = (): Promise<unknown> => this.#core.server.command(['GET', this.name]);
+    return Number((await ask(this.#core, this.name, get)) ?? 0);
+  }
+
+  /** Waits until the latch is open. Throws LockTimeout after `waitMs`. */
+  async await(options: AwaitOptions = {}): Promise<void> {
+    checkOptions('await', options, AWAIT_RULES);
+    const { waitMs = Number.POSITIVE_INFINITY, signal } = options;
+    const owner = this.#core.owners.choose();
+    const gate: Acquisition<Releasable> = {
+      lock: this.name,
+      owner,
+      servers: [this.#core.server],
+      channel: this.#channel,
+      choose: chooseAll,
+      ordered: false,
+      attempt: async () =>
+        Number((await this.#core.server.command(['GET', this.name])) ?? 0) > 0
+          ? { retryInMs: -1 }
+          : { held: { release: async () => {} } },
+      abandon: async () => {},
+    };
+    const opened = await acquireBy(gate, { waitMs, signal, maxSleepMs: this.#core.maxSleepMs });
+    if (!opened) throw new LockTimeout(this.name, owner, waitMs);
+  }
+}

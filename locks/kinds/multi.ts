@@ -1,0 +1,146 @@
+/** Several locks as one: all of them, or none. */
+import { randomInt } from 'node:crypto';
+import { type AcquireOptions, Lock, type Wish } from '../asking/lock.ts';
+import type { Acquisition } from '../asking/waiting.ts';
+import { LockLost, LockTimeout, NotOwner } from '../errors.ts';
+import type { Core } from '../holding/core.ts';
+import type { HeldLock } from '../holding/held.ts';
+import { badOption } from '../options.ts';
+import { pause } from '../server/retry.ts';
+import { elapsed } from '../timing/clock.ts';
+
+/** Redisson's budget: how long each of the locks may be waited for before all are given back and tried anew. */
+const BUDGET_PER_LOCK_MS = 1500;
+
+export class MultiLock extends Lock<HeldLock> {
+  readonly #locks: readonly Lock<HeldLock>[];
+
+  /** @param locks any locks, of any kind; they are taken in the order of their names, whatever order they come in */
+  constructor(core: Core, locks: readonly Lock<HeldLock>[]) {
+    if (!Array.isArray(locks) || locks.length === 0 || !locks.every((lock) => lock instanceof Lock)) {
+      throw badOption('multi', locks, 'an array of one or more locks');
+    }
+    const inOrder = [...locks].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    if (inOrder.some((lock, index) => index > 0 && lock.isNamesake(inOrder[index - 1]!))) {
+      throw badOption('multi', locks, 'locks of which no two have one name');
+    }
+    super(core, inOrder.map((lock) => lock.name).join(' + '));
+    this.#locks = inOrder;
+  }
+
+  protected prepare(_wish: Wish): Acquisition<HeldLock> {
+    throw new Error('a multi lock acquires its locks');
+  }
+
+  override async acquireAs(
+    owner: string,
+    options: AcquireOptions,
+    waitMs: number,
+    must = false,
+  ): Promise<HeldLock | null> {
+    const deadline = elapsed() + waitMs;
+    const budget = this.#locks.length * BUDGET_PER_LOCK_MS;
+    for (;;) {
+      options.signal?.throwIfAborted();
+      const until = Math.min(deadline, elapsed() + budget);
+      const helds = await this.#round(owner, options, waitMs === 0 ? 0 : until);
+      if (helds) return new HeldMulti(this.name, owner, helds);
+      const rest = randomInt(5, 50); // Others may have tried the same locks at the same time.
+      if (elapsed() + rest >= deadline) {
+        if (must) throw new LockTimeout(this.name, owner, waitMs);
+        return null;
+      }
+      await pause(rest);
+    }
+  }
+
+  /** Takes all locks until that moment (0: those that are free now), or gives back what it took. */
+  async #round(owner: string, options: AcquireOptions, until: number): Promise<HeldLock[] | null> {
+    const helds: HeldLock[] = [];
+    try {
+      for (const lock of this.#locks) {
+        const held = await lock.acquireAs(owner, options, Math.max(0, until - elapsed()));
+        if (!held) return null;
+        helds.push(held);
+      }
+      if (options.leaseMs !== undefined) await Promise.all(helds.map((held) => held.extend(options.leaseMs)));
+      for (const held of helds) held.assertHeld();
+      return helds.splice(0);
+    } catch (error) {
+      if (error instanceof LockLost) return null; // The first ended while the last was waited for.
+      throw error;
+    } finally {
+      await this.#giveBack(helds, options.leaseMs ?? this.core.leaseMs);
+    }
+  }
+
+  /** The locks may be on several servers. One that is silent is not waited for: its lock is given back when it is heard. */
+  #giveBack(helds: readonly HeldLock[], leaseMs: number): Promise<void> | undefined {
+    if (helds.length === 0) return undefined;
+    return new Promise((resolve) => {
+      const limit = setTimeout(resolve, this.core.serverLimitMs(leaseMs));
+      void Promise.all(helds.map((held) => held.release().catch(() => {}))).then(() => {
+        clearTimeout(limit);
+        resolve();
+      });
+    });
+  }
+}
+
+class HeldMulti implements HeldLock {
+  readonly name: string;
+  readonly owner: string;
+  readonly fence = undefined;
+  readonly #helds: readonly HeldLock[];
+  #signal: AbortSignal | undefined;
+  #released: Promise<void> | undefined;
+
+  constructor(name: string, owner: string, helds: readonly HeldLock[]) {
+    this.name = name;
+    this.owner = owner;
+    this.#helds = helds;
+  }
+
+  get token(): string {
+    return this.#helds.map((held) => held.token).join(' + ');
+  }
+
+  get validUntil(): number {
+    return Math.min(...this.#helds.map((held) => held.validUntil));
+  }
+
+  /** Aborts when the first of the locks is lost. */
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.any(this.#helds.map((held) => held.signal));
+    return this.#signal;
+  }
+
+  assertHeld(): void {
+    for (const held of this.#helds) held.assertHeld();
+  }
+
+  async extend(leaseMs?: number): Promise<void> {
+    await Promise.all(this.#helds.map((held) => held.extend(leaseMs)));
+  }
+
+  release(): Promise<void> {
+    if (this.#released) {
+      return this.#released.then(() => {
+        throw new NotOwner(this.name, this.owner);
+      });
+    }
+    this.#released = this.#releaseAll();
+    return this.#released;
+  }
+
+  /** Gives all back, the last taken first, and only then says what went wrong. */
+  async #releaseAll(): Promise<void> {
+    const outcomes = await Promise.allSettled([...this.#helds].reverse().map((held) => held.release()));
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (this.#released ? this.#released.catch(() => {}) : this.release());
+  }
+}

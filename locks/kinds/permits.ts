@@ -1,0 +1,116 @@
+/** Permits with a lease each, on the keys of Redisson's RPermitExpirableSemaphore; and the lock made of one permit. */
+import { ServerAcquisition } from '../asking/acquisition.ts';
+import { Lock, type Wish } from '../asking/lock.ts';
+import { ask, insistOnRelease } from '../asking/taking.ts';
+import type { Acquisition, Attempt } from '../asking/waiting.ts';
+import { NotSetUp } from '../errors.ts';
+import type { Core } from '../holding/core.ts';
+import type { Held } from '../holding/held.ts';
+import { abandonedKey, suffixed } from '../keys.ts';
+import { permitAcquireScript, permitCountScript, permitReleaseScript } from '../scripts/permits.ts';
+import type { Waiter } from '../server/wakeups.ts';
+import { elapsed } from '../timing/clock.ts';
+import {
+  chooseByCount,
+  NOBODY_SET,
+  SET_UP_RULES,
+  type SetUpOptions,
+  semaphoreChannel,
+  setPermits,
+} from './semaphore.ts';
+
+/**
+ * A number of permits; each is known by its id and returns by itself when its lease ends. Acquisitions throw NotSetUp
+ * where nobody has called `trySetPermits`.
+ */
+export class ExpirablePermits extends Lock<Held, SetUpOptions> {
+  /** Permits to begin with where none were ever set. */
+  readonly #initial: number;
+
+  constructor(core: Core, name: string, initial = 0) {
+    super(core, name, initial > 0 ? undefined : SET_UP_RULES);
+    this.#initial = initial;
+  }
+
+  /** Sets the number of permits, unless it was set before. */
+  async trySetPermits(permits: number): Promise<boolean> {
+    return setPermits(this.core, this.name, permits);
+  }
+
+  /** The permits left, expired ones included. */
+  async availablePermits(): Promise<number> {
+    const { core, name } = this;
+    const count = (): Promise<unknown> => core.server.run(permitCountScript, permitKeys(name), []);
+    return Number(await ask(core, name, count));
+  }
+
+  protected prepare(wish: Wish<SetUpOptions>): Acquisition<Held> {
+    return new ExpirableAcquisition(this.core, this.name, wish, this.#initial);
+  }
+}
+
+/** Excludes everybody, its own holder too. */
+export class NonReentrantLock extends ExpirablePermits {
+  constructor(core: Core, name: string) {
+    super(core, name, 1);
+  }
+}
+
+const permitKeys = (name: string): string[] => [name, suffixed(name, 'timeout'), semaphoreChannel(name)];
+
+class ExpirableAcquisition extends ServerAcquisition<SetUpOptions> {
+  readonly channel = semaphoreChannel(this.lock);
+  readonly choose = chooseByCount;
+  readonly ordered: boolean;
+  readonly shared = true;
+  readonly #initial: number;
+  readonly #id: string;
+
+  constructor(core: Core, name: string, wish: Wish<SetUpOptions>, initial: number) {
+    super(core, name, wish);
+    this.#id = core.owners.token();
+    this.#initial = initial;
+    this.ordered = initial === 1;
+  }
+
+  passOn(granted: boolean): ((waiter: Waiter) => boolean) | undefined {
+    return granted && !this.ordered ? () => true : undefined;
+  }
+
+  async attempt(): Promise<Attempt<Held>> {
+    const sentAt = elapsed();
+    const reply = await this.take(
+      {
+        script: permitAcquireScript,
+        keys: this.#keys(),
+        args: [this.#id, this.ttlMs, this.#initial],
+      },
+      () => ({
+        granted: (answer) => answer === null,
+        undo: () => this.#giveBack(sentAt + this.wish.leaseMs),
+      }),
+    );
+    if (Number(reply ?? 0) === NOBODY_SET && !this.wish.options.waitForSetup) {
+      throw new NotSetUp(this.lock, this.owner);
+    }
+    if (reply !== null) return { retryInMs: Number(reply) };
+    const keys = [suffixed(this.lock, 'timeout'), this.lock];
+    const renewal = { kind: 'permit', keys, token: this.#id } as const;
+    return { held: this.held(sentAt, renewal, (validUntil) => this.#giveBack(validUntil)) };
+  }
+
+  #keys(): string[] {
+    return [...permitKeys(this.lock), abandonedKey(this.lock, this.#id)];
+  }
+
+  #giveBack(validUntil: number, background = false): Promise<boolean> {
+    const { server } = this.core;
+    const args = [this.#id, this.markerMs];
+    const giveBack = (): Promise<unknown> => server.run(permitReleaseScript, this.#keys(), args);
+    return insistOnRelease(server, giveBack, (reply) => Number(reply) === 1, validUntil, { background });
+  }
+
+  async abandon(unknown: boolean): Promise<void> {
+    if (unknown) this.#giveBack(elapsed() + this.wish.leaseMs, true).catch(() => {});
+  }
+}

@@ -1,0 +1,73 @@
+/** The queue lock: ZooKeeper's recipe, where each waiter watches only its predecessor and a release wakes one. */
+import { ServerAcquisition } from '../asking/acquisition.ts';
+import { Lock, type Wish } from '../asking/lock.ts';
+import { insistOnRelease } from '../asking/taking.ts';
+import type { Acquisition, Attempt } from '../asking/waiting.ts';
+import type { Core } from '../holding/core.ts';
+import type { Held } from '../holding/held.ts';
+import { abandonedKey, prefixed, suffixed } from '../keys.ts';
+import { queueLeaveScript, queueVisitScript } from '../scripts/queue.ts';
+import { chooseFirst } from '../server/wakeups.ts';
+import { elapsed } from '../timing/clock.ts';
+
+/** Grants in the order of arrival; `fence` is the number drawn, which grows with every grant. */
+export class QueueLock extends Lock<Held> {
+  protected prepare(wish: Wish): Acquisition<Held> {
+    return new QueueAcquisition(this.core, this.name, wish);
+  }
+}
+
+class QueueAcquisition extends ServerAcquisition {
+  readonly channel: string;
+  readonly choose = chooseFirst;
+  readonly ordered = false;
+  readonly longestSleepMs: number;
+  readonly #id: string;
+  readonly #channels: string;
+  readonly #queue: string;
+  readonly #seen: string;
+
+  constructor(core: Core, name: string, wish: Wish) {
+    super(core, name, wish);
+    this.#id = core.owners.token();
+    this.#channels = prefixed('lostlock_queue__channel', name);
+    this.channel = `${this.#channels}:${this.#id}`;
+    this.#queue = prefixed('lostlock_queue', name);
+    this.#seen = suffixed(name, 'lostlock_queue_seen');
+    this.longestSleepMs = Math.max(1, Math.floor(core.placeMs / 3));
+  }
+
+  async attempt(): Promise<Attempt<Held>> {
+    const sentAt = elapsed();
+    const number = suffixed(this.lock, 'lostlock_queue_number');
+    const reply = await this.take(
+      {
+        script: queueVisitScript,
+        keys: [this.#queue, this.#seen, number, abandonedKey(this.lock, this.#id)],
+        args: [this.#id, this.ttlMs, this.waits ? this.core.placeMs : 0],
+      },
+      () => ({
+        granted: (answer) => Number((answer as unknown[])[0]) >= 0,
+        undo: () => this.#leave(sentAt + this.wish.leaseMs),
+      }),
+    );
+    const [drawn, left] = (reply as unknown[]).map(Number) as [number, number];
+    if (drawn < 0) return { retryInMs: left };
+    const renewal = { kind: 'place', keys: [this.#seen], token: this.#id } as const;
+    return { held: this.held(sentAt, renewal, (validUntil) => this.#leave(validUntil), drawn) };
+  }
+
+  #leave(validUntil: number, background = false): Promise<boolean> {
+    const { server } = this.core;
+    const keys = [this.#queue, this.#seen, abandonedKey(this.lock, this.#id), this.#channels];
+    const args = [this.#id, this.markerMs];
+    const leave = (): Promise<unknown> => server.run(queueLeaveScript, keys, args);
+    return insistOnRelease(server, leave, (reply) => Number(reply) === 1, validUntil, { background });
+  }
+
+  async abandon(unknown: boolean): Promise<void> {
+    if (!this.waits && !unknown) return;
+    const left = this.#leave(elapsed() + this.core.placeMs, unknown).catch(() => {});
+    if (!unknown) await left;
+  }
+}

@@ -1,0 +1,73 @@
+/** Read holds: each has a number, a key and a lease of its own, also where one owner has several. */
+
+import type { Wish } from '../asking/lock.ts';
+import type { Acquisition, Attempt } from '../asking/waiting.ts';
+import type { Counted } from '../holding/core.ts';
+import { Held } from '../holding/held.ts';
+import type { Hold, Renewal } from '../holding/hold.ts';
+import { elapsed } from '../timing/clock.ts';
+import { CountedAcquisition, CountedLock, UNKNOWN_THERE } from './counted.ts';
+
+/** The reading side of a read-write lock. */
+export class ReadLock extends CountedLock {
+  protected override prepare(wish: Wish): Acquisition<Held> {
+    return new ReadAcquisition(this.core, this.kind, wish);
+  }
+}
+
+/**
+ * The count on the server is the greatest number in use: Redisson's release looks for a key under each number up to it,
+ * and skips those that are missing. So a hold keeps its number, whichever of the others ends first.
+ */
+class ReadAcquisition extends CountedAcquisition {
+  #number = 0;
+  #kept: Counted | undefined;
+
+  protected override async look(counted: Counted): Promise<Attempt<Held>> {
+    counted.holds ??= [];
+    const sentAt = elapsed();
+    this.#number = counted.count + 1;
+    let taken = this.kind.taken(await this.takeTo(this.#number));
+    if ('gone' in taken) {
+      loseAll(counted);
+      this.#number = 1;
+      taken = this.kind.taken(await this.takeTo(1));
+    }
+    if (!taken.granted) return { retryInMs: 'retryInMs' in taken ? taken.retryInMs : 0 };
+    this.#kept = counted;
+    const hold = this.hold(sentAt, { token: this.token, keeper: this });
+    counted.holds[this.#number - 1] = hold;
+    counted.count = counted.holds.length;
+    return { held: new Held(hold, this) };
+  }
+
+  override renewal(): Renewal {
+    return this.kind.renewal(this.owner, this.#number);
+  }
+
+  override lost(hold: Hold): void {
+    if (this.#kept) this.#drop(this.#kept, hold);
+  }
+
+  protected override async giveUpOne(counted: Counted, hold: Hold): Promise<boolean> {
+    const known = counted.holds?.[this.#number - 1];
+    if (known !== undefined && known !== hold) return false; // It was lost, and a later hold has its number.
+    hold.end();
+    this.#drop(counted, hold);
+    const left = await this.giveBack(counted.count, hold.endsAt, this.#number);
+    if (left < 0) loseAll(counted);
+    return left >= 0;
+  }
+
+  #drop(counted: Counted, hold: Hold): void {
+    const { holds = [] } = counted;
+    if (holds[this.#number - 1] === hold) holds[this.#number - 1] = undefined;
+    while (holds.length > 0 && holds.at(-1) === undefined) holds.pop();
+    counted.count = holds.length;
+  }
+}
+
+/** The server knows nothing of the owner: all that it has is lost. */
+function loseAll(counted: Counted): void {
+  for (const hold of counted.holds?.slice() ?? []) hold?.lose(UNKNOWN_THERE);
+}

@@ -1,0 +1,174 @@
+/** Redlock: one lock on independent servers, held while more than half of them grant it. */
+import { randomInt } from 'node:crypto';
+import { Asker, MARKER_MS, renewOne } from '../asking/acquisition.ts';
+import { type AcquireOptions, Lock, type Wish } from '../asking/lock.ts';
+import type { Acquisition, Attempt } from '../asking/waiting.ts';
+import { QuorumFailed } from '../errors.ts';
+import type { Core } from '../holding/core.ts';
+import { Held } from '../holding/held.ts';
+import type { Renewal } from '../holding/hold.ts';
+import { simpleAcquireScript } from '../scripts/simple.ts';
+import { mayPass } from '../server/retry.ts';
+import { type LockServer, NoReply } from '../server/server.ts';
+import { chooseFirst } from '../server/wakeups.ts';
+import { elapsed } from '../timing/clock.ts';
+import { Independence } from './independence.ts';
+import { askAll, type Votes } from './majority.ts';
+import { givenUpKey, releaseByToken, simpleChannel } from './simple.ts';
+
+const independence = new WeakMap<Core, Independence>();
+
+/**
+ * Each server keeps a simple lock. A server that restarts without its data within a lease can let a second holder in:
+ * let it stay away for the longest lease first.
+ */
+export class Redlock extends Lock<Held> {
+  override async acquireAs(
+    owner: string,
+    options: AcquireOptions,
+    waitMs: number,
+    must = false,
+  ): Promise<Held | null> {
+    const { core } = this;
+    let servers = independence.get(core);
+    if (!servers) independence.set(core, (servers = new Independence(core.servers)));
+    await servers.check(this.name, core.serverLimitMs(options.leaseMs ?? core.leaseMs));
+    return super.acquireAs(owner, options, waitMs, must);
+  }
+
+  protected prepare(wish: Wish): Acquisition<Held> {
+    return new RedlockAcquisition(this.core, this.name, wish);
+  }
+}
+
+/** One attempt: what it is known by, and what became of it on each server. */
+interface Round {
+  readonly token: string;
+  readonly granted: Set<LockServer>;
+  readonly refused: Set<LockServer>;
+  /** The soonest end of a lease that is in the way; -1: unknown. */
+  soonestMs: number;
+}
+
+class RedlockAcquisition extends Asker {
+  readonly channel = simpleChannel(this.lock, this.core.server);
+  readonly choose = chooseFirst;
+  readonly ordered = true;
+  readonly handsOver = true;
+  readonly quorum = Math.floor(this.servers.length / 2) + 1;
+  readonly #limitMs: number;
+  #failure: QuorumFailed | undefined;
+  #splits = 0;
+
+  constructor(core: Core, name: string, wish: Wish) {
+    super(core, name, wish, core.servers);
+    this.#limitMs = core.serverLimitMs(wish.leaseMs);
+  }
+
+  /**
+   * Decided as soon as a majority has granted it or cannot do so any more. A grant that comes later belongs to the
+   * lock all the same, for release and renewal go to all servers, or has been given back before it comes.
+   */
+  async attempt(): Promise<Attempt<Held>> {
+    const sentAt = elapsed();
+    const { leaseMs } = this.wish;
+    const round: Round = {
+      token: this.core.owners.token(),
+      granted: new Set(),
+      refused: new Set(),
+      soonestMs: -1,
+    };
+    const votes = await askAll(this.servers, this.quorum, this.#limitMs, (server) =>
+      this.#ask(server, round),
+    );
+    const validUntil = sentAt + leaseMs - Math.ceil(leaseMs * this.core.driftFactor);
+    if (votes.yes >= this.quorum && elapsed() < validUntil) return { held: this.#held(round, sentAt) };
+    await this.#undo(round, validUntil);
+    this.#failure =
+      votes.failed > this.servers.length - this.quorum
+        ? new QuorumFailed(this.lock, this.owner, votes.yes, this.quorum, votes.cause)
+        : undefined;
+    // Where nobody has a majority, all try again: not at the same time, so not when the others' give-back is told
+    // either. It may be that somebody has one all the same: then ever more rarely.
+    const split = votes.no < this.quorum || votes.yes > 0;
+    return split
+      ? { retryInMs: randomInt(10, Math.min(100 * 2 ** this.#splits++, 1000)), firm: true }
+      : { retryInMs: Math.max(round.soonestMs, -1) };
+  }
+
+  async #ask(server: LockServer, round: Round): Promise<boolean> {
+    const keys = [this.lock, givenUpKey(this.lock)];
+    // Heard for longer than it counts: what became of it decides what is left behind at the release.
+    const reply = await server.run(simpleAcquireScript, keys, [round.token, this.ttlMs]);
+    if (reply === null) {
+      round.granted.add(server);
+      return true;
+    }
+    round.refused.add(server);
+    const left = Number(reply);
+    if (left >= 0 && (round.soonestMs < 0 || left < round.soonestMs)) round.soonestMs = left;
+    return false;
+  }
+
+  #held(round: Round, sentAt: number): Held {
+    const { token } = round;
+    const renewal: Renewal = { kind: 'string', keys: [this.lock], token };
+    const hold = this.hold(sentAt, { token, quorum: this.quorum, keeper: { renewal: () => renewal } });
+    return new Held(hold, {
+      release: () => {
+        hold.end();
+        return this.#release(round, hold.endsAt);
+      },
+      extend: (_, ms) => this.#extend(renewal, hold.serverLeaseMs(ms)),
+    });
+  }
+
+  /** True: a majority has a new lease. False: none can have one any more. Else nobody knows, and the old one stands. */
+  async #extend(renewal: Renewal, ttlMs: number): Promise<boolean> {
+    const { servers, quorum } = this;
+    const votes = await askAll(servers, quorum, this.core.server.requestTimeoutMs, (server) =>
+      renewOne(server, renewal, ttlMs),
+    );
+    return this.#outcome(votes);
+  }
+
+  /** Resolves when a majority has released it; the rest goes on until the lease is over. */
+  async #release(round: Round, validUntil: number): Promise<boolean> {
+    const { servers, quorum } = this;
+    const votes = await askAll(servers, quorum, this.core.server.requestTimeoutMs, (server) =>
+      this.#giveBack(server, round, validUntil),
+    );
+    return this.#outcome(votes);
+  }
+
+  #outcome({ yes, no, cause }: Votes): boolean {
+    if (yes >= this.quorum) return true;
+    if (no > this.servers.length - this.quorum) return false;
+    if (cause !== undefined && !mayPass(cause)) throw cause;
+    throw new NoReply(`${yes} of the ${this.quorum} servers it needs have answered`, { cause });
+  }
+
+  /** Gives an attempt back, wherever it may have taken something; waits for those that are known to have granted it. */
+  async #undo(round: Round, validUntil: number): Promise<void> {
+    const giving = new Map<LockServer, Promise<boolean>>();
+    for (const server of this.servers) {
+      if (!round.refused.has(server)) giving.set(server, this.#giveBack(server, round, validUntil));
+    }
+    const granted = [...round.granted];
+    await askAll(granted, granted.length, this.#limitMs, (server) => giving.get(server)!);
+  }
+
+  /** A request without an answer may come after its release: its token is listed, and it takes nothing then. */
+  #giveBack(server: LockServer, { token, granted }: Round, validUntil: number): Promise<boolean> {
+    const listMs = granted.has(server) ? 0 : MARKER_MS + this.ttlMs;
+    const releasing = releaseByToken(server, this.lock, token, validUntil, listMs, { background: true });
+    releasing.catch(() => {});
+    return releasing;
+  }
+
+  whyNot(): QuorumFailed | undefined {
+    return this.#failure;
+  }
+
+  async abandon(): Promise<void> {} // Each attempt has given back what it took.
+}

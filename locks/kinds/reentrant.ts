@@ -1,0 +1,127 @@
+/** The re-entrant lock and the fenced lock, on the keys of Redisson's RLock and RFencedLock. */
+
+import type { Request } from '../asking/taking.ts';
+import type { Core } from '../holding/core.ts';
+import type { Renewal } from '../holding/hold.ts';
+import { abandonedKey, prefixed } from '../keys.ts';
+import { checkOptions, oneOf } from '../options.ts';
+import { fencedAcquireScript } from '../scripts/fenced.ts';
+import {
+  reentrantAcquireScript,
+  reentrantFreeScript,
+  reentrantHandOverScript,
+  reentrantReleaseScript,
+} from '../scripts/reentrant.ts';
+import type { LockServer } from '../server/server.ts';
+import type { Heir } from '../server/wakeups.ts';
+import { type CountedKind, CountedLock, type Give, type Take, type Taken } from './counted.ts';
+
+export const lockChannelName = (name: string): string => prefixed('redisson_lock__channel', name);
+
+/** How the re-entrant lock speaks to the server. */
+class ReentrantKind implements CountedKind {
+  readonly name: string;
+  readonly id = 'lock';
+  readonly ordered = true;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  channel(): string {
+    return lockChannelName(this.name);
+  }
+
+  token(owner: string): string {
+    return owner;
+  }
+
+  takeScript({ owner, target, ttlMs, request }: Take): Request {
+    const keys = [this.name, abandonedKey(this.name, request)];
+    const args = target === 1 ? [ttlMs, owner] : [ttlMs, owner, target];
+    return { script: reentrantAcquireScript, keys, args };
+  }
+
+  taken(reply: unknown): Taken {
+    if (reply === null) return { granted: true };
+    const left = Number(reply);
+    return left === -2 ? { granted: false, gone: true } : { granted: false, retryInMs: left };
+  }
+
+  give(server: LockServer, give: Give): Promise<unknown> {
+    const { name } = this;
+    const channel = lockChannelName(name);
+    const last = give.target === 0 && give.lateMs === 0 && give.once[0] === 0;
+    return last
+      ? server.run(reentrantFreeScript, [name, channel], [give.owner])
+      : server.run(
+          reentrantReleaseScript,
+          [name, channel, abandonedKey(name, give.takenBy), give.requests],
+          [...give.once, give.ttlMs, give.owner, give.target, give.lateMs],
+        );
+  }
+
+  given(server: LockServer, reply: unknown): number {
+    const left = Number(reply);
+    if (left > 1) server.wakeups.heardBy(this.channel(), left - 1);
+    return left;
+  }
+
+  renewal(owner: string): Renewal {
+    return { kind: 'hash', keys: [this.name], token: owner };
+  }
+}
+
+/** Without a number to draw for each grant, it can be handed over. */
+class PlainKind extends ReentrantKind {
+  handOver(owner: string, { token, ttlMs, markerKey }: Heir): Request {
+    const keys = [this.name, markerKey!];
+    return { script: reentrantHandOverScript, keys, args: [owner, token, ttlMs] };
+  }
+}
+
+/** Excludes everybody but its owner, who may enter it again. */
+export class ReentrantLock extends CountedLock {
+  constructor(core: Core, name: string) {
+    super(core, new PlainKind(name));
+  }
+}
+
+export interface FencedOptions {
+  /**
+   * How the fence grows. `counter` (default): by one, as Redisson counts; after a failover that lost grants it can
+   * repeat. `clock`: it also never falls behind the server's clock in microseconds, which closes that gap as long as
+   * the promoted server's clock is not behind.
+   */
+  fence?: 'counter' | 'clock';
+}
+
+class FencedKind extends ReentrantKind {
+  readonly #fence: string;
+
+  constructor(name: string, fence: string) {
+    super(name);
+    this.#fence = fence;
+  }
+
+  override takeScript({ owner, target, ttlMs, request }: Take): Request {
+    const { name } = this;
+    const keys = [name, abandonedKey(name, request), prefixed('redisson_lock_token', name)];
+    return { script: fencedAcquireScript, keys, args: [ttlMs, owner, target, this.#fence] };
+  }
+
+  override taken(reply: unknown): Taken {
+    const [given, left] = (reply as unknown[]).map(Number) as [number, number];
+    if (given >= 0) return { granted: true, fence: given };
+    return left === -2 ? { granted: false, gone: true } : { granted: false, retryInMs: left };
+  }
+}
+
+/** A re-entrant lock whose grants are numbered, for resources that refuse smaller numbers. */
+export class FencedLock extends CountedLock {
+  constructor(core: Core, name: string, options: FencedOptions = {}) {
+    checkOptions('fenced', options, { fence: oneOf('counter', 'clock') });
+    const { fence = 'counter' } = options;
+    super(core, new FencedKind(name, fence));
+  }
+}

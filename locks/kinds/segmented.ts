@@ -1,0 +1,157 @@
+/** The segmented lock: one stock behind k locks, so that k may take from it at a time. */
+import { randomInt } from 'node:crypto';
+import type { AcquireOptions } from '../asking/lock.ts';
+import { ask } from '../asking/taking.ts';
+import { NotOwner } from '../errors.ts';
+import type { Core } from '../holding/core.ts';
+import type { HeldLock } from '../holding/held.ts';
+import { suffixed } from '../keys.ts';
+import { check, checkOptions, count, text } from '../options.ts';
+import type { Script } from '../scripts/define.ts';
+import { segmentPutScript, segmentTakeScript } from '../scripts/segmented.ts';
+import { SimpleLock } from './simple.ts';
+
+export interface SegmentedOptions {
+  /** How many locks the stock is split over. */
+  segments: number;
+}
+
+/** What one segment gave. */
+export interface Portion {
+  readonly segment: number;
+  readonly units: number;
+}
+
+/** A held segment. */
+export interface HeldSegment {
+  readonly segment: number;
+  readonly held: HeldLock;
+}
+
+/** Stock and locks of one name, in `segments` parts. Every part has a cluster slot of its own. */
+export class SegmentedLock {
+  readonly name: string;
+  readonly segments: number;
+  readonly #core: Core;
+  readonly #locks: readonly SimpleLock[];
+
+  constructor(core: Core, name: string, options: SegmentedOptions) {
+    check('name', name, text);
+    checkOptions('segmented', options, { segments: count(1) });
+    check('segmented.segments', options.segments, count(1));
+    const { segments } = options;
+    this.#core = core;
+    this.name = name;
+    this.segments = segments;
+    this.#locks = Array.from(
+      { length: segments },
+      (_, index) => new SimpleLock(core, `${name}:segment:${index}`),
+    );
+  }
+
+  /** The key of a segment's stock, for those who keep their own books under `acquire`. */
+  stockKey(segment: number): string {
+    return suffixed(`${this.name}:segment:${segment}`, 'stock');
+  }
+
+  /** Spreads a stock evenly, unless one was set before. */
+  async trySetStock(units: number): Promise<boolean> {
+    check('trySetStock', units, count(0));
+    const parts = this.#locks.map(
+      (_, index) => Math.floor(units / this.segments) + (index < units % this.segments ? 1 : 0),
+    );
+    const set = parts.map((part, index) => this.#command(['SET', this.stockKey(index), String(part), 'NX']));
+    return (await Promise.all(set)).every((reply) => reply !== null);
+  }
+
+  /** The sum over all segments. It is exact only while nobody takes. */
+  async stock(): Promise<number> {
+    const parts = this.#locks.map((_, index) => this.#command(['GET', this.stockKey(index)]));
+    return (await Promise.all(parts)).reduce<number>((sum, part) => sum + Number(part ?? 0), 0);
+  }
+
+  /** Any free segment, or the first to get free of a randomly chosen one. Throws as Lock.acquire does. */
+  async acquire(options: AcquireOptions = {}): Promise<HeldSegment> {
+    return this.#lockOneOf(new Set(this.#locks.keys()), options);
+  }
+
+  /**
+   * Takes units from as many segments as it needs, one lock at a time: all, or none and null. The sum is kept whatever
+   * fails on the way. Throws as Lock.acquire does; what was taken by then is put back.
+   */
+  async take(units: number, options: AcquireOptions = {}): Promise<Portion[] | null> {
+    check('take', units, count(1));
+    const portions: Portion[] = [];
+    let missing = units;
+    const untried = new Set(this.#locks.keys());
+    try {
+      while (missing > 0 && untried.size > 0) {
+        const { segment, held } = await this.#lockOneOf(untried, options);
+        untried.delete(segment);
+        const taken = await this.#takeFrom(segment, held, missing);
+        if (taken > 0) portions.push({ segment, units: taken });
+        missing -= taken;
+      }
+    } catch (error) {
+      await this.putBack(portions);
+      throw error;
+    }
+    if (missing === 0) return portions;
+    await this.putBack(portions);
+    return null;
+  }
+
+  /** Returns what was taken, each portion once however many answers get lost. */
+  async putBack(portions: readonly Portion[]): Promise<void> {
+    await Promise.all(
+      portions.map(({ segment, units }) => {
+        const stock = this.stockKey(segment);
+        return this.#once(segmentPutScript, segment, [stock], [units]);
+      }),
+    );
+  }
+
+  #command(command: string[]): Promise<unknown> {
+    return ask(this.#core, this.name, () => this.#core.server.command(command));
+  }
+
+  /** Runs a script that has its effect once, however often it is asked. */
+  #once(
+    script: Script,
+    segment: number,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<number> {
+    const { server, requests } = this.#core;
+    const number = requests.open();
+    const all = [...keys, requests.key(`${this.name}:segment:${segment}`)];
+    const run = async (): Promise<number> =>
+      Number(await server.run(script, all, [...requests.args(number), ...args]));
+    return ask(this.#core, this.name, run).finally(() => requests.settle(number));
+  }
+
+  /** A free one of the segments, in random order; if none is free, waits for one of them. */
+  async #lockOneOf(candidates: ReadonlySet<number>, options: AcquireOptions): Promise<HeldSegment> {
+    const list = [...candidates];
+    const start = randomInt(list.length);
+    const { waitMs: _, ...now } = options;
+    for (let step = 0; step < list.length; step++) {
+      const segment = list[(start + step) % list.length]!;
+      const held = await this.#locks[segment]!.tryAcquire(now);
+      if (held) return { segment, held };
+    }
+    const segment = list[start]!;
+    return { segment, held: await this.#locks[segment]!.acquire(options) };
+  }
+
+  async #takeFrom(segment: number, held: HeldLock, units: number): Promise<number> {
+    try {
+      const keys = [held.name, this.stockKey(segment)];
+      const taken = await this.#once(segmentTakeScript, segment, keys, [held.token, units]);
+      if (taken < 0) throw new NotOwner(held.name, held.owner);
+      return taken;
+    } finally {
+      await held.release().catch(() => {}); // What was taken is taken; a lease that ended since changes nothing.
+    }
+  }
+}

@@ -1,0 +1,175 @@
+/** The semaphore: a number of permits in one string, on the key and channel of Redisson's RSemaphore. */
+import { ServerAcquisition } from '../asking/acquisition.ts';
+import { type AcquireOptions, Lock, type Wish } from '../asking/lock.ts';
+import { ask, PATIENCE_MS } from '../asking/taking.ts';
+import type { Acquisition, Attempt } from '../asking/waiting.ts';
+import { NotSetUp } from '../errors.ts';
+import type { Core } from '../holding/core.ts';
+import { Held } from '../holding/held.ts';
+import { prefixed } from '../keys.ts';
+import { check, count, flag, type Rules } from '../options.ts';
+import {
+  semaphoreAcquireScript,
+  semaphoreReleaseScript,
+  semaphoreSetScript,
+  semaphoreUndoScript,
+} from '../scripts/semaphore.ts';
+import { insist } from '../server/retry.ts';
+import type { Choose, Waiter } from '../server/wakeups.ts';
+import { elapsed } from '../timing/clock.ts';
+
+export interface SetUpOptions extends AcquireOptions {
+  /** Where nobody has set the permits: waits until somebody does, in place of throwing NotSetUp. Default false. */
+  waitForSetup?: boolean;
+}
+
+export const SET_UP_RULES: Rules = { waitForSetup: flag };
+
+/** A reply of the scripts: nobody has set the permits. */
+export const NOBODY_SET = -4;
+
+export interface PermitOptions extends SetUpOptions {
+  /** How many permits to take at once. Default 1. */
+  permits?: number;
+}
+
+export const semaphoreChannel = (name: string): string => prefixed('redisson_sc', name);
+
+/** A message says how many permits came back: so many waiters may find one. */
+export const chooseByCount: Choose = (waiters, text) => waiters.slice(0, Math.max(1, Number(text) || 1));
+
+/**
+ * Permits without a lease: a holder that dies keeps them. `expirablePermits` is for those who mind. Acquisitions throw
+ * NotSetUp where nobody has called `trySetPermits`.
+ */
+export class Semaphore extends Lock<Held, PermitOptions> {
+  constructor(core: Core, name: string) {
+    super(core, name, { ...SET_UP_RULES, permits: count(1) });
+  }
+
+  /** Sets the number of permits, unless it was set before. */
+  async trySetPermits(permits: number): Promise<boolean> {
+    return setPermits(this.core, this.name, permits);
+  }
+
+  /** The permits left. */
+  async availablePermits(): Promise<number> {
+    const { core, name } = this;
+    return Number((await ask(core, name, () => core.server.command(['GET', name]))) ?? 0);
+  }
+
+  /** Adds permits to the pool and wakes who waits for them. Not for permits that were acquired: release those. */
+  async addPermits(permits: number): Promise<void> {
+    check('addPermits', permits, count(1));
+    await giveBack(this.core, this.name, permits);
+  }
+
+  protected prepare(wish: Wish<PermitOptions>): Acquisition<Held> {
+    return new PermitAcquisition(this.core, this.name, wish);
+  }
+}
+
+/** Sets a number of permits where there is none. */
+export async function setPermits(core: Core, name: string, permits: number): Promise<boolean> {
+  check('trySetPermits', permits, count(0));
+  const { server } = core;
+  const keys = [name, semaphoreChannel(name)];
+  // Not idempotent in its reply: unanswered it is unknown, and the caller has to look.
+  const set = (): Promise<unknown> => server.run(semaphoreSetScript, keys, [permits]);
+  return ask(core, name, set, 0).then((reply) => Number(reply) === 1);
+}
+
+/** Gives permits back exactly once, however many answers get lost. */
+async function giveBack(core: Core, name: string, permits: number): Promise<void> {
+  const { server, requests } = core;
+  const number = requests.open();
+  const keys = [name, semaphoreChannel(name), requests.key(name)];
+  const give = (): Promise<unknown> =>
+    server.run(semaphoreReleaseScript, keys, [...requests.args(number), permits]);
+  await ask(core, name, give).finally(() => requests.settle(number));
+}
+
+class PermitAcquisition extends ServerAcquisition<PermitOptions> {
+  readonly channel = semaphoreChannel(this.lock);
+  readonly choose = chooseByCount;
+  readonly ordered = false;
+  readonly shared = true;
+  readonly demand: number;
+  readonly #token: string;
+  /** The number of the request that has no answer yet. */
+  #request: number | undefined;
+
+  constructor(core: Core, name: string, wish: Wish<PermitOptions>) {
+    super(core, name, wish);
+    this.#token = core.owners.request();
+    this.demand = wish.options.permits ?? 1;
+  }
+
+  /** More may be left for the next one; where there were too few, somebody who wants less may be content. */
+  passOn(granted: boolean): (waiter: Waiter) => boolean {
+    return granted ? () => true : (waiter) => waiter.demand < this.demand;
+  }
+
+  /** An unanswered request is asked again under its number; one that was answered is over. */
+  async attempt(): Promise<Attempt<Held>> {
+    const { requests } = this.core;
+    this.#request ??= requests.open();
+    const number = this.#request;
+    const reply = await this.take(
+      {
+        script: semaphoreAcquireScript,
+        keys: [this.lock, requests.key(this.lock)],
+        args: [...requests.args(number), this.demand],
+      },
+      () => ({
+        granted: (answer) => answer === null,
+        undo: () => this.#undo(number),
+      }),
+    );
+    this.#settle(number);
+    if (reply === null) return { held: this.#held() };
+    if (Number(reply) === NOBODY_SET && !this.wish.options.waitForSetup)
+      throw new NotSetUp(this.lock, this.owner);
+    return { retryInMs: Number(reply) === -3 ? 0 : -1 };
+  }
+
+  #held(): Held {
+    const hold = this.hold(elapsed(), {
+      token: this.#token,
+      leaseMs: Number.POSITIVE_INFINITY,
+      renewed: false,
+      keeper: { renewal: () => ({ kind: 'string', keys: [this.lock], token: '' }) },
+    });
+    return new Held(hold, {
+      release: async () => {
+        hold.end();
+        await giveBack(this.core, this.lock, this.demand);
+        return true;
+      },
+      extend: async () => true,
+    });
+  }
+
+  async abandon(unknown: boolean): Promise<void> {
+    const number = this.#request;
+    if (number === undefined) return;
+    if (!unknown) this.#settle(number);
+    else
+      this.#undo(number, true)
+        .catch(() => {})
+        .finally(() => this.#settle(number));
+  }
+
+  #settle(number: number): void {
+    this.#request = undefined;
+    this.core.requests.settle(number);
+  }
+
+  #undo(number: number, background = false): Promise<unknown> {
+    const { server, requests } = this.core;
+    const keys = [this.lock, this.channel, requests.key(this.lock)];
+    const undo = (): Promise<unknown> =>
+      server.run(semaphoreUndoScript, keys, [...requests.args(number), this.demand]);
+    return insist(undo, (reply) => reply, elapsed() + PATIENCE_MS, background);
+  }
+}

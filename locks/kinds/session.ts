@@ -1,0 +1,235 @@
+/** Sessions: ZooKeeper's way of ending locks, all together with the process that held them. */
+import { randomUUID } from 'node:crypto';
+import { ServerAcquisition } from '../asking/acquisition.ts';
+import { Lock, type Wish } from '../asking/lock.ts';
+import { ask } from '../asking/taking.ts';
+import type { Acquisition, Attempt } from '../asking/waiting.ts';
+import type { Command } from '../clients/client.ts';
+import { BadConfiguration, LockLost, LocksClosed, NotReplicated } from '../errors.ts';
+import { type Core, RENEWED_LEASE } from '../holding/core.ts';
+import { Held } from '../holding/held.ts';
+import { Hold, type Keeper, type Renewal } from '../holding/hold.ts';
+import { checkOptions } from '../options.ts';
+import { sessionAcquireScript, sessionCloseScript } from '../scripts/session.ts';
+import { NoReply } from '../server/server.ts';
+import { chooseFirst } from '../server/wakeups.ts';
+import { elapsed } from '../timing/clock.ts';
+import { givenUpKey, releaseByToken, simpleChannel } from './simple.ts';
+
+export interface SessionOptions {
+  /** How long the session outlives its process, in milliseconds; kept up by the watchdog; 30 or more. Default: the locks' lease. */
+  leaseMs?: number;
+}
+
+/** One process' presence. Its locks have no leases: they end when they are released, or all with the session. */
+export class Session implements AsyncDisposable, Keeper {
+  readonly key: string;
+  readonly #core: Core;
+  readonly #hold: Hold;
+  readonly #helds = new Set<Hold>();
+
+  /** @param sentAt when the request that opened it left */
+  private constructor(core: Core, key: string, leaseMs: number, sentAt: number) {
+    this.#core = core;
+    this.key = key;
+    const spec = {
+      lock: key,
+      owner: core.owners.clientId,
+      token: key,
+      leaseMs,
+      renewed: true,
+      servers: core.first,
+      quorum: 1,
+      keeper: this,
+    };
+    this.#hold = new Hold(spec, core, sentAt);
+  }
+
+  /** Opens a session. Throws BadConfiguration on a cluster, where a lock and its session would need one slot; NotReplicated. */
+  static async open(core: Core, options: SessionOptions = {}): Promise<Session> {
+    checkOptions('session', options, { leaseMs: RENEWED_LEASE });
+    const leaseMs = Math.ceil(options.leaseMs ?? core.leaseMs);
+    const { server } = core;
+    const key = `lostlock_session:${randomUUID()}`;
+    if (server.wakeups.closed) throw new LocksClosed(key, core.owners.clientId);
+    if (server.client.cluster) {
+      throw new BadConfiguration(key, 'sessions need one server: on a cluster use locks with leases');
+    }
+    const sentAt = elapsed();
+    const set = ['SET', key, key, 'PX', String(leaseMs + core.lockDelayMs)];
+    await ask(core, key, () => Session.#open(core, key, set), 0);
+    return new Session(core, key, leaseMs, sentAt);
+  }
+
+  static async #open({ server, replication, owners }: Core, key: string, set: Command): Promise<void> {
+    if (!replication) return void (await server.command(set));
+    const { copies, needed, cause } = await server.commandReplicated(set, replication);
+    if (copies >= needed) return;
+    if (cause instanceof NoReply) throw cause;
+    throw new NotReplicated(key, owners.clientId, copies, needed, { cause }); // Nobody knows its key: it ends by itself.
+  }
+
+  /** What the server knows of it. */
+  renewal(): Renewal {
+    return { kind: 'session', keys: [this.key], token: this.key };
+  }
+
+  /** It was lost, and with it its locks. */
+  lost(hold: Hold): void {
+    for (const held of this.#helds) held.lose('its session was lost', hold.lost);
+    this.#helds.clear();
+  }
+
+  /** A lock that ends with this session. Leases do not apply to it. */
+  lock(name: string): SessionLock {
+    return new SessionLock(this.#core, name, this);
+  }
+
+  /** Until when the session is certain, as a moment of this process' wall clock; see HeldLock.validUntil. */
+  get validUntil(): number {
+    return this.#hold.validUntil;
+  }
+
+  /** Until when it is certain, on the monotonic clock. */
+  get endsAt(): number {
+    return this.#hold.endsAt;
+  }
+
+  /** Aborts when the session, and with it every lock, is lost. */
+  get signal(): AbortSignal {
+    return this.#hold.signal;
+  }
+
+  /** Throws LockLost from the moment the session could have ended. */
+  assertAlive(): void {
+    if (this.#hold.lost) throw this.#hold.lost;
+    if (!this.#hold.active) throw new LockLost(this.key, this.#hold.spec.owner, 'the session was closed');
+  }
+
+  /** Ends the session: its locks are free at once. */
+  async close(): Promise<void> {
+    if (!this.#hold.active) return;
+    this.#hold.end();
+    const helds = [...this.#helds];
+    this.#helds.clear();
+    const { server } = this.#core;
+    const keys = helds.flatMap(({ spec }) => [spec.lock, simpleChannel(spec.lock, server)]);
+    const values = helds.map(({ spec }) => spec.token);
+    const closed = ask(this.#core, this.key, () =>
+      server.run(sessionCloseScript, [this.key, ...keys], values),
+    );
+    // With or without an answer; who waits in this process asks right after that request.
+    for (const held of helds) held.lose('its session was closed');
+    await closed;
+  }
+
+  /** A lock was acquired in this session. */
+  keep(hold: Hold): void {
+    this.#helds.add(hold);
+  }
+
+  /** A lock of this session is given back. */
+  drop(hold: Hold): void {
+    this.#helds.delete(hold);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+export class SessionLock extends Lock<Held> {
+  readonly #session: Session;
+
+  constructor(core: Core, name: string, session: Session) {
+    super(core, name);
+    this.#session = session;
+  }
+
+  protected prepare(wish: Wish): Acquisition<Held> {
+    return new SessionAcquisition(this.core, this.#session, this.name, wish);
+  }
+}
+
+/** A held lock whose validity is its session's. */
+class HeldInSession extends Held {
+  readonly #session: Session;
+
+  constructor(session: Session, ...rest: ConstructorParameters<typeof Held>) {
+    super(...rest);
+    this.#session = session;
+  }
+
+  override get validUntil(): number {
+    return this.#session.validUntil;
+  }
+
+  override assertHeld(): void {
+    super.assertHeld();
+    this.#session.assertAlive();
+  }
+
+  /** There is no lease to extend: the session is kept up as long as its process lives. */
+  override async extend(): Promise<void> {
+    this.assertHeld();
+  }
+}
+
+class SessionAcquisition extends ServerAcquisition {
+  readonly channel = simpleChannel(this.lock, this.core.server);
+  readonly choose = chooseFirst;
+  readonly ordered = true;
+  readonly handsOver = true;
+  readonly #session: Session;
+  readonly #token: string;
+
+  constructor(core: Core, session: Session, name: string, wish: Wish) {
+    super(core, name, wish);
+    this.#session = session;
+    this.#token = `${session.key} ${core.owners.token()}`;
+  }
+
+  async attempt(): Promise<Attempt<Held>> {
+    this.#session.assertAlive();
+    const reply = await this.take(
+      {
+        script: sessionAcquireScript,
+        keys: [this.lock, this.#session.key, givenUpKey(this.lock)],
+        args: [this.#token],
+      },
+      () => ({
+        granted: (answer) => answer === null,
+        undo: () => this.#giveBack(this.#session.endsAt),
+      }),
+    );
+    if (reply === null) return { held: this.#held() };
+    if (Number(reply) === -2) throw new LockLost(this.lock, this.owner, 'its session is over');
+    return { retryInMs: Number(reply) };
+  }
+
+  #held(): Held {
+    const hold = this.hold(elapsed(), {
+      token: this.#token,
+      leaseMs: Number.POSITIVE_INFINITY,
+      renewed: false,
+      keeper: { renewal: () => this.#session.renewal() },
+    });
+    this.#session.keep(hold);
+    return new HeldInSession(this.#session, hold, {
+      release: () => {
+        hold.end();
+        this.#session.drop(hold);
+        return this.#giveBack(this.#session.endsAt);
+      },
+      extend: async () => true,
+    });
+  }
+
+  #giveBack(until: number): Promise<boolean> {
+    return releaseByToken(this.core.server, this.lock, this.#token, until, this.markerMs);
+  }
+
+  async abandon(unknown: boolean): Promise<void> {
+    if (unknown) this.#giveBack(this.#session.endsAt).catch(() => {});
+  }
+}

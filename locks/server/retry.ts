@@ -1,0 +1,69 @@
+/** Asking again when no answer came: with growing pauses, up to a moment. The request must be idempotent. */
+import { randomInt } from 'node:crypto';
+import { elapsed } from '../timing/clock.ts';
+import { NoReply, TryAgain } from './server.ts';
+
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 1000;
+/** The longest time a Node timer can hold. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Whether the same request may be sent again. */
+export const mayPass = (error: unknown): boolean => error instanceof NoReply || error instanceof TryAgain;
+
+/** The pause before try number `failures + 1`, with jitter so that many clients do not come back together. */
+export function pauseMs(failures: number): number {
+  const full = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10));
+  return full / 2 + randomInt(Math.ceil(full / 2) + 1);
+}
+
+/** Waits; a `background` wait does not keep the process alive. */
+export function pause(ms: number, background = false): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS));
+    if (background) timer.unref?.();
+  });
+}
+
+/**
+ * Calls `request` until it answers.
+ * @param read what the reply says, given the number of earlier calls whose outcome is unknown
+ * @param until when to give up, on the monotonic clock; the last error is thrown then
+ */
+export function insist<R, T>(
+  request: () => Promise<R>,
+  read: (reply: R, unknown: number) => T,
+  until: number,
+  background = false,
+): Promise<T> {
+  return request().then(
+    (reply) => read(reply, 0),
+    (error: unknown) => askAgain(request, read, error, until, background),
+  );
+}
+
+async function askAgain<R, T>(
+  request: () => Promise<R>,
+  read: (reply: R, unknown: number) => T,
+  first: unknown,
+  until: number,
+  background: boolean,
+): Promise<T> {
+  let error = first;
+  let unknown = 0;
+  for (let failures = 1; ; failures++) {
+    if (!mayPass(error)) throw error;
+    if (error instanceof NoReply) unknown++;
+    const wait = pauseMs(failures);
+    if (elapsed() + wait >= until) throw error;
+    await pause(wait, background);
+    let reply: R;
+    try {
+      reply = await request();
+    } catch (again) {
+      error = again;
+      continue;
+    }
+    return read(reply, unknown);
+  }
+}

@@ -1,0 +1,246 @@
+/** One Redis as the locks see it: scripts by SHA, a limit on how long a reply may take, and unknown told from refused. */
+import { type Command, isReplyError, type LockClient, type Settled } from '../clients/client.ts';
+import { slotOf } from '../keys.ts';
+import { type Script, type ScriptText, stamped } from '../scripts/define.ts';
+import { elapsed } from '../timing/clock.ts';
+import { Alarm, Deadlines } from '../timing/deadlines.ts';
+import { Wakeups } from './wakeups.ts';
+
+/** No reply: the command may have been executed, may be executed later, or never. */
+export class NoReply extends Error {
+  override readonly name = 'NoReply';
+}
+
+/** The client will never send it: the request is lost, and so is every other one. */
+export class Unsendable extends Error {
+  override readonly name = 'Unsendable';
+}
+
+/** The server answered an error that passes: nothing was executed, and the same request may succeed soon. */
+export class TryAgain extends Error {
+  override readonly name = 'TryAgain';
+}
+
+/** What a request was answered, to how many replicas its effects are known to have come, and how many were asked for. */
+export interface Replicated {
+  readonly reply: unknown;
+  readonly copies: number;
+  readonly needed: number;
+  /** Why there is no count: the connection was lost meanwhile, or the server is no primary any more (NoReply), or its error. */
+  readonly cause?: Error;
+}
+
+/** A new lease is on too few replicas. */
+export class TooFewCopies extends Error {
+  override readonly name = 'TooFewCopies';
+  readonly copies: number;
+  readonly needed: number;
+
+  constructor({ copies, needed, cause }: Replicated) {
+    super(`${copies} of ${needed} replicas have it`, { cause });
+    this.copies = copies;
+    this.needed = needed;
+  }
+}
+
+/** How many replicas must have a write (`all`: those connected, at least one), within how long, on disk or not. */
+export interface Replication {
+  replicas: number | 'all';
+  timeoutMs: number;
+  fsync: boolean;
+}
+
+const PASSING =
+  /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY |NOREPLICAS|ERR max number of clients)/;
+
+/** How WAIT fails on a server that has become a replica, after it or meanwhile. */
+const DEMOTED = /^UNBLOCKED|replica instances/;
+
+export class LockServer {
+  readonly client: LockClient;
+  readonly wakeups: Wakeups;
+  readonly requestTimeoutMs: number;
+  readonly #pending = new Deadlines(true);
+  /** Whether scripts go by their hashes, which some users may not; undefined until one has run by its text. */
+  #byHash: boolean | undefined;
+
+  constructor(client: LockClient, requestTimeoutMs: number) {
+    this.client = client;
+    this.requestTimeoutMs = requestTimeoutMs;
+    this.wakeups = new Wakeups(client, requestTimeoutMs);
+  }
+
+  /**
+   * Runs a script. Rejects with NoReply when nobody knows what happened, with TryAgain when the server cannot just
+   * now, and with the server's own error otherwise.
+   */
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    timeoutMs: number = this.requestTimeoutMs,
+  ): Promise<unknown> {
+    const text = this.#textOf(script);
+    const command = evalsha(text, keys, args);
+    const byText = (): Promise<unknown> =>
+      this.#answer(this.client.send(['eval', text.text, ...command.slice(2)]), timeoutMs);
+    return this.#byHash === true
+      ? this.#answer(this.client.send(command), timeoutMs, byText)
+      : byText().then((reply) => this.#proved(reply));
+  }
+
+  /**
+   * Whether a script has run. A user who may not EVAL must not take a lock in another way, for it could never give it
+   * back: the first script goes by its text, and is refused then.
+   */
+  get runsScripts(): boolean {
+    return this.#byHash !== undefined;
+  }
+
+  #proved<T>(reply: T): T {
+    this.#byHash ??= true;
+    return reply;
+  }
+
+  /**
+   * Runs a script and waits on the same connection until its effects are on enough replicas, or time is up. Rejects as
+   * run() does. @param timeoutMs how long the reply to the script may take
+   */
+  async runReplicated(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    replication: Replication,
+    timeoutMs: number = this.requestTimeoutMs,
+  ): Promise<Replicated> {
+    const text = stamped(this.#textOf(script));
+    const command = evalsha(text, keys, args);
+    const byText = (): Command => ['eval', text.text, ...command.slice(2)];
+    return this.#replicated(command, replication, timeoutMs, byText);
+  }
+
+  /** Sends one plain command that writes, with runReplicated()'s errors. */
+  commandReplicated(command: Command, replication: Replication): Promise<Replicated> {
+    return this.#replicated(command, replication, this.requestTimeoutMs);
+  }
+
+  async #replicated(
+    command: Command,
+    { replicas, timeoutMs, fsync }: Replication,
+    replyTimeoutMs: number,
+    byText?: () => Command,
+  ): Promise<Replicated> {
+    const needed = replicas === 'all' ? Math.max(1, await this.#connectedReplicas()) : replicas;
+    const waitMs = Math.max(1, Math.ceil(timeoutMs)); // 0 would be for ever.
+    const wait = fsync
+      ? ['WAITAOF', '1', String(needed), String(waitMs)]
+      : ['WAIT', String(needed), String(waitMs)];
+    const all = (first: Command): Promise<Settled[]> =>
+      this.#answer(this.client.sendAll([first, wait]), replyTimeoutMs + waitMs);
+    let settled = await all(byText === undefined || this.#byHash === true ? command : byText());
+    if (byText && settled[0]?.status === 'rejected' && this.#wantsText(settled[0].reason)) {
+      settled = await all(byText());
+    }
+    const [granted, waited] = settled;
+    if (granted?.status !== 'fulfilled') throw this.#asOutcome(granted?.reason);
+    if (byText) this.#proved(granted);
+    const reply = granted.value;
+    if (waited?.status !== 'fulfilled')
+      return { reply, copies: 0, needed, cause: this.#noCount(waited?.reason) };
+    const copies = Number(Array.isArray(waited.value) ? waited.value[1] : waited.value);
+    return { reply, copies, needed };
+  }
+
+  /** What a WAIT that failed says about the grant before it: nothing, unless the server just does not count. */
+  #noCount(reason: unknown): Error {
+    const outcome = this.#asOutcome(reason);
+    const demoted = outcome instanceof TryAgain || DEMOTED.test(outcome.message);
+    return demoted ? new NoReply(outcome.message, { cause: reason }) : outcome;
+  }
+
+  #textOf(script: Script): ScriptText {
+    return this.client.sharded ? script.sharded : script;
+  }
+
+  /** Sends one plain command, with run()'s errors. @param now this moment, where it is known, on the monotonic clock */
+  command(command: Command, now?: number): Promise<unknown> {
+    return this.#answer(this.client.send(command), this.requestTimeoutMs, undefined, now);
+  }
+
+  async #connectedReplicas(): Promise<number> {
+    const info = String(await this.command(['INFO', 'replication']));
+    return Number(/connected_slaves:(\d+)/.exec(info)?.[1] ?? 0);
+  }
+
+  /** Splits items into groups that one command may touch: all together, or on a cluster by the slot of their key. */
+  groupBySlot<T>(items: readonly T[], key: (item: T) => string): T[][] {
+    if (items.length === 0) return [];
+    if (!this.client.cluster) return [[...items]];
+    const groups = new Map<number, T[]>();
+    for (const item of items) {
+      const slot = slotOf(key(item));
+      const group = groups.get(slot);
+      if (group) group.push(item);
+      else groups.set(slot, [item]);
+    }
+    return [...groups.values()];
+  }
+
+  /** Stops listening. Requests under way may still end, but the process does not wait for them. */
+  close(): void {
+    this.wakeups.close();
+    this.#pending.letGo();
+  }
+
+  /** The reply, or NoReply once `limitMs` have passed. `byText` asks again where a script's hash does not do. */
+  #answer<T>(reply: Promise<T>, limitMs: number, byText?: () => Promise<T>, now = elapsed()): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const deadline = new Alarm(now + limitMs, () => reject(new NoReply(`no reply within ${limitMs} ms`)));
+      this.#pending.add(deadline);
+      reply.then(
+        (value) => {
+          this.#pending.remove(deadline);
+          resolve(value);
+        },
+        (error: unknown) => {
+          if (!this.#pending.remove(deadline)) return; // It came too late, and nothing is asked again.
+          if (byText && this.#wantsText(error)) resolve(byText());
+          else reject(this.#asOutcome(error));
+        },
+      );
+    });
+  }
+
+  #wantsText(error: unknown): boolean {
+    if (!isReplyError(error)) return false;
+    if (NO_HASHES.test(error.message)) this.#byHash = false;
+    return this.#byHash === false || NO_SCRIPT.test(error.message);
+  }
+
+  /** The server's own errors stay, passing ones become TryAgain, all else NoReply, or Unsendable where none can come. */
+  #asOutcome(error: unknown): Error {
+    if (error instanceof NoReply || error instanceof Unsendable) return error;
+    if (!isReplyError(error)) {
+      const Kind = this.client.unusable?.(error) ? Unsendable : NoReply;
+      return new Kind(error instanceof Error ? error.message : String(error), { cause: error });
+    }
+    return PASSING.test(error.message) ? new TryAgain(error.message, { cause: error }) : error;
+  }
+}
+
+function evalsha(
+  script: ScriptText,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): readonly string[] {
+  // In small letters, by which clients and servers look names up: they need not make them first.
+  const command = ['evalsha', script.sha, String(keys.length)];
+  for (const key of keys) command.push(key);
+  for (const arg of args) command.push(String(arg));
+  return command;
+}
+
+/** The server does not know the script. */
+const NO_SCRIPT = /^NOSCRIPT/;
+/** The user may not name it by its hash. */
+const NO_HASHES = /^NOPERM .*'evalsha'/;

@@ -1,0 +1,42 @@
+/** Lua text to a JavaScript function: parse, write source, and let JavaScript compile it. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import { RUNTIME } from '../runtime/face.ts';
+import { S } from '../runtime/state.ts';
+import type { LuaFunction } from '../runtime/values.ts';
+import { chunkName } from '../syntax/chunk-name.ts';
+import { LuaSyntaxError } from '../syntax/lexer.ts';
+import { parse } from '../syntax/parser.ts';
+import type { Form, Library } from './emitter.ts';
+import { StatementEmitter } from './statements.ts';
+
+/**
+ * Compiles a chunk for one form of execution and one library.
+ * @param name the chunk's name, `@user_script`
+ * @throws LuaSyntaxError with Lua's own text
+ */
+export function compileChunk(source: Bytes, name: Bytes, form: Form, library: Library): LuaFunction {
+  const chunk = chunkName(name);
+  try {
+    const tree = parse(source, chunk);
+    const emitter = new StatementEmitter(form, library, name);
+    return instantiate(emitter.functionCode(tree), emitter.constants);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) {
+      throw new LuaSyntaxError(`${chunk}:1: chunk has too many syntax levels`);
+    }
+    throw thrown;
+  }
+}
+
+/** Only names that the emitter made up stand in the source, never a byte of the script. */
+function instantiate(code: string, constants: readonly unknown[]): LuaFunction {
+  const used = new Set<string>();
+  const body = code.replace(/\bR\.(\w+)/g, (_, name: string) => {
+    used.add(name);
+    return `R_${name}`;
+  });
+  const header = [...used].map((name) => `${name}: R_${name}`).join(', ');
+  const names = constants.map((_, i) => `k${i}`).join(', ');
+  const source = `'use strict'; const { ${header} } = R; const [${names}] = K; return ${body};`;
+  return new Function('S', 'R', 'K', 'isArray', source)(S, RUNTIME, constants, Array.isArray);
+}

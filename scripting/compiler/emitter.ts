@@ -1,0 +1,282 @@
+/** The ground that JavaScript source is written on: numbered names for constants, places and temporaries. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Naming, Site } from '../runtime/state.ts';
+import { hashString, type LuaTable } from '../runtime/table.ts';
+import type { LuaFunction, LuaValue } from '../runtime/values.ts';
+import type { Expression, FunctionNode, Variable } from '../syntax/ast.ts';
+import { chunkName } from '../syntax/chunk-name.ts';
+
+/** 'fast': plain functions. 'resumable': generators, which yield every call and can pause in any loop. */
+export type Form = 'fast' | 'resumable';
+
+/** What the compiler may know about an expression's value. */
+export type Kind = 'number' | 'string' | 'boolean' | 'table' | 'function' | 'any';
+
+/** What the compiler knows of the library that scripts see. */
+export interface Library {
+  readonly globals: LuaTable;
+  /** Whether the globals are the same at all times, with KEYS and ARGV among them, as scripts have them. */
+  readonly steady: boolean;
+  /** The functions that strings have as methods. */
+  readonly strings: LuaTable;
+  /** Functions that answer exactly one value, always at once. */
+  readonly single: ReadonlySet<LuaFunction>;
+  /** What to call where a function's result is not used. */
+  readonly discarding: ReadonlyMap<LuaFunction, LuaFunction>;
+}
+
+/** A function whose source is being written. */
+export interface Frame {
+  readonly node: FunctionNode;
+  temps: number;
+  readonly spare: string[];
+  /** Loop counters and the like, declared in blocks. */
+  blocks: number;
+  /** How the first zero of the function is written. */
+  zero: string | undefined;
+}
+
+/** The string as JavaScript keeps property names: two of those compare by address. */
+function internalized(text: Bytes): Bytes {
+  return Object.keys(Object.fromEntries([[text, 0]]))[0]!;
+}
+
+/** What Lua's compiler makes of an expression: a constant before `and` or `or` that decides nothing leaves no trace. */
+function reduced(node: Expression): Expression {
+  if (node.type === 'paren') return reduced(node.inner);
+  if (node.type !== 'and' && node.type !== 'or') return node;
+  const left = reduced(node.left);
+  return isConstant(left) && isTruthy(left) === (node.type === 'and') ? reduced(node.right) : node;
+}
+
+function isConstant(node: Expression): boolean {
+  return ['nil', 'false', 'true', 'string'].includes(node.type) || isNumeral(node);
+}
+
+/** A number, or a sum and its like of numbers, which Lua works out while it compiles, unless it divides by 0. */
+function isNumeral(node: Expression): boolean {
+  switch (node.type) {
+    case 'number':
+      return true;
+    case 'paren':
+      return isNumeral(node.inner);
+    case 'unary':
+      return node.operator === '-' && isNumeral(node.operand);
+    case 'binary':
+      if (!isNumeral(node.left) || !isNumeral(node.right)) return false;
+      return FOLDED.has(node.operator) || ('/%'.includes(node.operator) && !isZero(node.right));
+    default:
+      return false;
+  }
+}
+
+const FOLDED: ReadonlySet<string> = new Set(['+', '-', '*', '^']);
+
+function isZero(node: Expression): boolean {
+  return node.type === 'paren' ? isZero(node.inner) : node.type === 'number' && node.value === 0;
+}
+
+function isTruthy(node: Expression): boolean {
+  return node.type !== 'nil' && node.type !== 'false';
+}
+
+/** The first half of `x and y or z`, or of `(x or y) and z`. */
+function isOpposite(node: Expression, type: 'and' | 'or'): boolean {
+  if (node.type === 'paren') return isOpposite(node.inner, type);
+  return (node.type === 'and' || node.type === 'or') && node.type !== type;
+}
+
+/** Collects constants and hands out names. No byte of a script's text enters the source. */
+export class Emitter {
+  readonly constants: unknown[] = [];
+  protected readonly form: Form;
+  protected readonly library: Library;
+  readonly #chunk: Pick<Site, 'chunk' | 'source'>;
+  protected frame!: Frame;
+  protected readonly kinds = new Map<Variable, Kind>();
+  readonly #strings = new Map<Bytes, string>();
+  readonly #values = new Map<unknown, string>();
+  readonly #sites = new Map<string, string>();
+
+  /** @param source the chunk's name, `@user_script` */
+  constructor(form: Form, library: Library, source: Bytes) {
+    this.form = form;
+    this.library = library;
+    this.#chunk = { source, chunk: chunkName(source) };
+  }
+
+  protected constant(value: unknown): string {
+    const known = this.#values.get(value);
+    if (known !== undefined) return known;
+    const name = `k${this.constants.push(value) - 1}`;
+    this.#values.set(value, name);
+    return name;
+  }
+
+  protected string(value: Bytes): string {
+    const known = this.#strings.get(value);
+    if (known !== undefined) return known;
+    const name = `k${this.constants.push(internalized(value)) - 1}`;
+    this.#strings.set(value, name);
+    return name;
+  }
+
+  protected hash(value: Bytes): string {
+    return `${hashString(value)}`;
+  }
+
+  protected number(value: number): string {
+    // A function has one constant for 0 and -0: whichever is written first, as in Lua 5.1.
+    if (value === 0) {
+      this.frame.zero ??= Object.is(value, -0) ? '(-0)' : '0';
+      return this.frame.zero;
+    }
+    return value < 0 ? `(${value})` : `${value}`;
+  }
+
+  protected site(line: number, left: Naming = '', right: Naming = ''): string {
+    const id = `${line} ${left} ${right}`;
+    const known = this.#sites.get(id);
+    if (known !== undefined) return known;
+    const site: Site = { line, ...this.#chunk, left, right };
+    const name = this.constant(site);
+    this.#sites.set(id, name);
+    return name;
+  }
+
+  protected temp(): string {
+    return this.frame.spare.pop() ?? `t${++this.frame.temps}`;
+  }
+
+  protected release(...temps: string[]): void {
+    this.frame.spare.push(...temps.filter((temp) => temp !== ''));
+  }
+
+  /** Lets a call's frame be run first, in the resumable form. */
+  protected settled(code: string): string {
+    if (this.form === 'fast') return code;
+    const temp = this.temp();
+    this.release(temp);
+    return `(R.isFrame(${temp} = ${code}) ? yield ${temp} : ${temp})`;
+  }
+
+  /** True for KEYS and ARGV. */
+  protected isArgument(name: Bytes): boolean {
+    return this.library.steady && (name === 'KEYS' || name === 'ARGV');
+  }
+
+  /** The value of a global that a script cannot change; undefined where that is not known. */
+  protected fixedGlobal(name: Bytes): LuaValue {
+    return this.isArgument(name) || !this.library.steady ? undefined : this.library.globals.get(name);
+  }
+
+  /** The value of an expression that stands for a library value, `redis.call`. */
+  protected fixed(node: Expression): LuaValue {
+    if (node.type === 'global') return this.fixedGlobal(node.name);
+    if (node.type !== 'index' || node.object.type !== 'global' || node.key.type !== 'string')
+      return undefined;
+    const table = this.fixedGlobal(node.object.name);
+    if (typeof table !== 'object' || !('readonly' in table) || !table.readonly) return undefined;
+    return node.object.name === '_G' ? undefined : table.get(node.key.value);
+  }
+
+  /** How messages name what an expression stands for. */
+  protected naming(node: Expression): Naming {
+    switch (node.type) {
+      case 'local':
+        return `${node.upvalue ? 'upvalue' : 'local'} '${node.variable.name}'`;
+      case 'global':
+        return `global '${node.name}'`;
+      case 'index':
+        return `field '${node.key.type === 'string' ? node.key.value : '?'}'`;
+      case 'paren':
+        return this.naming(node.inner);
+      case 'and':
+      case 'or': {
+        // Lua looks for the instruction that loaded the value, and follows the first jump that it meets.
+        const left = reduced(node.left);
+        const passes = isConstant(left) && isTruthy(left) === (node.type === 'and');
+        return passes || isOpposite(left, node.type) ? this.naming(node.right) : '';
+      }
+      default:
+        return '';
+    }
+  }
+
+  protected kindOf(node: Expression): Kind {
+    switch (node.type) {
+      case 'number':
+      case 'string':
+      case 'table':
+      case 'function':
+        return node.type;
+      case 'true':
+      case 'false':
+        return 'boolean';
+      case 'local':
+        return this.kinds.get(node.variable) ?? 'any';
+      case 'global':
+        return this.isArgument(node.name) ? 'table' : 'any';
+      case 'paren':
+        return this.kindOf(node.inner);
+      case 'unary':
+        if (node.operator === 'not') return 'boolean';
+        return node.operator === '#' || this.kindOf(node.operand) === 'number' ? 'number' : 'any';
+      case 'binary':
+        if (node.operator === '..')
+          return this.#joins(node.left) && this.#joins(node.right) ? 'string' : 'any';
+        if ('+-*/%^'.includes(node.operator)) return this.#sameKind(node.left, node.right);
+        return 'boolean';
+      default:
+        return 'any';
+    }
+  }
+
+  #sameKind(left: Expression, right: Expression): Kind {
+    return this.kindOf(left) === 'number' && this.kindOf(right) === 'number' ? 'number' : 'any';
+  }
+
+  #joins(node: Expression): boolean {
+    const kind = this.kindOf(node);
+    return kind === 'string' || kind === 'number';
+  }
+
+  /** May be written twice: a constant, or a variable that nothing changes meanwhile. */
+  protected isSimple(node: Expression): boolean {
+    switch (node.type) {
+      case 'nil':
+      case 'true':
+      case 'false':
+      case 'number':
+      case 'string':
+        return true;
+      case 'local':
+        return !node.upvalue || !node.variable.assigned;
+      default:
+        return false;
+    }
+  }
+
+  /** Cannot run any code of the script's or the library's. */
+  protected isQuiet(node: Expression): boolean {
+    switch (node.type) {
+      case 'call':
+      case 'method':
+        return false;
+      case 'index':
+        return this.isQuiet(node.object) && this.isQuiet(node.key);
+      case 'binary':
+      case 'and':
+      case 'or':
+        return this.isQuiet(node.left) && this.isQuiet(node.right);
+      case 'unary':
+        return this.isQuiet(node.operand);
+      case 'paren':
+        return this.isQuiet(node.inner);
+      case 'table':
+        return node.items.every((item) => this.isQuiet(item.value) && (!item.key || this.isQuiet(item.key)));
+      default:
+        return true;
+    }
+  }
+}

@@ -1,0 +1,314 @@
+/** Lua statements and functions as JavaScript source, in the fast or the resumable form. */
+import type {
+  CallNode,
+  Expression,
+  FunctionNode,
+  GenericFor,
+  MethodNode,
+  NumericFor,
+  Statement,
+  Variable,
+} from '../syntax/ast.ts';
+import { ExpressionEmitter } from './expressions.ts';
+
+/** Estimated bytes of JavaScript stack for a frame, and for each of its variables. */
+const FRAME_BYTES = 160;
+const SLOT_BYTES = 9;
+/** Longer chains of elseif are written flat, since JavaScript's parser would nest them. */
+const MAX_ELSEIF = 60;
+
+/** Writes whole functions. */
+export class StatementEmitter extends ExpressionEmitter {
+  #labels = 0;
+
+  /** The source of a function expression. */
+  protected override functionSource(node: Expression & { type: 'function' }): string {
+    return this.functionCode(node.body);
+  }
+
+  /** The source of a function: the main chunk, or one inside it. */
+  functionCode(node: FunctionNode): string {
+    const outer = this.frame;
+    this.frame = { node, temps: 0, spare: [], blocks: 0, zero: undefined };
+    const body = this.#block(node.body);
+    const parameters = node.parameters.map((parameter) => `v${parameter.id}`);
+    if (node.vararg) parameters.push('...V');
+    const temps = Array.from({ length: this.frame.temps }, (_, i) => `t${i + 1}`);
+    const slots = node.locals + this.frame.temps + this.frame.blocks;
+    const lines: string[] = [];
+    if (temps.length > 0) lines.push(`let ${temps.join(', ')};`);
+    if (node.calls) lines.push(this.#entrance(FRAME_BYTES + SLOT_BYTES * slots));
+    if (node.arg !== undefined)
+      lines.push(`let v${node.arg.id}${node.usesVararg ? '' : ' = R.argTable(V)'};`);
+    lines.push(body);
+    const last = node.body[node.body.length - 1];
+    if (last?.type !== 'return') lines.push(this.#leave('R.NOTHING'));
+    const star = this.form === 'resumable' ? '*' : '';
+    this.frame = outer;
+    return `(function${star} (${parameters.join(', ')}) {\n${lines.join('\n')}\n})`;
+  }
+
+  #entrance(bytes: number): string {
+    const spend = this.#spend(Math.max(1, this.frame.node.line));
+    if (this.form === 'resumable') return spend;
+    return `${spend} const D = S.depth; if ((S.depth = D + ${bytes}) > R.MAX_DEPTH) R.tooDeep();`;
+  }
+
+  /** Pays for a step; at the end of the fuel the resumable form pauses, and notes where. */
+  #spend(line: number): string {
+    if (this.form === 'fast') return 'if (--S.fuel < 0) R.spent();';
+    return `if (--S.fuel < 0) { S.site = ${this.site(line)}; yield; }`;
+  }
+
+  #leave(code: string, quiet = true): string {
+    if (this.form === 'resumable' || !this.frame.node.calls) return `return ${code};`;
+    if (quiet) return `{ S.depth = D; return ${code}; }`;
+    const temp = this.temp();
+    this.release(temp);
+    return `{ ${temp} = ${code}; S.depth = D; return ${temp}; }`;
+  }
+
+  #block(statements: readonly Statement[]): string {
+    return statements.map((statement) => this.#statement(statement)).join('\n');
+  }
+
+  #statement(node: Statement): string {
+    switch (node.type) {
+      case 'local':
+        return this.#local(node.variables, node.values);
+      case 'assign':
+        return this.#assign(node.targets, node.values, node.line);
+      case 'callStatement':
+        return `${this.call(node.call, true)};`;
+      case 'do':
+        return `{\n${this.#block(node.body)}\n}`;
+      case 'while':
+        return `while (${this.condition(node.condition)}) {\n${this.#spend(node.line)}\n${this.#block(node.body)}\n}`;
+      case 'repeat': {
+        const body = this.#block(node.body);
+        return `for (;;) {\n${this.#spend(node.line)}\n${body}\nif (${this.condition(node.condition)}) break;\n}`;
+      }
+      case 'if':
+        return this.#if(node.clauses);
+      case 'numericFor':
+        return this.#numericFor(node);
+      case 'genericFor':
+        return this.#genericFor(node);
+      case 'localFunction': {
+        if (!node.variable.assigned) this.kinds.set(node.variable, 'function');
+        const word = node.variable.assigned ? 'let' : 'const';
+        return `${word} v${node.variable.id} = ${this.functionCode(node.body)};`;
+      }
+      case 'return':
+        return this.#return(node.values);
+      case 'break':
+        return 'break;';
+    }
+  }
+
+  #return(values: readonly Expression[]): string {
+    const [only] = values;
+    if (only === undefined) return this.#leave('R.NOTHING');
+    if (values.length > 1) {
+      const quiet = values.every((value) => this.isQuiet(value));
+      return this.#leave(`[${this.list(values).join(', ')}]`, quiet);
+    }
+    if (only.type === 'vararg') return this.#leave('V');
+    // A frame that is returned unrun takes the place of this one: a tail call.
+    if (only.type === 'call' || only.type === 'method') return this.#leave(this.startCall(only), false);
+    return this.#leave(this.value(only), this.isQuiet(only));
+  }
+
+  #declare(variable: Variable, code: string | undefined, value?: Expression): string {
+    if (variable.assigned || code === undefined) return `let v${variable.id}${code ? ` = ${code}` : ''};`;
+    if (value !== undefined) this.kinds.set(variable, this.kindOf(value));
+    return `const v${variable.id} = ${code};`;
+  }
+
+  #local(variables: readonly Variable[], values: readonly Expression[]): string {
+    const lines: string[] = [];
+    const last = values[values.length - 1];
+    const open = last !== undefined && this.isOpen(last);
+    const spread = open && variables.length > values.length;
+    const single = spread ? values.length - 1 : values.length;
+    for (let i = 0; i < single; i++) {
+      const code = this.value(values[i]!);
+      const variable = variables[i];
+      lines.push(variable === undefined ? `${code};` : this.#declare(variable, code, values[i]));
+    }
+    const rest = variables.slice(single);
+    if (spread)
+      lines.push(
+        this.#spread(
+          last,
+          rest.map((variable) => `v${variable.id}`),
+          'let ',
+        ),
+      );
+    else for (const variable of rest) lines.push(this.#declare(variable, undefined));
+    return lines.join('\n');
+  }
+
+  /** Hands the values of a call or of `...` out to several names. */
+  #spread(node: Expression, names: readonly string[], declare: string): string {
+    if (node.type === 'vararg') {
+      return names.map((name, i) => `${declare}${name} = V[${i}];`).join(' ');
+    }
+    const code = this.call(node as CallNode | MethodNode);
+    const temp = this.temp();
+    this.release(temp);
+    const first = `${declare}${names.join(', ')};`;
+    const many = names.map((name, i) => `${name} = ${temp}[${i}];`).join(' ');
+    const none = names.slice(1).map((name) => ` ${name} = undefined;`);
+    const one = `${names[0]} = ${temp};${declare === '' ? none.join('') : ''}`;
+    return `${declare === '' ? '' : first} if (isArray(${temp} = ${code})) { ${many} } else { ${one} }`;
+  }
+
+  #assign(targets: readonly Expression[], values: readonly Expression[], line: number): string {
+    if (targets.length === 1 && values.length === 1)
+      return this.#store(targets[0]!, this.value(values[0]!), line);
+    const temps: string[] = [];
+    const lines: string[] = [];
+    const hold = (code: string) => {
+      const temp = this.temp();
+      temps.push(temp);
+      lines.push(`${temp} = ${code};`);
+      return temp;
+    };
+    const places = targets.map((target) => {
+      if (target.type !== 'index') return undefined;
+      const object = hold(this.value(target.object));
+      const key = target.key.type === 'string' ? '' : hold(this.value(target.key));
+      return { object, key };
+    });
+    const sources = this.#sources(targets.length, values, hold, lines, temps);
+    for (let i = targets.length - 1; i >= 0; i--) {
+      lines.push(this.#store(targets[i]!, sources[i]!, line, places[i]));
+    }
+    this.release(...temps);
+    return lines.join(' ');
+  }
+
+  #sources(
+    count: number,
+    values: readonly Expression[],
+    hold: (code: string) => string,
+    lines: string[],
+    temps: string[],
+  ): string[] {
+    const last = values[values.length - 1]!;
+    const open = this.isOpen(last) && count > values.length;
+    const sources = values.slice(0, open ? -1 : undefined).map((value) => hold(this.value(value)));
+    if (open) {
+      const names = Array.from({ length: count - sources.length }, () => this.temp());
+      temps.push(...names);
+      lines.push(this.#spread(last, names, ''));
+      sources.push(...names);
+    }
+    while (sources.length < count) sources.push('undefined');
+    return sources;
+  }
+
+  #store(target: Expression, code: string, line: number, place?: { object: string; key: string }): string {
+    if (target.type === 'local') return `v${target.variable.id} = ${code};`;
+    if (target.type === 'global') {
+      const globals = this.constant(this.library.globals);
+      return this.#run(`R.setIndex(${globals}, ${this.string(target.name)}, ${code}, ${this.site(line)})`);
+    }
+    if (target.type !== 'index') return '';
+    const site = this.site(line, this.naming(target.object));
+    const object = place?.object ?? this.value(target.object);
+    if (target.key.type === 'string') {
+      const { value } = target.key;
+      return this.#run(
+        `R.setString(${object}, ${this.string(value)}, ${this.hash(value)}, ${code}, ${site})`,
+      );
+    }
+    const key = place?.key ?? this.value(target.key);
+    return this.#run(`R.setIndex(${object}, ${key}, ${code}, ${site})`);
+  }
+
+  #run(code: string): string {
+    return `${this.settled(code)};`;
+  }
+
+  #if(clauses: readonly { condition: Expression | undefined; body: readonly Statement[] }[]): string {
+    const flat = clauses.length > MAX_ELSEIF ? `b${++this.#labels}` : '';
+    const parts = clauses.map(({ condition, body }) => {
+      const code = `{\n${this.#block(body)}\n${flat === '' ? '' : `break ${flat};`}\n}`;
+      return condition === undefined ? code : `if (${this.condition(condition)}) ${code}`;
+    });
+    return flat === '' ? parts.join(' else ') : `${flat}: {\n${parts.join('\n')}\n}`;
+  }
+
+  #numericFor(node: NumericFor): string {
+    const id = node.variable.id;
+    const own = node.variable.captured || node.variable.assigned;
+    if (!node.variable.assigned) this.kinds.set(node.variable, 'number');
+    const site = this.site(node.line);
+    this.frame.blocks += 3;
+    const lines = ['{'];
+    const bind = (name: string, value: Expression, what: string) => {
+      lines.push(`let ${name} = ${this.value(value)};`);
+      if (this.kindOf(value) === 'number') return '';
+      return `if (typeof ${name} !== 'number') ${name} = R.forNumber(${name}, '${what}', ${site});`;
+    };
+    const counter = own ? `i${id}` : `v${id}`;
+    const checks = [bind(counter, node.start, 'initial value'), bind(`l${id}`, node.limit, 'limit')];
+    const step = node.step ?? { type: 'number', value: 1 };
+    const literal = step.type === 'number' && step.value !== 0 ? step.value : undefined;
+    if (literal === undefined) checks.push(bind(`s${id}`, step, 'step'));
+    lines.push(checks.join(' '));
+    const by = literal === undefined ? `s${id}` : this.number(literal);
+    // Lua subtracts the step once before it begins, which shows where numbers are not whole.
+    if (node.start.type !== 'number' || literal !== 1) lines.push(`${counter} = ${counter} - ${by} + ${by};`);
+    const up = `${counter} <= l${id}`;
+    const down = `l${id} <= ${counter}`;
+    const test = literal === undefined ? `(0 < s${id} ? ${up} : ${down})` : literal > 0 ? up : down;
+    lines.push(`for (; ${test}; ${counter} += ${by}) {`, this.#spend(node.line));
+    if (own) lines.push(`let v${id} = ${counter};`);
+    lines.push(this.#block(node.body), '}', '}');
+    return lines.join('\n');
+  }
+
+  #genericFor(node: GenericFor): string {
+    const id = node.variables[0]!.id;
+    const [f, s, c, it, r] = ['f', 's', 'c', 'n', 'r'].map((letter) => `${letter}${id}`);
+    this.frame.blocks += 5;
+    const site = this.site(node.line, "local '(for generator)'");
+    const names = node.variables.map((variable) => `v${variable.id}`);
+    const lines = ['{', this.#forValues(node.values, [f!, s!, c!])];
+    lines.push(`let ${r}; const ${it} = R.iterate(${f}, ${s}, ${c});`);
+    lines.push('for (;;) {', this.#spend(node.line), `let ${names.join(', ')};`);
+    const second = names.length > 1 ? ` ${names[1]} = ${it}.value;` : '';
+    lines.push(
+      `if (${it} !== undefined) { if (!${it}.step()) break; ${names[0]} = ${it}.key;${second} } else {`,
+    );
+    const target = `(typeof ${f} === 'function' ? ${f} : R.callable(${f}, ${this.site(node.line)}))`;
+    const [enter, leave] = this.form === 'fast' ? ['', ''] : ['S.nested++; ', ' S.nested--;'];
+    lines.push(`S.site = ${site}; ${enter}${r} = ${this.settled(`${target}(${s}, ${c})`)};${leave}`);
+    const many = names.map((name, i) => `${name} = ${r}[${i}];`).join(' ');
+    lines.push(`if (isArray(${r})) { ${many} } else ${names[0]} = ${r};`);
+    lines.push(`if (${names[0]} === undefined) break; ${c} = ${names[0]}; }`);
+    lines.push(this.#block(node.body), '}', '}');
+    return lines.join('\n');
+  }
+
+  #forValues(values: readonly Expression[], names: readonly string[]): string {
+    const lines = [`let ${names.join(', ')};`];
+    const sources = this.#sources(
+      3,
+      values,
+      (code) => {
+        const temp = this.temp();
+        lines.push(`${temp} = ${code};`);
+        return temp;
+      },
+      lines,
+      [],
+    );
+    lines.push(...names.map((name, i) => `${name} = ${sources[i]};`));
+    this.release(...new Set(sources.filter((source) => source !== 'undefined')));
+    return lines.join(' ');
+  }
+}

@@ -1,0 +1,315 @@
+/** The cjson library: its settings and its encoder; decoding is in cjson-decode.ts. */
+import type { Bytes } from '../../../protocol/bytes.ts';
+import { formatFloat } from '../../runtime/format.ts';
+import { MAX_STRING } from '../../runtime/operations.ts';
+import { raise, raiseBare, S } from '../../runtime/state.ts';
+import { LuaTable } from '../../runtime/table.ts';
+import { type LuaFunction, type LuaValue, typeName, Userdata } from '../../runtime/values.ts';
+import { argumentError, checkInteger, checkString } from '../args.ts';
+import type { Module } from '../builder.ts';
+import { decodeJson } from './decode.ts';
+
+const INT_MAX = 2147483647;
+/** Where the stack of a C function ends. */
+const MAX_LEVELS = 7998;
+
+/** What the configuration functions set; each instance of the library has its own. */
+export interface JsonSettings {
+  sparseConvert: boolean;
+  sparseRatio: number;
+  sparseSafe: number;
+  encodeDepth: number;
+  decodeDepth: number;
+  precision: number;
+  keepBuffer: boolean;
+  encodeInvalid: 'off' | 'on' | 'null';
+  decodeInvalid: boolean;
+}
+
+function defaults(): JsonSettings {
+  return {
+    sparseConvert: false,
+    sparseRatio: 2,
+    sparseSafe: 10,
+    encodeDepth: 1000,
+    decodeDepth: 1000,
+    precision: 14,
+    keepBuffer: true,
+    encodeInvalid: 'off',
+    decodeInvalid: true,
+  };
+}
+
+/** What stands for JSON's null. */
+export const NULL = new Userdata('userdata: (nil)');
+
+/** What stands for a byte inside JSON's quotes; the bytes that stand for themselves are left out. */
+const ESCAPES = new Map<string, string>(
+  [...Array(32).keys(), 127].map((code) => [
+    String.fromCharCode(code),
+    `\\u00${code.toString(16).padStart(2, '0')}`,
+  ]),
+);
+for (const [letter, coded] of ['""', '\\\\', '//', '\bb', '\tt', '\nn', '\ff', '\rr']) {
+  ESCAPES.set(letter as string, `\\${coded}`);
+}
+
+/** The same by code, as bytes. */
+const ESCAPED = Array.from({ length: 256 }, (_, code) => {
+  const coded = ESCAPES.get(String.fromCharCode(code));
+  return coded === undefined ? undefined : Buffer.from(coded, 'latin1');
+});
+
+/** Above this, pieces of strings cost more than a buffer. */
+const LONG = 4096;
+
+function quote(text: Bytes): Bytes {
+  if (!/["\\/\x00-\x1f\x7f]/.test(text)) return `"${text}"`;
+  if (text.length > LONG) return quoteLong(text);
+  const body = text.replace(/["\\/\x00-\x1f\x7f]/g, (letter) => ESCAPES.get(letter) as string);
+  return `"${body}"`;
+}
+
+function quoteLong(text: Bytes): Bytes {
+  let length = 2;
+  for (let i = 0; i < text.length; i++) length += ESCAPED[text.charCodeAt(i)]?.length ?? 1;
+  if (length > MAX_STRING) raiseBare('not enough memory');
+  const out = Buffer.allocUnsafe(length);
+  let at = 0;
+  out[at++] = 34;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const coded = ESCAPED[code];
+    if (coded === undefined) out[at++] = code;
+    else for (let k = 0; k < coded.length; k++) out[at++] = coded[k] as number;
+  }
+  out[at] = 34;
+  return out.latin1Slice();
+}
+
+function refuse(value: LuaValue, reason: Bytes): never {
+  raise(`Cannot serialise ${typeName(value)}: ${reason}`);
+}
+
+class Encoder {
+  readonly #settings: JsonSettings;
+  #out = '';
+
+  constructor(settings: JsonSettings) {
+    this.#settings = settings;
+  }
+
+  get text(): Bytes {
+    return this.#out;
+  }
+
+  value(value: LuaValue, depth: number): void {
+    switch (typeof value) {
+      case 'string':
+        this.#out += quote(value);
+        break;
+      case 'number':
+        this.#out += this.#number(value);
+        break;
+      case 'boolean':
+        this.#out += value ? 'true' : 'false';
+        break;
+      case 'undefined':
+        this.#out += 'null';
+        break;
+      default:
+        if (value instanceof LuaTable) this.#table(value, depth + 1);
+        else if (value === NULL) this.#out += 'null';
+        else refuse(value, 'type not supported');
+    }
+    if (this.#out.length > MAX_STRING) raiseBare('not enough memory');
+  }
+
+  #number(value: number): Bytes {
+    if (!Number.isFinite(value)) {
+      if (this.#settings.encodeInvalid === 'off') refuse(value, 'must not be NaN or Inf');
+      if (this.#settings.encodeInvalid === 'null') return 'null';
+      return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
+    }
+    if (Number.isInteger(value) && Math.abs(value) < 1e3 && value !== 0) return `${value}`;
+    return formatFloat(value, 'g', { flags: '', width: 0, precision: this.#settings.precision });
+  }
+
+  #table(table: LuaTable, depth: number): void {
+    S.fuel--;
+    if (depth > this.#settings.encodeDepth || depth >= MAX_LEVELS)
+      raise(`Cannot serialise, excessive nesting (${depth})`);
+    const size = this.#listSize(table);
+    if (size > 0) this.#list(table, size, depth);
+    else this.#object(table, depth);
+  }
+
+  /** The size of the list that a table is; -1 when it is none. */
+  #listSize(table: LuaTable): number {
+    let largest = 0;
+    let count = 0;
+    for (let at = table.advance(0); at > 0; at = table.advance(at)) {
+      const key = table.keyAt(at);
+      if (typeof key !== 'number' || key < 1 || !Number.isInteger(key)) return -1;
+      if (key > largest) largest = key;
+      count++;
+    }
+    const { sparseRatio, sparseSafe, sparseConvert } = this.#settings;
+    if (sparseRatio > 0 && largest > count * sparseRatio && largest > sparseSafe) {
+      if (!sparseConvert) refuse(table, 'excessively sparse array');
+      return -1;
+    }
+    return largest;
+  }
+
+  #list(table: LuaTable, size: number, depth: number): void {
+    this.#out += '[';
+    for (let i = 1; i <= size; i++) {
+      if (i > 1) this.#out += ',';
+      this.value(table.get(i), depth);
+    }
+    this.#out += ']';
+  }
+
+  #object(table: LuaTable, depth: number): void {
+    this.#out += '{';
+    let first = true;
+    for (let at = table.advance(0); at > 0; at = table.advance(at)) {
+      const key = table.keyAt(at);
+      if (!first) this.#out += ',';
+      first = false;
+      if (typeof key === 'number') this.#out += `"${this.#number(key)}":`;
+      else if (typeof key === 'string') this.#out += `${quote(key)}:`;
+      else refuse(key, 'table key must be a number or string');
+      this.value(table.valueAt(at), depth);
+    }
+    this.#out += '}';
+  }
+}
+
+type SettingsOf = () => JsonSettings;
+
+function onlyArgument(args: readonly LuaValue[]): void {
+  if (args.length !== 1) argumentError(0, 'expected 1 argument');
+}
+
+function atMost(args: readonly LuaValue[], count: number): void {
+  if (args.length > count) argumentError(count, 'found too many arguments');
+}
+
+function integerOption(
+  args: readonly LuaValue[],
+  at: number,
+  present: number,
+  low: number,
+  high: number,
+): number {
+  if (args[at] === undefined) return present;
+  const value = checkInteger(args, at);
+  if (value < low || value > high) argumentError(at, `expected integer between ${low} and ${high}`);
+  return value;
+}
+
+function choice<T extends string>(args: readonly LuaValue[], present: T, options: readonly T[]): T {
+  const value = args[0];
+  if (value === undefined) return present;
+  if (typeof value === 'boolean') return options[value ? 1 : 0]!;
+  const text = checkString(args, 0);
+  const found = options.find((option) => option === text);
+  return found ?? argumentError(0, `invalid option '${text}'`);
+}
+
+function shown(option: Bytes): LuaValue {
+  return option === 'off' ? false : option === 'on' ? true : option;
+}
+
+const SWITCH = ['off', 'on'] as const;
+
+function configuration(settingsOf: SettingsOf): (readonly [Bytes, LuaFunction])[] {
+  const integer = (name: 'encodeDepth' | 'decodeDepth' | 'precision', high: number): LuaFunction => {
+    return (...args) => {
+      atMost(args, 1);
+      const settings = settingsOf();
+      settings[name] = integerOption(args, 0, settings[name], 1, high);
+      return settings[name];
+    };
+  };
+  const flag = (name: 'keepBuffer' | 'decodeInvalid'): LuaFunction => {
+    return (...args) => {
+      atMost(args, 1);
+      const settings = settingsOf();
+      settings[name] = choice(args, settings[name] ? 'on' : 'off', SWITCH) === 'on';
+      return settings[name];
+    };
+  };
+  return [
+    [
+      'encode_sparse_array',
+      (...args) => {
+        atMost(args, 3);
+        const settings = settingsOf();
+        settings.sparseConvert = choice(args, settings.sparseConvert ? 'on' : 'off', SWITCH) === 'on';
+        settings.sparseRatio = integerOption(args, 1, settings.sparseRatio, 0, INT_MAX);
+        settings.sparseSafe = integerOption(args, 2, settings.sparseSafe, 0, INT_MAX);
+        return [settings.sparseConvert, settings.sparseRatio, settings.sparseSafe];
+      },
+    ],
+    ['encode_max_depth', integer('encodeDepth', INT_MAX)],
+    ['decode_max_depth', integer('decodeDepth', INT_MAX)],
+    ['encode_number_precision', integer('precision', 14)],
+    ['encode_keep_buffer', flag('keepBuffer')],
+    [
+      'encode_invalid_numbers',
+      (...args) => {
+        atMost(args, 1);
+        const settings = settingsOf();
+        settings.encodeInvalid = choice(args, settings.encodeInvalid, ['off', 'on', 'null']);
+        return shown(settings.encodeInvalid);
+      },
+    ],
+    ['decode_invalid_numbers', flag('decodeInvalid')],
+  ];
+}
+
+function library(settingsOf: SettingsOf): Module['entries'] {
+  return [
+    [
+      'encode',
+      (...args) => {
+        onlyArgument(args);
+        const encoder = new Encoder(settingsOf());
+        encoder.value(args[0], 0);
+        S.fuel -= encoder.text.length >> 4;
+        return encoder.text;
+      },
+    ],
+    [
+      'decode',
+      (...args) => {
+        onlyArgument(args);
+        return decodeJson(checkString(args, 0), settingsOf(), NULL);
+      },
+    ],
+    ...configuration(settingsOf),
+    ['new', () => instance()],
+    ['null', NULL],
+    ['_NAME', 'cjson'],
+    ['_VERSION', '2.1.0'],
+  ];
+}
+
+/** A library of its own, with settings of its own. */
+function instance(): LuaTable {
+  const settings = defaults();
+  const table = new LuaTable();
+  for (const [name, value] of library(() => settings)) table.set(name, value);
+  return table;
+}
+
+/** Settings last as long as one script, so that no script can spoil another's. */
+function settingsOfRun(): JsonSettings {
+  S.json ??= defaults();
+  return S.json;
+}
+
+export const CJSON: Module = { entries: library(settingsOfRun), single: ['encode', 'decode'] };

@@ -1,0 +1,90 @@
+/** Replies to Lua values and back, by the rules of Redis 7.0. */
+import { approximate, type Bytes, formatDouble } from '../../protocol/bytes.ts';
+import {
+  BigNumber,
+  Double,
+  MapReply,
+  NullArray,
+  PairsReply,
+  type PushReply,
+  type Reply,
+  ReplyError,
+  SetReply,
+  SimpleString,
+  Verbatim,
+} from '../../protocol/reply.ts';
+import { LuaTable } from './table.ts';
+import type { LuaValue } from './values.ts';
+
+/** A table with one field. */
+export function fieldTable(name: Bytes, value: LuaValue): LuaTable {
+  const table = new LuaTable(1);
+  table.set(name, value);
+  return table;
+}
+
+/** The table that redis.pcall answers for an error. */
+export function errorTable(text: Bytes): LuaTable {
+  const table = fieldTable('err', text);
+  table.set('ignore_error_stats_update', true);
+  return table;
+}
+
+/** A command's reply as a script sees it, under the protocol that redis.setresp chose. */
+export function toLua(reply: Reply, protocol: 2 | 3): LuaValue {
+  if (typeof reply === 'string' || typeof reply === 'number') return reply;
+  if (reply === null || reply instanceof NullArray) return protocol === 2 ? false : undefined;
+  if (Array.isArray(reply)) return listToLua(reply, protocol);
+  if (reply instanceof SimpleString) return fieldTable('ok', reply.text);
+  if (typeof reply === 'bigint') return approximate(reply);
+  if (typeof reply === 'boolean') return protocol === 3 ? reply : reply ? 1 : 0;
+  if (reply instanceof ReplyError) return errorTable(reply.text);
+  return protocol === 2 ? olderToLua(reply) : newerToLua(reply);
+}
+
+function listToLua(items: readonly Reply[], protocol: 2 | 3): LuaTable {
+  const values: LuaValue[] = [];
+  for (let i = 0; i < items.length; i++) values.push(toLua(items[i]!, protocol));
+  return LuaTable.from(values);
+}
+
+/** RESP3's types as RESP2 shows them. */
+function olderToLua(reply: Reply): LuaValue {
+  if (reply instanceof Double) return reply.text ?? formatDouble(reply.value);
+  if (reply instanceof Verbatim) return reply.text;
+  if (reply instanceof BigNumber) return reply.digits;
+  return listToLua((reply as MapReply).items, 2);
+}
+
+function newerToLua(reply: Reply): LuaValue {
+  if (reply instanceof Double) return fieldTable('double', reply.value);
+  if (reply instanceof MapReply) {
+    const map = new LuaTable();
+    for (let i = 0; i + 1 < reply.items.length; i += 2) {
+      const key = toLua(reply.items[i]!, 3);
+      if (key !== undefined) map.set(key, toLua(reply.items[i + 1]!, 3));
+    }
+    return fieldTable('map', map);
+  }
+  if (reply instanceof SetReply) {
+    const set = new LuaTable();
+    for (const item of reply.items) {
+      const key = toLua(item, 3);
+      if (key !== undefined) set.set(key, true);
+    }
+    return fieldTable('set', set);
+  }
+  if (reply instanceof PairsReply) {
+    const pairs: LuaValue[] = [];
+    for (let i = 0; i < reply.items.length; i += 2) pairs.push(listToLua(reply.items.slice(i, i + 2), 3));
+    return LuaTable.from(pairs);
+  }
+  if (reply instanceof Verbatim) {
+    const verbatim = new LuaTable();
+    verbatim.set('string', reply.text);
+    verbatim.set('format', reply.format);
+    return fieldTable('verbatim_string', verbatim);
+  }
+  if (reply instanceof BigNumber) return fieldTable('big_number', reply.digits);
+  return listToLua((reply as PushReply).items, 3);
+}

@@ -1,0 +1,130 @@
+/** What a script returns, as a reply, by the rules of Redis 7.0; no table is too deep or too round for it. */
+import { type Bytes, cString } from '../../protocol/bytes.ts';
+import {
+  BigNumber,
+  Double,
+  MapReply,
+  type Reply,
+  ReplyError,
+  SetReply,
+  SimpleString,
+  Verbatim,
+} from '../../protocol/reply.ts';
+import { LuaTable } from './table.ts';
+import type { LuaValue } from './values.ts';
+
+/** Redis converts on Lua's stack, which ends here. */
+const MAX_STACK = 7996;
+
+function oneLine(text: Bytes): Bytes {
+  return text.replace(/[\r\n]/g, ' ');
+}
+
+/** An error's text as it is sent: up to a NUL; line ends at its ends are cut off, others become blanks. */
+export function errorLine(text: Bytes): Bytes {
+  return oneLine(cString(text).replace(/^[\r\n]+|[\r\n]+$/g, ''));
+}
+
+function integerReply(value: number): Reply {
+  const whole = Math.trunc(value);
+  if (Number.isSafeInteger(whole)) return whole + 0;
+  return Math.abs(whole) < 2 ** 63 ? BigInt(whole) : -(1n << 63n);
+}
+
+/** A table that is being converted. */
+interface Level {
+  readonly kind: 'list' | 'map' | 'set';
+  readonly table: LuaTable;
+  readonly items: Reply[];
+  /** The index or the position that has been reached. */
+  at: number;
+  /** In a map: the key has been converted, its value comes next. */
+  half: boolean;
+  /** Entries of Lua's stack in use. */
+  readonly used: number;
+}
+
+/**
+ * What a script returns, as a reply.
+ * @param protocol what redis.setresp chose: under 3, booleans stay booleans
+ */
+export function toReply(value: LuaValue, protocol: 2 | 3): Reply {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+      return integerReply(value);
+    case 'boolean':
+      if (protocol === 3) return value;
+      return value ? 1 : null;
+    case 'object':
+      return value instanceof LuaTable ? tableToReply(value, protocol) : null;
+    default:
+      return null;
+  }
+}
+
+/** Walks nested tables without recursion. */
+function tableToReply(top: LuaTable, protocol: 2 | 3): Reply {
+  const levels: Level[] = [];
+  const convert = (value: LuaValue, used: number): Reply => {
+    if (used > MAX_STACK) return new ReplyError('ERR reached lua stack limit');
+    if (!(value instanceof LuaTable)) return toReply(value, protocol);
+    const plain = plainReply(value);
+    if (plain !== undefined) return plain;
+    const level = levelOf(value, used);
+    levels.push(level);
+    if (level.kind === 'list') return level.items;
+    return level.kind === 'map' ? new MapReply(level.items) : new SetReply(level.items);
+  };
+  const reply = convert(top, 2);
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const next = step(level);
+    if (next === undefined) levels.pop();
+    else level.items.push(convert(next.value, level.used + next.slots));
+  }
+  return reply;
+}
+
+/** The next value of a level, and how many entries of Lua's stack lie between them; undefined at its end. */
+function step(level: Level): { value: LuaValue; slots: number } | undefined {
+  const { table } = level;
+  if (level.kind === 'list') {
+    const value = table.get(++level.at);
+    return value === undefined ? undefined : { value, slots: 1 };
+  }
+  if (level.half) {
+    level.half = false;
+    return { value: table.valueAt(level.at), slots: 3 };
+  }
+  level.at = table.advance(level.at);
+  if (level.at === 0) return undefined;
+  level.half = level.kind === 'map';
+  return { value: table.keyAt(level.at), slots: level.half ? 4 : 3 };
+}
+
+function levelOf(table: LuaTable, used: number): Level {
+  const map = table.get('map');
+  if (map instanceof LuaTable) return { kind: 'map', table: map, items: [], at: 0, half: false, used };
+  const set = table.get('set');
+  if (set instanceof LuaTable) return { kind: 'set', table: set, items: [], at: 0, half: false, used };
+  return { kind: 'list', table, items: [], at: 0, half: false, used };
+}
+
+/** The replies that a table with a certain field stands for. */
+function plainReply(table: LuaTable): Reply | undefined {
+  const error = table.get('err');
+  if (typeof error === 'string') return new ReplyError(errorLine(error));
+  const status = table.get('ok');
+  if (typeof status === 'string') return new SimpleString(oneLine(cString(status)));
+  const double = table.get('double');
+  if (typeof double === 'number') return new Double(double);
+  const big = table.get('big_number');
+  if (typeof big === 'string') return new BigNumber(oneLine(big));
+  const verbatim = table.get('verbatim_string');
+  if (!(verbatim instanceof LuaTable)) return undefined;
+  const text = verbatim.get('string');
+  const format = verbatim.get('format');
+  if (typeof text !== 'string' || typeof format !== 'string') return undefined;
+  return new Verbatim(format as Verbatim['format'], text);
+}

@@ -1,0 +1,104 @@
+/** The one script that runs at this moment: its fuel, depth, place, arguments and host. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Reply } from '../../protocol/reply.ts';
+import type { JsonSettings } from '../library/json/cjson.ts';
+import type { Registered } from '../library/registering.ts';
+import type { ScriptHost } from './host.ts';
+import { LuaTable } from './table.ts';
+import { LuaError, type LuaValue, type Thread } from './values.ts';
+
+/** How an error message names the thing that an operation failed on: `local 'x'`; empty where it has no name. */
+export type Naming = Bytes;
+
+/** A place in a script where something can fail. */
+export interface Site {
+  /** 0 inside library functions, which have no lines. */
+  readonly line: number;
+  /** The chunk's name as messages show it, `user_script`. */
+  readonly chunk: Bytes;
+  /** The chunk's name in full, `@user_script`. */
+  readonly source: Bytes;
+  /** What is called, indexed, or stands left of the operator, `field 'x'`. */
+  readonly left: Naming;
+  readonly right: Naming;
+  /** Inside a library function: where a script called it. */
+  readonly caller?: Site;
+}
+
+/** Where a library function calls: no line, no name. */
+export const NATIVE: Site = { line: 0, chunk: '', source: '', left: '', right: '' };
+
+/** A place inside a library function that was called from the site. */
+export function inLibrary(site: Site): Site {
+  return { ...NATIVE, caller: site };
+}
+
+class State {
+  /** Steps that may still be made before the engine gets a word. */
+  fuel = 0;
+  /** An estimate of the JavaScript stack in use, in bytes. */
+  depth = 0;
+  /** Library functions that call back, one inside the other. */
+  nested = 0;
+  /** The call that is under way. */
+  site: Site = NATIVE;
+  keys = new LuaTable();
+  argv = new LuaTable();
+  host: ScriptHost | undefined = undefined;
+  /** Everything the host has answered, so that the script can be run again. */
+  log: Reply[] = [];
+  /** How much of the log is to be read back before the host is asked again. */
+  replayed = 0;
+  /** The protocol that replies are converted by, 2 or 3. */
+  protocol: 2 | 3 = 2;
+  /** The settings of cjson, once a script has asked for them. */
+  json: JsonSettings | undefined = undefined;
+  /** The functions of the library that is being loaded. */
+  registering: Map<Bytes, Registered> | undefined = undefined;
+  /** Whether a script is running at this moment. */
+  active = false;
+  /** Whether it runs in the resumable form. */
+  resumable = false;
+  /** The metatable that strings have. */
+  stringMeta = new LuaTable();
+  /** The place of a caller further out, for error(message, level): only the resumable form can tell. */
+  callerPlace: (level: number) => Bytes = () => '';
+  /** The coroutine that runs, in the resumable form. */
+  thread: Thread | undefined = undefined;
+}
+
+/** The running script. There is one at a time in a process: a paused one puts its state aside. */
+export const S = new State();
+
+/** Puts the state of a running script aside, should a host's command run another one; undefined when none runs. */
+export function setAside(): Partial<State> | undefined {
+  const outer = S.active ? { ...S } : undefined;
+  S.active = true;
+  return outer;
+}
+
+/** Goes back to what setAside put aside. */
+export function takeUp(outer: Partial<State> | undefined): void {
+  if (outer === undefined) S.active = false;
+  else Object.assign(S, outer);
+}
+
+/** The prefix `user_script:3: ` of messages, where the site has a line. */
+export function where(site: Site): Bytes {
+  return site.line > 0 ? `${site.chunk}:${site.line}: ` : '';
+}
+
+/** Raises a message with the place of the call that is under way, as luaL_error does. */
+export function raise(message: Bytes): never {
+  throw new LuaError(where(S.site) + message, S.site);
+}
+
+/** Raises a message or value without a place. */
+export function raiseBare(value: LuaValue): never {
+  throw new LuaError(value, S.site);
+}
+
+/** Raises a message with the place of an operation. */
+export function raiseAt(site: Site, message: Bytes): never {
+  throw new LuaError(where(site) + message, site);
+}

@@ -1,0 +1,166 @@
+/** Lua values as JavaScript values, and the conversions between numbers and strings that Lua makes by itself. */
+import { approximate, type Bytes } from '../../protocol/bytes.ts';
+import { formatFloat } from './format.ts';
+import type { Site } from './state.ts';
+import type { LuaTable } from './table.ts';
+
+/** nil is undefined; a string holds bytes as latin1. */
+export type LuaValue = undefined | boolean | number | Bytes | LuaTable | LuaFunction | Userdata | Thread;
+
+/** What a call gives: one value as it is, any other number of values as an array; in the resumable form also a frame still to be run. */
+export type Result = LuaValue | LuaValue[] | Frame;
+
+/** A Lua or library function. In the resumable form a Lua function answers a frame. */
+export type LuaFunction = (...args: LuaValue[]) => Result;
+
+/** A call of the resumable form: yields what is to be done for it, or undefined to pause. */
+export type Frame = Generator<Frame | Switch | undefined, Result, Result>;
+
+/** Asks the driver to go into a coroutine, or with no thread, to go back out of the present one. */
+export class Switch {
+  readonly thread: Thread | undefined;
+  readonly values: LuaValue[];
+  constructor(thread: Thread | undefined, values: LuaValue[]) {
+    this.thread = thread;
+    this.values = values;
+  }
+}
+
+/** A light userdata: only cjson.null. */
+export class Userdata {
+  readonly text: Bytes;
+  constructor(text: Bytes) {
+    this.text = text;
+  }
+}
+
+/** A coroutine. The main chunk runs in one too. */
+export class Thread {
+  status: 'suspended' | 'running' | 'normal' | 'dead' = 'suspended';
+  readonly body: LuaFunction;
+  /** Its frames, innermost last. */
+  readonly stack: StackEntry[] = [];
+  /** Who resumed it. */
+  resumer: Thread | undefined = undefined;
+  /** How deep library calls were nested when it was resumed: it may only yield at that depth. */
+  nested = 0;
+  constructor(body: LuaFunction) {
+    this.body = body;
+  }
+}
+
+/** One frame that waits or runs. */
+export interface StackEntry {
+  frame: Frame;
+  /** The call in it that is under way. */
+  site: Site;
+  /** Frames that it replaced by tail calls. */
+  tails: number;
+}
+
+/** No results at all, as opposed to one nil. */
+export const NOTHING: LuaValue[] = [];
+
+/** A Lua error on its way: any value, with the place of the function that raised it. */
+export class LuaError {
+  readonly value: LuaValue;
+  readonly site: Site;
+  constructor(value: LuaValue, site: Site) {
+    this.value = value;
+    this.site = site;
+  }
+}
+
+/** Not an error that a script may catch: the fast form cannot go on, and the resumable one takes over. */
+export class Signal {
+  readonly reason: 'fuel' | 'depth' | 'levels' | 'coroutine';
+  constructor(reason: Signal['reason']) {
+    this.reason = reason;
+  }
+}
+
+/** The name of a value's type, as type() answers it. */
+export function typeName(value: LuaValue): Bytes {
+  switch (typeof value) {
+    case 'undefined':
+      return 'nil';
+    case 'object':
+      return value instanceof Userdata ? 'userdata' : value instanceof Thread ? 'thread' : 'table';
+    default:
+      return typeof value;
+  }
+}
+
+const TEXT = { flags: '', width: 0, precision: 14 };
+
+/** A number as Lua prints it, with 14 significant digits. */
+export function numberToString(value: number): Bytes {
+  if (Number.isInteger(value)) {
+    if (value < 1e14 && value > -1e14) return value === 0 && 1 / value < 0 ? '-0' : `${value}`;
+  } else {
+    const size = Math.abs(value);
+    if (size >= 1e-4 && size < 1e13) return `${+value.toPrecision(14)}`;
+    if (Number.isNaN(value)) return '-nan';
+  }
+  return formatFloat(value, 'g', TEXT);
+}
+
+const PLAIN = /^(0|[1-9][0-9]{0,14})$/;
+const DECIMAL =
+  /^[ \t\n\v\f\r]*([+-]?)(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(inf(?:inity)?|nan(?:\([0-9a-z_]*\))?)|0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?\d+))?)[ \t\n\v\f\r]*$/i;
+
+/** A string as a number, as C's strtod reads it; undefined when it is none. Stops at a NUL, like C. */
+export function stringToNumber(text: Bytes): number | undefined {
+  if (PLAIN.test(text)) return +text;
+  const end = text.indexOf('\0');
+  const match = DECIMAL.exec(end < 0 ? text : text.slice(0, end));
+  if (match === null) return undefined;
+  const [, sign, decimal, word, whole = '', part = '', power = '0'] = match;
+  let value: number;
+  if (decimal !== undefined) value = +decimal;
+  else if (word !== undefined) value = word.charCodeAt(0) % 32 === 9 ? Infinity : NaN;
+  else if (whole.length + part.length === 0) return undefined;
+  else value = hexadecimal(whole, part, +power);
+  return sign === '-' ? -value : value;
+}
+
+function hexadecimal(whole: string, part: string, power: number): number {
+  const digits = BigInt(`0x${whole}${part}`);
+  return approximate(digits) * 2 ** (power - 4 * part.length);
+}
+
+/** A number, or a string that reads as one; undefined for everything else. */
+export function toNumber(value: LuaValue): number | undefined {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' ? stringToNumber(value) : undefined;
+}
+
+/** A string, or a number as it prints; undefined for everything else. */
+export function toText(value: LuaValue): Bytes | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' ? numberToString(value) : undefined;
+}
+
+/** C's pow, which knows better than JavaScript about 1 and -1, and is exact where integers are raised. */
+export function power(x: number, y: number): number {
+  if (x === 1) return 1;
+  if (x === -1 && (y === Infinity || y === -Infinity)) return 1;
+  const result = x ** y;
+  if (!Number.isInteger(x) || !Number.isInteger(y) || !Number.isFinite(result)) return result;
+  // JavaScript's may miss the nearest double by one.
+  if (y < 0) {
+    const inverse = x ** -y;
+    return Math.abs(inverse) < 2 ** 53 ? 1 / Math.round(inverse) : result;
+  }
+  return Math.abs(result) < 2 ** 53 ? Math.round(result) : approximate(BigInt(x) ** BigInt(y));
+}
+
+/** The values of a call's result. */
+export function listOf(result: Result): LuaValue[] {
+  return Array.isArray(result) ? result : [result as LuaValue];
+}
+
+/** The first value of a call's result. */
+export function firstOf(result: Result): LuaValue {
+  return Array.isArray(result) ? result[0] : (result as LuaValue);
+}

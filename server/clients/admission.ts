@@ -1,0 +1,31 @@
+/** Who is turned away at the door: one client too many, and other machines while protected mode stands. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Server } from '../server.ts';
+
+const FULL = '-ERR max number of clients reached\r\n';
+
+/** Redis' own words: they are what a search for the error finds. */
+const PROTECTED = `-DENIED Redis is running in protected mode because protected mode is enabled and no password \
+is set for the default user. In this mode connections are only accepted from the loopback \
+interface. If you want to connect from external computers to Redis you may adopt one of the \
+following solutions: 1) Just disable protected mode sending the command 'CONFIG SET \
+protected-mode no' from the loopback interface by connecting to Redis from the same host the \
+server is running, however MAKE SURE Redis is not publicly accessible from internet if you \
+do so. Use CONFIG REWRITE to make this change permanent. 2) Alternatively you can just \
+disable the protected mode by editing the Redis configuration file, and setting the \
+protected mode option to 'no', and then restarting the server. 3) If you started the server \
+manually just for testing, restart it with the '--protected-mode no' option. 4) Setup a an \
+authentication password for the default user. NOTE: You only need to do one of the above \
+things in order for the server to start accepting connections from the outside.\r\n`;
+
+/** An address of IP; a unix socket has a path in its place. */
+const INTERNET = /^(\d+\.){3}\d+$|^[\da-f]*:/i;
+const LOOPBACK = /^(::ffff:)?127\.|^::1$/i;
+
+/** What a new connection from there is told before it is closed; undefined for one that may stay. */
+export function refusal({ clients, settings, acl }: Server, remote: string): Bytes | undefined {
+  if (clients.size >= settings.maxclients) return FULL;
+  if (!settings['protected-mode'] || !acl.default.noPassword) return undefined;
+  const address = remote.slice(0, remote.lastIndexOf(':'));
+  return INTERNET.test(address) && !LOOPBACK.test(address) ? PROTECTED : undefined;
+}

@@ -1,0 +1,38 @@
+/** The `timeout` setting: clients that have said nothing for so long are let go. */
+import { Beat } from '../host/beat.ts';
+import type { Server } from '../server.ts';
+import { PRIMARY_LINK, REPLICA_LINK } from './client.ts';
+
+export class Idle {
+  readonly #server: Server;
+  readonly #beat: Beat;
+
+  constructor(server: Server) {
+    this.#server = server;
+    this.#beat = new Beat(server, () => this.#review());
+  }
+
+  /** Follows the setting. */
+  configure(): void {
+    if (this.#server.settings.timeout === 0) this.stop();
+    else this.#beat.start();
+  }
+
+  stop(): void {
+    this.#beat.stop();
+  }
+
+  // Replicas, waiting clients and subscribers have nothing to say, and are spared.
+  #review(): void {
+    const server = this.#server;
+    const seconds = (at: number): number => Math.floor(at / 1000);
+    const now = seconds(server.host.clock.now());
+    for (const client of [...server.clients.values()]) {
+      const spared = client.has(REPLICA_LINK | PRIMARY_LINK) || client.blocked !== undefined;
+      if (spared || client.subscriptions > 0) continue;
+      if (now - seconds(client.heardAt) <= server.settings.timeout) continue;
+      client.close();
+    }
+    server.settle();
+  }
+}

@@ -1,0 +1,74 @@
+/** How CLIENT LIST and CLIENT INFO describe a connection. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Connection } from '../host/host.ts';
+import type { Server } from '../server.ts';
+import { type Client, IN_MULTI, MONITOR, NO_EVICT, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
+import { memoryOf, queuedBytes } from './memory.ts';
+
+function flags(client: Client): Bytes {
+  let out = '';
+  if (client.has(REPLICA_LINK)) out += client.has(MONITOR) ? 'O' : 'S';
+  if (client.has(PRIMARY_LINK)) out += 'M';
+  if (client.subscriptions + client.shardChannels.size > 0) out += 'P';
+  if (client.has(IN_MULTI)) out += 'x';
+  if (client.blocked !== undefined) out += 'b';
+  const tracking = client.server.tracking.modeOf(client);
+  if (tracking !== undefined) out += `t${tracking.broken ? 'R' : ''}${tracking.broadcast ? 'B' : ''}`;
+  if (client.touched) out += 'd';
+  if (client.closing) out += 'c';
+  if (client.connection?.remote.startsWith('/')) out += 'U';
+  if (client.has(NO_EVICT)) out += 'e';
+  return out === '' ? 'N' : out;
+}
+
+/** Everybody whom CLIENT LIST names: the clients, and the link to our primary while it is up. */
+export function everyClient(server: Server): Client[] {
+  const all = [...server.clients.values()];
+  const { primary } = server;
+  if (primary?.linkUp !== true || primary.client === undefined) return all;
+  return [...all, primary.client].sort((a, b) => a.id - b.id);
+}
+
+/** The client that applies our primary's stream has none of its own, so that nothing is answered. */
+export function connectionOf(client: Client): Connection | undefined {
+  return client.has(PRIMARY_LINK) ? client.server.primary?.connection : client.connection;
+}
+
+/** One line, in 7.0's fields and order. */
+export function describeClient(client: Client): Bytes {
+  const { server, transaction } = client;
+  const connection = connectionOf(client);
+  const queued = client.decoder.buffered;
+  const seconds = (since: number): number => Math.max(0, Math.floor((server.now - since) / 1000));
+  const fields: [string, Bytes | number][] = [
+    ['id', client.id],
+    ['addr', connection?.remote ?? ''],
+    ['laddr', connection?.local ?? ''],
+    ['fd', client.id + 7],
+    ['name', client.name],
+    ['age', seconds(client.createdAt)],
+    ['idle', seconds(client.usedAt)],
+    ['flags', flags(client)],
+    ['db', client.db.index],
+    ['sub', client.channels.size],
+    ['psub', client.patterns.size],
+    ['ssub', client.shardChannels.size],
+    ['multi', transaction === undefined ? -1 : transaction.queue.length],
+    ['qbuf', queued],
+    ['qbuf-free', 0],
+    ['argv-mem', 0],
+    ['multi-mem', queuedBytes(client)],
+    ['rbs', 16384],
+    ['rbp', 0],
+    ['obl', client.outputBytes],
+    ['oll', 0],
+    ['omem', 0],
+    ['tot-mem', memoryOf(client)],
+    ['events', 'r'],
+    ['cmd', client.lastCommand?.fullName ?? 'NULL'],
+    ['user', client.has(PRIMARY_LINK) ? '(superuser)' : client.user],
+    ['redir', server.tracking.modeOf(client)?.redirect ?? -1],
+    ['resp', client.protocol],
+  ];
+  return fields.map(([name, value]) => `${name}=${value}`).join(' ');
+}

@@ -1,0 +1,50 @@
+/** What connections take of memory, and maxmemory-clients, which cuts off those that take the most. */
+
+import type { Server } from '../server.ts';
+import { bytesOf } from '../settings/parameters.ts';
+import { type Client, NO_EVICT, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
+
+/** A connection by itself, with the buffer that its replies are gathered in. */
+const CONNECTION = 18 * 1024;
+const SUBSCRIPTION = 64;
+/** No less is asked of them. */
+const LEAST_LIMIT = 128 * 1024;
+
+/** The transaction that is being queued: its words, and what keeps them. */
+export function queuedBytes({ transaction }: Client): number {
+  if (transaction === undefined || transaction.queue.length === 0) return 0;
+  let bytes = 8;
+  for (const { argv } of transaction.queue) {
+    bytes += 16;
+    for (const word of argv) bytes += word.length;
+  }
+  return bytes;
+}
+
+/** All that redis-server would need for the connection, or near it, in bytes. */
+export function memoryOf(client: Client): number {
+  const subscriptions = client.subscriptions + client.shardChannels.size;
+  const buffers = client.decoder.buffered + client.outputBytes;
+  return CONNECTION + SUBSCRIPTION * subscriptions + buffers + queuedBytes(client);
+}
+
+/** Cuts off the largest clients until the others have room in maxmemory-clients. */
+export function evictClients(server: Server): void {
+  const { settings, stats } = server;
+  const allowed = bytesOf(settings['maxmemory-clients'], settings.maxmemory);
+  if (allowed === 0) return;
+  const limit = Math.max(allowed, LEAST_LIMIT);
+  const clients = [...server.clients.values()]
+    .filter((client) => !client.has(REPLICA_LINK | PRIMARY_LINK))
+    .map((client) => ({ client, bytes: memoryOf(client) }))
+    .sort((a, b) => b.bytes - a.bytes);
+  let total = clients.reduce((sum, { bytes }) => sum + bytes, 0);
+  for (const { client, bytes } of clients) {
+    if (total <= limit) return;
+    if (client.has(NO_EVICT)) continue;
+    server.log('warning', `Client ${client.id} is cut off: clients take more than maxmemory-clients`);
+    stats.evictedClients++;
+    total -= bytes;
+    client.cut();
+  }
+}

@@ -1,0 +1,80 @@
+/** client-output-buffer-limit: clients that do not take what they are sent are cut off, without a word. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Server } from '../server.ts';
+import {
+  BadSetting,
+  OUTPUT_CLASSES,
+  type OutputClass,
+  type OutputLimit,
+  parseOutputLimits,
+} from '../settings/parameters.ts';
+import { type Client, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
+
+function print(limits: ReadonlyMap<OutputClass, OutputLimit>): Bytes {
+  return OUTPUT_CLASSES.map((name) => {
+    const { hard, soft, seconds } = limits.get(name) ?? { hard: 0, soft: 0, seconds: 0 };
+    return `${name} ${hard} ${soft} ${seconds}`;
+  }).join(' ');
+}
+
+export class OutputLimits {
+  readonly #server: Server;
+  readonly #limits = new Map<OutputClass, OutputLimit>();
+  /** Since when clients have been above their soft limit. */
+  readonly #above = new Map<Client, number>();
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** Takes over what the setting names, and writes the whole back into it; other classes stay as they are. */
+  configure(): void {
+    const { settings } = this.#server;
+    const changes = parseOutputLimits(settings['client-output-buffer-limit']);
+    if (changes instanceof BadSetting) throw new RangeError(changes.why);
+    for (const [name, limit] of changes) this.#limits.set(name, limit);
+    settings['client-output-buffer-limit'] = print(this.#limits);
+  }
+
+  /** Looks whether the client's undelivered output is too much by now; then it is cut off after the present event. */
+  check(client: Client): void {
+    const limit = client.has(PRIMARY_LINK) ? undefined : this.#limits.get(classOf(client));
+    if (limit === undefined) return;
+    const bytes = client.outputBytes;
+    let { hard } = limit;
+    if (hard > 0 && client.has(REPLICA_LINK))
+      hard = Math.max(hard, this.#server.settings['repl-backlog-size']);
+    if (hard > 0 && bytes > hard) this.#cutOff(client);
+    else if (limit.soft > 0 && bytes > limit.soft) this.#watch(client, limit);
+    else this.#above.delete(client);
+  }
+
+  forget(client: Client): void {
+    this.#above.delete(client);
+  }
+
+  // The soft limit counts while it is passed without a break: looked at again when its time is over.
+  #watch(client: Client, { seconds }: OutputLimit): void {
+    const { clock } = this.#server.host;
+    const since = this.#above.get(client);
+    if (since === undefined) {
+      const now = clock.now();
+      this.#above.set(client, now);
+      clock.at(now + (seconds + 1) * 1000, () => {
+        if (this.#above.get(client) === now) this.check(client);
+      });
+    } else if (clock.now() - since > seconds * 1000) this.#cutOff(client);
+  }
+
+  #cutOff(client: Client): void {
+    this.#above.delete(client);
+    this.#server.log('warning', `Client ${client.id} is cut off: its output passed the limit`);
+    client.mute();
+    this.#server.host.clock.soon(() => client.abort());
+  }
+}
+
+function classOf(client: Client): OutputClass {
+  if (client.has(REPLICA_LINK)) return 'slave';
+  return client.subscriptions + client.shardChannels.size > 0 ? 'pubsub' : 'normal';
+}

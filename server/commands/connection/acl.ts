@@ -1,0 +1,278 @@
+/** ACL: users and what they may do (https://redis.io/docs/latest/commands/?group=server). */
+import { approximate, asciiLower, asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
+import { fail, wrongArity } from '../../../protocol/errors.ts';
+import { Double, MapReply, OK, type Reply, SetReply, SimpleString } from '../../../protocol/reply.ts';
+import { NO_PERMISSION } from '../../acl/acl.ts';
+import { CATEGORIES, everyCommand, type Selector } from '../../acl/selector.ts';
+import type { Client } from '../../clients/client.ts';
+import { int64 } from '../../table/arguments.ts';
+import { arityFits, defineContainer } from '../../table/command.ts';
+import { categoriesOf } from '../../table/info.ts';
+
+const NO_FILE =
+  'ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration.';
+const BITS =
+  'ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096';
+
+function tooMany(argv: readonly Bytes[]): never {
+  const name = cString(argv[1] as Bytes, 128);
+  return fail(`ERR unknown subcommand or wrong number of arguments for '${name}'. Try ACL HELP.`);
+}
+
+/** Puts the words of each selector in parentheses together. Throws where one is not closed. */
+function mergeSelectors(words: readonly Bytes[]): Bytes[] {
+  const rules: Bytes[] = [];
+  let open: Bytes | undefined;
+  let first = '';
+  for (const word of words) {
+    const begins = open === undefined && word.startsWith('(');
+    if (open === undefined && !begins) rules.push(word);
+    else {
+      if (begins) first = word;
+      open = begins ? word : `${open} ${word}`;
+      if (!word.endsWith(')')) continue;
+      rules.push(open);
+      open = undefined;
+    }
+  }
+  if (open !== undefined) fail(`ERR Unmatched parenthesis in acl selector starting at '${first}'.`);
+  return rules;
+}
+
+function setUser(client: Client, argv: readonly Bytes[]): Reply {
+  const name = argv[2] as Bytes;
+  for (let i = 0; i < name.length; i++) {
+    const code = name.charCodeAt(i);
+    if (code === 0 || code === 32 || (code >= 9 && code <= 13)) {
+      fail("ERR Usernames can't contain spaces or null characters");
+    }
+  }
+  client.server.acl.change(name, mergeSelectors(argv.slice(3)));
+  return OK;
+}
+
+function describeSelector(selector: Selector): Reply[] {
+  return [
+    'commands',
+    selector.describeCommands(),
+    'keys',
+    selector.describeKeys().join(' '),
+    'channels',
+    selector.describeChannels().join(' '),
+  ];
+}
+
+function getUser(client: Client, argv: readonly Bytes[]): Reply {
+  const user = client.server.acl.users.get(argv[2] as Bytes);
+  if (user === undefined) return null;
+  return new MapReply([
+    'flags',
+    new SetReply(user.flags),
+    'passwords',
+    user.passwords,
+    ...describeSelector(user.root),
+    'selectors',
+    user.selectors.map((each) => new MapReply(describeSelector(each))),
+  ]);
+}
+
+function deleteUsers(client: Client, argv: readonly Bytes[]): Reply {
+  let deleted = 0;
+  if (argv.slice(2).includes('default')) fail("ERR The 'default' user cannot be removed");
+  for (const name of argv.slice(2)) if (client.server.acl.remove(name)) deleted++;
+  return deleted;
+}
+
+function categories(client: Client, argv: readonly Bytes[]): Reply {
+  if (argv.length > 3) tooMany(argv);
+  if (argv.length === 2) return [...CATEGORIES];
+  const name = asciiLower(argv[2] as Bytes);
+  if (!CATEGORIES.includes(name)) fail(`ERR Unknown category '${cString(argv[2] as Bytes, 128)}'`);
+  const found: Bytes[] = [];
+  for (const command of everyCommand(client.server.acl.commands)) {
+    if (categoriesOf(command).includes(`@${name}`)) found.push(command.fullName);
+  }
+  return found;
+}
+
+function generate(client: Client, argv: readonly Bytes[]): Reply {
+  if (argv.length > 3) tooMany(argv);
+  const bits = argv.length === 3 ? int64(argv[2] as Bytes) : 256;
+  if (bits <= 0 || bits > 4096) fail(BITS);
+  return client.server.randomHex(Math.ceil(approximate(bits) / 4));
+}
+
+function log(client: Client, argv: readonly Bytes[]): Reply {
+  const { acl, now } = client.server;
+  if (argv.length > 3) tooMany(argv);
+  let count = 10;
+  if (argv.length === 3) {
+    if (asciiUpper(argv[2] as Bytes) === 'RESET') {
+      acl.log = [];
+      return OK;
+    }
+    count = Math.max(0, approximate(int64(argv[2] as Bytes)));
+  }
+  return acl.log
+    .slice(0, count)
+    .map(
+      (entry) =>
+        new MapReply([
+          'count',
+          entry.count,
+          'reason',
+          entry.reason,
+          'context',
+          entry.context,
+          'object',
+          entry.object,
+          'username',
+          entry.username,
+          'age-seconds',
+          new Double((now - entry.at) / 1000),
+          'client-info',
+          entry.client,
+        ]),
+    );
+}
+
+function dryRun(client: Client, argv: readonly Bytes[]): Reply {
+  const { server } = client;
+  const user = server.acl.users.get(argv[2] as Bytes);
+  if (user === undefined) fail(`ERR User '${cString(argv[2] as Bytes)}' not found`);
+  const request = argv.slice(3);
+  let command = server.commands.get(asciiLower(request[0] as Bytes));
+  if (command?.subcommands !== undefined && request.length > 1) {
+    command = command.subcommands.get(asciiLower(request[1] as Bytes));
+  }
+  if (command === undefined) fail(`ERR Command '${cString(request[0] as Bytes)}' not found`);
+  if (!arityFits(command.arity, request.length)) throw wrongArity(command.fullName);
+  const denial = user.check(command, request);
+  if (denial === undefined) return OK;
+  if (denial.what === 'command') return NO_PERMISSION.command(command.fullName).replace('NOPERM t', 'T');
+  return `This user has no permissions to access the '${cString(request[denial.at] ?? '')}' ${denial.what}`;
+}
+
+const HELP = [
+  'ACL <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+  'CAT [<category>]',
+  '    The categories, or the commands of one.',
+  'DELUSER <username> [<username> ...]',
+  '    Removes users.',
+  'DRYRUN <username> <command> [<arg> ...]',
+  '    Whether a user may make a request, which is not made.',
+  'GETUSER <username>',
+  '    What a user is and may do.',
+  'GENPASS [<bits>]',
+  '    A new password.',
+  'LIST',
+  '    Every user with its rules.',
+  'LOAD',
+  '    Reads the ACL file.',
+  'LOG [<count> | RESET]',
+  '    What was refused.',
+  'SAVE',
+  '    Writes the ACL file.',
+  'SETUSER <username> <attribute> [<attribute> ...]',
+  '    Makes or changes a user.',
+  'USERS',
+  "    The users' names.",
+  'WHOAMI',
+  "    The name of the connection's user.",
+  'HELP',
+  '    Prints this help.',
+];
+
+const ADMIN = ['admin', 'noscript', 'loading', 'stale'] as const;
+const NORMAL = ['noscript', 'loading', 'stale'] as const;
+const about = { since: '6.0.0', complexity: 'O(N) with N the number of users or rules' };
+
+export const aclCommand = defineContainer(
+  'server',
+  'acl',
+  {
+    summary: 'Commands about users and what they may do.',
+    since: '6.0.0',
+    complexity: 'Depends on subcommand.',
+    flags: [],
+  },
+  {
+    cat: {
+      summary: 'Lists the categories, or the commands of one.',
+      ...about,
+      arity: -2,
+      flags: NORMAL,
+      run: categories,
+    },
+    deluser: {
+      summary: 'Removes users and cuts off their connections.',
+      ...about,
+      arity: -3,
+      flags: ADMIN,
+      run: deleteUsers,
+    },
+    dryrun: {
+      summary: 'Says whether a user may make a request, without making it.',
+      ...about,
+      since: '7.0.0',
+      arity: -4,
+      flags: ADMIN,
+      run: dryRun,
+    },
+    genpass: {
+      summary: 'Makes a password.',
+      ...about,
+      complexity: 'O(1)',
+      arity: -2,
+      flags: NORMAL,
+      run: generate,
+    },
+    getuser: { summary: 'Describes a user.', ...about, arity: 3, flags: ADMIN, run: getUser },
+    list: {
+      summary: 'Lists every user with its rules.',
+      ...about,
+      arity: 2,
+      flags: ADMIN,
+      run: (client) => client.server.acl.sorted().map((user) => user.describe()),
+    },
+    load: {
+      summary: 'Reads the ACL file, of which there is none here.',
+      ...about,
+      arity: 2,
+      flags: ADMIN,
+      run: () => fail(NO_FILE),
+    },
+    log: { summary: 'Lists what was refused.', ...about, arity: -2, flags: ADMIN, run: log },
+    save: {
+      summary: 'Writes the ACL file, of which there is none here.',
+      ...about,
+      arity: 2,
+      flags: ADMIN,
+      run: () => fail(NO_FILE),
+    },
+    setuser: { summary: 'Makes or changes a user.', ...about, arity: -3, flags: ADMIN, run: setUser },
+    users: {
+      summary: "Lists the users' names.",
+      ...about,
+      arity: 2,
+      flags: ADMIN,
+      run: (client) => client.server.acl.sorted().map(({ name }) => name),
+    },
+    whoami: {
+      summary: "Answers the name of the connection's user.",
+      ...about,
+      complexity: 'O(1)',
+      arity: 2,
+      flags: NORMAL,
+      run: (client) => client.user,
+    },
+    help: {
+      summary: 'Lists the subcommands.',
+      since: '6.0.0',
+      complexity: 'O(1)',
+      arity: 2,
+      flags: ['loading', 'stale'],
+      run: () => HELP.map((line) => new SimpleString(line)),
+    },
+  },
+);

@@ -1,0 +1,313 @@
+/** CLIENT: names, lists and controls connections (https://redis.io/docs/latest/commands/client/). */
+import { asciiLower, asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
+import { fail, NOT_INTEGER, SYNTAX } from '../../../protocol/errors.ts';
+import { OK, type Reply, Verbatim } from '../../../protocol/reply.ts';
+import {
+  type Client,
+  MONITOR,
+  NO_EVICT,
+  NO_TOUCH,
+  PRIMARY_LINK,
+  REPLICA_LINK,
+  REPLY_OFF,
+  REPLY_SKIP,
+  REPLY_SKIP_NEXT,
+} from '../../clients/client.ts';
+import { connectionOf, describeClient, everyClient } from '../../clients/info.ts';
+import { integer, Options } from '../../table/arguments.ts';
+import { defineContainer } from '../../table/command.ts';
+import { trackingSubcommands } from './tracking.ts';
+
+/** A name without blanks and control characters. Throws what Redis answers for any other. */
+export function checkName(name: Bytes, what = 'Client names'): Bytes {
+  for (let i = 0; i < name.length; i++) {
+    const code = name.charCodeAt(i);
+    if (code < 33 || code > 126) fail(`ERR ${what} cannot contain spaces, newlines or special characters.`);
+  }
+  return name;
+}
+
+type ClientType = 'normal' | 'master' | 'replica' | 'pubsub';
+const TYPES: Record<string, ClientType> = {
+  normal: 'normal',
+  master: 'master',
+  slave: 'replica',
+  replica: 'replica',
+  pubsub: 'pubsub',
+};
+
+function clientType(text: Bytes): ClientType {
+  return TYPES[asciiLower(text)] ?? fail(`ERR Unknown client type '${cString(text)}'`);
+}
+
+/** The kind of client, as CLIENT LIST TYPE and KILL TYPE sort them. */
+export function typeOfClient(client: Client): ClientType {
+  if (client.has(PRIMARY_LINK)) return 'master';
+  if (client.has(REPLICA_LINK) && !client.has(MONITOR)) return 'replica';
+  return client.subscriptions + client.shardChannels.size > 0 ? 'pubsub' : 'normal';
+}
+
+function list(client: Client, argv: readonly Bytes[]): Reply {
+  const options = new Options(argv, 2);
+  let chosen = everyClient(client.server);
+  if (options.more()) {
+    const filter = options.next();
+    if (filter === 'TYPE' && options.left === 1) {
+      const type = clientType(options.value());
+      chosen = chosen.filter((each) => typeOfClient(each) === type);
+    } else if (filter === 'ID' && options.left > 0) {
+      const ids: number[] = [];
+      while (options.more()) ids.push(integer(options.value(), 'ERR Invalid client ID'));
+      const all = chosen;
+      chosen = ids.flatMap((id) => all.find((each) => each.id === id) ?? []);
+    } else {
+      fail(SYNTAX);
+    }
+  }
+  return new Verbatim('txt', chosen.map((each) => `${describeClient(each)}\n`).join(''));
+}
+
+interface KillFilter {
+  address?: Bytes;
+  local?: Bytes;
+  id?: number;
+  type?: ClientType;
+  user?: Bytes;
+  skipMe: boolean;
+}
+
+function parseKill(client: Client, argv: readonly Bytes[]): KillFilter {
+  const filter: KillFilter = { skipMe: true };
+  if ((argv.length & 1) !== 0) fail(SYNTAX);
+  for (let at = 2; at < argv.length; at += 2) {
+    const value = argv[at + 1] as Bytes;
+    switch (asciiUpper(argv[at] as Bytes)) {
+      case 'ID': {
+        const id = integer(value, 'ERR client-id should be greater than 0');
+        filter.id = id > 0 ? id : fail('ERR client-id should be greater than 0');
+        break;
+      }
+      case 'TYPE':
+        filter.type = clientType(value);
+        break;
+      case 'ADDR':
+        filter.address = value;
+        break;
+      case 'LADDR':
+        filter.local = value;
+        break;
+      case 'USER':
+        if (!client.server.acl.users.has(value)) fail(`ERR No such user '${cString(value)}'`);
+        filter.user = value;
+        break;
+      case 'SKIPME': {
+        const word = asciiLower(value);
+        if (word !== 'yes' && word !== 'no') fail(SYNTAX);
+        filter.skipMe = word === 'yes';
+        break;
+      }
+      default:
+        fail(SYNTAX);
+    }
+  }
+  return filter;
+}
+
+function kill(client: Client, argv: readonly Bytes[]): Reply {
+  const old = argv.length === 3;
+  const filter = old ? { address: argv[2] as Bytes, skipMe: false } : parseKill(client, argv);
+  let killed = 0;
+  for (const each of everyClient(client.server)) {
+    if (filter.address !== undefined && connectionOf(each)?.remote !== filter.address) continue;
+    if (filter.local !== undefined && connectionOf(each)?.local !== filter.local) continue;
+    if (filter.id !== undefined && each.id !== filter.id) continue;
+    if (filter.type !== undefined && typeOfClient(each) !== filter.type) continue;
+    if (filter.user !== undefined && each.user !== filter.user) continue;
+    if (filter.skipMe && each === client) continue;
+    killed++;
+    if (each === client) client.close();
+    else if (each === client.server.primary?.client) client.server.primary.disconnect();
+    else each.drop();
+  }
+  if (!old) return killed;
+  return killed > 0 ? OK : fail('ERR No such client');
+}
+
+function switchState(client: Client, state: number, text: Bytes): Reply {
+  const word = asciiLower(text);
+  if (word !== 'on' && word !== 'off') fail(SYNTAX);
+  client.mark(state, word === 'on');
+  return OK;
+}
+
+const NORMAL = ['noscript', 'loading', 'stale'] as const;
+const ADMIN = ['admin', 'noscript', 'loading', 'stale'] as const;
+const nothing = { since: '2.4.0', complexity: 'O(1)' };
+
+export const clientCommand = defineContainer(
+  'connection',
+  'client',
+  {
+    summary: 'Commands about connections.',
+    since: '2.4.0',
+    helpSince: '5.0.0',
+    complexity: 'Depends on subcommand.',
+    flags: [],
+  },
+  {
+    id: {
+      summary: "Answers the connection's number.",
+      ...nothing,
+      since: '5.0.0',
+      arity: 2,
+      flags: NORMAL,
+      run: (client) => client.id,
+    },
+    getname: {
+      summary: "Answers the connection's name.",
+      ...nothing,
+      since: '2.6.9',
+      arity: 2,
+      flags: NORMAL,
+      run: (client) => (client.name === '' ? null : client.name),
+    },
+    setname: {
+      summary: 'Names the connection.',
+      ...nothing,
+      since: '2.6.9',
+      arity: 3,
+      flags: NORMAL,
+      run(client, argv) {
+        client.name = checkName(argv[2]);
+        return OK;
+      },
+    },
+    setinfo: {
+      summary: "Notes the client library's name or version.",
+      ...nothing,
+      since: '7.2.0',
+      arity: 4,
+      flags: NORMAL,
+      run(client, argv) {
+        const option = asciiUpper(argv[2]);
+        if (option !== 'LIB-NAME' && option !== 'LIB-VER')
+          fail(`ERR Unrecognized option '${cString(argv[2])}'`);
+        const value = checkName(argv[3], asciiLower(argv[2]));
+        if (option === 'LIB-NAME') client.library.name = value;
+        else client.library.version = value;
+        return OK;
+      },
+    },
+    info: {
+      summary: 'Describes this connection.',
+      ...nothing,
+      since: '6.2.0',
+      arity: 2,
+      flags: NORMAL,
+      tips: ['nondeterministic_output'],
+      run: (client) => new Verbatim('txt', `${describeClient(client)}\n`),
+    },
+    list: {
+      summary: 'Describes the connections.',
+      ...nothing,
+      complexity: 'O(N) with N the number of connections',
+      arity: -2,
+      flags: ADMIN,
+      tips: ['nondeterministic_output'],
+      run: list,
+    },
+    kill: {
+      summary: 'Closes connections.',
+      ...nothing,
+      complexity: 'O(N) with N the number of connections',
+      arity: -3,
+      flags: ADMIN,
+      run: kill,
+    },
+    reply: {
+      summary: 'Turns replies on, off, or off for the next command.',
+      ...nothing,
+      since: '3.2.0',
+      arity: 3,
+      flags: NORMAL,
+      run(client, argv) {
+        const mode = asciiUpper(argv[2]);
+        if (mode === 'ON') {
+          client.mark(REPLY_OFF | REPLY_SKIP, false);
+          return OK;
+        }
+        if (mode === 'OFF') client.mark(REPLY_OFF, true);
+        else if (mode !== 'SKIP') fail(SYNTAX);
+        else if (!client.has(REPLY_OFF)) client.mark(REPLY_SKIP_NEXT, true);
+        return undefined;
+      },
+    },
+    unblock: {
+      summary: "Ends another connection's wait, as a time-out or as an error.",
+      ...nothing,
+      since: '5.0.0',
+      complexity: 'O(log N) with N the number of connections',
+      arity: -3,
+      flags: ADMIN,
+      run(client, argv) {
+        if (argv.length > 4) {
+          fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try CLIENT HELP.`);
+        }
+        const mode = argv.length === 4 ? asciiUpper(argv[3] as Bytes) : 'TIMEOUT';
+        if (mode !== 'TIMEOUT' && mode !== 'ERROR') {
+          fail('ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR');
+        }
+        const target = client.server.clients.get(integer(argv[2], NOT_INTEGER));
+        return target !== undefined && client.server.blocking.unblock(target, mode === 'ERROR') ? 1 : 0;
+      },
+    },
+    pause: {
+      summary: 'Delays the commands of all clients, or only those that write.',
+      ...nothing,
+      since: '2.9.50',
+      arity: -3,
+      flags: ADMIN,
+      run(client, argv) {
+        if (argv.length > 4) {
+          fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try CLIENT HELP.`);
+        }
+        const mode = argv.length === 4 ? asciiUpper(argv[3] as Bytes) : 'ALL';
+        if (mode !== 'ALL' && mode !== 'WRITE') fail('ERR CLIENT PAUSE mode must be WRITE or ALL');
+        const error = 'ERR timeout is not an integer or out of range';
+        const timeout = integer(argv[2], error);
+        if (timeout < 0) fail('ERR timeout is negative');
+        client.server.pausing.pause(timeout, mode === 'ALL');
+        return OK;
+      },
+    },
+    unpause: {
+      summary: 'Ends CLIENT PAUSE.',
+      ...nothing,
+      since: '6.2.0',
+      complexity: 'O(N) with N the number of paused connections',
+      arity: 2,
+      flags: ADMIN,
+      run(client) {
+        client.server.pausing.unpause();
+        return OK;
+      },
+    },
+    'no-evict': {
+      summary: 'Spares this connection when memory of connections is reclaimed.',
+      ...nothing,
+      since: '7.0.0',
+      arity: 3,
+      flags: ADMIN,
+      run: (client, argv) => switchState(client, NO_EVICT, argv[2]),
+    },
+    'no-touch': {
+      summary: "Keeps this connection's commands from counting as uses of their keys.",
+      ...nothing,
+      since: '7.2.0',
+      arity: 3,
+      flags: NORMAL,
+      run: (client, argv) => switchState(client, NO_TOUCH, argv[2]),
+    },
+    ...trackingSubcommands,
+  },
+);

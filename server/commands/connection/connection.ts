@@ -1,0 +1,209 @@
+/** Commands of a connection's life (https://redis.io/docs/latest/commands/?group=connection). */
+import { asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
+import { MapReply, OK, PONG, SimpleString } from '../../../protocol/reply.ts';
+import { type Client, REPLY_SKIP, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../../clients/client.ts';
+import { markSubscriber } from '../../clients/pubsub.ts';
+import { int32, int64 } from '../../table/arguments.ts';
+import { defineCommands } from '../../table/command.ts';
+import { VERSION } from '../../version.ts';
+import { NO_CLUSTER } from '../node/cluster.ts';
+import { checkName } from './client.ts';
+
+const WRONGPASS = 'WRONGPASS invalid username-password pair or user is disabled.';
+
+/** Logs the client in. Throws WRONGPASS, and leaves it as it was. */
+function authenticate(client: Client, user: Bytes, password: Bytes): void {
+  if (!client.server.acl.authenticate(client, user, password)) fail(WRONGPASS);
+}
+
+function switchProtocol(client: Client, protocol: 2 | 3): void {
+  client.protocol = protocol;
+  markSubscriber(client);
+}
+
+/** What HELLO's options ask for, validated before any of it is done. */
+function parseHello(client: Client, argv: readonly Bytes[]) {
+  const wanted: { auth?: { user: Bytes; password: Bytes }; name?: Bytes } = {};
+  for (let at = 2; at < argv.length; at++) {
+    const option = asciiUpper(argv[at] as Bytes);
+    const left = argv.length - 1 - at;
+    if (option === 'AUTH' && left >= 2) {
+      wanted.auth = { user: argv[at + 1] as Bytes, password: argv[at + 2] as Bytes };
+      authenticate(client, wanted.auth.user, wanted.auth.password);
+      at += 2;
+    } else if (option === 'SETNAME' && left >= 1) {
+      wanted.name = checkName(argv[at + 1] as Bytes);
+      at += 1;
+    } else {
+      fail(`ERR Syntax error in HELLO option '${cString(argv[at] as Bytes)}'`);
+    }
+  }
+  return wanted;
+}
+
+function hello(client: Client, argv: readonly Bytes[]) {
+  const asked = argv[1];
+  let protocol = client.protocol;
+  if (asked !== undefined) {
+    const version = int64(asked, 'ERR Protocol version is not an integer or out of range');
+    if (version !== 2 && version !== 3) fail('NOPROTO unsupported protocol version');
+    protocol = version;
+  }
+  const { name } = parseHello(client, argv);
+  if (client.has(UNAUTHENTICATED)) {
+    fail(
+      'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time',
+    );
+  }
+  if (name !== undefined) client.name = name;
+  switchProtocol(client, protocol);
+  const { server } = client;
+  return new MapReply([
+    'server',
+    'redis',
+    'version',
+    VERSION,
+    'proto',
+    protocol,
+    'id',
+    client.id,
+    'mode',
+    'standalone',
+    'role',
+    server.role === 'primary' ? 'master' : 'replica',
+    'modules',
+    [],
+  ]);
+}
+
+/** Brings a client back to the state it was accepted in. */
+function reset(client: Client): void {
+  const { server } = client;
+  server.discard(client);
+  server.pubsub.forget(client);
+  server.observer.forget(client);
+  server.tracking.disable(client);
+  // A reply that CLIENT REPLY SKIP suppresses stays suppressed.
+  client.state &= REPLY_SKIP;
+  client.protocol = 2;
+  client.name = '';
+  client.db = server.db(0);
+  server.acl.admit(client);
+}
+
+export const connectionCommands = defineCommands('connection', {
+  ping: {
+    summary: 'Answers PONG, or the message it was given.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: -1,
+    flags: ['fast'],
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
+    run(client, argv) {
+      if (argv.length > 2) throw wrongArity('ping');
+      if (client.has(RESP2_SUBSCRIBER)) return ['pong', argv[1] ?? ''];
+      return argv[1] ?? PONG;
+    },
+  },
+  echo: {
+    summary: 'Answers the message it was given.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['loading', 'stale', 'fast'],
+    run: (_client, argv) => argv[1],
+  },
+  select: {
+    summary: 'Makes another database the current one.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['loading', 'stale', 'fast'],
+    run(client, argv) {
+      const index = int32(argv[1]);
+      if (index < 0 || index >= client.server.databases.length) fail('ERR DB index is out of range');
+      client.db = client.server.db(index);
+      return OK;
+    },
+  },
+  quit: {
+    summary: 'Closes the connection after the replies so far.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: -1,
+    flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
+    run(client) {
+      client.reply(OK);
+      client.close();
+      return undefined;
+    },
+  },
+  auth: {
+    summary: 'Logs the connection in.',
+    since: '1.0.0',
+    complexity: 'O(N) with N the number of passwords of the user',
+    arity: -2,
+    flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
+    run(client, argv) {
+      if (argv.length > 3) fail(SYNTAX);
+      const user = argv.length === 3 ? (argv[1] as Bytes) : 'default';
+      if (argv.length === 2 && client.server.acl.default.noPassword) {
+        fail(
+          'ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?',
+        );
+      }
+      authenticate(client, user, argv[argv.length - 1] as Bytes);
+      return OK;
+    },
+  },
+  hello: {
+    summary: 'Chooses the protocol version; may log in and name the connection at the same time.',
+    since: '6.0.0',
+    complexity: 'O(1)',
+    arity: -1,
+    flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
+    run: hello,
+  },
+  reset: {
+    summary: 'Brings the connection back to the state it was opened in.',
+    since: '6.2.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
+    run(client) {
+      reset(client);
+      return new SimpleString('RESET');
+    },
+  },
+});
+
+export const clusterStateCommands = defineCommands('cluster', {
+  readonly: {
+    summary: 'Allows reads from a replica of a cluster.',
+    since: '3.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['loading', 'stale', 'fast'],
+    categories: ['connection'],
+    run: () => fail(NO_CLUSTER),
+  },
+  readwrite: {
+    summary: 'Forbids reads from a replica of a cluster again.',
+    since: '3.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['loading', 'stale', 'fast'],
+    categories: ['connection'],
+    run: () => fail(NO_CLUSTER),
+  },
+  asking: {
+    summary: 'Follows an ASK redirect of a cluster.',
+    since: '3.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['fast'],
+    categories: ['connection'],
+    run: () => fail(NO_CLUSTER),
+  },
+});

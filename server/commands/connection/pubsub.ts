@@ -1,0 +1,177 @@
+/** Publishing and subscribing (https://redis.io/docs/latest/commands/?group=pubsub). */
+import type { Bytes } from '../../../protocol/bytes.ts';
+import { fail } from '../../../protocol/errors.ts';
+import { globMatch } from '../../../protocol/glob.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import { type Client, IN_MULTI } from '../../clients/client.ts';
+import type { Kind } from '../../clients/pubsub.ts';
+import { defineCommands, defineContainer, type Flag, key, keys } from '../../table/command.ts';
+
+const SUBSCRIBING: readonly Flag[] = ['pubsub', 'noscript', 'loading', 'stale'];
+const PUBLISHING: readonly Flag[] = ['pubsub', 'loading', 'stale', 'fast', 'may_replicate'];
+const ASKING: readonly Flag[] = ['pubsub', 'loading', 'stale'];
+
+function join(kind: Kind) {
+  return (client: Client, argv: readonly Bytes[]): undefined => {
+    client.server.pubsub.subscribe(client, kind, argv.slice(1));
+  };
+}
+
+function leave(kind: Kind) {
+  return (client: Client, argv: readonly Bytes[]): undefined => {
+    client.server.pubsub.unsubscribe(client, kind, argv.slice(1));
+  };
+}
+
+/** The names that somebody listens to, those that match a pattern where one is given. */
+function active(client: Client, kind: Kind, argv: readonly Bytes[]): Reply {
+  if (argv.length > 3) {
+    fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try PUBSUB HELP.`);
+  }
+  const names = [...client.server.pubsub[kind].keys()];
+  const pattern = argv[2];
+  return pattern === undefined ? names : names.filter((name) => globMatch(pattern, name));
+}
+
+function counts(client: Client, kind: Kind, names: readonly Bytes[]): Reply {
+  const listeners = client.server.pubsub[kind];
+  return names.flatMap((name) => [name, listeners.get(name)?.size ?? 0]);
+}
+
+export const pubsubCommands = defineCommands('pubsub', {
+  subscribe: {
+    summary: 'Listens to channels.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the number of channels',
+    arity: -2,
+    flags: SUBSCRIBING,
+    run: join('channels'),
+  },
+  unsubscribe: {
+    summary: 'Stops listening to the channels named, or to all.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the number of channels',
+    arity: -1,
+    flags: SUBSCRIBING,
+    run: leave('channels'),
+  },
+  psubscribe: {
+    summary: 'Listens to every channel whose name matches a pattern.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the number of patterns',
+    arity: -2,
+    flags: SUBSCRIBING,
+    run: join('patterns'),
+  },
+  punsubscribe: {
+    summary: 'Stops listening to the patterns named, or to all.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the number of patterns',
+    arity: -1,
+    flags: SUBSCRIBING,
+    run: leave('patterns'),
+  },
+  ssubscribe: {
+    summary: 'Listens to shard channels.',
+    since: '7.0.0',
+    complexity: 'O(N) with N the number of shard channels',
+    arity: -2,
+    flags: SUBSCRIBING,
+    keys: keys('NOT_KEY'),
+    run(client, argv) {
+      if (client.has(IN_MULTI)) fail("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
+      client.server.pubsub.subscribe(client, 'shardChannels', argv.slice(1));
+      return undefined;
+    },
+  },
+  sunsubscribe: {
+    summary: 'Stops listening to the shard channels named, or to all.',
+    since: '7.0.0',
+    complexity: 'O(N) with N the number of shard channels',
+    arity: -1,
+    flags: SUBSCRIBING,
+    keys: keys('NOT_KEY'),
+    run: leave('shardChannels'),
+  },
+  publish: {
+    summary: "Sends a message to a channel's listeners and counts them.",
+    since: '2.0.0',
+    complexity: "O(N+M) with N the channel's listeners and M all patterns",
+    arity: 3,
+    flags: PUBLISHING,
+    run(client, argv) {
+      const { server } = client;
+      const receivers = server.pubsub.publish(argv[1], argv[2]);
+      if (server.feeding) server.propagateAs(argv);
+      return receivers;
+    },
+  },
+  spublish: {
+    summary: "Sends a message to a shard channel's listeners and counts them.",
+    since: '7.0.0',
+    complexity: "O(N) with N the shard channel's listeners",
+    arity: 3,
+    flags: PUBLISHING,
+    keys: key('NOT_KEY'),
+    run(client, argv) {
+      const { server } = client;
+      const receivers = server.pubsub.publishShard(argv[1], argv[2]);
+      if (server.feeding) server.propagateAs(argv);
+      return receivers;
+    },
+  },
+});
+
+export const pubsubCommand = defineContainer(
+  'pubsub',
+  'pubsub',
+  {
+    summary: 'Tells who listens to what.',
+    since: '2.8.0',
+    helpSince: '6.2.0',
+    complexity: 'Depends on subcommand.',
+    flags: [],
+  },
+  {
+    channels: {
+      summary: 'Lists the channels that somebody listens to.',
+      since: '2.8.0',
+      complexity: 'O(N) with N the number of such channels',
+      arity: -2,
+      flags: ASKING,
+      run: (client, argv) => active(client, 'channels', argv),
+    },
+    numpat: {
+      summary: 'Counts the patterns that somebody listens to.',
+      since: '2.8.0',
+      complexity: 'O(1)',
+      arity: 2,
+      flags: ASKING,
+      run: (client) => client.server.pubsub.patterns.size,
+    },
+    numsub: {
+      summary: "Counts channels' listeners.",
+      since: '2.8.0',
+      complexity: 'O(N) with N the number of channels asked for',
+      arity: -2,
+      flags: ASKING,
+      run: (client, argv) => counts(client, 'channels', argv.slice(2)),
+    },
+    shardchannels: {
+      summary: 'Lists the shard channels that somebody listens to.',
+      since: '7.0.0',
+      complexity: 'O(N) with N the number of such channels',
+      arity: -2,
+      flags: ASKING,
+      run: (client, argv) => active(client, 'shardChannels', argv),
+    },
+    shardnumsub: {
+      summary: "Counts shard channels' listeners.",
+      since: '7.0.0',
+      complexity: 'O(N) with N the number of channels asked for',
+      arity: -2,
+      flags: ASKING,
+      run: (client, argv) => counts(client, 'shardChannels', argv.slice(2)),
+    },
+  },
+);

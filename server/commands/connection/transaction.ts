@@ -1,0 +1,144 @@
+/** Transactions and optimistic locking (https://redis.io/docs/latest/commands/?group=transactions). */
+import type { Bytes } from '../../../protocol/bytes.ts';
+import { encodeArrayHead } from '../../../protocol/encode.ts';
+import { EXECABORT, fail } from '../../../protocol/errors.ts';
+import { NULL_ARRAY, OK, type Reply, ReplyError } from '../../../protocol/reply.ts';
+import type { Denial } from '../../acl/selector.ts';
+import { type Client, IN_MULTI, RESTRICTED, type Transaction, Watch } from '../../clients/client.ts';
+import { call } from '../../execute.ts';
+import { defineCommands, type Flag, keys } from '../../table/command.ts';
+
+const AT_ONCE: readonly Flag[] = ['noscript', 'loading', 'stale', 'fast', 'allow_busy'];
+
+/** True when a deadline has passed, whether or not the key is still kept (a replica waits to be told). */
+function isPastDeadline({ db, key }: Pick<Watch, 'db' | 'key'>): boolean {
+  const deadline = db.entries.get(key)?.deadline;
+  return deadline !== undefined && deadline.expiresAt < db.world.now;
+}
+
+function watch(client: Client, key: Bytes): void {
+  const { db } = client;
+  if (client.watched.some((seen) => seen.key === key && seen.db === db)) return;
+  const seen = new Watch(client, key, isPastDeadline({ db, key }));
+  client.watched.push(seen);
+  let watchers = db.watchers.get(key);
+  if (watchers === undefined) db.watchers.set(key, (watchers = new Set()));
+  watchers.add(seen);
+}
+
+/** Runs what was queued. Each reply is written as it comes, for a subscriber's messages may lie between them. */
+function run(client: Client, transaction: Transaction): void {
+  client.server.propagateAs();
+  client.holdPushes();
+  client.write(client.muted ? '' : encodeArrayHead(transaction.queue.length));
+  runFrom(client, transaction, 0);
+}
+
+/** Runs the queue from that command on; after a slow script it goes on later. */
+function runFrom(client: Client, transaction: Transaction, first: number): void {
+  const { server } = client;
+  const { queue } = transaction;
+  for (let at = first; at < queue.length; at++) {
+    const { command, argv } = queue[at]!;
+    const denied = client.has(RESTRICTED) ? server.acl.refuse(client, command, argv) : undefined;
+    const reply = denied === undefined ? call(server, client, command, argv) : changedRules(denied);
+    if (reply === undefined && server.slowScript.begun(client)) {
+      server.slowScript.afterwards((later) => {
+        if (later !== undefined) client.reply(later);
+        runFrom(client, transaction, at + 1);
+        return undefined;
+      });
+      return;
+    }
+    if (reply !== undefined) client.reply(reply);
+    // Who ends its own connection (ACL DELUSER, CLIENT KILL) has the rest run, and hears no more of it.
+    if (client.closing) client.fallSilent();
+  }
+  server.discard(client);
+  client.releasePushes();
+}
+
+const WHY = {
+  command: 'no permission to execute the command or subcommand',
+  key: 'no permission to touch the specified keys',
+  channel: 'no permission to access one of the channels used as arguments',
+};
+
+function changedRules({ what }: Denial): ReplyError {
+  return new ReplyError(
+    `NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command is no longer allowed for the following reason: ${WHY[what]}`,
+  );
+}
+
+function exec(client: Client): Reply | undefined {
+  const { server, transaction } = client;
+  if (transaction === undefined) fail('ERR EXEC without MULTI');
+  const spoilt = client.touched || client.watched.some((seen) => !seen.expired && isPastDeadline(seen));
+  if (transaction.aborted || spoilt) {
+    server.discard(client);
+    return transaction.aborted ? fail(EXECABORT) : NULL_ARRAY;
+  }
+  server.unwatch(client);
+  run(client, transaction);
+  return undefined;
+}
+
+export const transactionCommands = defineCommands('transactions', {
+  multi: {
+    summary: 'Begins a transaction: the commands that follow are queued.',
+    since: '1.2.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: AT_ONCE,
+    run(client) {
+      if (client.has(IN_MULTI)) fail('ERR MULTI calls can not be nested');
+      client.transaction = { queue: [], aborted: false };
+      client.mark(IN_MULTI, true);
+      return OK;
+    },
+  },
+  exec: {
+    summary: 'Runs the queued commands as one, unless a watched key has changed.',
+    since: '1.2.0',
+    complexity: "That of the transaction's commands",
+    arity: 1,
+    flags: ['noscript', 'loading', 'stale', 'skip_slowlog'],
+    run: exec,
+  },
+  discard: {
+    summary: 'Drops the queued commands and ends the transaction.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the number of queued commands',
+    arity: 1,
+    flags: AT_ONCE,
+    run(client) {
+      if (!client.has(IN_MULTI)) fail('ERR DISCARD without MULTI');
+      client.server.discard(client);
+      return OK;
+    },
+  },
+  watch: {
+    summary: 'Makes the next transaction depend on keys staying as they are.',
+    since: '2.2.0',
+    complexity: 'O(1) per key',
+    arity: -2,
+    flags: AT_ONCE,
+    keys: keys('RO'),
+    run(client, argv) {
+      if (client.has(IN_MULTI)) fail('ERR WATCH inside MULTI is not allowed');
+      if (!client.touched) for (let i = 1; i < argv.length; i++) watch(client, argv[i]!);
+      return OK;
+    },
+  },
+  unwatch: {
+    summary: 'Forgets the keys that are watched.',
+    since: '2.2.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: AT_ONCE,
+    run(client) {
+      client.server.unwatch(client);
+      return OK;
+    },
+  },
+});

@@ -1,0 +1,129 @@
+/**
+ * Fields of hashes that end (Redis 7.4): HEXPIRE, HTTL, HPERSIST and their kin. Their server cannot be run beside us:
+ * they follow the documentation (https://redis.io/docs/latest/commands/hexpire/).
+ */
+import { asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { type CommandSpec, defineCommands, key } from '../../table/command.ts';
+import { readHash, writeHash } from './access.ts';
+import { FieldEffects, fieldEnd, fieldsAt } from './fields.ts';
+
+const NO_FIELD = -2;
+const NO_TTL = -1;
+const REFUSED = 0;
+const DONE = 1;
+const DELETED = 2;
+
+/** Whether a condition lets a field with that end have another one; no end is the latest of all. */
+const CONDITIONS: ReadonlyMap<Bytes, (old: Millis | undefined, at: Millis) => boolean> = new Map([
+  ['NX', (old) => old === undefined],
+  ['XX', (old) => old !== undefined],
+  ['GT', (old, at) => old !== undefined && at > old],
+  ['LT', (old, at) => old === undefined || at < old],
+]);
+
+function expire(client: Client, argv: readonly Bytes[], unit: 1 | 1000, relative: boolean): Reply {
+  const [command = '', name = '', text = '', word = ''] = argv;
+  const hash = writeHash(client, name);
+  const at = fieldEnd(text, unit, relative ? client.server.now : 0, command);
+  const condition = CONDITIONS.get(asciiUpper(word));
+  const bad = 'ERR Parameter `numFields` should be greater than 0';
+  const fields = fieldsAt(argv, condition === undefined ? 3 : 4, bad);
+  if (hash === undefined) return fields.map(() => NO_FIELD);
+  const effects = new FieldEffects();
+  const replies = fields.map((field) => {
+    if (!hash.has(field)) return NO_FIELD;
+    if (condition !== undefined && !condition(hash.times?.endOf(field), at)) return REFUSED;
+    const deleted = effects.deleted.length;
+    effects.end(client, hash, field, at);
+    return effects.deleted.length > deleted ? DELETED : DONE;
+  });
+  effects.report(client, name, at);
+  return replies;
+}
+
+function persist(client: Client, argv: readonly Bytes[]): Reply {
+  const name = argv[1]!;
+  const hash = writeHash(client, name);
+  const fields = fieldsAt(argv, 2);
+  if (hash === undefined) return fields.map(() => NO_FIELD);
+  const effects = new FieldEffects();
+  const replies = fields.map((field) => {
+    if (!hash.has(field)) return NO_FIELD;
+    return effects.persist(hash, field) ? DONE : NO_TTL;
+  });
+  effects.report(client, name, 0);
+  return replies;
+}
+
+/** Answers something about each field's end. */
+function tell(client: Client, argv: readonly Bytes[], of: (at: Millis, now: Millis) => number): Reply {
+  const hash = readHash(client, argv[1]!);
+  const fields = fieldsAt(argv, 2);
+  return fields.map((field) => {
+    if (hash === undefined || !hash.has(field)) return NO_FIELD;
+    const at = hash.times?.endOf(field);
+    return at === undefined ? NO_TTL : of(at, client.server.now);
+  });
+}
+
+/** Milliseconds as whole seconds, rounded up. */
+function seconds(millis: Millis): number {
+  return Math.floor((millis + 999) / 1000);
+}
+
+const COMPLEXITY = 'O(N), N fields';
+const SINCE = '7.4.0';
+
+function writing(summary: string, run: (client: Client, argv: readonly Bytes[]) => Reply): CommandSpec<-6> {
+  return {
+    summary,
+    since: SINCE,
+    complexity: COMPLEXITY,
+    arity: -6,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('RW UPDATE'),
+    run: (client, argv) => run(client, argv),
+  };
+}
+
+function reading(summary: string, of: (at: Millis, now: Millis) => number): CommandSpec<-5> {
+  return {
+    summary,
+    since: SINCE,
+    complexity: COMPLEXITY,
+    arity: -5,
+    flags: ['readonly', 'fast'],
+    keys: key('RO ACCESS'),
+    run: (client, argv) => tell(client, argv, of),
+  };
+}
+
+export const hashExpiryCommands = defineCommands('hash', {
+  hexpire: writing('Has fields of a hash end after some seconds.', (client, argv) =>
+    expire(client, ['hexpire', ...argv.slice(1)], 1000, true),
+  ),
+  hpexpire: writing('Has fields of a hash end after some milliseconds.', (client, argv) =>
+    expire(client, ['hpexpire', ...argv.slice(1)], 1, true),
+  ),
+  hexpireat: writing('Has fields of a hash end at a Unix time in seconds.', (client, argv) =>
+    expire(client, ['hexpireat', ...argv.slice(1)], 1000, false),
+  ),
+  hpexpireat: writing('Has fields of a hash end at a Unix time in milliseconds.', (client, argv) =>
+    expire(client, ['hpexpireat', ...argv.slice(1)], 1, false),
+  ),
+  hpersist: {
+    summary: 'Takes the TTL of fields of a hash away.',
+    since: SINCE,
+    complexity: COMPLEXITY,
+    arity: -5,
+    flags: ['write', 'fast'],
+    keys: key('RW UPDATE'),
+    run: persist,
+  },
+  httl: reading('Answers in how many seconds fields of a hash end.', (at, now) => seconds(at - now)),
+  hpttl: reading('Answers in how many milliseconds fields of a hash end.', (at, now) => at - now),
+  hexpiretime: reading('Answers when fields of a hash end, as a Unix time in seconds.', seconds),
+  hpexpiretime: reading('Answers when fields of a hash end, as a Unix time in milliseconds.', (at) => at),
+});

@@ -1,0 +1,161 @@
+/**
+ * HGETEX, HSETEX and HGETDEL of Redis 8.0: fields read, set or deleted together with their TTL. Their server cannot be
+ * run beside us: they follow the documentation (https://redis.io/docs/latest/commands/hsetex/).
+ */
+import { asciiUpper, type Bytes, cString, type Millis, parseSafeInteger } from '../../../protocol/bytes.ts';
+import { fail, wrongArity } from '../../../protocol/errors.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { defineCommands, key } from '../../table/command.ts';
+import { createHash, writeHash } from './access.ts';
+import { FieldEffects, fieldEnd, fieldsAt, hasEnded } from './fields.ts';
+
+/** Options with an amount: its unit in milliseconds, and whether it counts from now. */
+const TIMES: ReadonlyMap<Bytes, { readonly unit: 1 | 1000; readonly relative: boolean }> = new Map([
+  ['EX', { unit: 1000, relative: true }],
+  ['PX', { unit: 1, relative: true }],
+  ['EXAT', { unit: 1000, relative: false }],
+  ['PXAT', { unit: 1, relative: false }],
+]);
+
+/** The end that an option asks for; undefined when the word is no such option. */
+function endOf(client: Client, word: Bytes, text: Bytes | undefined, command: Bytes): Millis | undefined {
+  const time = TIMES.get(asciiUpper(word));
+  if (time === undefined) return undefined;
+  if (text === undefined) fail('ERR missing expire time');
+  return fieldEnd(text, time.unit, time.relative ? client.server.now : 0, command);
+}
+
+function hgetex(client: Client, argv: readonly Bytes[]): Reply {
+  const [, name = '', word = '', text] = argv;
+  const hash = writeHash(client, name);
+  const persists = asciiUpper(word) === 'PERSIST';
+  const timed = TIMES.has(asciiUpper(word));
+  const fields = fieldsAt(argv, timed ? 4 : persists ? 3 : 2);
+  const at = endOf(client, word, text, 'hgetex');
+  if (hash === undefined) return fields.map(() => null);
+  const effects = new FieldEffects();
+  const replies = fields.map((field) => {
+    const value = hash.get(field);
+    if (value === undefined) return null;
+    if (at !== undefined) effects.end(client, hash, field, at);
+    else if (persists) effects.persist(hash, field);
+    return value;
+  });
+  effects.report(client, name, at ?? 0);
+  return replies;
+}
+
+function hgetdel(client: Client, argv: readonly Bytes[]): Reply {
+  const name = argv[1]!;
+  const hash = writeHash(client, name);
+  const fields = fieldsAt(argv, 2);
+  const effects = new FieldEffects();
+  const replies = fields.map((field) => {
+    const value = hash?.get(field);
+    if (value === undefined) return null;
+    hash?.delete(field);
+    effects.deleted.push(field);
+    return value;
+  });
+  effects.report(client, name, 0);
+  return replies;
+}
+
+interface SetRequest {
+  condition: 'FNX' | 'FXX' | undefined;
+  keepTtl: boolean;
+  at: Millis | undefined;
+  /** Fields and values, alternating. */
+  pairs: readonly Bytes[];
+}
+
+function parseSet(client: Client, argv: readonly Bytes[]): SetRequest {
+  const request: SetRequest = { condition: undefined, keepTtl: false, at: undefined, pairs: [] };
+  for (let i = 2; i < argv.length; i++) {
+    const word = asciiUpper(argv[i]!);
+    if (word === 'FIELDS') {
+      request.pairs = pairsAt(argv, i);
+      return request;
+    }
+    if (word === 'FNX' || word === 'FXX') {
+      if (request.condition !== undefined) fail('ERR Only one of FXX or FNX arguments can be specified');
+      request.condition = word;
+    } else if (word === 'KEEPTTL' || TIMES.has(word)) {
+      if (request.keepTtl || request.at !== undefined) {
+        fail('ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified');
+      }
+      if (word === 'KEEPTTL') request.keepTtl = true;
+      else request.at = endOf(client, word, argv[++i], 'hsetex');
+    } else fail(`ERR unknown argument: ${cString(argv[i]!)}`);
+  }
+  throw wrongArity('hsetex');
+}
+
+/** FIELDS, their number, and pairs of fields and values to the end. */
+function pairsAt(argv: readonly Bytes[], at: number): readonly Bytes[] {
+  if (at + 3 >= argv.length) throw wrongArity('hsetex');
+  const count = parseSafeInteger(argv[at + 1]!) ?? 0;
+  if (count < 1 || count >= 2 ** 31) fail('ERR invalid number of fields');
+  if (argv.length - at - 2 !== count * 2) throw wrongArity('hsetex');
+  return argv.slice(at + 2);
+}
+
+function hsetex(client: Client, argv: readonly Bytes[]): Reply {
+  const name = argv[1]!;
+  const found = writeHash(client, name);
+  const { condition, keepTtl, at, pairs } = parseSet(client, argv);
+  for (let i = 0; condition !== undefined && i < pairs.length; i += 2) {
+    if ((found?.has(pairs[i]!) ?? false) !== (condition === 'FXX')) return 0;
+  }
+  const ended = at !== undefined && hasEnded(client, at);
+  // What would end at once never comes to be.
+  if (ended && found === undefined) return 1;
+  const hash = found ?? createHash(client, name);
+  const effects = new FieldEffects();
+  const kept: [Bytes, Millis][] = [];
+  for (let i = 0; i < pairs.length; i += 2) {
+    const [field = '', value = ''] = [pairs[i], pairs[i + 1]];
+    const end = keepTtl ? hash.times?.endOf(field) : undefined;
+    if (end === undefined) hash.set(field, value);
+    else {
+      hash.set(field, value, true);
+      kept.push([field, end]);
+    }
+  }
+  client.db.changed(name, 'hset', pairs.length / 2);
+  for (let i = 0; at !== undefined && i < pairs.length; i += 2) effects.end(client, hash, pairs[i]!, at);
+  const keeping = kept.map(([field, end]) => ['HPEXPIREAT', name, String(end), 'FIELDS', '1', field]);
+  effects.report(client, name, at ?? 0, [['HSET', name, ...pairs], ...keeping]);
+  return 1;
+}
+
+export const hashExtendedCommands = defineCommands('hash', {
+  hgetex: {
+    summary: 'Answers the values of fields and changes when they end.',
+    since: '8.0.0',
+    complexity: 'O(N), N fields',
+    arity: -5,
+    flags: ['write', 'fast'],
+    keys: key('RW ACCESS UPDATE'),
+    run: hgetex,
+  },
+  hsetex: {
+    summary: 'Sets fields, on conditions and with a TTL where asked.',
+    since: '8.0.0',
+    complexity: 'O(N), N fields',
+    arity: -6,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('RW UPDATE'),
+    run: hsetex,
+  },
+  hgetdel: {
+    summary: 'Answers the values of fields and deletes them.',
+    since: '8.0.0',
+    complexity: 'O(N), N fields',
+    arity: -5,
+    flags: ['write', 'fast'],
+    keys: key('RW ACCESS DELETE'),
+    run: hgetdel,
+  },
+});

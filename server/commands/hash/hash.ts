@@ -1,0 +1,234 @@
+/** Commands on hashes (https://redis.io/docs/latest/commands/?group=hash). */
+import { type Bytes, parseInteger } from '../../../protocol/bytes.ts';
+import { fail, NOT_FLOAT, wrongArity } from '../../../protocol/errors.ts';
+import { parseLongDouble } from '../../../protocol/long-double.ts';
+import { MapReply, OK, type Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { int64 } from '../../table/arguments.ts';
+import { type Argv, defineCommands, type Flag, key } from '../../table/command.ts';
+import { addFloats, addIntegers } from '../string/counter.ts';
+import { createHash, readHash, writeHash } from './access.ts';
+import { hashScan, randomFields } from './parts.ts';
+
+const WRITES: readonly Flag[] = ['write', 'denyoom', 'fast'];
+const READS: readonly Flag[] = ['readonly', 'fast'];
+const UNORDERED = ['nondeterministic_output_order'];
+
+/** Sets pairs of fields and values; how many fields are new. */
+function setAll(client: Client, argv: readonly Bytes[], command: Bytes): number {
+  if (argv.length % 2 === 1) throw wrongArity(command);
+  const name = argv[1]!;
+  const hash = writeHash(client, name) ?? createHash(client, name);
+  let added = 0;
+  for (let i = 2; i < argv.length; i += 2) if (hash.set(argv[i]!, argv[i + 1]!)) added++;
+  client.db.changed(name, 'hset', (argv.length - 2) / 2);
+  return added;
+}
+
+function increment(client: Client, argv: Argv<4>): Reply {
+  const [, name, field, text] = argv;
+  const by = int64(text);
+  const hash = writeHash(client, name);
+  const before = hash?.get(field);
+  const old = before === undefined ? 0 : (parseInteger(before) ?? fail('ERR hash value is not an integer'));
+  const sum = addIntegers(old, by);
+  (hash ?? createHash(client, name)).set(field, String(sum), true);
+  client.db.changed(name, 'hincrby');
+  return sum;
+}
+
+/** HINCRBYFLOAT; replicas are told the sum, which they might compute otherwise. */
+function incrementFloat(client: Client, argv: Argv<4>): Reply {
+  const [, name, field, text] = argv;
+  const by = parseLongDouble(text) ?? fail(NOT_FLOAT);
+  if (typeof by === 'string') fail('ERR value is NaN or Infinity');
+  const hash = writeHash(client, name);
+  const sum = addFloats(hash?.get(field) ?? '0', text, 'ERR hash value is not a float');
+  const at = hash?.times?.endOf(field);
+  (hash ?? createHash(client, name)).set(field, sum, true);
+  client.db.changed(name, 'hincrbyfloat');
+  if (client.server.feeding) {
+    const set = ['HSET', name, field, sum];
+    const keepTtl = ['HPEXPIREAT', name, String(at), 'FIELDS', '1', field];
+    client.server.propagateAs(...(at === undefined ? [set] : [set, keepTtl]));
+  }
+  return sum;
+}
+
+function remove(client: Client, argv: readonly Bytes[]): number {
+  const name = argv[1]!;
+  const hash = writeHash(client, name);
+  if (hash === undefined) return 0;
+  let removed = 0;
+  for (let i = 2; i < argv.length; i++) if (hash.delete(argv[i]!)) removed++;
+  if (removed > 0) client.db.changed(name, 'hdel', removed);
+  return removed;
+}
+
+export const hashCommands = defineCommands('hash', {
+  hset: {
+    summary: 'Sets fields of a hash and counts the new ones.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the number of fields',
+    arity: -4,
+    flags: WRITES,
+    keys: key('RW UPDATE'),
+    run: (client, argv) => setAll(client, argv, 'hset'),
+  },
+  hmset: {
+    summary: 'Sets fields of a hash.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the number of fields',
+    arity: -4,
+    flags: WRITES,
+    keys: key('RW UPDATE'),
+    run(client, argv) {
+      setAll(client, argv, 'hmset');
+      return OK;
+    },
+  },
+  hsetnx: {
+    summary: 'Sets a field of a hash unless it exists.',
+    since: '2.0.0',
+    complexity: 'O(1)',
+    arity: 4,
+    flags: WRITES,
+    keys: key('RW INSERT'),
+    run(client, [, name, field, value]) {
+      const hash = writeHash(client, name);
+      if (hash?.has(field)) return 0;
+      (hash ?? createHash(client, name)).set(field, value);
+      client.db.changed(name, 'hset');
+      return 1;
+    },
+  },
+  hget: {
+    summary: 'Answers the value of a field.',
+    since: '2.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: READS,
+    keys: key('RO ACCESS'),
+    run: (client, argv) => readHash(client, argv[1])?.get(argv[2]) ?? null,
+  },
+  hmget: {
+    summary: 'Answers the values of fields.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the number of fields',
+    arity: -3,
+    flags: READS,
+    keys: key('RO ACCESS'),
+    run(client, argv) {
+      const hash = readHash(client, argv[1]);
+      return argv.slice(2).map((field) => hash?.get(field) ?? null);
+    },
+  },
+  hgetall: {
+    summary: 'Answers all fields with their values.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the size of the hash',
+    arity: 2,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    tips: UNORDERED,
+    run(client, argv) {
+      const items: Bytes[] = [];
+      for (const [field, value] of readHash(client, argv[1])?.entries() ?? []) items.push(field, value);
+      return new MapReply(items);
+    },
+  },
+  hkeys: {
+    summary: 'Answers all fields.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the size of the hash',
+    arity: 2,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    tips: UNORDERED,
+    run: (client, argv) => [...(readHash(client, argv[1])?.keys() ?? [])],
+  },
+  hvals: {
+    summary: 'Answers the values of all fields.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the size of the hash',
+    arity: 2,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    tips: UNORDERED,
+    run: (client, argv) => [...(readHash(client, argv[1])?.values() ?? [])],
+  },
+  hlen: {
+    summary: 'Counts the fields of a hash.',
+    since: '2.0.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: READS,
+    keys: key('RO'),
+    run: (client, argv) => client.db.read(argv[1], 'hash')?.size ?? 0,
+  },
+  hexists: {
+    summary: 'Tells whether a field exists.',
+    since: '2.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: READS,
+    keys: key('RO'),
+    run: (client, argv) => (readHash(client, argv[1])?.has(argv[2]) ? 1 : 0),
+  },
+  hdel: {
+    summary: 'Deletes fields, and the hash with its last one.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the number of fields',
+    arity: -3,
+    flags: ['write', 'fast'],
+    keys: key('RW DELETE'),
+    run: remove,
+  },
+  hstrlen: {
+    summary: "Answers the length of a field's value.",
+    since: '3.2.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: READS,
+    keys: key('RO'),
+    run: (client, argv) => readHash(client, argv[1])?.get(argv[2])?.length ?? 0,
+  },
+  hincrby: {
+    summary: "Adds an integer to a field's value.",
+    since: '2.0.0',
+    complexity: 'O(1)',
+    arity: 4,
+    flags: WRITES,
+    keys: key('RW ACCESS UPDATE'),
+    run: increment,
+  },
+  hincrbyfloat: {
+    summary: "Adds a floating-point number to a field's value.",
+    since: '2.6.0',
+    complexity: 'O(1)',
+    arity: 4,
+    flags: WRITES,
+    keys: key('RW ACCESS UPDATE'),
+    run: incrementFloat,
+  },
+  hrandfield: {
+    summary: 'Answers random fields, with their values where asked.',
+    since: '6.2.0',
+    complexity: 'O(N) with N the number of fields answered',
+    arity: -2,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    tips: ['nondeterministic_output'],
+    run: randomFields,
+  },
+  hscan: {
+    summary: 'Walks over the fields and values by a cursor.',
+    since: '2.8.0',
+    complexity: 'O(1) per call, O(N) for a whole walk',
+    arity: -3,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    tips: ['nondeterministic_output'],
+    run: hashScan,
+  },
+});

@@ -1,0 +1,42 @@
+/** Hash commands that answer a part of the fields: HRANDFIELD and HSCAN. */
+import type { HashValue } from '../../../keyspace/collections/hash.ts';
+import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { PairsReply, type Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { randomNumbers, signedCount } from '../keys/picking.ts';
+import { scanCursor, scanOptions } from '../keys/scanning.ts';
+import { readHash } from './access.ts';
+
+/** HRANDFIELD key [count [WITHVALUES]]. */
+export function randomFields(client: Client, argv: readonly Bytes[]): Reply {
+  const [, name, text, option] = argv as [Bytes, Bytes, Bytes?, Bytes?];
+  const random = (): number => client.server.host.random();
+  if (text === undefined) {
+    const hash = readHash(client, name);
+    return hash === undefined ? null : hash.at(Math.floor(random() * hash.size))!;
+  }
+  const withValues = option !== undefined;
+  const count = signedCount(text);
+  if (argv.length > 4 || (withValues && asciiUpper(option) !== 'WITHVALUES')) fail(SYNTAX);
+  if (withValues && Math.abs(count) > 2 ** 62) fail('ERR value is out of range');
+  const hash = readHash(client, name);
+  if (hash === undefined || count === 0) return [];
+  const fields = pick(hash, count, random);
+  return withValues ? new PairsReply(fields.flatMap((field) => [field, hash.get(field)!])) : fields;
+}
+
+function pick(hash: HashValue, count: number, random: () => number): Bytes[] {
+  if (count >= hash.size) return [...hash.keys()];
+  return randomNumbers(hash.size, count, random).map((number) => hash.at(number)!);
+}
+
+/** HSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
+export function hashScan(client: Client, argv: readonly Bytes[]): Reply {
+  const cursor = scanCursor(argv[2]!);
+  const hash = readHash(client, argv[1]!);
+  if (hash === undefined) return ['0', []];
+  const { count, matches } = scanOptions(argv, 3);
+  const { names, next } = hash.scan(cursor, count);
+  return [String(next), names.filter(matches).flatMap((field) => [field, hash.get(field)!])];
+}

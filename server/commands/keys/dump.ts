@@ -1,0 +1,136 @@
+/** DUMP and RESTORE: values as payloads that any node reads (https://redis.io/docs/latest/commands/dump/). */
+
+import { RdbError } from '../../../keyspace/format/errors.ts';
+import { dumpValue, restoreValue } from '../../../keyspace/rdb/dump.ts';
+import type { Value } from '../../../keyspace/value.ts';
+import type { Bytes, Millis } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { OK, type Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { instantOf, int64, integer, Options } from '../../table/arguments.ts';
+import { defineCommands, key } from '../../table/command.ts';
+
+const BAD_TTL = 'ERR Invalid TTL value, must be >= 0';
+
+interface RestoreOptions {
+  replace: boolean;
+  absolute: boolean;
+  /** Which of IDLETIME and FREQ was given; they exclude each other. */
+  use: Bytes | undefined;
+}
+
+function parseOptions(argv: readonly Bytes[]): RestoreOptions {
+  const parsed: RestoreOptions = { replace: false, absolute: false, use: undefined };
+  const options = new Options(argv, 4);
+  while (options.more()) {
+    const option = options.next();
+    switch (option) {
+      case 'REPLACE':
+        parsed.replace = true;
+        break;
+      case 'ABSTTL':
+        parsed.absolute = true;
+        break;
+      case 'IDLETIME':
+      case 'FREQ':
+        if ((parsed.use ?? option) !== option) fail(SYNTAX);
+        parsed.use = option;
+        checkUse(option, integer(options.value()));
+        break;
+      default:
+        fail(SYNTAX);
+    }
+  }
+  return parsed;
+}
+
+function checkUse(option: Bytes, value: number): void {
+  if (option === 'IDLETIME' && value < 0) fail('ERR Invalid IDLETIME value, must be >= 0');
+  if (option === 'FREQ' && (value < 0 || value > 255))
+    fail('ERR Invalid FREQ value, must be >= 0 and <= 255');
+}
+
+function decode(client: Client, payload: Bytes): Value {
+  try {
+    return restoreValue(payload, client.server.encoding);
+  } catch (error) {
+    if (!(error instanceof RdbError)) throw error;
+    return fail(
+      error.kind === 'checksum' ? 'ERR DUMP payload version or checksum are wrong' : 'ERR Bad data format',
+    );
+  }
+}
+
+/** A time to live added to the present as 64 bits do it: what is too much lies in the past. */
+function instant(ttl: number | bigint, base: Millis): Millis {
+  return instantOf(BigInt.asIntN(64, BigInt(ttl) + BigInt(base)));
+}
+
+function restore(client: Client, argv: readonly Bytes[]): Reply {
+  const [, name, ttlText, payload] = argv as [Bytes, Bytes, Bytes, Bytes];
+  const { server, db } = client;
+  const options = parseOptions(argv);
+  if (!options.replace && db.find(name) !== undefined) fail('BUSYKEY Target key name already exists.');
+  const ttl = int64(ttlText);
+  if (ttl < 0) fail(BAD_TTL);
+  const value = decode(client, payload);
+  const expiresAt: Millis | undefined =
+    ttl === 0 ? undefined : instant(ttl, options.absolute ? 0 : server.now);
+  const replaced = db.remove(name);
+  if (expiresAt !== undefined && expiresAt < server.now && server.role === 'primary') {
+    if (replaced) {
+      db.changed(name, 'del');
+      server.propagateAs(['DEL', name]);
+    }
+    return OK;
+  }
+  const entry = db.put(name, value);
+  if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
+  db.changed(name, 'restore');
+  if (expiresAt !== undefined) {
+    const [command = ''] = argv;
+    const marks = options.absolute ? [] : ['ABSTTL'];
+    server.propagateAs([command, name, String(expiresAt), payload, ...argv.slice(4), ...marks]);
+  }
+  return OK;
+}
+
+const RESTORE = {
+  since: '2.6.0',
+  complexity: 'O(N) with N the size of the value',
+  arity: -4,
+  keys: key('OW UPDATE'),
+  run: restore,
+} as const;
+
+export const dumpCommands = defineCommands('generic', {
+  dump: {
+    summary: "Answers a value's payload, for RESTORE.",
+    since: '2.6.0',
+    complexity: 'O(N) with N the size of the value',
+    arity: 2,
+    flags: ['readonly'],
+    tips: ['nondeterministic_output'],
+    keys: key('RO ACCESS'),
+    run(client, argv) {
+      const entry = client.db.lookup(argv[1]);
+      return entry === undefined ? null : dumpValue(entry.value);
+    },
+  },
+  restore: {
+    ...RESTORE,
+    summary: 'Makes a key from a payload of DUMP.',
+    flags: ['write', 'denyoom'],
+    categories: ['keyspace', 'dangerous'],
+  },
+});
+
+export const restoreAskingCommands = defineCommands('server', {
+  'restore-asking': {
+    ...RESTORE,
+    summary: 'RESTORE, as nodes of a cluster use it among themselves.',
+    since: '3.0.0',
+    flags: ['write', 'denyoom', 'asking'],
+    categories: ['keyspace', 'dangerous'],
+  },
+});

@@ -1,0 +1,191 @@
+/** Commands on the time to live of keys (https://redis.io/docs/latest/commands/?group=generic). */
+import { type Bytes, cString, type Millis } from '../../../protocol/bytes.ts';
+import { fail, invalidExpiry } from '../../../protocol/errors.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { instantOf, int64, Options } from '../../table/arguments.ts';
+import { defineCommands, key } from '../../table/command.ts';
+import { isOver, removeAtOnce } from '../string/string.ts';
+
+const INT64_MAX = 2n ** 63n - 1n;
+const INT64_MIN = -(2n ** 63n);
+/** Amounts up to here can be multiplied and added to the time without losing a digit. */
+const PLAIN_AMOUNT = 2 ** 40;
+
+/** The conditions of EXPIRE and its like, as bits. */
+const NX = 1;
+const XX = 2;
+const GT = 4;
+const LT = 8;
+const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
+  ['NX', NX],
+  ['XX', XX],
+  ['GT', GT],
+  ['LT', LT],
+]);
+
+function parseConditions(argv: readonly Bytes[]): number {
+  const options = new Options(argv, 3);
+  let bits = 0;
+  while (options.more()) {
+    const word = options.value();
+    options.back();
+    bits |= CONDITIONS.get(options.next()) ?? fail(`ERR Unsupported option ${cString(word)}`);
+  }
+  if ((bits & NX) !== 0 && (bits & (XX | GT | LT)) !== 0) {
+    fail('ERR NX and XX, GT or LT options at the same time are not compatible');
+  }
+  if ((bits & GT) !== 0 && (bits & LT) !== 0) {
+    fail('ERR GT and LT options at the same time are not compatible');
+  }
+  return bits;
+}
+
+/** The absolute time that an amount asks for, which may lie in the past. Throws where 64 bits are too few. */
+function instant(text: Bytes, unit: number, base: Millis, command: Bytes): Millis {
+  const given = int64(text);
+  if (typeof given === 'number' && Math.abs(given) < PLAIN_AMOUNT) return given * unit + base;
+  const amount = BigInt(given);
+  const factor = BigInt(unit);
+  if (amount > INT64_MAX / factor || amount < INT64_MIN / factor) throw invalidExpiry(command);
+  const at = amount * factor + BigInt(base);
+  if (at > INT64_MAX) throw invalidExpiry(command);
+  return instantOf(at);
+}
+
+/** Whether the conditions let a deadline take the place of the present one. */
+function allows(bits: number, present: Millis | undefined, at: Millis): boolean {
+  if ((bits & NX) !== 0 && present !== undefined) return false;
+  if ((bits & XX) !== 0 && present === undefined) return false;
+  if ((bits & GT) !== 0 && (present === undefined || at <= present)) return false;
+  return (bits & LT) === 0 || present === undefined || at < present;
+}
+
+/** EXPIRE and its like, for one unit and base. */
+function expire(
+  client: Client,
+  argv: readonly Bytes[],
+  unit: number,
+  relative: boolean,
+  command: Bytes,
+): Reply {
+  const { db, server } = client;
+  const name = argv[1]!;
+  const bits = argv.length === 3 ? 0 : parseConditions(argv);
+  const at = instant(argv[2]!, unit, relative ? server.now : 0, command);
+  const entry = db.find(name);
+  if (entry === undefined || !allows(bits, entry.deadline?.expiresAt, at)) return 0;
+  if (isOver(client, at)) {
+    removeAtOnce(client, name);
+    return 1;
+  }
+  db.expireAt(name, entry, at);
+  db.changed(name, 'expire');
+  if (server.feeding && command !== 'pexpireat') {
+    server.propagateAs(['PEXPIREAT', name, String(at), ...argv.slice(3)]);
+  }
+  return 1;
+}
+
+/** -2 without the key, -1 without a deadline, else what `shape` makes of the deadline. */
+function deadlineOf(client: Client, name: Bytes, shape: (at: Millis) => number): Reply {
+  const entry = client.db.inspect(name);
+  if (entry === undefined) return -2;
+  return entry.deadline === undefined ? -1 : shape(entry.deadline.expiresAt);
+}
+
+function seconds(millis: Millis): number {
+  return Math.floor((millis + 500) / 1000);
+}
+
+export const expiryCommands = defineCommands('generic', {
+  expire: {
+    summary: 'Lets a key expire after some seconds.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: -3,
+    flags: ['write', 'fast'],
+    keys: key('RW UPDATE'),
+    run: (client, argv) => expire(client, argv, 1000, true, 'expire'),
+  },
+  pexpire: {
+    summary: 'Lets a key expire after some milliseconds.',
+    since: '2.6.0',
+    complexity: 'O(1)',
+    arity: -3,
+    flags: ['write', 'fast'],
+    keys: key('RW UPDATE'),
+    run: (client, argv) => expire(client, argv, 1, true, 'pexpire'),
+  },
+  expireat: {
+    summary: 'Lets a key expire at a time given in seconds since 1970.',
+    since: '1.2.0',
+    complexity: 'O(1)',
+    arity: -3,
+    flags: ['write', 'fast'],
+    keys: key('RW UPDATE'),
+    run: (client, argv) => expire(client, argv, 1000, false, 'expireat'),
+  },
+  pexpireat: {
+    summary: 'Lets a key expire at a time given in milliseconds since 1970.',
+    since: '2.6.0',
+    complexity: 'O(1)',
+    arity: -3,
+    flags: ['write', 'fast'],
+    keys: key('RW UPDATE'),
+    run: (client, argv) => expire(client, argv, 1, false, 'pexpireat'),
+  },
+  ttl: {
+    summary: 'Answers the seconds left until a key expires.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['readonly', 'fast'],
+    keys: key('RO ACCESS'),
+    tips: ['nondeterministic_output'],
+    run: (client, argv) => deadlineOf(client, argv[1], (at) => seconds(Math.max(0, at - client.server.now))),
+  },
+  pttl: {
+    summary: 'Answers the milliseconds left until a key expires.',
+    since: '2.6.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['readonly', 'fast'],
+    keys: key('RO ACCESS'),
+    tips: ['nondeterministic_output'],
+    run: (client, argv) => deadlineOf(client, argv[1], (at) => Math.max(0, at - client.server.now)),
+  },
+  expiretime: {
+    summary: 'Answers when a key expires, in seconds since 1970.',
+    since: '7.0.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['readonly', 'fast'],
+    keys: key('RO ACCESS'),
+    run: (client, argv) => deadlineOf(client, argv[1], seconds),
+  },
+  pexpiretime: {
+    summary: 'Answers when a key expires, in milliseconds since 1970.',
+    since: '7.0.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['readonly', 'fast'],
+    keys: key('RO ACCESS'),
+    run: (client, argv) => deadlineOf(client, argv[1], (at) => at),
+  },
+  persist: {
+    summary: 'Takes the expiry of a key away.',
+    since: '2.2.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['write', 'fast'],
+    keys: key('RW UPDATE'),
+    run(client, argv) {
+      const { db } = client;
+      const entry = db.find(argv[1]);
+      if (entry === undefined || !db.persist(entry)) return 0;
+      db.changed(argv[1], 'persist');
+      return 1;
+    },
+  },
+});

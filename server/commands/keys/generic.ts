@@ -1,0 +1,243 @@
+/** Commands on keys of any type (https://redis.io/docs/latest/commands/?group=generic). */
+import type { Entry } from '../../../keyspace/entry.ts';
+import { copyValue, typeOf } from '../../../keyspace/value.ts';
+import type { Bytes } from '../../../protocol/bytes.ts';
+import { fail, NO_SUCH_KEY, SYNTAX } from '../../../protocol/errors.ts';
+import { globMatch } from '../../../protocol/glob.ts';
+import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { carryEncoding } from '../../settings/encodings.ts';
+import { int32, Options } from '../../table/arguments.ts';
+import { defineCommands, type KeySpec, key, keys } from '../../table/command.ts';
+
+const SAME = 'ERR source and destination objects are the same';
+
+function remove(client: Client, argv: readonly Bytes[]): Reply {
+  const { db } = client;
+  let removed = 0;
+  for (let i = 1; i < argv.length; i++) {
+    const name = argv[i]!;
+    if (!db.remove(name)) continue;
+    db.changed(name, 'del');
+    removed++;
+  }
+  return removed;
+}
+
+function count(argv: readonly Bytes[], find: (name: Bytes) => Entry | undefined): number {
+  let found = 0;
+  for (let i = 1; i < argv.length; i++) if (find(argv[i]!) !== undefined) found++;
+  return found;
+}
+
+/** Puts an entry's value and deadline under another key; the old key is gone, the new one unreported. */
+function rename(client: Client, from: Bytes, to: Bytes, entry: Entry): void {
+  const { db } = client;
+  const { value, deadline } = entry;
+  const expiresAt = deadline?.expiresAt;
+  db.remove(from);
+  db.remove(to);
+  const moved = db.put(to, value);
+  carryEncoding(entry, moved);
+  if (expiresAt !== undefined) db.expireAt(to, moved, expiresAt);
+  db.changed(from, 'rename_from');
+  db.changed(to, 'rename_to', 0);
+}
+
+/** A database by the number in a request. */
+function otherDatabase(client: Client, text: Bytes) {
+  const index = int32(text);
+  if (index < 0 || index >= client.server.databases.length) fail('ERR DB index is out of range');
+  return client.server.db(index);
+}
+
+function copy(client: Client, argv: readonly Bytes[]): Reply {
+  const [, from = '', to = ''] = argv;
+  const { db } = client;
+  const options = new Options(argv, 3);
+  let target = db;
+  let replace = false;
+  while (options.more()) {
+    const option = options.next();
+    if (option === 'REPLACE') replace = true;
+    else if (option === 'DB' && options.more()) target = otherDatabase(client, options.value());
+    else fail(SYNTAX);
+  }
+  if (target === db && from === to) fail(SAME);
+  const entry = db.lookup(from);
+  if (entry === undefined) return 0;
+  if (target.find(to) !== undefined) {
+    if (!replace) return 0;
+    target.remove(to);
+  }
+  const copied = target.put(to, copyValue(entry.value));
+  carryEncoding(entry, copied);
+  if (entry.deadline !== undefined) target.expireAt(to, copied, entry.deadline.expiresAt);
+  target.changed(to, 'copy_to');
+  return 1;
+}
+
+function move(client: Client, name: Bytes, index: Bytes): Reply {
+  const { db } = client;
+  const target = otherDatabase(client, index);
+  if (target === db) fail(SAME);
+  const entry = db.find(name);
+  if (entry === undefined || target.find(name) !== undefined) return 0;
+  const expiresAt = entry.deadline?.expiresAt;
+  db.remove(name);
+  const moved = target.put(name, entry.value);
+  carryEncoding(entry, moved);
+  if (expiresAt !== undefined) target.expireAt(name, moved, expiresAt);
+  db.changed(name, 'move_from');
+  target.changed(name, 'move_to', 0);
+  return 1;
+}
+
+function renameKeys(target: string): KeySpec[] {
+  return [...key('RW ACCESS DELETE'), ...key(target, 2)];
+}
+
+/** How often RANDOMKEY tries where every key is past its deadline but must not be removed (on a replica). */
+const TRIES_MAX = 100;
+
+function randomKey(client: Client): Reply {
+  const { db, server } = client;
+  const { roll } = db;
+  let found: Bytes | undefined;
+  for (let tries = 0; db.size > 0 && tries < TRIES_MAX; ) {
+    const name = roll.at(Math.floor(server.host.random() * roll.length));
+    if (name === undefined) continue;
+    if (db.peek(name) !== undefined) return name;
+    found = name;
+    tries++;
+  }
+  return found ?? null;
+}
+
+export const genericCommands = defineCommands('generic', {
+  del: {
+    summary: 'Removes keys.',
+    since: '1.0.0',
+    complexity: 'O(N), N keys and elements of their values',
+    arity: -2,
+    flags: ['write'],
+    keys: keys('RM DELETE'),
+    tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
+    run: remove,
+  },
+  unlink: {
+    summary: 'Removes keys (their memory is freed later).',
+    since: '4.0.0',
+    complexity: 'O(N), N keys',
+    arity: -2,
+    flags: ['write', 'fast'],
+    keys: keys('RM DELETE'),
+    tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
+    run: remove,
+  },
+  exists: {
+    summary: 'Counts which of the keys exist.',
+    since: '1.0.0',
+    complexity: 'O(N), N keys',
+    arity: -2,
+    flags: ['readonly', 'fast'],
+    keys: keys('RO'),
+    tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
+    run: (client, argv) => count(argv, (name) => client.db.inspect(name)),
+  },
+  touch: {
+    summary: 'Counts which of the keys exist, and marks them as used.',
+    since: '3.2.1',
+    complexity: 'O(N), N keys',
+    arity: -2,
+    flags: ['readonly', 'fast'],
+    keys: keys('RO'),
+    tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
+    run: (client, argv) => count(argv, (name) => client.db.lookup(name)),
+  },
+  type: {
+    summary: 'Answers the type of the value a key holds.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['readonly', 'fast'],
+    keys: key('RO'),
+    run(client, argv) {
+      const entry = client.db.inspect(argv[1]);
+      return new SimpleString(entry === undefined ? 'none' : typeOf(entry.held));
+    },
+  },
+  keys: {
+    summary: 'Lists the keys that match a pattern.',
+    since: '1.0.0',
+    complexity: 'O(N), N keys of the database',
+    arity: 2,
+    flags: ['readonly'],
+    categories: ['keyspace', 'dangerous'],
+    tips: ['request_policy:all_shards', 'nondeterministic_output_order'],
+    run(client, argv) {
+      const { db } = client;
+      const found: Bytes[] = [];
+      for (const name of db.entries.keys()) {
+        if ((argv[1] === '*' || globMatch(argv[1], name)) && db.peek(name) !== undefined) found.push(name);
+      }
+      return found;
+    },
+  },
+  randomkey: {
+    summary: 'Answers a key picked at random.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['readonly'],
+    tips: ['request_policy:all_shards', 'nondeterministic_output'],
+    run: randomKey,
+  },
+  rename: {
+    summary: 'Gives a key another name, over whatever is there.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write'],
+    keys: renameKeys('OW UPDATE'),
+    run(client, argv) {
+      const [, from, to] = argv;
+      const entry = client.db.find(from) ?? fail(NO_SUCH_KEY);
+      if (from !== to) rename(client, from, to, entry);
+      return OK;
+    },
+  },
+  renamenx: {
+    summary: 'Gives a key another name that is not in use.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'fast'],
+    keys: renameKeys('OW INSERT'),
+    run(client, argv) {
+      const [, from, to] = argv;
+      const entry = client.db.find(from) ?? fail(NO_SUCH_KEY);
+      if (client.db.find(to) !== undefined) return 0;
+      rename(client, from, to, entry);
+      return 1;
+    },
+  },
+  copy: {
+    summary: 'Copies a value to another key.',
+    since: '6.2.0',
+    complexity: 'O(N), N elements of the value',
+    arity: -3,
+    flags: ['write', 'denyoom'],
+    keys: [...key('RO ACCESS'), ...key('OW UPDATE', 2)],
+    run: copy,
+  },
+  move: {
+    summary: 'Moves a key to another database.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'fast'],
+    keys: key('RW ACCESS UPDATE'),
+    run: (client, argv) => move(client, argv[1], argv[2]),
+  },
+});

@@ -1,0 +1,124 @@
+/** MIGRATE: keys move to another server (https://redis.io/docs/latest/commands/migrate/). */
+import { dumpValue } from '../../../keyspace/rdb/dump.ts';
+import { asciiUpper, type Bytes, parseSafeInteger } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { type Reply, SimpleString } from '../../../protocol/reply.ts';
+import { type Client, SCRIPT } from '../../clients/client.ts';
+import { int64, integer } from '../../table/arguments.ts';
+import { defineCommands, key } from '../../table/command.ts';
+
+/** Where options begin. */
+const OPTIONS = 6;
+
+const NO_KEY_ARGUMENT =
+  'ERR When using MIGRATE KEYS option, the key argument must be set to the empty string';
+
+interface Wanted {
+  copy: boolean;
+  replace: boolean;
+  /** The words of AUTH. */
+  credentials: readonly Bytes[] | undefined;
+  keys: readonly Bytes[];
+}
+
+function parseOptions(argv: readonly Bytes[]): Wanted {
+  const wanted: Wanted = { copy: false, replace: false, credentials: undefined, keys: [argv[3] as Bytes] };
+  for (let at = OPTIONS; at < argv.length; at++) {
+    const option = asciiUpper(argv[at] as Bytes);
+    const left = argv.length - 1 - at;
+    if (option === 'COPY') wanted.copy = true;
+    else if (option === 'REPLACE') wanted.replace = true;
+    else if (option === 'AUTH' || option === 'AUTH2') {
+      const words = option === 'AUTH' ? 1 : 2;
+      if (left < words) fail(SYNTAX);
+      wanted.credentials = argv.slice(at + 1, at + 1 + words);
+      at += words;
+    } else if (option === 'KEYS') {
+      if (argv[3] !== '') fail(NO_KEY_ARGUMENT);
+      wanted.keys = argv.slice(at + 1);
+      break;
+    } else fail(SYNTAX);
+  }
+  return wanted;
+}
+
+/** A port as C reads and prints it: what is no number is 0, and no more than five characters count. */
+function portOf(text: Bytes): number | undefined {
+  const digits = /^[ \t\n\v\f\r]*([+-]?\d+)/.exec(text)?.[1] ?? '0';
+  const port = parseSafeInteger(digits.replace(/^\+/, '').slice(0, 5)) ?? 0;
+  return port < 0 ? undefined : port % 65536;
+}
+
+function migrate(client: Client, argv: readonly Bytes[]): Reply | undefined {
+  const [, host, port, , dbText, timeoutText] = argv as [Bytes, Bytes, Bytes, Bytes, Bytes, Bytes];
+  const { server, db } = client;
+  const wanted = parseOptions(argv);
+  const timeout = integer(timeoutText);
+  const target = int64(dbText);
+  const keys: Bytes[] = [];
+  const restores: Bytes[][] = [];
+  for (const name of wanted.keys) {
+    const entry = db.lookup(name);
+    if (entry === undefined) continue;
+    const expiresAt = entry.deadline?.expiresAt;
+    const ttl = expiresAt === undefined ? 0 : Math.max(1, expiresAt - server.now);
+    keys.push(name);
+    restores.push([
+      'RESTORE',
+      name,
+      String(ttl),
+      dumpValue(entry.value),
+      ...(wanted.replace ? ['REPLACE'] : []),
+    ]);
+  }
+  if (keys.length === 0) return new SimpleString('NOKEY');
+  // Redis stands still until the target answers, which a script here cannot wait for.
+  if (client.has(SCRIPT)) fail('ERR This Redis command is not allowed from script');
+  const preface: Bytes[][] = [];
+  if (wanted.credentials !== undefined) preface.push(['AUTH', ...wanted.credentials]);
+  // Redis takes -1 for the database that a new connection is in.
+  if (target !== -1) preface.push(['SELECT', String(target)]);
+  return server.migrations.start(client, {
+    host,
+    port: portOf(port),
+    preface,
+    keys,
+    restores,
+    timeout: timeout <= 0 ? 1000 : timeout,
+    copy: wanted.copy,
+  });
+}
+
+/** The key, or those behind KEYS; none where both are given. */
+function migratedKeys(argv: readonly Bytes[]): number[] {
+  for (let at = OPTIONS; at + 1 < argv.length; at++) {
+    const option = asciiUpper(argv[at] as Bytes);
+    if (option === 'AUTH') at++;
+    else if (option === 'AUTH2') at += 2;
+    else if (option === 'KEYS') return argv[3] === '' ? argv.slice(at + 1).map((_, i) => at + 1 + i) : [];
+  }
+  return [3];
+}
+
+export const migrateCommands = defineCommands('generic', {
+  migrate: {
+    summary: 'Moves keys to another server, or copies them.',
+    since: '2.6.0',
+    complexity: 'That of DUMP and DEL here and of RESTORE there, and O(N) to send N bytes',
+    arity: -6,
+    flags: ['write', 'movablekeys'],
+    categories: ['keyspace', 'dangerous'],
+    tips: ['nondeterministic_output'],
+    keys: [
+      ...key('RW ACCESS DELETE', 3),
+      {
+        flags: 'RW ACCESS DELETE INCOMPLETE',
+        begin: { keyword: 'KEYS', from: -2 },
+        find: { last: -1, step: 1, limit: 0 },
+      },
+    ],
+    getKeys: migratedKeys,
+    getFlags: () => 'RW ACCESS DELETE',
+    run: migrate,
+  },
+});

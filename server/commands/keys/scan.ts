@@ -1,0 +1,137 @@
+/** SCAN and OBJECT: looking through the keys, and into how they are kept. */
+import type { Entry } from '../../../keyspace/entry.ts';
+import { typeOf } from '../../../keyspace/value.ts';
+import { asciiLower, type Bytes, parseSafeInteger } from '../../../protocol/bytes.ts';
+import { fail } from '../../../protocol/errors.ts';
+import { type Reply, SimpleString } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { encodingOf } from '../../settings/encodings.ts';
+import { type Command, defineCommands, defineContainer, key } from '../../table/command.ts';
+import { scanCursor, scanOptions } from './scanning.ts';
+
+/** SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]. No state is kept but the cursor's number. */
+function scan(client: Client, argv: readonly Bytes[]): Reply {
+  const { db } = client;
+  const cursor = scanCursor(argv[1]!);
+  const { count, matches, type } = scanOptions(argv, 2, true);
+  const wanted = type === undefined ? undefined : asciiLower(type);
+  const { names, next } = db.roll.walk(cursor, count);
+  const found = names.filter((name) => {
+    const entry = db.peek(name);
+    if (entry === undefined || !matches(name)) return false;
+    return wanted === undefined || typeOf(entry.held) === wanted;
+  });
+  return [String(next), found];
+}
+
+export const scanCommands = defineCommands('generic', {
+  scan: {
+    summary: 'Lists the keys step by step.',
+    since: '2.8.0',
+    complexity: 'O(1) for a step, O(N) for all, N keys of the database',
+    arity: -2,
+    flags: ['readonly'],
+    tips: ['nondeterministic_output', 'request_policy:special'],
+    run: scan,
+  },
+});
+
+const NO_LFU =
+  'ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.';
+const LFU =
+  'ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.';
+/** The counter that Redis gives to a new key. */
+const SHARED_INTEGERS = 10_000;
+const SHARED = 2 ** 31 - 1;
+
+export function references(entry: Entry): number {
+  const { held } = entry;
+  const small = typeof held === 'string' && encodingOf(entry) === 'int' ? parseSafeInteger(held) : undefined;
+  return small !== undefined && small >= 0 && small < SHARED_INTEGERS ? SHARED : 1;
+}
+
+function usesFrequency(client: Client): boolean {
+  return client.server.settings['maxmemory-policy'].endsWith('lfu');
+}
+
+/** Answers what `ask` says of the key's entry; nil without the key. */
+function ofEntry(client: Client, name: Bytes, ask: (entry: Entry) => Reply): Reply {
+  const { world } = client.server;
+  const entry = client.db.peek(name);
+  if (entry === undefined) {
+    world.misses++;
+    return null;
+  }
+  world.hits++;
+  return ask(entry);
+}
+
+const aboutOne = {
+  since: '2.2.3',
+  complexity: 'O(1)',
+  flags: ['readonly'],
+  keys: key('RO', 2),
+  tips: ['nondeterministic_output'],
+} as const;
+
+const HELP = [
+  'OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+  'ENCODING <key>',
+  '    How the value of the key is kept.',
+  'FREQ <key>',
+  '    How often the key is used, on a logarithmic scale.',
+  'IDLETIME <key>',
+  '    Seconds since the key was used.',
+  'REFCOUNT <key>',
+  '    How many references to the value there are.',
+  'HELP',
+  '    Prints this help.',
+];
+
+export const objectCommand: Command = defineContainer(
+  'generic',
+  'object',
+  { summary: 'Looks into how a value is kept.', since: '2.2.3', complexity: 'O(1)', flags: [] },
+  {
+    encoding: {
+      summary: 'Answers how the value of a key is kept.',
+      ...aboutOne,
+      arity: 3,
+      run: (client, argv) => ofEntry(client, argv[2], encodingOf),
+    },
+    refcount: {
+      summary: 'Counts the references to the value of a key.',
+      ...aboutOne,
+      arity: 3,
+      run: (client, argv) => ofEntry(client, argv[2], references),
+    },
+    idletime: {
+      summary: 'Answers the seconds since a key was used.',
+      ...aboutOne,
+      arity: 3,
+      run: (client, argv) =>
+        ofEntry(client, argv[2], (entry) => {
+          if (usesFrequency(client)) fail(LFU);
+          return Math.floor((client.server.now - entry.usedAt) / 1000);
+        }),
+    },
+    freq: {
+      summary: 'Answers how often a key is used, on a logarithmic scale.',
+      ...aboutOne,
+      since: '4.0.0',
+      arity: 3,
+      run: (client, argv) =>
+        ofEntry(client, argv[2], (entry) =>
+          usesFrequency(client) ? client.server.eviction.frequency(entry) : fail(NO_LFU),
+        ),
+    },
+    help: {
+      summary: 'Lists the subcommands.',
+      since: '6.2.0',
+      complexity: 'O(1)',
+      arity: 2,
+      flags: ['loading', 'stale'],
+      run: () => HELP.map((line) => new SimpleString(line)),
+    },
+  },
+);

@@ -1,0 +1,232 @@
+/** SORT and SORT_RO: the elements of a list, set or sorted set in order (https://redis.io/docs/latest/commands/sort/). */
+
+import { ListValue } from '../../../keyspace/collections/list.ts';
+import { liveFields } from '../../../keyspace/field-expiry.ts';
+import type { Value } from '../../../keyspace/value.ts';
+import {
+  asciiUpper,
+  type Bytes,
+  compareBytes,
+  cString,
+  parseDouble,
+  stripBlanks,
+} from '../../../protocol/bytes.ts';
+import { fail, SYNTAX, WRONGTYPE } from '../../../protocol/errors.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import { type Client, SCRIPT } from '../../clients/client.ts';
+import { integer, Options } from '../../table/arguments.ts';
+import { defineCommands, type KeySpec, key } from '../../table/command.ts';
+import { sortPart } from './partial-sort.ts';
+
+interface SortOptions {
+  descending: boolean;
+  alphabetic: boolean;
+  offset: number;
+  /** Negative: all. */
+  count: number;
+  by: Bytes | undefined;
+  readonly get: Bytes[];
+  store: Bytes | undefined;
+}
+
+function parse(argv: readonly Bytes[], readOnly: boolean): SortOptions {
+  const parsed: SortOptions = {
+    descending: false,
+    alphabetic: false,
+    offset: 0,
+    count: -1,
+    by: undefined,
+    get: [],
+    store: undefined,
+  };
+  const options = new Options(argv, 2);
+  while (options.more()) {
+    const option = options.next();
+    if (option === 'ASC') parsed.descending = false;
+    else if (option === 'DESC') parsed.descending = true;
+    else if (option === 'ALPHA') parsed.alphabetic = true;
+    else if (option === 'LIMIT' && options.left >= 2) {
+      parsed.offset = integer(options.value());
+      parsed.count = integer(options.value());
+    } else if (option === 'BY' && options.more()) parsed.by = options.value();
+    else if (option === 'GET' && options.more()) parsed.get.push(options.value());
+    else if (option === 'STORE' && options.more() && !readOnly) parsed.store = options.value();
+    else fail(SYNTAX);
+  }
+  return parsed;
+}
+
+/** The elements in the order that the value keeps them in, or backwards; a set has no order to reverse. */
+function elementsOf(value: Value | undefined, backwards: boolean): Bytes[] {
+  if (value === undefined) return [];
+  if (typeof value === 'string') return fail(WRONGTYPE);
+  if (value.type === 'list') {
+    const items = value.range(0, value.size - 1);
+    return backwards ? items.reverse() : items;
+  }
+  if (value.type === 'set') return [...value.values()];
+  if (value.type !== 'zset') return fail(WRONGTYPE);
+  value.outgrow();
+  return value.rangeByRank(0, value.size - 1, backwards).map(({ member }) => member);
+}
+
+/** What a pattern of BY or GET finds for an element: '#' is the element, 'a*->f' a field of a hash. */
+function follow(client: Client, pattern: Bytes, element: Bytes): Bytes | undefined {
+  if (pattern === '#') return element;
+  const star = pattern.indexOf('*');
+  if (star < 0) return undefined;
+  const arrow = pattern.indexOf('->', star);
+  const isField = arrow >= 0 && arrow + 2 < pattern.length;
+  const end = isField ? arrow : pattern.length;
+  const name = pattern.slice(0, star) + element + pattern.slice(star + 1, end);
+  const value = client.db.lookup(name)?.value;
+  if (!isField) return typeof value === 'string' ? value : undefined;
+  if (value === undefined || typeof value === 'string' || value.type !== 'hash') return undefined;
+  return liveFields(client.db, name, value, true)?.get(pattern.slice(arrow + 2));
+}
+
+const NO_WEIGHT = "ERR One or more scores can't be converted into double";
+
+interface Weighted {
+  readonly element: Bytes;
+  readonly weight: Bytes | undefined;
+  readonly score: number;
+}
+
+/** NaN for what is no number. */
+function scoreOf(weight: Bytes | undefined): number {
+  // strtod reads a C string: what follows a NUL does not count.
+  const text = cString(weight ?? '');
+  if (text === '') return 0;
+  return parseDouble(stripBlanks(text)) ?? Number.NaN;
+}
+
+/** Weights that are absent come first. */
+function compareWeights(a: Bytes | undefined, b: Bytes | undefined): number {
+  if (a === undefined) return b === undefined ? 0 : -1;
+  return b === undefined ? 1 : compareBytes(a, b);
+}
+
+function sorted(client: Client, elements: readonly Bytes[], options: SortOptions): Bytes[] {
+  const { by, alphabetic } = options;
+  const weighted = elements.map((element): Weighted => {
+    let weight = by === undefined ? element : follow(client, by, element);
+    // What is not stored is compared as C does it, up to a zero byte.
+    if (alphabetic && options.store === undefined && weight !== undefined) weight = cString(weight);
+    return { element, weight, score: alphabetic ? 0 : scoreOf(weight) };
+  });
+  // Every weight has been looked up by now, as Redis does.
+  if (weighted.some(({ score }) => Number.isNaN(score))) fail(NO_WEIGHT);
+  const direction = options.descending ? -1 : 1;
+  const compare = (a: Weighted, b: Weighted): number => {
+    if (alphabetic) return direction * compareWeights(a.weight, b.weight);
+    const order = a.score < b.score ? -1 : a.score > b.score ? 1 : compareBytes(a.element, b.element);
+    return direction * order;
+  };
+  const first = Math.max(0, options.offset);
+  const last = Math.min(options.count < 0 ? Infinity : first + options.count, weighted.length) - 1;
+  // What compares equal is left where Redis' own sorts leave it: where BY and LIMIT meet, it sorts a part.
+  if (by !== undefined && (first > 0 || last < weighted.length - 1)) sortPart(weighted, compare, first, last);
+  else weighted.sort(compare);
+  return weighted.map(({ element }) => element);
+}
+
+/** The part that LIMIT asks for. */
+function limited(elements: readonly Bytes[], { offset, count }: SortOptions): readonly Bytes[] {
+  const start = Math.max(0, offset);
+  return elements.slice(start, count < 0 ? undefined : start + count);
+}
+
+function storeList(client: Client, name: Bytes, items: Bytes[]): Reply {
+  const { db } = client;
+  if (items.length > 0) {
+    db.put(name, new ListValue(items));
+    db.changed(name, 'sortstore', items.length);
+  } else if (db.remove(name)) {
+    db.changed(name, 'del');
+  }
+  return items.length;
+}
+
+function sort(client: Client, argv: readonly Bytes[], readOnly: boolean): Reply {
+  const options = parse(argv, readOnly);
+  const { get, store } = options;
+  if (!client.account.unlimited) checkPatterns(client, options);
+  const value = client.db.lookup(argv[1]!)?.value;
+  let unsorted = options.by !== undefined && !options.by.includes('*');
+  if (unsorted && isSet(value) && (store !== undefined || client.has(SCRIPT))) {
+    // A set has no order of its own: what is stored or seen by a script must not depend on chance.
+    unsorted = false;
+    options.alphabetic = true;
+    options.by = undefined;
+  }
+  const elements = elementsOf(value, unsorted && options.descending);
+  const chosen = limited(unsorted ? elements : sorted(client, elements, options), options);
+  const answer: (Bytes | undefined)[] =
+    get.length === 0
+      ? [...chosen]
+      : chosen.flatMap((element) => get.map((pattern) => follow(client, pattern, element)));
+  if (store !== undefined) {
+    return storeList(
+      client,
+      store,
+      answer.map((item) => item ?? ''),
+    );
+  }
+  return answer.map((item) => item ?? null);
+}
+
+/** Keys that patterns lead to are not known beforehand: whoever uses them must be allowed to read every key. */
+function checkPatterns(client: Client, { by, get }: SortOptions): void {
+  if (client.account.mayReadAll) return;
+  const which = by?.includes('*') === true ? 'BY' : get.length > 0 ? 'GET' : undefined;
+  if (which !== undefined) fail(`ERR ${which} option of SORT denied due to insufficient ACL permissions.`);
+}
+
+function isSet(value: Value | undefined): boolean {
+  return value !== undefined && typeof value !== 'string' && value.type === 'set';
+}
+
+/** The sorted key and, for SORT, the last STORE's. */
+function sortKeys(argv: readonly Bytes[]): number[] {
+  let stored = 0;
+  for (let i = 2; i < argv.length; i++) {
+    const option = asciiUpper(argv[i]!);
+    if (option === 'LIMIT') i += 2;
+    else if (option === 'GET' || option === 'BY') i++;
+    else if (option === 'STORE' && i + 1 < argv.length) stored = ++i;
+  }
+  return stored === 0 ? [1] : [1, stored];
+}
+
+const UNKNOWN = { begin: 'unknown', find: 'unknown' } as const;
+const READ: KeySpec[] = [
+  ...key('RO ACCESS'),
+  { notes: 'The keys of BY and GET: their names come out of what is sorted', flags: 'RO ACCESS', ...UNKNOWN },
+];
+const categories = ['set', 'sortedset', 'list', 'dangerous'];
+
+export const sortCommands = defineCommands('generic', {
+  sort: {
+    summary: 'Sorts the elements of a list, set or sorted set, and may store them.',
+    since: '1.0.0',
+    complexity: 'O(N+M*log(M)), N elements, M of them answered',
+    arity: -2,
+    flags: ['write', 'denyoom', 'movablekeys'],
+    categories,
+    keys: [...READ, { notes: 'The key of STORE, which may stand anywhere', flags: 'OW UPDATE', ...UNKNOWN }],
+    getKeys: sortKeys,
+    run: (client, argv) => sort(client, argv, false),
+  },
+  sort_ro: {
+    summary: 'Sorts the elements of a list, set or sorted set.',
+    since: '7.0.0',
+    complexity: 'O(N+M*log(M)), N elements, M of them answered',
+    arity: -2,
+    flags: ['readonly', 'movablekeys'],
+    categories,
+    keys: READ,
+    getKeys: () => [1],
+    run: (client, argv) => sort(client, argv, true),
+  },
+});

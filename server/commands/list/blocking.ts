@@ -1,0 +1,151 @@
+/** List commands that wait for an element (https://redis.io/docs/latest/commands/?group=list). */
+import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
+import { NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { waitingTime } from '../../table/arguments.ts';
+import { countedKeys, defineCommands, type Flag, key, keys } from '../../table/command.ts';
+import { type End, listEnd, type Move, move, multiPop, parseMultiPop, popEffect, take } from './parts.ts';
+
+const BLOCKS: readonly Flag[] = ['write', 'noscript', 'blocking'];
+const MOVES = [...key('RW ACCESS DELETE'), ...key('RW INSERT', 2)];
+
+/** Takes one element, with its list's name. */
+function pop(client: Client, name: Bytes, end: End): Reply | undefined {
+  const list = client.db.get(name, 'list');
+  return list === undefined ? undefined : [name, take(client, name, list, end, 1)[0]!];
+}
+
+function blockingPop(end: End) {
+  return (client: Client, argv: readonly Bytes[]): Reply | undefined => {
+    const { server } = client;
+    const timeout = waitingTime(argv[argv.length - 1]!);
+    const names = argv.slice(1, -1);
+    for (const name of names) {
+      const popped = pop(client, name, end);
+      if (popped === undefined) continue;
+      if (server.feeding) server.propagateAs(popEffect(name, end));
+      return popped;
+    }
+    const serve = (name: Bytes): Reply | undefined => {
+      const popped = pop(client, name, end);
+      if (popped !== undefined) server.propagateAlso(client.db, popEffect(name, end));
+      return popped;
+    };
+    return server.blocking.block(client, {
+      type: 'list',
+      keys: names,
+      timeout,
+      serve,
+      timeoutReply: NULL_ARRAY,
+    });
+  };
+}
+
+/** The effect is replicated as the client wrote it, or in Redis' own spelling once the client has waited. */
+function blockingMove(
+  client: Client,
+  moving: Move,
+  text: Bytes,
+  effect: readonly Bytes[],
+  servedEffect = effect,
+): Reply | undefined {
+  const { server } = client;
+  const timeout = waitingTime(text);
+  const moved = move(client, moving);
+  if (moved !== undefined) {
+    if (server.feeding) server.propagateAs(effect);
+    return moved;
+  }
+  return server.blocking.block(client, {
+    type: 'list',
+    keys: [moving.source],
+    timeout,
+    serve() {
+      const served = move(client, moving);
+      if (served !== undefined) server.propagateAlso(client.db, servedEffect);
+      return served;
+    },
+    timeoutReply: NULL_ARRAY,
+    refusal: null,
+  });
+}
+
+export const blockingListCommands = defineCommands('list', {
+  blpop: {
+    summary: 'Takes an element from the head of the first list that has one; waits for it.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the number of lists',
+    arity: -3,
+    flags: BLOCKS,
+    keys: keys('RW ACCESS DELETE', 1, 1, -2),
+    run: blockingPop('LEFT'),
+  },
+  brpop: {
+    summary: 'Takes an element from the tail of the first list that has one; waits for it.',
+    since: '2.0.0',
+    complexity: 'O(N) with N the number of lists',
+    arity: -3,
+    flags: BLOCKS,
+    keys: keys('RW ACCESS DELETE', 1, 1, -2),
+    run: blockingPop('RIGHT'),
+  },
+  brpoplpush: {
+    summary: "Moves an element from one list's tail to another's head; waits for it.",
+    since: '2.2.0',
+    complexity: 'O(1)',
+    arity: 4,
+    flags: ['write', 'denyoom', 'noscript', 'blocking'],
+    keys: MOVES,
+    run: (client, [, source, target, timeout]) =>
+      blockingMove(client, { source, target, from: 'RIGHT', to: 'LEFT' }, timeout, [
+        'RPOPLPUSH',
+        source,
+        target,
+      ]),
+  },
+  blmove: {
+    summary: 'Moves an element from an end of one list to an end of another; waits for it.',
+    since: '6.2.0',
+    complexity: 'O(1)',
+    arity: 6,
+    flags: ['write', 'denyoom', 'noscript', 'blocking'],
+    keys: MOVES,
+    run(client, [, source, target, first, second, timeout]) {
+      const from = listEnd(first);
+      const to = listEnd(second);
+      const effect = ['LMOVE', source, target, first, second];
+      const served = ['LMOVE', source, target, asciiLower(from), asciiLower(to)];
+      return blockingMove(client, { source, target, from, to }, timeout, effect, served);
+    },
+  },
+  blmpop: {
+    summary: 'Takes elements from the first of several lists that is not empty; waits for one.',
+    since: '7.0.0',
+    complexity: 'O(N+M) with N the number of lists and M that of elements taken',
+    arity: -5,
+    flags: ['write', 'blocking', 'movablekeys'],
+    keys: countedKeys('RW ACCESS DELETE', 2),
+    run(client, argv) {
+      const { server } = client;
+      const wanted = parseMultiPop(argv, 2);
+      const timeout = waitingTime(argv[1]);
+      const serve = (name: Bytes): Reply | undefined => {
+        const list = client.db.get(name, 'list');
+        if (list === undefined) return undefined;
+        const taken = take(client, name, list, wanted.end, wanted.count);
+        server.propagateAlso(client.db, popEffect(name, wanted.end, taken.length));
+        return [name, taken];
+      };
+      return (
+        multiPop(client, wanted) ??
+        server.blocking.block(client, {
+          type: 'list',
+          keys: wanted.names,
+          timeout,
+          serve,
+          timeoutReply: NULL_ARRAY,
+        })
+      );
+    },
+  },
+});

@@ -1,0 +1,100 @@
+/** What list commands share: ends, taking, moving, and popping from the first of several lists. */
+import { ListValue } from '../../../keyspace/collections/list.ts';
+import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { integerBetween } from '../../table/arguments.ts';
+
+/** An end of a list. */
+export type End = 'LEFT' | 'RIGHT';
+
+/** Reads LEFT or RIGHT. Throws a syntax error for anything else. */
+export function listEnd(text: Bytes | undefined): End {
+  const word = text === undefined ? '' : asciiUpper(text);
+  return word === 'LEFT' || word === 'RIGHT' ? word : fail(SYNTAX);
+}
+
+/** Adds values at an end, one after the other; makes the list where there is none. */
+export function push(client: Client, name: Bytes, end: End, values: readonly Bytes[], changes?: number) {
+  const { db } = client;
+  let list = db.get(name, 'list');
+  if (list === undefined) db.put(name, (list = new ListValue()));
+  for (const value of values) {
+    if (end === 'LEFT') list.pushLeft(value);
+    else list.pushRight(value);
+  }
+  db.changed(name, end === 'LEFT' ? 'lpush' : 'rpush', changes ?? values.length);
+  return list.size;
+}
+
+/** Takes up to `count` elements from an end of a list that is not empty. */
+export function take(client: Client, name: Bytes, list: ListValue, end: End, count: number): Bytes[] {
+  const taken: Bytes[] = [];
+  for (let left = Math.min(count, list.size); left > 0; left--) {
+    taken.push((end === 'LEFT' ? list.popLeft() : list.popRight())!);
+  }
+  client.db.changed(name, end === 'LEFT' ? 'lpop' : 'rpop', taken.length);
+  return taken;
+}
+
+/** Where LMOVE takes from and puts to. */
+export interface Move {
+  readonly source: Bytes;
+  readonly target: Bytes;
+  readonly from: End;
+  readonly to: End;
+}
+
+/** Moves one element; undefined when the source is empty. Throws when either key holds something else. */
+export function move(client: Client, { source, target, from, to }: Move): Bytes | undefined {
+  const { db } = client;
+  const list = db.get(source, 'list');
+  if (list === undefined) return undefined;
+  db.get(target, 'list');
+  const value = (from === 'LEFT' ? list.popLeft() : list.popRight())!;
+  push(client, target, to, [value], 0);
+  db.changed(source, from === 'LEFT' ? 'lpop' : 'rpop');
+  return value;
+}
+
+/** Which lists LMPOP and BLMPOP look at, and how much they take from the first that is not empty. */
+export interface MultiPop {
+  readonly names: readonly Bytes[];
+  readonly end: End;
+  readonly count: number;
+}
+
+/** Reads `numkeys key … LEFT|RIGHT [COUNT count]` from a position on. Throws what Redis answers. */
+export function parseMultiPop(argv: readonly Bytes[], at: number): MultiPop {
+  const tooFew = 'ERR numkeys should be greater than 0';
+  const count = integerBetween(argv[at]!, 1, 2 ** 63, tooFew, tooFew);
+  const behind = at + 1 + count;
+  const end = listEnd(argv[behind]);
+  let most = 1;
+  for (let i = behind + 1; i < argv.length; i += 2) {
+    const text = argv[i + 1];
+    if (i > behind + 1 || asciiUpper(argv[i]!) !== 'COUNT' || text === undefined) fail(SYNTAX);
+    const wrong = 'ERR count should be greater than 0';
+    most = integerBetween(text, 1, 2 ** 63, wrong, wrong);
+  }
+  return { names: argv.slice(at + 1, behind), end, count: most };
+}
+
+/** Takes from the first list that is not empty, with its name; undefined when all are. Replicated as LPOP or RPOP. */
+export function multiPop(client: Client, { names, end, count }: MultiPop): Reply | undefined {
+  for (const name of names) {
+    const list = client.db.get(name, 'list');
+    if (list === undefined) continue;
+    const taken = take(client, name, list, end, count);
+    if (client.server.feeding) client.server.propagateAs(popEffect(name, end, taken.length));
+    return [name, taken];
+  }
+  return undefined;
+}
+
+/** The command that does the same on a replica. */
+export function popEffect(name: Bytes, end: End, count?: number): Bytes[] {
+  const command = end === 'LEFT' ? 'LPOP' : 'RPOP';
+  return count === undefined ? [command, name] : [command, name, String(count)];
+}

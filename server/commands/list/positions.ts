@@ -1,0 +1,63 @@
+/** LPOS: where in a list a value stands. */
+import type { ListValue } from '../../../keyspace/collections/list.ts';
+import type { Bytes } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { integer, integerBetween, Options } from '../../table/arguments.ts';
+
+const RANK_ZERO =
+  "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list";
+
+/** What LPOS' options ask for. */
+interface Search {
+  /** The match to begin with, counted from 1; negative: from the tail. */
+  rank: number;
+  /** How many matches to answer, 0: all; undefined: one, by itself. */
+  count: number | undefined;
+  /** How many elements to compare at most; 0: all. */
+  most: number;
+}
+
+function parse(argv: readonly Bytes[]): Search {
+  const search: Search = { rank: 1, count: undefined, most: 0 };
+  const options = new Options(argv, 3);
+  while (options.more()) {
+    const option = options.next();
+    const value = options.value();
+    if (option === 'RANK') {
+      search.rank = integer(value);
+      if (search.rank === 0) fail(RANK_ZERO);
+    } else if (option === 'COUNT' || option === 'MAXLEN') {
+      const negative = `ERR ${option} can't be negative`;
+      const number = integerBetween(value, 0, 2 ** 63, negative, negative);
+      if (option === 'COUNT') search.count = number;
+      else search.most = number;
+    } else {
+      fail(SYNTAX);
+    }
+  }
+  return search;
+}
+
+function find(list: ListValue, value: Bytes, { rank, count = 1, most }: Search): number[] {
+  const found: number[] = [];
+  const { size } = list;
+  const end = most === 0 ? size : Math.min(most, size);
+  let skip = Math.abs(rank) - 1;
+  for (let i = 0; i < end && (count === 0 || found.length < count); i++) {
+    const index = rank > 0 ? i : size - 1 - i;
+    if (list.at(index) !== value) continue;
+    if (skip > 0) skip--;
+    else found.push(index);
+  }
+  return found;
+}
+
+/** LPOS key element [RANK rank] [COUNT num-matches] [MAXLEN len]. */
+export function positions(client: Client, argv: readonly Bytes[]): Reply {
+  const search = parse(argv);
+  const list = client.db.read(argv[1]!, 'list');
+  const found = list === undefined ? [] : find(list, argv[2]!, search);
+  return search.count === undefined ? (found[0] ?? null) : found;
+}

@@ -1,0 +1,155 @@
+/** COMMAND: what the table holds (https://redis.io/docs/latest/commands/command/). */
+import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { globMatch } from '../../../protocol/glob.ts';
+import { MapReply, type Reply, ReplyError, SetReply, SimpleString } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import type { Server } from '../../server.ts';
+import { Options } from '../../table/arguments.ts';
+import { arityFits, type Command, defineContainer } from '../../table/command.ts';
+import { commandDocs } from '../../table/docs.ts';
+import { categoriesOf, commandInfo, type FoundKey, findKeys, keyFlags } from '../../table/info.ts';
+
+/** The table's commands, each once. */
+export function eachCommand(server: Server): Command[] {
+  return [...new Set(server.commands.values())];
+}
+
+/** A command by its full name, 'config|get' too. */
+function named(server: Server, name: Bytes): Command | undefined {
+  const [outer = '', inner] = asciiLower(name).split('|');
+  const command = server.commands.get(outer);
+  return inner === undefined ? command : command?.subcommands?.get(inner);
+}
+
+function list(client: Client, argv: readonly Bytes[]): Reply {
+  const { server } = client;
+  const all = eachCommand(server).flatMap((each) => [each, ...(each.subcommands?.values() ?? [])]);
+  const options = new Options(argv, 2);
+  if (!options.more()) return all.map((each) => each.fullName);
+  if (options.next() !== 'FILTERBY' || options.left !== 2) fail(SYNTAX);
+  const kind = options.next();
+  const value = options.value();
+  const keep: ((command: Command) => boolean) | undefined =
+    kind === 'MODULE'
+      ? () => false
+      : kind === 'ACLCAT'
+        ? (each) => categoriesOf(each).includes(`@${asciiLower(value)}`)
+        : kind === 'PATTERN'
+          ? (each) => globMatch(value, each.fullName, true)
+          : undefined;
+  return keep === undefined ? fail(SYNTAX) : all.filter(keep).map((each) => each.fullName);
+}
+
+function keysOf(client: Client, argv: readonly Bytes[]): { request: Bytes[]; found: FoundKey[] } {
+  const request = argv.slice(2);
+  let command = client.server.commands.get(asciiLower(request[0] as Bytes));
+  if (command?.subcommands !== undefined && request.length > 1) {
+    command = command.subcommands.get(asciiLower(request[1] as Bytes));
+  }
+  if (command === undefined) throw new ReplyError('ERR Invalid command specified');
+  // Channels have specs like keys, and are none.
+  const takesKeys = (command.spec.keys ?? []).some(({ flags }) => !flags.includes('NOT_KEY'));
+  if (!takesKeys && command.spec.getKeys === undefined) {
+    fail('ERR The command has no key arguments');
+  }
+  if (!arityFits(command.arity, request.length))
+    fail('ERR Invalid number of arguments specified for command');
+  const found = findKeys(command, request) ?? fail('ERR Invalid arguments specified for command');
+  if (found.length === 0 && !command.spec.flags.includes('no_mandatory_keys')) {
+    fail('ERR Invalid arguments specified for command');
+  }
+  return { request, found };
+}
+
+const FLAGS = ['loading', 'stale'] as const;
+const about = { since: '2.8.13', complexity: 'O(N) with N the number of commands', flags: FLAGS };
+
+export const commandCommand = defineContainer(
+  'server',
+  'command',
+  {
+    summary: 'Describes every command.',
+    ...about,
+    helpSince: '5.0.0',
+    categories: ['connection'],
+    tips: ['nondeterministic_output_order'],
+    run: (client) => eachCommand(client.server).map(commandInfo),
+  },
+  {
+    count: {
+      summary: 'Counts the commands.',
+      ...about,
+      complexity: 'O(1)',
+      arity: 2,
+      categories: ['connection'],
+      run: (client) => eachCommand(client.server).length,
+    },
+    docs: {
+      summary: 'Documents the commands.',
+      ...about,
+      since: '7.0.0',
+      arity: -2,
+      categories: ['connection'],
+      tips: ['nondeterministic_output_order'],
+      run(client, argv) {
+        const names = argv.slice(2);
+        const chosen =
+          names.length === 0
+            ? eachCommand(client.server)
+            : names.flatMap((name) => named(client.server, name) ?? []);
+        return new MapReply(chosen.flatMap(commandDocs));
+      },
+    },
+    info: {
+      summary: 'Describes the named commands.',
+      ...about,
+      arity: -2,
+      categories: ['connection'],
+      tips: ['nondeterministic_output_order'],
+      run(client, argv) {
+        const names = argv.slice(2);
+        if (names.length === 0) return eachCommand(client.server).map(commandInfo);
+        return names.map((name) => {
+          const command = named(client.server, name);
+          return command === undefined ? null : commandInfo(command);
+        });
+      },
+    },
+    list: {
+      summary: "Lists the commands' names.",
+      ...about,
+      since: '7.0.0',
+      arity: -2,
+      categories: ['connection'],
+      tips: ['nondeterministic_output_order'],
+      run: list,
+    },
+    getkeys: {
+      summary: 'Finds the keys in a request.',
+      ...about,
+      complexity: 'O(N) with N the number of arguments',
+      arity: -4,
+      categories: ['connection'],
+      run(client, argv) {
+        const { request, found } = keysOf(client, argv);
+        return found.map(({ at }) => request[at] ?? '');
+      },
+    },
+    getkeysandflags: {
+      summary: 'Finds the keys in a request, and what is done with each.',
+      ...about,
+      since: '7.0.0',
+      complexity: 'O(N) with N the number of arguments',
+      arity: -4,
+      categories: ['connection'],
+      run(client, argv) {
+        const { request, found } = keysOf(client, argv);
+        return found.map(({ at, flags }) => [
+          request[at] ?? '',
+          new SetReply(keyFlags(flags).map((word) => new SimpleString(word))),
+        ]);
+      },
+    },
+  },
+);

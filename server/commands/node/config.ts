@@ -1,0 +1,129 @@
+/** CONFIG: reads and changes the parameters (https://redis.io/docs/latest/commands/config/). */
+import { asciiLower, type Bytes, cString } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { globMatch } from '../../../protocol/glob.ts';
+import { MapReply, OK, type Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { BadSetting } from '../../settings/parameters.ts';
+import { refusalOf } from '../../settings/refusals.ts';
+import { aliases, parameters, type Settings } from '../../settings/settings.ts';
+import { defineContainer } from '../../table/command.ts';
+
+type Name = keyof Settings;
+
+function lookUp(word: Bytes): Name | undefined {
+  const name = asciiLower(word);
+  const known = Object.hasOwn(aliases, name) ? aliases[name] : name;
+  return known !== undefined && Object.hasOwn(parameters, known) ? (known as Name) : undefined;
+}
+
+function print(settings: Settings, name: Name): Bytes {
+  const { print } = parameters[name] as { print: (value: unknown) => Bytes };
+  return print(settings[name]);
+}
+
+function get(client: Client, argv: readonly Bytes[]): Reply {
+  const found = new Map<Bytes, Bytes>();
+  const names: [Bytes, Name][] = Object.keys(parameters).map((name) => [name, name as Name]);
+  for (const [alias, name] of Object.entries(aliases)) names.push([alias, name]);
+  for (const pattern of argv.slice(2)) {
+    // A name in full is answered as it was written.
+    const exact = lookUp(pattern);
+    if (exact !== undefined && !/[?*[\]\\]/.test(pattern)) {
+      found.set(pattern, print(client.server.settings, exact));
+      continue;
+    }
+    for (const [shown, name] of names) {
+      if (globMatch(pattern, shown, true)) found.set(shown, print(client.server.settings, name));
+    }
+  }
+  return new MapReply([...found].flat());
+}
+
+/** Validates all pairs before the first is applied. */
+function set(client: Client, argv: readonly Bytes[]): Reply {
+  if (argv.length % 2 !== 0) fail(SYNTAX);
+  const changes = new Map<Name, unknown>();
+  // A parameter and its older name are no duplicates: the later one counts.
+  const words = new Set<Bytes>();
+  const refuse = (word: Bytes, why: string): never =>
+    fail(`ERR CONFIG SET failed (possibly related to argument '${cString(word)}') - ${why}`);
+  for (let at = 2; at < argv.length; at += 2) {
+    const word = argv[at] as Bytes;
+    const name =
+      lookUp(word) ?? fail(`ERR Unknown option or number of arguments for CONFIG SET - '${cString(word)}'`);
+    const parameter = parameters[name];
+    if (parameter.fixed !== false) {
+      refuse(word, `can't set ${parameter.fixed === true ? 'immutable' : parameter.fixed} config`);
+    }
+    if (words.has(asciiLower(word))) refuse(word, 'duplicate parameter');
+    words.add(asciiLower(word));
+    const value = parameter.read(argv[at + 1] as Bytes);
+    if (value instanceof BadSetting) refuse(word, value.why);
+    const refusal = refusalOf(name, value, client.server.syncedOffset !== undefined);
+    if (refusal !== undefined) refuse(word, refusal);
+    changes.set(name, value);
+  }
+  Object.assign(client.server.settings, Object.fromEntries(changes));
+  client.server.applySettings();
+  return OK;
+}
+
+const ADMIN = ['admin', 'noscript', 'loading', 'stale'] as const;
+
+export const configCommand = defineContainer(
+  'server',
+  'config',
+  {
+    summary: 'Commands about the configuration.',
+    since: '2.0.0',
+    helpSince: '5.0.0',
+    complexity: 'Depends on subcommand.',
+    flags: [],
+  },
+  {
+    get: {
+      summary: 'Answers the parameters that match the patterns.',
+      since: '2.0.0',
+      complexity: 'O(N) with N the number of parameters',
+      arity: -3,
+      flags: ADMIN,
+      run: get,
+    },
+    set: {
+      summary: 'Changes parameters, all or none.',
+      since: '2.0.0',
+      complexity: 'O(N) with N the number of parameters',
+      arity: -4,
+      flags: ADMIN,
+      tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
+      run: set,
+    },
+    resetstat: {
+      summary: 'Sets the statistics of INFO to zero.',
+      since: '2.0.0',
+      complexity: 'O(1)',
+      arity: 2,
+      flags: ADMIN,
+      run(client) {
+        const { stats, world, eviction } = client.server;
+        stats.reset();
+        eviction.forgetExceeded();
+        // RESETSTAT itself is the first to be counted again.
+        const own = client.lastCommand?.fullName === 'config|resetstat' ? client.lastCommand : undefined;
+        if (own !== undefined) stats.calls[own.serial] = 1;
+        world.hits = 0;
+        world.misses = 0;
+        return OK;
+      },
+    },
+    rewrite: {
+      summary: 'Writes the configuration file, of which there is none here.',
+      since: '2.8.0',
+      complexity: 'O(1)',
+      arity: 2,
+      flags: ADMIN,
+      run: () => fail('ERR The server is running without a config file'),
+    },
+  },
+);

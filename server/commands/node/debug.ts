@@ -1,0 +1,252 @@
+/** DEBUG: what test suites ask of it: sleep, expiry on and off, digests, replies of every kind, keys to fill a database. */
+
+import { RdbError } from '../../../keyspace/format/errors.ts';
+import { dumpValue } from '../../../keyspace/rdb/dump.ts';
+import {
+  asciiLower,
+  asciiUpper,
+  type Bytes,
+  cString,
+  parseDouble,
+  parseSafeInteger,
+} from '../../../protocol/bytes.ts';
+import { fail, NO_SUCH_KEY, NOT_INTEGER, NOT_POSITIVE } from '../../../protocol/errors.ts';
+import {
+  BigNumber,
+  Double,
+  MapReply,
+  OK,
+  PushReply,
+  type Reply,
+  ReplyError,
+  SetReply,
+  SimpleString,
+  Verbatim,
+} from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { digestOfAll, digestOfValue } from '../../data/digest.ts';
+import { encodingOf } from '../../settings/encodings.ts';
+import { parseMemory } from '../../settings/parameters.ts';
+import { integer } from '../../table/arguments.ts';
+import { type Command, defineCommands } from '../../table/command.ts';
+import { references } from '../keys/scan.ts';
+
+const NOT_ALLOWED =
+  'ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.';
+
+/** Everybody waits on the host's clock; the sleeper is answered at its end. */
+function sleep(client: Client, seconds: Bytes): Reply | undefined {
+  const { pausing, blocking, observer } = client.server;
+  const timeout = Math.floor((parseDouble(seconds) ?? 0) * 1000);
+  if (!(timeout > 0)) return OK;
+  pausing.pause(timeout, true);
+  const command = client.lastCommand as Command;
+  const awake = (): Reply => {
+    observer.record(client, command, ['DEBUG', 'SLEEP', seconds], timeout * 1000);
+    return OK;
+  };
+  return blocking.block(client, { kind: 'wait', timeout, timeoutReply: awake, refusal: OK });
+}
+
+function setActiveExpire(client: Client, word: Bytes): Reply {
+  const { expiry } = client.server;
+  expiry.active = word !== '0';
+  if (!expiry.active) expiry.cancel();
+  return OK;
+}
+
+/** A payload of DUMP has the type before the value, and a version and a check sum behind it. */
+const AROUND_VALUE = 11;
+
+function describe(client: Client, key: Bytes): Reply {
+  const { now } = client.server;
+  const entry = client.db.peek(key) ?? fail(NO_SUCH_KEY);
+  const encoding = encodingOf(entry);
+  const { value } = entry;
+  const length = dumpValue(value).length - AROUND_VALUE;
+  const used = `lru:${Math.floor(entry.usedAt / 1000) & 0xffffff} lru_seconds_idle:${Math.floor((now - entry.usedAt) / 1000)}`;
+  const what = `refcount:${references(entry)} encoding:${encoding} serializedlength:${length} ${used}`;
+  return new SimpleString(`Value at:0x000000000000 ${what}`);
+}
+
+function showQuicklist(client: Client, key: Bytes): Reply {
+  const entry = client.db.peek(key) ?? fail(NO_SUCH_KEY);
+  if (encodingOf(entry) !== 'quicklist') fail('ERR Not a quicklist encoded object.');
+  return new SimpleString('Quicklist structure printed on stdout');
+}
+
+/** One reply of the kind that is asked for. */
+function protocolSample(client: Client, kind: Bytes): Reply {
+  switch (asciiLower(kind)) {
+    case 'string':
+      return 'Hello World';
+    case 'integer':
+      return 12345;
+    case 'double':
+      return new Double(3.141);
+    case 'null':
+      return null;
+    case 'array':
+      return [0, 1, 2];
+    case 'set':
+      return new SetReply([0, 1, 2]);
+    case 'map':
+      return new MapReply([0, false, 1, true, 2, false]);
+    case 'attrib':
+      if (client.protocol === 3)
+        client.write('|1\r\n$14\r\nkey-popularity\r\n*2\r\n$7\r\nkey:123\r\n:90\r\n');
+      return 'Some real reply following the attribute';
+    case 'push':
+      return client.protocol === 3
+        ? new PushReply(['server-cpu-usage', 42])
+        : fail('ERR RESP2 is not supported by this command');
+    case 'verbatim':
+      return new Verbatim('txt', 'This is a verbatim\nstring');
+    case 'true':
+      return true;
+    case 'false':
+      return false;
+    case 'bignum':
+      return new BigNumber('1234567999999999999999999999999999999');
+    default:
+      return fail(
+        'ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false',
+      );
+  }
+}
+
+/** Fills the database with so many keys, those that are there left alone. */
+function populate(client: Client, [count = '', prefix = 'key', size]: readonly Bytes[]): Reply {
+  const bytes = size === undefined ? 0 : integer(size);
+  const keys = integer(count, NOT_POSITIVE);
+  if (keys < 0) fail(NOT_POSITIVE);
+  for (let i = 0; i < keys; i++) {
+    const name = `${prefix}:${i}`;
+    if (client.db.peek(name) !== undefined) continue;
+    const text = `value:${i}`;
+    const value = bytes === 0 ? text : text.slice(0, bytes).padEnd(bytes, '\0');
+    client.db.weigh(name, client.db.put(name, value));
+    client.db.touch(name);
+  }
+  return OK;
+}
+
+/** Loads the dump again, which is saved first unless NOSAVE is said. */
+function reload(client: Client, options: readonly Bytes[]): Reply {
+  const words = new Set(options.map(asciiUpper));
+  for (const word of words) {
+    if (!['MERGE', 'NOFLUSH', 'NOSAVE'].includes(word)) {
+      fail('ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.');
+    }
+  }
+  try {
+    client.server.dumpFile.reload({
+      saves: !words.has('NOSAVE'),
+      keeps: words.has('NOFLUSH'),
+      replaces: words.has('MERGE'),
+    });
+  } catch (error) {
+    if (!(error instanceof RdbError)) throw error;
+    fail('ERR Error trying to load the RDB dump');
+  }
+  return OK;
+}
+
+function packedThreshold(text: Bytes): Reply {
+  const bytes = parseMemory(text);
+  if (bytes === undefined || bytes >= 2 ** 32) {
+    fail('ERR argument must be a memory value bigger than 1 and smaller than 4gb');
+  }
+  return OK;
+}
+
+function showListpack(client: Client, key: Bytes): Reply {
+  const entry = client.db.peek(key) ?? fail(NO_SUCH_KEY);
+  if (encodingOf(entry) !== 'listpack') fail('ERR Not a listpack encoded object.');
+  return new SimpleString('Listpack structure printed on stdout');
+}
+
+function rename(client: Client): Reply {
+  const { replication } = client.server;
+  replication.id = client.server.randomHex(40);
+  return OK;
+}
+
+/** A subcommand: how many words it takes behind its name, at least and at most, and what it does. */
+type Subcommand = readonly [number, number, (client: Client, words: readonly Bytes[]) => Reply | undefined];
+
+const one = (run: (client: Client, word: Bytes) => Reply | undefined): Subcommand => [
+  1,
+  1,
+  (client, words) => run(client, words[0] as Bytes),
+];
+
+const SUBCOMMANDS: Record<string, Subcommand> = {
+  'CHANGE-REPL-ID': [0, 0, rename],
+  DIGEST: [0, 0, (client) => new SimpleString(digestOfAll(client.server.databases))],
+  'DIGEST-VALUE': [
+    0,
+    Infinity,
+    (client, keys) => keys.map((name) => new SimpleString(digestOfValue(client.db, name))),
+  ],
+  ERROR: one((_client, text) => new ReplyError(text.replace(/[\r\n]/g, ' '))),
+  LISTPACK: one(showListpack),
+  LOADAOF: [0, 0, () => fail('ERR Error trying to load the AOF files, check server logs')],
+  LOG: one((client, text) => {
+    client.server.log('warning', `DEBUG LOG: ${text}`);
+    return OK;
+  }),
+  OBJECT: one(describe),
+  'PAUSE-CRON': one((_client, word) => (parseSafeInteger(word) === undefined ? fail(NOT_INTEGER) : OK)),
+  POPULATE: [1, 3, populate],
+  PROTOCOL: one(protocolSample),
+  'QUICKLIST-PACKED-THRESHOLD': one((_client, text) => packedThreshold(text)),
+  QUICKLIST: [1, 2, (client, [name = '']) => showQuicklist(client, name)],
+  RELOAD: [0, Infinity, reload],
+  REPLICATE: [
+    1,
+    Infinity,
+    (client, words) => {
+      client.server.propagateAlso(client.db, words);
+      return OK;
+    },
+  ],
+  // The buffers of replies are the host's.
+  REPLYBUFFER: [2, 2, () => OK],
+  'SET-ACTIVE-EXPIRE': one(setActiveExpire),
+  'SET-DISABLE-DENY-SCRIPTS': one(() => OK),
+  SLEEP: one(sleep),
+};
+
+const HELP = [
+  'DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+  ...Object.keys(SUBCOMMANDS),
+  'HELP',
+  '    Prints this help.',
+];
+
+export const debugCommands = defineCommands('server', {
+  debug: {
+    summary: `Helps to test: ${Object.keys(SUBCOMMANDS).join(', ')}.`,
+    since: '1.0.0',
+    complexity: 'Depends on subcommand.',
+    arity: -2,
+    flags: ['admin', 'noscript', 'loading', 'stale'],
+    run(client, argv) {
+      const allowed = client.server.settings['enable-debug-command'];
+      const isLocal = /^(127\.|::1|\/|memory)/.test(client.connection?.remote ?? 'memory');
+      if (allowed === 'no' || (allowed === 'local' && !isLocal)) fail(NOT_ALLOWED);
+      const name = asciiUpper(argv[1]);
+      if (name === 'HELP' && argv.length === 2) return HELP.map((line) => new SimpleString(line));
+      const [least, most, run] = (Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined) ?? [
+        1,
+        0,
+        () => OK,
+      ];
+      const words = argv.slice(2);
+      if (words.length >= least && words.length <= most) return run(client, words);
+      const shown = cString(argv[1], 128);
+      return fail(`ERR unknown subcommand or wrong number of arguments for '${shown}'. Try DEBUG HELP.`);
+    },
+  },
+});

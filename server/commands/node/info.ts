@@ -1,0 +1,260 @@
+/** INFO: the node described in sections, each a function of its own. */
+import type { Keyspace } from '../../../keyspace/keyspace.ts';
+import { asciiLower, type Bytes, parseDouble } from '../../../protocol/bytes.ts';
+import { everyClient } from '../../clients/info.ts';
+import { replicationInfo } from '../../replication/role.ts';
+import type { Server } from '../../server.ts';
+import { LOSTLOCK_VERSION, VERSION } from '../../version.ts';
+import { eachCommand } from './command.ts';
+import { memoryInfo } from './memory-report.ts';
+
+type Field = readonly [string, string | number];
+
+const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
+  *server(server) {
+    const uptime = Math.floor((server.now - server.startedAt) / 1000);
+    yield ['redis_version', VERSION];
+    yield ['redis_git_sha1', '00000000'];
+    yield ['redis_git_dirty', 0];
+    yield ['redis_mode', 'standalone'];
+    yield ['lostlock_version', LOSTLOCK_VERSION];
+    yield ['redis_build_id', '0'];
+    const facts = server.host.facts?.();
+    if (facts !== undefined) yield ['os', facts.system];
+    yield ['arch_bits', 64];
+    yield ['multiplexing_api', 'node'];
+    if (facts !== undefined) yield ['process_id', facts.id];
+    yield ['process_supervised', 'no'];
+    yield ['run_id', server.runId];
+    yield ['tcp_port', server.settings.port];
+    yield ['server_time_usec', server.micros()];
+    yield ['uptime_in_seconds', uptime];
+    yield ['uptime_in_days', Math.floor(uptime / 86400)];
+    yield ['hz', server.settings.hz];
+    yield ['configured_hz', server.settings.hz];
+    yield ['lru_clock', Math.floor(server.now / 1000) & 0xffffff];
+    if (facts !== undefined) yield ['executable', facts.executable];
+    yield ['config_file', ''];
+    yield ['io_threads_active', 0];
+  },
+  *clients(server) {
+    const replicas = server.replication.online().length;
+    yield ['connected_clients', everyClient(server).length - replicas];
+    yield ['cluster_connections', 0];
+    yield ['maxclients', server.settings.maxclients];
+    yield* clientBuffers(server);
+    yield ['blocked_clients', server.blocking.total];
+    yield ['tracking_clients', server.tracking.counts.clients];
+    yield ['clients_in_timeout_table', 0];
+  },
+  *memory(server) {
+    yield* memoryInfo(server);
+  },
+  *persistence(server) {
+    const { dumpFile } = server;
+    yield ['loading', 0];
+    yield ['async_loading', 0];
+    yield ['current_cow_peak', 0];
+    yield ['current_cow_size', 0];
+    yield ['current_cow_size_age', 0];
+    yield ['current_fork_perc', '0.00'];
+    yield ['current_save_keys_processed', 0];
+    yield ['current_save_keys_total', dumpFile.savingKeys];
+    yield ['rdb_changes_since_last_save', dumpFile.changes];
+    yield ['rdb_bgsave_in_progress', dumpFile.saving ? 1 : 0];
+    yield ['rdb_last_save_time', dumpFile.savedAt];
+    yield ['rdb_last_bgsave_status', dumpFile.last.rdb.status];
+    yield ['rdb_last_bgsave_time_sec', dumpFile.last.rdb.seconds];
+    yield ['rdb_current_bgsave_time_sec', dumpFile.secondsOf('rdb')];
+    yield ['rdb_saves', server.stats.saves];
+    yield ['rdb_last_cow_size', 0];
+    yield ['rdb_last_load_keys_expired', dumpFile.loaded.expired];
+    yield ['rdb_last_load_keys_loaded', dumpFile.loaded.keys];
+    yield ['aof_enabled', server.settings.appendonly ? 1 : 0];
+    yield ['aof_rewrite_in_progress', dumpFile.rewriting ? 1 : 0];
+    yield ['aof_rewrite_scheduled', dumpFile.scheduled.aof ? 1 : 0];
+    yield ['aof_last_rewrite_time_sec', dumpFile.last.aof.seconds];
+    yield ['aof_current_rewrite_time_sec', dumpFile.secondsOf('aof')];
+    yield ['aof_last_bgrewrite_status', dumpFile.last.aof.status];
+    yield ['aof_rewrites', server.stats.rewrites];
+    yield ['aof_rewrites_consecutive_failures', 0];
+    yield ['aof_last_write_status', 'ok'];
+    yield ['aof_last_cow_size', 0];
+    yield ['module_fork_in_progress', 0];
+    yield ['module_fork_last_cow_size', 0];
+  },
+  *stats(server) {
+    const { stats } = server;
+    yield ['total_connections_received', stats.connections];
+    // What is under way has not been processed.
+    yield ['total_commands_processed', stats.commands - server.depth];
+    yield* traffic(server);
+    yield ['rejected_connections', stats.rejected];
+    yield ['sync_full', stats.syncs.full];
+    yield ['sync_partial_ok', stats.syncs.partial];
+    yield ['sync_partial_err', stats.syncs.refused];
+    yield ['expired_keys', stats.expired];
+    yield ['expired_stale_perc', '0.00'];
+    yield ['expired_time_cap_reached_count', 0];
+    yield ['expire_cycle_cpu_milliseconds', 0];
+    yield ['evicted_keys', stats.evicted];
+    yield ['evicted_clients', stats.evictedClients];
+    yield ['total_eviction_exceeded_time', server.eviction.exceeded.total];
+    yield ['current_eviction_exceeded_time', server.eviction.exceeded.current];
+    yield ['keyspace_hits', server.world.hits];
+    yield ['keyspace_misses', server.world.misses];
+    yield ['pubsub_channels', server.pubsub.channels.size];
+    yield ['pubsub_patterns', server.pubsub.patterns.size];
+    yield ['pubsubshard_channels', server.pubsub.shardChannels.size];
+    yield ['latest_fork_usec', 0];
+    yield ['total_forks', stats.forks];
+    yield ['migrate_cached_sockets', 0];
+    yield ['slave_expires_tracked_keys', 0];
+    for (const name of DEFRAGMENTATION) yield [name, 0];
+    yield ['tracking_total_keys', server.tracking.counts.keys];
+    yield ['tracking_total_items', server.tracking.counts.items];
+    yield ['tracking_total_prefixes', server.tracking.counts.prefixes];
+    yield ['unexpected_error_replies', server.stats.unexpectedErrors];
+    yield ['total_error_replies', stats.errorReplies];
+    yield ['dump_payload_sanitizations', 0];
+    yield ['total_reads_processed', stats.reads];
+    yield ['total_writes_processed', stats.writes];
+    yield ['io_threaded_reads_processed', 0];
+    yield ['io_threaded_writes_processed', 0];
+    yield ['reply_buffer_shrinks', 0];
+    yield ['reply_buffer_expands', 0];
+    yield ['client_query_buffer_limit_disconnections', stats.queryBufferDisconnections];
+  },
+  *replication(server) {
+    yield* replicationInfo(server);
+  },
+  *cpu(server) {
+    const { systemMicros = 0, userMicros = 0 } = server.host.facts?.() ?? {};
+    yield ['used_cpu_sys', (systemMicros / 1e6).toFixed(6)];
+    yield ['used_cpu_user', (userMicros / 1e6).toFixed(6)];
+    yield ['used_cpu_sys_children', '0.000000'];
+    yield ['used_cpu_user_children', '0.000000'];
+  },
+  *modules() {},
+  *commandstats(server) {
+    for (const command of eachCommand(server)) {
+      for (const each of [command, ...(command.subcommands?.values() ?? [])]) {
+        // This very INFO is not over.
+        const calls = (server.stats.calls[each.serial] ?? 0) - (each.fullName === 'info' ? 1 : 0);
+        const refused = server.stats.refused[each.serial] ?? 0;
+        if (calls + refused === 0) continue;
+        const times = server.stats.times[each.serial];
+        const usec = times === undefined ? 0 : Math.round((times.micros * calls) / times.measured);
+        const failed = server.stats.failed[each.serial] ?? 0;
+        yield [
+          `cmdstat_${each.fullName}`,
+          `calls=${calls},usec=${usec},usec_per_call=${(calls > 0 ? usec / calls : 0).toFixed(2)},rejected_calls=${refused},failed_calls=${failed}`,
+        ];
+      }
+    }
+  },
+  *errorstats(server) {
+    for (const code of [...server.stats.errors.keys()].sort()) {
+      yield [`errorstat_${code}`, `count=${server.stats.errors.get(code)}`];
+    }
+  },
+  *latencystats(server) {
+    const { settings, stats } = server;
+    if (!settings['latency-tracking']) return;
+    const percents = settings['latency-tracking-info-percentiles'].split(' ').filter((each) => each !== '');
+    for (const command of eachCommand(server)) {
+      for (const { serial, fullName } of [command, ...(command.subcommands?.values() ?? [])]) {
+        const times = stats.times[serial];
+        if (times === undefined) continue;
+        const values = percents.map((each) => {
+          const percent = parseDouble(each) ?? 0;
+          return `p${percent}=${times.percentile(percent).toFixed(3)}`;
+        });
+        yield [`latency_percentiles_usec_${fullName}`, values.join(',')];
+      }
+    }
+  },
+  *cluster() {
+    yield ['cluster_enabled', 0];
+  },
+  *keyspace(server) {
+    for (const db of server.databases) {
+      if (db.size === 0) continue;
+      yield [`db${db.index}`, `keys=${db.size},expires=${db.volatile},avg_ttl=${averageTtl(server, db)}`];
+    }
+  },
+};
+
+const DEFRAGMENTATION = [
+  'active_defrag_hits',
+  'active_defrag_misses',
+  'active_defrag_key_hits',
+  'active_defrag_key_misses',
+  'total_active_defrag_time',
+  'current_active_defrag_time',
+];
+
+/** What came and went, in all and by the second. */
+function* traffic({ stats, now }: Server): Iterable<Field> {
+  const rates = stats.rates(now);
+  const kilobytes = (bytes: number): string => (bytes / 1024).toFixed(2);
+  yield ['instantaneous_ops_per_sec', Math.round(rates.commands)];
+  yield ['total_net_input_bytes', stats.bytesIn];
+  yield ['total_net_output_bytes', stats.bytesOut];
+  yield ['total_net_repl_input_bytes', stats.linkBytesIn];
+  yield ['total_net_repl_output_bytes', stats.linkBytesOut];
+  yield ['instantaneous_input_kbps', kilobytes(rates.bytesIn)];
+  yield ['instantaneous_output_kbps', kilobytes(rates.bytesOut)];
+  yield ['instantaneous_input_repl_kbps', kilobytes(rates.linkBytesIn)];
+  yield ['instantaneous_output_repl_kbps', kilobytes(rates.linkBytesOut)];
+}
+
+/** What the connections have in their buffers, the most of any. */
+function* clientBuffers(server: Server): Iterable<Field> {
+  let [input, output] = [0, 0];
+  for (const client of server.clients.values()) {
+    input = Math.max(input, client.decoder.buffered);
+    output = Math.max(output, client.outputBytes);
+  }
+  yield ['client_recent_max_input_buffer', input];
+  yield ['client_recent_max_output_buffer', output];
+}
+
+/** So many deadlines are looked at for their average. */
+const SAMPLE = 100;
+
+/** How long the keys with a deadline have left, in milliseconds: the average of some. */
+function averageTtl(server: Server, db: Keyspace): number {
+  if (db.volatile === 0) return 0;
+  let [sum, count, seen] = [0, 0, 0];
+  for (const { deadline } of db.entries.values()) {
+    if (deadline !== undefined) {
+      sum += Math.max(0, deadline.expiresAt - server.now);
+      count++;
+    }
+    if (count >= SAMPLE || ++seen >= SAMPLE * 10) break;
+  }
+  return count === 0 ? 0 : Math.floor(sum / count);
+}
+
+const TITLES: Record<string, string> = { cpu: 'CPU' };
+/** What INFO alone leaves out. */
+const EXTRA = new Set(['commandstats', 'latencystats']);
+
+/** The text of the sections asked for; none: the default ones. */
+export function info(server: Server, asked: readonly Bytes[]): Bytes {
+  const words = asked.length === 0 ? ['default'] : asked.map(asciiLower);
+  const everything = words.includes('all') || words.includes('everything');
+  const chosen = Object.keys(SECTIONS).filter(
+    (name) => everything || words.includes(name) || (words.includes('default') && !EXTRA.has(name)),
+  );
+  const parts = chosen.map((name) => {
+    const title =
+      TITLES[name] ??
+      name.slice(0, 1).replace(/[a-z]/, (c) => String.fromCharCode(c.charCodeAt(0) - 32)) + name.slice(1);
+    let text = `# ${title}\r\n`;
+    for (const [field, value] of SECTIONS[name]?.(server) ?? []) text += `${field}:${value}\r\n`;
+    return text;
+  });
+  return parts.join('\r\n');
+}

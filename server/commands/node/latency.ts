@@ -1,0 +1,175 @@
+/** LATENCY: spikes and the distribution of commands' times (https://redis.io/docs/latest/commands/?group=server). */
+import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
+import { fail } from '../../../protocol/errors.ts';
+import { MapReply, type Reply, SimpleString, Verbatim } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import type { SpikeSeries } from '../../figures/latency.ts';
+import { type Command, defineContainer } from '../../table/command.ts';
+
+const DISABLED =
+  'Latency monitoring is off. CONFIG SET latency-monitor-threshold <milliseconds> turns it on.';
+const ROWS = 4;
+const RULER = '-'.repeat(80);
+
+/** The spikes as columns, higher where they were worse, with their age below. */
+function graph(event: Bytes, series: SpikeSeries, second: number): Bytes {
+  const { spikes, worst } = series;
+  const values = spikes.map(({ millis }) => millis);
+  const [high, low] = [Math.max(...values), Math.min(...values)];
+  const lines = [`${event} - high ${high} ms, low ${low} ms (all time high ${worst} ms)`, RULER];
+  const height = (value: number): number =>
+    high === low ? 1 : 1 + Math.round(((value - low) / (high - low)) * (ROWS - 1));
+  for (let row = ROWS; row >= 1; row--) {
+    lines.push(
+      values.map((value) => (height(value) === row ? '#' : height(value) > row ? '|' : ' ')).join(''),
+    );
+  }
+  const ages = spikes.map((spike) => age(second - spike.second));
+  const longest = Math.max(...ages.map(({ length }) => length));
+  lines.push('');
+  for (let i = 0; i < longest; i++) lines.push(ages.map((text) => text[i] ?? ' ').join(''));
+  return `${lines.join('\n')}\n`;
+}
+
+function age(seconds: number): string {
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
+}
+
+function doctor(client: Client): Bytes {
+  const { spikes } = client.server.observer;
+  if (client.server.settings['latency-monitor-threshold'] === 0) return DISABLED;
+  if (spikes.size === 0) return 'No spike of latency has been seen since the last reset.\n';
+  const lines = [...spikes].map(([event, { spikes: some, worst }], i) => {
+    const average = Math.round(some.reduce((sum, { millis }) => sum + millis, 0) / some.length);
+    return `${i + 1}. ${event}: ${some.length} latency spikes (average ${average}ms). Worst all time event ${worst}ms.`;
+  });
+  return `Spikes of latency have been seen:\n\n${lines.join('\n')}\n`;
+}
+
+/** The named commands (a container: its subcommands), or all; those that have been measured. */
+function histogram(client: Client, argv: readonly Bytes[]): Reply {
+  const { stats, acl } = client.server;
+  const chosen: Command[] = [];
+  const add = (command: Command): number => chosen.push(command, ...(command.subcommands?.values() ?? []));
+  if (argv.length === 2) acl.commands.forEach(add);
+  for (const word of argv.slice(2)) {
+    const [name = '', sub] = asciiLower(word).split('|');
+    const command = acl.commands.find((each) => each.name === name);
+    const found = sub === undefined ? command : command?.subcommands?.get(sub);
+    if (found !== undefined) add(found);
+  }
+  const fields: Reply[] = [];
+  for (const { serial, fullName } of chosen) {
+    const times = stats.times[serial];
+    if (times === undefined) continue;
+    const calls = stats.calls[serial]!;
+    fields.push(
+      fullName,
+      new MapReply(['calls', calls, 'histogram_usec', new MapReply(times.steps(calls).flat())]),
+    );
+  }
+  return new MapReply(fields);
+}
+
+function reset(client: Client, argv: readonly Bytes[]): Reply {
+  const { spikes } = client.server.observer;
+  let count = 0;
+  for (const event of argv.length > 2 ? argv.slice(2) : [...spikes.keys()]) if (spikes.delete(event)) count++;
+  return count;
+}
+
+const HELP = [
+  'LATENCY <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+  'DOCTOR',
+  '    The spikes in words.',
+  'GRAPH <event>',
+  '    The spikes of an event as a graph.',
+  'HISTORY <event>',
+  '    The spikes of an event.',
+  'LATEST',
+  '    The latest spike of each event.',
+  'RESET [<event> ...]',
+  '    Forgets the spikes of some events, or all.',
+  'HISTOGRAM [COMMAND ...]',
+  '    How long commands took.',
+  'HELP',
+  '    Prints this help.',
+];
+
+const FLAGS = ['admin', 'noscript', 'loading', 'stale'] as const;
+const TIPS = ['nondeterministic_output', 'request_policy:all_nodes', 'response_policy:special'] as const;
+const about = { since: '2.8.13', complexity: 'O(1)', flags: FLAGS, tips: TIPS };
+
+export const latencyCommand = defineContainer(
+  'server',
+  'latency',
+  {
+    summary: 'Commands about what took long.',
+    since: '2.8.13',
+    complexity: 'Depends on subcommand.',
+    flags: [],
+  },
+  {
+    doctor: {
+      summary: 'Describes the spikes of latency in words.',
+      ...about,
+      arity: 2,
+      run: (client) => new Verbatim('txt', doctor(client)),
+    },
+    graph: {
+      summary: 'Draws the spikes of an event.',
+      ...about,
+      arity: 3,
+      run(client, argv) {
+        const series = client.server.observer.spikes.get(argv[2]);
+        if (series === undefined) fail(`ERR No samples available for event '${argv[2]}'`);
+        return new Verbatim('txt', graph(argv[2], series, Math.floor(client.server.now / 1000)));
+      },
+    },
+    histogram: {
+      summary: 'Answers how long commands took.',
+      ...about,
+      since: '7.0.0',
+      complexity: 'O(N) with N the number of commands',
+      arity: -2,
+      run: histogram,
+    },
+    history: {
+      summary: 'Answers the spikes of an event.',
+      ...about,
+      arity: 3,
+      run: (client, argv) =>
+        (client.server.observer.spikes.get(argv[2])?.spikes ?? []).map(({ second, millis }) => [
+          second,
+          millis,
+        ]),
+    },
+    latest: {
+      summary: 'Answers the latest spike of each event.',
+      ...about,
+      arity: 2,
+      run: (client) =>
+        [...client.server.observer.spikes].map(([event, { spikes, worst }]) => {
+          const last = spikes.at(-1)!;
+          return [event, last.second, last.millis, worst];
+        }),
+    },
+    reset: {
+      summary: 'Forgets the spikes of some events, or all.',
+      ...about,
+      arity: -2,
+      tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
+      run: reset,
+    },
+    help: {
+      summary: 'Lists the subcommands.',
+      since: '2.8.13',
+      complexity: 'O(1)',
+      arity: 2,
+      flags: ['loading', 'stale'],
+      run: () => HELP.map((line) => new SimpleString(line)),
+    },
+  },
+);

@@ -1,0 +1,41 @@
+/** LOLWUT: a picture of our own, and the version. */
+import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { type Reply, Verbatim } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { integer } from '../../table/arguments.ts';
+import { defineCommands } from '../../table/command.ts';
+import { LOSTLOCK_VERSION, VERSION } from '../../version.ts';
+
+/** Padlocks, four lines each: closed, and open. */
+const CLOSED = ['  .--.  ', ' _|  |_ ', '| .--. |', '|__||__|'];
+const OPEN = ['  .--.  ', ' _|     ', '| .--. |', '|__||__|'];
+const COLUMNS = 6;
+const MOST = 20;
+
+/** A row of locks, of which chance has opened some. */
+function row(columns: number, random: () => number): string[] {
+  const locks = Array.from({ length: columns }, () => (random() < 0.2 ? OPEN : CLOSED));
+  return CLOSED.map((_, line) => locks.map((lock) => lock[line]).join(' '));
+}
+
+/** LOLWUT [VERSION number] [columns [rows]] */
+function lolwut(client: Client, argv: readonly Bytes[]): Reply {
+  const versioned = argv.length >= 3 && asciiUpper(argv[1]!) === 'VERSION';
+  const numbers = versioned ? argv.slice(2).map((word) => integer(word)) : [];
+  const [, columns = COLUMNS, rows = 1] = numbers.map((number) => Math.max(1, Math.min(MOST, number)));
+  const { host } = client.server;
+  const lines: string[] = [];
+  for (let i = 0; i < rows; i++) lines.push(...row(columns, () => host.random()), '');
+  lines.push(`One of these locks was yours. lostlock ${LOSTLOCK_VERSION}`, `Redis ver. ${VERSION}`, '');
+  return new Verbatim('txt', lines.join('\n'));
+}
+
+export const lolwutCommands = defineCommands('server', {
+  lolwut: {
+    summary: 'Draws something, and tells the version.',
+    since: '5.0.0',
+    arity: -1,
+    flags: ['readonly', 'fast'],
+    run: lolwut,
+  },
+});

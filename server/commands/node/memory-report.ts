@@ -1,0 +1,154 @@
+/** What INFO and MEMORY STATS tell of memory: figures that redis-server 7.0 would have for the same data, or close to it. */
+import type { Bytes } from '../../../protocol/bytes.ts';
+import { Double, MapReply, type Reply } from '../../../protocol/reply.ts';
+import { REPLICA_LINK } from '../../clients/client.ts';
+import { humanBytes, STARTUP_BYTES } from '../../data/eviction.ts';
+import type { Server } from '../../server.ts';
+
+type Field = readonly [string, string | number];
+
+/** Per key: its entry in the table of keys, its place there, and its object. */
+const KEY_OVERHEAD = 40;
+const DEADLINE_OVERHEAD = 40;
+
+/** The node's memory, by what takes it. */
+function account(server: Server) {
+  const { world, databases, eviction, replication } = server;
+  const used = eviction.used;
+  const backlog = replication.backlog?.length ?? 0;
+  let keys = 0;
+  let tables = 0;
+  for (const db of databases) {
+    keys += db.size;
+    tables += KEY_OVERHEAD * db.size + DEADLINE_OVERHEAD * db.volatile;
+  }
+  let [replicas, clients] = [0, 0];
+  for (const client of server.clients.values()) {
+    const bytes = client.outputBytes + client.decoder.buffered;
+    if (client.has(REPLICA_LINK)) replicas += bytes;
+    else clients += bytes;
+  }
+  const overhead = STARTUP_BYTES + backlog + tables;
+  return { used, backlog, keys, replicas, clients, overhead, dataset: Math.max(0, used - overhead), world };
+}
+
+function percent(part: number, whole: number): number {
+  return whole > 0 ? (part / whole) * 100 : 0;
+}
+
+/** The machine's memory, and what scripts and functions take of the node's. */
+function* scriptMemory({ host, scripts, functions }: Server): Iterable<Field> {
+  const scriptBytes = scripts.bytes;
+  const facts = host.facts?.();
+  if (facts !== undefined) {
+    yield ['total_system_memory', facts.memory];
+    yield ['total_system_memory_human', humanBytes(facts.memory)];
+  }
+  yield ['used_memory_lua', scriptBytes];
+  yield ['used_memory_vm_eval', scriptBytes];
+  yield ['used_memory_lua_human', humanBytes(scriptBytes)];
+  yield ['used_memory_scripts_eval', scriptBytes];
+  yield ['number_of_cached_scripts', scripts.size];
+  yield ['number_of_functions', functions.counts.functions];
+  yield ['number_of_libraries', functions.counts.libraries];
+  yield ['used_memory_vm_functions', functions.bytes];
+  yield ['used_memory_vm_total', scriptBytes + functions.bytes];
+  yield ['used_memory_vm_total_human', humanBytes(scriptBytes + functions.bytes)];
+  yield ['used_memory_functions', functions.bytes];
+  yield ['used_memory_scripts', scriptBytes + functions.bytes];
+  yield ['used_memory_scripts_human', humanBytes(scriptBytes + functions.bytes)];
+}
+
+/** The fields of INFO memory, in 7.0's order; what an allocator would add is not known here, and given as nothing. */
+export function* memoryInfo(server: Server): Iterable<Field> {
+  const { settings, eviction } = server;
+  const { used, backlog, replicas, clients, overhead, dataset } = account(server);
+  const peak = Math.max(used, eviction.peak);
+  const growth = used - STARTUP_BYTES;
+  yield ['used_memory', used];
+  yield ['used_memory_human', humanBytes(used)];
+  yield ['used_memory_rss', used];
+  yield ['used_memory_rss_human', humanBytes(used)];
+  yield ['used_memory_peak', peak];
+  yield ['used_memory_peak_human', humanBytes(peak)];
+  yield ['used_memory_peak_perc', `${percent(used, peak).toFixed(2)}%`];
+  yield ['used_memory_overhead', overhead];
+  yield ['used_memory_startup', STARTUP_BYTES];
+  yield ['used_memory_dataset', dataset];
+  yield ['used_memory_dataset_perc', `${percent(dataset, growth).toFixed(2)}%`];
+  yield ['allocator_allocated', used];
+  yield ['allocator_active', used];
+  yield ['allocator_resident', used];
+  yield* scriptMemory(server);
+  yield ['maxmemory', settings.maxmemory];
+  yield ['maxmemory_human', humanBytes(settings.maxmemory)];
+  yield ['maxmemory_policy', settings['maxmemory-policy']];
+  yield ['allocator_frag_ratio', '1.00'];
+  yield ['allocator_frag_bytes', 0];
+  yield ['allocator_rss_ratio', '1.00'];
+  yield ['allocator_rss_bytes', 0];
+  yield ['rss_overhead_ratio', '1.00'];
+  yield ['rss_overhead_bytes', 0];
+  yield ['mem_fragmentation_ratio', '1.00'];
+  yield ['mem_fragmentation_bytes', 0];
+  yield ['mem_not_counted_for_evict', 0];
+  yield ['mem_replication_backlog', backlog];
+  yield ['mem_total_replication_buffers', backlog + replicas];
+  yield ['mem_clients_slaves', replicas];
+  yield ['mem_clients_normal', clients];
+  yield ['mem_cluster_links', 0];
+  yield ['mem_aof_buffer', 0];
+  yield ['mem_allocator', 'libc'];
+  yield ['active_defrag_running', 0];
+  yield ['lazyfree_pending_objects', 0];
+  yield ['lazyfreed_objects', 0];
+}
+
+/** The reply of MEMORY STATS, in 7.0's fields and order. */
+export function memoryStats(server: Server): Reply {
+  const { used, backlog, keys, replicas, clients, overhead, dataset } = account(server);
+  const peak = Math.max(used, server.eviction.peak);
+  const growth = used - STARTUP_BYTES;
+  const fields: Reply[] = [];
+  const add = (name: Bytes, value: Reply): number => fields.push(name, value);
+  add('peak.allocated', peak);
+  add('total.allocated', used);
+  add('startup.allocated', STARTUP_BYTES);
+  add('replication.backlog', backlog);
+  add('clients.slaves', replicas);
+  add('clients.normal', clients);
+  add('cluster.links', 0);
+  add('aof.buffer', 0);
+  add('lua.caches', server.scripts.bytes);
+  add('functions.caches', server.functions.bytes);
+  for (const db of server.databases) {
+    if (db.size === 0) continue;
+    const tables = new MapReply([
+      'overhead.hashtable.main',
+      KEY_OVERHEAD * db.size,
+      'overhead.hashtable.expires',
+      DEADLINE_OVERHEAD * db.volatile,
+      'overhead.hashtable.slot-to-keys',
+      0,
+    ]);
+    add(`db.${db.index}`, tables);
+  }
+  add('overhead.total', overhead);
+  add('keys.count', keys);
+  add('keys.bytes-per-key', keys > 0 ? Math.floor(growth / keys) : 0);
+  add('dataset.bytes', dataset);
+  add('dataset.percentage', new Double(percent(dataset, growth)));
+  add('peak.percentage', new Double(percent(used, peak)));
+  add('allocator.allocated', used);
+  add('allocator.active', used);
+  add('allocator.resident', used);
+  add('allocator-fragmentation.ratio', new Double(1));
+  add('allocator-fragmentation.bytes', 0);
+  add('allocator-rss.ratio', new Double(1));
+  add('allocator-rss.bytes', 0);
+  add('rss-overhead.ratio', new Double(1));
+  add('rss-overhead.bytes', 0);
+  add('fragmentation', new Double(1));
+  add('fragmentation.bytes', 0);
+  return new MapReply(fields);
+}

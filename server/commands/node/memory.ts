@@ -1,0 +1,95 @@
+/** MEMORY: what keys and the node take of memory (https://redis.io/docs/latest/commands/?group=server). */
+import { memoryUsage } from '../../../keyspace/footprint.ts';
+import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { OK, type Reply, SimpleString, Verbatim } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { encodingOf } from '../../settings/encodings.ts';
+import { int64 } from '../../table/arguments.ts';
+import { defineContainer, key } from '../../table/command.ts';
+import { memoryStats } from './memory-report.ts';
+
+const HELP = [
+  'MEMORY <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+  'DOCTOR',
+  '    What is wrong with the use of memory.',
+  'MALLOC-STATS',
+  "    The allocator's own statistics.",
+  'PURGE',
+  '    Gives free memory back.',
+  'STATS',
+  '    What takes how much.',
+  'USAGE <key> [SAMPLES <count>]',
+  '    Bytes that a key and its value take.',
+  'HELP',
+  '    Prints this help.',
+];
+
+function usage(client: Client, argv: readonly Bytes[]): Reply {
+  for (let at = 3; at < argv.length; at++) {
+    if (asciiUpper(argv[at] as Bytes) !== 'SAMPLES' || at + 1 >= argv.length) fail(SYNTAX);
+    if (int64(argv[++at] as Bytes) < 0) fail(SYNTAX);
+  }
+  const name = argv[2] as Bytes;
+  const entry = client.db.peek(name);
+  return entry === undefined ? null : memoryUsage(name, entry.held, encodingOf(entry));
+}
+
+const about = { since: '4.0.0', complexity: 'O(1)', flags: [] } as const;
+
+export const memoryCommand = defineContainer(
+  'server',
+  'memory',
+  { summary: 'Commands about memory.', since: '4.0.0', complexity: 'Depends on subcommand.', flags: [] },
+  {
+    doctor: {
+      summary: 'Says what is wrong with the use of memory.',
+      ...about,
+      arity: 2,
+      tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
+      run: () =>
+        new Verbatim(
+          'txt',
+          'Memory is kept by the JavaScript engine here; there is nothing to report about it.',
+        ),
+    },
+    stats: {
+      summary: 'Tells what takes how much memory.',
+      ...about,
+      arity: 2,
+      tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
+      run: (client) => memoryStats(client.server),
+    },
+    'malloc-stats': {
+      summary: "Answers the allocator's own statistics.",
+      ...about,
+      arity: 2,
+      tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
+      run: () => new Verbatim('txt', 'Stats not supported for the current allocator'),
+    },
+    usage: {
+      summary: 'Answers how many bytes a key and its value take.',
+      since: '4.0.0',
+      complexity: 'O(N) with N the number of items',
+      arity: -3,
+      flags: ['readonly'],
+      keys: key('RO', 2),
+      run: usage,
+    },
+    purge: {
+      summary: 'Gives free memory back to the system, which the JavaScript engine does by itself.',
+      ...about,
+      arity: 2,
+      tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
+      run: () => OK,
+    },
+    help: {
+      summary: 'Lists the subcommands.',
+      since: '4.0.0',
+      complexity: 'O(1)',
+      arity: 2,
+      flags: ['loading', 'stale'],
+      run: () => HELP.map((line) => new SimpleString(line)),
+    },
+  },
+);

@@ -1,0 +1,43 @@
+/** MODULE: there are none, and none can be loaded (https://redis.io/docs/latest/commands/module-list/). */
+import { fail } from '../../../protocol/errors.ts';
+import { defineContainer } from '../../table/command.ts';
+
+const NOT_ALLOWED =
+  'ERR MODULE command not allowed. If the enable-module-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.';
+
+const refused = {
+  complexity: 'O(1)',
+  flags: ['admin', 'noscript', 'no_async_loading'],
+  run: () => fail(NOT_ALLOWED),
+} as const;
+
+export const moduleCommand = defineContainer(
+  'server',
+  'module',
+  {
+    summary: 'Commands about modules, of which there are none here.',
+    since: '4.0.0',
+    helpSince: '5.0.0',
+    complexity: 'Depends on subcommand.',
+    flags: [],
+  },
+  {
+    list: {
+      summary: 'Lists the modules: none.',
+      since: '4.0.0',
+      complexity: 'O(1)',
+      arity: 2,
+      flags: ['admin', 'noscript'],
+      tips: ['nondeterministic_output_order'],
+      run: () => [],
+    },
+    load: { ...refused, summary: 'Refuses to load a module.', since: '4.0.0', arity: -3 },
+    loadex: {
+      ...refused,
+      summary: 'Refuses to load a module with its configuration.',
+      since: '7.0.0',
+      arity: -3,
+    },
+    unload: { ...refused, summary: 'Refuses to unload a module.', since: '4.0.0', arity: 3 },
+  },
+);

@@ -1,0 +1,264 @@
+/** Commands of replication (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
+import { asciiLower, asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { fail, NOT_INTEGER, SYNTAX } from '../../../protocol/errors.ts';
+import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
+import { type Client, REPLICA_LINK } from '../../clients/client.ts';
+import type { FailoverRequest } from '../../replication/failover.ts';
+import { promote, replicateFrom } from '../../replication/role.ts';
+import type { Server } from '../../server.ts';
+import { integer } from '../../table/arguments.ts';
+import { defineCommands } from '../../table/command.ts';
+
+const TIMEOUT_FORM = 'ERR timeout is not an integer or out of range';
+
+function timeoutOf(text: Bytes): number {
+  const timeout = integer(text, TIMEOUT_FORM);
+  return timeout < 0 ? fail('ERR timeout is negative') : timeout;
+}
+
+function countOf(text: Bytes): number {
+  const count = integer(text);
+  return count < 0 ? fail(NOT_INTEGER) : count;
+}
+
+function replicaof(client: Client, argv: readonly Bytes[]): Reply {
+  const [, host, port] = argv as [Bytes, Bytes, Bytes];
+  const { server } = client;
+  if (server.replication.failover.state !== 'no-failover')
+    fail('ERR REPLICAOF not allowed while failing over.');
+  if (asciiLower(host) === 'no' && asciiLower(port) === 'one') {
+    promote(server);
+    return OK;
+  }
+  if (client.has(REPLICA_LINK)) fail('ERR Command is not valid when client is a replica.');
+  const number = integer(port, 'ERR Invalid master port');
+  if (number < 0 || number > 65535) fail('ERR Invalid master port');
+  if (asciiLower(server.primary?.host ?? '') === asciiLower(host) && server.primary?.port === number) {
+    return new SimpleString('OK Already connected to specified master');
+  }
+  replicateFrom(server, host, number);
+  return OK;
+}
+
+function replconf(client: Client, argv: readonly Bytes[]): Reply | undefined {
+  if (argv.length % 2 === 0) fail(SYNTAX);
+  const { replication } = client.server;
+  for (let at = 1; at < argv.length; at += 2) {
+    const option = asciiLower(argv[at] as Bytes);
+    const value = argv[at + 1] as Bytes;
+    switch (option) {
+      case 'listening-port':
+        replication.follower(client).port = integer(value);
+        break;
+      case 'ip-address':
+        if (value.length > 255) {
+          fail(`ERR REPLCONF ip-address provided by replica instance is too long: ${value.length} bytes`);
+        }
+        replication.follower(client).address = value;
+        break;
+      case 'capa':
+        replication.follower(client).capabilities.add(asciiLower(value));
+        break;
+      case 'ack': {
+        const synced = asciiLower(argv[at + 2] ?? '') === 'fack' ? integer(argv[at + 3] ?? '') : undefined;
+        replication.acknowledge(client, integer(value), synced);
+        return undefined;
+      }
+      case 'getack':
+        client.server.primary?.acknowledge();
+        return undefined;
+      case 'rdb-only':
+      case 'rdb-filter-only':
+        break;
+      default:
+        fail(`ERR Unrecognized REPLCONF option: ${argv[at]}`);
+    }
+  }
+  return OK;
+}
+
+function psync(client: Client, argv: readonly Bytes[]): undefined {
+  const { server } = client;
+  const { replication } = server;
+  if (client.has(REPLICA_LINK)) return undefined;
+  const [name, id = '', from = ''] = argv as Bytes[];
+  const partial = asciiLower(name as Bytes) === 'psync';
+  if (partial && asciiLower(argv[3] ?? '') === 'failover') takeOver(server, id);
+  if (server.role === 'replica' && server.primary?.linkUp !== true) {
+    fail("NOMASTERLINK Can't SYNC while not connected with my master");
+  }
+  if (partial) {
+    replication.synchronize(client, id, integer(from));
+  } else {
+    replication.follower(client).silent = true;
+    replication.sendDataset(client);
+  }
+  return undefined;
+}
+
+/** PSYNC … FAILOVER: our primary hands its role over to us, if we share its history. */
+function takeOver(server: Server, id: Bytes): void {
+  if (server.role === 'primary') fail("ERR PSYNC FAILOVER can't be sent to a master.");
+  if (asciiLower(id) !== server.replication.id) fail('ERR PSYNC FAILOVER replid must match my replid.');
+  promote(server);
+}
+
+function failover(client: Client, argv: readonly Bytes[]): Reply {
+  const coordinator = client.server.replication.failover;
+  if (argv.length === 2 && asciiUpper(argv[1] as Bytes) === 'ABORT') {
+    if (coordinator.state === 'no-failover') fail('ERR No failover in progress.');
+    coordinator.abort();
+    return OK;
+  }
+  let timeout = 0;
+  let force = false;
+  let target: FailoverRequest['target'];
+  for (let at = 1; at < argv.length; at++) {
+    const word = asciiUpper(argv[at] as Bytes);
+    if (word === 'TIMEOUT' && at + 1 < argv.length && timeout === 0) {
+      timeout = integer(argv[++at] as Bytes);
+      if (timeout <= 0) fail('ERR FAILOVER timeout must be greater than 0');
+    } else if (word === 'TO' && at + 2 < argv.length && target === undefined) {
+      target = { host: argv[at + 1] as Bytes, port: integer(argv[at + 2] as Bytes) };
+      at += 2;
+    } else if (word === 'FORCE' && !force) {
+      force = true;
+    } else {
+      fail(SYNTAX);
+    }
+  }
+  coordinator.begin({ timeout, force, ...(target && { target }) });
+  return OK;
+}
+
+function role(client: Client): Reply {
+  const { server } = client;
+  const { replication, primary } = server;
+  if (primary === undefined) {
+    const followers = replication
+      .online()
+      .map((each) => [replication.addressOf(each), String(each.port), String(each.acknowledged)]);
+    return ['master', replication.offset, followers];
+  }
+  return [
+    'slave',
+    primary.host,
+    primary.port,
+    primary.state,
+    primary.state === 'connected' ? replication.offset : -1,
+  ];
+}
+
+const WAIT_REPLICA =
+  'ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated.';
+const WAITAOF_REPLICA =
+  'ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and are not propagated.';
+
+const ADMIN = ['admin', 'noscript', 'stale', 'no_async_loading'] as const;
+
+export const replicationCommands = defineCommands('replication', {
+  replicaof: {
+    summary: 'Makes the node follow a primary, or be one.',
+    since: '5.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ADMIN,
+    run: replicaof,
+  },
+  slaveof: {
+    summary: 'Makes the node follow a primary, or be one, by its older name.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ADMIN,
+    run: replicaof,
+  },
+  failover: {
+    summary: 'Hands the role of primary over to a replica that has everything.',
+    since: '6.2.0',
+    complexity: 'O(1)',
+    arity: -1,
+    flags: ['admin', 'noscript', 'stale'],
+    run: failover,
+  },
+  replconf: {
+    summary: 'Tells a primary about the replica, and how far it is.',
+    since: '3.0.0',
+    complexity: 'O(1)',
+    arity: -1,
+    flags: ['admin', 'noscript', 'loading', 'stale', 'allow_busy'],
+    run: replconf,
+  },
+  psync: {
+    summary: 'Asks a primary for its stream, from an offset on.',
+    since: '2.8.0',
+    arity: -3,
+    flags: ['admin', 'noscript', 'no_async_loading', 'no_multi'],
+    run: psync,
+  },
+  sync: {
+    summary: 'Asks a primary for its dataset and its stream.',
+    since: '1.0.0',
+    arity: 1,
+    flags: ['admin', 'noscript', 'no_async_loading', 'no_multi'],
+    run: psync,
+  },
+  role: {
+    summary: "Answers the node's role in replication.",
+    since: '2.8.12',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['noscript', 'loading', 'stale', 'fast'],
+    categories: ['admin', 'dangerous'],
+    run: role,
+  },
+});
+
+export const waitCommands = defineCommands('generic', {
+  wait: {
+    summary: "Waits until replicas have acknowledged this connection's writes.",
+    since: '3.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['noscript'],
+    categories: ['connection'],
+    tips: ['request_policy:all_shards', 'response_policy:agg_min'],
+    run(client, argv) {
+      const { server, writeOffset } = client;
+      if (server.role === 'replica') fail(WAIT_REPLICA);
+      const wanted = integer(argv[1]);
+      const timeout = timeoutOf(argv[2]);
+      const count = (): number => server.replication.countAcknowledged(writeOffset);
+      return server.waiting.wait(client, timeout, () => (count() >= wanted ? count() : undefined), count);
+    },
+  },
+  waitaof: {
+    summary: "Waits until this connection's writes are durable here and on replicas.",
+    since: '7.2.0',
+    complexity: 'O(1)',
+    arity: 4,
+    flags: ['noscript'],
+    categories: ['connection'],
+    tips: ['request_policy:all_shards', 'response_policy:agg_min'],
+    run(client, argv) {
+      const { server, writeOffset } = client;
+      const local = integer(argv[1]);
+      if (local < 0 || local > 1) fail('ERR value is out of range, must be between 0 and 1');
+      const wanted = countOf(argv[2]);
+      const timeout = timeoutOf(argv[3]);
+      if (server.role === 'replica') fail(WAITAOF_REPLICA);
+      if (local > 0 && !server.settings.appendonly) {
+        fail('ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.');
+      }
+      const count = (): [number, number] => [
+        (server.syncedOffset?.() ?? -1) >= writeOffset ? 1 : 0,
+        server.replication.countSynced(writeOffset),
+      ];
+      const ready = (): Reply | undefined => {
+        const [here, there] = count();
+        return here >= local && there >= wanted ? [here, there] : undefined;
+      };
+      return server.waiting.wait(client, timeout, ready, count);
+    },
+  },
+});

@@ -1,0 +1,161 @@
+/** Commands that run scripts (https://redis.io/docs/latest/commands/?group=scripting). */
+import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { fail, NOSCRIPT } from '../../../protocol/errors.ts';
+import { OK, type Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { integer } from '../../table/arguments.ts';
+import { countedKeys, defineCommands, defineContainer, type Flag, noted } from '../../table/command.ts';
+
+/** Hexadecimal digits of a SHA-1; what has another length is not looked for. */
+const SHA_LENGTH = 40;
+
+/** Splits what follows the count of keys into keys and arguments. */
+export function split(argv: readonly Bytes[], error?: Bytes): { keys: Bytes[]; args: Bytes[] } {
+  const count = integer(argv[2] as Bytes, error);
+  if (count > argv.length - 3) fail("ERR Number of keys can't be greater than number of args");
+  if (count < 0) fail("ERR Number of keys can't be negative");
+  return { keys: argv.slice(3, 3 + count), args: argv.slice(3 + count) };
+}
+
+function evaluate(readonly: boolean) {
+  return (client: Client, argv: readonly Bytes[]): Reply | undefined => {
+    const { keys, args } = split(argv);
+    return client.server.scripts.eval(client, { keys, args, readonly, argv });
+  };
+}
+
+function evaluateSha(readonly: boolean) {
+  return (client: Client, argv: readonly Bytes[]): Reply | undefined => {
+    if (argv[1]?.length !== SHA_LENGTH) fail(NOSCRIPT);
+    const { keys, args } = split(argv);
+    return client.server.scripts.evalSha(client, { keys, args, readonly, argv });
+  };
+}
+
+/** What the script of an EVAL or EVALSHA declares, known or not. */
+function declares(sha: boolean) {
+  return ({ server }: Client, argv: readonly Bytes[]) => server.scripts.declared(argv[1] as Bytes, sha);
+}
+
+const COMMON: readonly Flag[] = ['noscript', 'stale', 'skip_monitor', 'no_mandatory_keys', 'movablekeys'];
+/** Notes on the keys of a script. */
+export const ANY_USE = 'What a script does with its keys is not known before: every use is allowed for';
+export const ANY_READ = 'What a script does with its keys is not known before: every read is allowed for';
+export const RUN = {
+  complexity: 'Depends on the script that is executed.',
+  flags: [...COMMON, 'may_replicate'],
+} as const;
+export const RUN_RO = {
+  ...RUN,
+  since: '7.0.0',
+  flags: ['readonly', ...COMMON] as Flag[],
+  categories: ['scripting'],
+};
+
+export const scriptingCommands = [
+  ...defineCommands('scripting', {
+    eval: {
+      summary: 'Runs a script.',
+      ...RUN,
+      since: '2.6.0',
+      arity: -3,
+      keys: noted(ANY_USE, countedKeys('RW ACCESS UPDATE', 2)),
+      declares: declares(false),
+      run: evaluate(false),
+    },
+    evalsha: {
+      summary: 'Runs a script by its SHA-1.',
+      ...RUN,
+      since: '2.6.0',
+      arity: -3,
+      keys: countedKeys('RW ACCESS UPDATE', 2),
+      declares: declares(true),
+      run: evaluateSha(false),
+    },
+    eval_ro: {
+      summary: 'Runs a script that may not write.',
+      ...RUN_RO,
+      arity: -3,
+      keys: noted(ANY_READ, countedKeys('RO ACCESS', 2)),
+      declares: declares(false),
+      run: evaluate(true),
+    },
+    evalsha_ro: {
+      summary: 'Runs a script that may not write, by its SHA-1.',
+      ...RUN_RO,
+      arity: -3,
+      keys: countedKeys('RO ACCESS', 2),
+      declares: declares(true),
+      run: evaluateSha(true),
+    },
+  }),
+  defineContainer(
+    'scripting',
+    'script',
+    {
+      summary: 'Commands about scripts.',
+      since: '2.6.0',
+      helpSince: '5.0.0',
+      complexity: 'Depends on subcommand.',
+      flags: [],
+    },
+    {
+      load: {
+        summary: 'Makes a script known without running it, and answers its SHA-1.',
+        since: '2.6.0',
+        complexity: 'O(N) with N the length of the script',
+        arity: 3,
+        flags: ['noscript', 'stale'],
+        tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
+        run: (client, argv) => client.server.scripts.load(argv[2]).sha1,
+      },
+      exists: {
+        summary: 'Tells which scripts are known.',
+        since: '2.6.0',
+        complexity: 'O(N) with N the number of scripts asked for',
+        arity: -3,
+        flags: ['noscript'],
+        tips: ['request_policy:all_shards', 'response_policy:agg_logical_and'],
+        run: (client, argv) => argv.slice(2).map((sha) => (client.server.scripts.has(sha) ? 1 : 0)),
+      },
+      flush: {
+        summary: 'Forgets all scripts.',
+        since: '2.6.0',
+        complexity: 'O(N) with N the number of scripts known',
+        arity: -2,
+        flags: ['noscript'],
+        tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
+        run(client, argv) {
+          const mode = argv[2] === undefined ? 'SYNC' : asciiUpper(argv[2]);
+          if (argv.length > 3 || (mode !== 'SYNC' && mode !== 'ASYNC')) {
+            fail('ERR SCRIPT FLUSH only support SYNC|ASYNC option');
+          }
+          client.server.scripts.flush();
+          return OK;
+        },
+      },
+      debug: {
+        summary: 'Sets how scripts are debugged; there is no debugger here, so that NO is all it takes.',
+        since: '3.2.0',
+        complexity: 'O(1)',
+        arity: 3,
+        flags: ['noscript'],
+        run(_client, argv) {
+          const mode = asciiUpper(argv[2]);
+          if (mode === 'NO') return OK;
+          if (mode !== 'YES' && mode !== 'SYNC') fail('ERR Use SCRIPT DEBUG YES/SYNC/NO');
+          return fail('ERR There is no Lua debugger in this server');
+        },
+      },
+      kill: {
+        summary: 'Ends the script that runs, unless it has written.',
+        since: '2.6.0',
+        complexity: 'O(1)',
+        arity: 2,
+        flags: ['noscript', 'allow_busy'],
+        tips: ['request_policy:all_shards', 'response_policy:one_succeeded'],
+        run: (client) => client.server.slowScript.kill('script'),
+      },
+    },
+  ),
+];

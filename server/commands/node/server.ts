@@ -1,0 +1,168 @@
+/** Commands about the node as a whole (https://redis.io/docs/latest/commands/?group=server). */
+import type { Keyspace } from '../../../keyspace/keyspace.ts';
+import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { OK, type Reply, SimpleString, Verbatim } from '../../../protocol/reply.ts';
+import { type Client, IN_MULTI } from '../../clients/client.ts';
+import type { Server } from '../../server.ts';
+import { integerBetween } from '../../table/arguments.ts';
+import { defineCommands } from '../../table/command.ts';
+import { info } from './info.ts';
+
+/** Empties databases: counts every key as a change. */
+export function empty(server: Server, databases: readonly Keyspace[]): void {
+  for (const db of databases) {
+    db.touchAll();
+    server.world.dirty += db.size;
+    db.clear();
+    server.blocking.signalAll(db);
+  }
+  if (server.tracking.listens) server.tracking.flushed();
+}
+
+function flush(client: Client, argv: readonly Bytes[], databases: readonly Keyspace[]): Reply {
+  const mode = argv[1] === undefined ? 'SYNC' : asciiUpper(argv[1]);
+  if (argv.length > 2 || (mode !== 'SYNC' && mode !== 'ASYNC')) fail(SYNTAX);
+  empty(client.server, databases);
+  // Replicas are told even when there was nothing to remove.
+  client.server.propagateAs(argv);
+  return OK;
+}
+
+/** Exchanges the contents of two databases; clients keep their number, not their data. */
+function swap(server: Server, first: number, second: number): void {
+  if (first === second) return;
+  const [a, b] = [server.db(first), server.db(second)];
+  a.touchAll(b);
+  b.touchAll(a);
+  a.swapWith(b);
+  server.blocking.signalAll(a);
+  server.blocking.signalAll(b);
+}
+
+/** A database's number as SWAPDB reads it: what is no C integer is invalid, before it is out of range. */
+function databaseIndex(text: Bytes, which: string): number {
+  const invalid = `ERR invalid ${which} DB index`;
+  return integerBetween(text, -(2 ** 31), 2 ** 31 - 1, invalid, invalid);
+}
+
+export const serverCommands = defineCommands('server', {
+  dbsize: {
+    summary: 'Counts the keys of the database.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['readonly', 'fast'],
+    categories: ['keyspace'],
+    tips: ['request_policy:all_shards', 'response_policy:agg_sum'],
+    run: (client) => client.db.size,
+  },
+  flushall: {
+    summary: 'Removes every key of every database.',
+    since: '1.0.0',
+    complexity: 'O(N) with N the number of keys',
+    arity: -1,
+    flags: ['write'],
+    categories: ['keyspace', 'dangerous'],
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
+    run(client, argv) {
+      const reply = flush(client, argv, client.server.databases);
+      client.server.dumpFile.flushed();
+      return reply;
+    },
+  },
+  flushdb: {
+    summary: 'Removes every key of the database.',
+    since: '1.0.0',
+    complexity: 'O(N) with N the number of keys',
+    arity: -1,
+    flags: ['write'],
+    categories: ['keyspace', 'dangerous'],
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
+    run: (client, argv) => flush(client, argv, [client.db]),
+  },
+  swapdb: {
+    summary: 'Exchanges two databases.',
+    since: '4.0.0',
+    complexity: 'O(N) with N the number of clients that watch or block',
+    arity: 3,
+    flags: ['write', 'fast'],
+    categories: ['keyspace', 'dangerous'],
+    run(client, argv) {
+      const first = databaseIndex(argv[1], 'first');
+      const second = databaseIndex(argv[2], 'second');
+      const last = client.server.databases.length - 1;
+      if (Math.min(first, second) < 0 || Math.max(first, second) > last) fail('ERR DB index is out of range');
+      swap(client.server, first, second);
+      client.server.world.dirty++;
+      return OK;
+    },
+  },
+  time: {
+    summary: "Answers the node's time in seconds and microseconds.",
+    since: '2.6.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['loading', 'stale', 'fast'],
+    categories: [],
+    tips: ['nondeterministic_output'],
+    run(client) {
+      const micros = client.server.micros();
+      return [String(Math.floor(micros / 1e6)), String(micros % 1e6)];
+    },
+  },
+  info: {
+    summary: 'Describes the node and its statistics.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: -1,
+    flags: ['loading', 'stale'],
+    categories: ['dangerous'],
+    tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
+    run: (client, argv) => new Verbatim('txt', info(client.server, argv.slice(1))),
+  },
+  save: {
+    summary: 'Saves the dataset before it answers.',
+    since: '1.0.0',
+    complexity: 'O(N) with N the number of keys',
+    arity: 1,
+    flags: ['admin', 'noscript', 'no_async_loading', 'no_multi'],
+    run(client) {
+      client.server.dumpFile.save();
+      return OK;
+    },
+  },
+  bgsave: {
+    summary: 'Saves the dataset in the background.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: -1,
+    flags: ['admin', 'noscript', 'no_async_loading'],
+    run(client, argv) {
+      if (argv.length > 2 || (argv.length === 2 && asciiUpper(argv[1] as Bytes) !== 'SCHEDULE')) fail(SYNTAX);
+      const how = client.server.dumpFile.saveLater(client.has(IN_MULTI), argv.length === 2);
+      return new SimpleString(`Background saving ${how}`);
+    },
+  },
+  bgrewriteaof: {
+    summary: 'Answers as if the append-only file was written anew; there is none.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['admin', 'noscript', 'no_async_loading'],
+    run(client) {
+      const how = client.server.dumpFile.rewriteLater(client.has(IN_MULTI));
+      return new SimpleString(`Background append only file rewriting ${how}`);
+    },
+  },
+  lastsave: {
+    summary: 'Answers when the dataset was last saved, in seconds since the epoch.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['loading', 'stale', 'fast'],
+    categories: ['admin', 'dangerous'],
+    tips: ['nondeterministic_output'],
+    run: (client) => client.server.dumpFile.savedAt,
+  },
+});

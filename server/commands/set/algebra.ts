@@ -1,0 +1,89 @@
+/** Intersections, unions and differences of sets. */
+import { SetValue } from '../../../keyspace/collections/set.ts';
+import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { integerBetween } from '../../table/arguments.ts';
+
+type Combination = (client: Client, names: readonly Bytes[]) => SetValue;
+
+/** The sets at the keys. Throws when any holds something else, even where the result is clear already. */
+function setsAt(client: Client, names: readonly Bytes[]): (SetValue | undefined)[] {
+  return names.map((name) => client.db.read(name, 'set'));
+}
+
+/** The members that all sets share, in the order of the smallest. */
+function* shared(sets: readonly (SetValue | undefined)[]): Iterable<Bytes> {
+  const present = sets.filter((set) => set !== undefined);
+  if (present.length < sets.length) return;
+  const [smallest, ...others] = present.sort((a, b) => a.size - b.size);
+  for (const member of smallest?.values() ?? []) {
+    if (others.every((other) => other === smallest || other.has(member))) yield member;
+  }
+}
+
+function collect(client: Client, members: Iterable<Bytes>): SetValue {
+  const result = new SetValue(client.server.encoding);
+  for (const member of members) result.add(member);
+  return result;
+}
+
+export const intersection: Combination = (client, names) => collect(client, shared(setsAt(client, names)));
+
+export const union: Combination = (client, names) => {
+  const result = new SetValue(client.server.encoding);
+  for (const set of setsAt(client, names)) for (const member of set?.values() ?? []) result.add(member);
+  return result;
+};
+
+export const difference: Combination = (client, names) => {
+  const [first, ...others] = setsAt(client, names);
+  const result = new SetValue(client.server.encoding);
+  const present = others.filter((other) => other !== undefined);
+  if (first === undefined) return result;
+  // Where the others are small Redis copies the first set and removes from it: what has left the intset stays outside.
+  const removals = present.reduce((sum, other) => sum + other.size, first.size);
+  const copies = Math.floor((first.size * (present.length + 1)) / 2) > removals;
+  for (const member of first.values()) {
+    if (copies || !present.some((other) => other.has(member))) result.add(member);
+  }
+  if (copies) for (const other of present) for (const member of other.values()) result.delete(member);
+  return result;
+};
+
+/** The command that keeps the result at its first key, over whatever was there; an empty result deletes the key. */
+export function storing(combine: Combination, event: string) {
+  return (client: Client, argv: readonly Bytes[]): Reply => {
+    const { db } = client;
+    const target = argv[1]!;
+    const result = combine(client, argv.slice(2));
+    if (result.size > 0) {
+      db.put(target, result);
+      db.changed(target, event);
+    } else if (db.remove(target)) {
+      db.changed(target, 'del');
+    }
+    return result.size;
+  };
+}
+
+/** SINTERCARD numkeys key … [LIMIT limit]. */
+export function countIntersection(client: Client, argv: readonly Bytes[]): Reply {
+  const tooFew = 'ERR numkeys should be greater than 0';
+  const count = integerBetween(argv[1]!, 1, 2 ** 63, tooFew, tooFew);
+  if (count > argv.length - 2) fail("ERR Number of keys can't be greater than number of args");
+  let limit = 0;
+  for (let i = 2 + count; i < argv.length; i += 2) {
+    const text = argv[i + 1];
+    if (asciiUpper(argv[i]!) !== 'LIMIT' || text === undefined) fail(SYNTAX);
+    const negative = "ERR LIMIT can't be negative";
+    limit = integerBetween(text, 0, 2 ** 63, negative, negative);
+  }
+  let found = 0;
+  for (const _ of shared(setsAt(client, argv.slice(2, 2 + count)))) {
+    found++;
+    if (found === limit) break;
+  }
+  return found;
+}

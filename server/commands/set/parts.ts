@@ -1,0 +1,55 @@
+/** Set commands that concern some of the members: SPOP, SRANDMEMBER and SSCAN. */
+import type { SetValue } from '../../../keyspace/collections/set.ts';
+import type { Bytes } from '../../../protocol/bytes.ts';
+import { fail, NOT_POSITIVE, SYNTAX } from '../../../protocol/errors.ts';
+import { type Reply, SetReply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { integerBetween } from '../../table/arguments.ts';
+import { randomNumbers, signedCount } from '../keys/picking.ts';
+import { scanCursor, scanOptions } from '../keys/scanning.ts';
+
+/** Random members: different ones for a positive count, each drawn on its own for a negative one. */
+function pick(client: Client, set: SetValue, count: number): Bytes[] {
+  if (count >= set.size) return [...set.values()];
+  return randomNumbers(set.size, count, () => client.server.host.random()).map((number) => set.at(number)!);
+}
+
+/** SPOP key [count]. A replica is told which members went, or that all did. */
+export function popMembers(client: Client, argv: readonly Bytes[]): Reply {
+  const { db, server } = client;
+  const [, name, text] = argv as [Bytes, Bytes, Bytes?];
+  if (argv.length > 3) fail(SYNTAX);
+  const count = text === undefined ? 1 : integerBetween(text, 0, 2 ** 63, NOT_POSITIVE, NOT_POSITIVE);
+  const set = db.get(name, 'set');
+  if (set === undefined || count === 0) return text === undefined ? null : new SetReply([]);
+  const whole = count >= set.size;
+  const members = pick(client, set, count);
+  for (const member of members) set.delete(member);
+  db.changed(name, 'spop', members.length);
+  if (server.feeding) {
+    if (whole && text !== undefined) server.propagateAs(['DEL', name]);
+    else server.propagateAs(...members.map((member) => ['SREM', name, member]));
+  }
+  return text === undefined ? members[0]! : new SetReply(members);
+}
+
+/** SRANDMEMBER key [count]. */
+export function randomMembers(client: Client, argv: readonly Bytes[]): Reply {
+  const [, name, text] = argv as [Bytes, Bytes, Bytes?];
+  if (argv.length > 3) fail(SYNTAX);
+  const count = text === undefined ? 1 : signedCount(text);
+  const set = client.db.read(name, 'set');
+  if (set === undefined) return text === undefined ? null : [];
+  const members = count === 0 ? [] : pick(client, set, count);
+  return text === undefined ? members[0]! : members;
+}
+
+/** SSCAN key cursor [MATCH pattern] [COUNT count]; an intset is answered whole. */
+export function setScan(client: Client, argv: readonly Bytes[]): Reply {
+  const cursor = scanCursor(argv[2]!);
+  const set = client.db.read(argv[1]!, 'set');
+  if (set === undefined) return ['0', []];
+  const { count, matches } = scanOptions(argv, 3);
+  const { names, next } = set.scan(cursor, count);
+  return [String(next), names.filter(matches)];
+}

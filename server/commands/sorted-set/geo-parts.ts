@@ -1,0 +1,59 @@
+/** What commands on places share: reading coordinates, units and distances, and printing them. */
+import { LATITUDE_MAX, LONGITUDE_MAX, type Place } from '../../../keyspace/geo/geohash.ts';
+import { asciiLower, type Bytes, parseDouble } from '../../../protocol/bytes.ts';
+import { fail } from '../../../protocol/errors.ts';
+import { formatLongDouble, longDoubleOf } from '../../../protocol/long-double.ts';
+import { Double, type Reply } from '../../../protocol/reply.ts';
+import { float } from '../../table/arguments.ts';
+
+/** In metres. */
+const UNITS: ReadonlyMap<Bytes, number> = new Map([
+  ['m', 1],
+  ['km', 1000],
+  ['ft', 0.3048],
+  ['mi', 1609.34],
+]);
+
+/** A unit's length in metres. */
+export function unitOf(text: Bytes): number {
+  return UNITS.get(asciiLower(text)) ?? fail('ERR unsupported unit provided. please use M, KM, FT, MI');
+}
+
+/** So many decimals as C's %f prints them: halves to even, and the sign of -0. */
+function decimals(value: number, digits: number): Bytes {
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
+  const size = Math.abs(value);
+  if (size >= 1e21) return `${sign}${BigInt(size)}.${'0'.repeat(digits)}`;
+  const text = size.toFixed(digits);
+  // Only an odd multiple of 2^-(digits + 1) lies in the middle of two; toFixed then takes the larger one.
+  const isMiddle = Number.isInteger(size * 2 ** (digits + 1)) && !Number.isInteger(size * 2 ** digits);
+  if (!isMiddle || (text.charCodeAt(text.length - 1) & 1) === 0) return sign + text;
+  return sign + (Math.floor(size * 10 ** digits) / 10 ** digits).toFixed(digits);
+}
+
+/** Reads a place. Throws for what is no number, or off the map. */
+export function placeFrom(longitudeText: Bytes, latitudeText: Bytes): Place {
+  const longitude = float(longitudeText);
+  const latitude = float(latitudeText);
+  if (Math.abs(longitude) > LONGITUDE_MAX || Math.abs(latitude) > LATITUDE_MAX) {
+    fail(`ERR invalid longitude,latitude pair ${decimals(longitude, 6)},${decimals(latitude, 6)}`);
+  }
+  return { longitude, latitude };
+}
+
+/** A coordinate with up to 17 decimals. */
+function coordinate(value: number): Double {
+  const text = formatLongDouble(longDoubleOf(value));
+  // A script reads the number from these digits.
+  return new Double(parseDouble(text) ?? value, text);
+}
+
+export function placeReply({ longitude, latitude }: Place): Reply {
+  return [coordinate(longitude), coordinate(latitude)];
+}
+
+/** A distance with four decimals. */
+export function distanceReply(value: number): Bytes {
+  return decimals(value, 4);
+}

@@ -1,0 +1,139 @@
+/** What a search for places asks for: the words of GEOSEARCH, GEORADIUS and their kin. */
+
+import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
+import { type Place, placeOf } from '../../../keyspace/geo/geohash.ts';
+import type { Shape } from '../../../keyspace/geo/search.ts';
+import { type Bytes, cString } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { float, integer, Options } from '../../table/arguments.ts';
+import { placeFrom, unitOf } from './geo-parts.ts';
+
+/** What sets the commands of this family apart. */
+export interface Kind {
+  readonly from: 'place' | 'member' | 'options';
+  /** Where the options begin. */
+  readonly options: number;
+  /** The position of the searched set. */
+  readonly source: 1 | 2;
+  /** How a result may be kept. */
+  readonly stores: 'never' | 'asked' | 'always';
+}
+
+export class GeoRequest {
+  center: Place | undefined;
+  extent: Shape['extent'] | undefined;
+  /** The unit's length in metres. */
+  unit = 1;
+  withDistance = false;
+  withHash = false;
+  withPlace = false;
+  any = false;
+  sort: 'ASC' | 'DESC' | undefined;
+  /** 0: all. */
+  count = 0;
+  target: Bytes | undefined;
+  storesDistance = false;
+  #fromMember = false;
+  readonly #kind: Kind;
+  readonly #set: SortedSet | undefined;
+
+  /** Reads a request; `set` is what is searched. Throws what Redis answers. */
+  constructor(kind: Kind, argv: readonly Bytes[], set: SortedSet | undefined) {
+    this.#kind = kind;
+    this.#set = set;
+    this.#readFixed(argv);
+    const words = new Options(argv, kind.options);
+    while (words.more()) {
+      const option = words.next();
+      if (!this.#readOption(option, words) && !this.#readShape(option, words)) fail(SYNTAX);
+    }
+    this.#check(cString(argv[0]!));
+  }
+
+  /** What has its place in the words of the older commands. */
+  #readFixed(argv: readonly Bytes[]): void {
+    const { from, stores } = this.#kind;
+    if (stores === 'always') this.target = argv[1];
+    if (from === 'place') {
+      this.center = placeFrom(argv[2]!, argv[3]!);
+      this.#setRadius(argv[4]!, argv[5]!);
+    } else if (from === 'member' && this.#set !== undefined) {
+      this.#setMember(argv[2]!);
+      this.#setRadius(argv[3]!, argv[4]!);
+    }
+  }
+
+  #readOption(option: Bytes, words: Options): boolean {
+    const { stores } = this.#kind;
+    if (option === 'WITHDIST') this.withDistance = true;
+    else if (option === 'WITHHASH') this.withHash = true;
+    else if (option === 'WITHCOORD') this.withPlace = true;
+    else if (option === 'ANY') this.any = true;
+    else if (option === 'ASC' || option === 'DESC') this.sort = option;
+    else if (option === 'COUNT' && words.left >= 1) {
+      this.count = integer(words.value());
+      if (this.count <= 0) fail('ERR COUNT must be > 0');
+    } else if ((option === 'STORE' || option === 'STOREDIST') && stores === 'asked' && words.left >= 1) {
+      this.target = words.value();
+      this.storesDistance = option === 'STOREDIST';
+    } else if (option === 'STOREDIST' && stores === 'always') this.storesDistance = true;
+    else return false;
+    return true;
+  }
+
+  /** The options by which GEOSEARCH names place and shape. */
+  #readShape(option: Bytes, words: Options): boolean {
+    if (this.#kind.from !== 'options') return false;
+    const { extent } = this;
+    const fromPlace = this.center !== undefined && !this.#fromMember;
+    if (option === 'FROMMEMBER' && words.left >= 1 && !fromPlace) this.#setMember(words.value());
+    else if (option === 'FROMLONLAT' && words.left >= 2 && !this.#fromMember) {
+      this.center = placeFrom(words.value(), words.value());
+    } else if (option === 'BYRADIUS' && words.left >= 2 && !(extent !== undefined && 'width' in extent)) {
+      this.#setRadius(words.value(), words.value());
+    } else if (option === 'BYBOX' && words.left >= 3 && !(extent !== undefined && 'radius' in extent)) {
+      this.#setBox(words.value(), words.value(), words.value());
+    } else return false;
+    return true;
+  }
+
+  /** Where the set is missing, the rest of the request is still looked at. */
+  #setMember(member: Bytes): void {
+    this.#fromMember = true;
+    const set = this.#set;
+    if (set === undefined) return;
+    this.center = placeOf(set.score(member) ?? fail('ERR could not decode requested zset member'));
+  }
+
+  #setRadius(radiusText: Bytes, unitText: Bytes): void {
+    const radius = float(radiusText, 'ERR need numeric radius');
+    if (radius < 0) fail('ERR radius cannot be negative');
+    this.unit = unitOf(unitText);
+    this.extent = { radius: radius * this.unit };
+  }
+
+  #setBox(widthText: Bytes, heightText: Bytes, unitText: Bytes): void {
+    const width = float(widthText, 'ERR need numeric width');
+    const height = float(heightText, 'ERR need numeric height');
+    if (width < 0 || height < 0) fail('ERR height or width cannot be negative');
+    this.unit = unitOf(unitText);
+    this.extent = { width: width * this.unit, height: height * this.unit };
+  }
+
+  #check(name: Bytes): void {
+    const { from, stores } = this.#kind;
+    if (this.target !== undefined && (this.withDistance || this.withHash || this.withPlace)) {
+      const what = stores === 'always' ? 'GEOSEARCHSTORE' : 'STORE option in GEORADIUS';
+      fail(`ERR ${what} is not compatible with WITHDIST, WITHHASH and WITHCOORD options`);
+    }
+    if (from === 'options') {
+      if (this.center === undefined && !this.#fromMember) {
+        fail(`ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for ${name}`);
+      }
+      if (this.extent === undefined) {
+        fail(`ERR exactly one of BYRADIUS and BYBOX can be specified for ${name}`);
+      }
+    }
+    if (this.any && this.count === 0) fail('ERR the ANY argument requires COUNT argument');
+  }
+}

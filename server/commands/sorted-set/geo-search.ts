@@ -1,0 +1,131 @@
+/** GEOSEARCH, GEORADIUS and their kin: members near a place. */
+
+import { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
+import { type Found, search } from '../../../keyspace/geo/search.ts';
+import type { Bytes } from '../../../protocol/bytes.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { defineCommands, type KeySpec, key } from '../../table/command.ts';
+import { sortPart } from '../keys/partial-sort.ts';
+import { distanceReply, placeReply } from './geo-parts.ts';
+import { GeoRequest, type Kind } from './geo-request.ts';
+import { storeResult } from './parts.ts';
+
+function geosearch(client: Client, argv: readonly Bytes[], kind: Kind): Reply {
+  const set = client.db.read(argv[kind.source]!, 'zset');
+  const request = new GeoRequest(kind, argv, set);
+  const { center, extent, target } = request;
+  if (set === undefined || center === undefined || extent === undefined) {
+    return target === undefined ? [] : storeResult(client, target, new SortedSet(), '');
+  }
+  const found = search(set, { center, extent }, request.any ? request.count : 0);
+  const wanted = request.count === 0 ? found.length : Math.min(request.count, found.length);
+  sort(found, request, wanted);
+  found.length = wanted;
+  if (target === undefined) return found.map((each) => reply(each, request));
+  return keep(client, target, found, request, kind);
+}
+
+function sort(found: Found[], { sort, count, any }: GeoRequest, wanted: number): void {
+  // A count asks for the nearest.
+  const order = sort ?? (count > 0 && !any ? 'ASC' : undefined);
+  if (order === undefined) return;
+  const compare =
+    order === 'ASC'
+      ? (a: Found, b: Found) => a.distance - b.distance
+      : (a: Found, b: Found) => b.distance - a.distance;
+  if (wanted === found.length) found.sort(compare);
+  else sortPart(found, compare, 0, wanted - 1);
+}
+
+function reply({ member, score, place, distance }: Found, request: GeoRequest): Reply {
+  const { withDistance, withHash, withPlace, unit } = request;
+  if (!withDistance && !withHash && !withPlace) return member;
+  const items: Reply[] = [member];
+  if (withDistance) items.push(distanceReply(distance / unit));
+  if (withHash) items.push(Math.trunc(score));
+  if (withPlace) items.push(placeReply(place));
+  return items;
+}
+
+function keep(client: Client, target: Bytes, found: Found[], request: GeoRequest, kind: Kind): Reply {
+  const { storesDistance, unit } = request;
+  const result = new SortedSet(client.server.encoding, found.length);
+  for (const { member, score, distance } of found) {
+    result.set(member, storesDistance ? distance / unit : score);
+  }
+  const event = kind.from === 'options' ? 'geosearchstore' : 'georadiusstore';
+  return storeResult(client, target, result, event);
+}
+
+/** Where GEORADIUS' options may begin to name the key that keeps the result. */
+function storeSpecs(from: number): KeySpec[] {
+  return ['STORE', 'STOREDIST'].map((keyword) => ({
+    flags: 'OW UPDATE',
+    begin: { keyword, from },
+    find: { last: 0, step: 1, limit: 0 },
+  }));
+}
+
+const SEARCH: Kind = { from: 'options', options: 2, source: 1, stores: 'never' };
+const SEARCH_STORE: Kind = { from: 'options', options: 3, source: 2, stores: 'always' };
+const RADIUS: Kind = { from: 'place', options: 6, source: 1, stores: 'asked' };
+const BY_MEMBER: Kind = { from: 'member', options: 5, source: 1, stores: 'asked' };
+const COMPLEXITY = 'O(N+log(M)), N members in the cells around, M found';
+
+export const geoSearchCommands = defineCommands('geo', {
+  geosearch: {
+    summary: 'Answers the members within a circle or a rectangle.',
+    since: '6.2.0',
+    complexity: COMPLEXITY,
+    arity: -7,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    run: (client, argv) => geosearch(client, argv, SEARCH),
+  },
+  geosearchstore: {
+    summary: 'Stores the members within a circle or a rectangle.',
+    since: '6.2.0',
+    complexity: COMPLEXITY,
+    arity: -8,
+    flags: ['write', 'denyoom'],
+    keys: [...key('OW UPDATE'), ...key('RO ACCESS', 2)],
+    run: (client, argv) => geosearch(client, argv, SEARCH_STORE),
+  },
+  georadius: {
+    summary: 'Answers or stores the members within a circle around a place.',
+    since: '3.2.0',
+    complexity: COMPLEXITY,
+    arity: -6,
+    flags: ['write', 'denyoom', 'movablekeys'],
+    keys: [...key('RO ACCESS'), ...storeSpecs(6)],
+    run: (client, argv) => geosearch(client, argv, RADIUS),
+  },
+  georadius_ro: {
+    summary: 'Answers the members within a circle around a place.',
+    since: '3.2.10',
+    complexity: COMPLEXITY,
+    arity: -6,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    run: (client, argv) => geosearch(client, argv, { ...RADIUS, stores: 'never' }),
+  },
+  georadiusbymember: {
+    summary: 'Answers or stores the members within a circle around a member.',
+    since: '3.2.0',
+    complexity: COMPLEXITY,
+    arity: -5,
+    flags: ['write', 'denyoom', 'movablekeys'],
+    keys: [...key('RO ACCESS'), ...storeSpecs(5)],
+    run: (client, argv) => geosearch(client, argv, BY_MEMBER),
+  },
+  georadiusbymember_ro: {
+    summary: 'Answers the members within a circle around a member.',
+    since: '3.2.10',
+    complexity: COMPLEXITY,
+    arity: -5,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    run: (client, argv) => geosearch(client, argv, { ...BY_MEMBER, stores: 'never' }),
+  },
+});

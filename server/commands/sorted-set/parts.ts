@@ -1,0 +1,103 @@
+/** What sorted set commands share: reading range requests, members as replies, storing results. */
+import { type ScoredMember, SortedSet } from '../../../keyspace/collections/sorted-set.ts';
+import type { Bytes } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { Double, PairsReply, type Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { integer, Options } from '../../table/arguments.ts';
+import { lexRange, membersIn, type Range, rankRange, scoreRange } from './range.ts';
+
+/** A sorted set without members, measured by the server's thresholds. */
+export function emptySet(client: Client): SortedSet {
+  return new SortedSet(client.server.encoding);
+}
+
+/** Members with or without their scores, as ZRANGE answers them. */
+export function membersReply(members: readonly ScoredMember[], withScores: boolean): Reply {
+  if (!withScores) return members.map(({ member }) => member);
+  return new PairsReply(members.flatMap(({ member, score }): Reply[] => [member, new Double(score)]));
+}
+
+/** What a ZRANGE of any kind asks for. */
+export interface RangeRequest {
+  readonly range: Range;
+  readonly reverse: boolean;
+  readonly limit: { readonly offset: number; readonly count: number } | undefined;
+  readonly withScores: boolean;
+}
+
+type RangeKind = 'rank' | 'score' | 'lex';
+const READERS: Record<RangeKind, (first: Bytes, last: Bytes) => Range> = {
+  rank: rankRange,
+  score: scoreRange,
+  lex: lexRange,
+};
+
+/**
+ * Reads a range and its options from a position on. `kind` and `reverse` are what the command's name fixes; ZRANGE
+ * and ZRANGESTORE leave them to options. Throws what Redis answers.
+ */
+export function parseRange(
+  argv: readonly Bytes[],
+  at: number,
+  { kind, reverse, storing = false }: { kind?: RangeKind; reverse?: boolean; storing?: boolean },
+): RangeRequest {
+  const options = new Options(argv, at + 2);
+  let by = kind;
+  let backwards = reverse;
+  let withScores = false;
+  let limit: RangeRequest['limit'];
+  while (options.more()) {
+    const option = options.next();
+    if (option === 'WITHSCORES' && !storing) withScores = true;
+    else if (option === 'LIMIT' && options.left >= 2) {
+      limit = { offset: integer(options.value()), count: integer(options.value()) };
+    } else if (option === 'REV' && backwards === undefined) backwards = true;
+    else if (option === 'BYLEX' && by === undefined) by = 'lex';
+    else if (option === 'BYSCORE' && by === undefined) by = 'score';
+    else fail(SYNTAX);
+  }
+  if ((by ?? 'rank') === 'rank' && limit !== undefined && limit.count !== -1) {
+    fail('ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX');
+  }
+  if (by === 'lex' && withScores) {
+    fail('ERR syntax error, WITHSCORES not supported in combination with BYLEX');
+  }
+  const swapped = backwards === true && by !== undefined && by !== 'rank';
+  const [first, last] = swapped ? [argv[at + 1]!, argv[at]!] : [argv[at]!, argv[at + 1]!];
+  const range = READERS[by ?? 'rank'](first, last);
+  return {
+    range,
+    reverse: backwards ?? false,
+    limit: (by ?? 'rank') === 'rank' ? undefined : limit,
+    withScores,
+  };
+}
+
+/** The members that a request asks for. */
+export function select(set: SortedSet, { range, reverse, limit }: RangeRequest): ScoredMember[] {
+  return membersIn(set, range, reverse, limit);
+}
+
+/** Removes the members of a range and answers how many there were. */
+export function removeRange(client: Client, name: Bytes, range: Range, event: string): Reply {
+  const set = client.db.get(name, 'zset');
+  if (set === undefined) return 0;
+  const members = membersIn(set, range, false);
+  for (const { member } of members) set.delete(member);
+  if (members.length > 0) client.db.changed(name, event, members.length);
+  return members.length;
+}
+
+/** Keeps a result at a key, over whatever was there; an empty one removes the key. Answers its size. */
+export function storeResult(client: Client, name: Bytes, set: SortedSet, event: string): Reply {
+  const { db } = client;
+  const { size } = set;
+  if (size > 0) {
+    db.put(name, set);
+    db.changed(name, event);
+  } else if (db.remove(name)) {
+    db.changed(name, 'del');
+  }
+  return size;
+}

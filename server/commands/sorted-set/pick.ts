@@ -1,0 +1,46 @@
+/** ZRANDMEMBER and ZSCAN: some of a sorted set's members. */
+import { isPackedInteger } from '../../../keyspace/collections/sorted-set.ts';
+import { asciiUpper, type Bytes, formatDouble } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { randomNumbers, signedCount } from '../keys/picking.ts';
+import { scanCursor, scanOptions } from '../keys/scanning.ts';
+import { membersReply } from './parts.ts';
+
+/** ZRANDMEMBER key [count [WITHSCORES]] */
+export function randomMembers(client: Client, argv: readonly Bytes[]): Reply {
+  const [, name = '', text, option] = argv;
+  const random = (): number => client.server.host.random();
+  if (text === undefined) {
+    const set = client.db.read(name, 'zset');
+    return set?.atRank(Math.floor(random() * set.size))?.member ?? null;
+  }
+  const count = signedCount(text);
+  if (argv.length > 4 || (option !== undefined && asciiUpper(option) !== 'WITHSCORES')) fail(SYNTAX);
+  if (option !== undefined && Math.abs(count) > 2 ** 62) fail('ERR value is out of range');
+  const set = client.db.read(name, 'zset');
+  if (set === undefined || count === 0) return [];
+  const members =
+    count >= set.size
+      ? set.rangeByRank(0, set.size - 1, true)
+      : randomNumbers(set.size, count, random).map((rank) => set.atRank(rank)!);
+  return membersReply(members, option !== undefined);
+}
+
+/** ZSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
+export function scanMembers(client: Client, argv: readonly Bytes[]): Reply {
+  const cursor = scanCursor(argv[2]!);
+  const set = client.db.read(argv[1]!, 'zset');
+  if (set === undefined) return ['0', []];
+  const { count, matches } = scanOptions(argv, 3);
+  const { names, next } = set.scan(cursor, count);
+  const print = set.encoding() === 'listpack' ? packedScore : formatDouble;
+  // Texts in both protocols.
+  return [String(next), names.filter(matches).flatMap((member) => [member, print(set.score(member)!)])];
+}
+
+/** A score as a listpack has it: whole numbers with all their digits. */
+function packedScore(score: number): Bytes {
+  return isPackedInteger(score) ? String(BigInt(score)) : formatDouble(score);
+}

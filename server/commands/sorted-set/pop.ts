@@ -1,0 +1,187 @@
+/** Sorted set commands that take the lowest or highest members, at once or as soon as there are any. */
+import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
+import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { Double, NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { integerBetween, waitingTime } from '../../table/arguments.ts';
+import { countedKeys, defineCommands, key, keys } from '../../table/command.ts';
+
+type End = 'MIN' | 'MAX';
+
+/** Takes up to so many members from an end: members and scores, alternating. */
+function take(client: Client, name: Bytes, set: SortedSet, end: End, count: number): Reply[] {
+  const taken: Reply[] = [];
+  for (let left = Math.min(count, set.size); left > 0; left--) {
+    const { member, score } = (end === 'MIN' ? set.popMin() : set.popMax())!;
+    taken.push(member, new Double(score));
+  }
+  client.db.changed(name, end === 'MIN' ? 'zpopmin' : 'zpopmax', taken.length / 2);
+  return taken;
+}
+
+/** The command that does the same on a replica. */
+function effectOf(name: Bytes, end: End, count?: number): Bytes[] {
+  const command = end === 'MIN' ? 'ZPOPMIN' : 'ZPOPMAX';
+  return count === undefined ? [command, name] : [command, name, String(count)];
+}
+
+function inPairs(items: readonly Reply[]): Reply[] {
+  const pairs: Reply[] = [];
+  for (let i = 0; i < items.length; i += 2) pairs.push([items[i]!, items[i + 1]!]);
+  return pairs;
+}
+
+const NOT_POSITIVE = 'ERR value is out of range, must be positive';
+
+/** ZPOPMIN and ZPOPMAX. Pairs are nested only in RESP3 and where a count is given. */
+function pop(client: Client, argv: readonly Bytes[], end: End): Reply {
+  const [, name = '', text] = argv;
+  if (argv.length > 3) fail(SYNTAX);
+  const count = text === undefined ? 1 : integerBetween(text, 0, 2 ** 63, NOT_POSITIVE, NOT_POSITIVE);
+  const set = client.db.get(name, 'zset');
+  if (set === undefined || count === 0) return [];
+  const taken = take(client, name, set, end, count);
+  return text !== undefined && client.protocol === 3 ? inPairs(taken) : taken;
+}
+
+/** Which sets ZMPOP and BZMPOP look at, and how much they take from the first that is not empty. */
+interface MultiPop {
+  readonly names: readonly Bytes[];
+  readonly end: End;
+  readonly count: number;
+}
+
+const TOO_FEW_KEYS = 'ERR numkeys should be greater than 0';
+const TOO_FEW = 'ERR count should be greater than 0';
+
+/** Reads `numkeys key … MIN|MAX [COUNT count]` from a position on. Throws what Redis answers. */
+function parseMultiPop(argv: readonly Bytes[], at: number): MultiPop {
+  const numkeys = integerBetween(argv[at]!, 1, 2 ** 63, TOO_FEW_KEYS, TOO_FEW_KEYS);
+  const behind = at + 1 + numkeys;
+  const end = asciiUpper(argv[behind] ?? fail(SYNTAX));
+  if (end !== 'MIN' && end !== 'MAX') return fail(SYNTAX);
+  let count = 1;
+  for (let i = behind + 1; i < argv.length; i += 2) {
+    const text = argv[i + 1];
+    if (i > behind + 1 || asciiUpper(argv[i]!) !== 'COUNT' || text === undefined) return fail(SYNTAX);
+    count = integerBetween(text, 1, 2 ** 63, TOO_FEW, TOO_FEW);
+  }
+  return { names: argv.slice(at + 1, behind), end, count };
+}
+
+/** Takes from one key for ZMPOP; undefined when there is nothing. */
+function takeMany(client: Client, name: Bytes, { end, count }: MultiPop) {
+  const set = client.db.get(name, 'zset');
+  if (set === undefined) return undefined;
+  const taken = take(client, name, set, end, count);
+  return { reply: [name, inPairs(taken)], effect: effectOf(name, end, taken.length / 2) };
+}
+
+/** Takes one member from a key for BZPOPMIN and BZPOPMAX; undefined when there is nothing. */
+function takeOne(client: Client, name: Bytes, end: End) {
+  const set = client.db.get(name, 'zset');
+  if (set === undefined) return undefined;
+  return { reply: [name, ...take(client, name, set, end, 1)], effect: effectOf(name, end) };
+}
+
+type Taken = { readonly reply: Reply; readonly effect: readonly Bytes[] } | undefined;
+
+/** Takes from the first key that has something; undefined when none has. */
+function takeFirst(client: Client, names: readonly Bytes[], from: (name: Bytes) => Taken): Reply | undefined {
+  for (const name of names) {
+    const taken = from(name);
+    if (taken === undefined) continue;
+    if (client.server.feeding) client.server.propagateAs(taken.effect);
+    return taken.reply;
+  }
+  return undefined;
+}
+
+/** The same, waiting where nothing is there yet. */
+function takeOrWait(
+  client: Client,
+  names: readonly Bytes[],
+  timeout: number,
+  from: (name: Bytes) => Taken,
+): Reply | undefined {
+  const { server } = client;
+  const serve = (name: Bytes): Reply | undefined => {
+    const taken = from(name);
+    if (taken !== undefined) server.propagateAlso(client.db, taken.effect);
+    return taken?.reply;
+  };
+  return (
+    takeFirst(client, names, from) ??
+    server.blocking.block(client, { type: 'zset', keys: names, timeout, serve, timeoutReply: NULL_ARRAY })
+  );
+}
+
+function blockingPop(client: Client, argv: readonly Bytes[], end: End): Reply | undefined {
+  const timeout = waitingTime(argv[argv.length - 1]!);
+  return takeOrWait(client, argv.slice(1, -1), timeout, (name) => takeOne(client, name, end));
+}
+
+export const sortedSetPopCommands = defineCommands('sorted-set', {
+  zpopmin: {
+    summary: 'Takes the members with the lowest scores.',
+    since: '5.0.0',
+    complexity: 'O(log(N)*M), N members, M of them taken',
+    arity: -2,
+    flags: ['write', 'fast'],
+    keys: key('RW ACCESS DELETE'),
+    run: (client, argv) => pop(client, argv, 'MIN'),
+  },
+  zpopmax: {
+    summary: 'Takes the members with the highest scores.',
+    since: '5.0.0',
+    complexity: 'O(log(N)*M), N members, M of them taken',
+    arity: -2,
+    flags: ['write', 'fast'],
+    keys: key('RW ACCESS DELETE'),
+    run: (client, argv) => pop(client, argv, 'MAX'),
+  },
+  zmpop: {
+    summary: 'Takes members from the first of several sorted sets that has any.',
+    since: '7.0.0',
+    complexity: 'O(K)+O(M*log(N)), K keys, N members, M of them taken',
+    arity: -4,
+    flags: ['write', 'movablekeys'],
+    keys: countedKeys('RW ACCESS DELETE', 1),
+    run(client, argv) {
+      const wanted = parseMultiPop(argv, 1);
+      return takeFirst(client, wanted.names, (name) => takeMany(client, name, wanted)) ?? NULL_ARRAY;
+    },
+  },
+  bzpopmin: {
+    summary: 'Takes the member with the lowest score from the first sorted set that has one; waits for it.',
+    since: '5.0.0',
+    complexity: 'O(log(N)), N members',
+    arity: -3,
+    flags: ['write', 'noscript', 'blocking', 'fast'],
+    keys: keys('RW ACCESS DELETE', 1, 1, -2),
+    run: (client, argv) => blockingPop(client, argv, 'MIN'),
+  },
+  bzpopmax: {
+    summary: 'Takes the member with the highest score from the first sorted set that has one; waits for it.',
+    since: '5.0.0',
+    complexity: 'O(log(N)), N members',
+    arity: -3,
+    flags: ['write', 'noscript', 'blocking', 'fast'],
+    keys: keys('RW ACCESS DELETE', 1, 1, -2),
+    run: (client, argv) => blockingPop(client, argv, 'MAX'),
+  },
+  bzmpop: {
+    summary: 'Takes members from the first of several sorted sets that has any; waits for one.',
+    since: '7.0.0',
+    complexity: 'O(K)+O(M*log(N)), K keys, N members, M of them taken',
+    arity: -5,
+    flags: ['write', 'blocking', 'movablekeys'],
+    keys: countedKeys('RW ACCESS DELETE', 2),
+    run(client, argv) {
+      const wanted = parseMultiPop(argv, 2);
+      const timeout = waitingTime(argv[1]);
+      return takeOrWait(client, wanted.names, timeout, (name) => takeMany(client, name, wanted));
+    },
+  },
+});

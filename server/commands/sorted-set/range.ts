@@ -1,0 +1,134 @@
+/** Ranges of sorted sets: by rank, by score, by bytes; read from a request, then found in a set. */
+import type { ScoredMember, SortedSet } from '../../../keyspace/collections/sorted-set.ts';
+import { type Bytes, cString, parseAnyDouble, stripBlanks } from '../../../protocol/bytes.ts';
+import { fail } from '../../../protocol/errors.ts';
+import { integer } from '../../table/arguments.ts';
+
+/** Ranks in the order asked for: from `start` up to, not including, `end`. */
+export interface Interval {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Finds a range in a set; `reverse`: ranks count from the highest. */
+export type Range = (set: SortedSet, reverse: boolean) => Interval;
+
+const EMPTY: Interval = { start: 0, end: 0 };
+
+function interval(start: number, end: number): Interval {
+  return start < end ? { start, end } : EMPTY;
+}
+
+/** Ascending ranks, seen from the end that was asked for. */
+function seenFrom(set: SortedSet, { start, end }: Interval, reverse: boolean): Interval {
+  return reverse ? { start: set.size - end, end: set.size - start } : { start, end };
+}
+
+/** Reads a range of ranks; negative ones count from the end. Throws what Redis answers. */
+export function rankRange(first: Bytes, last: Bytes): Range {
+  const start = integer(first);
+  const stop = integer(last);
+  return ({ size }) => {
+    const from = start < 0 ? Math.max(0, start + size) : start;
+    const to = stop < 0 ? stop + size : Math.min(stop, size - 1);
+    return interval(from, to + 1);
+  };
+}
+
+/** A bound of scores; exclusive behind '('. */
+function scoreBound(text: Bytes): { score: number; exclusive: boolean } {
+  const exclusive = text.startsWith('(');
+  // strtod ends at a zero byte, and reads nothing at all as 0, but blanks alone are none.
+  const digits = cString(exclusive ? text.slice(1) : text);
+  if (digits === '') return { score: 0, exclusive };
+  return { score: parseAnyDouble(stripBlanks(digits)) ?? fail('ERR min or max is not a float'), exclusive };
+}
+
+/** Reads a range of scores. Throws what Redis answers. */
+export function scoreRange(lowest: Bytes, highest: Bytes): Range {
+  const min = scoreBound(lowest);
+  const max = scoreBound(highest);
+  return (set, reverse) => {
+    const start = set.countBelowScore(min.score, min.exclusive);
+    const end = set.countBelowScore(max.score, !max.exclusive);
+    return seenFrom(set, interval(start, end), reverse);
+  };
+}
+
+/** A bound of bytes. '-' and '+' lie below and above every member. */
+type LexBound = '-' | '+' | { readonly member: Bytes; readonly exclusive: boolean };
+
+function lexBound(text: Bytes): LexBound {
+  if (text === '-' || text === '+') return text;
+  const mark = text.charAt(0);
+  if (mark !== '(' && mark !== '[') fail('ERR min or max not valid string range item');
+  return { member: text.slice(1), exclusive: mark === '(' };
+}
+
+function reaches(member: Bytes, min: LexBound): boolean {
+  if (typeof min === 'string') return min === '-';
+  return min.exclusive ? member > min.member : member >= min.member;
+}
+
+function exceeds(member: Bytes, max: LexBound): boolean {
+  if (typeof max === 'string') return max === '-';
+  return max.exclusive ? member >= max.member : member > max.member;
+}
+
+function countBelow(set: SortedSet, bound: LexBound, isMin: boolean): number {
+  if (typeof bound === 'string') return bound === '-' ? 0 : set.size;
+  return set.countBelowMember(bound.member, bound.exclusive === isMin);
+}
+
+function isEmptyRange(min: LexBound, max: LexBound): boolean {
+  if (min === '+' || max === '-') return true;
+  if (typeof min === 'string' || typeof max === 'string') return false;
+  return min.member > max.member || (min.member === max.member && (min.exclusive || max.exclusive));
+}
+
+/** Reads a range of bytes. Throws what Redis answers. */
+export function lexRange(lowest: Bytes, highest: Bytes): Range {
+  const min = lexBound(lowest);
+  const max = lexBound(highest);
+  return (set, reverse) => {
+    const first = set.atRank(0);
+    const last = set.atRank(set.size - 1);
+    if (first === undefined || last === undefined || isEmptyRange(min, max)) return EMPTY;
+    if (first.score !== last.score) return walk(set, min, max, reverse);
+    return seenFrom(set, interval(countBelow(set, min, true), countBelow(set, max, false)), reverse);
+  };
+}
+
+/**
+ * Where scores differ, the bytes are in no order and a range of them is unspecified. This is what Redis does on a
+ * listpack: from the first member that reaches the range to the first that leaves it.
+ */
+function walk(set: SortedSet, min: LexBound, max: LexBound, reverse: boolean): Interval {
+  const [first, last] = [set.atRank(0)!, set.atRank(set.size - 1)!];
+  if (!reaches(last.member, min) || exceeds(first.member, max)) return EMPTY;
+  const enters = (member: Bytes): boolean => (reverse ? !exceeds(member, max) : reaches(member, min));
+  const leaves = (member: Bytes): boolean => (reverse ? !reaches(member, min) : exceeds(member, max));
+  let start = -1;
+  let rank = 0;
+  for (const { member } of set.entries(reverse)) {
+    if (start < 0 && enters(member)) start = rank;
+    if (start >= 0 && leaves(member)) break;
+    rank++;
+  }
+  return start < 0 ? EMPTY : interval(start, rank);
+}
+
+/** The members of a range, after LIMIT where one is given. */
+export function membersIn(
+  set: SortedSet,
+  range: Range,
+  reverse: boolean,
+  limit?: { readonly offset: number; readonly count: number },
+): ScoredMember[] {
+  const { start, end } = range(set, reverse);
+  if (limit === undefined) return start < end ? set.rangeByRank(start, end - 1, reverse) : [];
+  const { offset, count } = limit;
+  const from = offset < 0 ? end : start + offset;
+  const to = count < 0 ? end : Math.min(end, from + count);
+  return from < to ? set.rangeByRank(from, to - 1, reverse) : [];
+}

@@ -1,0 +1,191 @@
+/** XINFO: what there is to know of a stream, its groups and their consumers. */
+
+import type { StreamConsumer, StreamGroup } from '../../../keyspace/stream/group.ts';
+import { formatId, MAX_ID, MIN_ID } from '../../../keyspace/stream/id.ts';
+import { radixTreeNodes } from '../../../keyspace/stream/radix.ts';
+import type { StreamValue } from '../../../keyspace/stream/stream.ts';
+import { asciiUpper, type Bytes, cString, narrow } from '../../../protocol/bytes.ts';
+import { fail, NO_SUCH_KEY } from '../../../protocol/errors.ts';
+import { MapReply, type Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { integer } from '../../table/arguments.ts';
+import { defineContainer, key } from '../../table/command.ts';
+import { unknownWords } from './group.ts';
+import { entryReply } from './parts.ts';
+
+function streamOf(client: Client, name: Bytes): StreamValue {
+  return client.db.read(name, 'stream') ?? fail(NO_SUCH_KEY);
+}
+
+/** A count of entries; null where it is unknown. */
+function countReply(count: bigint | undefined): Reply {
+  return count === undefined ? null : narrow(BigInt.asIntN(64, count));
+}
+
+/** How many items FULL lists without COUNT. */
+const FULL_COUNT = 10;
+
+/** How much FULL is to list, undefined when it was not asked for. */
+function fullCount(argv: readonly Bytes[]): number | undefined {
+  if (argv.length === 3) return undefined;
+  const [, sub = '', , full = '', word = '', text = ''] = argv;
+  const counted = argv.length === 6 && asciiUpper(word) === 'COUNT';
+  if (asciiUpper(full) !== 'FULL' || (argv.length !== 4 && !counted)) unknownWords('xinfo', sub);
+  const count = counted ? integer(text) : FULL_COUNT;
+  return count === 0 ? Infinity : count < 0 ? FULL_COUNT : count;
+}
+
+function consumerDetails(consumer: StreamConsumer, count: number): Reply {
+  const pending: Reply[] = [];
+  for (const { id, deliveredAt, deliveries } of consumer.pending.values()) {
+    if (pending.length >= count) break;
+    pending.push([formatId(id), deliveredAt, countReply(deliveries)]);
+  }
+  const { name, seenAt } = consumer;
+  return new MapReply([
+    'name',
+    name,
+    'seen-time',
+    seenAt,
+    'pel-count',
+    consumer.pending.size,
+    'pending',
+    pending,
+  ]);
+}
+
+function groupDetails(stream: StreamValue, group: StreamGroup, count: number): Reply {
+  const pending: Reply[] = [];
+  for (const { id, consumer, deliveredAt, deliveries } of group.pending.values()) {
+    if (pending.length >= count) break;
+    pending.push([formatId(id), consumer.name, deliveredAt, countReply(deliveries)]);
+  }
+  return new MapReply([
+    'name',
+    group.name,
+    'last-delivered-id',
+    formatId(group.lastId),
+    'entries-read',
+    countReply(group.entriesRead),
+    'lag',
+    countReply(stream.lag(group)),
+    'pel-count',
+    group.pending.size,
+    'pending',
+    pending,
+    'consumers',
+    group.sortedConsumers().map((consumer) => consumerDetails(consumer, count)),
+  ]);
+}
+
+function streamInfo(client: Client, argv: readonly Bytes[]): Reply {
+  const stream = streamOf(client, argv[2]!);
+  const count = fullCount(argv);
+  const common: Reply[] = [
+    'length',
+    stream.length,
+    'radix-tree-keys',
+    stream.nodes().length,
+    'radix-tree-nodes',
+    radixTreeNodes(stream),
+    'last-generated-id',
+    formatId(stream.lastId),
+    'max-deleted-entry-id',
+    formatId(stream.maxDeletedId),
+    'entries-added',
+    narrow(stream.entriesAdded),
+    'recorded-first-entry-id',
+    formatId(stream.firstId),
+  ];
+  if (count !== undefined) {
+    return new MapReply([
+      ...common,
+      'entries',
+      stream.range(MIN_ID, MAX_ID, count).map(entryReply),
+      'groups',
+      stream.sortedGroups().map((group) => groupDetails(stream, group, count)),
+    ]);
+  }
+  const [first, last] = [stream.firstEntry(), stream.lastEntry()];
+  return new MapReply([
+    ...common,
+    'groups',
+    stream.groups.size,
+    'first-entry',
+    first === undefined ? null : entryReply(first),
+    'last-entry',
+    last === undefined ? null : entryReply(last),
+  ]);
+}
+
+function groupInfo(stream: StreamValue, group: StreamGroup): Reply {
+  return new MapReply([
+    'name',
+    group.name,
+    'consumers',
+    group.consumers.size,
+    'pending',
+    group.pending.size,
+    'last-delivered-id',
+    formatId(group.lastId),
+    'entries-read',
+    countReply(group.entriesRead),
+    'lag',
+    countReply(stream.lag(group)),
+  ]);
+}
+
+export const xinfoCommand = defineContainer(
+  'stream',
+  'xinfo',
+  {
+    summary: 'Tells of streams, their groups and consumers.',
+    since: '5.0.0',
+    complexity: 'Depends on the subcommand',
+    flags: [],
+  },
+  {
+    stream: {
+      summary: 'Tells of a stream; with FULL also its entries, groups and consumers.',
+      since: '5.0.0',
+      complexity: 'O(1), with FULL O(N) for N items listed',
+      arity: -3,
+      flags: ['readonly'],
+      keys: key('RO ACCESS', 2),
+      run: streamInfo,
+    },
+    groups: {
+      summary: "Lists a stream's consumer groups.",
+      since: '5.0.0',
+      complexity: 'O(1) for each group',
+      arity: 3,
+      flags: ['readonly'],
+      keys: key('RO ACCESS', 2),
+      run(client, [, , name]) {
+        const stream = streamOf(client, name);
+        return stream.sortedGroups().map((group) => groupInfo(stream, group));
+      },
+    },
+    consumers: {
+      summary: "Lists a group's consumers.",
+      since: '5.0.0',
+      complexity: 'O(1) for each consumer',
+      arity: 4,
+      flags: ['readonly'],
+      tips: ['nondeterministic_output'],
+      keys: key('RO ACCESS', 2),
+      run(client, [, , name, groupName]) {
+        const group =
+          streamOf(client, name).groups.get(groupName) ??
+          fail(`NOGROUP No such consumer group '${cString(groupName)}' for key name '${cString(name)}'`);
+        const { now } = client.server;
+        return group
+          .sortedConsumers()
+          .map(
+            ({ name: consumer, pending, seenAt }) =>
+              new MapReply(['name', consumer, 'pending', pending.size, 'idle', Math.max(0, now - seenAt)]),
+          );
+      },
+    },
+  },
+);

@@ -1,0 +1,121 @@
+/** What stream commands share: reading ids and intervals, entries as replies, effects of consumer groups. */
+
+import type { Pending, StreamConsumer, StreamGroup } from '../../../keyspace/stream/group.ts';
+import {
+  formatId,
+  MAX_ID,
+  MIN_ID,
+  nextId,
+  parseId,
+  previousId,
+  type StreamId,
+} from '../../../keyspace/stream/id.ts';
+import type { StreamEntry, StreamValue } from '../../../keyspace/stream/stream.ts';
+import { type Bytes, cString } from '../../../protocol/bytes.ts';
+import { fail } from '../../../protocol/errors.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+
+export const INVALID_ID = 'ERR Invalid stream ID specified as stream command argument';
+
+/** A complete id; a missing sequence number is 0. Throws what Redis answers. */
+export function strictId(text: Bytes): StreamId {
+  return parseId(text) ?? fail(INVALID_ID);
+}
+
+/** One end of an interval: an id, an exclusive one behind '(', or '-' and '+' for the least and the greatest. */
+function bound(
+  text: Bytes,
+  missing: bigint,
+  step: (id: StreamId) => StreamId | undefined,
+  what: string,
+): StreamId {
+  if (text === '-') return MIN_ID;
+  if (text === '+') return MAX_ID;
+  if (!text.startsWith('(')) return parseId(text, missing) ?? fail(INVALID_ID);
+  const id = parseId(text.slice(1), missing) ?? fail(INVALID_ID);
+  return step(id) ?? fail(`ERR invalid ${what} ID for the interval`);
+}
+
+export function intervalStart(text: Bytes): StreamId {
+  return bound(text, 0n, nextId, 'start');
+}
+
+export function intervalEnd(text: Bytes): StreamId {
+  return bound(text, 0xffffffffffffffffn, previousId, 'end');
+}
+
+/** An entry as XRANGE answers it. */
+export function entryReply({ id, fields }: StreamEntry): Reply {
+  return [formatId(id), fields];
+}
+
+/** The refusal of a command that needs a group. */
+export function noGroup(name: Bytes, group: Bytes, where = ''): never {
+  fail(`NOGROUP No such key '${cString(name)}' or consumer group '${cString(group)}'${where}`);
+}
+
+/** The stream and the group that a command works on; throws NOGROUP when there is none. */
+export function groupOf(
+  client: Client,
+  name: Bytes,
+  groupName: Bytes,
+  where = '',
+): { stream: StreamValue; group: StreamGroup } {
+  const stream = client.db.read(name, 'stream');
+  const group = stream?.groups.get(groupName);
+  if (stream === undefined || group === undefined) noGroup(name, groupName, where);
+  return { stream, group };
+}
+
+/** The consumer of a name, seen just now; made where there is none, and then `created` is true. */
+export function seeConsumer(
+  client: Client,
+  key: Bytes,
+  group: StreamGroup,
+  name: Bytes,
+): { consumer: StreamConsumer; created: boolean } {
+  const { server } = client;
+  const known = group.consumers.get(name);
+  const consumer = known ?? group.createConsumer(name, server.now)!;
+  consumer.seenAt = server.now;
+  if (known === undefined) report(client, key, 'xgroup-createconsumer');
+  return { consumer, created: known === undefined };
+}
+
+/** Counts and reports a change that does not spoil transactions: what happens to a group alone. */
+export function report({ db }: Client, key: Bytes, event: string): void {
+  db.world.dirty++;
+  if (db.world.listening) db.world.onChanged(db, key, event);
+}
+
+/** The effect of an entry that became pending with somebody. */
+export function claimEffect(
+  key: Bytes,
+  group: StreamGroup,
+  pending: Pending,
+  id = formatId(pending.id),
+): Bytes[] {
+  const { consumer, deliveredAt, deliveries } = pending;
+  return [
+    'XCLAIM',
+    key,
+    group.name,
+    consumer.name,
+    '0',
+    id,
+    'TIME',
+    String(deliveredAt),
+    'RETRYCOUNT',
+    String(BigInt.asIntN(64, deliveries)),
+    'FORCE',
+    'JUSTID',
+    'LASTID',
+    formatId(group.lastId),
+  ];
+}
+
+/** The effect of a group's position that moved. */
+export function positionEffect(key: Bytes, { name, lastId, entriesRead }: StreamGroup): Bytes[] {
+  return ['XGROUP', 'SETID', key, name, formatId(lastId), 'ENTRIESREAD', String(entriesRead ?? -1)];
+}

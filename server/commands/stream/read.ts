@@ -1,0 +1,270 @@
+/** XREAD and XREADGROUP: entries after an id, or new to a consumer group; both can wait. */
+
+import type { StreamConsumer, StreamGroup } from '../../../keyspace/stream/group.ts';
+import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../../keyspace/stream/id.ts';
+import type { StreamValue } from '../../../keyspace/stream/stream.ts';
+import { asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { MapReply, NULL_ARRAY, type Reply, ReplyError } from '../../../protocol/reply.ts';
+import { type Client, SCRIPT } from '../../clients/client.ts';
+import { integer, Options } from '../../table/arguments.ts';
+import { defineCommands, type KeySpec } from '../../table/command.ts';
+import { claimEffect, entryReply, groupOf, positionEffect, seeConsumer, strictId } from './parts.ts';
+
+/** What a reading command asks for, but for its streams. */
+interface Reading {
+  readonly group: Bytes | undefined;
+  readonly consumer: Bytes;
+  readonly noAck: boolean;
+  readonly count: number;
+  /** Milliseconds to wait, 0 for ever; undefined: not at all. */
+  readonly block: Millis | undefined;
+  readonly names: readonly Bytes[];
+  readonly ids: readonly Bytes[];
+}
+
+/** BLOCK's time, in whole milliseconds. */
+function blockTime(text: Bytes): Millis {
+  const time = integer(text, 'ERR timeout is not an integer or out of range');
+  if (time < 0) fail('ERR timeout is negative');
+  return time;
+}
+
+function onlyForGroups(option: string): never {
+  fail(`ERR The ${option} option is only supported by XREADGROUP. You called XREAD instead.`);
+}
+
+function splitStreams(words: readonly Bytes[]): Pick<Reading, 'names' | 'ids'> {
+  if (words.length % 2 !== 0) {
+    fail(`ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.`);
+  }
+  return { names: words.slice(0, words.length / 2), ids: words.slice(words.length / 2) };
+}
+
+function parseReading(client: Client, argv: readonly Bytes[], command: 'xread' | 'xreadgroup'): Reading {
+  const grouped = command === 'xreadgroup';
+  const options = new Options(argv, 1);
+  let [group, consumer, noAck, count, block]: [
+    Bytes | undefined,
+    Bytes,
+    boolean,
+    number,
+    Millis | undefined,
+  ] = [undefined, '', false, 0, undefined];
+  let streams: Pick<Reading, 'names' | 'ids'> | undefined;
+  while (streams === undefined && options.more()) {
+    const option = options.next();
+    const { left } = options;
+    if (option === 'BLOCK' && left > 0) {
+      if (client.has(SCRIPT)) fail(`ERR ${argv[0]} command is not allowed with BLOCK option from scripts`);
+      block = blockTime(options.value());
+    } else if (option === 'COUNT' && left > 0) count = Math.max(0, integer(options.value()));
+    else if (option === 'STREAMS' && left > 0) streams = splitStreams(argv.slice(-left));
+    else if (option === 'GROUP' && left >= 2) {
+      if (!grouped) onlyForGroups('GROUP');
+      group = options.value();
+      consumer = options.value();
+    } else if (option === 'NOACK') {
+      if (!grouped) onlyForGroups('NOACK');
+      noAck = true;
+    } else fail(SYNTAX);
+  }
+  if (streams === undefined) fail(SYNTAX);
+  if (grouped && group === undefined) fail('ERR Missing GROUP option for XREADGROUP');
+  return { group, consumer, noAck, count: count === 0 ? Infinity : count, block, ...streams };
+}
+
+/** One stream of the request: from which id on; '>' asks for what the group has not read. */
+interface Source {
+  readonly name: Bytes;
+  readonly after: StreamId | '>';
+}
+
+function resolveSource(client: Client, name: Bytes, text: Bytes, group: Bytes | undefined): Source {
+  const stream =
+    group === undefined
+      ? client.db.read(name, 'stream')
+      : groupOf(client, name, group, ' in XREADGROUP with GROUP option').stream;
+  if (text === '$') {
+    if (group !== undefined) {
+      fail(
+        'ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.',
+      );
+    }
+    return { name, after: stream?.lastId ?? MIN_ID };
+  }
+  if (text === '>') {
+    if (group === undefined) {
+      fail(
+        'ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.',
+      );
+    }
+    return { name, after: '>' };
+  }
+  const after = strictId(text);
+  // The greatest id is how Redis itself writes '>'.
+  return { name, after: group !== undefined && after === MAX_ID ? '>' : after };
+}
+
+/** What was read from one stream, with the effects of reading. */
+class Reader {
+  readonly effects: Bytes[][] = [];
+  readonly #client: Client;
+  readonly #reading: Reading;
+
+  constructor(client: Client, reading: Reading) {
+    this.#client = client;
+    this.#reading = reading;
+  }
+
+  /** New entries after an id, for XREAD. */
+  plain(stream: StreamValue, after: StreamId): Reply {
+    return after === MAX_ID ? [] : stream.range(after + 1n, MAX_ID, this.#reading.count).map(entryReply);
+  }
+
+  /** The consumer's own pending entries after an id. */
+  history(stream: StreamValue, consumer: StreamConsumer, after: StreamId): Reply {
+    const out: Reply[] = [];
+    const { now } = this.#client.server;
+    for (const pending of consumer.pending.values(after + 1n)) {
+      if (out.length >= this.#reading.count) break;
+      const entry = stream.get(pending.id);
+      if (entry === undefined) out.push([formatId(pending.id), NULL_ARRAY]);
+      else {
+        out.push(entryReply(entry));
+        pending.deliveredAt = now;
+        pending.deliveries++;
+      }
+    }
+    this.#client.db.world.dirty++;
+    return out;
+  }
+
+  /** Delivers entries that are new to the group. */
+  deliver(name: Bytes, stream: StreamValue, group: StreamGroup, consumer: StreamConsumer): Reply {
+    const { count, noAck } = this.#reading;
+    const { server, db } = this.#client;
+    const entries = group.lastId === MAX_ID ? [] : stream.range(group.lastId + 1n, MAX_ID, count);
+    for (const { id } of entries) {
+      stream.advance(group, id);
+      if (!noAck) this.effects.push(claimEffect(name, group, group.deliver(id, consumer, server.now)));
+    }
+    if (noAck && entries.length > 0) this.effects.push(positionEffect(name, group));
+    db.world.dirty++;
+    return entries.map(entryReply);
+  }
+
+  /** The consumer, made where there is none; a replica hears of it where no entry tells it. */
+  consumer(name: Bytes, group: StreamGroup): StreamConsumer {
+    const { consumer, noAck } = this.#reading;
+    const seen = seeConsumer(this.#client, name, group, consumer);
+    if (seen.created && noAck) this.effects.push(['XGROUP', 'CREATECONSUMER', name, group.name, consumer]);
+    return seen.consumer;
+  }
+}
+
+/** Streams with their entries, as both commands answer them. */
+function streamsReply(client: Client, streams: readonly (readonly [Bytes, Reply])[]): Reply {
+  return client.protocol === 3 ? new MapReply(streams.flat()) : streams;
+}
+
+/** Reads what is there without waiting; nothing from a stream that has nothing new. */
+function readNow(client: Client, reading: Reading, reader: Reader, sources: readonly Source[]) {
+  const out: [Bytes, Reply][] = [];
+  for (const { name, after } of sources) {
+    // Redis looks the key up again, and tells of a miss again.
+    const stream = client.db.read(name, 'stream');
+    if (stream === undefined) continue;
+    const last = stream.lastEntry()?.id;
+    if (reading.group === undefined || after === '>') {
+      const group = reading.group === undefined ? undefined : stream.groups.get(reading.group);
+      const from = after === '>' ? group!.lastId : after;
+      if (last === undefined || last <= from) continue;
+      const entries =
+        group === undefined
+          ? reader.plain(stream, from)
+          : reader.deliver(name, stream, group, reader.consumer(name, group));
+      out.push([name, entries]);
+      continue;
+    }
+    const group = stream.groups.get(reading.group)!;
+    out.push([name, reader.history(stream, reader.consumer(name, group), after)]);
+  }
+  return out;
+}
+
+const GROUP_GONE = new ReplyError('NOGROUP the consumer group this client was blocked on no longer exists');
+const KEY_GONE = new ReplyError('UNBLOCKED the stream key no longer exists');
+
+/** Serves a client that waits, from a stream that may have got what it waits for. */
+function serve(client: Client, reading: Reading, name: Bytes, sources: readonly Source[]): Reply | undefined {
+  const stream = client.db.get(name, 'stream');
+  const source = sources.find((each) => each.name === name);
+  if (stream === undefined || source === undefined) return undefined;
+  const { server } = client;
+  const reader = new Reader(client, reading);
+  if (reading.group === undefined) {
+    const after = source.after as StreamId;
+    return stream.lastId > after ? streamsReply(client, [[name, reader.plain(stream, after)]]) : undefined;
+  }
+  const group = stream.groups.get(reading.group);
+  if (group === undefined) return GROUP_GONE;
+  if (stream.lastId <= group.lastId) return undefined;
+  const entries = reader.deliver(name, stream, group, reader.consumer(name, group));
+  for (const effect of reader.effects) server.propagateAlso(client.db, effect);
+  return streamsReply(client, [[name, entries]]);
+}
+
+function read(client: Client, argv: readonly Bytes[], command: 'xread' | 'xreadgroup'): Reply | undefined {
+  const { server } = client;
+  const reading = parseReading(client, argv, command);
+  const { names, ids, group } = reading;
+  const sources = names.map((name, i) => resolveSource(client, name, ids[i]!, group));
+  const reader = new Reader(client, reading);
+  const found = readNow(client, reading, reader, sources);
+  if (group !== undefined && server.feeding) server.propagateAs(...reader.effects);
+  if (found.length > 0) return streamsReply(client, found);
+  if (reading.block === undefined) return NULL_ARRAY;
+  return server.blocking.block(client, {
+    type: 'stream',
+    keys: names,
+    timeout: reading.block,
+    serve: (name) => serve(client, reading, name, sources),
+    timeoutReply: NULL_ARRAY,
+    ...(group === undefined ? {} : { gone: KEY_GONE }),
+  });
+}
+
+function streamsFrom(from: number): KeySpec[] {
+  return [{ flags: 'RO ACCESS', begin: { keyword: 'STREAMS', from }, find: { last: -1, step: 1, limit: 2 } }];
+}
+
+/** The first half of what follows STREAMS. */
+function streamKeys(argv: readonly Bytes[], from: number): number[] {
+  const first = argv.findIndex((word, i) => i >= from && asciiUpper(word) === 'STREAMS') + 1;
+  if (first === 0) return [];
+  return Array.from({ length: Math.floor((argv.length - first) / 2) }, (_, i) => first + i);
+}
+
+export const streamReadCommands = defineCommands('stream', {
+  xread: {
+    summary: 'Answers the entries of streams after given ids; can wait for new ones.',
+    since: '5.0.0',
+    complexity: 'O(N), N entries answered',
+    arity: -4,
+    flags: ['readonly', 'blocking', 'movablekeys'],
+    keys: streamsFrom(1),
+    getKeys: (argv) => streamKeys(argv, 1),
+    run: (client, argv) => read(client, argv, 'xread'),
+  },
+  xreadgroup: {
+    summary: 'Delivers entries that are new to a consumer group, or a consumer its pending ones; can wait.',
+    since: '5.0.0',
+    complexity: 'O(N), N entries answered',
+    arity: -7,
+    flags: ['write', 'blocking', 'movablekeys'],
+    keys: streamsFrom(4),
+    getKeys: (argv) => streamKeys(argv, 4),
+    run: (client, argv) => read(client, argv, 'xreadgroup'),
+  },
+});

@@ -1,0 +1,300 @@
+/** Stream commands on entries (https://redis.io/docs/latest/commands/?group=stream). */
+
+import {
+  autoId,
+  formatId,
+  type IdParts,
+  idMillis,
+  idSequence,
+  MAX_ID,
+  MIN_ID,
+  makeId,
+  parseIdParts,
+  type StreamId,
+} from '../../../keyspace/stream/id.ts';
+import { StreamValue, type TrimOptions } from '../../../keyspace/stream/stream.ts';
+import type { Bytes } from '../../../protocol/bytes.ts';
+import { fail, NO_SUCH_KEY, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
+import { NULL_ARRAY, OK, type Reply } from '../../../protocol/reply.ts';
+import { type Client, PRIMARY_LINK } from '../../clients/client.ts';
+import { int64, integer, Options } from '../../table/arguments.ts';
+import { defineCommands, key, noted } from '../../table/command.ts';
+import { entryReply, INVALID_ID, intervalEnd, intervalStart, report, strictId } from './parts.ts';
+
+const SEQUENCE_MAX = 0xffffffffffffffffn;
+const SMALLER = 'ERR The ID specified in XADD is equal or smaller than the target stream top item';
+
+/** What XADD and XTRIM are asked for. */
+interface Trimming {
+  /** The trim as a whole; undefined: none was asked for. */
+  readonly trim: TrimOptions | undefined;
+  /** Where the threshold stands. */
+  readonly at: number;
+  readonly makeStream: boolean;
+  /** XADD's id; undefined: '*'. */
+  readonly id: IdParts | undefined;
+  /** Where the id stands. */
+  readonly idAt: number;
+}
+
+/** Approximate trims stop after so many entries unless told otherwise. */
+function usualLimit(client: Client): number {
+  const limit = 100 * client.server.encoding.streamNodeMaxEntries;
+  return limit <= 0 ? 10_000 : Math.min(limit, 1_000_000);
+}
+
+/** Reads the options in front of XADD's id, or all of XTRIM's. Throws what Redis answers. */
+function parseTrimming(client: Client, argv: readonly Bytes[], adding: boolean): Trimming {
+  const options = new Options(argv, 2);
+  const at = (): number => argv.length - options.left;
+  let threshold: Pick<TrimOptions, 'maxLength' | 'minId' | 'approximate'> | undefined;
+  let limit: number | undefined;
+  let thresholdAt = 0;
+  let makeStream = true;
+  let id: IdParts | undefined;
+  while (options.more()) {
+    const option = options.next();
+    const more = options.left > 0;
+    if (adding && option === '*') break;
+    if ((option === 'MAXLEN' || option === 'MINID') && more) {
+      if (threshold !== undefined) {
+        fail('ERR syntax error, MAXLEN and MINID options at the same time are not compatible');
+      }
+      threshold = readThreshold(option, options);
+      thresholdAt = at() - 1;
+    } else if (option === 'LIMIT' && more) {
+      limit = integer(options.value());
+      if (limit < 0) fail('ERR The LIMIT argument must be >= 0.');
+    } else if (adding && option === 'NOMKSTREAM') {
+      makeStream = false;
+    } else if (adding) {
+      id = parseIdParts(argv[at() - 1]!, 0n) ?? fail(INVALID_ID);
+      break;
+    } else {
+      fail(SYNTAX);
+    }
+  }
+  const trim = completeTrim(client, threshold, limit, adding);
+  return { trim, at: thresholdAt, makeStream, id, idAt: at() - 1 };
+}
+
+function readThreshold(option: 'MAXLEN' | 'MINID', options: Options): Omit<TrimOptions, 'limit'> {
+  const mark = options.value();
+  const marked = (mark === '~' || mark === '=') && options.more();
+  const text = marked ? options.value() : mark;
+  const approximate = marked && mark === '~';
+  if (option === 'MINID') return { minId: strictId(text), approximate };
+  const maxLength = integer(text);
+  if (maxLength < 0) fail('ERR The MAXLEN argument must be >= 0.');
+  return { maxLength, approximate };
+}
+
+function completeTrim(
+  client: Client,
+  threshold: Omit<TrimOptions, 'limit'> | undefined,
+  limit: number | undefined,
+  adding: boolean,
+): TrimOptions | undefined {
+  if (threshold === undefined) {
+    if (limit !== undefined && limit !== 0) {
+      fail('ERR syntax error, LIMIT cannot be used without specifying a trimming strategy');
+    }
+    if (!adding) fail('ERR syntax error, XTRIM must be called with a trimming strategy');
+  }
+  if (client.has(PRIMARY_LINK)) return threshold;
+  if (limit !== undefined && threshold?.approximate !== true) {
+    fail('ERR syntax error, LIMIT cannot be used without the special ~ option');
+  }
+  if (threshold?.approximate !== true) return threshold;
+  return { ...threshold, limit: limit ?? usualLimit(client) };
+}
+
+/** The request with its approximate trim replaced by what it came to. */
+function exactTrim(argv: readonly Bytes[], { trim, at }: Trimming, stream: StreamValue): Bytes[] {
+  const out = [...argv];
+  if (trim?.approximate !== true) return out;
+  out[at - 1] = '=';
+  const first = stream.firstEntry()?.id ?? MAX_ID;
+  out[at] = trim.maxLength === undefined ? formatId(first) : String(stream.length);
+  return out;
+}
+
+/** The id that a new entry gets. Throws when it would not be the greatest. */
+function newId(stream: StreamValue | undefined, asked: IdParts | undefined, now: number): StreamId {
+  const last = stream?.lastId ?? MIN_ID;
+  if (last === MAX_ID) {
+    fail('ERR The stream has exhausted the last possible ID, unable to add more items');
+  }
+  if (asked === undefined) return autoId(last, now) ?? fail(SMALLER);
+  let { sequence } = asked;
+  if (sequence === undefined) {
+    const sameMillis = idMillis(last) === asked.ms;
+    if (sameMillis && idSequence(last) === SEQUENCE_MAX) fail('ERR Elements are too large to be stored');
+    sequence = sameMillis ? idSequence(last) + 1n : 0n;
+  }
+  const id = makeId(asked.ms, sequence);
+  return id > last ? id : fail(SMALLER);
+}
+
+function xadd(client: Client, argv: readonly Bytes[]): Reply {
+  const { db, server } = client;
+  const name = argv[1]!;
+  const wanted = parseTrimming(client, argv, true);
+  const fields = argv.slice(wanted.idAt + 1);
+  if (fields.length < 2 || fields.length % 2 === 1) throw wrongArity('xadd');
+  if (wanted.id?.ms === 0n && wanted.id.sequence === 0n) {
+    fail('ERR The ID specified in XADD must be greater than 0-0');
+  }
+  const found = db.get(name, 'stream');
+  if (found === undefined && !wanted.makeStream) return null;
+  const id = newId(found, wanted.id, server.now);
+  const stream = found ?? new StreamValue(server.encoding);
+  if (found === undefined) db.put(name, stream);
+  stream.append(id, fields);
+  db.changed(name, 'xadd');
+  if (wanted.trim !== undefined && stream.trimTo(wanted.trim) > 0) db.changed(name, 'xtrim', 0);
+  if (server.feeding) {
+    const effect = exactTrim(argv, wanted, stream);
+    effect[wanted.idAt] = wanted.id?.sequence === undefined ? formatId(id) : argv[wanted.idAt]!;
+    server.propagateAs(effect);
+  }
+  return formatId(id);
+}
+
+function xtrim(client: Client, argv: readonly Bytes[]): Reply {
+  const { db, server } = client;
+  const name = argv[1]!;
+  const wanted = parseTrimming(client, argv, false);
+  const stream = db.get(name, 'stream');
+  if (stream === undefined) return 0;
+  const removed = stream.trimTo(wanted.trim!);
+  if (removed === 0) return 0;
+  db.changed(name, 'xtrim', removed);
+  if (server.feeding) server.propagateAs(exactTrim(argv, wanted, stream));
+  return removed;
+}
+
+function range(client: Client, argv: readonly Bytes[], reverse: boolean): Reply {
+  const start = intervalStart(argv[reverse ? 3 : 2]!);
+  const end = intervalEnd(argv[reverse ? 2 : 3]!);
+  const options = new Options(argv, 4);
+  let count: number | undefined;
+  while (options.more()) {
+    if (options.next() !== 'COUNT') fail(SYNTAX);
+    // -1 is how Redis itself writes "no COUNT", but a client's is taken for none at all.
+    count = Math.max(0, integer(options.value()));
+  }
+  const stream = client.db.read(argv[1]!, 'stream');
+  if (stream === undefined) return [];
+  return count === 0 ? NULL_ARRAY : stream.range(start, end, count, reverse).map(entryReply);
+}
+
+function xdel(client: Client, [, name = '', ...texts]: readonly Bytes[]): Reply {
+  const stream = client.db.get(name, 'stream');
+  if (stream === undefined) return 0;
+  const ids = texts.map(strictId);
+  let deleted = 0;
+  for (const id of ids) if (stream.delete(id)) deleted++;
+  if (deleted > 0) client.db.changed(name, 'xdel', deleted);
+  return deleted;
+}
+
+function xsetid(client: Client, argv: readonly Bytes[]): Reply {
+  const id = strictId(argv[2]!);
+  const options = new Options(argv, 3);
+  let added: bigint | undefined;
+  let deletedId = MIN_ID;
+  while (options.more()) {
+    const option = options.next();
+    if (option === 'ENTRIESADDED' && options.more()) {
+      added = BigInt(int64(options.value()));
+      if (added < 0n) fail('ERR entries_added must be positive');
+    } else if (option === 'MAXDELETEDID' && options.more()) {
+      deletedId = strictId(options.value());
+      if (id < deletedId) {
+        fail('ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id');
+      }
+    } else fail(SYNTAX);
+  }
+  const stream = client.db.get(argv[1]!, 'stream') ?? fail(NO_SUCH_KEY);
+  const last = stream.lastEntry();
+  if (last !== undefined) {
+    if (id < last.id) fail('ERR The ID specified in XSETID is smaller than the target stream top item');
+    if (added !== undefined && stream.length > added) {
+      fail('ERR The entries_added specified in XSETID is smaller than the target stream length');
+    }
+  }
+  stream.lastId = id;
+  if (added !== undefined) stream.entriesAdded = added;
+  if (deletedId !== MIN_ID) stream.maxDeletedId = deletedId;
+  report(client, argv[1]!, 'xsetid');
+  return OK;
+}
+
+export const streamCommands = defineCommands('stream', {
+  xadd: {
+    summary: 'Adds an entry to a stream, creating it where there is none, and trims it if asked to.',
+    since: '5.0.0',
+    complexity: 'O(1), and O(N) for N entries trimmed',
+    arity: -5,
+    flags: ['write', 'denyoom', 'fast'],
+    tips: ['nondeterministic_output'],
+    keys: noted('UPDATE, not INSERT: it may trim the stream', key('RW UPDATE')),
+    run: xadd,
+  },
+  xlen: {
+    summary: 'Answers how many entries a stream has.',
+    since: '5.0.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['readonly', 'fast'],
+    keys: key('RO'),
+    run: (client, [, name]) => client.db.read(name, 'stream')?.length ?? 0,
+  },
+  xrange: {
+    summary: 'Answers the entries between two ids.',
+    since: '5.0.0',
+    complexity: 'O(log(N)+M), N entries in the stream and M answered',
+    arity: -4,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    run: (client, argv) => range(client, argv, false),
+  },
+  xrevrange: {
+    summary: 'Answers the entries between two ids, the newest first.',
+    since: '5.0.0',
+    complexity: 'O(log(N)+M), N entries in the stream and M answered',
+    arity: -4,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    run: (client, argv) => range(client, argv, true),
+  },
+  xdel: {
+    summary: 'Deletes entries of a stream.',
+    since: '5.0.0',
+    complexity: 'O(log(N)) for each entry, N entries in the stream',
+    arity: -3,
+    flags: ['write', 'fast'],
+    keys: key('RW DELETE'),
+    run: xdel,
+  },
+  xtrim: {
+    summary: 'Removes the oldest entries of a stream.',
+    since: '5.0.0',
+    complexity: 'O(N), N entries removed',
+    arity: -4,
+    flags: ['write'],
+    tips: ['nondeterministic_output'],
+    keys: key('RW DELETE'),
+    run: xtrim,
+  },
+  xsetid: {
+    summary: 'Sets the last id of a stream; replication uses it.',
+    since: '5.0.0',
+    complexity: 'O(1)',
+    arity: -3,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('RW UPDATE'),
+    run: xsetid,
+  },
+});

@@ -1,0 +1,246 @@
+/** Strings as arrays of bits (https://redis.io/docs/latest/commands/?group=bitmap). */
+import { byteAt, type HeldString } from '../../../keyspace/collections/edited-string.ts';
+import { asciiUpper, type Bytes, fromBuffer, STRING_MAX, toBuffer } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { PRIMARY_LINK } from '../../clients/client.ts';
+import { noteEncoding } from '../../settings/encodings.ts';
+import { integer } from '../../table/arguments.ts';
+import { defineCommands, key, keys } from '../../table/command.ts';
+
+const BAD_OFFSET = 'ERR bit offset is not an integer or out of range';
+const BAD_BIT = 'ERR bit is not an integer or out of range';
+
+function bitOffset(client: Client, text: Bytes): number {
+  const offset = integer(text, BAD_OFFSET);
+  if (
+    offset < 0 ||
+    (!client.has(PRIMARY_LINK) && Math.floor(offset / 8) >= client.server.settings['proto-max-bulk-len'])
+  )
+    fail(BAD_OFFSET);
+  return offset;
+}
+
+/** The bit at an offset; the first bit of a byte is its highest. Bits beyond the end are 0. */
+function bitAt(value: HeldString, offset: number): 0 | 1 {
+  return ((byteAt(value, Math.floor(offset / 8)) >> (7 - (offset % 8))) & 1) as 0 | 1;
+}
+
+/** A short string with a byte set, filled up with zeros as far as that. */
+function withByte(value: Bytes, at: number, byte: number): Bytes {
+  const filled = value.padEnd(at + 1, '\0');
+  return filled.slice(0, at) + String.fromCharCode(byte) + filled.slice(at + 1);
+}
+
+function setbit(client: Client, name: Bytes, offsetText: Bytes, bitText: Bytes): Reply {
+  const { db } = client;
+  const offset = bitOffset(client, offsetText);
+  const bit = integer(bitText, BAD_BIT);
+  if (bit !== 0 && bit !== 1) fail(BAD_BIT);
+  const value = db.getPart(name) ?? '';
+  const at = Math.floor(offset / 8);
+  if (at >= STRING_MAX) fail(BAD_OFFSET);
+  const mask = 1 << (7 - (offset % 8));
+  const old = byteAt(value, at);
+  const byte = bit === 1 ? old | mask : old & ~mask;
+  // What is the same as before is no write.
+  const same = byte === old && at < value.length;
+  const edited = same ? undefined : db.edit(name, Math.max(value.length, at + 1));
+  edited?.set(at, byte);
+  if (edited === undefined && typeof value === 'string') {
+    noteEncoding(db.put(name, same ? value : withByte(value, at, byte), true), 'raw');
+  }
+  if (!same) db.changed(name, 'setbit');
+  return (old & mask) === 0 ? 0 : 1;
+}
+
+/** A range of bits, both ends inclusive; empty when start is beyond end. */
+interface BitRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** How many bits a unit has. */
+function unitBits(text: Bytes | undefined): 1 | 8 {
+  const unit = text === undefined ? 'BYTE' : asciiUpper(text);
+  return unit === 'BIT' ? 1 : unit === 'BYTE' ? 8 : fail(SYNTAX);
+}
+
+/** A range in bytes or bits; negative positions count from the end. */
+function bitRange(value: HeldString, start: number, stop: number, scale: 1 | 8): BitRange {
+  const total = (value.length * 8) / scale;
+  const from = start < 0 ? Math.max(0, total + start) : start;
+  const to = Math.min(stop < 0 ? Math.max(0, total + stop) : stop, total - 1);
+  return { start: from * scale, end: (to + 1) * scale - 1 };
+}
+
+/** Strings are gone through so many bytes at a time: few at first, since what is looked for may be near. */
+const FIRST_PIECE = 4096;
+const LARGEST_PIECE = 1024 ** 2;
+
+/** The bytes of a string from one position to another, not included, in pieces, each with its place. */
+function* pieces(text: HeldString, start: number, end: number): Generator<readonly [number, Uint8Array]> {
+  if (typeof text !== 'string') {
+    yield [start, text.bytes.subarray(start, end)];
+    return;
+  }
+  let size = FIRST_PIECE;
+  for (let at = start; at < end; ) {
+    yield [at, toBuffer(text.slice(at, Math.min(end, at + size)))];
+    at += size;
+    size = Math.min(size * 4, LARGEST_PIECE);
+  }
+}
+
+const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replace(/0/g, '').length);
+
+/** How many of the bits of a byte lie in the range, as a mask. */
+function maskAt(byte: number, { start, end }: BitRange): number {
+  const first = Math.max(0, start - byte * 8);
+  const last = Math.min(7, end - byte * 8);
+  return (255 >> first) & (255 << (7 - last)) & 255;
+}
+
+function countOnes(text: HeldString, range: BitRange): number {
+  if (range.start > range.end) return 0;
+  const [first, last] = [Math.floor(range.start / 8), Math.floor(range.end / 8)];
+  let count = 0;
+  for (const [, bytes] of pieces(text, first, last + 1)) {
+    for (let i = 0; i < bytes.length; i++) count += ONES[bytes[i]!]!;
+  }
+  // The bits of the first and the last byte that lie outside.
+  for (const byte of new Set([first, last])) count -= ONES[byteAt(text, byte) & ~maskAt(byte, range)]!;
+  return count;
+}
+
+/** The first bit of that kind in a range; -1 when there is none. */
+function findBit(text: HeldString, range: BitRange, bit: number): number {
+  if (range.start > range.end) return -1;
+  const flip = bit === 1 ? 0 : 255;
+  for (const [place, bytes] of pieces(text, Math.floor(range.start / 8), Math.floor(range.end / 8) + 1)) {
+    for (let i = 0; i < bytes.length; i++) {
+      if (bytes[i] === flip) continue;
+      const wanted = (bytes[i]! ^ flip) & maskAt(place + i, range);
+      if (wanted !== 0) return (place + i) * 8 + Math.clz32(wanted) - 24;
+    }
+  }
+  return -1;
+}
+
+function bitcount(client: Client, argv: readonly Bytes[]): Reply {
+  const value = client.db.readPart(argv[1]!);
+  if (value === undefined) return 0;
+  if (argv.length === 3 || argv.length > 5) fail(SYNTAX);
+  const [first = '0', last = '-1', unit] = argv.slice(2);
+  const [start, stop] = [integer(first), integer(last)];
+  // Redis knows this range for empty before it reads the unit.
+  if (start < 0 && stop < 0 && start > stop) return 0;
+  return countOnes(value, bitRange(value, start, stop, unitBits(unit)));
+}
+
+function bitpos(client: Client, argv: readonly Bytes[]): Reply {
+  const bit = integer(argv[2]!);
+  if (bit !== 0 && bit !== 1) fail('ERR The bit argument must be 1 or 0.');
+  const text = client.db.readPart(argv[1]!);
+  if (text === undefined) return bit === 1 ? -1 : 0;
+  if (argv.length > 6) fail(SYNTAX);
+  const [first = '0', last = '-1', unit] = argv.slice(3);
+  const from = integer(first);
+  const scale = unitBits(unit);
+  const range = bitRange(text, from, integer(last), scale);
+  const found = findBit(text, range, bit);
+  if (found >= 0) return found;
+  // A string without an end given is followed by zeros for ever.
+  return bit === 0 && argv.length < 5 && range.start <= range.end ? text.length * 8 : -1;
+}
+
+const OPERATIONS: Record<string, (into: Uint32Array, other: Uint32Array) => void> = {
+  AND(into, other) {
+    for (let i = 0; i < into.length; i++) into[i]! &= other[i] ?? 0;
+  },
+  OR(into, other) {
+    for (let i = 0; i < other.length; i++) into[i]! |= other[i]!;
+  },
+  XOR(into, other) {
+    for (let i = 0; i < other.length; i++) into[i]! ^= other[i]!;
+  },
+};
+
+/** A string's bytes as words, filled up with zeros; `length` is in bytes. */
+function wordsOf(text: Bytes, length = text.length): Uint32Array {
+  const bytes = Buffer.from(new ArrayBuffer(Math.ceil(length / 4) * 4));
+  bytes.latin1Write(text);
+  return new Uint32Array(bytes.buffer);
+}
+
+function bitop(client: Client, operation: Bytes, target: Bytes, names: readonly Bytes[]): Reply {
+  const { db } = client;
+  const name = asciiUpper(operation);
+  const combine = OPERATIONS[name];
+  if (combine === undefined && name !== 'NOT') fail(SYNTAX);
+  if (combine === undefined && names.length !== 1) {
+    fail('ERR BITOP NOT must be called with a single source key.');
+  }
+  const texts = names.map((each) => db.read(each, 'string') ?? '');
+  const length = Math.max(...texts.map((text) => text.length));
+  const result = wordsOf(texts[0]!, length);
+  if (combine === undefined) for (let i = 0; i < result.length; i++) result[i] = ~result[i]!;
+  else for (const text of texts.slice(1)) combine(result, wordsOf(text));
+  if (length > 0) {
+    noteEncoding(db.put(target, fromBuffer(new Uint8Array(result.buffer, 0, length))), 'raw');
+    db.changed(target, 'set');
+  } else if (db.remove(target)) db.changed(target, 'del');
+  return length;
+}
+
+export const bitmapCommands = defineCommands('bitmap', {
+  setbit: {
+    summary: 'Sets or clears a bit of a string and answers what it was.',
+    since: '2.2.0',
+    complexity: 'O(1), and O(N) where the string becomes longer',
+    arity: 4,
+    flags: ['write', 'denyoom'],
+    keys: key('RW ACCESS UPDATE'),
+    run: (client, [, name, offset, bit]) => setbit(client, name, offset, bit),
+  },
+  getbit: {
+    summary: 'Answers a bit of a string.',
+    since: '2.2.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['readonly', 'fast'],
+    keys: key('RO ACCESS'),
+    run(client, [, name, text]) {
+      const offset = bitOffset(client, text);
+      return bitAt(client.db.readPart(name) ?? '', offset);
+    },
+  },
+  bitcount: {
+    summary: 'Counts the bits that are set in a string, or in a part of it.',
+    since: '2.6.0',
+    complexity: 'O(N), N bytes counted',
+    arity: -2,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    run: bitcount,
+  },
+  bitpos: {
+    summary: 'Finds the first bit that is set, or the first that is not.',
+    since: '2.8.7',
+    complexity: 'O(N), N bytes looked at',
+    arity: -3,
+    flags: ['readonly'],
+    keys: key('RO ACCESS'),
+    run: bitpos,
+  },
+  bitop: {
+    summary: 'Combines strings bit by bit and stores the result.',
+    since: '2.6.0',
+    complexity: 'O(N), N bytes of the longest string',
+    arity: -4,
+    flags: ['write', 'denyoom'],
+    keys: [...key('OW UPDATE', 2), ...keys('RO ACCESS', 3)],
+    run: (client, [, operation, target, ...names]) => bitop(client, operation, target, names),
+  },
+});

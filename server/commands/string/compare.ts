@@ -1,0 +1,179 @@
+/**
+ * Lock commands of other servers: DELEX, DIGEST and MSETEX of Redis 8.4, DELIFEQ of Valkey 9, CAS and CAD of Tair. Their
+ * servers cannot be run beside us: they follow the documentation (redis.io, valkey.io) and the source of the module
+ * TairString (github.com/tair-opensource/TairString); DIGEST is checked against xxhash.
+ */
+import { xxh3Hex } from '../../../keyspace/xxh3.ts';
+import {
+  asciiUpper,
+  type Bytes,
+  type Millis,
+  parseInteger,
+  parseSafeInteger,
+} from '../../../protocol/bytes.ts';
+import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { defineCommands, key } from '../../table/command.ts';
+import {
+  CAS_OPTIONS,
+  expiryOf,
+  hasExpiry,
+  IFDEQ,
+  IFDNE,
+  IFEQ,
+  IFNE,
+  KEEPTTL,
+  MSETEX_OPTIONS,
+  NX,
+  parseStringOptions,
+  type StringOptions,
+  XX,
+} from './options.ts';
+import { compares, removeAtOnce, store, stringOf } from './string.ts';
+
+const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
+  ['IFEQ', IFEQ],
+  ['IFNE', IFNE],
+  ['IFDEQ', IFDEQ],
+  ['IFDNE', IFDNE],
+]);
+
+function delex(client: Client, argv: readonly Bytes[]): Reply {
+  const [, name = '', condition, operand] = argv;
+  if (argv.length !== 2 && argv.length !== 4) throw wrongArity('delex');
+  const entry = client.db.find(name);
+  if (entry === undefined) return 0;
+  if (condition !== undefined && operand !== undefined) {
+    const { value } = entry;
+    if (typeof value !== 'string') {
+      return fail('ERR Key should be of string type if conditions are specified');
+    }
+    const bit = CONDITIONS.get(asciiUpper(condition));
+    if (bit === undefined) return fail('ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE');
+    if (!compares(bit, operand, value)) return 0;
+  }
+  removeAtOnce(client, name);
+  return 1;
+}
+
+/** Removes the key when its string equals the value: 1, 0, or `absent` where there is no key. */
+function removeIfEqual(client: Client, name: Bytes, value: Bytes, absent: number): Reply {
+  const entry = client.db.find(name);
+  if (entry === undefined) return absent;
+  if (stringOf(entry) !== value) return 0;
+  removeAtOnce(client, name);
+  return 1;
+}
+
+/** The words of CAS with one expiry option. */
+const CAS_WITH_EXPIRY = 6;
+
+/**
+ * The deadline that CAS' expiry option asks for. What TairString cannot read, and what is not positive,
+ * is a syntax error to it; one expiry option is taken, once. An instant in the past counts as now.
+ */
+function casDeadline(client: Client, argv: readonly Bytes[], options: StringOptions): Millis {
+  const { now } = client.server;
+  const amount = parseInteger(options.expiry);
+  if (amount === undefined || amount <= 0 || argv.length !== CAS_WITH_EXPIRY) fail(SYNTAX);
+  return Math.max(now, expiryOf(options, now, 'cas') ?? now);
+}
+
+function cas(client: Client, argv: readonly Bytes[]): Reply {
+  const [, name = '', old, value = ''] = argv;
+  const options = parseStringOptions(argv, 4, CAS_OPTIONS);
+  const expiresAt = hasExpiry(options) ? casDeadline(client, argv, options) : undefined;
+  const entry = client.db.find(name);
+  if (entry === undefined) return -1;
+  if (stringOf(entry) !== old) return 0;
+  const keepTtl = (options.bits & KEEPTTL) !== 0;
+  store(client, name, value, expiresAt, keepTtl);
+  if (expiresAt === undefined && client.server.feeding) {
+    client.server.propagateAs(['SET', name, value, ...(keepTtl ? ['KEEPTTL'] : [])]);
+  }
+  return 1;
+}
+
+/** MSETEX numkeys key value … [NX|XX] [EX …|KEEPTTL]: all keys or none. */
+function msetex(client: Client, argv: readonly Bytes[]): Reply {
+  const count = parseSafeInteger(argv[1]!) ?? 0;
+  if (count < 1 || count >= 2 ** 31) fail('ERR invalid numkeys value');
+  const end = 2 + count * 2;
+  if (end > argv.length) fail('ERR wrong number of key-value pairs');
+  const options = parseStringOptions(argv, end, MSETEX_OPTIONS);
+  const { bits } = options;
+  const expiresAt = expiryOf(options, client.server.now, 'msetex');
+  for (let i = 2; (bits & (NX | XX)) !== 0 && i < end; i += 2) {
+    if ((client.db.find(argv[i]!) !== undefined) !== ((bits & XX) !== 0)) return 0;
+  }
+  const keepTtl = (bits & KEEPTTL) !== 0;
+  const how = expiresAt !== undefined ? ['PXAT', String(expiresAt)] : keepTtl ? ['KEEPTTL'] : [];
+  const effects: Bytes[][] = [];
+  for (let i = 2; i < end; i += 2) {
+    store(client, argv[i]!, argv[i + 1]!, expiresAt, keepTtl);
+    effects.push(['SET', argv[i]!, argv[i + 1]!, ...how]);
+  }
+  if (client.server.feeding) client.server.propagateAs(...effects);
+  return 1;
+}
+
+export const lockCommands = defineCommands('string', {
+  delex: {
+    summary: 'Removes a key when its string, or the digest of it, compares so (Redis 8.4).',
+    since: '8.4.0',
+    complexity: 'O(1) for IFEQ and IFNE, O(N) for IFDEQ and IFDNE, N bytes of the string',
+    arity: -2,
+    flags: ['write', 'fast'],
+    keys: key('RW DELETE VARIABLE_FLAGS'),
+    run: delex,
+  },
+  digest: {
+    summary: 'Answers the XXH3 hash of a string, 16 hexadecimal digits (Redis 8.4).',
+    since: '8.4.0',
+    complexity: 'O(N), N bytes of the string',
+    arity: 2,
+    flags: ['readonly', 'fast'],
+    keys: key('RO ACCESS'),
+    run(client, argv) {
+      const value = client.db.read(argv[1], 'string');
+      return value === undefined ? null : xxh3Hex(value);
+    },
+  },
+  msetex: {
+    summary: 'Stores several strings at once, on a condition and with an expiry where asked (Redis 8.4).',
+    since: '8.4.0',
+    complexity: 'O(N), N keys',
+    arity: -4,
+    flags: ['write', 'denyoom', 'movablekeys'],
+    keys: [{ flags: 'OW UPDATE', begin: 1, find: { count: 0, first: 1, step: 2 } }],
+    run: msetex,
+  },
+  delifeq: {
+    summary: 'Removes a key when its string equals the value (Valkey 9).',
+    since: '9.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'fast'],
+    keys: key('RM ACCESS DELETE'),
+    run: (client, argv) => removeIfEqual(client, argv[1], argv[2], 0),
+  },
+  cas: {
+    summary: 'Replaces a string when it equals the old value; -1 where there is no key (Tair).',
+    since: '1.2.3',
+    complexity: 'O(1)',
+    arity: -4,
+    flags: ['write', 'denyoom'],
+    keys: key('RW ACCESS UPDATE'),
+    run: cas,
+  },
+  cad: {
+    summary: 'Removes a key when its string equals the value; -1 where there is no key (Tair).',
+    since: '1.2.3',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'denyoom'],
+    keys: key('RW ACCESS DELETE'),
+    run: (client, argv) => removeIfEqual(client, argv[1], argv[2], -1),
+  },
+});

@@ -1,0 +1,97 @@
+/** Commands that count in strings (https://redis.io/docs/latest/commands/?group=string). */
+import { EMBSTR_MAX } from '../../../keyspace/collections/encoding.ts';
+import { type Bytes, isInt64, narrow } from '../../../protocol/bytes.ts';
+import { fail, NOT_FLOAT, OVERFLOW } from '../../../protocol/errors.ts';
+import { addLongDoubles, formatLongDouble, parseLongDouble } from '../../../protocol/long-double.ts';
+import type { Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { forgetEncoding, noteEncoding } from '../../settings/encodings.ts';
+import { int64 } from '../../table/arguments.ts';
+import { defineCommands, key } from '../../table/command.ts';
+
+/** The exact sum of two 64-bit integers. Throws when it does not fit. */
+export function addIntegers(a: number | bigint, b: number | bigint): number | bigint {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const sum = a + b;
+    if (Number.isSafeInteger(sum)) return sum;
+  }
+  const sum = BigInt(a) + BigInt(b);
+  return isInt64(sum) ? narrow(sum) : fail(OVERFLOW);
+}
+
+/** The sum of two floating-point texts as INCRBYFLOAT and HINCRBYFLOAT print it. Throws what Redis answers. */
+export function addFloats(a: Bytes, b: Bytes, error = NOT_FLOAT): Bytes {
+  const sum = addLongDoubles(parseLongDouble(a) ?? fail(error), parseLongDouble(b) ?? fail(NOT_FLOAT));
+  return formatLongDouble(sum ?? fail('ERR increment would produce NaN or Infinity'));
+}
+
+function add(client: Client, name: Bytes, amount: number | bigint): Reply {
+  const { db } = client;
+  const old = db.get(name, 'string');
+  const sum = addIntegers(old === undefined ? 0 : int64(old), amount);
+  forgetEncoding(db.put(name, String(sum), true));
+  db.changed(name, 'incrby');
+  return sum;
+}
+
+export const counterCommands = defineCommands('string', {
+  incr: {
+    summary: 'Adds one to an integer.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('RW ACCESS UPDATE'),
+    run: (client, argv) => add(client, argv[1], 1),
+  },
+  decr: {
+    summary: 'Takes one from an integer.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('RW ACCESS UPDATE'),
+    run: (client, argv) => add(client, argv[1], -1),
+  },
+  incrby: {
+    summary: 'Adds to an integer.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('RW ACCESS UPDATE'),
+    run: (client, argv) => add(client, argv[1], int64(argv[2])),
+  },
+  decrby: {
+    summary: 'Takes from an integer.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('RW ACCESS UPDATE'),
+    run(client, argv) {
+      const amount = -BigInt(int64(argv[2]));
+      if (!isInt64(amount)) fail('ERR decrement would overflow');
+      return add(client, argv[1], narrow(amount));
+    },
+  },
+  incrbyfloat: {
+    summary: 'Adds to a floating-point number.',
+    since: '2.6.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('RW ACCESS UPDATE'),
+    run(client, argv) {
+      const [, name, amount] = argv;
+      const { db, server } = client;
+      const sum = addFloats(db.get(name, 'string') ?? '0', amount);
+      const entry = db.put(name, sum, true);
+      // Redis does not look whether the sum is an integer.
+      noteEncoding(entry, sum.length <= EMBSTR_MAX ? 'embstr' : 'raw');
+      db.changed(name, 'incrbyfloat');
+      if (server.feeding) server.propagateAs(['SET', name, sum, 'KEEPTTL']);
+      return sum;
+    },
+  },
+});

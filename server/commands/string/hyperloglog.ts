@@ -1,0 +1,191 @@
+/** HyperLogLogs: how many different elements there were, nearly (https://redis.io/docs/latest/commands/?group=hyperloglog). */
+import type { Entry } from '../../../keyspace/entry.ts';
+import { countRegisters, HyperLogLog, REGISTERS } from '../../../keyspace/hyperloglog/hyperloglog.ts';
+import { asciiLower, type Bytes, cString, narrow } from '../../../protocol/bytes.ts';
+import { fail } from '../../../protocol/errors.ts';
+import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { noteEncoding } from '../../settings/encodings.ts';
+import { defineCommands, key, keys, noted } from '../../table/command.ts';
+import { stringOf } from './string.ts';
+
+const NOT_ONE = 'WRONGTYPE Key is not a valid HyperLogLog string value.';
+const CORRUPT = 'INVALIDOBJ Corrupted HLL object detected';
+
+function readEntry(entry: Entry): HyperLogLog {
+  return HyperLogLog.read(stringOf(entry)) ?? fail(NOT_ONE);
+}
+
+function sparseMax(client: Client): number {
+  return client.server.settings['hll-sparse-max-bytes'];
+}
+
+function keep(client: Client, name: Bytes, hll: HyperLogLog): void {
+  noteEncoding(client.db.put(name, hll.bytes(), true), 'raw');
+}
+
+function add(client: Client, argv: readonly Bytes[]): Reply {
+  const { db } = client;
+  const name = argv[1]!;
+  const entry = db.find(name);
+  const hll = entry === undefined ? HyperLogLog.empty() : readEntry(entry);
+  let changes = entry === undefined ? 1 : 0;
+  for (let i = 2; i < argv.length; i++) {
+    const change = hll.add(argv[i]!, sparseMax(client));
+    if (change === 'changed') changes++;
+    if (change !== 'corrupt') continue;
+    // What was counted before the damage was met stays, untold, as in Redis.
+    keep(client, name, hll);
+    fail(CORRUPT);
+  }
+  if (changes > 0) {
+    hll.invalidate();
+    keep(client, name, hll);
+    db.changed(name, 'pfadd', changes);
+  } else if (entry !== undefined) noteEncoding(entry, 'raw');
+  return changes > 0 ? 1 : 0;
+}
+
+function count(client: Client, argv: readonly Bytes[]): Reply {
+  if (argv.length > 2) {
+    const max = new Uint8Array(REGISTERS);
+    mergeAll(client, argv, max);
+    return countRegisters(max);
+  }
+  const name = argv[1]!;
+  const entry = client.db.lookup(name);
+  if (entry === undefined) return 0;
+  const hll = readEntry(entry);
+  noteEncoding(entry, 'raw');
+  const cached = hll.cached();
+  if (cached !== undefined) return narrow(cached);
+  const counted = hll.count() ?? fail(CORRUPT);
+  // The estimate is kept in the value, so this reading command is a write too.
+  hll.cache(counted);
+  keep(client, name, hll);
+  client.db.reformed(name);
+  if (client.server.tracking.listens) client.server.tracking.changed(name, 'pfcount');
+  return counted;
+}
+
+/** Raises the registers to those of all keys; whether one of them was dense. */
+function mergeAll(client: Client, argv: readonly Bytes[], max: Uint8Array): boolean {
+  let dense = false;
+  for (let i = 1; i < argv.length; i++) {
+    const entry = client.db.lookup(argv[i]!);
+    if (entry === undefined) continue;
+    const hll = readEntry(entry);
+    dense ||= hll.dense;
+    if (!hll.mergeInto(max)) fail(CORRUPT);
+  }
+  return dense;
+}
+
+function merge(client: Client, argv: readonly Bytes[]): Reply {
+  const name = argv[1]!;
+  const max = new Uint8Array(REGISTERS);
+  const dense = mergeAll(client, argv, max);
+  const entry = client.db.find(name);
+  const hll = entry === undefined ? HyperLogLog.empty() : readEntry(entry);
+  if (dense) hll.toDense();
+  for (let i = 0; i < REGISTERS; i++) if (max[i]! > 0) hll.raise(i, max[i]!, sparseMax(client));
+  hll.invalidate();
+  keep(client, name, hll);
+  client.db.changed(name, 'pfadd');
+  return OK;
+}
+
+/** Gives the sparse form up and has that replicated; whether there was one. */
+function makeDense(client: Client, name: Bytes, hll: HyperLogLog): boolean {
+  if (hll.dense) return false;
+  if (!hll.toDense()) fail(CORRUPT);
+  keep(client, name, hll);
+  client.db.reformed(name);
+  return true;
+}
+
+function debug(client: Client, word: Bytes, name: Bytes): Reply {
+  const entry = client.db.find(name) ?? fail('ERR The specified key does not exist');
+  const hll = readEntry(entry);
+  noteEncoding(entry, 'raw');
+  switch (asciiLower(word)) {
+    case 'getreg':
+      makeDense(client, name, hll);
+      return hll.registers();
+    case 'decode': {
+      if (hll.dense) return fail('ERR HLL encoding is not sparse');
+      const runs = [...hll.runs()];
+      return runs
+        .map(({ name, value, length }) => `${name}:${value > 0 ? `${value},` : ''}${length}`)
+        .join(' ');
+    }
+    case 'encoding':
+      return new SimpleString(hll.dense ? 'dense' : 'sparse');
+    case 'todense':
+      return makeDense(client, name, hll) ? 1 : 0;
+    default:
+      return fail(`ERR Unknown PFDEBUG subcommand '${cString(word)}'`);
+  }
+}
+
+/** Counts known numbers of elements, sparse and dense, and says whether both forms agree and the estimate is near. */
+function selfTest(): Reply {
+  const [sparse, dense] = [HyperLogLog.empty(), HyperLogLog.empty()];
+  dense.toDense();
+  for (let i = 1; i <= 1000; i++) {
+    sparse.add(`element ${i}`, Infinity);
+    dense.add(`element ${i}`, 0);
+    if (i % 100 !== 0) continue;
+    const counted = dense.count() ?? 0;
+    if (counted !== sparse.count()) return fail(`ERR TESTFAILED The two forms differ at ${i} elements`);
+    if (Math.abs(counted - i) > i * 0.05) return fail(`ERR TESTFAILED ${counted} is too far from ${i}`);
+  }
+  return OK;
+}
+
+export const hyperloglogCommands = defineCommands('hyperloglog', {
+  pfadd: {
+    summary: 'Counts elements into a HyperLogLog; 1 when its estimate may have changed.',
+    since: '2.8.9',
+    complexity: 'O(1) per element',
+    arity: -2,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('RW INSERT'),
+    run: add,
+  },
+  pfcount: {
+    summary: 'Estimates how many different elements one or several HyperLogLogs have counted.',
+    since: '2.8.9',
+    complexity: 'O(1) while the estimate is kept, O(N) for N keys',
+    arity: -2,
+    flags: ['readonly', 'may_replicate'],
+    keys: noted('RW: it may store the estimate with the key, and tell the replicas', keys('RW ACCESS')),
+    run: count,
+  },
+  pfmerge: {
+    summary: 'Counts into a HyperLogLog what others have counted.',
+    since: '2.8.9',
+    complexity: 'O(N), N keys',
+    arity: -2,
+    flags: ['write', 'denyoom'],
+    keys: [...key('RW ACCESS INSERT'), ...keys('RO ACCESS', 2)],
+    run: merge,
+  },
+  pfdebug: {
+    summary: 'Looks into a HyperLogLog: GETREG, DECODE, ENCODING, TODENSE.',
+    since: '2.8.9',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'denyoom', 'admin'],
+    keys: key('RW ACCESS', 2),
+    run: (client, [, word, name]) => debug(client, word, name),
+  },
+  pfselftest: {
+    summary: 'Tests the estimates of HyperLogLogs.',
+    since: '2.8.9',
+    complexity: 'O(1)',
+    arity: 1,
+    flags: ['admin'],
+    run: selfTest,
+  },
+});

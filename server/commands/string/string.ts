@@ -1,0 +1,285 @@
+/** Commands that set and get whole strings (https://redis.io/docs/latest/commands/?group=string). */
+import type { Entry } from '../../../keyspace/entry.ts';
+import { xxh3Hex } from '../../../keyspace/xxh3.ts';
+import { asciiLower, asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
+import { fail, WRONGTYPE, wrongArity } from '../../../protocol/errors.ts';
+import { OK, type Reply } from '../../../protocol/reply.ts';
+import type { Client } from '../../clients/client.ts';
+import { forgetEncoding } from '../../settings/encodings.ts';
+import { defineCommands, key, keys, noted } from '../../table/command.ts';
+import {
+  COMPARES,
+  EXAT,
+  expiryOf,
+  GET,
+  GETEX_OPTIONS,
+  IFDEQ,
+  IFDNE,
+  IFEQ,
+  IFNE,
+  KEEPTTL,
+  NX,
+  PERSIST,
+  PXAT,
+  parseStringOptions,
+  SET_OPTIONS,
+  type StringOptions,
+  XX,
+} from './options.ts';
+
+/** Stores a string, reports it, and sets its deadline where one is given. */
+export function store(client: Client, name: Bytes, value: Bytes, expiresAt?: Millis, keepTtl = false): void {
+  const { db } = client;
+  const entry = db.put(name, value, keepTtl || expiresAt !== undefined);
+  forgetEncoding(entry);
+  if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
+  db.changed(name, 'set');
+  if (expiresAt === undefined) return;
+  db.changed(name, 'expire', 0);
+  if (client.server.feeding) client.server.propagateAs(['SET', name, value, 'PXAT', String(expiresAt)]);
+}
+
+/** The string of an entry; throws WRONGTYPE for another type. */
+export function stringOf(entry: Entry): Bytes {
+  return typeof entry.value === 'string' ? entry.value : fail(WRONGTYPE);
+}
+
+/** Removes a key that a command has found; replicated as DEL. */
+export function removeAtOnce(client: Client, name: Bytes): void {
+  client.db.remove(name);
+  client.db.changed(name, 'del');
+  if (client.server.feeding) client.server.propagateAs(['DEL', name]);
+}
+
+const DIGEST_LENGTH = 16;
+
+/** Whether a string satisfies one of the comparing conditions. Throws for a digest of the wrong length. */
+export function compares(bits: number, operand: Bytes, value: Bytes): boolean {
+  if ((bits & IFEQ) !== 0) return value === operand;
+  if ((bits & IFNE) !== 0) return value !== operand;
+  if (operand.length !== DIGEST_LENGTH) fail('ERR must be exactly 16 hexadecimal characters');
+  return (xxh3Hex(value) === asciiLower(operand)) === ((bits & IFDEQ) !== 0);
+}
+
+/** Whether SET's conditions let it go on. */
+function allows({ bits, operand }: StringOptions, old: Entry | undefined): boolean {
+  if ((bits & NX) !== 0) return old === undefined;
+  if ((bits & XX) !== 0) return old !== undefined;
+  if ((bits & COMPARES) === 0) return true;
+  return old === undefined ? (bits & (IFNE | IFDNE)) !== 0 : compares(bits, operand, stringOf(old));
+}
+
+function set(client: Client, argv: readonly Bytes[]): Reply {
+  const name = argv[1]!;
+  const value = argv[2]!;
+  if (argv.length === 3) {
+    store(client, name, value);
+    return OK;
+  }
+  const options = parseStringOptions(argv, 3, SET_OPTIONS);
+  const { bits } = options;
+  const expiresAt = expiryOf(options, client.server.now, 'set');
+  const wantsOld = (bits & GET) !== 0;
+  const old = wantsOld ? client.db.lookup(name) : client.db.find(name);
+  const answer = wantsOld && old !== undefined ? stringOf(old) : null;
+  if (!allows(options, old)) return answer;
+  if (wantsOld) client.reserve(); // As redis-server, which writes the old value before it tells of the change.
+  store(client, name, value, expiresAt, (bits & KEEPTTL) !== 0);
+  if (expiresAt === undefined && client.server.feeding) propagateSet(client, argv, bits);
+  return wantsOld ? answer : OK;
+}
+
+/** Replicas need no GET, and know no comparisons: what passed them is a plain SET. */
+function propagateSet(client: Client, argv: readonly Bytes[], bits: number): void {
+  const [, name = '', value = ''] = argv;
+  const plain = ['SET', name, value];
+  if ((bits & COMPARES) !== 0) {
+    client.server.propagateAs((bits & KEEPTTL) === 0 ? plain : [...plain, 'KEEPTTL']);
+  } else if ((bits & GET) !== 0) {
+    const kept = argv.slice(3).filter((word) => asciiUpper(word) !== 'GET');
+    client.server.propagateAs([...plain, ...kept]);
+  }
+}
+
+/** SETEX and PSETEX: the amount comes before the value. */
+function setWithExpiry(client: Client, argv: readonly Bytes[], option: 'EX' | 'PX', command: Bytes): Reply {
+  const options = parseStringOptions([option, argv[2]!], 0, SET_OPTIONS);
+  store(client, argv[1]!, argv[3]!, expiryOf(options, client.server.now, command));
+  return OK;
+}
+
+/** Whether a deadline asked for ends the key at once; on a replica the primary decides that. */
+export function isOver({ server }: Client, at: Millis): boolean {
+  return at <= server.now && server.world.expiryPolicy === 'delete';
+}
+
+function getex(client: Client, argv: readonly Bytes[]): Reply {
+  const { db, server } = client;
+  const name = argv[1]!;
+  const options = parseStringOptions(argv, 2, GETEX_OPTIONS);
+  const entry = db.lookup(name);
+  if (entry === undefined) return null;
+  const value = stringOf(entry);
+  const expiresAt = expiryOf(options, server.now, 'getex');
+  if (expiresAt === undefined) {
+    if ((options.bits & PERSIST) !== 0 && db.persist(entry)) {
+      db.changed(name, 'persist');
+      server.propagateAs(['PERSIST', name]);
+    }
+  } else if ((options.bits & (EXAT | PXAT)) !== 0 && isOver(client, expiresAt)) {
+    removeAtOnce(client, name);
+  } else {
+    db.expireAt(name, entry, expiresAt);
+    db.changed(name, 'expire');
+    server.propagateAs(['PEXPIREAT', name, String(expiresAt)]);
+  }
+  return value;
+}
+
+function storePairs(client: Client, argv: readonly Bytes[]): void {
+  for (let i = 1; i < argv.length; i += 2) store(client, argv[i]!, argv[i + 1]!);
+}
+
+export const stringCommands = defineCommands('string', {
+  get: {
+    summary: 'Answers the string a key holds.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['readonly', 'fast'],
+    keys: key('RO ACCESS'),
+    run: (client, argv) => client.db.read(argv[1], 'string') ?? null,
+  },
+  set: {
+    summary: 'Stores a string, on conditions and with an expiry where asked.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: -3,
+    flags: ['write', 'denyoom'],
+    keys: noted('It reads where GET is given', key('RW ACCESS UPDATE VARIABLE_FLAGS')),
+    getFlags: (argv) =>
+      argv.slice(3).some((word) => asciiUpper(word) === 'GET') ? 'RW ACCESS UPDATE' : 'OW UPDATE',
+    run: set,
+  },
+  getset: {
+    summary: 'Stores a string and answers the one before it.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('RW ACCESS UPDATE'),
+    run(client, argv) {
+      const [, name, value] = argv;
+      const old = client.db.read(name, 'string') ?? null;
+      store(client, name, value);
+      if (client.server.feeding) client.server.propagateAs(['SET', name, value]);
+      return old;
+    },
+  },
+  getdel: {
+    summary: 'Answers the string a key holds and removes the key.',
+    since: '6.2.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['write', 'fast'],
+    keys: key('RW ACCESS DELETE'),
+    run(client, argv) {
+      const old = client.db.read(argv[1], 'string');
+      if (old === undefined) return null;
+      removeAtOnce(client, argv[1]);
+      return old;
+    },
+  },
+  getex: {
+    summary: 'Answers the string a key holds and changes when the key expires.',
+    since: '6.2.0',
+    complexity: 'O(1)',
+    arity: -2,
+    flags: ['write', 'fast'],
+    keys: noted('UPDATE: it may change the TTL', key('RW ACCESS UPDATE')),
+    run: getex,
+  },
+  mget: {
+    summary: 'Answers the strings of several keys; nil where there is none.',
+    since: '1.0.0',
+    complexity: 'O(N), N keys',
+    arity: -2,
+    flags: ['readonly', 'fast'],
+    keys: keys('RO ACCESS'),
+    tips: ['request_policy:multi_shard'],
+    run: (client, argv) =>
+      argv.slice(1).map((name) => {
+        const value = client.db.lookup(name)?.value;
+        return typeof value === 'string' ? value : null;
+      }),
+  },
+  mset: {
+    summary: 'Stores several strings at once.',
+    since: '1.0.1',
+    complexity: 'O(N), N keys',
+    arity: -3,
+    flags: ['write', 'denyoom'],
+    keys: keys('OW UPDATE', 1, 2),
+    tips: ['request_policy:multi_shard', 'response_policy:all_succeeded'],
+    run(client, argv) {
+      if (argv.length % 2 === 0) throw wrongArity('mset');
+      storePairs(client, argv);
+      return OK;
+    },
+  },
+  msetnx: {
+    summary: 'Stores several strings at once, but only when none of the keys exists.',
+    since: '1.0.1',
+    complexity: 'O(N), N keys',
+    arity: -3,
+    flags: ['write', 'denyoom'],
+    keys: keys('OW INSERT', 1, 2),
+    tips: ['request_policy:multi_shard', 'response_policy:agg_min'],
+    run(client, argv) {
+      if (argv.length % 2 === 0) throw wrongArity('msetnx');
+      for (let i = 1; i < argv.length; i += 2) if (client.db.find(argv[i]!) !== undefined) return 0;
+      storePairs(client, argv);
+      return 1;
+    },
+  },
+  setnx: {
+    summary: 'Stores a string unless the key exists.',
+    since: '1.0.0',
+    complexity: 'O(1)',
+    arity: 3,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: key('OW INSERT'),
+    run(client, argv) {
+      if (client.db.find(argv[1]) !== undefined) return 0;
+      store(client, argv[1], argv[2]);
+      return 1;
+    },
+  },
+  setex: {
+    summary: 'Stores a string that expires after some seconds.',
+    since: '2.0.0',
+    complexity: 'O(1)',
+    arity: 4,
+    flags: ['write', 'denyoom'],
+    keys: key('OW UPDATE'),
+    run: (client, argv) => setWithExpiry(client, argv, 'EX', 'setex'),
+  },
+  psetex: {
+    summary: 'Stores a string that expires after some milliseconds.',
+    since: '2.6.0',
+    complexity: 'O(1)',
+    arity: 4,
+    flags: ['write', 'denyoom'],
+    keys: key('OW UPDATE'),
+    run: (client, argv) => setWithExpiry(client, argv, 'PX', 'psetex'),
+  },
+  strlen: {
+    summary: 'Answers how many bytes the string of a key has.',
+    since: '2.2.0',
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['readonly', 'fast'],
+    keys: key('RO'),
+    run: (client, argv) => client.db.readPart(argv[1])?.length ?? 0,
+  },
+});

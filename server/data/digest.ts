@@ -1,0 +1,85 @@
+/** DEBUG DIGEST: a number that two datasets share exactly when they hold the same, as redis-server 7.0 computes it. */
+import { createHash } from 'node:crypto';
+import type { Entry } from '../../keyspace/entry.ts';
+import type { Keyspace } from '../../keyspace/keyspace.ts';
+import { idMillis, idSequence, MAX_ID, MIN_ID } from '../../keyspace/stream/id.ts';
+import { typeOf } from '../../keyspace/value.ts';
+import { type Bytes, formatGeneral, toBuffer } from '../../protocol/bytes.ts';
+
+const LENGTH = 20;
+const TYPES = { string: 0, list: 1, set: 2, zset: 3, hash: 4, stream: 6 } as const;
+
+function sha1(data: Uint8Array): Buffer {
+  return createHash('sha1').update(data).digest();
+}
+
+/** Takes data in, in whatever order it comes. */
+function xor(digest: Buffer, data: Uint8Array): void {
+  const hash = sha1(data);
+  for (let i = 0; i < LENGTH; i++) digest[i]! ^= hash[i]!;
+}
+
+/** Takes data in; the order counts. */
+function mix(digest: Buffer, data: Uint8Array): void {
+  xor(digest, data);
+  sha1(digest).copy(digest);
+}
+
+function word(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** Members that come in no order, each with what belongs to it. */
+function mixSets(digest: Buffer, items: Iterable<readonly Bytes[]>): void {
+  for (const parts of items) {
+    const own = Buffer.alloc(LENGTH);
+    for (const part of parts) mix(own, toBuffer(part));
+    xor(digest, own);
+  }
+}
+
+function mixEntry(digest: Buffer, { value, deadline }: Entry): void {
+  mix(digest, word(TYPES[typeOf(value)]));
+  if (typeof value === 'string') mix(digest, toBuffer(value));
+  else if (value.type === 'list') for (const item of value.values()) mix(digest, toBuffer(item));
+  else if (value.type === 'set') for (const member of value.values()) xor(digest, toBuffer(member));
+  else if (value.type === 'hash') mixSets(digest, value.entries());
+  else if (value.type === 'zset') {
+    mixSets(
+      digest,
+      [...value.entries()].map(({ member, score }) => [member, formatGeneral(score, 17)]),
+    );
+  } else {
+    for (const { id, fields } of value.range(MIN_ID, MAX_ID)) {
+      mix(digest, toBuffer(`${idMillis(id)}.${idSequence(id)}`));
+      for (const part of fields) mix(digest, toBuffer(part));
+    }
+  }
+  if (deadline !== undefined) xor(digest, toBuffer('!!expire!!'));
+}
+
+/** The digest of one key's value; zeros without the key. */
+export function digestOfValue(db: Keyspace, key: Bytes): Bytes {
+  const digest = Buffer.alloc(LENGTH);
+  const entry = db.peek(key);
+  if (entry !== undefined) mixEntry(digest, entry);
+  return digest.toString('hex');
+}
+
+/** The digest of all databases. */
+export function digestOfAll(databases: readonly Keyspace[]): Bytes {
+  const all = Buffer.alloc(LENGTH);
+  for (const db of databases) {
+    if (db.size === 0) continue;
+    mix(all, word(db.index));
+    for (const [key, entry] of db.entries) {
+      const digest = Buffer.alloc(LENGTH);
+      mix(digest, toBuffer(key));
+      mixEntry(digest, entry);
+      xor(all, digest);
+    }
+  }
+  return all.toString('hex');
+}

@@ -1,0 +1,286 @@
+/** SAVE, BGSAVE and BGREWRITEAOF: the dataset as an RDB, in memory, or on the host's disk where the user has named a dump file. */
+
+import { badFormat } from '../../keyspace/format/errors.ts';
+import type { Bytes, Millis } from '../../protocol/bytes.ts';
+import { fail } from '../../protocol/errors.ts';
+import { GATE_DISK } from '../execute.ts';
+import { Beat } from '../host/beat.ts';
+import type { Timer } from '../host/host.ts';
+import type { Server } from '../server.ts';
+import { parseSavePoints } from '../settings/parameters.ts';
+import { clear, loadSnapshot, type Merging, snapshot } from './snapshot.ts';
+
+const IN_PROGRESS = 'ERR Background save already in progress';
+/** After a failed background save the next one waits so long, in seconds. */
+const RETRY_SECONDS = 5;
+
+/** What Redis would have a child process for. */
+interface Child {
+  readonly kind: 'rdb' | 'aof';
+  readonly startedAt: Millis;
+  /** Keys of the dataset when it began. */
+  readonly keys: number;
+  /** Does the work; false when it failed. */
+  finish(): boolean;
+}
+
+/** What INFO tells of background work of one kind. */
+interface Outcome {
+  status: 'ok' | 'err';
+  /** How long the last one took; -1 before the first. */
+  seconds: number;
+  /** When the last one began, in seconds since the epoch. */
+  triedAt: number;
+}
+
+export class DumpFile {
+  readonly #server: Server;
+  readonly #beat: Beat;
+  /** There is a file to write; otherwise the dump is kept in memory. */
+  #named = false;
+  #kept: Bytes | undefined;
+  #child: Child | undefined;
+  #timer: Timer | undefined;
+  /** What waits for the present child, or the transaction, to end. */
+  readonly scheduled = { rdb: false, aof: false };
+  readonly last: Record<Child['kind'], Outcome> = {
+    rdb: { status: 'ok', seconds: -1, triedAt: 0 },
+    aof: { status: 'ok', seconds: -1, triedAt: 0 },
+  };
+  /** What the dataset that was loaded last had in it. */
+  loaded = { keys: 0, expired: 0 };
+  #savedAt: number | undefined;
+  #dirtyAtSave = 0;
+
+  constructor(server: Server) {
+    this.#server = server;
+    this.#beat = new Beat(server, () => this.#review());
+  }
+
+  /** When the dataset was last saved, in seconds since the epoch; at first: when the node started. */
+  get savedAt(): number {
+    return this.#savedAt ?? Math.floor(this.#server.startedAt / 1000);
+  }
+
+  /** Changes since the last save. */
+  get changes(): number {
+    return this.#server.world.dirty - this.#dirtyAtSave;
+  }
+
+  /** A background save is under way. */
+  get saving(): boolean {
+    return this.#child?.kind === 'rdb';
+  }
+
+  /** An append-only file is being written anew. */
+  get rewriting(): boolean {
+    return this.#child?.kind === 'aof';
+  }
+
+  /** Keys that the background save under way writes; 0 without one. */
+  get savingKeys(): number {
+    return this.#child?.keys ?? 0;
+  }
+
+  /** Seconds since the background work of a kind began; -1 when there is none. */
+  secondsOf(kind: Child['kind']): number {
+    if (this.#child?.kind !== kind) return -1;
+    return this.#seconds - Math.floor(this.#child.startedAt / 1000);
+  }
+
+  get #seconds(): number {
+    return Math.floor(this.#server.host.clock.now() / 1000);
+  }
+
+  /** Follows the settings: looks once a second whether a save is due, and refuses writes after one that failed. */
+  configure(): void {
+    this.#refreshGate();
+    if (this.#hasSavePoints) this.#beat.start();
+    else this.#beat.stop();
+  }
+
+  #refreshGate(): void {
+    const { settings } = this.#server;
+    const failed = this.last.rdb.status === 'err' && this.#hasSavePoints;
+    this.#server.gate(GATE_DISK, failed && settings['stop-writes-on-bgsave-error']);
+  }
+
+  get #hasSavePoints(): boolean {
+    return (parseSavePoints(this.#server.settings.save) ?? []).length > 0;
+  }
+
+  stop(): void {
+    this.#beat.stop();
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#child = undefined;
+    this.scheduled.rdb = this.scheduled.aof = false;
+  }
+
+  #review(): void {
+    const server = this.#server;
+    if (this.#child !== undefined || !this.#mayTry) return;
+    const seconds = this.#seconds - this.savedAt;
+    const points = parseSavePoints(server.settings.save) ?? [];
+    const due = points.some((point) => this.changes >= point.changes && seconds > point.seconds);
+    if (due) server.unit(() => this.#begin('rdb'));
+  }
+
+  get #mayTry(): boolean {
+    const { status, triedAt } = this.last.rdb;
+    return status === 'ok' || this.#seconds - triedAt > RETRY_SECONDS;
+  }
+
+  /** From now on saves write `dbfilename`. Reads it first if it is there; throws RdbError when it is damaged. */
+  open(): void {
+    const server = this.#server;
+    this.#named = true;
+    const rdb = server.host.disk.read(server.settings.dbfilename);
+    if (rdb !== undefined) server.unit(() => loadSnapshot(server, rdb));
+    this.#dirtyAtSave = server.world.dirty;
+  }
+
+  /** SAVE. Throws ReplyError when the file cannot be written, or a background save is under way. */
+  save(): void {
+    if (this.saving) fail(IN_PROGRESS);
+    this.#server.stats.saves++;
+    this.#saveNow();
+  }
+
+  /** As SHUTDOWN and DEBUG RELOAD save: a background save is given up, and INFO does not count this one. */
+  saveUncounted(): void {
+    if (this.saving) this.#giveUp();
+    this.#saveNow();
+  }
+
+  #saveNow(): void {
+    const server = this.#server;
+    if (!this.#write(snapshot(server), server.world.dirty)) fail('ERR');
+    this.last.rdb.status = 'ok';
+    this.#refreshGate();
+  }
+
+  /**
+   * BGSAVE: saves the dataset as it is now. It takes until Redis' cron would look after its child, so that clients
+   * find it under way. In a transaction, and on demand beside an AOF, it is scheduled: the answer tells 'started' from
+   * 'scheduled'. Throws ReplyError when it cannot be had.
+   */
+  saveLater(inTransaction: boolean, schedule: boolean): 'started' | 'scheduled' {
+    if (this.saving) fail(IN_PROGRESS);
+    if (!inTransaction && this.#child === undefined) {
+      this.#begin('rdb');
+      return 'started';
+    }
+    if (!inTransaction && !schedule) {
+      fail(
+        "ERR Another child process is active (AOF?): can't BGSAVE right now. Use BGSAVE SCHEDULE in order to schedule a BGSAVE whenever possible.",
+      );
+    }
+    this.#schedule('rdb');
+    return 'scheduled';
+  }
+
+  /** BGREWRITEAOF: takes its time and is counted, though there is no such file. Throws ReplyError beside another one. */
+  rewriteLater(inTransaction: boolean): 'started' | 'scheduled' {
+    if (this.rewriting) fail('ERR Background append only file rewriting already in progress');
+    if (inTransaction || this.#child !== undefined) {
+      this.#schedule('aof');
+      return 'scheduled';
+    }
+    this.#begin('aof');
+    return 'started';
+  }
+
+  /** FLUSHALL has emptied the databases: a save under way is given up, and the empty dataset saved where saves are configured. */
+  flushed(): void {
+    if (this.saving) this.#giveUp();
+    if (this.#hasSavePoints) this.#write(snapshot(this.#server), this.#server.world.dirty);
+  }
+
+  /** DEBUG RELOAD. Throws RdbError when there is nothing to load, or it cannot be loaded, ReplyError when it cannot be saved. */
+  reload({ saves, ...merging }: Merging & { saves: boolean }): void {
+    const server = this.#server;
+    if (saves) this.saveUncounted();
+    const rdb = this.#named ? server.host.disk.read(server.settings.dbfilename) : this.#kept;
+    if (rdb === undefined) {
+      // Redis looks for the file when it has made room.
+      if (!merging.keeps) clear(server);
+      throw badFormat('there is no dump');
+    }
+    loadSnapshot(server, rdb, merging);
+    if (saves) this.#dirtyAtSave = server.world.dirty;
+  }
+
+  #schedule(kind: Child['kind']): void {
+    this.scheduled[kind] = true;
+    this.#arm();
+  }
+
+  #begin(kind: Child['kind']): void {
+    const server = this.#server;
+    this.scheduled[kind] = false;
+    this.last[kind].triedAt = this.#seconds;
+    server.stats.forks++;
+    server.stats[kind === 'rdb' ? 'saves' : 'rewrites']++;
+    const [rdb, dirty] = kind === 'rdb' ? [snapshot(server), server.world.dirty] : ['', 0];
+    this.#child = {
+      kind,
+      startedAt: server.host.clock.now(),
+      keys: server.databases.reduce((sum, { size }) => sum + size, 0),
+      finish: () => kind === 'aof' || this.#write(rdb, dirty),
+    };
+    this.#arm();
+  }
+
+  /** Calls `#tick` when Redis' cron would run next. */
+  #arm(): void {
+    const { clock } = this.#server.host;
+    this.#timer ??= clock.at(clock.now() + Math.ceil(1000 / this.#server.settings.hz), () => {
+      this.#timer = undefined;
+      this.#tick();
+    });
+  }
+
+  /** Ends the work under way and begins what was scheduled, in the order of Redis' cron. */
+  #tick(): void {
+    const child = this.#child;
+    if (child === undefined && this.scheduled.aof) {
+      this.#begin('aof');
+    } else if (child !== undefined) {
+      const outcome = this.last[child.kind];
+      outcome.seconds = this.secondsOf(child.kind);
+      this.#child = undefined;
+      outcome.status = child.finish() ? 'ok' : 'err';
+      this.#refreshGate();
+    }
+    if (this.#child === undefined && this.scheduled.rdb && this.#mayTry) {
+      this.#server.unit(() => this.#begin('rdb'));
+    }
+    if (this.#child !== undefined || this.scheduled.rdb || this.scheduled.aof) this.#arm();
+  }
+
+  /** Ends a background save without its result. */
+  #giveUp(): void {
+    this.last.rdb.seconds = this.secondsOf('rdb');
+    this.#child = undefined;
+  }
+
+  #write(rdb: Bytes, dirty: number): boolean {
+    const server = this.#server;
+    const name = server.settings.dbfilename;
+    try {
+      if (this.#named) {
+        server.host.disk.write(name, rdb);
+        server.host.disk.sync(name);
+      } else {
+        this.#kept = rdb;
+      }
+    } catch (error) {
+      server.log('warning', `Failed to save the dataset as ${name}: ${error}`);
+      return false;
+    }
+    this.#savedAt = this.#seconds;
+    this.#dirtyAtSave = dirty;
+    return true;
+  }
+}

@@ -1,0 +1,250 @@
+/** maxmemory: how much memory the data takes, and which keys go when it is too much (the eight policies). */
+import type { Entry } from '../../keyspace/entry.ts';
+import type { Keyspace } from '../../keyspace/keyspace.ts';
+import type { Bytes } from '../../protocol/bytes.ts';
+import { GATE_LIMITED_MEMORY, GATE_PAUSED } from '../execute.ts';
+import type { Timer } from '../host/host.ts';
+import type { Server } from '../server.ts';
+import type { Command } from '../table/command.ts';
+
+/** What redis-server 7.0 takes before it holds any key. */
+export const STARTUP_BYTES = 876_064;
+
+/** The best candidates of earlier samples are remembered, so that the choice gets better than one sample is. */
+const POOL = 16;
+/** So many places are tried at random before the next key in order is taken. */
+const TRIES = 64;
+const MINUTE = 60_000;
+const FREQUENCY_MAX = 255;
+
+interface Candidate {
+  readonly db: Keyspace;
+  readonly key: Bytes;
+  readonly entry: Entry;
+  /** The greater, the sooner it goes. */
+  readonly score: number;
+}
+
+export class Eviction {
+  readonly #server: Server;
+  /** Ascending by score. */
+  #pool: Candidate[] = [];
+  #nextDb = 0;
+  #timer: Timer | undefined;
+  /** The most there ever was. */
+  #peak = 0;
+  /** When memory began to be beyond the limit, in spite of evictions. */
+  #exceededSince: number | undefined;
+  /** The last command that asked found no room. */
+  outOfMemory = false;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** Bytes in use, as redis-server 7.0 would need them for the same data. */
+  get used(): number {
+    const { world, replication } = this.#server;
+    const bytes = STARTUP_BYTES + world.footprint + (replication.backlog?.length ?? 0);
+    if (bytes > this.#peak) this.#peak = bytes;
+    return bytes;
+  }
+
+  get peak(): number {
+    return Math.max(this.#peak, this.used);
+  }
+
+  /** For how long memory has been beyond the limit, now and in all, in milliseconds. */
+  get exceeded(): { current: number; total: number } {
+    const current = this.#exceededSince === undefined ? 0 : this.#server.now - this.#exceededSince;
+    return { current, total: this.#server.stats.evictionExceeded + current };
+  }
+
+  /** The time beyond the limit is counted anew (CONFIG RESETSTAT). */
+  forgetExceeded(): void {
+    this.#exceededSince = undefined;
+  }
+
+  /** Follows the settings. */
+  configure(): void {
+    const { settings, world } = this.#server;
+    const policy = settings['maxmemory-policy'];
+    this.#server.gate(GATE_LIMITED_MEMORY, settings.maxmemory > 0);
+    this.#pool = [];
+    world.noteUse = policy.endsWith('lfu') ? (entry) => this.#noteFrequency(entry) : undefined;
+    // What is too much now goes now, not with the next command only.
+    if (settings.maxmemory > 0 && this.#timer === undefined) {
+      this.#timer = this.#server.host.clock.soon(() => {
+        this.#timer = undefined;
+        this.freeMemory();
+        this.#server.settle();
+      });
+    }
+  }
+
+  /** Makes room below maxmemory; false when there is none to make. */
+  freeMemory(): boolean {
+    const { settings, state, role, depth } = this.#server;
+    const limit = settings.maxmemory;
+    if (limit === 0 || this.used <= limit) return this.#settled();
+    const spared = role === 'replica' && settings['replica-ignore-maxmemory'];
+    if (spared || (state & GATE_PAUSED) !== 0) return true;
+    if (settings['maxmemory-policy'] === 'noeviction' || depth > 0) return this.#exceeding();
+    while (this.used > limit) {
+      const victim = this.#choose();
+      if (victim === undefined) return this.#exceeding();
+      this.#evict(victim.db, victim.key, victim.entry);
+    }
+    return this.#settled();
+  }
+
+  /** How often an entry is used by now, on a logarithmic scale: it fades with time. */
+  frequency(entry: Entry): number {
+    const decay = this.#server.settings['lfu-decay-time'];
+    if (decay === 0) return entry.frequency;
+    const periods = Math.floor((this.#server.now - entry.usedAt) / MINUTE / decay);
+    return Math.max(0, entry.frequency - periods);
+  }
+
+  /** Runs a command whose look-ups are no uses of keys, unless uses are what it is about. */
+  untouched<T>(command: Command, work: () => T): T {
+    const { world } = this.#server;
+    if (command.name === 'touch') return work();
+    const before = world.noteUse;
+    world.noteUse = () => {};
+    try {
+      return work();
+    } finally {
+      world.noteUse = before;
+    }
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  #exceeding(): boolean {
+    this.#exceededSince ??= this.#server.now;
+    return false;
+  }
+
+  #settled(): boolean {
+    if (this.#exceededSince !== undefined) {
+      this.#server.stats.evictionExceeded += this.#server.now - this.#exceededSince;
+      this.#exceededSince = undefined;
+    }
+    return true;
+  }
+
+  // The more often it has been used, the less likely it is that one more use counts.
+  #noteFrequency(entry: Entry): void {
+    const { settings, host, now } = this.#server;
+    const frequency = this.frequency(entry);
+    entry.usedAt = now;
+    const above = Math.max(0, frequency - 5);
+    const counts = host.random() < 1 / (above * settings['lfu-log-factor'] + 1);
+    entry.frequency = counts ? Math.min(FREQUENCY_MAX, frequency + 1) : frequency;
+  }
+
+  #evict(db: Keyspace, key: Bytes, entry: Entry): void {
+    const server = this.#server;
+    server.unit(() => {
+      const verb = server.settings['lazyfree-lazy-eviction'] ? 'UNLINK' : 'DEL';
+      server.propagateAlso(db, [verb, key]);
+      server.stats.evicted++;
+      db.evict(key, entry);
+    });
+  }
+
+  #choose(): Candidate | undefined {
+    const { settings, databases } = this.#server;
+    const policy = settings['maxmemory-policy'];
+    const among = policy.startsWith('volatile') ? 'volatile' : 'all';
+    if (policy.endsWith('random')) {
+      for (let i = 0; i < databases.length; i++) {
+        const db = databases[this.#nextDb++ % databases.length]!;
+        const [found] = this.#sample(db, among, 1);
+        if (found !== undefined) return { db, ...found, score: 0 };
+      }
+      return undefined;
+    }
+    for (;;) {
+      let keys = 0;
+      for (const db of databases) keys += this.#fillPool(db, among, settings['maxmemory-samples']);
+      for (let best = this.#pool.pop(); best !== undefined; best = this.#pool.pop()) {
+        if (best.db.entries.get(best.key) === best.entry) return best;
+      }
+      if (keys === 0) return undefined;
+    }
+  }
+
+  /** Takes a sample of the database into the pool; how many keys it may be taken from. */
+  #fillPool(db: Keyspace, among: 'all' | 'volatile', count: number): number {
+    const size = among === 'all' ? db.size : db.volatile;
+    if (size === 0) return 0;
+    const pool = this.#pool;
+    for (const { key, entry } of this.#sample(db, among, count)) {
+      if (pool.some((each) => each.entry === entry)) continue;
+      const score = this.#score(entry);
+      let place = pool.length;
+      while (place > 0 && pool[place - 1]!.score >= score) place--;
+      pool.splice(place, 0, { db, key, entry, score });
+      if (pool.length > POOL) pool.shift();
+    }
+    return size;
+  }
+
+  #score(entry: Entry): number {
+    const policy = this.#server.settings['maxmemory-policy'];
+    if (policy === 'volatile-ttl') return -(entry.deadline?.expiresAt ?? Infinity);
+    return policy.endsWith('lfu') ? -this.frequency(entry) : this.#server.now - entry.usedAt;
+  }
+
+  /** Some keys of the database, all of them if there are no more. */
+  #sample(db: Keyspace, among: 'all' | 'volatile', count: number): { key: Bytes; entry: Entry }[] {
+    const size = among === 'all' ? db.size : db.volatile;
+    const chosen = new Map<Bytes, Entry>();
+    if (size <= count) {
+      const keys = among === 'all' ? db.entries.keys() : db.volatileKeys.values();
+      for (const key of keys) chosen.set(key, db.entries.get(key)!);
+    } else {
+      for (let i = 0; i < count; i++) {
+        const key = among === 'all' ? this.#anyKey(db) : db.volatileKeys.at(this.#random(size));
+        const entry = key === undefined ? undefined : db.entries.get(key);
+        if (entry !== undefined) chosen.set(key!, entry);
+      }
+    }
+    return [...chosen].map(([key, entry]) => ({ key, entry }));
+  }
+
+  #anyKey(db: Keyspace): Bytes | undefined {
+    const { roll } = db;
+    let place = 0;
+    for (let i = 0; i < TRIES; i++) {
+      place = this.#random(roll.length);
+      const key = roll.at(place);
+      if (key !== undefined) return key;
+    }
+    for (let i = 1; i <= roll.length; i++) {
+      const key = roll.at((place + i) % roll.length);
+      if (key !== undefined) return key;
+    }
+    return undefined;
+  }
+
+  #random(below: number): number {
+    return Math.floor(this.#server.host.random() * below);
+  }
+}
+
+/** A number of bytes as INFO prints it for people. */
+export function humanBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes}B`;
+  let value = bytes;
+  let unit = -1;
+  while (value >= 1024 && unit < 3) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value.toFixed(2)}${'KMGT'[unit]}`;
+}

@@ -1,0 +1,234 @@
+/**
+ * Keys on their way to another server: MIGRATE's connection, and the requests that wait meanwhile
+ * (https://redis.io/docs/latest/commands/migrate/).
+ */
+import type { Keyspace } from '../../keyspace/keyspace.ts';
+import type { Bytes, Millis } from '../../protocol/bytes.ts';
+import { fromBuffer } from '../../protocol/bytes.ts';
+import { encodeRequest } from '../../protocol/encode.ts';
+import { OK, type Reply, ReplyError } from '../../protocol/reply.ts';
+import { type Client, IN_MULTI, PRIMARY_LINK, REPLICA_LINK } from '../clients/client.ts';
+import { GATE_MIGRATING } from '../execute.ts';
+import type { Connection, Receiver, Timer } from '../host/host.ts';
+import type { Server } from '../server.ts';
+import { type Command, WRITE } from '../table/command.ts';
+import { findKeys } from '../table/info.ts';
+
+/** What MIGRATE was asked to do. */
+export interface Shipment {
+  readonly host: Bytes;
+  /** undefined: what was given can be no port. */
+  readonly port: number | undefined;
+  /** Log in and choose the database; one line is answered to each. */
+  readonly preface: readonly (readonly Bytes[])[];
+  /** The keys, and the RESTORE of each. */
+  readonly keys: readonly Bytes[];
+  readonly restores: readonly (readonly Bytes[])[];
+  /** How long each answer may take, in milliseconds. */
+  readonly timeout: Millis;
+  /** True where the keys stay here too. */
+  readonly copy: boolean;
+}
+
+const ROLE_CHANGED =
+  'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)';
+
+function ioError(
+  what: 'connecting to the client' | 'writing to target instance' | 'reading from target instance',
+) {
+  return new ReplyError(`IOERR error or timeout ${what}`);
+}
+
+/** One MIGRATE: it dials, sends everything at once, and reads one line for each command sent. */
+class Migration implements Receiver {
+  readonly shipment: Shipment;
+  /** The keys that the target has taken. */
+  readonly taken: Bytes[] = [];
+  readonly #server: Server;
+  readonly #ended: (reply: Reply) => void;
+  #connection: Connection | undefined;
+  #timer: Timer | undefined;
+  #input: Bytes = '';
+  #lines = 0;
+  #refusal: ReplyError | undefined;
+  /** AUTH or SELECT was refused: a key that the target takes all the same may be in the wrong place, and stays here too. */
+  #misled = false;
+  #over = false;
+
+  constructor(server: Server, shipment: Shipment, ended: (reply: Reply) => void) {
+    this.#server = server;
+    this.shipment = shipment;
+    this.#ended = ended;
+  }
+
+  begin(): void {
+    const { host, port, preface, restores } = this.shipment;
+    this.#arm();
+    if (port === undefined) {
+      this.#server.host.clock.soon(() => this.#end(ioError('connecting to the client')));
+      return;
+    }
+    this.#server.host.connect(host, port, this, (connection) => {
+      if (this.#over) return connection.abort();
+      this.#connection = connection;
+      this.#arm();
+      connection.send([...preface, ...restores].map(encodeRequest).join(''));
+    });
+  }
+
+  receive(chunk: Uint8Array): void {
+    if (this.#over) return;
+    this.#input += fromBuffer(chunk);
+    for (let end = this.#input.indexOf('\n'); end >= 0 && !this.#over; end = this.#input.indexOf('\n')) {
+      const line = this.#input.slice(0, end).replace(/\r$/, '');
+      this.#input = this.#input.slice(end + 1);
+      this.#answered(line);
+    }
+  }
+
+  closed(): void {
+    this.#end(
+      ioError(this.#connection === undefined ? 'writing to target instance' : 'reading from target instance'),
+    );
+  }
+
+  /** Lets go of the connection without a word to anybody. */
+  abandon(): void {
+    this.#over = true;
+    this.#timer?.cancel();
+    this.#connection?.abort();
+  }
+
+  #answered(line: Bytes): void {
+    const { preface, keys } = this.shipment;
+    const at = this.#lines++ - preface.length;
+    if (line.startsWith('-')) {
+      this.#refusal ??= new ReplyError(`ERR Target instance replied with error: ${line.slice(1)}`);
+      if (at < 0) this.#misled = true;
+    } else if (at >= 0 && !this.#misled) this.taken.push(keys[at] as Bytes);
+    if (at === keys.length - 1) this.#end(OK);
+    else this.#arm();
+  }
+
+  #arm(): void {
+    const { clock } = this.#server.host;
+    this.#timer?.cancel();
+    this.#timer = clock.at(clock.now() + this.shipment.timeout, () =>
+      this.#end(
+        ioError(this.#connection === undefined ? 'connecting to the client' : 'reading from target instance'),
+      ),
+    );
+  }
+
+  #end(reply: Reply): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#timer?.cancel();
+    this.#connection?.close();
+    this.#ended(this.#refusal ?? reply);
+  }
+}
+
+/**
+ * The MIGRATEs under way. Redis stands still while it sends; here only the client that called waits, and every request
+ * that could see or change one of the keys. In a transaction all requests wait, as the transaction is one unit.
+ */
+export class Migrations {
+  readonly #server: Server;
+  readonly #underway = new Set<Migration>();
+  #postponed: { client: Client; argv: Bytes[] }[] = [];
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** Sends the keys; the client is answered once the target has. */
+  start(client: Client, shipment: Shipment): undefined {
+    const server = this.#server;
+    const { db } = client;
+    if (client.has(IN_MULTI)) {
+      const conclude = server.slowScript.hold(client);
+      this.#begin(shipment, (migration, reply) => {
+        const moved = this.#remove(db, migration);
+        if (moved.length > 0) server.propagateAs(['DEL', ...moved]);
+        conclude(reply);
+      });
+      return undefined;
+    }
+    server.blocking.block(client, { kind: 'migrate', timeout: 0, timeoutReply: null });
+    this.#begin(shipment, (migration, reply) => {
+      server.unit(() => {
+        const moved = this.#remove(db, migration);
+        if (moved.length > 0) server.propagateAlso(db, ['DEL', ...moved]);
+      }, client);
+      client.writeOffset = server.replication.offset;
+      if (client.blocked?.kind === 'migrate') {
+        server.blocking.release(client, server.readOnlyReplica() ? new ReplyError(ROLE_CHANGED) : reply);
+      }
+      this.#runPostponed();
+    });
+    server.gate(GATE_MIGRATING, true);
+    return undefined;
+  }
+
+  /** True when the request could see or change a key that is on its way. */
+  holds(client: Client, command: Command, argv: readonly Bytes[]): boolean {
+    if (client.has(PRIMARY_LINK | REPLICA_LINK)) return false;
+    if (!client.has(IN_MULTI)) return this.#touches(command, argv);
+    const queue = command.name === 'exec' ? (client.transaction?.queue ?? []) : [];
+    return queue.some((queued) => this.#touches(queued.command, queued.argv));
+  }
+
+  /** Keeps a request until a migration has ended. */
+  postpone(client: Client, argv: Bytes[]): void {
+    this.#postponed.push({ client, argv });
+    this.#server.blocking.block(client, { kind: 'pause', timeout: 0, timeoutReply: null });
+  }
+
+  /** The node ends: the keys stay, and nobody is answered. */
+  stop(): void {
+    for (const migration of this.#underway) migration.abandon();
+    this.#underway.clear();
+  }
+
+  #begin(shipment: Shipment, ended: (migration: Migration, reply: Reply) => void): void {
+    const server = this.#server;
+    const migration = new Migration(server, shipment, (reply) => {
+      this.#underway.delete(migration);
+      if (this.#underway.size === 0) server.gate(GATE_MIGRATING, false);
+      ended(migration, reply);
+      server.settle();
+    });
+    this.#underway.add(migration);
+    migration.begin();
+  }
+
+  /** Removes what the target has taken. A node that became a replica meanwhile leaves that to its primary. */
+  #remove(db: Keyspace, { shipment, taken }: Migration): Bytes[] {
+    if (shipment.copy || this.#server.readOnlyReplica()) return [];
+    for (const key of taken) if (db.remove(key)) db.changed(key, 'del');
+    return taken;
+  }
+
+  #touches(command: Command, argv: readonly Bytes[]): boolean {
+    const { spec, bits, group } = command;
+    const hasKeys = (spec.keys ?? []).length > 0;
+    // A script may use keys that it does not declare, and FLUSHALL and its like use all.
+    if (group === 'scripting') return hasKeys;
+    if (!hasKeys) return (bits & WRITE) !== 0;
+    const named = new Set((findKeys(command, argv) ?? []).map(({ at }) => argv[at]));
+    return [...this.#underway].some(({ shipment }) => shipment.keys.some((key) => named.has(key)));
+  }
+
+  #runPostponed(): void {
+    const server = this.#server;
+    const postponed = this.#postponed;
+    this.#postponed = [];
+    for (const { client, argv } of postponed) {
+      if (client.gone) continue;
+      server.blocking.forget(client);
+      server.execute(client, argv);
+      server.unblocked(client);
+    }
+  }
+}

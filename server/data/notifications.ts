@@ -1,0 +1,51 @@
+/** Keyspace notifications: which classes of events are wanted, and their delivery on the two kinds of channels. */
+import type { Keyspace } from '../../keyspace/keyspace.ts';
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Server } from '../server.ts';
+import { parseEventClasses } from '../settings/event-classes.ts';
+
+/** The events of each class, by the letter notify-keyspace-events gives it. Whatever is not listed is generic. */
+const CLASSES: Record<string, string> = {
+  $: 'set setrange incrby incrbyfloat append setbit pfadd',
+  l: 'lpush rpush lpop rpop linsert lset lrem ltrim sortstore',
+  s: 'sadd srem spop sinterstore sunionstore sdiffstore',
+  h: 'hset hincrby hincrbyfloat hdel hexpire hexpired hpersist',
+  z: 'zadd zincr zrem zremrangebyscore zremrangebyrank zremrangebylex zpopmin zpopmax zinterstore zunionstore zdiffstore zrangestore geosearchstore georadiusstore',
+  t: 'xadd xdel xtrim xsetid xgroup-create xgroup-createconsumer xgroup-delconsumer xgroup-destroy xgroup-setid',
+  x: 'expired',
+  e: 'evicted',
+  m: 'keymiss',
+  n: 'new',
+};
+
+const CLASS_OF = new Map<string, string>();
+for (const [letter, events] of Object.entries(CLASSES)) {
+  for (const event of events.split(' ')) CLASS_OF.set(event, letter);
+}
+
+export class Notifications {
+  readonly #server: Server;
+  #classes: ReadonlySet<string> = new Set();
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** True when somebody could hear an event. */
+  get enabled(): boolean {
+    return this.#classes.has('K') || this.#classes.has('E');
+  }
+
+  configure(setting: Bytes): void {
+    this.#classes = parseEventClasses(setting) ?? new Set();
+  }
+
+  /** Publishes an event on the key's and on the event's channel, where its class is wanted. */
+  send(db: Keyspace, key: Bytes, event: string): void {
+    const classes = this.#classes;
+    if (!classes.has(CLASS_OF.get(event) ?? 'g')) return;
+    const { pubsub } = this.#server;
+    if (classes.has('K')) pubsub.publish(`__keyspace@${db.index}__:${key}`, event);
+    if (classes.has('E')) pubsub.publish(`__keyevent@${db.index}__:${event}`, key);
+  }
+}

@@ -1,0 +1,91 @@
+/** The time that a test sees: the global Date and timers as they are at the moment, a framework's fakes while it has them installed. */
+import type { Millis } from '../../protocol/bytes.ts';
+import type { Clock, Timer } from './host.ts';
+import { realDelay, realSoon } from './real-time.ts';
+
+/** So often, in real milliseconds, a waiting alarm is compared with the Date: the fakes may have come, gone or lost it. */
+const WATCH_MS = 5;
+
+/** A timer's longest delay, in milliseconds. */
+const LONGEST_DELAY = 2 ** 31 - 1;
+
+interface Alarm {
+  readonly deadline: Millis;
+  readonly task: () => void;
+  /** Takes the timer back that would ring it. */
+  disarm: () => void;
+}
+
+/**
+ * A clock that reads the global Date, and whose alarms are global timers: advanced fake timers ring them in order with
+ * the test's own. Installing fakes, taking them away, or setting their time moves the alarms along.
+ */
+export class AmbientClock implements Clock {
+  readonly #alarms = new Set<Alarm>();
+  #armedBy: typeof setTimeout | undefined;
+  #watch: Timer | undefined;
+  readonly soon = realSoon;
+
+  now(): Millis {
+    this.#follow();
+    return Date.now();
+  }
+
+  /** Fake time has whole milliseconds only. */
+  micros(): number {
+    return this.now() * 1000;
+  }
+
+  at(deadline: Millis, task: () => void): Timer {
+    this.#follow();
+    const alarm: Alarm = { deadline, task, disarm: () => {} };
+    this.#alarms.add(alarm);
+    this.#armedBy = setTimeout;
+    this.#arm(alarm);
+    this.#watch ??= realDelay(() => this.#look(), WATCH_MS);
+    return { cancel: () => this.#end(alarm) };
+  }
+
+  #arm(alarm: Alarm): void {
+    const clear = clearTimeout;
+    const ring = (): void => (Date.now() >= alarm.deadline ? this.#ring(alarm) : this.#arm(alarm));
+    const handle = setTimeout(ring, Math.max(1, Math.min(alarm.deadline - Date.now(), LONGEST_DELAY)));
+    // A fake's handle need not have it.
+    (handle as { unref?: () => void }).unref?.();
+    alarm.disarm = () => clear(handle);
+  }
+
+  /** Arms every alarm anew once the global timers are others than those it was armed with. */
+  #follow(): void {
+    if (this.#alarms.size === 0 || this.#armedBy === setTimeout) return;
+    this.#armedBy = setTimeout;
+    for (const alarm of this.#alarms) {
+      alarm.disarm();
+      this.#arm(alarm);
+    }
+  }
+
+  #look(): void {
+    this.#watch = undefined;
+    this.#follow();
+    const now = Date.now();
+    const due = [...this.#alarms].filter((alarm) => alarm.deadline <= now);
+    due.sort((a, b) => a.deadline - b.deadline);
+    if (this.#alarms.size > due.length) this.#watch = realDelay(() => this.#look(), WATCH_MS);
+    for (const alarm of due) this.#ring(alarm);
+  }
+
+  #ring(alarm: Alarm): void {
+    if (!this.#alarms.has(alarm)) return;
+    this.#end(alarm);
+    alarm.task();
+  }
+
+  #end(alarm: Alarm): void {
+    this.#alarms.delete(alarm);
+    alarm.disarm();
+    if (this.#alarms.size > 0) return;
+    this.#watch?.cancel();
+    this.#watch = undefined;
+  }
+}

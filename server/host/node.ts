@@ -1,0 +1,123 @@
+/** The real world: Node's clock, timers, randomness, sockets and files behind the Host's doors. */
+import { randomInt } from 'node:crypto';
+import {
+  appendFileSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect as dial } from 'node:net';
+import { arch, release, totalmem, type } from 'node:os';
+import { join } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
+import { type Bytes, fromBuffer, fromText, type Millis, toBuffer } from '../../protocol/bytes.ts';
+import type { Clock, Connection, Disk, Host, ProcessFacts, Receiver, Timer } from './host.ts';
+import { realDelay, realMicros, realNow, realSoon } from './real-time.ts';
+import { SocketConnection } from './tcp.ts';
+
+/** A timer's longest delay; longer ones fire at once, so they are walked in steps. */
+const LONGEST_DELAY = 2 ** 31 - 1;
+
+/** About a millisecond's work. */
+const EXPIRIES_PER_TURN = 2000;
+
+/** Real time, whatever fake timers a test has installed. Its timers never keep the process alive: listening sockets do. */
+export const nodeClock: Clock = {
+  now: realNow,
+  micros: realMicros,
+  at(deadline: Millis, task: () => void): Timer {
+    let timer: Timer;
+    const arm = (): void => {
+      const left = deadline - realNow();
+      timer = realDelay(
+        () => (realNow() >= deadline ? task() : arm()),
+        Math.max(1, Math.min(left, LONGEST_DELAY)),
+      );
+    };
+    arm();
+    return { cancel: () => timer.cancel() };
+  },
+  soon: realSoon,
+};
+
+/** Files in one directory, written through Node. */
+class NodeDisk implements Disk {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  read(name: string): Bytes | undefined {
+    try {
+      return fromBuffer(readFileSync(join(this.#directory, name)));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  write(name: string, bytes: Bytes): void {
+    const path = join(this.#directory, name);
+    writeFileSync(`${path}.new`, toBuffer(bytes));
+    renameSync(`${path}.new`, path);
+  }
+
+  append(name: string, bytes: Bytes): void {
+    appendFileSync(join(this.#directory, name), toBuffer(bytes));
+  }
+
+  sync(name: string): void {
+    const file = openSync(join(this.#directory, name), 'r+');
+    fsyncSync(file);
+    closeSync(file);
+  }
+
+  remove(name: string): void {
+    rmSync(join(this.#directory, name), { force: true });
+  }
+}
+
+function processFacts(): ProcessFacts {
+  const { user, system } = process.cpuUsage();
+  return {
+    id: process.pid,
+    executable: fromText(process.execPath),
+    system: fromText(`${type()} ${release()} ${arch()}`),
+    memory: totalmem(),
+    userMicros: user,
+    systemMicros: system,
+  };
+}
+
+/** A host on Node; files go into the directory. @param clock the real one, or the one that a test's fake timers drive */
+export function nodeHost(directory = '.', clock: Clock = nodeClock): Host {
+  return {
+    clock,
+    disk: new NodeDisk(directory),
+    expiriesPerTurn: EXPIRIES_PER_TURN,
+    memoryTaken() {
+      const { used_heap_size, heap_size_limit } = getHeapStatistics();
+      return used_heap_size / heap_size_limit;
+    },
+    facts: processFacts,
+    random: () => randomInt(2 ** 48 - 1) / (2 ** 48 - 1),
+    connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void {
+      const socket = dial({ host, port, noDelay: true });
+      // Who follows does not keep the process alive by that: listening sockets do.
+      socket.unref();
+      const refused = (): void => receiver.closed();
+      socket.once('error', refused);
+      socket.once('connect', () => {
+        socket.off('error', refused);
+        const connection = new SocketConnection(socket);
+        opened(connection);
+        connection.attach(receiver);
+      });
+    },
+  };
+}

@@ -1,0 +1,224 @@
+/** The TCP and unix-socket transport: Node sockets as Connections of a server. */
+import { createServer, type Server as NetServer, Socket } from 'node:net';
+import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
+import type { Connection, Receiver } from './host.ts';
+import { realElapsed, realSoon } from './real-time.ts';
+
+/** Above this a string is cheaper to hand over as one Buffer. */
+const LARGE = 1 << 16;
+
+/** All sockets read into this one buffer: whoever receives a chunk copies what it keeps. */
+const READ_BUFFER_BYTES = 1 << 16;
+
+/** One client's requests keep others waiting for no longer than this, in milliseconds, if they come in more than one chunk. */
+const TURN = 5;
+
+/** What libuv's listening handle lets us replace, which saves a Buffer per read: an internal of Node, used where it is there. */
+interface ListeningHandle {
+  onconnection?: (status: number, handle?: object) => void;
+}
+
+/**
+ * Connections with output that waits until every socket that was ready has been read, as in redis-server: whoever reads
+ * the replies is woken once for many of them. One list for each chunk that was received, in the order in which the
+ * server hands output over; the lists are sent last in, first out (server/clients/outbox.ts).
+ */
+let unsent: SocketConnection[][] = [];
+
+/** Output that is handed over next belongs to another chunk than what came before. */
+let isNewChunk = true;
+
+function sendAll(): void {
+  const lists = unsent;
+  unsent = [];
+  isNewChunk = true;
+  for (let at = lists.length - 1; at >= 0; at--) for (const connection of lists[at]!) connection.flush();
+}
+
+function deliver(receiver: Receiver | undefined, chunk: Uint8Array): void {
+  isNewChunk = true;
+  receiver?.receive(chunk);
+  isNewChunk = true;
+}
+
+/** A Node socket as a Connection. */
+export class SocketConnection implements Connection {
+  readonly remote: string;
+  readonly local: string;
+  readonly #socket: Socket;
+  readonly #isTcp: boolean;
+  /** Output that waits for the end of this turn of the event loop. */
+  #out: Bytes = '';
+  #isListed = false;
+
+  constructor(socket: Socket, path?: string) {
+    this.#socket = socket;
+    this.#isTcp = path === undefined;
+    this.remote = path === undefined ? `${socket.remoteAddress}:${socket.remotePort}` : `${path}:0`;
+    this.local = path === undefined ? `${socket.localAddress}:${socket.localPort}` : `${path}:0`;
+  }
+
+  get pending(): number {
+    return this.#out.length + this.#socket.writableLength;
+  }
+
+  /** Directs what arrives to the receiver; `reads` where the socket hands chunks over by itself. */
+  attach(receiver: Receiver, reads?: Inlet): void {
+    const socket = this.#socket;
+    if (reads === undefined) socket.on('data', (chunk: Uint8Array) => deliver(receiver, chunk));
+    else reads.receiver = receiver;
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => receiver.closed());
+    socket.on('end', () => this.close());
+  }
+
+  send(bytes: Bytes): void {
+    if (this.#isListed) {
+      // Its place is that of its first output.
+      if (this.#out.length + bytes.length > LARGE) this.#write();
+      this.#out += bytes;
+      return;
+    }
+    this.#out = bytes;
+    this.#isListed = true;
+    if (unsent.length === 0) realSoon(sendAll);
+    if (isNewChunk) unsent.push([]);
+    isNewChunk = false;
+    unsent.at(-1)!.push(this);
+  }
+
+  /** Hands over what waits; called when its turn has come. */
+  flush(): void {
+    this.#isListed = false;
+    this.#write();
+  }
+
+  #write(): void {
+    const bytes = this.#out;
+    this.#out = '';
+    if (bytes === '' || this.#socket.destroyed) return;
+    if (bytes.length > LARGE) this.#socket.write(toBuffer(bytes));
+    else this.#socket.write(bytes, 'latin1');
+  }
+
+  close(): void {
+    this.#write();
+    this.#socket.destroySoon();
+  }
+
+  abort(): void {
+    this.#write();
+    // A unix socket knows no reset; and one that is just shutting down refuses it, without ever closing then.
+    if (this.#isTcp && !this.#socket.writableEnded) this.#socket.resetAndDestroy();
+    else this.#socket.destroy();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+}
+
+/** Where a socket that reads into the shared buffer delivers. */
+interface Inlet {
+  receiver: Receiver | undefined;
+}
+
+/** Who takes new connections: a server. Undefined: it has refused, and closes the connection itself. */
+export interface Acceptor {
+  accept(connection: Connection): Receiver | undefined;
+}
+
+/** Listens on a TCP port or a unix socket and attaches every connection to the server. */
+export class Listener {
+  readonly #net: NetServer;
+  readonly #sockets = new Set<Socket>();
+
+  readonly #server: Acceptor;
+  readonly #path: string | undefined;
+  readonly #readBuffer = Buffer.allocUnsafe(READ_BUFFER_BYTES);
+
+  constructor(server: Acceptor, path?: string) {
+    this.#server = server;
+    this.#path = path;
+    this.#net = createServer({ noDelay: true, allowHalfOpen: false }, (socket) => this.#accept(socket));
+  }
+
+  #accept(socket: Socket, reads?: Inlet): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    const connection = new SocketConnection(socket, this.#path);
+    const client = this.#server.accept(connection);
+    if (client !== undefined) connection.attach(client, reads);
+    else socket.on('error', () => socket.destroy());
+  }
+
+  // Node reads each chunk of an accepted socket into a Buffer of its own unless the socket is made with `onread`, which
+  // only dialled sockets offer; so accepted ones are made here, from the handle that libuv gives.
+  #readInPlace(): void {
+    const handle = (this.#net as unknown as { _handle?: ListeningHandle })._handle;
+    if (typeof handle?.onconnection !== 'function') return;
+    const ordinary = handle.onconnection;
+    handle.onconnection = (status, client) => {
+      if (status !== 0 || client === undefined) return ordinary.call(handle, status, client);
+      const reads: Inlet = { receiver: undefined };
+      let begun: number | undefined;
+      const onread = {
+        buffer: this.#readBuffer,
+        // While chunks are full libuv reads on, many times over, and asks nobody else in between.
+        callback: (bytes: number, buffer: Uint8Array): boolean => {
+          if (bytes < READ_BUFFER_BYTES) begun = undefined;
+          else begun ??= realElapsed();
+          deliver(reads.receiver, buffer.subarray(0, bytes));
+          if (begun === undefined || realElapsed() - begun < TURN) return true;
+          begun = undefined;
+          realSoon(() => socket.resume());
+          return false;
+        },
+      };
+      const socket: Socket = new Socket({ handle: client, readable: true, writable: true, onread } as never);
+      socket.setNoDelay(true);
+      this.#accept(socket, reads);
+    };
+  }
+
+  /** Starts to listen. Rejects with Node's error when the address is taken or may not be used. */
+  listen(where: { host: string; port: number } | { path: string }): Promise<{ port: number }> {
+    return new Promise((resolve, reject) => {
+      this.#net.once('error', reject);
+      this.#net.listen(where, () => {
+        this.#net.off('error', reject);
+        this.#readInPlace();
+        const address = this.#net.address();
+        resolve({ port: typeof address === 'object' && address !== null ? address.port : 0 });
+      });
+    });
+  }
+
+  /** Lets the process end although this listens. */
+  unref(): void {
+    this.#net.unref();
+  }
+
+  /** Stops listening, at once; connections stay until `close`. */
+  unlisten(): void {
+    this.#net.close();
+  }
+
+  /** Stops listening and closes every connection; resolves when no handle is left. */
+  close(): Promise<void> {
+    sendAll();
+    const closed = [...this.#sockets].map((socket) => {
+      const gone = new Promise((resolve) => socket.once('close', resolve));
+      socket.destroy();
+      return gone;
+    });
+    return new Promise((resolve) => {
+      // When it listens no more that is an error, and all the same.
+      this.#net.close(() => void Promise.all(closed).then(() => resolve()));
+    });
+  }
+}

@@ -1,0 +1,108 @@
+/** FAILOVER: a primary hands its role over to a replica that has everything (https://redis.io/docs/latest/commands/failover/). */
+import type { Bytes, Millis } from '../../protocol/bytes.ts';
+import { fail } from '../../protocol/errors.ts';
+import type { Timer } from '../host/host.ts';
+import type { Server } from '../server.ts';
+import { promote, replicateFrom } from './role.ts';
+
+/** What was asked for. */
+export interface FailoverRequest {
+  readonly target?: { readonly host: Bytes; readonly port: number };
+  /** How long to wait for the replica; 0: for ever. */
+  readonly timeout: Millis;
+  /** Hand over when the time is up, though the replica lacks something. */
+  readonly force: boolean;
+}
+
+export class Coordinator {
+  /** As INFO names it. */
+  state: 'no-failover' | 'waiting-for-sync' | 'failover-in-progress' = 'no-failover';
+  readonly #server: Server;
+  #request: FailoverRequest | undefined;
+  #timer: Timer | undefined;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** True while writes wait and a time-out runs: then the stream must not grow, not even by a PING. */
+  get holdsStream(): boolean {
+    return this.#request !== undefined && this.#request.timeout > 0;
+  }
+
+  /** Pauses writes until a replica has them all, and then hands over. Throws ReplyError when that cannot be begun. */
+  begin(request: FailoverRequest): void {
+    const server = this.#server;
+    const { target, timeout, force } = request;
+    if (this.state !== 'no-failover') fail('ERR FAILOVER already in progress.');
+    if (server.role === 'replica') fail('ERR FAILOVER is not valid when server is a replica.');
+    if (server.replication.online().length === 0) fail('ERR FAILOVER requires connected replicas.');
+    if (force && (timeout === 0 || target === undefined)) {
+      fail('ERR FAILOVER with force option requires both a timeout and target HOST and IP.');
+    }
+    if (target !== undefined && server.replication.find(target.host, target.port) === undefined) {
+      fail('ERR FAILOVER target HOST and PORT is not a replica.');
+    }
+    const { clock } = server.host;
+    this.#request = request;
+    this.state = 'waiting-for-sync';
+    server.pausing.holdWrites(true);
+    if (timeout > 0) this.#timer = clock.at(clock.now() + timeout, () => this.#timedOut());
+    // Not within the command: its reply comes first, and a hand-over resets connections.
+    clock.soon(() => this.review());
+  }
+
+  /** Hands over if a replica has everything; called for every acknowledgement. */
+  review(): void {
+    const server = this.#server;
+    if (this.state !== 'waiting-for-sync') return;
+    const { replication } = server;
+    const target = this.#request?.target;
+    const candidates =
+      target === undefined ? replication.online() : [replication.find(target.host, target.port)];
+    const heir = candidates.find((each) => each?.acknowledged === replication.offset);
+    if (heir === undefined) return;
+    this.#handOver(target?.host ?? replication.addressOf(heir), target?.port ?? heir.port);
+  }
+
+  #handOver(host: Bytes, port: number): void {
+    const server = this.#server;
+    this.state = 'failover-in-progress';
+    this.#timer?.cancel();
+    server.unit(() => replicateFrom(server, host, port));
+    server.settle();
+  }
+
+  #timedOut(): void {
+    if (this.state !== 'waiting-for-sync') return;
+    const { target, force } = this.#request as FailoverRequest;
+    if (force && target !== undefined) this.#handOver(target.host, target.port);
+    else this.#end();
+    this.#server.settle();
+  }
+
+  /** What the heir said to PSYNC: it has taken the role, or refused. */
+  answered(accepted: boolean): void {
+    if (this.state !== 'failover-in-progress') return;
+    if (accepted) this.#end();
+    else this.abort();
+  }
+
+  /** Gives up: the node is a primary that takes writes. */
+  abort(): void {
+    if (this.state === 'failover-in-progress') promote(this.#server);
+    this.#end();
+  }
+
+  #end(): void {
+    this.#timer?.cancel();
+    this.#request = undefined;
+    this.state = 'no-failover';
+    this.#server.pausing.holdWrites(false);
+  }
+
+  /** Lets go of the timer. */
+  stop(): void {
+    this.#timer?.cancel();
+  }
+}

@@ -1,0 +1,295 @@
+/** The scripts one node knows, and what a running script may do to it. */
+import { createHash } from 'node:crypto';
+import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
+import { LINK_DOWN, MISCONF, NOSCRIPT, OOM, READONLY } from '../../protocol/errors.ts';
+import { type Reply, ReplyError } from '../../protocol/reply.ts';
+import { Execution } from '../../scripting/execution.ts';
+import type { LibraryFunction } from '../../scripting/functions.ts';
+import { compile, Script } from '../../scripting/registry.ts';
+import type { ScriptHost } from '../../scripting/runtime/host.ts';
+import { Random48 } from '../../scripting/runtime/random48.ts';
+import { readShebang } from '../../scripting/shebang.ts';
+import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED } from '../clients/client.ts';
+import { call, checkWords, GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS, isStale } from '../execute.ts';
+import type { LogLevel, Server } from '../server.ts';
+import {
+  arityFits,
+  type Command,
+  DENY_OOM,
+  MAY_REPLICATE,
+  NO_SCRIPT,
+  STALE,
+  WRITE,
+} from '../table/command.ts';
+
+/** A TypeScript function that stands in for a script. `call` runs a command and throws ReplyError when it fails. */
+export type NativeScript = (
+  keys: readonly Bytes[],
+  argv: readonly Bytes[],
+  call: (...argv: Bytes[]) => Reply,
+) => Reply;
+
+const LEVELS: readonly LogLevel[] = ['debug', 'verbose', 'notice', 'warning'];
+
+/** REPL_REPLICA among the targets of redis.set_repl. */
+const TO_REPLICAS = 2;
+
+const refuse = (text: Bytes): ReplyError => new ReplyError(text);
+const UNKNOWN = 'ERR Unknown Redis command called from script';
+const ARITY = 'ERR Wrong number of args calling Redis command from script';
+const FORBIDDEN = 'ERR This Redis command is not allowed from script';
+const DENIED = {
+  command: "ERR The user executing the script can't run this command or subcommand",
+  key: "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
+  channel: "ERR The user executing the script can't publish to the channel mentioned in the command",
+};
+const WRITES = 'ERR Write commands are not allowed from read-only scripts.';
+
+/** One EVAL, EVALSHA or FCALL. */
+interface Request {
+  readonly keys: readonly Bytes[];
+  readonly args: readonly Bytes[];
+  /** It is one of the commands that may not write. */
+  readonly readonly: boolean;
+  /** Its words. */
+  readonly argv: readonly Bytes[];
+}
+
+export class Scripts implements ScriptHost {
+  readonly random = new Random48();
+  readonly #server: Server;
+  /** Scripts by SHA-1, as EVAL, SCRIPT LOAD and register made them known to this node. */
+  readonly #known = new Map<Bytes, Script>();
+  readonly #natives = new Map<Bytes, NativeScript>();
+  readonly #client: Client;
+  #caller: Client | undefined;
+  #readonly = false;
+  #ignoresMemory = false;
+  /** The script has run a command that writes, so that it cannot be killed any more. */
+  wrote = false;
+
+  constructor(server: Server) {
+    this.#server = server;
+    this.#client = server.pseudoClient();
+  }
+
+  /** The SHA-1 of a script's text, in hexadecimal. */
+  static sha1(text: Bytes): Bytes {
+    return createHash('sha1').update(toBuffer(text)).digest('hex');
+  }
+
+  /** Compiles a script and makes it known. Throws ReplyError with the compiler's complaint. */
+  load(text: Bytes): Script {
+    const script = compile(text);
+    this.#known.set(script.sha1, script);
+    return script;
+  }
+
+  /** Lets a function answer for a script, given by its text or its SHA-1. */
+  register(script: Bytes, run: NativeScript): void {
+    const sha = /^[0-9a-fA-F]{40}$/.test(script) ? asciiLower(script) : Scripts.sha1(script);
+    this.#natives.set(sha, run);
+  }
+
+  has(sha: Bytes): boolean {
+    const lower = asciiLower(sha);
+    return this.#known.has(lower) || this.#natives.has(lower);
+  }
+
+  /** The flags that a script, given by its text or its SHA-1, declares; undefined for one without a shebang line. */
+  declared(script: Bytes, sha: boolean): ReadonlySet<Bytes> | undefined {
+    if (sha) {
+      const known = this.#known.get(asciiLower(script));
+      return known?.declared ? known.flags : undefined;
+    }
+    if (!script.startsWith('#!')) return undefined;
+    try {
+      return readShebang(script).flags;
+    } catch {
+      // It will be refused for that.
+      return undefined;
+    }
+  }
+
+  /** Forgets every script that was not registered. */
+  flush(): void {
+    this.#known.clear();
+  }
+
+  /** How many scripts are known. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** Bytes of the scripts' texts. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const script of this.#known.values()) bytes += script.size;
+    return bytes;
+  }
+
+  /** EVALSHA. Throws NOSCRIPT when this node does not know the script. */
+  evalSha(client: Client, request: Request): Reply | undefined {
+    const sha = request.argv[1] as Bytes;
+    const program = this.#known.get(sha) ?? this.#known.get(asciiLower(sha));
+    const native = this.#natives.size === 0 ? undefined : this.#natives.get(asciiLower(sha));
+    if (native !== undefined) return this.#runNative(client, native, request);
+    if (program === undefined) throw refuse(NOSCRIPT);
+    return this.start(client, program, request);
+  }
+
+  /** EVAL: makes the script known, then runs it. */
+  eval(client: Client, request: Request): Reply | undefined {
+    const text = request.argv[1] as Bytes;
+    if (this.#natives.size > 0) {
+      const native = this.#natives.get(Scripts.sha1(text));
+      if (native !== undefined) return this.#runNative(client, native, request);
+    }
+    return this.start(client, this.load(text), request);
+  }
+
+  /** Runs a script or a function; undefined when its reply comes later. Throws ReplyError when it may not run now. */
+  start(client: Client, program: Script | LibraryFunction, request: Request): Reply | undefined {
+    const { keys, args, readonly } = request;
+    const { flags } = program;
+    if (!(program instanceof Script) || program.declared)
+      checkDeclared(this.#server, client, flags, readonly);
+    else if (isStale(this.#server)) throw refuse(LINK_DOWN);
+    this.#readonly = readonly || flags.has('no-writes');
+    this.#ignoresMemory = flags.has('allow-oom');
+    // What no connection waits for cannot be taken up later.
+    if (client.connection === undefined || client.has(PRIMARY_LINK)) {
+      return this.#enter(client, request, () => program.run(keys, args, this));
+    }
+    const fuel = this.#server.slowScript.firstSlice;
+    const kind = program instanceof Script ? 'script' : 'function';
+    return this.#enter(client, request, () => program.start(keys, args, this, fuel), kind);
+  }
+
+  #runNative(client: Client, run: NativeScript, request: Request): Reply | undefined {
+    const callOrThrow = (...words: Bytes[]): Reply => {
+      const reply = this.call(words);
+      if (reply instanceof ReplyError) throw reply;
+      return reply;
+    };
+    this.#readonly = request.readonly;
+    return this.#enter(client, request, () => run(request.keys, request.args, callOrThrow));
+  }
+
+  // A script is propagated as the commands it runs, never as itself.
+  #enter(
+    client: Client,
+    { argv }: Request,
+    run: () => Reply | Execution,
+    kind: 'script' | 'function' = 'script',
+  ): Reply | undefined {
+    this.#caller = client;
+    this.#client.db = client.db;
+    this.#client.account = client.account;
+    this.#client.protocol = 2;
+    this.#client.mark(UNREPLICATED, false);
+    this.wrote = false;
+    let result: Reply | Execution = null;
+    try {
+      result = run();
+    } finally {
+      if (!(result instanceof Execution)) this.#leave();
+    }
+    if (!(result instanceof Execution)) return result;
+    const leave = () => this.#leave();
+    this.#server.slowScript.begin({ client, argv, execution: result, kind, leave });
+    return undefined;
+  }
+
+  /** True while a script or a function runs, or pauses. */
+  get entered(): boolean {
+    return this.#caller !== undefined;
+  }
+
+  #leave(): void {
+    this.#server.propagateAs();
+    this.#caller = undefined;
+  }
+
+  call(argv: Bytes[]): Reply {
+    const server = this.#server;
+    const name = argv[0] as Bytes;
+    let command = server.commands.get(name) ?? server.commands.get(asciiLower(name));
+    if (command === undefined) return refuse(UNKNOWN);
+    if (command.subcommands !== undefined) {
+      const found = checkWords(server, command, argv);
+      const isKnown = argv.length === 1 || command.subcommands.has(asciiLower(argv[1] as Bytes));
+      if (found instanceof ReplyError) return refuse(isKnown ? ARITY : UNKNOWN);
+      command = found;
+    }
+    if (!arityFits(command.arity, argv.length)) return refuse(ARITY);
+    const { bits } = command;
+    if ((bits & NO_SCRIPT) !== 0) return refuse(FORBIDDEN);
+    if ((bits & STALE) === 0 && isStale(server))
+      return refuse('ERR Can not execute the command on a stale replica');
+    if (this.#caller?.has(RESTRICTED)) {
+      const denial = server.acl.refuse(this.#caller, command, argv, true);
+      if (denial !== undefined) return refuse(DENIED[denial.what]);
+    }
+    if (this.#readonly && (bits & (WRITE | MAY_REPLICATE)) !== 0) return refuse(WRITES);
+    if (server.state !== 0) {
+      const refusal = this.#refusedByState(command);
+      if (refusal !== undefined) return refusal;
+    }
+    if ((bits & WRITE) !== 0) this.wrote = true;
+    return call(server, this.#client, command, argv) ?? null;
+  }
+
+  #refusedByState(command: Command): ReplyError | undefined {
+    const server = this.#server;
+    if ((command.bits & WRITE) !== 0) {
+      if (server.readOnlyReplica()) return refuse(READONLY);
+      if ((server.state & GATE_DISK) !== 0) return refuse(MISCONF);
+      if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
+        return refuse('NOREPLICAS Not enough good replicas to write.');
+      }
+    }
+    if (this.#ignoresMemory) return undefined;
+    // Only the first write can be refused: what has begun is not stopped half way.
+    const limited = (server.state & GATE_LIMITED_MEMORY) !== 0 && (command.bits & DENY_OOM) !== 0;
+    return limited && !this.wrote && server.eviction.outOfMemory ? refuse(OOM) : undefined;
+  }
+
+  log(level: number, text: Bytes): void {
+    this.#server.log(LEVELS[level] ?? 'notice', text);
+  }
+
+  setProtocol(version: 2 | 3): void {
+    this.#client.protocol = version;
+  }
+
+  setReplication(targets: number): void {
+    this.#client.mark(UNREPLICATED, (targets & TO_REPLICAS) === 0);
+  }
+
+  allowed(argv: Bytes[]): boolean | undefined {
+    const command = this.#server.commands.get(asciiLower(argv[0] as Bytes));
+    if (command === undefined) return undefined;
+    return this.#caller === undefined || this.#caller.account.check(command, argv) === undefined;
+  }
+}
+
+/** Refuses a function, or a script with a shebang line, where what it declares does not suit the node's state. */
+function checkDeclared(server: Server, client: Client, flags: ReadonlySet<Bytes>, readonly: boolean): void {
+  if (isStale(server) && !flags.has('allow-stale')) {
+    throw refuse(
+      "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and 'allow-stale' flag is not set on the script.",
+    );
+  }
+  if (!flags.has('no-writes')) {
+    if (server.readOnlyReplica() && !client.has(PRIMARY_LINK))
+      throw refuse('READONLY Can not run script with write flag on readonly replica.');
+    if (readonly) throw refuse('ERR Can not execute a script with write flag using *_ro command.');
+    if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
+      throw refuse('NOREPLICAS Not enough good replicas to write.');
+    }
+  }
+  const limited =
+    (server.state & GATE_LIMITED_MEMORY) !== 0 && !flags.has('allow-oom') && !flags.has('no-writes');
+  if (limited && server.eviction.outOfMemory) throw refuse(OOM);
+}

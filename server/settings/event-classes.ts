@@ -1,0 +1,25 @@
+/** The letters of notify-keyspace-events: reading and printing them. */
+import type { Bytes } from '../../protocol/bytes.ts';
+
+/** The classes that the letter A stands for: all but misses and new keys. */
+const ALL = 'g$lshzxetd';
+const ORDER = `${ALL}KEmn`;
+
+/** Reads the setting's letters; undefined when one is unknown. */
+export function parseEventClasses(text: Bytes): Set<string> | undefined {
+  const classes = new Set<string>();
+  for (const letter of text) {
+    if (letter === 'A') for (const each of ALL) classes.add(each);
+    else if (ORDER.includes(letter)) classes.add(letter);
+    else return undefined;
+  }
+  return classes;
+}
+
+/** Prints classes as CONFIG GET does. */
+export function printEventClasses(classes: ReadonlySet<string>): Bytes {
+  const all = [...ALL].every((letter) => classes.has(letter));
+  let out = all ? 'A' : [...ALL, 'n'].filter((letter) => classes.has(letter)).join('');
+  for (const letter of 'KEm') if (classes.has(letter)) out += letter;
+  return out;
+}

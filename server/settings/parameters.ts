@@ -1,0 +1,252 @@
+/** The kinds of configuration parameters: how the text of each is read, checked and printed. */
+import {
+  approximate,
+  asciiLower,
+  type Bytes,
+  parseDouble,
+  parseInteger,
+  parseSafeInteger,
+} from '../../protocol/bytes.ts';
+import { parseEventClasses, printEventClasses } from './event-classes.ts';
+
+/** A refusal says why, in Redis' words. */
+export class BadSetting {
+  readonly why: string;
+  constructor(why: string) {
+    this.why = why;
+  }
+}
+
+type Reader<T> = (text: Bytes) => T | BadSetting;
+
+/** Whether CONFIG SET refuses it, as immutable or as protected. */
+type Fixed = boolean | 'protected';
+
+/** One parameter: its default, how its text is read and printed, and whether it is fixed once running, or protected. */
+function parameter<T>(initial: T, read: Reader<T>, print: (value: T) => Bytes, fixed: Fixed = false) {
+  return { initial, read, print, fixed };
+}
+
+/** After so many seconds with so many changes the dataset is saved. */
+export interface SavePoint {
+  readonly seconds: number;
+  readonly changes: number;
+}
+
+/** Reads `save`: pairs of seconds and changes; undefined when they are none. */
+export function parseSavePoints(text: Bytes): SavePoint[] | undefined {
+  const numbers = text === '' ? [] : text.split(' ').map(parseSafeInteger);
+  const points: SavePoint[] = [];
+  if (numbers.length % 2 !== 0) return undefined;
+  for (let at = 0; at < numbers.length; at += 2) {
+    const [seconds, changes] = [numbers[at], numbers[at + 1]];
+    if (seconds === undefined || changes === undefined || seconds < 1 || changes < 0) return undefined;
+    points.push({ seconds, changes });
+  }
+  return points;
+}
+
+/** When the dataset is saved. */
+export function savePoints() {
+  const read = (text: Bytes): Bytes | BadSetting => {
+    const points = parseSavePoints(text);
+    if (points === undefined) return new BadSetting('Invalid save parameters');
+    return points.map(({ seconds, changes }) => `${seconds} ${changes}`).join(' ');
+  };
+  return parameter<Bytes>('', read, (value) => value);
+}
+
+/** Percentages, written with blanks between. */
+export function percentages(initial: Bytes) {
+  const read = (words: Bytes): Bytes | BadSetting => {
+    const values = words === '' ? [] : words.split(' ').map(parseDouble);
+    if (values.includes(undefined)) {
+      return new BadSetting('Invalid latency-tracking-info-percentiles parameters');
+    }
+    if (values.some((value = 0) => value < 0 || value > 100)) {
+      return new BadSetting('latency-tracking-info-percentiles parameters should sit between [0.0,100.0]');
+    }
+    return values.join(' ');
+  };
+  return parameter<Bytes>(initial, read, (value) => value);
+}
+
+/** No limit but that of 64 bits, with a sign and without; as near as a number comes to it. */
+const INT64 = 2 ** 63;
+export const UINT64 = 2 ** 64;
+/** The limit of an int in C. */
+export const INT = 2 ** 31 - 1;
+
+function printNumber(value: number): Bytes {
+  if (value >= UINT64) return '18446744073709551615';
+  return value === INT64 ? '9223372036854775807' : `${BigInt(value)}`;
+}
+
+function between(value: number, min: number, max: number): number | BadSetting {
+  if (value >= min && value <= max) return value;
+  return new BadSetting(`argument must be between ${min} and ${printNumber(max)} inclusive`);
+}
+
+/** One of some words. */
+export function choice(initial: Bytes, words: readonly Bytes[], fixed: Fixed = false) {
+  const why = `argument(s) must be one of the following: ${words.join(', ')}`;
+  const read = (value: Bytes): Bytes | BadSetting => {
+    const word = asciiLower(value);
+    return words.includes(word) ? word : new BadSetting(why);
+  };
+  return parameter<Bytes>(initial, read, (value) => value, fixed);
+}
+
+/** A whole number within bounds; what is accepted may be `brought` to what it amounts to. */
+export function integer(
+  initial: number,
+  min = 0,
+  max = INT64,
+  fixed = false,
+  brought: (value: number) => number = (value) => value,
+) {
+  const read = (text: Bytes): number | BadSetting => {
+    const value = parseInteger(text);
+    if (value === undefined) return new BadSetting("argument couldn't be parsed into an integer");
+    const fits = between(approximate(value), min, max);
+    return fits instanceof BadSetting ? fits : brought(fits);
+  };
+  return parameter<number>(initial, read, printNumber, fixed);
+}
+
+const UNITS: Record<string, number> = {
+  '': 1,
+  b: 1,
+  k: 1000,
+  kb: 1024,
+  m: 1e6,
+  mb: 1024 ** 2,
+  g: 1e9,
+  gb: 1024 ** 3,
+};
+
+/** Reads a size such as 100mb, in bytes. */
+export function parseMemory(text: Bytes): number | undefined {
+  const [, digits = '', unit = ''] = /^(\d+)([a-z]*)$/.exec(asciiLower(text)) ?? [];
+  const factor = UNITS[unit];
+  if (digits === '' || factor === undefined) return undefined;
+  if (digits.length > 20) return UINT64;
+  const bytes = BigInt(digits) * BigInt(factor);
+  // 2^63 is beyond a signed limit, which looks the same as a number.
+  return bytes === 2n ** 63n ? 2 ** 63 + 2048 : Math.min(approximate(bytes), UINT64);
+}
+
+/** A number of bytes, which may be written with a unit. */
+export function memory(initial: number, min = 0, max = INT64) {
+  const read = (text: Bytes): number | BadSetting => {
+    const value = text === '' ? 0 : parseMemory(text);
+    if (value === undefined) return new BadSetting('argument must be a memory value');
+    return between(value, min, max);
+  };
+  return parameter<number>(initial, read, printNumber);
+}
+
+/** A number of bytes, or a share of maxmemory such as 5%. */
+export function memoryOrShare(initial: Bytes) {
+  const read = (text: Bytes): Bytes | BadSetting => {
+    const share = /^(\d{1,19})%$/.exec(text)?.[1];
+    const value = share ?? text;
+    const bytes = value === '' ? 0 : parseMemory(value);
+    if (bytes === undefined) return new BadSetting('argument must be a memory or percent value');
+    if (share === undefined || bytes === 0) return printNumber(bytes);
+    return bytes <= 100 ? `${bytes}%` : new BadSetting('percentage argument must be less or equal to 100');
+  };
+  return parameter<Bytes>(initial, read, (value) => value);
+}
+
+/** So many bytes, or so much of maxmemory; 0: no limit. */
+export function bytesOf(value: Bytes, maxmemory: number): number {
+  const amount = parseMemory(value.replace('%', '')) ?? 0;
+  return value.endsWith('%') ? Math.floor((maxmemory * amount) / 100) : amount;
+}
+
+/** Yes or no; where yes cannot be had, `refusal` says so. */
+export function flag(initial: boolean, fixed: Fixed = false, refusal?: Bytes) {
+  const read = (text: Bytes): boolean | BadSetting => {
+    const word = asciiLower(text);
+    if (word === 'yes') return refusal === undefined ? true : new BadSetting(refusal);
+    return word === 'no' ? false : new BadSetting("argument must be 'yes' or 'no'");
+  };
+  return parameter<boolean>(initial, read, (value) => (value ? 'yes' : 'no'), fixed);
+}
+
+/** Any text. */
+export function text(initial: Bytes, fixed: Fixed = false) {
+  return parameter<Bytes>(
+    initial,
+    (value) => value,
+    (value) => value,
+    fixed,
+  );
+}
+
+/** The permissions of a file, as octal digits. */
+export function permissions() {
+  const read = (digits: Bytes): Bytes | BadSetting => {
+    if (!/^[0-7]+$/.test(digits)) return new BadSetting("argument couldn't be parsed into an integer");
+    return /^0*[0-7]{1,3}$/.test(digits)
+      ? digits
+      : new BadSetting('argument must be between 0 and 777 inclusive');
+  };
+  return parameter<Bytes>('0', read, (value) => value, true);
+}
+
+/** Letters of keyspace event classes. */
+export function eventClasses() {
+  const read = (letters: Bytes): Bytes | BadSetting => {
+    const classes = parseEventClasses(letters);
+    if (classes !== undefined) return printEventClasses(classes);
+    return new BadSetting("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
+  };
+  return parameter<Bytes>('', read, (value) => value);
+}
+
+/** The kinds of clients whose output is limited apart. */
+export const OUTPUT_CLASSES = ['normal', 'slave', 'pubsub'] as const;
+export type OutputClass = (typeof OUTPUT_CLASSES)[number];
+
+/** In bytes and seconds; 0: no limit. */
+export interface OutputLimit {
+  readonly hard: number;
+  readonly soft: number;
+  readonly seconds: number;
+}
+
+/** Reads client-output-buffer-limit: `class hard soft seconds` groups. */
+export function parseOutputLimits(text: Bytes): Map<OutputClass, OutputLimit> | BadSetting {
+  const words = text === '' ? [] : text.split(' ');
+  if (words.length % 4 !== 0) {
+    return new BadSetting('Wrong number of arguments in buffer limit configuration.');
+  }
+  const limits = new Map<OutputClass, OutputLimit>();
+  for (let at = 0; at < words.length; at += 4) {
+    const name = asciiLower(words[at] as Bytes);
+    const which = name === 'replica' ? 'slave' : OUTPUT_CLASSES.find((each) => each === name);
+    if (which === undefined) {
+      return new BadSetting('Invalid client class specified in buffer limit configuration.');
+    }
+    const hard = parseMemory(words[at + 1] as Bytes);
+    const soft = parseMemory(words[at + 2] as Bytes);
+    const seconds = parseSafeInteger(words[at + 3] as Bytes) ?? -1;
+    if (hard === undefined || soft === undefined || seconds < 0) {
+      return new BadSetting('Error in hard, soft or soft_seconds setting in buffer limit configuration.');
+    }
+    limits.set(which, { hard, soft, seconds });
+  }
+  return limits;
+}
+
+/** Limits of the output of each class of clients. */
+export function outputLimits() {
+  const read = (text: Bytes): Bytes | BadSetting => {
+    const limits = parseOutputLimits(text);
+    return limits instanceof BadSetting ? limits : text;
+  };
+  const initial = 'normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60';
+  return parameter<Bytes>(initial, read, (value) => value);
+}

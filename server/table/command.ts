@@ -1,0 +1,264 @@
+/** How a command is declared: one table entry, from which COMMAND, arity errors, refusals and the docs all follow. */
+import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { type Reply, SimpleString } from '../../protocol/reply.ts';
+import type { Client } from '../clients/client.ts';
+
+/** Redis' command flags, as COMMAND INFO names them. */
+export type Flag =
+  | 'write'
+  | 'readonly'
+  | 'denyoom'
+  | 'admin'
+  | 'pubsub'
+  | 'noscript'
+  | 'random'
+  | 'blocking'
+  | 'loading'
+  | 'stale'
+  | 'skip_monitor'
+  | 'skip_slowlog'
+  | 'asking'
+  | 'fast'
+  | 'no_auth'
+  | 'may_replicate'
+  | 'no_async_loading'
+  | 'no_multi'
+  | 'movablekeys'
+  | 'no_mandatory_keys'
+  | 'allow_busy'
+  | 'protected';
+
+/** The flags that `execute` tests on every call, as bits. */
+export const WRITE = 1;
+export const DENY_OOM = 2;
+export const NO_SCRIPT = 4;
+export const NO_AUTH = 8;
+export const NO_MULTI = 16;
+export const ALLOW_BUSY = 32;
+export const STALE = 64;
+export const LOADING = 128;
+export const MAY_REPLICATE = 256;
+export const ADMIN = 512;
+export const READ = 1024;
+export const SKIP_MONITOR = 2048;
+export const BLOCKING = 4096;
+export const PUBSUB = 8192;
+export const SKIP_SLOWLOG = 16384;
+
+const BITS: Partial<Record<Flag, number>> = {
+  write: WRITE,
+  readonly: READ,
+  denyoom: DENY_OOM,
+  noscript: NO_SCRIPT,
+  no_auth: NO_AUTH,
+  no_multi: NO_MULTI,
+  allow_busy: ALLOW_BUSY,
+  stale: STALE,
+  loading: LOADING,
+  may_replicate: MAY_REPLICATE,
+  admin: ADMIN,
+  skip_monitor: SKIP_MONITOR,
+  skip_slowlog: SKIP_SLOWLOG,
+  blocking: BLOCKING,
+  pubsub: PUBSUB,
+};
+
+/** COMMAND's groups; they name the documentation's chapters. */
+export type Group =
+  | 'generic'
+  | 'string'
+  | 'list'
+  | 'set'
+  | 'sorted-set'
+  | 'hash'
+  | 'pubsub'
+  | 'transactions'
+  | 'connection'
+  | 'server'
+  | 'scripting'
+  | 'hyperloglog'
+  | 'cluster'
+  | 'geo'
+  | 'stream'
+  | 'bitmap'
+  | 'replication';
+
+/** One key specification, as COMMAND INFO lists them. Positions count from the command's name at 0. */
+export interface KeySpec {
+  /** RW, RO, OW or RM, then ACCESS, UPDATE, INSERT or DELETE, and the rarer marks. */
+  readonly flags: string;
+  /** Why the flags are these, where that is not plain. */
+  readonly notes?: string;
+  /** The first key's position, or the option's name that the keys follow. */
+  readonly begin: number | { keyword: Bytes; from: number } | 'unknown';
+  /** The last key counted from the first (negative: from the end), the step, and the limit; or a key count's position. */
+  readonly find:
+    | { last: number; step: number; limit: number }
+    | { count: number; first: number; step: number }
+    | 'unknown';
+}
+
+/** One key at a position, 1 unless said otherwise. */
+export function key(flags: string, begin = 1): KeySpec[] {
+  return [{ flags, begin, find: { last: 0, step: 1, limit: 0 } }];
+}
+
+/** All arguments from a position on (step 2 for key-value pairs); `last` is -2 where the last argument is no key. */
+export function keys(flags: string, begin = 1, step = 1, last = -1): KeySpec[] {
+  return [{ flags, begin, find: { last, step, limit: 0 } }];
+}
+
+/** A count of keys at a position (counted from the command's name), the keys right behind it. */
+export function countedKeys(flags: string, begin: number): KeySpec[] {
+  return [{ flags, begin, find: { count: 0, first: 1, step: 1 } }];
+}
+
+/** The same specifications with a reason for their flags. */
+export function noted(notes: string, specs: readonly KeySpec[]): KeySpec[] {
+  return specs.map((spec) => ({ ...spec, notes }));
+}
+
+type Tuple<N extends number, T extends Bytes[] = []> = T['length'] extends N ? T : Tuple<N, [...T, Bytes]>;
+
+/** A request's words as Redis' arity types them, the name first: 3 is exactly three, -3 is three or more. */
+export type Argv<A extends number> = number extends A
+  ? Bytes[]
+  : `${A}` extends `-${infer N extends number}`
+    ? [...Tuple<N>, ...Bytes[]]
+    : Tuple<A>;
+
+/** What an author writes for one command. */
+export interface CommandSpec<A extends number> {
+  /** One sentence, for COMMAND DOCS and docs/commands.md. */
+  readonly summary: string;
+  /** The Redis version (or the other server's) that first had it. */
+  readonly since: string;
+  readonly complexity?: string;
+  /** Words in the request with the command's name; negative: at least so many. A subcommand counts its container too. */
+  readonly arity: A;
+  readonly flags: readonly Flag[];
+  /** ACL categories in place of the group's own; those that follow from flags come besides. */
+  readonly categories?: readonly string[];
+  readonly keys?: readonly KeySpec[];
+  /** COMMAND INFO's tips. */
+  readonly tips?: readonly string[];
+  /** The flags that the script or function of a request declares; undefined when it declares nothing. */
+  declares?(client: Client, argv: readonly Bytes[]): ReadonlySet<Bytes> | undefined;
+  /** Finds the keys of one request where the specs cannot; positions within argv. */
+  getKeys?(argv: readonly Bytes[]): number[];
+  /** What one request does with its keys, where the specs say that it depends. */
+  getFlags?(argv: readonly Bytes[]): string;
+  /** Validates, then acts. undefined: the reply comes later (blocked) or has been sent by other means. */
+  run(client: Client, argv: Argv<A>): Reply | undefined;
+}
+
+/** A container such as CLIENT: its first argument names the subcommand. */
+export interface ContainerSpec {
+  readonly summary: string;
+  readonly since: string;
+  /** The version that first had its HELP, where that came later. */
+  readonly helpSince?: string;
+  readonly complexity?: string;
+  readonly arity: -1 | -2;
+  readonly flags: readonly Flag[];
+  readonly categories?: readonly string[];
+  readonly tips?: readonly string[];
+  readonly subcommands: readonly Command[];
+  /** What the container does without a subcommand (COMMAND alone lists everything). */
+  readonly run?: (client: Client, argv: Bytes[]) => Reply | undefined;
+}
+
+/** A command as the table holds it. */
+export interface Command {
+  readonly name: Bytes;
+  /** As ACL and error texts name it: 'client|setname' for a subcommand, else the name. */
+  readonly fullName: Bytes;
+  readonly group: Group;
+  readonly spec: Omit<CommandSpec<number>, 'run'>;
+  readonly arity: number;
+  readonly bits: number;
+  readonly subcommands: ReadonlyMap<Bytes, Command> | undefined;
+  readonly run: (client: Client, argv: Bytes[]) => Reply | undefined;
+  /** Its place in the per-server statistics. */
+  readonly serial: number;
+}
+
+let serial = 0;
+
+/** How many commands and subcommands have been declared in this process: the length of per-command tables. */
+export function commandCount(): number {
+  return serial;
+}
+
+function make(
+  group: Group,
+  name: Bytes,
+  fullName: Bytes,
+  spec: CommandSpec<number> | ContainerSpec,
+): Command {
+  let bits = 0;
+  for (const flag of spec.flags) bits |= BITS[flag] ?? 0;
+  const container = 'subcommands' in spec;
+  const arity = container && spec.run === undefined ? -2 : spec.arity;
+  return {
+    name,
+    fullName,
+    group,
+    spec,
+    arity,
+    bits,
+    subcommands: container ? new Map(spec.subcommands.map((sub) => [sub.name, sub])) : undefined,
+    run: spec.run ?? (() => null),
+    serial: serial++,
+  };
+}
+
+type Specs<A extends Record<string, number>> = { [Name in keyof A]: CommandSpec<A[Name]> };
+
+/** Declares a group's commands; the arity in each entry types its argv. */
+export function defineCommands<const A extends Record<string, number>>(
+  group: Group,
+  specs: Specs<A>,
+): Command[] {
+  return Object.entries<CommandSpec<never>>(specs as unknown as Record<string, CommandSpec<never>>).map(
+    ([name, spec]) => make(group, name, name, spec as unknown as CommandSpec<number>),
+  );
+}
+
+/** Declares a container and its subcommands; HELP, which every container has, is made from their summaries. */
+export function defineContainer<const A extends Record<string, number>>(
+  group: Group,
+  name: Bytes,
+  about: Omit<ContainerSpec, 'subcommands' | 'arity'>,
+  specs: Specs<A>,
+): Command {
+  const all = { ...(specs as unknown as Record<string, CommandSpec<number>>) };
+  all.help ??= helpOf(name, about, all);
+  const subcommands = Object.entries(all).map(([sub, spec]) => make(group, sub, `${name}|${sub}`, spec));
+  return make(group, name, name, { categories: [], ...about, arity: -1, subcommands });
+}
+
+function helpOf(
+  name: Bytes,
+  about: { since: string; helpSince?: string; categories?: readonly string[] },
+  specs: Record<string, CommandSpec<number>>,
+) {
+  const lines = [`${asciiUpper(name)} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`];
+  for (const [sub, { summary }] of Object.entries(specs)) lines.push(asciiUpper(sub), `    ${summary}`);
+  lines.push('HELP', '    Print this help.');
+  const help: CommandSpec<number> = {
+    summary: `Lists the subcommands of ${asciiUpper(name)}.`,
+    since: about.helpSince ?? about.since,
+    ...(about.categories === undefined ? {} : { categories: about.categories }),
+    complexity: 'O(1)',
+    arity: 2,
+    flags: ['loading', 'stale'],
+    run: () => lines.map((line) => new SimpleString(line)),
+  };
+  return help;
+}
+
+/** True when the number of words fits the arity. */
+export function arityFits(arity: number, words: number): boolean {
+  return arity >= 0 ? words === arity : words >= -arity;
+}

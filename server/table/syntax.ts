@@ -1,0 +1,191 @@
+/** The notation in which a command's arguments are written, and its reading into the tree that COMMAND DOCS answers. */
+import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
+
+/**
+ * What is known of a command besides its table entry. A string stands for `{ words }`.
+ *
+ * `words` is a syntax line. Arguments follow each other, separated by blanks:
+ *
+ * | Written | Is |
+ * |---|---|
+ * | `value` | a string |
+ * | `count:int` | another type: `int`, `double`, `pattern`, `time` (Unix time), `key` |
+ * | `key#0` | a key, and the key specification that finds it |
+ * | `NX` | a word of the request itself; `change:CH` where the argument has a name of its own |
+ * | `auto_id:'*'` | the same for what is no capital word |
+ * | `EX=seconds:int` | a value behind a word |
+ * | `data:{field value}` | a block of arguments |
+ * | `where:(LEFT \| RIGHT)` | one of several |
+ *
+ * `[…]` around an argument makes it optional. Behind one stand `@7.0.0` (since that version), `!7.0.0` (deprecated since),
+ * `...` (once or several times) and `+++` (the same, with its word each time). Names that hold other characters are written
+ * in double quotes.
+ */
+export interface Syntax {
+  readonly words?: string;
+  /** What changed, oldest first: `6.2.0 Takes a count.` */
+  readonly history?: readonly string[];
+  /** Since when it should not be used, and what to use instead: '6.2.0 `LMOVE`'. */
+  readonly deprecated?: string;
+  /** True for commands that servers and tests use among themselves. */
+  readonly system?: boolean;
+}
+
+/** What is known of the commands of a group, by full name. */
+export type SyntaxTable = Readonly<Record<string, string | Syntax>>;
+
+/** A kind of argument, as COMMAND DOCS names it. */
+export type ArgumentType =
+  | 'string'
+  | 'integer'
+  | 'double'
+  | 'key'
+  | 'pattern'
+  | 'unix-time'
+  | 'pure-token'
+  | 'oneof'
+  | 'block';
+
+/** One argument of a command. */
+export interface Argument {
+  readonly name: Bytes;
+  readonly type: ArgumentType;
+  /** The key specification that finds it, counted from 0. */
+  readonly keySpec?: number;
+  /** The word that stands in the request: before the value, or all there is for a pure token. */
+  readonly token?: Bytes;
+  readonly since?: Bytes;
+  readonly deprecatedSince?: Bytes;
+  readonly optional?: boolean;
+  readonly multiple?: boolean;
+  /** True when the token stands before each of several values. */
+  readonly repeatsToken?: boolean;
+  /** The parts of a block, or the choices of a oneof. */
+  readonly parts?: readonly Argument[];
+}
+
+const TYPES: ReadonlyMap<string, ArgumentType> = new Map([
+  ['int', 'integer'],
+  ['double', 'double'],
+  ['key', 'key'],
+  ['pattern', 'pattern'],
+  ['time', 'unix-time'],
+]);
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** A name, a word in capitals or quotes, a mark of repetition, a version, or a single sign. */
+const LEXEME =
+  /[ \n]*("[^"]+"|'[^']*'|\.\.\.|\+\+\+|[A-Z][A-Z0-9_-]*|[a-z][a-z0-9_-]*|\d+(?:\.\d+)*|[[\](){}|=:#@!])/y;
+
+class SyntaxReader {
+  readonly #text: string;
+  readonly #lexemes: string[] = [];
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    LEXEME.lastIndex = 0;
+    let end = 0;
+    for (let match = LEXEME.exec(text); match !== null; match = LEXEME.exec(text)) {
+      this.#lexemes.push(match[1] as string);
+      end = LEXEME.lastIndex;
+    }
+    if (end < text.length) this.#fail(`nothing can be read at ${end}`);
+  }
+
+  /** Arguments up to a closing sign; '' is the end of the text. */
+  sequence(end: string): Argument[] {
+    const all: Argument[] = [];
+    while (this.#peek() !== end) all.push(this.#item());
+    this.#at++;
+    return all;
+  }
+
+  #choices(): Argument[] {
+    const all = [this.#item()];
+    while (this.#accept('|')) all.push(this.#item());
+    this.#expect(')');
+    return all;
+  }
+
+  #item(): Argument {
+    if (!this.#accept('[')) return this.#argument();
+    const inner = this.#argument();
+    this.#expect(']');
+    return { ...inner, optional: true };
+  }
+
+  #argument(): Argument {
+    const token = this.#word();
+    const made: Mutable<Argument> =
+      token === undefined
+        ? this.#value()
+        : this.#accept('=')
+          ? { ...this.#value(), token }
+          : { name: asciiLower(token), type: 'pure-token', token };
+    this.#marks(made);
+    return made;
+  }
+
+  #value(): Mutable<Argument> {
+    const next = this.#next();
+    if (!/^["a-z]/.test(next)) this.#fail(`expected a name, not '${next}'`);
+    const name = next.startsWith('"') ? next.slice(1, -1) : next;
+    if (!this.#accept(':')) return { name, type: 'string' };
+    if (this.#accept('{')) return { name, type: 'block', parts: this.sequence('}') };
+    if (this.#accept('(')) return { name, type: 'oneof', parts: this.#choices() };
+    const token = this.#word();
+    if (token !== undefined) return { name, type: 'pure-token', token };
+    const type = this.#next();
+    return { name, type: TYPES.get(type) ?? this.#fail(`there is no type '${type}'`) };
+  }
+
+  #marks(made: Mutable<Argument>): void {
+    for (;;) {
+      if (this.#accept('#')) {
+        made.keySpec = +this.#next();
+        if (made.type === 'string') made.type = 'key';
+      } else if (this.#accept('@')) made.since = this.#next();
+      else if (this.#accept('!')) made.deprecatedSince = this.#next();
+      else if (this.#accept('...')) made.multiple = true;
+      else if (this.#accept('+++')) made.multiple = made.repeatsToken = true;
+      else return;
+    }
+  }
+
+  /** A word of the request, if one is next. */
+  #word(): Bytes | undefined {
+    const next = this.#peek();
+    if (!/^['A-Z]/.test(next)) return undefined;
+    this.#at++;
+    return next.startsWith("'") ? next.slice(1, -1) : next;
+  }
+
+  #peek(): string {
+    return this.#lexemes[this.#at] ?? '';
+  }
+
+  #next(): string {
+    return this.#lexemes[this.#at++] ?? this.#fail('it ends too early');
+  }
+
+  #accept(lexeme: string): boolean {
+    if (this.#peek() !== lexeme) return false;
+    this.#at++;
+    return true;
+  }
+
+  #expect(lexeme: string): void {
+    if (!this.#accept(lexeme)) this.#fail(`expected '${lexeme}', not '${this.#peek()}'`);
+  }
+
+  #fail(why: string): never {
+    throw new SyntaxError(`cannot read the syntax line '${this.#text}': ${why}`);
+  }
+}
+
+/** Reads a syntax line. Throws SyntaxError for one that does not keep to the notation. */
+export function parseSyntax(words: string): Argument[] {
+  return new SyntaxReader(words).sequence('');
+}

@@ -1,0 +1,201 @@
+/** Whether two replies say the same, where Redis leaves an order, a time or a name of its own open. */
+import { restoreValue } from '../../../keyspace/rdb/dump.ts';
+import { MAX_ID, MIN_ID } from '../../../keyspace/stream/id.ts';
+import type { Value } from '../../../keyspace/value.ts';
+import { allCommands } from '../../../server/commands/index.ts';
+import type { RawReply } from '../../support/reply-text.ts';
+import { added } from './known.ts';
+
+/**
+ * How two replies are compared that are not the same bytes:
+ * - `unordered`: the elements in any order; `pairs`: pairs of elements in any order; `scan`, `scanPairs`: the same
+ *   behind a cursor;
+ * - `near`: numbers that differ by the time between the two servers (`near` seconds or milliseconds);
+ * - `size`: the same number of elements, chosen at random; `shape`: the same type, the content is the server's own;
+ * - `payload`: of DUMP, the same value in the same form and, unless redis-server has compressed it, of the same length
+ *   (the nodes of lists and streams are those of their history, so only what they hold counts);
+ * - `info`: of COMMAND, every list in any order, notes left out;
+ * - `rules`: of ACL, texts whose single commands (`+get -set|x`) come in any order, those that only one server has left out;
+ * - `hello`: HELLO's map but for the connection's number;
+ * - elements each with their own rule (what EXEC and scripts gather), all with one, or by the field's name before them.
+ */
+export type Rule =
+  | 'exact'
+  | 'unordered'
+  | 'pairs'
+  | 'scan'
+  | 'scanPairs'
+  | 'near'
+  | 'size'
+  | 'shape'
+  | 'payload'
+  | 'info'
+  | 'rules'
+  | 'hello'
+  | { readonly each: readonly Rule[] }
+  | { readonly every: Rule }
+  | { readonly fields: Readonly<Record<string, Rule>> };
+
+/** How far apart, in milliseconds, the two servers may carry out the same request. */
+const TOLERANCE = 5000;
+
+function items(reply: RawReply): readonly RawReply[] | undefined {
+  return Array.isArray(reply[1]) ? (reply[1] as readonly RawReply[]) : undefined;
+}
+
+function sorted(list: readonly RawReply[], by = 1): string[] {
+  const out: string[] = [];
+  for (let i = 0; i < list.length; i += by) out.push(JSON.stringify(list.slice(i, i + by)));
+  return out.sort();
+}
+
+function sameSets(mine: readonly RawReply[], theirs: readonly RawReply[], by: number): boolean {
+  return mine.length === theirs.length && sorted(mine, by).join() === sorted(theirs, by).join();
+}
+
+function near(mine: RawReply, theirs: RawReply): boolean {
+  const [a, b] = [mine[1], theirs[1]];
+  if (typeof a !== 'string' || typeof b !== 'string' || !/^\d+$/.test(a) || !/^\d+$/.test(b)) return false;
+  return mine[0] === theirs[0] && Math.abs(Number(a) - Number(b)) <= TOLERANCE;
+}
+
+/** RESP3's pairs may be arrays of two (ZRANGE WITHSCORES) or follow each other. */
+function pairWidth(list: readonly RawReply[]): number {
+  return list.every((item) => items(item)?.length === 2) ? 1 : 2;
+}
+
+function behindCursor(mine: RawReply, theirs: RawReply, by: number): boolean {
+  const [a, b] = [items(mine), items(theirs)];
+  if (a?.length !== 2 || b?.length !== 2) return false;
+  const [one, other] = [items(a[1]!), items(b[1]!)];
+  return (
+    String(a[0]) === String(b[0]) && one !== undefined && other !== undefined && sameSets(one, other, by)
+  );
+}
+
+/** How FUNCTION DUMP's payloads begin. */
+const LIBRARY = '\xf5';
+
+function samePayload(mine: string, theirs: string): boolean {
+  const compressed = theirs.includes('\xc3');
+  // FUNCTION DUMP: libraries in their order.
+  if (mine[0] === LIBRARY) return mine[0] === theirs[0] && (compressed || mine.length === theirs.length);
+  const [a, b] = [restoreValue(mine), restoreValue(theirs)];
+  if (mine[0] !== theirs[0] || contentOf(a) !== contentOf(b)) return false;
+  return (
+    compressed ||
+    mine.length === theirs.length ||
+    (typeof a === 'object' && (a.type === 'list' || a.type === 'stream'))
+  );
+}
+
+/** What a value holds, where its order is open in one order. */
+function contentOf(value: Value): string {
+  if (typeof value === 'string') return value;
+  switch (value.type) {
+    case 'list':
+      return JSON.stringify(value.range(0, value.size - 1));
+    case 'set':
+      return JSON.stringify([...value.values()].sort());
+    case 'hash':
+      return JSON.stringify([...value.entries()].sort());
+    case 'zset':
+      return JSON.stringify([...value.entries()]);
+    case 'stream':
+      return JSON.stringify(value.range(MIN_ID, MAX_ID).map(({ id, fields }) => [String(id), ...fields]));
+  }
+}
+
+/** Every list in one order, without the notes of key specifications. */
+function plain(reply: RawReply): unknown {
+  const list = items(reply);
+  if (list === undefined) return reply[1];
+  const notes = list.findIndex((item) => item[1] === 'notes');
+  const kept = notes < 0 ? list : list.filter((_, i) => i !== notes && i !== notes + 1);
+  return kept.map((item) => JSON.stringify(plain(item))).sort();
+}
+
+/** A single command in a user's rules. */
+const COMMAND = /^[+-](?!@)/;
+
+/** Every command and subcommand of ours, by full name. */
+const ours = new Set(
+  allCommands.flatMap((each) => [
+    each.name,
+    ...[...(each.subcommands?.values() ?? [])].map((sub) => sub.fullName),
+  ]),
+);
+
+/** Both servers have the command, perhaps of a first argument. */
+function isShared(name: string): boolean {
+  return added[name] === undefined && (ours.has(name) || ours.has(name.slice(0, name.indexOf('|'))));
+}
+
+/** Every text with the single commands of its rules in one order, behind everything else. */
+function sortedRules([marker, value]: RawReply): unknown {
+  if (Array.isArray(value)) return (value as readonly RawReply[]).map(sortedRules);
+  if (typeof value !== 'string') return [marker, value];
+  const words = value.split(' ');
+  const commands = words.filter((word) => COMMAND.test(word) && isShared(word.slice(1)));
+  return [marker, words.filter((word) => !COMMAND.test(word)), commands.sort()];
+}
+
+/** The rule for one element. */
+function ruleAt(rule: Exclude<Rule, string>, list: readonly RawReply[], at: number): Rule {
+  if ('every' in rule) return rule.every;
+  if ('each' in rule) return rule.each[at] ?? 'exact';
+  return at % 2 === 1 ? (rule.fields[String(list[at - 1]?.[1])] ?? 'exact') : 'exact';
+}
+
+/** Compares two replies by a rule. */
+export function same(rule: Rule, mine: RawReply, theirs: RawReply): boolean {
+  if (JSON.stringify(mine) === JSON.stringify(theirs)) return true;
+  if (rule === 'exact' || mine[0] !== theirs[0]) return false;
+  const [a, b] = [items(mine), items(theirs)];
+  if (typeof rule === 'object') {
+    if (a === undefined || a.length !== b?.length) return false;
+    return a.every((item, i) => same(ruleAt(rule, a, i), item, b[i]!));
+  }
+  switch (rule) {
+    case 'near':
+      return near(mine, theirs);
+    case 'shape':
+      return mine[0] !== '-' && (a === undefined) === (b === undefined);
+    case 'payload':
+      return typeof mine[1] === 'string' && typeof theirs[1] === 'string' && samePayload(mine[1], theirs[1]);
+    case 'info':
+      return JSON.stringify(plain(mine)) === JSON.stringify(plain(theirs));
+    case 'rules':
+      return JSON.stringify(sortedRules(mine)) === JSON.stringify(sortedRules(theirs));
+    case 'scan':
+      return behindCursor(mine, theirs, 1);
+    case 'scanPairs':
+      return behindCursor(mine, theirs, 2);
+  }
+  if (a === undefined || b === undefined) return false;
+  switch (rule) {
+    case 'unordered':
+      return sameSets(a, b, 1);
+    case 'pairs':
+      return sameSets(a, b, pairWidth(a));
+    case 'size':
+      return a.length === b.length;
+    case 'hello':
+      return (
+        a.length === b.length && a.every((item, i) => String(item) === String(b[i]) || a[i - 1]?.[1] === 'id')
+      );
+  }
+}
+
+/** Compares two effects of the replication stream: times near the present may differ a little. */
+export function sameEffect(mine: RawReply, theirs: RawReply): boolean {
+  const [a, b] = [items(mine) ?? [], items(theirs) ?? []];
+  if (a.length !== b.length) return false;
+  if (a.every((word, i) => word[1] === b[i]![1] || isNearInstant(word, b[i]!))) return true;
+  // Members of a hash table leave in the table's order.
+  return a[0]?.[1] === 'SREM' && a[1]?.[1] === b[1]?.[1] && sameSets(a, b, 1);
+}
+
+function isNearInstant(mine: RawReply, theirs: RawReply): boolean {
+  return /^\d{12,19}$/.test(String(mine[1])) && near(mine, theirs);
+}

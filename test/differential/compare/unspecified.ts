@@ -1,0 +1,100 @@
+/** Requests that are not sent, because in the present state no two servers need answer them alike. */
+import { asciiLower, asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { IN_MULTI } from '../../../server/clients/client.ts';
+import { callsOf } from '../scripts.ts';
+import type { OurSide } from '../sides.ts';
+
+/** Ranges of bytes, which mean nothing where the scores differ. */
+const LEX = /^(zlexcount|zrangebylex|zrevrangebylex|zremrangebylex)$/;
+
+function isLex(argv: readonly Bytes[]): boolean {
+  return LEX.test(asciiLower(argv[0] ?? '')) || argv.some((word) => /^bylex$/i.test(word));
+}
+
+/** A sorted set of several scores: where its members lie by their bytes is left open, and up to random levels. */
+function isMixed(ours: OurSide, client: number, key: Bytes): boolean {
+  const value = ours.client(client)?.db.peek(key)?.value;
+  if (typeof value !== 'object' || value.type !== 'zset') return false;
+  const [first, last] = [value.rangeByRank(0, 0)[0], value.rangeByRank(value.size - 1, value.size - 1)[0]];
+  return first?.score !== last?.score;
+}
+
+/** A part of a set that is not sorted: any members do. */
+function picksAny(argv: readonly Bytes[]): boolean {
+  const words = argv.map((word) => asciiUpper(word));
+  const by = argv[words.lastIndexOf('BY') + 1];
+  const cut = words.includes('LIMIT') && !words.includes('STORE');
+  return /^SORT(_RO)?$/.test(words[0] ?? '') && words.includes('BY') && cut && !by?.includes('*');
+}
+
+const SEARCH = /^geo(radius(bymember)?(_ro)?|search(store)?)$/;
+const ORDERS = /^(asc|desc|count)$/i;
+
+/** Places in order of their distance, some of which are the same place. */
+function ranksTies(argv: readonly Bytes[], ours: OurSide, client: number): boolean {
+  if (!SEARCH.test(asciiLower(argv[0] ?? '')) || !argv.some((word) => ORDERS.test(word))) return false;
+  return argv.slice(1, 3).some((key) => {
+    const value = ours.client(client)?.db.peek(key)?.value;
+    if (typeof value !== 'object' || value.type !== 'zset') return false;
+    const scores = [...value.entries()].map(({ score }) => score);
+    return new Set(scores).size < scores.length;
+  });
+}
+
+/** A string of many megabytes, which would only take time. */
+function isHuge([name = '', ...words]: readonly Bytes[]): boolean {
+  const scale = /^setrange$/i.test(name) ? 1 : /^(setbit|bitfield)$/i.test(name) ? 8 : 0;
+  return words.some((word) => {
+    const size = /^#?\d{8,10}$/.test(word) ? Number(word.replace('#', '')) / scale : 0;
+    return size > 2 ** 24 && size < 2 ** 29;
+  });
+}
+
+/** CLIENT REPLY within EXEC: the array then has fewer elements than it says, and nothing behind it can be told apart. */
+function breaksReplies([name = '', sub = '']: readonly Bytes[]): boolean {
+  return /^client$/i.test(name) && /^reply$/i.test(sub);
+}
+
+/** Distances with all digits: C's sine misses the nearest double now and then. */
+function storesDistances(argv: readonly Bytes[]): boolean {
+  return SEARCH.test(asciiLower(argv[0] ?? '')) && argv.some((word) => /^storedist$/i.test(word));
+}
+
+/** Changes a user of the node. */
+function changesUser([name = '', sub = '']: readonly Bytes[]): boolean {
+  return /^acl$/i.test(name) && /^setuser$/i.test(sub);
+}
+
+/** Listens to messages. */
+function subscribes([name = '']: readonly Bytes[]): boolean {
+  return /^[ps]?subscribe$/i.test(name);
+}
+
+/**
+ * ACL SETUSER by a connection that listens, of its own user, which may take its channels away: 7.0.15 frees the running
+ * connection then, goes on using it, and dies. EXEC by what it has queued.
+ */
+function cutsItselfOff(argv: readonly Bytes[], ours: OurSide, index: number): boolean {
+  const client = ours.client(index);
+  if (client === undefined) return false;
+  const ends = /^exec$/i.test(argv[0] ?? '');
+  if (client.has(IN_MULTI) && !ends) return false;
+  const calls = ends ? (client.transaction?.queue ?? []).map((each) => each.argv) : [argv];
+  if (!calls.some(changesUser)) return false;
+  return client.subscriptions + client.shardChannels.size > 0 || calls.some(subscribes);
+}
+
+/** True for a request that had better not be sent now. */
+export function unspecified(argv: readonly Bytes[], ours: OurSide, client: number): boolean {
+  const calls = callsOf(argv) ?? [argv];
+  if (calls.some((call) => isHuge(call) || storesDistances(call))) return true;
+  if (ours.client(client)?.has(IN_MULTI) && breaksReplies(argv)) return true;
+  if (cutsItselfOff(argv, ours, client)) return true;
+  const lex = calls.filter(isLex);
+  if (calls.length === 1 && picksAny(argv)) return true;
+  if (calls.some((call) => ranksTies(call, ours, client))) return true;
+  if (lex.length === 0) return false;
+  // What runs before it may make such a set.
+  if (calls.length > 1 || ours.client(client)?.has(IN_MULTI)) return true;
+  return lex[0]!.slice(1).some((key) => isMixed(ours, client, key));
+}

@@ -1,0 +1,68 @@
+/** The gate of a lane on the real clock: what it lets through of what waits, and what stays. */
+import { expect, test } from 'vitest';
+import { RealLane } from '../../../lab/real/lane.ts';
+
+function heldLane(...messages: string[]) {
+  const lane = new RealLane('A', 'B', Math.random);
+  const arrived: string[] = [];
+  const pass = (text: string): void =>
+    lane.pass(
+      Buffer.from(text),
+      (content) => void arrived.push(Buffer.from(content as Uint8Array).toString()),
+    );
+  lane.hold();
+  for (const message of messages) pass(message);
+  return { lane, arrived, pass };
+}
+
+test('a number of bytes may split a message, whose rest waits on', () => {
+  const { lane, arrived, pass } = heldLane('abc', 'defg', 'hij');
+  expect([arrived, lane.waiting]).toEqual([[], 3]);
+  lane.release({ bytes: 5 });
+  expect([arrived, lane.waiting]).toEqual([['abc', 'de'], 2]);
+  pass('behind');
+  lane.release({ bytes: 2 });
+  expect(arrived.slice(2)).toEqual(['fg']);
+  lane.release();
+  expect(arrived.slice(3)).toEqual(['hij', 'behind']);
+  pass('open again');
+  expect(arrived.at(-1)).toBe('open again');
+});
+
+test('all messages so far may pass a gate that stays held', () => {
+  const { lane, arrived, pass } = heldLane('a', 'b');
+  lane.release({ messages: Infinity });
+  pass('c');
+  expect([arrived, lane.held, lane.waiting]).toEqual([['a', 'b'], true, 1]);
+  lane.release({ bytes: Infinity });
+  expect(arrived).toEqual(['a', 'b', 'c']);
+});
+
+test('nothing passes a cut, whatever is released, and a heal opens it unless it is held', () => {
+  const { lane, arrived } = heldLane('a', 'b');
+  lane.partition();
+  lane.release({ messages: 1 });
+  lane.release({ bytes: 1 });
+  expect(arrived).toEqual([]);
+  lane.heal();
+  expect(arrived).toEqual([]);
+  lane.partition();
+  lane.release();
+  expect(arrived).toEqual([]);
+  lane.heal();
+  expect(arrived).toEqual(['a', 'b']);
+});
+
+test('whoever takes a message may shut the gate to the next one', () => {
+  const lane = new RealLane('A', 'B', Math.random);
+  const arrived: string[] = [];
+  lane.hold();
+  for (const name of ['a', 'b']) {
+    lane.pass(undefined, () => {
+      arrived.push(name);
+      lane.hold();
+    });
+  }
+  lane.release();
+  expect([arrived, lane.waiting]).toEqual([['a'], 1]);
+});

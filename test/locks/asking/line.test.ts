@@ -1,0 +1,123 @@
+/** Who stands in a process' line without having looked: is told, handed the lock, refused it or closed down like anybody. */
+import '../../../lab/router.ts';
+import { expect, test } from 'vitest';
+import { startServers } from '../../../lab/pair.ts';
+import { createLocks, type LockClient, LocksClosed } from '../../../locks/index.ts';
+import { HOUR, L, play, QUICK_MS, type Scene } from '../quiet.ts';
+
+/** A lock that one of the process holds who had to wait for it: whoever comes now does not look. */
+async function heldAfterWaiting({ pair, locks }: Scene, name = 'A') {
+  const mine = locks(name);
+  const first = await mine.simple(L).acquire();
+  const second = mine.simple(L).acquire();
+  await pair.advance(20);
+  await first.release();
+  return { mine, held: await second };
+}
+
+test('locks that were closed are closed to who comes while another one still holds the lock', () =>
+  play(async (scene) => {
+    const { mine } = await heldAfterWaiting(scene);
+    mine.close();
+    const waiting = [mine.simple(L).acquire(), mine.simple(L).acquire()];
+    const ms = await scene.time(() =>
+      Promise.all(waiting.map((each) => expect(each).rejects.toThrow(LocksClosed))),
+    );
+    expect(ms).toBeLessThan(QUICK_MS);
+  }));
+
+test('who is refused what was handed over, late, asks with all the time that a request has', () =>
+  play(async (scene) => {
+    const { pair, raw } = scene;
+    const { mine, held } = await heldAfterWaiting(scene);
+    const heard: unknown[] = [];
+    mine.on('acquired', ({ attempts }) => heard.push(attempts));
+    const third = mine.simple(L).acquire({ leaseMs: 1000 });
+    await pair.advance(20);
+    await raw.del(L);
+    const replies = pair.world.network.lane('redis-1', 'A');
+    replies.hold();
+    const released = held.release().catch(() => {});
+    await pair.advance(2500);
+    replies.release();
+    await released;
+    (await third).assertHeld();
+    expect(heard).toEqual([1]);
+  }));
+
+test('who is handed the lock while its subscription hangs has it at once', () =>
+  play(async ({ pair, locks, time }) => {
+    const hanging = (client: LockClient): LockClient => ({
+      ...client,
+      openSubscriber: () => ({
+        subscribe: () => new Promise(() => {}),
+        unsubscribe: async () => {},
+        close: () => {},
+      }),
+    });
+    const mine = locks('A', { requestTimeoutMs: 60_000 }, hanging);
+    await (await mine.simple(L).acquire()).release(); // The server knows the scripts from now on.
+    const held = await mine.simple(L).acquire();
+    const waiting = mine.simple(L).acquire();
+    await pair.advance(20);
+    expect(await time(() => Promise.all([held.release(), waiting]))).toBeLessThan(QUICK_MS);
+  }));
+
+test('a redlock that had no majority, and stands in line then, hears of the release', async () => {
+  await using servers = await startServers({
+    clock: 'virtual',
+    seed: 1,
+    primaries: 3,
+    patience: 10 * HOUR,
+    network: { latency: 1, jitter: 0 },
+  });
+  await servers.run(async () => {
+    const clients = servers.clients('A');
+    await Promise.all(clients.map((client) => client.ping()));
+    const locks = createLocks(clients, { maxSleepMs: HOUR, leaseMs: HOUR });
+    await (await locks.redlock(L).acquire()).release();
+    const { network } = servers.world;
+    network.partition(['A'], [servers.nodes[0]!.name, servers.nodes[1]!.name]);
+    const waiting = [locks.redlock(L).acquire(), locks.redlock(L).acquire()];
+    await servers.world.advance(4000);
+    network.heal();
+    const begun = servers.world.elapsed();
+    await Promise.all(waiting.map(async (each) => (await each).release()));
+    expect((servers.world.elapsed() - begun) / 1000).toBeLessThan(60_000);
+    locks.close();
+  });
+});
+
+test.each(['reentrant', 'fenced', 'write'] as const)(
+  'who waits for a %s lock twice as one owner has it twice, without giving it back in between',
+  (kind) =>
+    play(async ({ pair, locks, time }) => {
+      const of = (name: string) => (kind === 'write' ? locks(name).readWrite(L).write : locks(name)[kind](L));
+      const [mine, theirs] = [of('A'), of('B')];
+      const held = await theirs.acquire();
+      const waiting = Array.from({ length: 3 }, () => mine.acquire({ owner: 'me' }));
+      await pair.advance(100);
+      expect(await time(() => Promise.all([held.release(), ...waiting]))).toBeLessThan(QUICK_MS);
+    }),
+);
+
+test.each<[how: string, options: { leaseMs?: number }, most: number]>([
+  ['renewed, within a third of the lease', {}, 1000],
+  ['not renewed, with its lease', { leaseMs: 2000 }, 2000],
+])(
+  'who relies on a holder of its process learns that the server knows it no more: %s',
+  (_how, options, most) =>
+    play(async ({ pair, raw, locks, time }) => {
+      const mine = locks('A', { leaseMs: 3000 }).simple(L);
+      const first = await mine.acquire();
+      const second = mine.acquire(options);
+      await pair.advance(20);
+      await first.release();
+      const lost = await second;
+      const third = mine.acquire();
+      await raw.del(L);
+      expect(await time(() => third)).toBeLessThan(most + QUICK_MS);
+      await expect(lost.release()).rejects.toThrow();
+      await (await third).release();
+    }),
+);

@@ -1,0 +1,119 @@
+/** A campaign of random lock lives in the lab: a sample of worlds of every kind, and a million lives with `npm run test:long`. */
+import { availableParallelism } from 'node:os';
+import { expect, test } from 'vitest';
+import { isLongRun } from '../../support/long.ts';
+import { playSeeds, runCampaign } from './crew.ts';
+import { draw, KINDS } from './draw.ts';
+import type { Violation } from './judge.ts';
+import { type KindName, type Life, livesOf, type Plan } from './plan.ts';
+import { play } from './play.ts';
+import { shrink } from './shrink.ts';
+import { tellStory } from './story.ts';
+
+const LIVES = Number(process.env.LOSTLOCK_CAMPAIGN_LIVES ?? 1_000_000);
+const SEED = Number(process.env.LOSTLOCK_CAMPAIGN_SEED ?? 1_000_000);
+const A_DAY_MS = 86_400_000;
+
+/** The stories of the first worlds that failed. */
+async function stories(seeds: readonly number[], kind?: KindName): Promise<string> {
+  const told = seeds.slice(0, 3).map(async (seed) => {
+    const plan = draw(seed, kind);
+    return tellStory(plan, await play(plan));
+  });
+  return (await Promise.all(told)).join('\n');
+}
+
+if (isLongRun) {
+  test(`${LIVES} lives from seed ${SEED} on find nothing`, { timeout: A_DAY_MS }, async () => {
+    const jobs = availableParallelism();
+    const { failures, lives, grants } = await runCampaign({ seed: SEED, lives: LIVES, jobs });
+    expect(lives).toBeGreaterThanOrEqual(LIVES);
+    expect(grants, 'lives that came to a grant').toBeGreaterThan(lives / 3);
+    const seeds = failures.map(({ seed }) => seed);
+    expect(seeds, await stories(seeds)).toEqual([]);
+  });
+}
+
+test.each(KINDS)('random lives of the kind %s find nothing', async (kind) => {
+  const { failures } = await playSeeds(7000, 2, kind);
+  const seeds = failures.map(({ seed }) => seed);
+  expect(seeds, await stories(seeds, kind)).toEqual([]);
+});
+
+test('the same seed gives the same trace', async () => {
+  const seed = 7000;
+  const [one, other] = [await play(draw(seed), { hash: true }), await play(draw(seed), { hash: true })];
+  expect(other.hash).toBe(one.hash);
+  expect(other.story).toEqual(one.story);
+  expect(one.story.length).toBeGreaterThan(10);
+});
+
+const plain: Life = {
+  id: 1,
+  after: 10,
+  mode: 'write',
+  part: 'all',
+  owner: undefined,
+  leaseMs: undefined,
+  waitMs: 5000,
+  abortAfter: undefined,
+  permits: 1,
+  using: false,
+  steps: [{ do: 'work', ms: 1000 }],
+  end: 'release',
+};
+
+/** Two clients that want the same lock, the second while the first holds it and the server forgets its locks. */
+function forgetful(kind: KindName): Plan {
+  const permits = kind === 'semaphore' || kind === 'expirable permits';
+  return {
+    seed: 1,
+    kind,
+    parts: kind === 'multi' ? ['reentrant', 'fair'] : [],
+    primaries: kind === 'redlock' ? 3 : 1,
+    replicas: 0,
+    latency: 1,
+    jitter: 0,
+    settings: { maxSleepMs: 100, placeMs: 300 },
+    clients: ['ioredis', 'node-redis'],
+    units: 1,
+    tasks: [
+      { client: 0, lives: [{ ...plain, ...(kind === 'latch' && { after: 5000 }) }] },
+      { client: 1, lives: [{ ...plain, id: 2, after: 100, mode: kind === 'latch' ? 'read' : 'write' }] },
+    ],
+    // Where nobody has set permits there are none: somebody sets them anew.
+    faults: [{ id: 1, at: 200, deed: { do: 'lose the locks', ...(permits && { permits: 1 }) } }],
+  };
+}
+
+const expected: Partial<Record<KindName, Violation['rule']>> = {
+  latch: 'latch', // A count that is gone is an open latch.
+  semaphore: 'permits',
+  'expirable permits': 'permits',
+};
+
+test.each(KINDS)('the judge sees when a server forgets its locks: %s', async (kind) => {
+  const { violations, story } = await play(forgetful(kind));
+  const rules = violations.map(({ rule }) => rule);
+  expect(rules, story.join('\n')).toContain(expected[kind] ?? 'exclusion');
+});
+
+test('a story is made as short as it gets', async () => {
+  const plan = forgetful('reentrant');
+  const [first, second] = plan.tasks as [Plan['tasks'][0], Plan['tasks'][0]];
+  const idle = { ...plain, after: 4000, steps: [{ do: 'work', ms: 3 } as const] };
+  const long: Plan = {
+    ...plan,
+    tasks: [
+      { client: 1, lives: [{ ...idle, id: 3 }] },
+      { client: 0, lives: [...first.lives, { ...idle, id: 4 }] },
+      { client: 1, lives: [...second.lives, { ...idle, id: 5 }] },
+    ],
+    faults: [...plan.faults, { id: 2, at: 900, deed: { do: 'flush scripts' } }],
+  };
+  const { plan: small, outcome } = await shrink(long, await play(long));
+  expect(livesOf(small)).toBe(2);
+  expect(small.faults.map(({ id }) => id)).toEqual([1]);
+  expect(outcome.violations.map(({ rule }) => rule)).toContain('exclusion');
+  expect(await tellStory(small, outcome)).toContain('both believe that they hold L');
+});

@@ -1,0 +1,305 @@
+/** The cases that hold for every exclusive lock: exclusion, leases, waiting, giving up, loss. */
+import type { Redis } from 'ioredis';
+import { describe, expect } from 'vitest';
+import type { HeldLock, Lock } from '../../../locks/index.ts';
+import {
+  LockLost,
+  type Locks,
+  LocksClosed,
+  LockTimeout,
+  NotOwner,
+  ServerRefused,
+} from '../../../locks/index.ts';
+import { until } from '../../support/until.ts';
+import { type Bench, channelsOf } from './conformance.ts';
+import { test } from './conformance-test.ts';
+
+/** One kind of lock: how to make it, and which key holds its lease. */
+interface Kind {
+  make(locks: Locks, name: string): Lock<HeldLock>;
+  key(name: string): string;
+  /** Whether the keys of the kind show that nobody holds it. */
+  isFree(raw: Redis, name: string): Promise<boolean>;
+}
+
+const plain = (make: Kind['make']): Kind => ({
+  make,
+  key: (name) => name,
+  isFree: async (raw, name) => (await raw.exists(name)) === 0,
+});
+
+const inSortedSet = (make: Kind['make'], key: Kind['key']): Kind => ({
+  make,
+  key,
+  isFree: async (raw, name) => (await raw.zcard(key(name))) === 0,
+});
+
+const kinds: Record<string, Kind> = {
+  simple: plain((locks, name) => locks.simple(name)),
+  reentrant: plain((locks, name) => locks.reentrant(name)),
+  fenced: plain((locks, name) => locks.fenced(name)),
+  fair: plain((locks, name) => locks.fair(name)),
+  write: plain((locks, name) => locks.readWrite(name).write),
+  'non-reentrant': inSortedSet(
+    (locks, name) => locks.nonReentrant(name),
+    (name) => `{${name}}:timeout`,
+  ),
+  queue: inSortedSet(
+    (locks, name) => locks.queue(name),
+    (name) => `{${name}}:lostlock_queue_seen`,
+  ),
+};
+
+/** Milliseconds until the lease ends: a TTL, or the smallest score of a sorted set. */
+async function leaseOf(raw: Redis, key: string): Promise<number> {
+  if ((await raw.type(key)) !== 'zset') return raw.pttl(key);
+  const [, score] = await raw.zrange(key, '0', '0', 'WITHSCORES');
+  const [seconds, micros] = await raw.time();
+  return Number(score) - Number(seconds) * 1000 - Math.floor(Number(micros) / 1000);
+}
+
+export function basicCases(bench: () => Bench): void {
+  describe.each(Object.entries(kinds))('the %s lock', (_name, kind) => {
+    exclusionCases(bench, kind);
+    leaseCases(bench, kind);
+    givingUpCases(bench, kind);
+  });
+}
+
+function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
+  test('excludes others until it is released, and leaves nothing behind', async () => {
+    const [a, b] = [bench().locks(), bench().locks()];
+    const name = bench().name();
+    const held = await make(a, name).acquire();
+    expect(held.token).not.toBe('');
+    expect(await make(b, name).tryAcquire()).toBeNull();
+    expect(await make(a, name).tryAcquire()).toBeNull();
+    await held.release();
+    const next = await make(b, name).tryAcquire();
+    expect(next).not.toBeNull();
+    await next!.release();
+    a.close();
+    expect(await isFree(bench().raw, name)).toBe(true);
+    expect(await channelsOf(bench().raw)).toEqual([]);
+  });
+
+  test('gives the lock to a waiter as soon as it is released', async () => {
+    const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
+    const name = bench().name();
+    const held = await make(a, name).acquire({ leaseMs: 600_000 });
+    const waiting = make(b, name).acquire();
+    await until(async () => (await channelsOf(bench().raw)).length >= 1);
+    await held.release();
+    const next = await waiting; // By message: both the lease and the net are ten minutes away.
+    expect(next.name).toBe(name);
+    await next.release();
+    await until(async () => (await channelsOf(bench().raw)).length === 0);
+  });
+
+  test('looks again at once when the connection of its messages broke', async () => {
+    const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
+    const name = bench().name();
+    const held = await make(a, name).acquire({ leaseMs: 600_000 });
+    const waiting = make(b, name).acquire();
+    await until(async () => (await channelsOf(bench().raw)).length >= 1);
+    await bench().raw.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await held.release(); // Nobody hears it.
+    await (await waiting).release();
+  });
+
+  test('never has two holders under contention, and everybody gets his turn', async () => {
+    const sets = [bench().locks(), bench().locks(), bench().locks()];
+    const name = bench().name();
+    let inside = 0;
+    let turns = 0;
+    const work = async (locks: Locks): Promise<void> => {
+      for (let i = 0; i < 10; i++) {
+        await make(locks, name).using(async (held) => {
+          expect(++inside).toBe(1);
+          await bench().raw.ping();
+          held.assertHeld();
+          inside--;
+          turns++;
+        });
+      }
+    };
+    await Promise.all(sets.flatMap((locks) => [work(locks), work(locks), work(locks), work(locks)]));
+    expect(turns).toBe(120);
+    expect(await isFree(bench().raw, name)).toBe(true);
+  });
+
+  test('a second release finds nothing to give back', async () => {
+    const [a, b] = [bench().locks(), bench().locks()];
+    const name = bench().name();
+    const held = await make(a, name).acquire();
+    const [first, second] = await Promise.allSettled([held.release(), held.release()]);
+    expect(first.status).toBe('fulfilled');
+    expect((second as PromiseRejectedResult).reason).toBeInstanceOf(NotOwner);
+    const next = await make(b, name).acquire();
+    await expect(held.release()).rejects.toThrow(NotOwner);
+    next.assertHeld(); // What somebody else holds by now stays his.
+    expect(await make(a, name).tryAcquire()).toBeNull();
+    await next.release();
+    // The end of a block and of using() releases what was not released before.
+    await make(a, name).using(async (inner) => {
+      await using again = inner;
+      await again.release();
+      await expect(inner.release()).rejects.toThrow(NotOwner);
+    });
+    expect(await isFree(bench().raw, name)).toBe(true);
+  });
+
+  test('is released at the end of `await using` and of using, also when the work throws', async () => {
+    const locks = bench().locks();
+    const name = bench().name();
+    {
+      await using held = await make(locks, name).acquire();
+      held.assertHeld();
+    }
+    expect(await isFree(bench().raw, name)).toBe(true);
+    const thrown = make(locks, name).using(async () => {
+      throw new Error('the work failed');
+    });
+    await expect(thrown).rejects.toThrow('the work failed');
+    expect(await isFree(bench().raw, name)).toBe(true);
+  });
+}
+
+function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
+  test('an explicit lease ends by itself, and the holder is told by its own clock', async () => {
+    const [a, b] = [bench().locks(), bench().locks()];
+    const name = bench().name();
+    const held = await make(a, name).acquire({ leaseMs: 150 });
+    const lost: string[] = [];
+    a.on('lost', (event) => lost.push(event.lock));
+    const { signal } = held;
+    const next = await make(b, name).acquire();
+    // What it believes is reckoned at once; the signal is a timer, which a crowded machine rings late.
+    expect(() => held.assertHeld()).toThrow(LockLost);
+    await until(() => signal.aborted, { what: 'the signal' });
+    expect(signal.reason).toBeInstanceOf(LockLost);
+    await expect(held.extend()).rejects.toThrow(LockLost);
+    await expect(held.release()).rejects.toThrow(LockLost);
+    expect(lost).toEqual([name]);
+    next.assertHeld(); // The late release has not touched it.
+    await next.release();
+  });
+
+  test('the default lease is renewed while it is held, and not after', async () => {
+    const locks = bench().locks({ leaseMs: 1000 });
+    const name = bench().name();
+    const held = await make(locks, name).acquire();
+    const first = held.validUntil;
+    await until(() => held.validUntil > first);
+    held.assertHeld();
+    expect(await leaseOf(bench().raw, key(name))).toBeGreaterThan(0);
+    await held.release();
+    expect(await isFree(bench().raw, name)).toBe(true);
+    expect(() => held.assertHeld()).toThrow(NotOwner);
+  });
+
+  test('extend prolongs an explicit lease and never shortens it', async () => {
+    const locks = bench().locks();
+    const name = bench().name();
+    const held = await make(locks, name).acquire({ leaseMs: 5000 });
+    await held.extend(60_000);
+    expect(await leaseOf(bench().raw, key(name))).toBeGreaterThan(50_000);
+    const { validUntil } = held;
+    await held.extend(1000);
+    expect(held.validUntil).toBe(validUntil);
+    expect(await leaseOf(bench().raw, key(name))).toBeGreaterThan(50_000);
+    await held.release();
+  });
+
+  test('a lock taken away is reported, by the watchdog and by release', async () => {
+    const locks = bench().locks({ leaseMs: 300 });
+    const name = bench().name();
+    const held = await make(locks, name).acquire();
+    const other = await make(locks, `${name}:other`).acquire();
+    await bench().raw.del(key(name), name);
+    await until(() => held.signal.aborted);
+    await expect(held.release()).rejects.toThrow(LockLost);
+    other.assertHeld(); // Renewed in the same script, and not disturbed.
+    await other.release();
+    const long = await make(locks, name).acquire({ leaseMs: 60_000 });
+    await bench().raw.del(key(name), name);
+    await expect(long.release()).rejects.toThrow(NotOwner);
+  });
+
+  test('a lock delay keeps the lock closed after an unclean end, and not after a release', async () => {
+    const [a, b] = [bench().locks({ lockDelayMs: 10_000 }), bench().locks()];
+    const name = bench().name();
+    const held = await make(a, name).acquire({ leaseMs: 100 });
+    await until(() => held.signal.aborted);
+    expect(await make(b, name).tryAcquire()).toBeNull();
+    await bench().raw.del(key(name), name);
+    const clean = await make(a, name).acquire({ leaseMs: 10_000 });
+    await clean.release();
+    expect(await make(b, name).tryAcquire()).not.toBeNull();
+  });
+}
+
+function givingUpCases(bench: () => Bench, { make, key }: Kind): void {
+  test('gives up after waitMs with a typed error and leaves no trace', async () => {
+    const [a, b] = [bench().locks(), bench().locks()];
+    const name = bench().name();
+    const held = await make(a, name).acquire();
+    const before = await bench().raw.keys('*');
+    await expect(make(b, name).acquire({ waitMs: 60 })).rejects.toThrow(LockTimeout);
+    expect(await make(b, name).tryAcquire({ waitMs: 30 })).toBeNull();
+    await until(async () => (await channelsOf(bench().raw)).length === 0);
+    expect(await bench().raw.keys('*')).toEqual(before);
+    await held.release();
+  });
+
+  test('gives up when its signal aborts, also before it began', async () => {
+    const [a, b] = [bench().locks(), bench().locks()];
+    const name = bench().name();
+    const held = await make(a, name).acquire();
+    const controller = new AbortController();
+    const waiting = make(b, name).acquire({ signal: controller.signal });
+    await until(async () => (await channelsOf(bench().raw)).length >= 1);
+    controller.abort(new Error('no longer wanted'));
+    await expect(waiting).rejects.toThrow('no longer wanted');
+    await expect(make(b, name).acquire({ signal: controller.signal })).rejects.toThrow('no longer wanted');
+    await held.release();
+    // A look that was under way may have taken it for a moment.
+    expect(await make(b, name).tryAcquire({ waitMs: 10_000 })).not.toBeNull();
+  });
+
+  test('a waiter that gives up passes the turn on', async () => {
+    const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
+    const name = bench().name();
+    const held = await make(a, name).acquire({ leaseMs: 600_000 });
+    const controller = new AbortController();
+    const first = make(b, name).acquire({ signal: controller.signal });
+    const second = make(b, name).acquire();
+    await until(async () => (await channelsOf(bench().raw)).length >= 1);
+    const released = held.release();
+    controller.abort(new Error('gone'));
+    await expect(first).rejects.toThrow('gone');
+    await released;
+    await (await second).release();
+  });
+
+  test('closing the set ends its waiters, and nothing can be acquired any more', async () => {
+    const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
+    const name = bench().name();
+    const held = await make(a, name).acquire();
+    const waiting = make(b, name).acquire();
+    await until(async () => (await channelsOf(bench().raw)).length >= 1);
+    b.close();
+    await expect(waiting).rejects.toThrow(LocksClosed);
+    await expect(make(b, name).tryAcquire()).rejects.toThrow(LocksClosed);
+    await held.release();
+  });
+
+  test('a key of another type is a typed error and stays as it was', async () => {
+    const locks = bench().locks();
+    const name = bench().name();
+    await bench().raw.rpush(key(name), 'data');
+    await bench().raw.rpush(`lostlock_queue:{${name}}`, 'data');
+    await expect(make(locks, name).acquire()).rejects.toThrow(ServerRefused);
+    expect(await bench().raw.lrange(key(name), 0, -1)).toEqual(['data']);
+  });
+}

@@ -1,0 +1,108 @@
+/** The locks on a real primary with a real replica behind a real redis-sentinel, through real failovers. */
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  createLocks,
+  type HeldLock,
+  type Lock,
+  type Locks,
+  type LocksOptions,
+} from '../../../locks/index.ts';
+import { hasSentinel, type SentinelSet, startSentinelSet } from '../../support/redis-sentinel.ts';
+import { until } from '../../support/until.ts';
+import { channelsOf, lockConformance } from './conformance.ts';
+
+/** After so many cases of the conformance suite the replica is promoted. */
+const FAILOVER_AT = 40;
+
+describe.skipIf(!hasSentinel)('locks (needs redis-server and redis-sentinel)', () => {
+  lockConformance('on redis-server behind redis-sentinel, with a failover in the middle', async () => {
+    const set = await startSentinelSet(60_000);
+    const clients: Redis[] = [];
+    let calls = 0;
+    return {
+      client: () => {
+        const redis = set.client();
+        clients.push(redis);
+        return redis;
+      },
+      run: async (body) => {
+        if (++calls === FAILOVER_AT) {
+          await set.failover();
+          for (const redis of clients) if (redis.status !== 'end') await onPrimary(redis);
+        }
+        await body();
+      },
+      stop: () => set.stop(),
+    };
+  });
+});
+
+/** Resolves when the client has found the new primary. */
+async function onPrimary(redis: Redis): Promise<void> {
+  const there = (): Promise<boolean> =>
+    redis.role().then(
+      (role) => (role as unknown[])[0] === 'master',
+      () => false,
+    );
+  await until(there, { what: 'the new primary', limitMs: 30_000 });
+}
+
+const kinds: Record<string, (locks: Locks, name: string) => Lock<HeldLock>> = {
+  simple: (locks, name) => locks.simple(name),
+  reentrant: (locks, name) => locks.reentrant(name),
+  fenced: (locks, name) => locks.fenced(name),
+  fair: (locks, name) => locks.fair(name),
+  write: (locks, name) => locks.readWrite(name).write,
+  'non-reentrant': (locks, name) => locks.nonReentrant(name),
+  queue: (locks, name) => locks.queue(name),
+};
+
+describe.skipIf(!hasSentinel)('a real failover (needs redis-server and redis-sentinel)', () => {
+  let set: SentinelSet;
+  const open: { locks: Locks; redis: Redis }[] = [];
+
+  beforeAll(async () => {
+    set = await startSentinelSet(3000);
+  });
+  afterAll(async () => {
+    for (const { locks, redis } of open) {
+      locks.close();
+      redis.disconnect();
+    }
+    await set?.stop();
+  });
+
+  function party(options: LocksOptions = {}): Locks {
+    const redis = set.client();
+    const locks = createLocks(redis, { requestTimeoutMs: 500, ...options });
+    open.push({ locks, redis });
+    return locks;
+  }
+
+  /** Every kind is held, and waited for, while the primary changes; each waiter gets its lock when it is released. */
+  async function through(change: () => Promise<void>): Promise<void> {
+    const [a, b] = [party({ replicas: 1 }), party({ maxSleepMs: 600_000, placeMs: 600_000 })];
+    const names = Object.keys(kinds);
+    const held = await Promise.all(names.map((kind) => kinds[kind]!(a, kind).acquire()));
+    const waiting = names.map((kind) => kinds[kind]!(b, kind).acquire());
+    const looker = set.client();
+    const told = async (): Promise<boolean> => (await channelsOf(looker)).length >= names.length;
+    await until(told, { what: 'the waiters', limitMs: 30_000 });
+    await change();
+    await onPrimary(looker);
+    for (const each of held) each.assertHeld();
+    for (const kind of names) expect(await kinds[kind]!(party(), kind).tryAcquire(), kind).toBeNull();
+    for (const each of held) await each.release();
+    for (const each of await Promise.all(waiting)) {
+      each.assertHeld();
+      await each.release();
+    }
+    looker.disconnect();
+  }
+
+  test('locks that had reached the replica survive SENTINEL FAILOVER, and their waiters are woken', () =>
+    through(() => set.failover()));
+
+  test('and so they do when the primary is killed', () => through(() => set.killPrimary()));
+});

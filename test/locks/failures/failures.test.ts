@@ -1,0 +1,48 @@
+/** The failures of the catalogue in the lab, over many seeds: the naive form fails wherever its fault fires, ours never. */
+import { expect, test } from 'vitest';
+import { sampleOf } from '../../support/long.ts';
+import { acquiring } from './acquiring.ts';
+import { around } from './around.ts';
+import { believed } from './believed.ts';
+import { counts } from './counts.ts';
+import { issues } from './issues.ts';
+import { kinds } from './kinds.ts';
+import { type Failure, inLab } from './lab.ts';
+import { lines } from './lines.ts';
+import { messages } from './messages.ts';
+import { refused } from './refused.ts';
+import { unknown } from './unknown.ts';
+import { waiting } from './waiting.ts';
+
+const SEEDS = sampleOf(100, 3);
+
+const failures: readonly Failure[] = [
+  ...acquiring,
+  ...refused,
+  ...unknown,
+  ...waiting,
+  ...lines,
+  ...counts,
+  ...kinds,
+  ...messages,
+  ...around,
+  ...issues,
+  ...believed,
+];
+
+test.each(failures.map((failure) => [failure.id, failure.title, failure] as const))(
+  '%s: %s',
+  async (_id, _title, failure) => {
+    let fired = 0;
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const naive = await inLab(seed, (lab) => failure.naive(lab), 1, failure.replicas);
+      if (naive !== null) {
+        fired++;
+        expect(naive, `the naive form, seed ${seed}`).not.toEqual([]);
+      }
+      const ours = await inLab(seed, (lab) => failure.ours(lab), 1, failure.replicas);
+      expect(ours, `ours, seed ${seed}`).toEqual([]);
+    }
+    expect(fired, 'seeds under which the fault fired').toBeGreaterThanOrEqual(SEEDS / 4);
+  },
+);

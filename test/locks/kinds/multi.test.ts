@@ -1,0 +1,34 @@
+/** Several locks as one: leases that begin together, one that ends while another is waited for, and the way back. */
+import '../../../lab/router.ts';
+import { expect, test } from 'vitest';
+import { play, QUICK_MS } from '../quiet.ts';
+
+test('every lease begins when the last of the locks was taken', () =>
+  play(async ({ raw, locks }) => {
+    await raw.set('b', 'somebody', 'PX', 1000);
+    const mine = locks('A');
+    const held = await mine.multi([mine.simple('b'), mine.simple('a')]).acquire({ leaseMs: 10_000 });
+    for (const key of ['a', 'b']) expect(await raw.pttl(key)).toBeGreaterThan(10_000 - QUICK_MS);
+    expect(held.validUntil).toBeGreaterThan(Date.now() + 9800); // Less the drift.
+    await held.release();
+  }));
+
+test('a lock that ends while another is waited for is taken again', () =>
+  play(async ({ pair, raw, locks }) => {
+    await raw.set('b', 'somebody', 'PX', 1400);
+    const mine = locks('A', { leaseMs: 3000 });
+    const acquiring = mine.multi([mine.simple('a'), mine.simple('b')]).acquire();
+    await pair.advance(100);
+    await raw.del('a'); // Found out by the renewal after a third of its lease.
+    (await acquiring).assertHeld();
+    expect(await raw.exists('a', 'b')).toBe(2);
+  }));
+
+test('the last taken is given back first', () =>
+  play(async ({ locks }) => {
+    const mine = locks('A');
+    const order: string[] = [];
+    for (const event of ['acquired', 'released'] as const) mine.on(event, ({ lock }) => order.push(lock));
+    await mine.multi(['c', 'a', 'b'].map((name) => mine.simple(name))).using(() => {});
+    expect(order).toEqual(['a', 'b', 'c', 'c', 'b', 'a']);
+  }));

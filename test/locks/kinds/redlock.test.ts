@@ -1,0 +1,128 @@
+/** Redlock on three independent servers: majorities, residue, contention and what it refuses to run on. */
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  BadConfiguration,
+  createLocks,
+  fromIoredis,
+  LockLost,
+  type Locks,
+  QuorumFailed,
+} from '../../../locks/index.ts';
+import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
+import { until } from '../../support/until.ts';
+import { type FaultyClient, faulty } from '../faulty.ts';
+
+describe.skipIf(!hasRedisServer)('Redlock (needs redis-server)', () => {
+  const servers: RealRedis[] = [];
+  const raws: Redis[] = [];
+  const opened: { locks: Locks; clients: Redis[] }[] = [];
+
+  beforeAll(async () => {
+    for (let i = 0; i < 3; i++) servers.push(await startRedisServer({ tcp: i === 0 }));
+    for (const { path } of servers) raws.push(new Redis({ path }));
+  });
+  afterEach(async () => {
+    for (const { locks, clients } of opened.splice(0)) {
+      locks.close();
+      for (const client of clients) client.disconnect();
+    }
+    for (const raw of raws) await raw.flushall();
+  });
+  afterAll(async () => {
+    for (const raw of raws) raw.disconnect();
+    for (const server of servers) await server.stop();
+  });
+
+  function setUp(leaseMs = 30_000, requestTimeoutMs = 60): { locks: Locks; nodes: FaultyClient[] } {
+    const clients = servers.map(({ path }) => new Redis({ path }));
+    const nodes = clients.map((client) => faulty(fromIoredis(client)));
+    const locks = createLocks(nodes, { leaseMs, requestTimeoutMs });
+    opened.push({ locks, clients });
+    return { locks, nodes };
+  }
+
+  /** On how many servers the key is. */
+  async function copies(name: string): Promise<number> {
+    const each = await Promise.all(raws.map((raw) => raw.exists(name)));
+    return each.reduce((sum, count) => sum + count, 0);
+  }
+
+  test('is held on all servers, excludes others and is gone from all after its release', async () => {
+    const [a, b] = [setUp(), setUp()];
+    const held = await a.locks.redlock('r').acquire();
+    await until(async () => (await copies('r')) === 3); // Two of them have decided it, the third follows.
+    expect(await b.locks.redlock('r').tryAcquire()).toBeNull();
+    await until(async () => (await copies('r')) === 3); // The loser has left nothing and taken nothing.
+    expect(held.validUntil).toBeLessThan(Date.now() + 30_000);
+    const waiting = b.locks.redlock('r').acquire();
+    await held.release();
+    await (await waiting).release();
+    await until(async () => (await copies('r')) === 0);
+  });
+
+  test('needs no more than a majority, and says which majority it missed', async () => {
+    const { locks, nodes } = setUp();
+    nodes[0]!.fault = () => 'lose-request';
+    const held = await locks.redlock('r').acquire();
+    expect(await copies('r')).toBe(2);
+    await held.release();
+    nodes[1]!.fault = () => 'lose-reply';
+    const failed = locks.redlock('r').tryAcquire();
+    await expect(failed).rejects.toThrow(QuorumFailed);
+    await expect(failed).rejects.toMatchObject({ granted: 1, needed: 2 });
+    nodes[1]!.fault = () => undefined; // Also the server that took it without saying so is released.
+    await until(async () => (await copies('r')) === 0);
+  });
+
+  test('a lock renewed on a minority only is lost', async () => {
+    const { locks, nodes } = setUp(400);
+    const held = await locks.redlock('r').acquire();
+    const { signal } = held;
+    const first = held.validUntil;
+    await until(() => held.validUntil > first);
+    await raws[0]!.del('r');
+    nodes[1]!.fault = () => 'lose-request';
+    await until(() => signal.aborted);
+    await expect(held.release()).rejects.toThrow(LockLost);
+  });
+
+  test('extending below the majority is a loss', async () => {
+    const { locks } = setUp();
+    const held = await locks.redlock('r').acquire({ leaseMs: 20_000 });
+    await held.extend(25_000);
+    await raws[0]!.del('r');
+    await held.extend(25_000);
+    await raws[1]!.del('r');
+    await expect(held.extend(25_000)).rejects.toThrow(LockLost);
+    await expect(held.release()).rejects.toThrow(LockLost);
+  });
+
+  test('those who split the votes try again apart, and nobody is in twice', async () => {
+    const sets = [1, 2, 3].map(() => setUp(30_000, 20_000)); // Crowded machines answer late.
+    let inside = 0;
+    const work = async ({ locks }: { locks: Locks }): Promise<void> => {
+      for (let i = 0; i < 10; i++) {
+        await locks.redlock('r').using(async () => {
+          expect(++inside).toBe(1);
+          await raws[0]!.ping();
+          inside--;
+        });
+      }
+    };
+    await Promise.all(sets.map(work));
+  });
+
+  test('refuses an even number of servers, one server twice, and replicas', async () => {
+    const [first, second] = servers.map(({ path }) => new Redis({ path })) as [Redis, Redis];
+    const replica = await startRedisServer({ args: ['--replicaof', '127.0.0.1', String(servers[0]!.port)] });
+    const third = new Redis({ path: replica.path });
+    for (const clients of [[first, second], [first], [first, second, first], [first, second, third]]) {
+      const locks = createLocks(clients);
+      await expect(locks.redlock('r').acquire()).rejects.toThrow(BadConfiguration);
+      locks.close();
+    }
+    for (const client of [first, second, third]) client.disconnect();
+    await replica.stop();
+  });
+});

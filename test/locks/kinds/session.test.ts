@@ -1,0 +1,104 @@
+/** What the end of a session is for its locks, and what is left of those that were given back before. */
+import '../../../lab/router.ts';
+import { Redis } from 'ioredis';
+import { expect, test, vi } from 'vitest';
+import { startServer } from '../../../index.ts';
+import { createLocks, LockLost, OutcomeUnknown } from '../../../locks/index.ts';
+import { HOUR, L, play } from '../quiet.ts';
+
+test('with its session a lock is lost: its holder hears of it at once', () =>
+  play(async ({ pair, raw, locks }) => {
+    const session = await locks('A').session({ leaseMs: 3000 });
+    const held = await session.lock(L).acquire();
+    const { signal } = held;
+    await raw.del(session.key);
+    await pair.advance(1100); // Renewed after a third of its lease.
+    expect(session.signal.aborted).toBe(true);
+    expect(signal.reason).toBeInstanceOf(LockLost);
+    expect(() => held.assertHeld()).toThrow(LockLost);
+    await expect(session.lock(L).acquire()).rejects.toThrow(LockLost);
+  }));
+
+test('after a stall the clock tells that the session is over, before any timer does', async () => {
+  await using server = await startServer();
+  const redis = new Redis({ Connector: server.connector });
+  const locks = createLocks(redis);
+  const session = await locks.session();
+  const held = await session.lock(L).acquire();
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(session.endsAt);
+  expect(() => held.assertHeld()).toThrow(LockLost);
+  clock.mockRestore();
+  locks.close();
+  redis.disconnect();
+});
+
+test('a session that the server knows no more gives no locks', () =>
+  play(async ({ raw, locks }) => {
+    const session = await locks('A').session();
+    await raw.del(session.key);
+    await expect(session.lock(L).acquire()).rejects.toThrow('its session is over');
+    expect(await raw.exists(L)).toBe(0);
+  }));
+
+test('closing a session frees its locks at once, and tells their holders', () =>
+  play(async ({ raw, locks }) => {
+    const session = await locks('A').session();
+    const held = await session.lock(L).acquire();
+    const { signal } = held;
+    const waiting = locks('B').simple(L).acquire();
+    await session.close();
+    await (await waiting).release();
+    expect(signal.reason).toBeInstanceOf(LockLost);
+    expect(() => held.assertHeld()).toThrow(LockLost);
+    await expect(held.extend()).rejects.toThrow(LockLost);
+    expect(await raw.keys('*')).toEqual([]);
+    await expect(session.lock(L).acquire()).rejects.toThrow('the session was closed');
+  }));
+
+test('closing a session without an answer tells the holders of its locks too, and at once', () =>
+  play(async ({ pair, locks }) => {
+    const mine = locks('A', { requestTimeoutMs: 100 });
+    const session = await mine.session({ leaseMs: 3000 });
+    const { signal } = await session.lock(L).acquire();
+    const replies = pair.world.network.lane('redis-1', 'A');
+    replies.hold();
+    const closed = expect(session.close()).rejects.toThrow(OutcomeUnknown);
+    expect(signal.reason).toBeInstanceOf(LockLost);
+    await closed;
+    replies.release();
+  }));
+
+test('who waits in the same process has the lock of a session as soon as that is closed', () =>
+  play(async ({ pair, locks, time }) => {
+    const mine = locks('A');
+    const session = await mine.session();
+    await session.lock(L).acquire();
+    const waiting = mine.simple(L).acquire();
+    await pair.advance(100);
+    const ms = await time(() => Promise.all([session.close(), waiting]));
+    expect(ms).toBeLessThan(20);
+    await (await waiting).release();
+  }));
+
+test('a session forgets the locks that were given back', () =>
+  play(async ({ locks }) => {
+    const sent: (readonly string[])[] = [];
+    const session = await locks('A', {}, (client) => ({
+      ...client,
+      send(command) {
+        sent.push(command);
+        return client.send(command);
+      },
+    })).session();
+    for (let i = 0; i < 5; i++) await session.lock(`${L}:${i}`).using(() => {});
+    await session.lock(L).acquire();
+    sent.length = 0;
+    await session.close();
+    expect(sent[0]?.slice(2, 5)).toEqual(['3', session.key, L]);
+  }));
+
+test('a session outlives its process by the lock delay, too', () =>
+  play(async ({ raw, locks }) => {
+    const session = await locks('A', { lockDelayMs: 5000 }).session({ leaseMs: HOUR });
+    expect(await raw.pttl(session.key)).toBeGreaterThan(HOUR + 4000);
+  }));

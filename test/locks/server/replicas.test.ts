@@ -1,0 +1,67 @@
+/** Locks that must have reached replicas, on a real primary with a real replica. */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createLocks, NotReplicated } from '../../../locks/index.ts';
+import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
+import { until } from '../../support/until.ts';
+
+describe.skipIf(!hasRedisServer)('locks with replicas (needs redis-server)', () => {
+  let primary: RealRedis;
+  let replica: RealRedis;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    primary = await startRedisServer({ tcp: true, args: ['--repl-diskless-sync-delay', '0'] });
+    replica = await startRedisServer({ args: ['--replicaof', '127.0.0.1', String(primary.port)] });
+    redis = new Redis({ path: primary.path });
+    await until(async () => (await redis.call('WAIT', '1', '100')) === 1);
+  });
+  afterAll(async () => {
+    redis?.disconnect();
+    await replica?.stop();
+    await primary?.stop();
+  });
+
+  test.each([1, 'all'] as const)('replicas: %s is met while the replica follows', async (replicas) => {
+    const locks = createLocks(redis, { replicas });
+    const follower = new Redis({ path: replica.path });
+    for (const lock of [
+      locks.simple('s'),
+      locks.reentrant('r'),
+      locks.fair('f'),
+      locks.readWrite('w').write,
+    ]) {
+      const held = await lock.acquire();
+      expect(await follower.exists(lock.name)).toBe(1);
+      await held.release();
+    }
+    follower.disconnect();
+    locks.close();
+  });
+
+  test('a shortfall is rolled back and typed: too few replicas, or no fsync on a server without it', async () => {
+    for (const options of [{ replicas: 2 }, { replicas: 1, fsync: true }]) {
+      const locks = createLocks(redis, { ...options, replicaTimeoutMs: 50 });
+      await redis.set('p', 1);
+      const kinds = [locks.simple('s'), locks.reentrant('r'), locks.fenced('n'), locks.readWrite('w').read];
+      for (const lock of [...kinds, locks.semaphore('p'), locks.expirablePermits('p'), locks.queue('q')]) {
+        const failed = lock.acquire();
+        await expect(failed).rejects.toThrow(NotReplicated);
+        await expect(failed).rejects.toMatchObject({ needed: options.replicas });
+        if (lock.name !== 'p') expect(await redis.exists(lock.name)).toBe(0);
+      }
+      expect(await redis.get('p')).toBe('1');
+      expect(await redis.zcard('lostlock_queue:{q}')).toBe(0);
+      locks.close();
+    }
+  });
+
+  test('`all` is never met by a primary that has lost its replicas', async () => {
+    await replica.stop();
+    await until(async () => String(await redis.info('replication')).includes('connected_slaves:0'));
+    const locks = createLocks(redis, { replicas: 'all', replicaTimeoutMs: 50 });
+    await expect(locks.simple('s').acquire()).rejects.toMatchObject({ copies: 0, needed: 1 });
+    expect(await redis.exists('s')).toBe(0);
+    locks.close();
+  });
+});

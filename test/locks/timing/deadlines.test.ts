@@ -1,0 +1,156 @@
+/** Many moments under one timer: each rings in its time, whatever is taken back, moved, thrown, or done to the clock. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Alarm, Deadlines } from '../../../locks/timing/deadlines.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function track(deadlines: Deadlines) {
+  const rung: string[] = [];
+  const add = (name: string, inMs: number) => {
+    const deadline = new Alarm(performance.now() + inMs, () => void rung.push(name));
+    deadlines.add(deadline);
+    return deadline;
+  };
+  return { rung, add };
+}
+
+test('each rings in its time, in whatever order they were added', () => {
+  const { rung, add } = track(new Deadlines(false));
+  add('late', 300);
+  add('early', 100);
+  add('between', 200);
+  vi.advanceTimersByTime(99);
+  expect(rung).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(rung).toEqual(['early']);
+  vi.advanceTimersByTime(200);
+  expect(rung).toEqual(['early', 'between', 'late']);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('what is taken back does not ring, and taking it back again says so', () => {
+  const deadlines = new Deadlines(false);
+  const { rung, add } = track(deadlines);
+  const gone = add('gone', 100);
+  add('stays', 150);
+  expect(deadlines.remove(gone)).toBe(true);
+  expect(deadlines.remove(gone)).toBe(false);
+  vi.advanceTimersByTime(1000);
+  expect(rung).toEqual(['stays']);
+  expect(deadlines.remove(gone)).toBe(false);
+});
+
+test('what is moved rings later', () => {
+  const { rung, add } = track(new Deadlines(false));
+  const moved = add('moved', 100);
+  moved.at += 500;
+  vi.advanceTimersByTime(599);
+  expect(rung).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(rung).toEqual(['moved']);
+});
+
+test('a moment beyond the longest timer rings in its time', () => {
+  const { rung, add } = track(new Deadlines(false));
+  add('far', 2 ** 31 + 5000);
+  add('never', Number.POSITIVE_INFINITY);
+  vi.advanceTimersByTime(2 ** 31 + 4999);
+  expect(rung).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(rung).toEqual(['far']);
+});
+
+test('a clock that is set back holds nobody up', () => {
+  const { rung, add } = track(new Deadlines(false));
+  add('due', 100);
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(100);
+  expect(rung).toEqual(['due']);
+});
+
+test('one that throws does not keep the others from ringing', () => {
+  const deadlines = new Deadlines(false);
+  const { rung, add } = track(deadlines);
+  deadlines.add(
+    new Alarm(performance.now() + 100, () => {
+      throw new Error('a listener failed');
+    }),
+  );
+  add('other', 100);
+  add('later', 200);
+  expect(() => vi.advanceTimersByTime(100)).toThrow('a listener failed');
+  vi.advanceTimersByTime(200);
+  expect(rung).toEqual(['other', 'later']);
+});
+
+test('the process waits for them, or not', () => {
+  vi.useRealTimers();
+  const waiting = (): number =>
+    process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const before = waiting();
+  const [kept, idle] = [new Deadlines(true), new Deadlines(false)];
+  idle.add(new Alarm(performance.now() + 100_000, () => {}));
+  expect(waiting()).toBe(before);
+  kept.add(new Alarm(performance.now() + 100_000, () => {}));
+  expect(waiting()).toBe(before + 1);
+  for (const each of [kept, idle]) each.clear();
+  expect(waiting()).toBe(before);
+});
+
+test('while they come and go the process waits without being told each time, and not much longer', () => {
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const deadlines = new Deadlines(true);
+  const { add } = track(deadlines);
+  set.mockClear();
+  for (let i = 0; i < 100; i++) deadlines.remove(add('answered', 3000));
+  expect(set).toHaveBeenCalledTimes(1);
+  vi.advanceTimersByTime(50);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('the process waits for one that takes long, until that is taken back', () => {
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const waited = (): boolean => (set.mock.results.at(-1)!.value as NodeJS.Timeout).hasRef();
+  const deadlines = new Deadlines(true);
+  const { rung, add } = track(deadlines);
+  const slow = add('slow', 3000);
+  vi.advanceTimersByTime(1000);
+  expect(waited()).toBe(true);
+  deadlines.remove(slow);
+  expect(waited()).toBe(false);
+  add('next', 2500); // The timer is there still.
+  expect(waited()).toBe(true);
+  vi.advanceTimersByTime(2500);
+  expect(rung).toEqual(['next']);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('the process waits for its moments, and for none of them once they were let go; they still come', () => {
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const waited = (): boolean => (set.mock.results.at(-1)!.value as NodeJS.Timeout).hasRef();
+  const deadlines = new Deadlines(true);
+  const { rung, add } = track(deadlines);
+  add('before', 100);
+  expect(waited()).toBe(true);
+  deadlines.letGo();
+  expect(waited()).toBe(false);
+  add('after', 40); // Sooner than the timer rings, which is set anew.
+  expect(waited()).toBe(false);
+  vi.advanceTimersByTime(40);
+  expect(waited()).toBe(false);
+  vi.advanceTimersByTime(60);
+  expect(rung).toEqual(['after', 'before']);
+});
+
+test('a clock that is set back while the process waits holds nobody up either', () => {
+  const { rung, add } = track(new Deadlines(true));
+  add('due', 1000);
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(1000);
+  expect(rung).toEqual(['due']);
+});

@@ -1,0 +1,132 @@
+/** Very many keys that end at once end in several turns of the event loop, and none is seen past its deadline. */
+import { expect, test } from 'vitest';
+import { ExpiryWheel, type WheelNode } from '../../../keyspace/expiry/wheel.ts';
+import { nodeHost } from '../../../server/host/node.ts';
+import { Server } from '../../../server/server.ts';
+import { Talk } from '../../support/talk.ts';
+import { TestHost } from '../../support/targets.ts';
+
+const KEYS = 1000;
+const PER_TURN = 100;
+
+/** A server whose further turns are run by the test. */
+function setUp(perTurn: number | 'all' = PER_TURN) {
+  const host = new TestHost();
+  const turns: (() => void)[] = [];
+  host.clock.soon = (task) => {
+    turns.push(task);
+    return { cancel: () => void turns.splice(turns.indexOf(task), 1) };
+  };
+  const limited = Object.assign(host, perTurn === 'all' ? {} : { expiriesPerTurn: perTurn });
+  const server = new Server(limited, { settings: { 'notify-keyspace-events': 'Ex' } });
+  const talk = new Talk(server);
+  const listener = new Talk(server);
+  return { host, server, turns, talk, listener };
+}
+
+/** The keys k0 to k999 end one after the other, k999 first. */
+const sets = Array.from({ length: KEYS }, (_, i) => `SET k${i} v PX ${60_000 + KEYS - i}`);
+const latestFirst = Array.from({ length: KEYS }, (_, i) => `k${KEYS - 1 - i}`);
+
+function expired(bytes: string): string[] {
+  return [...bytes.matchAll(/\$\d+\r\n(k\d+)\r\n/g)].map(([, key = '']) => key);
+}
+
+test('each turn ends so many keys and no more, in order of their deadlines', async () => {
+  const { host, server, turns, talk, listener } = setUp();
+  await listener.ask('SUBSCRIBE __keyevent@0__:expired');
+  talk.send(...sets);
+  await talk.hear((bytes) => bytes.length === 5 * KEYS);
+  host.advance(60_000 + KEYS + 1);
+  const sizes: number[] = [server.db(0).size];
+  while (turns.length > 0) {
+    expect(turns).toHaveLength(1);
+    turns.shift()?.();
+    sizes.push(server.db(0).size);
+  }
+  for (let i = 1; i < sizes.length; i++) expect(sizes[i - 1]! - sizes[i]!).toBeLessThanOrEqual(PER_TURN);
+  expect(sizes.at(-1)).toBe(0);
+  const heard = await listener.hear((bytes) => expired(bytes).length === KEYS);
+  expect(expired(heard)).toEqual(latestFirst);
+});
+
+test('until its turn comes a key past its deadline is seen by nobody, and counted by DBSIZE alone', async () => {
+  const { host, server, turns, talk, listener } = setUp();
+  await listener.ask('SUBSCRIBE __keyevent@0__:expired');
+  const sameInstant = sets.map((line) => line.replace(/PX \d+/, 'PX 60000'));
+  talk.send(...sameInstant);
+  await talk.hear((bytes) => bytes.length === 5 * KEYS);
+  host.advance(60_001);
+  while (server.db(0).size === KEYS) turns.shift()?.(); // At first they are only put in order.
+  expect(server.db(0).size).toBe(KEYS - PER_TURN);
+  expect(await talk.ask('DBSIZE')).toBe(`:${KEYS - PER_TURN}\r\n`);
+  expect(await talk.ask('GET k999', 'EXISTS k998', 'TTL k997', 'SET k996 new NX', 'TYPE k995')).toBe(
+    '$-1\r\n:0\r\n:-2\r\n+OK\r\n+none\r\n',
+  );
+  expect(server.db(0).size).toBe(KEYS - PER_TURN - 4);
+  expect(await talk.ask('KEYS *')).toBe('*1\r\n$4\r\nk996\r\n');
+  expect(turns).toHaveLength(1); // Requests in between do no further part of the work.
+  while (turns.length > 0) turns.shift()?.();
+  expect(await talk.ask('DBSIZE', 'RANDOMKEY')).toBe(':1\r\n$4\r\nk996\r\n');
+  const heard = expired(await listener.hear((bytes) => expired(bytes).length === KEYS));
+  expect(new Set(heard).size).toBe(KEYS);
+});
+
+test('a TTL that is set meanwhile, and one that is taken away, are kept to', async () => {
+  const { host, server, turns, talk } = setUp();
+  talk.send(...sets.map((line) => line.replace(/PX \d+/, 'PX 60000')));
+  await talk.hear((bytes) => bytes.length === 5 * KEYS);
+  host.advance(60_001);
+  expect(await talk.ask('SET soon v PX 5', 'SET later v PX 50', 'SET kept v PX 5', 'PERSIST kept')).toBe(
+    '+OK\r\n+OK\r\n+OK\r\n:1\r\n',
+  );
+  while (turns.length > 0) turns.shift()?.();
+  host.advance(6);
+  expect([...server.db(0).entries.keys()]).toEqual(['later', 'kept']);
+  host.advance(50);
+  expect([...server.db(0).entries.keys()]).toEqual(['kept']);
+});
+
+test('a host without a limit, such as the lab, ends all that are due at their instants', async () => {
+  const { host, server, turns, talk } = setUp('all');
+  talk.send(...sets);
+  await talk.hear((bytes) => bytes.length === 5 * KEYS);
+  host.advance(60_000 + 10 + 1);
+  expect([server.db(0).size, turns.length]).toEqual([KEYS - 10, 0]);
+  expect(nodeHost().expiriesPerTurn).toBeGreaterThan(0);
+});
+
+test('a stopped server goes on with nothing', async () => {
+  const { host, server, turns, talk } = setUp();
+  talk.send(...sets);
+  await talk.hear((bytes) => bytes.length === 5 * KEYS);
+  host.advance(70_000);
+  expect(turns).toHaveLength(1);
+  server.stop();
+  expect(turns).toHaveLength(0);
+});
+
+test('the wheel moves no more nodes at a time than it is allowed to, and loses none of them', () => {
+  const wheel = new ExpiryWheel<WheelNode & { name: number }>();
+  const fresh = (name: number) => ({
+    name,
+    expiresAt: Infinity,
+    wheelPrev: undefined,
+    wheelNext: undefined,
+    wheelSlot: -1,
+  });
+  const nodes = Array.from({ length: 5000 }, (_, name) => fresh(name));
+  for (const node of nodes) wheel.arm(node, 1_700_000_000_000 + 3_600_000 + (node.name % 1000));
+  const due = 1_700_000_000_000 + 3_601_000;
+  let pauses = 0;
+  while (!wheel.prepare(due, 100)) {
+    if (pauses++ === 3) for (const node of nodes.slice(10, 20)) wheel.disarm(node);
+    expect(wheel.next()).toBeLessThan(due);
+  }
+  expect(pauses).toBeGreaterThanOrEqual(Math.floor(4990 / 100) - 1);
+  const popped: number[] = [];
+  for (let node = wheel.popDue(due); node !== undefined; node = wheel.popDue(due))
+    popped.push(node.expiresAt);
+  expect(popped).toEqual([...popped].sort((a, b) => a - b));
+  expect([popped.length, wheel.size]).toEqual([4990, 0]);
+});

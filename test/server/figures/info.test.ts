@@ -1,0 +1,99 @@
+/** INFO's figures: those that can be told are redis-server's, after the same conversation. */
+import { expect, test } from 'vitest';
+import { nodeHost } from '../../../server/host/node.ts';
+import { Listener } from '../../../server/host/tcp.ts';
+import { Server } from '../../../server/server.ts';
+import { RawClient } from '../../support/raw-client.ts';
+import { hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
+import { request } from '../../support/reply-text.ts';
+import { TestHost } from '../../support/targets.ts';
+import { Conversation } from '../../transcripts/own.ts';
+
+/** What INFO everything says, field by field. */
+async function fields(client: RawClient): Promise<Map<string, string>> {
+  await client.send(request('INFO', 'everything'));
+  const lines = (await client.read()).raw.split('\r\n').filter((line) => line.includes(':'));
+  return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
+}
+
+const CONVERSATION = [
+  ['CONFIG', 'RESETSTAT'],
+  ['SET', 'a', '1'],
+  ['GET', 'a'],
+  ['GET', 'missing'],
+  ['LPUSH', 'a', '1'],
+  ['NOSUCH'],
+  ['GET'],
+  ['CONFIG', 'NOSUCH'],
+  ['CONFIG', 'GET'],
+  ['EVAL', "redis.call('ping') redis.call('ping') return 1", '0'],
+  ['MULTI'],
+  ['PING'],
+  ['PING'],
+  ['EXEC'],
+  ['BLPOP', 'empty', '0.01'],
+  ['SET', 'b', '1', 'EX', '100'],
+];
+
+/** Fields whose figures follow from what was asked. */
+const DETERMINED =
+  /^(total_(commands|reads|writes)_processed|total_error_replies|keyspace_(hits|misses)|expired_keys|evicted_\w+|rejected_connections|connected_clients|blocked_clients|errorstat_\w+|total_net_repl_\w+|connected_slaves|aof_enabled|loading)$/;
+
+/** The counts of calls, without their times. */
+const CALLS = /calls=\d+|rejected_calls=\d+|failed_calls=\d+/g;
+
+async function figures(client: RawClient): Promise<{ names: Set<string>; told: string[] }> {
+  for (const words of CONVERSATION) {
+    await client.send(request(...words));
+    await client.read();
+  }
+  const all = await fields(client);
+  const told = [...all]
+    .filter(([name]) => DETERMINED.test(name) || name.startsWith('cmdstat_'))
+    .map(([name, value]) => `${name}:${name.startsWith('cmdstat_') ? value.match(CALLS)?.join() : value}`);
+  return {
+    names: new Set([...all.keys()].filter((name) => !name.startsWith('latency_'))),
+    told: told.sort(),
+  };
+}
+
+/** About C, its compiler and threads of its own. */
+const ABSENT = [
+  'atomicvar_api',
+  'gcc_version',
+  'monotonic_clock',
+  'used_cpu_sys_main_thread',
+  'used_cpu_user_main_thread',
+];
+
+test.skipIf(!hasRedisServer)('has the fields and figures of redis-server (needs redis-server)', async () => {
+  await using redis = await startRedisServer();
+  const real = await RawClient.connect({ path: redis.path });
+  const theirs = await figures(real);
+  const server = new Server(nodeHost());
+  const listener = new Listener(server);
+  const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
+  const client = await RawClient.connect({ port });
+  const ours = await figures(client);
+  for (const each of [real, client]) each.close();
+  server.stop();
+  await listener.close();
+  expect(ours.told).toEqual(theirs.told);
+  expect([...theirs.names].filter((name) => !ours.names.has(name)).sort()).toEqual(ABSENT);
+});
+
+test('tells what was done in a second since it was last asked', () => {
+  const host = new TestHost();
+  const redis = new Conversation(new Server(host));
+  redis.ask('INFO stats');
+  host.advance(2000);
+  redis.ask('INFO stats');
+  for (let i = 0; i < 199; i++) redis.ask('PING');
+  host.advance(2000);
+  expect(redis.ask('INFO stats')).toContain('instantaneous_ops_per_sec:100');
+});
+
+test('BGREWRITEAOF answers as where there is something to write anew', () => {
+  const redis = new Conversation(new Server(new TestHost()));
+  expect(redis.ask('BGREWRITEAOF')).toBe('+Background append only file rewriting started');
+});

@@ -1,0 +1,194 @@
+/** Following newer servers: what is understood arrives, and what is not is said in the log and in INFO. */
+import { describe, expect, test } from 'vitest';
+import type { Connection, Receiver } from '../../../server/host/host.ts';
+import { connectInMemory } from '../../../server/host/in-memory.ts';
+import { Server } from '../../../server/server.ts';
+import { cleanups, Node, type OwnNode, ours } from '../../support/nodes.ts';
+import { realServers } from '../../support/oracles.ts';
+import { RawClient } from '../../support/raw-client.ts';
+import { startRedisServer } from '../../support/redis-server.ts';
+import { TestHost } from '../../support/targets.ts';
+import { until } from '../../support/until.ts';
+
+const newer = realServers().filter(([name]) => /^(redis-8|valkey-)/.test(name));
+
+async function begin(program: string, ...args: string[]): Promise<Node> {
+  const server = await startRedisServer({
+    tcp: true,
+    program,
+    args: ['--repl-diskless-sync-delay', '0', ...args],
+  });
+  cleanups.push(() => server.stop());
+  return new Node(server.port);
+}
+
+function logOf(node: OwnNode): string[] {
+  const lines: string[] = [];
+  (node.server as { log: Server['log'] }).log = (level, text) => void lines.push(`${level} ${text}`);
+  return lines;
+}
+
+const WRITES = [
+  ['SET', 'string', 'value'],
+  ['SET', 'lease', 'value', 'PX', '1000000'],
+  ['RPUSH', 'list', 'a', '1', 'x'.repeat(300)],
+  ['SADD', 'set', 'a', 'b'],
+  ['SADD', 'numbers', '1', '2'],
+  ['HSET', 'hash', 'field', 'value'],
+  ['ZADD', 'zset', '1', 'a'],
+  ['XADD', 'stream', '1-1', 'field', 'value'],
+  ['XGROUP', 'CREATE', 'stream', 'group', '0'],
+  ['XREADGROUP', 'GROUP', 'group', 'ann', 'STREAMS', 'stream', '>'],
+  ['PFADD', 'hll', 'a', 'b'],
+];
+/** From Redis 7.4 on; other servers refuse it. */
+const TIMED = ['HPEXPIRE', 'hash', '1000000', 'FIELDS', '1', 'field'];
+
+async function digest(node: Node): Promise<unknown[]> {
+  return Promise.all([
+    node.ask('GET', 'string'),
+    node.ask('LRANGE', 'list', '0', '-1'),
+    node.ask('SORT_RO', 'set', 'ALPHA'),
+    node.ask('SORT_RO', 'numbers'),
+    node.ask('HGETALL', 'hash'),
+    node.ask('ZRANGE', 'zset', '0', '-1', 'WITHSCORES'),
+    node.ask('XRANGE', 'stream', '-', '+'),
+    node.ask('XINFO', 'GROUPS', 'stream'),
+    node.ask('PFCOUNT', 'hll'),
+    node.ask('PEXPIRETIME', 'lease'),
+    node.ask('DBSIZE'),
+  ]);
+}
+
+describe.skipIf(newer.length === 0)('lostlock as a replica (needs newer servers)', () => {
+  test.each(newer)('of %s has its dataset and follows its stream', async (_name, program) => {
+    const [primary, replica] = [await begin(program), await ours()];
+    for (const words of [...WRITES, TIMED]) await primary.ask(...words);
+    await replica.follow(primary);
+    expect(await digest(replica)).toEqual(await digest(primary));
+    const timed = await primary.ask('HPEXPIRETIME', 'hash', 'FIELDS', '1', 'field');
+    if (Array.isArray(timed)) {
+      expect(await replica.ask('HPEXPIRETIME', 'hash', 'FIELDS', '1', 'field')).toEqual(timed);
+    }
+    const log = logOf(replica);
+    await primary.ask('FLUSHALL');
+    for (const words of [...WRITES, TIMED]) await primary.ask(...words);
+    await replica.caughtUp(primary);
+    expect(await digest(replica)).toEqual(await digest(primary));
+    expect(log).toEqual([]);
+  });
+
+  test.each(newer)('of %s in a cluster passes over the sizes of slots', async (_name, program) => {
+    const [primary, replica] = [await begin(program, '--cluster-enabled', 'yes'), await ours()];
+    await primary.ask('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    await until(async () => (await primary.ask('SET', 'key', 'value')) === 'OK', { what: 'the cluster' });
+    await replica.follow(primary);
+    expect(await replica.ask('GET', 'key')).toBe('value');
+  });
+
+  test.each(newer.filter(([name]) => name.startsWith('redis-8')))(
+    'of %s says which key it cannot read, and comes up once that is gone',
+    async (_name, program) => {
+      const [primary, replica] = [await begin(program), await ours()];
+      const log = logOf(replica);
+      await primary.ask('VADD', 'vectors', 'VALUES', '2', '1', '2', 'element');
+      expect(await replica.ask('REPLICAOF', '127.0.0.1', String(primary.port))).toBe('OK');
+      const reason = await until(() => replica.field('master_link_error'), { what: 'the reason' });
+      expect(reason).toMatch(
+        /^Cannot load the dataset of primary 127\.0\.0\.1:\d+: bad RDB data: value type 7 \(key 'vectors', RDB version 12, redis-ver 8\.\d+\.\d+\); trying again in 1 s$/,
+      );
+      expect(log).toContain(`warning ${reason}`);
+      await primary.ask('DEL', 'vectors');
+      await until(async () => (await replica.field('master_link_status')) === 'up', { what: 'the link' });
+      expect(await replica.field('master_link_error')).toBeUndefined();
+    },
+  );
+});
+
+/** A primary that answers every handshake at once, and hands over the same dataset. */
+class HandedOver extends TestHost {
+  dials: number[] = [];
+  say: (text: string) => void = () => {};
+  readonly #dataset: string;
+
+  constructor(dataset: string) {
+    super();
+    this.#dataset = dataset;
+  }
+
+  override connect(
+    _host = '',
+    _port = 0,
+    receiver: Receiver = { receive: () => {}, closed: () => {} },
+    opened: (connection: Connection) => void = () => {},
+  ): void {
+    this.dials.push(this.clock.now());
+    this.say = (text) => receiver.receive(Buffer.from(text, 'latin1'));
+    const nothing = (): void => {};
+    const send = (bytes: string): void => {
+      if (bytes.includes('\r\nPSYNC\r\n')) {
+        this.say(`+FULLRESYNC ${'a'.repeat(40)} 0\r\n$${this.#dataset.length}\r\n${this.#dataset}`);
+      } else if (!bytes.includes('\r\nACK\r\n')) this.clock.soon(() => this.say('+OK\r\n'));
+    };
+    const rest = { close: nothing, abort: nothing, pause: nothing, resume: nothing };
+    opened({ remote: 'far', local: 'near', pending: 0, send, ...rest });
+  }
+}
+
+function replicaOf(dataset: string) {
+  const host = new HandedOver(dataset);
+  const log: string[] = [];
+  const server = new Server(host, { log: (level, text) => void log.push(`${level} ${text}`) });
+  const client = new RawClient(connectInMemory(server));
+  const info = async (field: string): Promise<string | undefined> => {
+    const { raw } = await client.ask('INFO', 'everything');
+    return new RegExp(`^${field}:(.*)\\r$`, 'm').exec(raw)?.[1];
+  };
+  return { host, server, client, log, info };
+}
+
+test('a dataset that cannot be read is asked for less and less often', async () => {
+  const { host, client, log, info } = replicaOf('REDIS0099\xff');
+  await client.ask('REPLICAOF', 'far', '7000');
+  const began = host.clock.now();
+  host.advance(300_000);
+  const seconds = host.dials.map((at) => Math.round((at - began) / 1000));
+  expect(seconds).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
+  const why = 'Cannot load the dataset of primary far:7000: RDB version 99, known are 1 to 12';
+  expect(log.slice(0, 2)).toEqual([
+    `warning ${why}; trying again in 1 s`,
+    `warning ${why}; trying again in 2 s`,
+  ]);
+  expect(await info('master_link_error')).toBe(`${why}; trying again in 60 s`);
+  expect(await info('master_link_status')).toBe('down');
+});
+
+test.each([
+  ['VALKEY080\xff', "bad RDB data: wrong signature 'VALKEY080'"],
+  ['REDIS0012\xfa\x0aredis-ver2\x038.6\xf7', 'bad RDB data: unknown section 247 (RDB version 12)'],
+  [
+    'REDIS0012\xfa\x09redis-ver\x038.6\xf7',
+    'bad RDB data: unknown section 247 (RDB version 12, redis-ver 8.6)',
+  ],
+])('%j is refused with the reason', async (dataset, reason) => {
+  const { host, client, info } = replicaOf(dataset);
+  await client.ask('REPLICAOF', 'far', '7000');
+  host.advance(0);
+  expect(await info('master_link_error')).toContain(`far:7000: ${reason}; trying again`);
+});
+
+test('a command of the stream that fails is logged as by redis-server, and counted', async () => {
+  const { host, client, log, info } = replicaOf('REDIS0010\xff\0\0\0\0\0\0\0\0');
+  await client.ask('REPLICAOF', 'far', '7000');
+  host.advance(0);
+  expect(await info('master_link_status')).toBe('up');
+  host.say('*1\r\n$3\r\nFOO\r\n*2\r\n$3\r\nSET\r\n$1\r\na\r\n*3\r\n$4\r\nLPOP\r\n$1\r\nz\r\n$1\r\nx\r\n');
+  const sent = 'warning == CRITICAL == This replica is sending an error to its master:';
+  expect(log).toEqual([
+    `${sent} 'unknown command 'FOO', with args beginning with: ' after processing the command '<unknown>'`,
+    `${sent} 'wrong number of arguments for 'set' command' after processing the command 'set'`,
+    `${sent} 'value is out of range, must be positive' after processing the command 'lpop'`,
+  ]);
+  expect(await info('unexpected_error_replies')).toBe('3');
+  expect(await info('slave_repl_offset')).toBe('61');
+});

@@ -1,0 +1,128 @@
+/** Replication over TCP: lostlock follows lostlock, a real redis-server follows lostlock, and lostlock follows it. */
+import { describe, expect, test } from 'vitest';
+import { type Node, ours, real } from '../../support/nodes.ts';
+import { hasRedisServer } from '../../support/redis-server.ts';
+import { until } from '../../support/until.ts';
+
+/** Writes on the primary, waits for it on the replica, and compares what both answer. */
+async function agree(primary: Node, replica: Node): Promise<void> {
+  await primary.redis.set('string', 'value', 'PX', 1_000_000);
+  await primary.redis.hset('hash', 'field', 'value');
+  await primary.redis.multi().select(3).set('other', '1').incr('other').exec();
+  await primary.redis.select(0);
+  await until(async () => (await primary.redis.wait(1, 1000)) === 1, { what: 'the acknowledgement' });
+  expect(await replica.redis.get('string')).toBe('value');
+  expect(await replica.redis.pttl('string')).toBeGreaterThan(900_000);
+  expect(await replica.redis.hgetall('hash')).toEqual({ field: 'value' });
+  const offsets = await Promise.all([primary, replica].map((node) => node.field('master_repl_offset')));
+  const ids = await Promise.all([primary, replica].map((node) => node.field('master_replid')));
+  expect(offsets[0]).toBe(offsets[1]);
+  expect(ids[0]).toBe(ids[1]);
+}
+
+const oracle = describe.skipIf(!hasRedisServer); // Needs redis-server, which is not installed here otherwise.
+
+test('a lostlock replica copies what there is and follows what comes', async () => {
+  const [primary, replica] = [await ours(), await ours()];
+  await primary.redis.set('before', '1');
+  await replica.follow(primary);
+  expect(await replica.redis.get('before')).toBe('1');
+  await agree(primary, replica);
+  await expect(replica.redis.set('x', '1')).rejects.toThrow(
+    /^READONLY You can't write against a read only replica/,
+  );
+  expect(((await replica.redis.call('ROLE')) as unknown[]).slice(0, 4)).toEqual([
+    'slave',
+    '127.0.0.1',
+    primary.port,
+    'connected',
+  ]);
+});
+
+test('a promoted replica continues the history, so that the old primary resumes partially', async () => {
+  const [primary, replica] = [await ours(), await ours()];
+  await replica.follow(primary);
+  await agree(primary, replica);
+  const old = await primary.field('master_replid');
+  await replica.redis.call('REPLICAOF', 'NO', 'ONE');
+  expect(await replica.field('master_replid2')).toBe(old);
+  await primary.follow(replica);
+  expect(replica.server.replication.counters).toMatchObject({ partial: 1, full: 0 });
+});
+
+test('an old primary that went on writing is synchronised whole, and its extra writes are gone', async () => {
+  const [primary, replica] = [await ours(), await ours()];
+  await replica.follow(primary);
+  await agree(primary, replica);
+  await replica.redis.call('REPLICAOF', 'NO', 'ONE');
+  await primary.redis.set('late', '1');
+  await primary.follow(replica);
+  expect(await primary.redis.get('late')).toBeNull();
+  expect(replica.server.replication.counters).toMatchObject({ refused: 1, full: 1 });
+});
+
+test('an expired key is hidden on the replica, and gone when the primary deletes it', async () => {
+  const [primary, replica] = [await ours(), await ours()];
+  await replica.follow(primary);
+  await primary.redis.set('short', '1', 'PX', 30);
+  await until(async () => (await replica.redis.dbsize()) === 0 && (await primary.redis.dbsize()) === 0);
+  expect(await replica.redis.exists('short')).toBe(0);
+});
+
+test('WAIT answers at once with nobody to wait for, and refuses on a replica', async () => {
+  const [primary, replica] = [await ours(), await ours()];
+  expect(await primary.redis.wait(0, 0)).toBe(0);
+  await replica.follow(primary);
+  await expect(replica.redis.wait(1, 10)).rejects.toThrow('WAIT cannot be used with replica instances');
+  await expect(primary.redis.wait(1, -1)).rejects.toThrow('timeout is negative');
+  await expect(primary.redis.call('WAITAOF', '1', '0', '10')).rejects.toThrow('appendonly is disabled');
+});
+
+test('DUMP gives a payload that RESTORE takes, here and as RESTORE-ASKING', async () => {
+  const { redis } = await ours();
+  await redis.hset('h', { a: '1', b: '2' });
+  const payload = await redis.dumpBuffer('h');
+  await redis.restore('copy', 0, payload as Buffer);
+  expect(await redis.hgetall('copy')).toEqual({ a: '1', b: '2' });
+  await expect(redis.restore('copy', 0, payload as Buffer)).rejects.toThrow('BUSYKEY');
+  await expect(redis.restore('bad', 0, 'nonsense')).rejects.toThrow(
+    'DUMP payload version or checksum are wrong',
+  );
+  await expect(redis.call('RESTORE-ASKING', 'again', '0', payload as Buffer, 'REPLACE')).resolves.toBe('OK');
+});
+
+test('REPLCONF, PSYNC, SYNC and SLAVEOF speak the handshake that replicas use', async () => {
+  const { redis } = await ours();
+  expect(await redis.call('REPLCONF', 'listening-port', '1', 'capa', 'eof')).toBe('OK');
+  await expect(redis.call('REPLCONF', 'nonsense', '1')).rejects.toThrow(
+    'Unrecognized REPLCONF option: nonsense',
+  );
+  await expect(redis.call('SLAVEOF', 'host', 'port')).rejects.toThrow('Invalid master port');
+  await expect(redis.call('PSYNC', '?', 'x')).rejects.toThrow('not an integer');
+});
+
+oracle('with redis-server', () => {
+  test('it follows lostlock, and resumes partially after its link was cut', async () => {
+    const [primary, replica] = [await ours(), await real()];
+    await primary.redis.set('before', '1');
+    await replica.follow(primary);
+    expect(await replica.redis.get('before')).toBe('1');
+    await agree(primary, replica);
+    for (const { client } of primary.server.replication.online()) client.abort();
+    await primary.redis.set('while away', '1');
+    await until(async () => (await replica.redis.get('while away')) === '1', { what: 'the resumed link' });
+    expect(primary.server.replication.counters).toMatchObject({ full: 1, partial: 1 });
+  });
+
+  test('lostlock follows it, and resumes partially after its link was cut', async () => {
+    const [primary, replica] = [await real(), await ours()];
+    await primary.redis.set('before', '1');
+    await replica.follow(primary);
+    expect(await replica.redis.get('before')).toBe('1');
+    await agree(primary, replica);
+    await primary.redis.call('CLIENT', 'KILL', 'TYPE', 'replica');
+    await primary.redis.set('while away', '1');
+    await until(async () => (await replica.redis.get('while away')) === '1', { what: 'the resumed link' });
+    expect(/sync_partial_ok:(\d+)/.exec((await primary.redis.info('stats')) as string)?.[1]).toBe('1');
+  });
+});

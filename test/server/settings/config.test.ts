@@ -1,0 +1,185 @@
+/** CONFIG SET and GET over every parameter that redis-server has too, with values good and bad; and what some of them do. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { nodeHost } from '../../../server/host/node.ts';
+import { Listener } from '../../../server/host/tcp.ts';
+import { Server } from '../../../server/server.ts';
+import { refusals } from '../../../server/settings/refusals.ts';
+import { parameters, tuning } from '../../../server/settings/settings.ts';
+import { RawClient } from '../../support/raw-client.ts';
+import { hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
+import { request } from '../../support/reply-text.ts';
+import { TestHost } from '../../support/targets.ts';
+import { Conversation } from '../../transcripts/own.ts';
+
+/** Bound to the machine, fixed here alone, or listed as different (docs/differences.md). */
+const APART = new Set([
+  'port',
+  'bind',
+  'dir',
+  'unixsocket',
+  'save',
+  'maxclients',
+  'appendonly',
+  'repl-backlog-size',
+  'repl-diskless-sync-delay',
+]);
+
+const VALUES = [
+  ...['', '0', '1', '-1', '3', '101', '-6', '1.5', '+1', ' 1', '1 ', '0x10', '007', '10 20', 'abc'],
+  ...['1k', '1kb', '1MB', '1G', '1tb', '1b', '5%', '101%', '1048576', '99999999999'],
+  ...['9223372036854775807', '9223372036854775808', '99999999999999999999999'],
+  ...[
+    'yes',
+    'NO',
+    'noeviction',
+    'KEA',
+    'gxE',
+    'local',
+    'disabled',
+    '50 99.90',
+    'normal 1mb 2 3',
+    'pubsub  1 2 3',
+  ],
+];
+
+async function talk(client: RawClient, ...words: string[]): Promise<string> {
+  await client.send(request(...words));
+  return (await client.read()).raw;
+}
+
+async function settings(client: RawClient): Promise<string[]> {
+  const lines: string[] = [];
+  const names = Object.keys(parameters).filter((name) => !APART.has(name));
+  for (const name of names) {
+    const before = (await talk(client, 'CONFIG', 'GET', name)).split('\r\n')[4] ?? '';
+    // A limit on memory that nothing fits in would leave no clients to ask.
+    for (const value of VALUES) {
+      if (name === 'maxmemory-clients' && /^922|^99/.test(value)) continue;
+      const answer = await talk(client, 'CONFIG', 'SET', name, value);
+      lines.push(`${name} ${value}: ${answer}${await talk(client, 'CONFIG', 'GET', name)}`);
+      await talk(client, 'CONFIG', 'SET', name, before);
+      if (name === 'requirepass') await talk(client, 'AUTH', value);
+    }
+  }
+  return lines;
+}
+
+test.skipIf(!hasRedisServer)(
+  'CONFIG takes and refuses what redis-server does (needs redis-server)',
+  async () => {
+    await using redis = await startRedisServer({ args: ['--enable-debug-command', 'yes'] });
+    const real = await RawClient.connect({ path: redis.path });
+    const server = new Server(nodeHost());
+    const listener = new Listener(server);
+    const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
+    const client = await RawClient.connect({ port });
+    const [theirs, ours] = [await settings(real), await settings(client)];
+    for (const each of [real, client]) each.close();
+    server.stop();
+    await listener.close();
+    // A sum of bytes beyond 2^53 is rounded (docs/differences.md).
+    const big = /^maxmemory (9{5}|9223372036854775808)/;
+    expect(ours.filter((line) => !big.test(line))).toEqual(theirs.filter((line) => !big.test(line)));
+  },
+);
+
+test('appendonly is refused where nothing keeps the stream, and taken where the lab does', () => {
+  const redis = new Conversation(new Server(new TestHost()));
+  expect(redis.ask('CONFIG SET appendonly yes')).toBe(
+    "-ERR CONFIG SET failed (possibly related to argument 'appendonly') - lostlock has no append-only file: it keeps a dump file where dir or dbfilename names one",
+  );
+  expect(redis.ask('CONFIG SET maxmemory 1mb appendonly yes')).toContain("argument 'appendonly'");
+  expect(redis.ask('CONFIG GET appendonly')).toBe('["appendonly" "no"]');
+  expect(redis.ask('CONFIG GET maxmemory')).toBe('["maxmemory" "0"]');
+  expect(redis.ask('CONFIG SET appendonly no')).toBe('+OK');
+  expect(redis.ask('CONFIG SET appendonly maybe')).toContain("argument must be 'yes' or 'no'");
+  const journalled = new Server(new TestHost());
+  journalled.syncedOffset = () => undefined;
+  const lab = new Conversation(journalled);
+  expect(lab.ask('CONFIG SET appendonly yes')).toBe('+OK');
+});
+
+/** The text of every source that can read a setting. */
+const SOURCES = ['server', 'lab', 'embed', 'scripting']
+  .flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(folder, file)),
+  )
+  .concat('cli.ts')
+  .filter((file) => !/(settings|refusals)\.ts$/.test(file))
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('\n');
+
+/** True when a source reads the setting: as a property, or by its name in quotes. */
+function isRead(name: string): boolean {
+  const word = name.replaceAll('-', '\\-');
+  return new RegExp(`\\bsettings\\??(\\.${word}\\b|\\['${word}'\\])|'${word}'|\\b${word}[,}: ]`).test(
+    SOURCES,
+  );
+}
+
+test('a parameter that no source reads is refused, or listed as one that changes no answer', () => {
+  const names = Object.keys(parameters);
+  const unread = names.filter((name) => !isRead(name)).sort();
+  // Refused as Redis refuses it; and read by the command line.
+  const others = ['activedefrag', 'logfile'];
+  const excused = (name: string) =>
+    Object.hasOwn(tuning, name) || refusals.has(name) || others.includes(name);
+  expect(unread.filter((name) => !excused(name))).toEqual([]);
+  expect(Object.keys(tuning).filter((name) => isRead(name))).toEqual([]);
+});
+
+test('CONFIG SET takes every tuning parameter with its default, as tools and test suites send them', () => {
+  const redis = new Conversation(new Server(new TestHost()));
+  for (const [name, parameter] of Object.entries(tuning)) {
+    if (parameter.fixed !== false) continue;
+    const [, value = ''] = /^\["[^"]+" "(.*)"\]$/.exec(redis.ask(`CONFIG GET ${name}`)) ?? [];
+    expect([name, redis.ask(`CONFIG SET ${name} "${value}"`)]).toEqual([name, '+OK']);
+  }
+});
+
+test('CONFIG GET answers a name in full as it was written', () => {
+  const redis = new Conversation(new Server(new TestHost()));
+  expect(redis.ask('CONFIG GET TimeOut')).toBe('["TimeOut" "0"]');
+  expect(redis.ask('CONFIG GET [t]imeout')).toBe('["timeout" "0"]');
+});
+
+test('maxmemory-clients cuts off who takes the most, and spares who is not to be evicted', async () => {
+  const server = new Server(nodeHost());
+  const listener = new Listener(server);
+  const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
+  const [a, b, c] = [
+    await RawClient.connect({ port }),
+    await RawClient.connect({ port }),
+    await RawClient.connect({ port }),
+  ];
+  await talk(a, 'CONFIG', 'SET', 'maxmemory-clients', '300kb');
+  await talk(b, 'CLIENT', 'NO-EVICT', 'ON');
+  for (const each of [b, c]) {
+    await each.send(`*2\r\n$4\r\nECHO\r\n$400000\r\n${'x'.repeat(200_000)}`);
+  }
+  await expect(c.read()).rejects.toThrow();
+  expect(await talk(a, 'INFO', 'stats')).toContain('evicted_clients:1');
+  await b.send(`${'x'.repeat(200_000)}\r\n`);
+  expect((await b.read()).raw).toHaveLength(400_011);
+  for (const each of [a, b]) each.close();
+  server.stop();
+  await listener.close();
+});
+
+test('CLIENT KILL ends a connection in good order, without a reset', async () => {
+  const server = new Server(nodeHost());
+  const listener = new Listener(server);
+  const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
+  const [a, b] = [await RawClient.connect({ port }), await RawClient.connect({ port })];
+  await talk(b, 'PING');
+  expect(await talk(a, 'CLIENT', 'KILL', 'TYPE', 'normal')).toBe(':1\r\n');
+  await expect(b.read()).rejects.toThrow();
+  expect(b.ending).toBe('end');
+  a.close();
+  server.stop();
+  await listener.close();
+});

@@ -1,0 +1,78 @@
+/** What COMMAND INFO says of every command, held to redis-server. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { allCommands } from '../../../server/commands/index.ts';
+import { connectInMemory } from '../../../server/host/in-memory.ts';
+import { Server } from '../../../server/server.ts';
+import { added } from '../../differential/compare/known.ts';
+import { RawClient } from '../../support/raw-client.ts';
+import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
+import type { RawReply } from '../../support/reply-text.ts';
+import { TestHost } from '../../support/targets.ts';
+
+type Plain = string | null | Plain[];
+
+/** A reply's values without their types. */
+function plain([, value]: RawReply): Plain {
+  return value === null || typeof value === 'string' ? value : value.map(plain);
+}
+
+function sorted(list: Plain | undefined): Plain {
+  return Array.isArray(list) ? [...list].sort() : null;
+}
+
+/** A key specification: its notes are in our own words. */
+function specified([field, ...rest]: Plain[]): Plain[] {
+  return field === 'notes' ? [field, ...rest.slice(1)] : [field as Plain, ...rest];
+}
+
+/** A description by names; without the order of sets, and subcommands: they have tests of their own. */
+function described(reply: RawReply): unknown {
+  const [info] = plain(reply) as [Plain[] | null];
+  if (!Array.isArray(info)) return info;
+  const [name, arity, flags, first, last, step, categories, tips, specs] = info;
+  return {
+    name,
+    arity,
+    flags: sorted(flags),
+    range: [first, last, step],
+    categories: sorted(categories),
+    tips: sorted(tips),
+    specs: (specs as Plain[][]).map(specified),
+  };
+}
+
+describe.skipIf(!hasRedisServer)('COMMAND INFO (needs redis-server)', () => {
+  const server = new Server(new TestHost());
+  const ours = new RawClient(connectInMemory(server));
+  let redis: RealRedis;
+  let theirs: RawClient;
+  beforeAll(async () => {
+    redis = await startRedisServer();
+    theirs = await RawClient.connect({ path: redis.path });
+  });
+  afterAll(async () => {
+    theirs.close();
+    server.stop();
+    await redis.stop();
+  });
+
+  const everyName = allCommands.flatMap((command) => [
+    command.fullName,
+    ...[...(command.subcommands?.values() ?? [])].map((sub) => sub.fullName),
+  ]);
+
+  test.each(everyName.filter((name) => added[name] === undefined))(
+    'describes %s as redis-server does',
+    async (name) => {
+      const mine = await ours.ask('COMMAND', 'INFO', name);
+      const real = await theirs.ask('COMMAND', 'INFO', name);
+      expect(described(mine.value)).toEqual(described(real.value));
+    },
+  );
+});
+
+test("what keys are used for is written in capitals, as a user's permissions are checked by it", () => {
+  const all = allCommands.flatMap((command) => [command, ...(command.subcommands?.values() ?? [])]);
+  const flags = new Set(all.flatMap(({ spec }) => (spec.keys ?? []).map((key) => key.flags)));
+  expect([...flags].filter((text) => !/^(R[WOM]|OW|NOT_KEY)( [A-Z_]+)*$/.test(text))).toEqual([]);
+});

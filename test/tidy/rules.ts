@@ -1,0 +1,344 @@
+/** The repository's rules as functions from a source file to its violations, each with the cure. */
+import type { SourceFile } from './source-text.ts';
+
+/** A broken rule: where, and what to write instead. */
+export interface Violation {
+  readonly rule: string;
+  readonly path: string;
+  readonly line: number;
+  readonly cure: string;
+}
+
+/** One rule; `name` is what a line's excuse must call it by. */
+export interface Rule {
+  readonly name: string;
+  check(file: SourceFile): Iterable<Finding>;
+}
+
+/** The place of a finding as an offset into the text, and its cure. */
+interface Finding {
+  readonly at: number;
+  readonly cure: string;
+}
+
+/** What each folder may import; the root's own files are `.`. */
+const mayImport: Record<string, readonly string[]> = {
+  protocol: ['protocol'],
+  keyspace: ['keyspace', 'protocol'],
+  scripting: ['scripting', 'protocol'],
+  server: ['server', 'scripting', 'keyspace', 'protocol'],
+  locks: ['locks'],
+  embed: ['embed', 'server', 'scripting', 'keyspace', 'protocol'],
+  lab: ['lab', 'embed', 'locks', 'server', 'scripting', 'keyspace', 'protocol'],
+  '.': ['.', 'lab', 'embed', 'locks', 'server', 'scripting', 'keyspace', 'protocol'],
+};
+/** Folders that are not shipped and may import everything. */
+const outside = ['test', 'bench', 'docs'];
+const doors = [
+  'server/host/node.ts',
+  'server/host/real-time.ts',
+  'server/host/ambient-clock.ts',
+  'server/host/tcp.ts',
+  'server/host/in-memory.ts',
+];
+const coreFolders = ['protocol', 'keyspace', 'scripting', 'server'];
+
+/** The stratum a path belongs to. */
+function folderOf(path: string): string {
+  return path.includes('/') ? path.slice(0, path.indexOf('/')) : '.';
+}
+
+function isCore(file: SourceFile): boolean {
+  return coreFolders.includes(folderOf(file.path)) && !doors.includes(file.path);
+}
+
+function isTest(file: SourceFile): boolean {
+  return file.path.startsWith('test/');
+}
+
+/** The files that spell the banned words out. */
+function isTidyItself(file: SourceFile): boolean {
+  return /^test\/tidy[./]/.test(file.path);
+}
+
+const importPattern = /\b(?:import|export)\b[^;'"]*?['"]([^'"\n]+)['"]/g;
+
+function* imports(file: SourceFile): Iterable<{ at: number; specifier: string }> {
+  for (const match of file.text.matchAll(importPattern)) {
+    const isCode = /^(import|export)/.test(file.code.slice(match.index));
+    const isImport = /\bfrom\s*$|^import\s*\(?\s*$/.test(
+      match[0].slice(0, match[0].length - match[1]!.length - 2),
+    );
+    if (isCode && isImport) yield { at: match.index, specifier: match[1]! };
+  }
+}
+
+/** The path that a relative specifier names, from the root. */
+function resolveFrom(path: string, specifier: string): string {
+  const parts = path.split('/').slice(0, -1);
+  for (const part of specifier.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '.') parts.push(part);
+  }
+  return parts.join('/');
+}
+
+const layers: Rule = {
+  name: 'layers',
+  *check(file) {
+    const folder = folderOf(file.path);
+    const allowed = mayImport[folder];
+    if (allowed === undefined && !outside.includes(folder)) {
+      yield {
+        at: 0,
+        cure: `${folder}/ is in no stratum: give it a line in test/tidy/rules.ts and docs/architecture.md`,
+      };
+    }
+    for (const { at, specifier } of imports(file)) {
+      if (specifier.startsWith('.') && allowed !== undefined) {
+        const target = folderOf(resolveFrom(file.path, specifier));
+        if (!allowed.includes(target)) {
+          const only = allowed.filter((name) => name !== folder).join(', ') || 'nothing of ours';
+          yield {
+            at,
+            cure: `${folder}/ must not import ${target}/; it may import ${only}: hand the thing in as an argument`,
+          };
+        }
+      }
+      if (isCore(file) && specifier.startsWith('node:') && specifier !== 'node:crypto') {
+        yield { at, cure: `${specifier} is outside the core: go through Host (server/host/host.ts)` };
+      }
+    }
+  },
+};
+
+/** A rule that bans patterns in the code of some files. */
+function ban(name: string, applies: (file: SourceFile) => boolean, bans: readonly [RegExp, string][]): Rule {
+  return {
+    name,
+    *check(file) {
+      if (!applies(file)) return;
+      for (const [pattern, cure] of bans) {
+        for (const match of file.code.matchAll(pattern))
+          yield { at: match.index, cure: `${match[0]}: ${cure}` };
+      }
+    },
+  };
+}
+
+const hostDoors = ban('doors', isCore, [
+  [/(?<![.\w$])(Date|performance)\b(?!\s*:)/g, 'take the time of the execution unit, or host.clock.now()'],
+  [
+    /\b(set|clear)(Timeout|Interval|Immediate)\b/g,
+    'use host.clock.at(deadline, task), or host.clock.soon(task)',
+  ],
+  [/\b(queueMicrotask|nextTick)\b/g, 'use host.clock.soon(task)'],
+  [/\bMath\.random\b/g, 'use host.random()'],
+  [/\b(random(Bytes|UUID|Int|FillSync|Fill)|getRandomValues|webcrypto)\b/g, 'use host.random()'],
+  [/(?<![.\w$])(process|console|globalThis)\b(?!\s*:)/g, 'hand what is needed in through Host'],
+  [
+    /(?<![.\w$])(async|await|Promise)\b(?!\s*:)/g,
+    'the core is synchronous: call back, or register a retry in blocking.ts',
+  ],
+]);
+
+/** What a seed must decide is never asked of the real world; the router's own files stand between the two. */
+const worlds = ban('worlds', (file) => /^lab\/(?!route)/.test(file.path), [
+  [/\bDate\.now\b|\bnew Date\(\s*\)|(?<![.\w$])performance\b(?!\s*:)/g, "take the world's time"],
+  [/\bMath\.random\b/g, "draw from the world's seeded random streams (lab/time/random.ts)"],
+  [
+    /\b(random(Bytes|UUID|Int)|getRandomValues)\b/g,
+    "draw from the world's seeded random streams (lab/time/random.ts)",
+  ],
+]);
+
+const byteHelpers = ban(
+  'bytes',
+  (file) => coreFolders.includes(folderOf(file.path)) && file.path !== 'protocol/bytes.ts',
+  [
+    [/\.to(Locale)?UpperCase\b/g, 'leaves latin1; use asciiUpper of protocol/bytes.ts'],
+    [/\.to(Locale)?LowerCase\b/g, 'is not ASCII; use asciiLower of protocol/bytes.ts'],
+    [/\.trim(Start|End|Left|Right)?\(/g, 'eats byte 0xa0; put a helper into protocol/bytes.ts'],
+    [
+      /(?<![.\w$])Number\(/g,
+      'accepts byte 0xa0 and nonsense; use parseInteger, parseDouble or narrow of protocol/bytes.ts',
+    ],
+    [/\bparse(Int|Float)\(/g, 'ignores trailing bytes; use parseInteger or parseDouble of protocol/bytes.ts'],
+  ],
+);
+
+const anyType = ban('any', (file) => !isTidyItself(file), [
+  [/(?:[:<|&]\s*|\bas\s+)any\b(?!\s*[(.])/g, 'write the type, or unknown with a check'],
+]);
+
+const defaultExports = ban(
+  'default-exports',
+  (file) => !/(^|\/)[^/]+\.config\.ts$|^jest\.ts$/.test(file.path),
+  [[/\bexport\s+default\b|\bas\s+default\b/g, 'export by name']],
+);
+
+const focusedTests = ban('focused-tests', (file) => isTest(file) && !isTidyItself(file), [
+  [
+    /\b(test|it|describe|suite)(\.\w+)*\.only\b/g,
+    'run one file instead: npx vitest run test/that.test.ts -t name',
+  ],
+  [
+    /\b(test|it|describe|suite)(\.\w+)*\.(skip|todo)\b/g,
+    'delete it, or say what it needs: skipIf(…) or context.skip(reason)',
+  ],
+  [/\.skip\(\s*\)/g, 'give the reason: context.skip(reason)'],
+]);
+
+const skipReasons: Rule = {
+  name: 'skip-reasons',
+  *check(file) {
+    if (!isTest(file) || isTidyItself(file)) return;
+    for (const match of file.code.matchAll(/\.(skipIf|runIf)\(/g)) {
+      const statement = file.text.slice(match.index, match.index + 300).split('=>')[0] ?? '';
+      if (!/needs /.test(statement) && !/^const \w+ =/m.test(lineAt(file.text, match.index))) {
+        yield {
+          at: match.index,
+          cure: `${match[1]}: say in the title what is missing, '… (needs redis-server)'`,
+        };
+      }
+    }
+  },
+};
+
+const fixedSleeps = ban(
+  'sleeps',
+  (file) => /\.test\.ts$/.test(file.path) && !file.path.startsWith('test/lab/') && !isTidyItself(file),
+  [
+    [
+      /new Promise\b[^;]{0,60}setTimeout/g,
+      'wait for the event itself, or until(condition) of test/support/until.ts',
+    ],
+    [
+      /(?<![.\w$])(sleep|delay)\(\s*[\d_]+/g,
+      'wait for the event itself, or until(condition) of test/support/until.ts',
+    ],
+  ],
+);
+
+const marks: Rule = {
+  name: 'marks',
+  *check(file) {
+    if (isTidyItself(file)) return;
+    for (const match of file.comments.matchAll(/\b(TODO|FIXME|XXX|HACK)\b/g)) {
+      yield {
+        at: match.index,
+        cure: `${match[0]}: do it now, or write an issue and say in the comment what holds today`,
+      };
+    }
+  },
+};
+
+const opening: Rule = {
+  name: 'opening',
+  *check(file) {
+    const comment = /^(?:#!.*\n)?\/\*\*([\s\S]*?)\*\//
+      .exec(file.text)?.[1]
+      ?.replace(/\s*\n\s*\*/g, ' ')
+      .trim();
+    if (comment === undefined || comment.length < 20 || !/[.!?)]$/.test(comment)) {
+      yield { at: 0, cure: 'open the file with one sentence on what it is: /** … . */' };
+    }
+  },
+};
+
+const lengths: Rule = {
+  name: 'length',
+  *check(file) {
+    const limit = file.path.startsWith('server/commands/') ? 500 : 400;
+    const lines = file.text.split('\n').length - 1;
+    if (lines > limit) yield { at: 0, cure: `${lines} lines, ${limit} at most: split the file by theme` };
+    let at = 0;
+    for (const line of file.text.split('\n')) {
+      const code = file.code.slice(at, at + line.length).replace(/\s+/g, ' ');
+      const longest = isTest(file) ? 200 : 140;
+      if (line.length > longest && (code.length > longest || code.trim() === '')) {
+        yield { at, cure: `${line.length} characters, ${longest} at most: break the line` };
+      }
+      at += line.length + 1;
+    }
+  },
+};
+
+const glossary: Record<string, string> = { master: 'primary', slave: 'replica' };
+const glossaryPattern = /\b\w*(master|slave)\w*\b(?!\s*[:(])/gi;
+
+const words: Rule = {
+  name: 'words',
+  *check(file) {
+    if (isTest(file)) return;
+    const prose = file.comments.replace(/`[^`\n]*`|'[^'\n]*'/g, (quoted) => ' '.repeat(quoted.length));
+    for (const view of [file.code, prose]) {
+      for (const match of view.matchAll(glossaryPattern)) {
+        const word = glossary[(match[1] ?? '').toLowerCase()];
+        yield { at: match.index, cure: `${match[0]}: say ${word}; Redis' own wire names go between quotes` };
+      }
+    }
+  },
+};
+
+const ascii: Rule = {
+  name: 'ascii',
+  *check(file) {
+    for (const match of file.code.matchAll(/[^\n\t -~]/g)) {
+      yield { at: match.index, cure: `${match[0]}: code is ASCII; only strings and comments may hold more` };
+    }
+  },
+};
+
+export const rules: readonly Rule[] = [
+  layers,
+  hostDoors,
+  worlds,
+  byteHelpers,
+  anyType,
+  defaultExports,
+  focusedTests,
+  skipReasons,
+  fixedSleeps,
+  marks,
+  opening,
+  lengths,
+  words,
+  ascii,
+];
+
+/** Rules that a line may be excused from, by a comment `tidy <rule>: <reason>` on it or on the line above. */
+const excusable = new Set(['bytes', 'sleeps', 'words', 'doors']);
+
+/** Every violation in the files, in their order. */
+export function violations(files: readonly SourceFile[]): Violation[] {
+  const found: Violation[] = [];
+  for (const file of files) {
+    for (const rule of rules) {
+      for (const { at, cure } of rule.check(file)) {
+        const line = file.text.slice(0, at).split('\n').length;
+        if (!isExcused(file, rule.name, line)) found.push({ rule: rule.name, path: file.path, line, cure });
+      }
+    }
+  }
+  return found;
+}
+
+function isExcused(file: SourceFile, rule: string, line: number): boolean {
+  if (!excusable.has(rule)) return false;
+  const near = file.comments
+    .split('\n')
+    .slice(Math.max(0, line - 2), line)
+    .join('\n');
+  return new RegExp(`// tidy ${rule}: .{10,}`).test(near);
+}
+
+function lineAt(text: string, at: number): string {
+  const end = text.indexOf('\n', at);
+  return text.slice(text.lastIndexOf('\n', at) + 1, end === -1 ? text.length : end);
+}
+
+/** A violation as one line for a person. */
+export function describeViolation({ rule, path, line, cure }: Violation): string {
+  return `${path}:${line} [${rule}] ${cure}`;
+}

@@ -1,0 +1,116 @@
+/** The replayer: plays transcripts on our own server, on a clock that only moves when told, without sockets. */
+import type { Client } from '../../server/clients/client.ts';
+import type { Connection } from '../../server/host/host.ts';
+import { type Effect, Server } from '../../server/server.ts';
+import { printResp, RespReader, type RespValue } from '../support/resp-text.ts';
+import { TestHost } from '../support/targets.ts';
+import { type Outcome, type Step, splitWords, type Target } from './transcript.ts';
+
+/** A client of an in-memory server, with what it has been sent. */
+export class TestClient {
+  readonly client: Client;
+  readonly reader = new RespReader();
+
+  constructor(server: Server) {
+    const connection: Connection = {
+      remote: '127.0.0.1:1',
+      local: '127.0.0.1:2',
+      pending: 0,
+      send: (bytes) => this.reader.write(bytes),
+      close: () => {},
+      abort: () => {},
+      pause: () => {},
+      resume: () => {},
+    };
+    const client = server.accept(connection);
+    if (client === undefined) throw new Error('the server refused the connection');
+    this.client = client;
+  }
+
+  send(argv: readonly string[]): void {
+    const bulks = argv.map((word) => `$${word.length}\r\n${word}\r\n`);
+    this.client.receive(Buffer.from(`*${argv.length}\r\n${bulks.join('')}`, 'latin1'));
+  }
+
+  /** The replies that have arrived since the last call. */
+  received(): RespValue[] {
+    const replies: RespValue[] = [];
+    for (let reply = this.reader.next(); reply !== undefined; reply = this.reader.next()) replies.push(reply);
+    return replies;
+  }
+}
+
+/** One client that asks line by line and reads printed replies: `ask('SET k v')` is '+OK'. */
+export class Conversation {
+  readonly #client: TestClient;
+
+  constructor(server: Server) {
+    this.#client = new TestClient(server);
+  }
+
+  /** The replies to a request, printed as transcripts do; '' while it is blocked. */
+  ask(line: string): string {
+    this.#client.send(splitWords(line));
+    return this.#client
+      .received()
+      .map((reply) => printResp(reply))
+      .join(' ');
+  }
+}
+
+/** Our server as the target of a transcript. */
+export class OwnTarget implements Target {
+  #host = new TestHost();
+  #server = new Server(this.#host);
+  #clients = new Map<string, TestClient>();
+  #protocol: 2 | 3 = 2;
+  #effects: string[][] = [];
+  #events: { key: string; event: string }[] = [];
+
+  async begin(): Promise<void> {
+    this.#host = new TestHost();
+    this.#server = new Server(this.#host, { settings: { 'notify-keyspace-events': 'AKE' } });
+    this.#server.feeding = true;
+    this.#server.feed = (effects, atomic) => this.#feed(effects, atomic);
+    const { notifications } = this.#server;
+    const send = notifications.send.bind(notifications);
+    notifications.send = (db, key, event) => {
+      if (event !== 'keymiss' && event !== 'new') this.#events.push({ key, event });
+      send(db, key, event);
+    };
+    this.#clients.clear();
+    this.#protocol = 2;
+  }
+
+  #feed(effects: readonly Effect[], atomic: boolean): void {
+    if (atomic) this.#effects.push(['MULTI']);
+    for (const { argv } of effects) this.#effects.push([...argv]);
+    if (atomic) this.#effects.push(['EXEC']);
+  }
+
+  #client(name: string): TestClient {
+    let client = this.#clients.get(name);
+    if (client === undefined) {
+      client = new TestClient(this.#server);
+      client.client.protocol = this.#protocol;
+      this.#clients.set(name, client);
+    }
+    return client;
+  }
+
+  async perform(step: Step): Promise<Outcome> {
+    if (step.kind === 'request') this.#client(step.client).send(step.argv);
+    if (step.kind === 'wait') this.#host.advance(step.millis);
+    if (step.kind === 'resp') {
+      this.#protocol = step.protocol;
+      for (const { client } of this.#clients.values()) client.protocol = step.protocol;
+    }
+    const replies = [...this.#clients].flatMap(([client, each]) =>
+      each.received().map((reply) => ({ client, reply })),
+    );
+    const outcome = { replies, effects: this.#effects, events: this.#events, now: this.#host.clock.now() };
+    this.#effects = [];
+    this.#events = [];
+    return outcome;
+  }
+}
