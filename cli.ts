@@ -4,7 +4,7 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { LOG_LEVELS, type LogOrigin, logLine } from './embed/log-line.ts';
 import { type LostlockServer, startServer } from './index.ts';
 import { fromText, toBuffer } from './protocol/bytes.ts';
-import type { LogLevel } from './server/server.ts';
+import type { LogLevel } from './server/ports.ts';
 import { BadSetting } from './server/settings/parameters.ts';
 import { refusalOf } from './server/settings/refusals.ts';
 import { aliases, parameters, type Settings } from './server/settings/settings.ts';

@@ -1,8 +1,8 @@
 /** Rules that answer, delay or break the n-th request that matches, for tests of what clients do then. */
 import { asciiLower, type Bytes, fromText } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
-import { type Client, REPLY_SKIP } from '../server/clients/client.ts';
-import type { Server } from '../server/server.ts';
+import { REPLY_SKIP } from '../server/clients/client.ts';
+import type { Caller, Server } from '../server/server.ts';
 import type { Text } from './dataset.ts';
 import { nearest } from './nearest.ts';
 import { badOption, checkInteger, checkNames, checkString } from './options.ts';
@@ -105,7 +105,7 @@ export class Interceptor {
     };
   }
 
-  #intercept(client: Client, argv: Bytes[]): boolean {
+  #intercept(client: Caller, argv: Bytes[]): boolean {
     const request: InterceptedRequest = {
       command: asciiLower(argv[0] ?? ''),
       args: argv.slice(1).map(decodeText),
@@ -121,7 +121,7 @@ export class Interceptor {
     return false;
   }
 
-  #apply(act: Intervention, client: Client, argv: Bytes[]): boolean {
+  #apply(act: Intervention, client: Caller, argv: Bytes[]): boolean {
     const server = this.#server;
     if (act === 'disconnect') {
       client.abort();
@@ -140,7 +140,7 @@ export class Interceptor {
     return true;
   }
 
-  #later(delay: number, client: Client, argv: Bytes[]): void {
+  #later(delay: number, client: Caller, argv: Bytes[]): void {
     const server = this.#server;
     const { clock } = server.host;
     server.blocking.block(client, { kind: 'pause', timeout: 0, timeoutReply: null });

@@ -1,5 +1,5 @@
 /** Log lines as redis-server writes them: process, role, local time, level, text. */
-import type { LogLevel } from '../server/server.ts';
+import type { LogLevel } from '../server/ports.ts';
 
 /** From the least important on. */
 export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'verbose', 'notice', 'warning'];

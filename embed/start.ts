@@ -7,8 +7,10 @@ import { AmbientClock } from '../server/host/ambient-clock.ts';
 import { nodeClock, nodeHost } from '../server/host/node.ts';
 import { realDelay } from '../server/host/real-time.ts';
 import { Listener } from '../server/host/tcp.ts';
+import { createNode } from '../server/index.ts';
+import type { LogLevel } from '../server/ports.ts';
 import { replicateFrom } from '../server/replication/role.ts';
-import { type LogLevel, Server } from '../server/server.ts';
+import type { Server } from '../server/server.ts';
 import type { Settings } from '../server/settings/settings.ts';
 import type { Seed } from './dataset.ts';
 import { badOption, checkFlag, checkInteger, checkNames, checkSettings, checkString } from './options.ts';
@@ -144,7 +146,7 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
   checkOptions(options);
   const settings = settingsOf(options);
   const clock = options.clock === 'ambient' ? new AmbientClock() : nodeClock;
-  const node = new Server(nodeHost(toBuffer(settings.dir ?? '.').toString(), clock), {
+  const node = createNode(nodeHost(toBuffer(settings.dir ?? '.').toString(), clock), {
     settings,
     ...(options.log && { log: options.log }),
   });

@@ -1,9 +1,8 @@
 /** The path of every command: look up, check, queue or call, propagate. Read this first. */
-import { asciiLower, asciiUpper, type Bytes, cString } from '../protocol/bytes.ts';
-import { LINK_DOWN, MISCONF, NOAUTH, OOM, READONLY, wrongArity } from '../protocol/errors.ts';
+import { asciiLower, type Bytes } from '../protocol/bytes.ts';
+import { LINK_DOWN, MISCONF, NOAUTH, OOM, READONLY } from '../protocol/errors.ts';
 import { QUEUED, type Reply, ReplyError } from '../protocol/reply.ts';
 import {
-  type Client,
   IN_MULTI,
   NO_TOUCH,
   PRIMARY_LINK,
@@ -17,7 +16,18 @@ import {
   UNAUTHENTICATED,
   UNREPLICATED,
 } from './clients/client.ts';
-import type { Server } from './server.ts';
+import {
+  GATE_BUSY,
+  GATE_DISK,
+  GATE_LIMITED_MEMORY,
+  GATE_LOADING,
+  GATE_MIGRATING,
+  GATE_MIN_REPLICAS,
+  GATE_PAUSED,
+  GATE_QUORUM,
+  GATE_REPLICA,
+} from './gates.ts';
+import type { Caller, Server } from './server.ts';
 import {
   ADMIN,
   ALLOW_BUSY,
@@ -32,9 +42,10 @@ import {
   STALE,
   WRITE,
 } from './table/command.ts';
+import { checkWords, resolve, step } from './table/resolve.ts';
 
 /** Runs one request of a client, from the words on the wire to the queued reply. */
-export function execute(server: Server, client: Client, argv: Bytes[]): void {
+export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   const name = argv[0] as Bytes;
   if ((server.state & GATE_BUSY) !== 0 && server.slowScript.postpone(client, argv)) return;
   const command = server.commands.get(name) ?? resolve(server, argv);
@@ -89,7 +100,7 @@ export function execute(server: Server, client: Client, argv: Bytes[]): void {
 }
 
 /** What follows the run of a request: its reply, and the clients that it serves. */
-function conclude(server: Server, client: Client, before: number, reply: Reply | undefined): undefined {
+function conclude(server: Server, client: Caller, before: number, reply: Reply | undefined): undefined {
   client.writeOffset = server.replication.offset;
   answer(client, (server.state & GATE_QUORUM) !== 0 ? untilQuorum(server, client, before, reply) : reply);
   if (client.has(TRACKING) && client.transaction === undefined && client.lastCommand !== undefined) {
@@ -101,7 +112,7 @@ function conclude(server: Server, client: Client, before: number, reply: Reply |
 }
 
 /** Keeps the reply to a write back until enough replicas have it; undefined while it is kept. */
-function untilQuorum(server: Server, client: Client, before: number, reply: Reply | undefined) {
+function untilQuorum(server: Server, client: Caller, before: number, reply: Reply | undefined) {
   const { replication, writeQuorum } = server;
   const offset = client.writeOffset;
   if (reply === undefined || offset === before || client.has(IN_MULTI | PRIMARY_LINK)) return reply;
@@ -113,13 +124,18 @@ function untilQuorum(server: Server, client: Client, before: number, reply: Repl
 const RUNS_IN_MULTI = new Set(['exec', 'discard', 'multi', 'watch', 'quit', 'reset']);
 
 /** Answers; a reply to be skipped is skipped now, that of a blocked client once it comes. */
-function answer(client: Client, reply: Reply | undefined): void {
+function answer(client: Caller, reply: Reply | undefined): void {
   if (reply !== undefined) client.reply(reply);
   if (client.blocked === undefined) client.mark(REPLY_SKIP, false);
 }
 
 /** Answers a request that does not run: it spoils the transaction being queued, and EXEC gives up the whole. */
-function reject(server: Server, client: Client, command: Command | undefined, refusal: ReplyError): void {
+function reject(
+  server: Server,
+  client: Caller,
+  command: Command<Caller> | undefined,
+  refusal: ReplyError,
+): void {
   if (command !== undefined) server.stats.refused[command.serial]!++;
   server.stats.error(refusal);
   if (client.has(PRIMARY_LINK)) server.primary?.failedToApply(command?.fullName ?? '<unknown>', refusal);
@@ -134,43 +150,8 @@ function reject(server: Server, client: Client, command: Command | undefined, re
   answer(client, refusal);
 }
 
-/** Finds the table entry of a request, whatever the case of its name; a ReplyError when there is none. */
-export function resolve(server: Server, argv: readonly Bytes[]): Command | ReplyError {
-  const name = argv[0] ?? '';
-  const command = server.commands.get(name) ?? server.commands.get(asciiLower(name));
-  if (command !== undefined) return command;
-  server.stats.unknown(argv);
-  return new ReplyError(unknownText(argv));
-}
-
-function unknownText(argv: readonly Bytes[]): Bytes {
-  let args = '';
-  for (let i = 1; i < argv.length && args.length < 128; i++) {
-    args += `'${cString(argv[i] ?? '', 128 - args.length)}' `;
-  }
-  return `ERR unknown command '${cString(argv[0] ?? '', 128)}', with args beginning with: ${args}`;
-}
-
-/** Steps from a container to the subcommand that the request names; undefined when there is none of that name. */
-function step(command: Command, argv: readonly Bytes[]): Command | undefined {
-  if (command.subcommands === undefined || argv.length === 1) return command;
-  return command.subcommands.get(asciiLower(argv[1] as Bytes));
-}
-
-/** Steps from a container to its subcommand and checks the count of words. */
-export function checkWords(server: Server, command: Command, argv: readonly Bytes[]): Command | ReplyError {
-  const found = step(command, argv);
-  if (found === undefined) {
-    server.stats.unknown(argv);
-    const text = cString(argv[1] as Bytes, 128);
-    return new ReplyError(`ERR unknown subcommand '${text}'. Try ${asciiUpper(command.name)} HELP.`);
-  }
-  const runs = found.subcommands === undefined || found.arity === -1;
-  return arityFits(found.arity, argv.length) && runs ? found : wrongArity(found.fullName);
-}
-
 /** A web page that talks to us (POST or Host: lines) is cut off without a word. */
-function isSecurityProbe(server: Server, client: Client, name: Bytes): boolean {
+function isSecurityProbe(server: Server, client: Caller, name: Bytes): boolean {
   const lower = asciiLower(name);
   if (lower !== 'post' && lower !== 'host:') return false;
   // A page that goes on trying does not fill the log.
@@ -188,24 +169,13 @@ function isSecurityProbe(server: Server, client: Client, name: Bytes): boolean {
 /** The request waits and will be executed later; nothing is answered now. */
 export const POSTPONED = new ReplyError('postponed');
 
-/** The node's states that need a closer look; zero for a plain primary. */
-export const GATE_LIMITED_MEMORY = 1;
-export const GATE_REPLICA = 2;
-export const GATE_PAUSED = 4;
-export const GATE_BUSY = 8;
-export const GATE_LOADING = 16;
-export const GATE_MIN_REPLICAS = 32;
-export const GATE_QUORUM = 64;
-export const GATE_DISK = 128;
-export const GATE_MIGRATING = 256;
-
-/** True while a replica has lost its primary and may not answer with old data. */
-export function isStale(server: Server): boolean {
-  return server.primary?.linkUp === false && !server.settings['replica-serve-stale-data'];
-}
-
 /** Why a request may not run now, in Redis' order of asking; undefined when it may. */
-function refuse(server: Server, client: Client, command: Command, argv: Bytes[]): ReplyError | undefined {
+function refuse(
+  server: Server,
+  client: Caller,
+  command: Command<Caller>,
+  argv: Bytes[],
+): ReplyError | undefined {
   const bits = effectiveBits(client, command, argv);
   if (client.has(UNAUTHENTICATED) && (bits & NO_AUTH) === 0) return new ReplyError(NOAUTH);
   if (client.has(IN_MULTI) && (command.bits & NO_MULTI) !== 0) {
@@ -259,7 +229,7 @@ const SUBSCRIBER_COMMANDS = new Set([
 const TOLERANCES = STALE | LOADING;
 
 /** EXEC counts as whatever its queued commands are. */
-function effectiveBits(client: Client, command: Command, argv: readonly Bytes[]): number {
+function effectiveBits(client: Caller, command: Command<Caller>, argv: readonly Bytes[]): number {
   let bits = bitsOf(client, command, argv);
   if (command.name !== 'exec' || client.transaction === undefined) return bits;
   for (const queued of client.transaction.queue) {
@@ -270,7 +240,7 @@ function effectiveBits(client: Client, command: Command, argv: readonly Bytes[])
 }
 
 /** A command's bits; where a script declares flags, what follows from them. */
-function bitsOf(client: Client, command: Command, argv: readonly Bytes[]): number {
+function bitsOf(client: Caller, command: Command<Caller>, argv: readonly Bytes[]): number {
   const declared = command.spec.declares?.(client, argv);
   if (declared === undefined) return command.bits;
   let bits = command.bits & ~(STALE | DENY_OOM | WRITE | MAY_REPLICATE);
@@ -283,7 +253,7 @@ function bitsOf(client: Client, command: Command, argv: readonly Bytes[]): numbe
 const ENDS_MULTI = new Set(['exec', 'discard', 'quit', 'reset']);
 
 /** Refusals for the data's sake: no memory left, saves that fail, too few replicas, a replica that takes no writes. */
-function refusedForData(server: Server, client: Client, command: Command, bits: number) {
+function refusedForData(server: Server, client: Caller, command: Command<Caller>, bits: number) {
   const { state } = server;
   if (client.has(PRIMARY_LINK)) return undefined;
   if ((state & GATE_LIMITED_MEMORY) !== 0 && (server.eviction.outOfMemory = !server.freeMemory())) {
@@ -303,10 +273,10 @@ function refusedForData(server: Server, client: Client, command: Command, bits: 
 }
 
 /** Refusals because of what the node is going through: its link is down, it loads, a script keeps it busy. */
-function refusedForPhase(server: Server, client: Client, command: Command, bits: number) {
+function refusedForPhase(server: Server, client: Caller, command: Command<Caller>, bits: number) {
   const { state } = server;
   const primaryLink = client.has(PRIMARY_LINK);
-  if ((state & GATE_REPLICA) !== 0 && !primaryLink && (bits & STALE) === 0 && isStale(server)) {
+  if ((state & GATE_REPLICA) !== 0 && !primaryLink && (bits & STALE) === 0 && server.isStale()) {
     return new ReplyError(LINK_DOWN);
   }
   if ((state & GATE_LOADING) !== 0 && !primaryLink && (bits & LOADING) === 0) {
@@ -322,7 +292,12 @@ function refusedForPhase(server: Server, client: Client, command: Command, bits:
  * Runs one command and notes its effect for the replication stream. Used for requests, for the commands queued in a
  * transaction and for redis.call; a client's mistake comes back as a ReplyError.
  */
-export function call(server: Server, client: Client, command: Command, argv: Bytes[]): Reply | undefined {
+export function call(
+  server: Server,
+  client: Caller,
+  command: Command<Caller>,
+  argv: Bytes[],
+): Reply | undefined {
   const { world } = server;
   const outermost = server.depth === 0;
   if (outermost) {
@@ -361,13 +336,13 @@ export function call(server: Server, client: Client, command: Command, argv: Byt
 }
 
 /** A script's own calls are no replies to anybody. */
-function countFailure(server: Server, client: Client, command: Command, error: ReplyError): void {
+function countFailure(server: Server, client: Caller, command: Command<Caller>, error: ReplyError): void {
   server.stats.failed[command.serial]!++;
   if (!client.has(SCRIPT)) server.stats.error(error);
   if (client.has(PRIMARY_LINK)) server.primary?.failedToApply(command.fullName, error);
 }
 
-function propagateIfDirty(server: Server, client: Client, argv: Bytes[], dirty: number): void {
+function propagateIfDirty(server: Server, client: Caller, argv: Bytes[], dirty: number): void {
   if (!server.feeding || client.has(UNREPLICATED)) return;
   if (server.world.dirty !== dirty || server.rewritten !== undefined) {
     server.propagate(client, argv);

@@ -4,7 +4,7 @@ import { Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { DecodeLimits } from '../protocol/decode.ts';
 import { encodeReply } from '../protocol/encode.ts';
-import { ReplyError } from '../protocol/reply.ts';
+import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { Acl } from './acl/acl.ts';
 import { refusal } from './clients/admission.ts';
 import { Blocking } from './clients/blocking.ts';
@@ -17,17 +17,16 @@ import { Pausing } from './clients/pausing.ts';
 import { PubSub } from './clients/pubsub.ts';
 import { Tracking } from './clients/tracking.ts';
 import { Waiting } from './clients/waiting.ts';
-import { commandTable, type Table } from './commands/index.ts';
 import { DumpFile } from './data/dump-file.ts';
 import { Eviction } from './data/eviction.ts';
 import { Expiry } from './data/expiry.ts';
 import { Migrations } from './data/migration.ts';
 import { Notifications } from './data/notifications.ts';
 import { makeWorld } from './data/world.ts';
-import { execute } from './execute.ts';
 import { Observer } from './figures/observer.ts';
 import { Statistics } from './figures/statistics.ts';
 import type { Connection, Host } from './host/host.ts';
+import type { Durability, Effect, LogLevel } from './ports.ts';
 import { Replication } from './replication/primary.ts';
 import type { ReplicaSide } from './replication/replica.ts';
 import { Functions } from './scripts/functions.ts';
@@ -37,30 +36,35 @@ import { setLimits } from './settings/encodings.ts';
 import { defaultSettings, type Settings } from './settings/settings.ts';
 import { type Command, commandCount } from './table/command.ts';
 
-/** One command of the replication stream. */
-export interface Effect {
-  readonly db: number;
-  readonly argv: readonly Bytes[];
-}
-
-export type LogLevel = 'debug' | 'verbose' | 'notice' | 'warning';
-
 /** What a node is started with. */
 export interface ServerOptions {
   readonly settings?: Partial<Settings>;
   /** Is given each line of the log, with the role that the node has at that moment. */
   readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica') => void;
   /** Extra table entries, such as the lab's LAB command. */
-  readonly commands?: readonly Command[];
+  readonly commands?: readonly Command<Caller>[];
   /** When long scripts let others have a turn. */
   readonly scripts?: Partial<ScriptPace>;
+}
+
+/** The client that sent a request, with the whole node behind it: what every handler is given. */
+export type Caller = Client<Server>;
+
+/** The part of a node that runs requests; handed in, since it runs handlers that see the whole node. */
+export interface Execution {
+  /** Every command by name, in lower and upper case. */
+  readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
+  /** Answers a request. */
+  execute(server: Server, client: Caller, argv: Bytes[]): void;
+  /** Runs one command and notes its effect for the replication stream. */
+  call(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Reply | undefined;
 }
 
 export class Server {
   readonly host: Host;
   readonly settings: Settings;
-  readonly commands: Table;
-  readonly clients = new Map<number, Client>();
+  readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
+  readonly clients = new Map<number, Caller>();
   readonly expiry = new Expiry(this);
   readonly pubsub = new PubSub();
   readonly blocking: Blocking;
@@ -96,7 +100,7 @@ export class Server {
   /** How deep in execution units we are; 0 between requests. */
   depth = 0;
   /** The client whose request is running. */
-  running: Client | undefined;
+  running: Caller | undefined;
   /** What the running command propagates instead of itself. */
   rewritten: readonly (readonly Bytes[])[] | undefined;
   /** True when somebody follows the replication stream. */
@@ -104,24 +108,26 @@ export class Server {
   /** Takes the effects of one unit; `atomic`: they belong together, as MULTI and EXEC. */
   feed: (effects: readonly Effect[], atomic: boolean) => void = () => {};
   /** May answer, delay or drop a request instead of us (tests); true: it did. */
-  interceptor: ((client: Client, argv: Bytes[]) => boolean) | undefined;
-  /** The offset up to which the stream is durable. Whoever keeps it on the disk (the lab) sets this: `appendonly` works then. */
-  syncedOffset: (() => number | undefined) | undefined;
+  interceptor: ((client: Caller, argv: Bytes[]) => boolean) | undefined;
+  /** What keeps the replication stream on a disk; undefined where nothing does. */
+  durability: Durability | undefined;
   /** What SHUTDOWN does; whoever has listeners of its own closes them, too. */
   onShutdown: () => void = () => this.stop();
   readonly log: (level: LogLevel, text: string) => void;
   readonly dumpFile = new DumpFile(this);
+  readonly #execution: Execution;
   readonly #dbs: Keyspace[];
   #nextClient = 1;
   #effects: Effect[] = [];
-  #unblocked: Client[] = [];
+  #unblocked: Caller[] = [];
   #settling = false;
 
-  constructor(host: Host, options: ServerOptions = {}) {
+  constructor(host: Host, execution: Execution, options: Omit<ServerOptions, 'commands'> = {}) {
     this.host = host;
+    this.#execution = execution;
+    this.commands = execution.commands;
     this.settings = { ...defaultSettings(), ...options.settings };
     this.log = (level, text) => options.log?.(level, text, this.role);
-    this.commands = commandTable(options.commands ?? []);
     this.acl = new Acl(this);
     this.world = makeWorld(this, host.clock.now());
     this.startedAt = this.world.now;
@@ -201,7 +207,7 @@ export class Server {
   // Connections
 
   /** Takes a new connection; undefined when it was refused. */
-  accept(connection: Connection): Client | undefined {
+  accept(connection: Connection): Caller | undefined {
     if (this.stopped) {
       connection.abort();
       return undefined;
@@ -215,7 +221,7 @@ export class Server {
     }
     if (this.depth === 0) this.world.now = this.host.clock.now();
     this.stats.connections++;
-    const client = new Client(this, this.nextClientId(), connection);
+    const client = new Client<Server>(this, this.nextClientId(), connection);
     this.acl.admit(client);
     this.clients.set(client.id, client);
     return client;
@@ -227,14 +233,14 @@ export class Server {
   }
 
   /** A client without a connection, for scripts and other work of our own. */
-  pseudoClient(): Client {
-    const client = new Client(this, 0, undefined);
+  pseudoClient(): Caller {
+    const client = new Client<Server>(this, 0, undefined);
     client.mark(SCRIPT, true);
     return client;
   }
 
   /** The client's connection is gone. */
-  forget(client: Client): void {
+  forget(client: Caller): void {
     this.clients.delete(client.id);
     this.outputLimits.forget(client);
     this.blocking.forget(client);
@@ -245,25 +251,30 @@ export class Server {
     this.tracking.disable(client);
   }
 
-  protocolError(client: Client, text: Bytes): void {
+  protocolError(client: Caller, text: Bytes): void {
     if (text !== '') client.write(encodeReply(new ReplyError(text), 2));
     this.log('verbose', `Protocol error from client ${client.id}: ${text}`);
     client.close();
   }
 
   /** A wait has ended: the client's remaining requests follow when the present event is settled. */
-  unblocked(client: Client): void {
+  unblocked(client: Caller): void {
     this.#unblocked.push(client);
   }
 
   // Execution
 
-  execute(client: Client, argv: Bytes[]): void {
-    execute(this, client, argv);
+  execute(client: Caller, argv: Bytes[]): void {
+    this.#execution.execute(this, client, argv);
+  }
+
+  /** Runs one command and notes its effect for the replication stream. */
+  call(client: Caller, command: Command<Caller>, argv: Bytes[]): Reply | undefined {
+    return this.#execution.call(this, client, command, argv);
   }
 
   /** Runs work as one execution unit: one instant, one propagation. */
-  unit<T>(work: () => T, client?: Client): T {
+  unit<T>(work: () => T, client?: Caller): T {
     if (this.depth === 0) this.beginUnit(client);
     this.depth++;
     try {
@@ -274,7 +285,7 @@ export class Server {
     }
   }
 
-  beginUnit(client: Client | undefined): void {
+  beginUnit(client: Caller | undefined): void {
     this.running = client;
     const now = this.host.clock.now();
     if (now - this.world.now >= this.observer.slow) this.observer.suspect(now);
@@ -292,7 +303,7 @@ export class Server {
   }
 
   /** Notes what the running command did for the replication stream. */
-  propagate(client: Client, argv: readonly Bytes[]): void {
+  propagate(client: Caller, argv: readonly Bytes[]): void {
     const db = client.db.index;
     if (this.rewritten === undefined) this.#effects.push({ db, argv });
     else for (const effect of this.rewritten) this.#effects.push({ db, argv: effect });
@@ -340,13 +351,13 @@ export class Server {
   }
 
   /** Ends the transaction being queued, without effect. */
-  discard(client: Client): void {
+  discard(client: Caller): void {
     client.transaction = undefined;
     client.mark(IN_MULTI, false);
     this.unwatch(client);
   }
 
-  unwatch(client: Client): void {
+  unwatch(client: Caller): void {
     for (const watch of client.watched) {
       const { db, key } = watch;
       const watchers = db.watchers.get(key);
@@ -362,6 +373,11 @@ export class Server {
     return this.eviction.freeMemory();
   }
 
+  /** True while a replica has lost its primary and may not answer with old data. */
+  isStale(): boolean {
+    return this.primary?.linkUp === false && !this.settings['replica-serve-stale-data'];
+  }
+
   readOnlyReplica(): boolean {
     return this.primary !== undefined && this.settings['replica-read-only'];
   }
@@ -372,11 +388,12 @@ export class Server {
   }
 
   /** A mistake of ours: answered as an error, counted, logged; the connection lives on. */
-  internalError(command: Command, error: unknown): ReplyError {
+  internalError(command: { readonly fullName: Bytes } | undefined, error: unknown): ReplyError {
+    const name = command?.fullName ?? 'unknown';
     this.stats.internalErrors++;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.log('warning', `Internal error in ${command.fullName}: ${text}`);
-    return new ReplyError(`ERR internal error in '${command.fullName}' command`);
+    this.log('warning', `Internal error in ${name}: ${text}`);
+    return new ReplyError(`ERR internal error in '${name}' command`);
   }
 
   /** Lets go of timers and connections, and takes no new ones; the databases stay readable. */

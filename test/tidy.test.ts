@@ -2,8 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { commandsPage } from '../docs/commands-page.ts';
+import { defineCommands, defineContainer } from '../server/commands/define.ts';
 import { allCommands } from '../server/commands/index.ts';
-import { type Command, defineCommands, defineContainer } from '../server/table/command.ts';
+import type { Command } from '../server/table/command.ts';
 import { untestedCommands } from './tidy/command-coverage.ts';
 import { describeViolation, rules, violations } from './tidy/rules.ts';
 import { readSources, sourceFile } from './tidy/source-text.ts';

@@ -35,7 +35,9 @@ export class Journal {
     server.replication.becomeReplica();
     this.#rebase();
     this.#watch();
-    server.syncedOffset = () => (server.settings.appendonly ? this.#begin + disk.durable(LOG) : undefined);
+    server.durability = {
+      syncedOffset: () => (server.settings.appendonly ? this.#begin + disk.durable(LOG) : undefined),
+    };
   }
 
   /** Loses what does not survive a crash. */
@@ -107,7 +109,7 @@ export class Journal {
 
 /** Applies a stream of commands without answering them or passing them on. */
 function replay(server: Server, log: Bytes): void {
-  const client = new Client(server, 0, undefined);
+  const client = new Client<Server>(server, 0, undefined);
   client.mark(PRIMARY_LINK, true);
   const decoder = new RequestDecoder({ maxBulk: Number.MAX_SAFE_INTEGER, authenticated: true });
   decoder.write(Buffer.from(log, 'latin1'));

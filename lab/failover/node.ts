@@ -1,5 +1,5 @@
 /** What the nodes of either clock have in common: a server whose writes are logged, and which is up or down. */
-import { GATE_QUORUM } from '../../server/execute.ts';
+import { GATE_QUORUM } from '../../server/gates.ts';
 import type { Server } from '../../server/server.ts';
 import type { VirtualDisk } from './disk.ts';
 import { Journal } from './journal.ts';

@@ -1,6 +1,7 @@
 /** What an effect in the replication stream touches: keys, whole databases, libraries of functions. */
 import { asciiLower, asciiUpper, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
-import type { Effect, Server } from '../../server/server.ts';
+import type { Effect } from '../../server/ports.ts';
+import type { Server } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
 import { type FoundKey, findKeys } from '../../server/table/info.ts';
 

@@ -2,7 +2,8 @@
 import { type Held, type TypeName, typeOf } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Connection } from '../../server/host/host.ts';
-import type { Effect, Server } from '../../server/server.ts';
+import type { Effect } from '../../server/ports.ts';
+import type { Server } from '../../server/server.ts';
 import { type Touched, touchedBy } from './touched.ts';
 
 /** One write, on one key or one library of functions. */

@@ -2,8 +2,9 @@
 
 import type { Connection, Receiver } from '../../server/host/host.ts';
 import { Listener } from '../../server/host/tcp.ts';
+import { createNode } from '../../server/index.ts';
 import { promote, replicateFrom } from '../../server/replication/role.ts';
-import { Server } from '../../server/server.ts';
+import type { Caller, Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
 import { checkCrash } from '../checks.ts';
@@ -21,7 +22,7 @@ export interface RealNodeOptions {
   /** Parameters of the node, by redis.conf's names. */
   readonly settings?: Partial<Settings>;
   /** Extra table entries, such as the LAB command. */
-  readonly commands?: readonly Command[];
+  readonly commands?: readonly Command<Caller>[];
 }
 
 export class RealNode extends AnyNode {
@@ -53,7 +54,7 @@ export class RealNode extends AnyNode {
     // What comes from its primary, too, waits while the process is paused.
     host.connect = (address, port, receiver, opened) =>
       connect(address, port, this.#inProcess(receiver), (near) => this.#process.run(() => opened(near)));
-    const server = new Server(host, { settings: { ...settings, port: this.#port }, commands });
+    const server = createNode(host, { settings: { ...settings, port: this.#port }, commands });
     const journal = this.recover(server, this.disk);
     return [server, journal, new Listener({ accept: (connection) => this.#accept(server, connection) })];
   }

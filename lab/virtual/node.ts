@@ -1,8 +1,9 @@
 /** A Redis node of the lab: a server on a virtual host, which a test can crash, restart, pause, promote and demote. */
 
+import { createNode } from '../../server/index.ts';
 import { promote, replicateFrom } from '../../server/replication/role.ts';
 import type { ScriptPace } from '../../server/scripts/slow-script.ts';
-import { Server } from '../../server/server.ts';
+import type { Caller, Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
 import { checkCrash } from '../checks.ts';
@@ -19,7 +20,7 @@ export interface LabNodeOptions {
   /** Parameters of every node, by redis.conf's names. */
   readonly settings?: Partial<Settings>;
   /** Extra table entries, such as the LAB command. */
-  readonly commands?: readonly Command[];
+  readonly commands?: readonly Command<Caller>[];
   /**
    * ZooKeeper's way, for contrast: a write is answered only when a majority of the nodes has it, and only a node that
    * has every such write can be promoted. Default false, which is Redis' way: an asynchronous copy, and writes that a
@@ -56,7 +57,7 @@ export class LabNode extends AnyNode {
 
   #start(): [Server, Journal] {
     const { settings, commands = [], scripts } = this.#options;
-    const server = new Server(this.host, {
+    const server = createNode(this.host, {
       settings: { ...settings, port: this.port },
       commands,
       scripts: { millis: 20, ...scripts },

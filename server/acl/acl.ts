@@ -2,10 +2,11 @@
 import { type Bytes, cString, type Millis } from '../../protocol/bytes.ts';
 import { ReplyError } from '../../protocol/reply.ts';
 import { type Client, IN_MULTI, RESTRICTED, SCRIPT, UNAUTHENTICATED } from '../clients/client.ts';
-import { describeClient } from '../clients/info.ts';
-import type { Server } from '../server.ts';
+import { describeClient, type ListingNode } from '../clients/info.ts';
+import type { HasHost, HasSettings } from '../ports.ts';
 import type { Command } from '../table/command.ts';
-import { BadRule, type CommandList, type Denial } from './selector.ts';
+import type { CommandList } from './categories.ts';
+import { BadRule, type Denial } from './selector.ts';
 import { hashPassword, User } from './user.ts';
 
 /** Refusals of the same kind within a minute are one entry of the log. */
@@ -28,8 +29,15 @@ export const NO_PERMISSION = {
   channel: () => 'NOPERM this user has no permissions to access one of the channels used as arguments',
 };
 
+/** The node, as access control sees it. */
+interface AclNode extends HasHost, HasSettings, ListingNode {
+  readonly commands: ReadonlyMap<Bytes, Command>;
+  /** The client whose request runs. */
+  readonly running: Client | undefined;
+}
+
 export class Acl {
-  readonly #server: Server;
+  readonly #server: AclNode;
   readonly users = new Map<Bytes, User>();
   readonly default: User;
   /** The newest first. */
@@ -37,7 +45,7 @@ export class Acl {
   readonly commands: CommandList;
   #requirepass = '';
 
-  constructor(server: Server) {
+  constructor(server: AclNode) {
     this.#server = server;
     this.commands = [...new Set(server.commands.values())];
     this.default = this.newUser('default');
@@ -154,7 +162,7 @@ export class Acl {
   ): void {
     const { host, settings } = this.#server;
     const now = host.clock.now();
-    const description = describeClient(client);
+    const description = describeClient(this.#server, client);
     const place = this.log.findIndex(
       (each) =>
         each.reason === reason &&

@@ -2,7 +2,8 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../table/command.ts';
 import { categoriesOf } from '../table/info.ts';
-import { CATEGORIES, type CommandList, everyCommand, type Selector } from './selector.ts';
+import { CATEGORIES, everyCommand } from './categories.ts';
+import { Selector } from './selector.ts';
 
 /** Commands that were added later do not count, so that the rules are those of 7.0. */
 const SINCE_7_0 = /^([1-6]|7\.0)\./;
@@ -17,9 +18,10 @@ function count(allowed: Uint8Array, members: readonly Command[]): { on: number; 
 /**
  * The rules of a selector's commands. Beginning with everything or nothing, the category is taken whose commands differ
  * least, as long as more of them agree than differ; then what is still different is named.
- * @param built an empty selector, to build the same set in
  */
-export function describeCommands(selector: Selector, commands: CommandList, built: Selector): Bytes {
+export function describeCommands(selector: Selector): Bytes {
+  const { commands } = selector;
+  const built = new Selector(commands);
   const adds = !selector.future;
   const rules: Bytes[] = [adds ? '-@all' : '+@all'];
   built.apply(rules[0] as Bytes);
@@ -58,4 +60,12 @@ export function describeCommands(selector: Selector, commands: CommandList, buil
       rules.push(`+${command.name}|${arg}`);
   }
   return rules.join(' ');
+}
+
+/** The rules of a selector for keys, channels and commands, as ACL LIST has them. */
+export function describeSelector(selector: Selector): Bytes {
+  const words: Bytes[] = selector.describeKeys();
+  if (!selector.allChannels) words.push('resetchannels');
+  words.push(...selector.describeChannels(), describeCommands(selector));
+  return words.join(' ');
 }

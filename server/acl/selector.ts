@@ -3,7 +3,7 @@ import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { globMatch } from '../../protocol/glob.ts';
 import { type Command, commandCount, NO_AUTH } from '../table/command.ts';
 import { categoriesOf, findKeys } from '../table/info.ts';
-import { describeCommands } from './describe.ts';
+import { CATEGORIES, type CommandList, everyCommand } from './categories.ts';
 
 export const READ_KEYS = 1;
 export const WRITE_KEYS = 2;
@@ -41,9 +41,6 @@ const CHANNELS: Record<Bytes, { all: boolean; literal: boolean }> = {
   psubscribe: { all: true, literal: true },
 };
 
-/** The table of commands as selectors see it. */
-export type CommandList = readonly Command[];
-
 export class Selector {
   /** By serial number: whether the command may run. */
   readonly allowed: Uint8Array = new Uint8Array(commandCount());
@@ -55,10 +52,11 @@ export class Selector {
   allKeys = false;
   channels: Bytes[] = [];
   allChannels = false;
-  readonly #commands: CommandList;
+  /** The commands that the rules speak about. */
+  readonly commands: CommandList;
 
   constructor(commands: CommandList) {
-    this.#commands = commands;
+    this.commands = commands;
   }
 
   /** True when nothing is forbidden. */
@@ -67,7 +65,7 @@ export class Selector {
   }
 
   copy(): Selector {
-    const copy = new Selector(this.#commands);
+    const copy = new Selector(this.commands);
     copy.allowed.set(this.allowed);
     copy.future = this.future;
     for (const [serial, args] of this.firstArguments) copy.firstArguments.set(serial, [...args]);
@@ -130,7 +128,7 @@ export class Selector {
   setCategory(name: Bytes, on: boolean): void {
     const category = `@${asciiLower(name)}`;
     if (!CATEGORIES.includes(category.slice(1))) bad(UNKNOWN);
-    for (const command of everyCommand(this.#commands)) {
+    for (const command of everyCommand(this.commands)) {
       if (categoriesOf(command).includes(category)) this.#mark(command, on);
     }
   }
@@ -170,17 +168,6 @@ export class Selector {
     return this.channels.some((pattern) => (literal ? pattern === name : globMatch(pattern, name)));
   }
 
-  /** The rules for keys, channels and commands, as ACL LIST has them. */
-  describe(): Bytes {
-    const words: Bytes[] = [];
-    if (this.allKeys) words.push('~*');
-    else words.push(...this.describeKeys());
-    if (this.allChannels) words.push('&*');
-    else words.push('resetchannels', ...this.describeChannels());
-    words.push(this.describeCommands());
-    return words.join(' ');
-  }
-
   describeKeys(): Bytes[] {
     if (this.allKeys) return ['~*'];
     return this.keys.map(({ pattern, permissions }) => {
@@ -191,11 +178,6 @@ export class Selector {
 
   describeChannels(): Bytes[] {
     return this.allChannels ? ['&*'] : this.channels.map((pattern) => `&${pattern}`);
-  }
-
-  /** The shortest rules that come to the same set of commands, by Redis' own way to find them. */
-  describeCommands(): Bytes {
-    return describeCommands(this, this.#commands, new Selector(this.#commands));
   }
 
   #setAll(on: boolean): void {
@@ -211,7 +193,7 @@ export class Selector {
 
   #find(text: Bytes): Command | undefined {
     const [name = '', sub, ...more] = asciiLower(text).split('|');
-    const command = this.#commands.find((each) => each.name === name);
+    const command = this.commands.find((each) => each.name === name);
     if (more.length > 0) return undefined;
     return sub === undefined ? command : command?.subcommands?.get(sub);
   }
@@ -269,19 +251,6 @@ export class Selector {
       if (!this.allowsChannel(argv[at] ?? '', use.literal)) return { what: 'channel', at };
     }
     return undefined;
-  }
-}
-
-export const CATEGORIES =
-  'keyspace read write set sortedset list hash string bitmap hyperloglog geo stream pubsub admin fast slow blocking dangerous connection transaction scripting'.split(
-    ' ',
-  );
-
-/** Commands and subcommands, each container before what it contains. */
-export function* everyCommand(commands: CommandList): Iterable<Command> {
-  for (const command of commands) {
-    yield command;
-    yield* command.subcommands?.values() ?? [];
   }
 }
 

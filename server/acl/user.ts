@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import type { Command } from '../table/command.ts';
-import { BadRule, type CommandList, type Denial, READ_KEYS, RELEVANCE, Selector } from './selector.ts';
+import type { CommandList } from './categories.ts';
+import { describeSelector } from './describe.ts';
+import { BadRule, type Denial, READ_KEYS, RELEVANCE, Selector } from './selector.ts';
 
 const BAD_HASH =
   'The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters';
@@ -134,7 +136,7 @@ export class User {
   /** The user's line of ACL LIST. */
   describe(): Bytes {
     const words = ['user', this.name, ...this.flags, ...this.passwords.map((hash) => `#${hash}`)];
-    words.push(this.root.describe(), ...this.selectors.map((each) => `(${each.describe()})`));
+    words.push(describeSelector(this.root), ...this.selectors.map((each) => `(${describeSelector(each)})`));
     return words.join(' ');
   }
 

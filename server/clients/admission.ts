@@ -1,6 +1,7 @@
 /** Who is turned away at the door: one client too many, and other machines while protected mode stands. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import type { Server } from '../server.ts';
+import type { User } from '../acl/user.ts';
+import type { HasClients, HasSettings } from '../ports.ts';
 
 const FULL = '-ERR max number of clients reached\r\n';
 
@@ -22,8 +23,13 @@ things in order for the server to start accepting connections from the outside.\
 const INTERNET = /^(\d+\.){3}\d+$|^[\da-f]*:/i;
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/i;
 
+/** The node, as admission sees it. */
+interface AdmittingNode extends HasClients, HasSettings {
+  readonly acl: { readonly default: Pick<User, 'noPassword'> };
+}
+
 /** What a new connection from there is told before it is closed; undefined for one that may stay. */
-export function refusal({ clients, settings, acl }: Server, remote: string): Bytes | undefined {
+export function refusal({ clients, settings, acl }: AdmittingNode, remote: string): Bytes | undefined {
   if (clients.size >= settings.maxclients) return FULL;
   if (!settings['protected-mode'] || !acl.default.noPassword) return undefined;
   const address = remote.slice(0, remote.lastIndexOf(':'));

@@ -3,30 +3,8 @@ import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { type TypeName, typeOf } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
-import type { Timer } from '../host/host.ts';
-import type { Server } from '../server.ts';
-import type { Command } from '../table/command.ts';
-import { type Client, IN_MULTI, REPLY_SKIP, SCRIPT } from './client.ts';
-
-/** What a client waits for. */
-export interface Blocked {
-  /**
-   * 'key': data on one of `keys`; 'wait': acknowledgements; 'pause': CLIENT PAUSE; 'script': a slow script of its own;
-   * 'migrate': its MIGRATE.
-   */
-  readonly kind: 'key' | 'wait' | 'pause' | 'script' | 'migrate';
-  readonly db: Keyspace;
-  readonly keys: readonly Bytes[];
-  /** Only values of this type can serve it; undefined: any. */
-  readonly type: TypeName | undefined;
-  /** Tries to serve the client from a key that is ready; undefined: nothing for it there. */
-  readonly serve: (key: Bytes) => Reply | undefined;
-  /** What it is answered when a key is gone, or holds something else; undefined: it waits on. */
-  readonly gone: Reply | undefined;
-  /** What it is answered when time runs out. */
-  readonly timeoutReply: () => Reply;
-  readonly timer: Timer | undefined;
-}
+import type { HasClients, HasHost, Mistakes, Requests, Units } from '../ports.ts';
+import { type Blocked, type Client, IN_MULTI, REPLY_SKIP, SCRIPT } from './client.ts';
 
 /** How a handler asks to wait. */
 export interface BlockRequest {
@@ -63,8 +41,15 @@ const SERVES_NOBODY: ReadonlySet<string> = new Set([
   'xgroup-setid',
 ]);
 
+/** The node, as blocking sees it. */
+interface BlockingNode extends HasClients, HasHost, Mistakes, Requests, Units {
+  readonly slowScript: { readonly active: boolean };
+  /** Decides anew whether keyspaces need to report their changes. */
+  listen(): void;
+}
+
 export class Blocking {
-  readonly #server: Server;
+  readonly #server: BlockingNode;
   // Per database: key to the clients parked on it, in order of arrival.
   readonly #waiting = new Map<Keyspace, Map<Bytes, Set<Client>>>();
   #ready: { db: Keyspace; key: Bytes }[] = [];
@@ -74,7 +59,7 @@ export class Blocking {
   /** Clients that wait for anything. */
   total = 0;
 
-  constructor(server: Server) {
+  constructor(server: BlockingNode) {
     this.#server = server;
   }
 
@@ -198,7 +183,7 @@ export class Blocking {
         if (blocked.gone !== undefined) this.release(client, blocked.gone);
         continue;
       }
-      const reply = this.#server.unit(() => attempt(client, () => blocked.serve(key)), client);
+      const reply = this.#server.unit(() => this.#attempt(client, () => blocked.serve(key)), client);
       if (reply !== undefined && client.blocked === blocked) this.release(client, reply);
     }
   }
@@ -209,6 +194,15 @@ export class Blocking {
     let queue = queues.get(key);
     if (queue === undefined) queues.set(key, (queue = new Set()));
     return queue;
+  }
+
+  #attempt(client: Client, serve: () => Reply | undefined): Reply | undefined {
+    try {
+      return serve();
+    } catch (error) {
+      if (error instanceof ReplyError) return error;
+      return this.#server.internalError(client.lastCommand, error);
+    }
   }
 
   #timedOut(client: Client): void {
@@ -222,13 +216,4 @@ export class Blocking {
 function hearsOfLoss(waiters: ReadonlySet<Client>): boolean {
   for (const { blocked } of waiters) if (blocked?.gone !== undefined) return true;
   return false;
-}
-
-function attempt(client: Client, serve: () => Reply | undefined): Reply | undefined {
-  try {
-    return serve();
-  } catch (error) {
-    if (error instanceof ReplyError) return error;
-    return client.server.internalError(client.lastCommand as Command, error);
-  }
 }

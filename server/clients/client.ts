@@ -1,15 +1,16 @@
 /** The server's side of one connection: its protocol, database, transaction, subscriptions and output. */
 import type { Keyspace, Watcher } from '../../keyspace/keyspace.ts';
+import type { TypeName } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { type DecodeLimits, RequestDecoder } from '../../protocol/decode.ts';
 import { encodeReply } from '../../protocol/encode.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { User } from '../acl/user.ts';
-import type { Connection, Receiver } from '../host/host.ts';
-import type { Server } from '../server.ts';
+import type { Statistics } from '../figures/statistics.ts';
+import type { Connection, Host, Receiver, Timer } from '../host/host.ts';
+import type { Settings } from '../settings/settings.ts';
 import type { Command } from '../table/command.ts';
-import type { Blocked } from './blocking.ts';
-import type { Message } from './pubsub.ts';
+import type { Message } from './message.ts';
 
 /** States that need a closer look before a command runs; zero for an ordinary client. */
 export const UNAUTHENTICATED = 1;
@@ -75,9 +76,50 @@ const OUT_MAX = 64 * 1024 ** 2;
 /** So much output is never too much: Redis keeps it in a buffer that it does not count. */
 const UNLIMITED = 16 * 1024;
 
-export class Client implements Receiver {
+/** What a client waits for. */
+export interface Blocked {
+  /**
+   * 'key': data on one of `keys`; 'wait': acknowledgements; 'pause': CLIENT PAUSE; 'script': a slow script of its own;
+   * 'migrate': its MIGRATE.
+   */
+  readonly kind: 'key' | 'wait' | 'pause' | 'script' | 'migrate';
+  readonly db: Keyspace;
+  readonly keys: readonly Bytes[];
+  /** Only values of this type can serve it; undefined: any. */
+  readonly type: TypeName | undefined;
+  /** Tries to serve the client from a key that is ready; undefined: nothing for it there. */
+  readonly serve: (key: Bytes) => Reply | undefined;
+  /** What it is answered when a key is gone, or holds something else; undefined: it waits on. */
+  readonly gone: Reply | undefined;
+  /** What it is answered when time runs out. */
+  readonly timeoutReply: () => Reply;
+  readonly timer: Timer | undefined;
+}
+
+/** The node that a client is connected to, as the client sees it. */
+export interface ClientNode {
+  readonly acl: { readonly default: User };
+  readonly host: Host;
+  readonly now: Millis;
+  readonly settings: Settings;
+  readonly stats: Statistics;
+  readonly outputLimits: { check(client: Client): void };
+  /** Sends what clients have for output when the event is over. */
+  readonly outbox: { add(client: Client): void };
+  db(index: number): Keyspace;
+  decodeLimits(): DecodeLimits;
+  execute(client: Client, argv: Bytes[]): void;
+  /** The client's connection is gone. */
+  forget(client: Client): void;
+  log(level: 'verbose' | 'warning', text: string): void;
+  /** Answers bytes that are no request, and closes the connection. */
+  protocolError(client: Client, text: Bytes): void;
+  settle(): void;
+}
+
+export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   readonly id: number;
-  readonly server: Server;
+  readonly server: Node;
   /** undefined for a script's and other built-in clients. */
   readonly connection: Connection | undefined;
   readonly decoder: RequestDecoder;
@@ -117,7 +159,7 @@ export class Client implements Receiver {
   #listed = false;
   #mute = false;
 
-  constructor(server: Server, id: number, connection: Connection | undefined) {
+  constructor(server: Node, id: number, connection: Connection | undefined) {
     this.server = server;
     this.id = id;
     this.connection = connection;

@@ -1,13 +1,16 @@
 /** The `timeout` setting: clients that have said nothing for so long are let go. */
 import { Beat } from '../host/beat.ts';
-import type { Server } from '../server.ts';
+import type { HasClients, HasHost, HasSettings, Units } from '../ports.ts';
 import { PRIMARY_LINK, REPLICA_LINK } from './client.ts';
 
+/** The node, as the idle check sees it. */
+type IdleNode = HasClients & HasHost & HasSettings & Pick<Units, 'settle'>;
+
 export class Idle {
-  readonly #server: Server;
+  readonly #server: IdleNode;
   readonly #beat: Beat;
 
-  constructor(server: Server) {
+  constructor(server: IdleNode) {
     this.#server = server;
     this.#beat = new Beat(server, () => this.#review());
   }

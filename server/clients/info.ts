@@ -1,18 +1,26 @@
 /** How CLIENT LIST and CLIENT INFO describe a connection. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection } from '../host/host.ts';
-import type { Server } from '../server.ts';
+import type { HasClients, HasNow } from '../ports.ts';
+import type { ReplicaSide } from '../replication/replica.ts';
 import { type Client, IN_MULTI, MONITOR, NO_EVICT, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
 import { memoryOf, queuedBytes } from './memory.ts';
+import type { Tracking } from './tracking.ts';
 
-function flags(client: Client): Bytes {
+/** The node, as CLIENT LIST sees it. */
+export interface ListingNode extends HasClients, HasNow {
+  readonly tracking: Pick<Tracking, 'modeOf'>;
+  readonly primary: Pick<ReplicaSide, 'linkUp' | 'client' | 'connection'> | undefined;
+}
+
+function flags({ tracking: modes }: ListingNode, client: Client): Bytes {
   let out = '';
   if (client.has(REPLICA_LINK)) out += client.has(MONITOR) ? 'O' : 'S';
   if (client.has(PRIMARY_LINK)) out += 'M';
   if (client.subscriptions + client.shardChannels.size > 0) out += 'P';
   if (client.has(IN_MULTI)) out += 'x';
   if (client.blocked !== undefined) out += 'b';
-  const tracking = client.server.tracking.modeOf(client);
+  const tracking = modes.modeOf(client);
   if (tracking !== undefined) out += `t${tracking.broken ? 'R' : ''}${tracking.broadcast ? 'B' : ''}`;
   if (client.touched) out += 'd';
   if (client.closing) out += 'c';
@@ -22,7 +30,7 @@ function flags(client: Client): Bytes {
 }
 
 /** Everybody whom CLIENT LIST names: the clients, and the link to our primary while it is up. */
-export function everyClient(server: Server): Client[] {
+export function everyClient(server: ListingNode): Client[] {
   const all = [...server.clients.values()];
   const { primary } = server;
   if (primary?.linkUp !== true || primary.client === undefined) return all;
@@ -30,14 +38,14 @@ export function everyClient(server: Server): Client[] {
 }
 
 /** The client that applies our primary's stream has none of its own, so that nothing is answered. */
-export function connectionOf(client: Client): Connection | undefined {
-  return client.has(PRIMARY_LINK) ? client.server.primary?.connection : client.connection;
+export function connectionOf(server: ListingNode, client: Client): Connection | undefined {
+  return client.has(PRIMARY_LINK) ? server.primary?.connection : client.connection;
 }
 
 /** One line, in 7.0's fields and order. */
-export function describeClient(client: Client): Bytes {
-  const { server, transaction } = client;
-  const connection = connectionOf(client);
+export function describeClient(server: ListingNode, client: Client): Bytes {
+  const { transaction } = client;
+  const connection = connectionOf(server, client);
   const queued = client.decoder.buffered;
   const seconds = (since: number): number => Math.max(0, Math.floor((server.now - since) / 1000));
   const fields: [string, Bytes | number][] = [
@@ -48,7 +56,7 @@ export function describeClient(client: Client): Bytes {
     ['name', client.name],
     ['age', seconds(client.createdAt)],
     ['idle', seconds(client.usedAt)],
-    ['flags', flags(client)],
+    ['flags', flags(server, client)],
     ['db', client.db.index],
     ['sub', client.channels.size],
     ['psub', client.patterns.size],

@@ -1,6 +1,7 @@
 /** What connections take of memory, and maxmemory-clients, which cuts off those that take the most. */
 
-import type { Server } from '../server.ts';
+import type { Statistics } from '../figures/statistics.ts';
+import type { HasClients, HasLog, HasSettings } from '../ports.ts';
 import { bytesOf } from '../settings/parameters.ts';
 import { type Client, NO_EVICT, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
 
@@ -29,7 +30,9 @@ export function memoryOf(client: Client): number {
 }
 
 /** Cuts off the largest clients until the others have room in maxmemory-clients. */
-export function evictClients(server: Server): void {
+export function evictClients(
+  server: HasClients & HasLog & HasSettings & { readonly stats: Statistics },
+): void {
   const { settings, stats } = server;
   const allowed = bytesOf(settings['maxmemory-clients'], settings.maxmemory);
   if (allowed === 0) return;

@@ -1,6 +1,6 @@
 /** client-output-buffer-limit: clients that do not take what they are sent are cut off, without a word. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import type { Server } from '../server.ts';
+import type { HasHost, HasLog, HasSettings } from '../ports.ts';
 import {
   BadSetting,
   OUTPUT_CLASSES,
@@ -18,12 +18,12 @@ function print(limits: ReadonlyMap<OutputClass, OutputLimit>): Bytes {
 }
 
 export class OutputLimits {
-  readonly #server: Server;
+  readonly #server: HasHost & HasLog & HasSettings;
   readonly #limits = new Map<OutputClass, OutputLimit>();
   /** Since when clients have been above their soft limit. */
   readonly #above = new Map<Client, number>();
 
-  constructor(server: Server) {
+  constructor(server: HasHost & HasLog & HasSettings) {
     this.#server = server;
   }
 

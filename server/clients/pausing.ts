@@ -1,12 +1,19 @@
 /** CLIENT PAUSE: requests wait, expiry stands still, until time runs out or UNPAUSE comes. */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
-import { GATE_PAUSED } from '../execute.ts';
+import { GATE_PAUSED } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
-import type { Server } from '../server.ts';
+import type { Gated, HasHost, Requests, Units } from '../ports.ts';
+import type { Blocking } from './blocking.ts';
 import { type Client, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
 
+/** The node, as pausing sees it. */
+interface PausingNode extends Gated, HasHost, Requests, Units {
+  readonly blocking: Pick<Blocking, 'block' | 'forget'>;
+  readonly expiry: { follow(): void };
+}
+
 export class Pausing {
-  readonly #server: Server;
+  readonly #server: PausingNode;
   // CLIENT PAUSE is in force.
   #paused = false;
   #all = false;
@@ -16,7 +23,7 @@ export class Pausing {
   #timer: Timer | undefined;
   #postponed: { client: Client; argv: Bytes[] }[] = [];
 
-  constructor(server: Server) {
+  constructor(server: PausingNode) {
     this.#server = server;
   }
 

@@ -4,22 +4,7 @@ import { encodeReply } from '../../protocol/encode.ts';
 import { globMatch } from '../../protocol/glob.ts';
 import { PushReply, type Reply } from '../../protocol/reply.ts';
 import { type Client, RESP2_SUBSCRIBER } from './client.ts';
-
-/** A message for any number of clients, encoded once for each protocol that is asked for. */
-export class Message {
-  readonly #reply: PushReply;
-  #resp2: Bytes | undefined;
-  #resp3: Bytes | undefined;
-
-  constructor(...items: Reply[]) {
-    this.#reply = new PushReply(items);
-  }
-
-  bytes(protocol: 2 | 3): Bytes {
-    if (protocol === 2) return (this.#resp2 ??= encodeReply(this.#reply, 2));
-    return (this.#resp3 ??= encodeReply(this.#reply, 3));
-  }
-}
+import { Message } from './message.ts';
 
 export type Kind = 'channels' | 'patterns' | 'shardChannels';
 

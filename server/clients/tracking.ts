@@ -1,11 +1,11 @@
 /** Client-side caching: which connections have read which keys, and the messages that tell them of changes. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { encodeReply } from '../../protocol/encode.ts';
-import type { Server } from '../server.ts';
+import type { HasClients, HasSettings } from '../ports.ts';
 import type { Command } from '../table/command.ts';
 import { findKeys } from '../table/info.ts';
 import { type Client, SCRIPT, TRACKING } from './client.ts';
-import { Message } from './pubsub.ts';
+import { Message } from './message.ts';
 
 /** The channel on which RESP2 connections hear of changes. */
 const CHANNEL = '__redis__:invalidate';
@@ -48,8 +48,18 @@ function isUnbalanced(argv: readonly Bytes[], first: number): boolean {
   return (argv.length - first) % 2 === 1;
 }
 
+/** The node, as tracking sees it. */
+interface TrackingNode extends HasClients, HasSettings {
+  /** The client whose request runs. */
+  readonly running: Client | undefined;
+  readonly scripts: { readonly entered: boolean };
+  readonly observer: { configure(): void };
+  /** Decides anew whether keyspaces need to report their changes. */
+  listen(): void;
+}
+
 export class Tracking {
-  readonly #server: Server;
+  readonly #server: TrackingNode;
   readonly #modes = new Map<Client, TrackingMode>();
   /**
    * By number, the connections that have read a key since they were last told of it; those too that are tracked no more,
@@ -68,7 +78,7 @@ export class Tracking {
   #items = 0;
   #changedAny = false;
 
-  constructor(server: Server) {
+  constructor(server: TrackingNode) {
     this.#server = server;
   }
 

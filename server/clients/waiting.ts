@@ -1,7 +1,7 @@
 /** WAIT and WAITAOF: clients that wait until enough replicas have acknowledged their writes. */
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import type { Server } from '../server.ts';
+import type { Blocking } from './blocking.ts';
 import type { Client } from './client.ts';
 
 interface Waiter {
@@ -12,11 +12,17 @@ interface Waiter {
   readonly ready: () => Reply | undefined;
 }
 
+/** The node, as WAIT sees it. */
+interface WaitingNode {
+  readonly blocking: Pick<Blocking, 'block' | 'release'>;
+  readonly replication: { askForAcknowledgement(): void };
+}
+
 export class Waiting {
-  readonly #server: Server;
+  readonly #server: WaitingNode;
   readonly #waiters = new Set<Waiter>();
 
-  constructor(server: Server) {
+  constructor(server: WaitingNode) {
     this.#server = server;
   }
 

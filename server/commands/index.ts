@@ -1,5 +1,6 @@
 /** The command table: every group's entries, found by name in lower or upper case. */
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import type { Caller } from '../server.ts';
 import type { Command } from '../table/command.ts';
 import { aclCommand } from './connection/acl.ts';
 import { clientCommand } from './connection/client.ts';
@@ -51,10 +52,10 @@ import { hyperloglogCommands } from './string/hyperloglog.ts';
 import { stringCommands } from './string/string.ts';
 
 /** Commands by name. Other spellings than all-lower and all-upper are found by lower-casing them first. */
-export type Table = ReadonlyMap<Bytes, Command>;
+export type Table = ReadonlyMap<Bytes, Command<Caller>>;
 
 /** Every command there is. */
-export const allCommands: readonly Command[] = [
+export const allCommands: readonly Command<Caller>[] = [
   ...connectionCommands,
   ...clusterStateCommands,
   clusterCommand,
@@ -113,8 +114,8 @@ export const allCommands: readonly Command[] = [
 ];
 
 /** The look-up table of one node: all commands and those it was given besides. */
-export function commandTable(extra: readonly Command[]): Table {
-  const table = new Map<Bytes, Command>();
+export function commandTable(extra: readonly Command<Caller>[]): Table {
+  const table = new Map<Bytes, Command<Caller>>();
   for (const command of [...allCommands, ...extra]) {
     table.set(command.name, command);
     table.set(asciiUpper(command.name), command);

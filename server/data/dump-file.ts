@@ -3,12 +3,13 @@
 import { badFormat } from '../../keyspace/format/errors.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
-import { GATE_DISK } from '../execute.ts';
+import type { Statistics } from '../figures/statistics.ts';
+import { GATE_DISK } from '../gates.ts';
 import { Beat } from '../host/beat.ts';
 import type { Timer } from '../host/host.ts';
-import type { Server } from '../server.ts';
+import type { Gated, HasHost, HasLog, HasSettings, Units } from '../ports.ts';
 import { parseSavePoints } from '../settings/parameters.ts';
-import { clear, loadSnapshot, type Merging, snapshot } from './snapshot.ts';
+import { clear, loadSnapshot, type Merging, type SnapshotNode, snapshot } from './snapshot.ts';
 
 const IN_PROGRESS = 'ERR Background save already in progress';
 /** After a failed background save the next one waits so long, in seconds. */
@@ -33,8 +34,14 @@ interface Outcome {
   triedAt: number;
 }
 
+/** The node, as its dump file sees it. */
+interface DumpingNode extends Gated, HasHost, HasLog, HasSettings, SnapshotNode, Units {
+  readonly startedAt: number;
+  readonly stats: Statistics;
+}
+
 export class DumpFile {
-  readonly #server: Server;
+  readonly #server: DumpingNode;
   readonly #beat: Beat;
   /** There is a file to write; otherwise the dump is kept in memory. */
   #named = false;
@@ -52,7 +59,7 @@ export class DumpFile {
   #savedAt: number | undefined;
   #dirtyAtSave = 0;
 
-  constructor(server: Server) {
+  constructor(server: DumpingNode) {
     this.#server = server;
     this.#beat = new Beat(server, () => this.#review());
   }

@@ -2,9 +2,10 @@
 import type { Entry } from '../../keyspace/entry.ts';
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
-import { GATE_LIMITED_MEMORY, GATE_PAUSED } from '../execute.ts';
+import type { Statistics } from '../figures/statistics.ts';
+import { GATE_LIMITED_MEMORY, GATE_PAUSED } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
-import type { Server } from '../server.ts';
+import type { Gated, HasData, HasHost, HasNow, HasSettings, Stream, Units } from '../ports.ts';
 import type { Command } from '../table/command.ts';
 
 /** What redis-server 7.0 takes before it holds any key. */
@@ -25,8 +26,17 @@ interface Candidate {
   readonly score: number;
 }
 
+/** The node, as eviction sees it. */
+interface EvictingNode extends Gated, HasData, HasHost, HasNow, HasSettings, Stream, Units {
+  readonly role: 'primary' | 'replica';
+  /** How deep in execution units the node is; 0 between requests. */
+  readonly depth: number;
+  readonly stats: Statistics;
+  readonly replication: { readonly backlog: { readonly length: number } | undefined };
+}
+
 export class Eviction {
-  readonly #server: Server;
+  readonly #server: EvictingNode;
   /** Ascending by score. */
   #pool: Candidate[] = [];
   #nextDb = 0;
@@ -38,7 +48,7 @@ export class Eviction {
   /** The last command that asked found no room. */
   outOfMemory = false;
 
-  constructor(server: Server) {
+  constructor(server: EvictingNode) {
     this.#server = server;
   }
 

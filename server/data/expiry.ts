@@ -1,11 +1,17 @@
 /** Active expiry: removes keys once their deadline has passed, by one timer for the earliest of all deadlines. */
 import type { Millis } from '../../protocol/bytes.ts';
-import { GATE_PAUSED } from '../execute.ts';
+import { GATE_PAUSED } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
-import type { Server } from '../server.ts';
+import type { Gated, HasData, HasHost, Units } from '../ports.ts';
+
+/** The node, as expiry sees it. */
+interface ExpiringNode extends Pick<Gated, 'state'>, Pick<HasData, 'world'>, HasHost, Units {
+  /** The primary that the node follows; undefined: it is one itself. */
+  readonly primary: object | undefined;
+}
 
 export class Expiry {
-  readonly #server: Server;
+  readonly #server: ExpiringNode;
   #timer: Timer | undefined;
   #armedFor: Millis = Infinity;
   /** Goes on in a later turn, where more keys were due than one turn may end. */
@@ -13,7 +19,7 @@ export class Expiry {
   /** False while DEBUG SET-ACTIVE-EXPIRE 0 holds: keys then end at first touch only. */
   active = true;
 
-  constructor(server: Server) {
+  constructor(server: ExpiringNode) {
     this.#server = server;
   }
 

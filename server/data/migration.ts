@@ -7,10 +7,12 @@ import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { fromBuffer } from '../../protocol/bytes.ts';
 import { encodeRequest } from '../../protocol/encode.ts';
 import { OK, type Reply, ReplyError } from '../../protocol/reply.ts';
+import type { Blocking } from '../clients/blocking.ts';
 import { type Client, IN_MULTI, PRIMARY_LINK, REPLICA_LINK } from '../clients/client.ts';
-import { GATE_MIGRATING } from '../execute.ts';
+import { GATE_MIGRATING } from '../gates.ts';
 import type { Connection, Receiver, Timer } from '../host/host.ts';
-import type { Server } from '../server.ts';
+import type { Gated, HasHost, Requests, Stream, Units } from '../ports.ts';
+import type { SlowScript } from '../scripts/slow-script.ts';
 import { type Command, WRITE } from '../table/command.ts';
 import { findKeys } from '../table/info.ts';
 
@@ -44,7 +46,7 @@ class Migration implements Receiver {
   readonly shipment: Shipment;
   /** The keys that the target has taken. */
   readonly taken: Bytes[] = [];
-  readonly #server: Server;
+  readonly #server: HasHost;
   readonly #ended: (reply: Reply) => void;
   #connection: Connection | undefined;
   #timer: Timer | undefined;
@@ -55,7 +57,7 @@ class Migration implements Receiver {
   #misled = false;
   #over = false;
 
-  constructor(server: Server, shipment: Shipment, ended: (reply: Reply) => void) {
+  constructor(server: HasHost, shipment: Shipment, ended: (reply: Reply) => void) {
     this.#server = server;
     this.shipment = shipment;
     this.#ended = ended;
@@ -129,16 +131,25 @@ class Migration implements Receiver {
   }
 }
 
+/** The node, as MIGRATE sees it. */
+interface MigratingNode extends Gated, HasHost, Requests, Stream, Units {
+  readonly blocking: Pick<Blocking, 'block' | 'forget' | 'release'>;
+  readonly slowScript: Pick<SlowScript, 'hold'>;
+  readonly replication: { readonly offset: number };
+  readOnlyReplica(): boolean;
+  propagateAs(...commands: readonly (readonly Bytes[])[]): void;
+}
+
 /**
  * The MIGRATEs under way. Redis stands still while it sends; here only the client that called waits, and every request
  * that could see or change one of the keys. In a transaction all requests wait, as the transaction is one unit.
  */
 export class Migrations {
-  readonly #server: Server;
+  readonly #server: MigratingNode;
   readonly #underway = new Set<Migration>();
   #postponed: { client: Client; argv: Bytes[] }[] = [];
 
-  constructor(server: Server) {
+  constructor(server: MigratingNode) {
     this.#server = server;
   }
 

@@ -1,7 +1,6 @@
 /** Keyspace notifications: which classes of events are wanted, and their delivery on the two kinds of channels. */
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
-import type { Server } from '../server.ts';
 import { parseEventClasses } from '../settings/event-classes.ts';
 
 /** The events of each class, by the letter notify-keyspace-events gives it. Whatever is not listed is generic. */
@@ -23,11 +22,16 @@ for (const [letter, events] of Object.entries(CLASSES)) {
   for (const event of events.split(' ')) CLASS_OF.set(event, letter);
 }
 
+/** The node, as notifications see it. */
+interface NotifyingNode {
+  readonly pubsub: { publish(channel: Bytes, text: Bytes): number };
+}
+
 export class Notifications {
-  readonly #server: Server;
+  readonly #server: NotifyingNode;
   #classes: ReadonlySet<string> = new Set();
 
-  constructor(server: Server) {
+  constructor(server: NotifyingNode) {
     this.#server = server;
   }
 

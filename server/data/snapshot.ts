@@ -1,18 +1,32 @@
 /** The dataset as an RDB file, for a full resync and for dump files, and back. */
 
+import type { EncodingLimits } from '../../keyspace/collections/encoding.ts';
 import { badFormat } from '../../keyspace/format/errors.ts';
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { type RdbDatabase, type RdbEntry, type RdbItem, readRdb, writeRdb } from '../../keyspace/rdb/file.ts';
 import { type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
-import type { Server } from '../server.ts';
+import type { HasData, HasNow } from '../ports.ts';
+import type { RestorePolicy } from '../scripts/functions.ts';
 import { VERSION } from '../version.ts';
+
+/** The node, as a dataset that is saved or loaded sees it. */
+export interface SnapshotNode extends HasData, HasNow {
+  readonly role: 'primary' | 'replica';
+  readonly encoding: EncodingLimits;
+  readonly functions: { codes(): Bytes[]; adopt(codes: readonly Bytes[], policy: RestorePolicy): void };
+  readonly tracking: { readonly listens: boolean; flushed(): void };
+  readonly blocking: { signalAll(db: Keyspace): void };
+  readonly replication: { readonly id: Bytes; readonly offset: number };
+  readonly primary: { readonly client: { readonly db: Keyspace } | undefined } | undefined;
+  readonly dumpFile: { loaded: { keys: number; expired: number } };
+}
 
 function* entriesOf(db: Keyspace): Iterable<RdbEntry> {
   for (const [key, { value, deadline }] of db.entries) yield { key, value, expiresAt: deadline?.expiresAt };
 }
 
 /** Every database as one RDB file, with the identity of the stream that continues it. */
-export function snapshot(server: Server): Bytes {
+export function snapshot(server: SnapshotNode): Bytes {
   const databases: RdbDatabase[] = server.databases.map((db) => ({
     index: db.index,
     entries: entriesOf(db),
@@ -46,7 +60,7 @@ export interface Merging {
  * that does not load, and then changes nothing.
  */
 export function loadSnapshot(
-  server: Server,
+  server: SnapshotNode,
   rdb: Bytes,
   { keeps, replaces }: Merging = { keeps: false, replaces: false },
 ): number {
@@ -79,7 +93,7 @@ export function loadSnapshot(
 }
 
 /** Removes every key of every database, without an event or a command for replicas. */
-export function clear(server: Server): void {
+export function clear(server: SnapshotNode): void {
   for (const db of server.databases) {
     db.touchAll();
     db.clear();
@@ -88,7 +102,7 @@ export function clear(server: Server): void {
 }
 
 /** Throws RdbError when a key of the file is there already. */
-function refuseTaken(server: Server, items: readonly RdbItem[]): void {
+function refuseTaken(server: SnapshotNode, items: readonly RdbItem[]): void {
   for (const item of items) {
     if (item.kind !== 'entry' || item.database >= server.databases.length) continue;
     if (server.db(item.database).peek(item.key) !== undefined) throw badFormat(`key ${item.key} is taken`);

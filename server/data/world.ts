@@ -3,11 +3,23 @@ import type { Deadline } from '../../keyspace/expiry/deadline.ts';
 import { ExpiryWheel } from '../../keyspace/expiry/wheel.ts';
 import type { Keyspace, KeyspaceWorld } from '../../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
+import type { Client } from '../clients/client.ts';
 import { takePlace } from '../clients/outbox.ts';
-import type { Server } from '../server.ts';
+import type { Statistics } from '../figures/statistics.ts';
+import type { Stream } from '../ports.ts';
+
+/** The mechanisms of the node that changes are reported to. */
+interface ReportingNode extends Stream {
+  readonly notifications: { readonly enabled: boolean; send(db: Keyspace, key: Bytes, event: string): void };
+  readonly tracking: { readonly listens: boolean; changed(key: Bytes, event: string): void };
+  readonly blocking: { readonly count: number; signal(db: Keyspace, key: Bytes, event: string): void };
+  readonly stats: Statistics;
+  /** The client whose request runs. */
+  readonly running: Client | undefined;
+}
 
 /** A world without keys, at the instant given. */
-export function makeWorld(server: Server, now: Millis): KeyspaceWorld {
+export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
   const changed = (db: Keyspace, key: Bytes, event: string): void => {
     if (server.running !== undefined) takePlace(server.running, event);
     if (server.tracking.listens) server.tracking.changed(key, event);

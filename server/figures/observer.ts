@@ -1,17 +1,26 @@
 /** Who looks on while commands run: MONITOR, SLOWLOG, LATENCY and the times of commands. One test per call decides whether anybody does. */
 import { asciiLower, type Bytes, type Millis } from '../../protocol/bytes.ts';
 import { type Client, SCRIPT } from '../clients/client.ts';
-import type { Server } from '../server.ts';
+import type { Tracking } from '../clients/tracking.ts';
+import type { HasHost, HasNow, HasSettings } from '../ports.ts';
 import { ADMIN, type Command, READ, SKIP_MONITOR, SKIP_SLOWLOG } from '../table/command.ts';
 import { SpikeSeries, type SpikeTable } from './latency.ts';
 import { redacted } from './redaction.ts';
 import { Slowlog } from './slowlog.ts';
+import type { Statistics } from './statistics.ts';
 
 /** One call of each command in so many is timed while nobody needs to know of every one. */
 const SAMPLE = 64;
 
+/** The node, as those who watch it see it. */
+interface ObservedNode extends HasHost, HasNow, HasSettings {
+  readonly commands: ReadonlyMap<Bytes, Command>;
+  readonly stats: Statistics;
+  readonly tracking: Pick<Tracking, 'active' | 'enterScript' | 'noteRead'>;
+}
+
 export class Observer {
-  readonly #server: Server;
+  readonly #server: ObservedNode;
   /**
    * A call whose number has none of these bits is looked at: all of them, or one in 64. Administrative commands always
    * are: CONFIG SET may ask for what its own call is the first to be held against.
@@ -26,7 +35,7 @@ export class Observer {
   readonly slowlog = new Slowlog();
   readonly spikes: SpikeTable = new Map();
 
-  constructor(server: Server) {
+  constructor(server: ObservedNode) {
     this.#server = server;
   }
 
@@ -143,7 +152,7 @@ export class Observer {
 }
 
 /** The command that a request, which has run, names. */
-function requested({ commands }: Server, argv: readonly Bytes[]): Command | undefined {
+function requested({ commands }: ObservedNode, argv: readonly Bytes[]): Command | undefined {
   const command = commands.get(asciiLower(argv[0] ?? ''));
   return command?.subcommands?.get(asciiLower(argv[1] ?? '')) ?? command;
 }

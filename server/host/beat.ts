@@ -1,19 +1,17 @@
 /** What a node does once a second, while it has reason to. */
-
-import type { Server } from '../server.ts';
-import type { Timer } from './host.ts';
+import type { Clock, Timer } from './host.ts';
 
 /** Cron's step, in milliseconds. */
 const STEP = 1000;
 
 export class Beat {
-  readonly #server: Server;
+  readonly #node: { readonly host: { readonly clock: Clock } };
   readonly #task: () => void;
   #timer: Timer | undefined;
 
   /** @param task is called once a second from `start` to `stop`; it may stop the beat itself */
-  constructor(server: Server, task: () => void) {
-    this.#server = server;
+  constructor(node: { readonly host: { readonly clock: Clock } }, task: () => void) {
+    this.#node = node;
     this.#task = task;
   }
 
@@ -32,7 +30,7 @@ export class Beat {
   }
 
   #arm(): void {
-    const { clock } = this.#server.host;
+    const { clock } = this.#node.host;
     this.#timer = clock.at(clock.now() + STEP, () => {
       this.#arm();
       this.#task();

@@ -45,6 +45,11 @@ export interface Receiver {
   closed(): void;
 }
 
+/** Takes new connections. It returns undefined when it refuses one, which it then closes itself. */
+export interface Acceptor {
+  accept(connection: Connection): Receiver | undefined;
+}
+
 /** Files that a node may write, by plain name, inside one directory. */
 export interface Disk {
   read(name: string): Bytes | undefined;

@@ -1,8 +1,7 @@
 /** The in-memory transport: a Duplex whose far end is a client of the server, without any socket. */
 import { Duplex } from 'node:stream';
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
-import type { Server } from '../server.ts';
-import type { Connection, Receiver } from './host.ts';
+import type { Acceptor, Connection, Receiver } from './host.ts';
 import { realTick } from './real-time.ts';
 
 /** The user's end. Requests written to it are executed after the current tick; replies are read from it. */
@@ -115,7 +114,7 @@ class MemoryConnection implements Connection {
 }
 
 /** Opens an in-memory connection to the server. */
-export function connectInMemory(server: Server): Duplex {
+export function connectInMemory(server: Acceptor): Duplex {
   const stream = new MemoryStream();
   const client = server.accept(new MemoryConnection(stream));
   if (client !== undefined) stream.attach(client);

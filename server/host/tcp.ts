@@ -1,7 +1,7 @@
 /** The TCP and unix-socket transport: Node sockets as Connections of a server. */
 import { createServer, type Server as NetServer, Socket } from 'node:net';
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
-import type { Connection, Receiver } from './host.ts';
+import type { Acceptor, Connection, Receiver } from './host.ts';
 import { realElapsed, realSoon } from './real-time.ts';
 
 /** Above this a string is cheaper to hand over as one Buffer. */
@@ -125,11 +125,6 @@ export class SocketConnection implements Connection {
 /** Where a socket that reads into the shared buffer delivers. */
 interface Inlet {
   receiver: Receiver | undefined;
-}
-
-/** Who takes new connections: a server. Undefined: it has refused, and closes the connection itself. */
-export interface Acceptor {
-  accept(connection: Connection): Receiver | undefined;
 }
 
 /** Listens on a TCP port or a unix socket and attaches every connection to the server. */

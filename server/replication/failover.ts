@@ -2,8 +2,9 @@
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import type { Timer } from '../host/host.ts';
-import type { Server } from '../server.ts';
-import { promote, replicateFrom } from './role.ts';
+import type { HasHost, Units } from '../ports.ts';
+import type { Follower } from './follower.ts';
+import { promote, type RoleNode, replicateFrom } from './role.ts';
 
 /** What was asked for. */
 export interface FailoverRequest {
@@ -14,14 +15,25 @@ export interface FailoverRequest {
   readonly force: boolean;
 }
 
+/** The node, as FAILOVER sees it. */
+export interface FailoverNode extends HasHost, RoleNode, Units {
+  readonly role: 'primary' | 'replica';
+  readonly pausing: { holdWrites(on: boolean): void };
+  readonly replication: Omit<RoleNode['replication'], 'online'> & {
+    find(host: Bytes, port: number): Follower | undefined;
+    addressOf(follower: Follower): Bytes;
+    online(): Follower[];
+  };
+}
+
 export class Coordinator {
   /** As INFO names it. */
   state: 'no-failover' | 'waiting-for-sync' | 'failover-in-progress' = 'no-failover';
-  readonly #server: Server;
+  readonly #server: FailoverNode;
   #request: FailoverRequest | undefined;
   #timer: Timer | undefined;
 
-  constructor(server: Server) {
+  constructor(server: FailoverNode) {
     this.#server = server;
   }
 

@@ -3,38 +3,31 @@ import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { encodeRequest } from '../../protocol/encode.ts';
 import { type Client, REPLICA_LINK } from '../clients/client.ts';
 import { snapshot } from '../data/snapshot.ts';
-import { GATE_MIN_REPLICAS } from '../execute.ts';
 import type { Statistics } from '../figures/statistics.ts';
+import { GATE_MIN_REPLICAS } from '../gates.ts';
 import { Beat } from '../host/beat.ts';
 import type { Timer } from '../host/host.ts';
-import type { Effect, Server } from '../server.ts';
+import type { Effect } from '../ports.ts';
 import { Backlog } from './backlog.ts';
+import type { FailoverNode } from './failover.ts';
 import { Coordinator } from './failover.ts';
+import type { Follower } from './follower.ts';
 import { SyncQueue } from './sync-queue.ts';
 
 /** The id of a stream that no node has. */
 export const NO_ID = '0'.repeat(40);
 
-/** A replica that follows us. */
-export interface Follower {
-  readonly client: Client;
-  state: 'handshake' | 'online';
-  /** Its own listening port and address, as it announced them. */
-  port: number;
-  address: Bytes;
-  /** The highest offset it has applied. */
-  acknowledged: number;
-  /** The highest offset it has made durable. */
-  synced: number;
-  /** When it last acknowledged. */
-  acknowledgedAt: Millis;
-  readonly capabilities: Set<Bytes>;
-  /** It came by SYNC, before there were acknowledgements: its silence means nothing. */
-  silent: boolean;
+/** The node, as its replication sees it. */
+interface PrimaryNode extends FailoverNode {
+  /** True when somebody follows the replication stream. */
+  feeding: boolean;
+  /** Takes the effects of one execution unit. */
+  feed: (effects: readonly Effect[], atomic: boolean) => void;
+  randomHex(digits: number): Bytes;
 }
 
 export class Replication {
-  readonly #server: Server;
+  readonly #server: PrimaryNode;
   /** The id of the stream we produce or follow, and the one before a promotion with the offset up to which it is ours. */
   id: Bytes;
   secondId: Bytes = NO_ID;
@@ -56,7 +49,7 @@ export class Replication {
   /** Called when an acknowledgement arrives or a follower leaves. */
   onAcknowledged: () => void = () => {};
 
-  constructor(server: Server) {
+  constructor(server: PrimaryNode) {
     this.#server = server;
     this.id = server.randomHex(40);
     this.#heartbeat = new Beat(server, () => this.#beat());

@@ -1,13 +1,14 @@
 /** The replica's side of replication: dial the primary, handshake, full or partial resync, apply the stream, acknowledge. */
+import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { type Bytes, fromBuffer, type Millis, parseSafeInteger, toBuffer } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
 import { encodeRequest } from '../../protocol/encode.ts';
 import type { ReplyError } from '../../protocol/reply.ts';
-import { Client, PRIMARY_LINK } from '../clients/client.ts';
-import { loadSnapshot } from '../data/snapshot.ts';
+import { Client, type ClientNode, PRIMARY_LINK } from '../clients/client.ts';
+import { loadSnapshot, type SnapshotNode } from '../data/snapshot.ts';
 import { Beat } from '../host/beat.ts';
-import type { Connection, Receiver } from '../host/host.ts';
-import type { Server } from '../server.ts';
+import type { Connection, Host, Receiver } from '../host/host.ts';
+import type { Durability, Units } from '../ports.ts';
 import { Transfer } from './transfer.ts';
 
 /** The parameters that hold what to log in with at the primary. */
@@ -37,6 +38,25 @@ class Link implements Receiver {
   }
 }
 
+/** The node, as the link to its primary sees it. */
+export interface ReplicaNode extends ClientNode, SnapshotNode, Units {
+  readonly host: Host;
+  readonly replication: SnapshotNode['replication'] & {
+    readonly failover: { readonly state: string; answered(accepted: boolean): void };
+    adopt(id: Bytes, offset: number): void;
+    rename(id: Bytes): void;
+    feedBytes(bytes: Bytes): void;
+    online(): readonly { readonly client: Client }[];
+  };
+  readonly expiry: { follow(): void };
+  readonly slowScript: { readonly active: boolean };
+  db(index: number): Keyspace;
+  nextClientId(): number;
+  /** Ends the transaction being queued, without effect. */
+  discard(client: Client): void;
+  readonly durability: Durability | undefined;
+}
+
 export class ReplicaSide {
   readonly host: Bytes;
   readonly port: number;
@@ -49,7 +69,7 @@ export class ReplicaSide {
   // A dataset that could not be read is not asked for again before this instant; the wait doubles each time.
   #dialAt: Millis = 0;
   #wait: Millis = 1000;
-  readonly #server: Server;
+  readonly #server: ReplicaNode;
   #link: Link | undefined;
   #client: Client | undefined;
   #decoder: RequestDecoder | undefined;
@@ -63,7 +83,7 @@ export class ReplicaSide {
   readonly #beat: Beat;
 
   /** @param before the client that applied the stream so far, when the same stream may go on: it knows its database */
-  constructor(server: Server, host: Bytes, port: number, before?: Client) {
+  constructor(server: ReplicaNode, host: Bytes, port: number, before?: Client) {
     this.#server = server;
     this.#beat = new Beat(server, () => this.#review());
     this.host = host;
@@ -334,7 +354,7 @@ export class ReplicaSide {
   /** Tells the primary how far we are. */
   acknowledge(): void {
     const words = ['REPLCONF', 'ACK', String(this.#server.replication.offset)];
-    const synced = this.#server.syncedOffset?.();
+    const synced = this.#server.durability?.syncedOffset();
     if (synced !== undefined) words.push('FACK', String(synced));
     this.#send(words);
   }

@@ -1,15 +1,24 @@
-/** Changes of role: following a primary, promotion, and what INFO says of either. */
+/** Changes of role: following a primary, and promotion. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { ReplyError } from '../../protocol/reply.ts';
+import type { Blocking } from '../clients/blocking.ts';
 import { isOurs } from '../clients/blocking.ts';
-import { GATE_REPLICA } from '../execute.ts';
-import type { Server } from '../server.ts';
-import { ReplicaSide } from './replica.ts';
+import { GATE_REPLICA } from '../gates.ts';
+import type { Gated } from '../ports.ts';
+import { type ReplicaNode, ReplicaSide } from './replica.ts';
 
 const FORCED = 'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)';
 
+/** The node, as a change of its role sees it. */
+export interface RoleNode extends Gated, ReplicaNode {
+  /** The primary that the node follows; undefined: it is one itself. */
+  primary: ReplicaSide | undefined;
+  readonly blocking: Pick<Blocking, 'clients' | 'release' | 'signalAll'>;
+  readonly replication: ReplicaNode['replication'] & { becomeReplica(): void; beginHistory(): void };
+}
+
 /** REPLICAOF host port: follows that primary from now on; what it has replaces what we have. */
-export function replicateFrom(server: Server, host: Bytes, port: number): void {
+export function replicateFrom(server: RoleNode, host: Bytes, port: number): void {
   const before = server.primary?.client;
   server.primary?.stop();
   if (server.primary === undefined) {
@@ -27,7 +36,7 @@ export function replicateFrom(server: Server, host: Bytes, port: number): void {
 }
 
 /** REPLICAOF NO ONE: takes writes from now on, in a new history that continues the old one. */
-export function promote(server: Server): void {
+export function promote(server: RoleNode): void {
   if (server.primary === undefined) return;
   server.primary.stop();
   server.primary = undefined;
@@ -35,58 +44,4 @@ export function promote(server: Server): void {
   server.replication.beginHistory();
   for (const { client } of server.replication.online()) client.abort();
   server.expiry.follow();
-}
-
-type Field = readonly [string, string | number];
-
-/** The fields of INFO replication, in 7.0's order. */
-export function* replicationInfo(server: Server): Iterable<Field> {
-  const { replication, primary } = server;
-  yield ['role', primary === undefined ? 'master' : 'slave'];
-  if (primary !== undefined) {
-    const heard = primary.linkUp ? Math.floor((server.now - primary.heardAt) / 1000) : -1;
-    yield ['master_host', primary.host];
-    yield ['master_port', primary.port];
-    yield ['master_link_status', primary.linkUp ? 'up' : 'down'];
-    yield ['master_last_io_seconds_ago', heard];
-    yield ['master_sync_in_progress', primary.state === 'sync' ? 1 : 0];
-    if (primary.transfer !== undefined) {
-      const { length, received } = primary.transfer;
-      yield ['master_sync_total_bytes', length];
-      yield ['master_sync_read_bytes', received];
-      yield ['master_sync_left_bytes', length - received];
-      yield ['master_sync_perc', length > 0 ? ((received / length) * 100).toFixed(2) : '0.00'];
-      yield ['master_sync_last_io_seconds_ago', Math.floor((server.now - primary.heardAt) / 1000)];
-    }
-    yield ['slave_read_repl_offset', replication.offset];
-    yield ['slave_repl_offset', replication.offset];
-    if (!primary.linkUp) {
-      yield ['master_link_down_since_seconds', Math.floor((server.now - primary.downSince) / 1000)];
-      // A field of our own.
-      if (primary.trouble !== undefined)
-        yield ['master_link_error', primary.trouble.replace(/[\r\n]+/g, ' ')];
-    }
-    yield ['slave_priority', server.settings['replica-priority']];
-    yield ['slave_read_only', server.settings['replica-read-only'] ? 1 : 0];
-    yield ['replica_announced', 1];
-  }
-  const followers = replication.online();
-  yield ['connected_slaves', followers.length];
-  if (server.settings['min-replicas-to-write'] > 0 && server.settings['min-replicas-max-lag'] > 0) {
-    const lagMax = server.settings['min-replicas-max-lag'];
-    yield ['min_slaves_good_slaves', followers.filter((each) => replication.lag(each) <= lagMax).length];
-  }
-  for (const [i, each] of followers.entries()) {
-    const place = `ip=${replication.addressOf(each)},port=${each.port},state=online`;
-    yield [`slave${i}`, `${place},offset=${each.acknowledged},lag=${replication.lag(each)}`];
-  }
-  yield ['master_failover_state', replication.failover.state];
-  yield ['master_replid', replication.id];
-  yield ['master_replid2', replication.secondId];
-  yield ['master_repl_offset', replication.offset];
-  yield ['second_repl_offset', replication.secondOffset];
-  yield ['repl_backlog_active', replication.backlog === undefined ? 0 : 1];
-  yield ['repl_backlog_size', server.settings['repl-backlog-size']];
-  yield ['repl_backlog_first_byte_offset', replication.backlog?.firstByte ?? 0];
-  yield ['repl_backlog_histlen', replication.backlog?.length ?? 0];
 }

@@ -1,16 +1,16 @@
 /** Replicas that wait for their full resync: Redis gives others some time to arrive, and serves all of them at once. */
 import type { Client } from '../clients/client.ts';
 import type { Timer } from '../host/host.ts';
-import type { Server } from '../server.ts';
+import type { HasHost, HasSettings, Units } from '../ports.ts';
 
 export class SyncQueue {
-  readonly #server: Server;
+  readonly #server: HasHost & HasSettings & Units;
   readonly #serve: (client: Client) => void;
   #waiting: Client[] = [];
   #timer: Timer | undefined;
 
   /** @param serve sends the dataset, and then the stream */
-  constructor(server: Server, serve: (client: Client) => void) {
+  constructor(server: HasHost & HasSettings & Units, serve: (client: Client) => void) {
     this.#server = server;
     this.#serve = serve;
   }

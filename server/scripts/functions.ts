@@ -6,7 +6,7 @@ import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { FunctionLibrary, type LibraryFunction } from '../../scripting/functions.ts';
 import { readLibraryHeader } from '../../scripting/library-header.ts';
-import type { Server } from '../server.ts';
+import type { Scripts } from './scripts.ts';
 
 /** What RESTORE does about the libraries that are there. */
 export type RestorePolicy = 'FLUSH' | 'APPEND' | 'REPLACE';
@@ -15,13 +15,18 @@ const BASE_BYTES = 200;
 const LIBRARY_BYTES = 30;
 const FUNCTION_BYTES = 120;
 
+/** The node, as its libraries see it. */
+interface LibraryNode {
+  readonly scripts: Scripts;
+}
+
 export class Functions {
-  readonly #server: Server;
+  readonly #server: LibraryNode;
   #libraries = new Map<Bytes, FunctionLibrary>();
   /** Functions of all libraries; their names have no case. */
   #functions = new Map<Bytes, LibraryFunction>();
 
-  constructor(server: Server) {
+  constructor(server: LibraryNode) {
     this.#server = server;
   }
 

@@ -9,9 +9,10 @@ import { compile, Script } from '../../scripting/registry.ts';
 import type { ScriptHost } from '../../scripting/runtime/host.ts';
 import { Random48 } from '../../scripting/runtime/random48.ts';
 import { readShebang } from '../../scripting/shebang.ts';
+import type { Acl } from '../acl/acl.ts';
 import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED } from '../clients/client.ts';
-import { call, checkWords, GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS, isStale } from '../execute.ts';
-import type { LogLevel, Server } from '../server.ts';
+import { GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
+import type { Gated, HasLog, LogLevel } from '../ports.ts';
 import {
   arityFits,
   type Command,
@@ -21,6 +22,8 @@ import {
   STALE,
   WRITE,
 } from '../table/command.ts';
+import { checkWords } from '../table/resolve.ts';
+import type { SlowScript } from './slow-script.ts';
 
 /** A TypeScript function that stands in for a script. `call` runs a command and throws ReplyError when it fails. */
 export type NativeScript = (
@@ -55,9 +58,27 @@ interface Request {
   readonly argv: readonly Bytes[];
 }
 
+/** The node, as scripts see it. */
+interface ScriptingNode extends Gated, HasLog {
+  readonly commands: ReadonlyMap<Bytes, Command>;
+  readonly acl: Pick<Acl, 'refuse'>;
+  readonly eviction: { readonly outOfMemory: boolean };
+  readonly replication: { enoughReplicas(): boolean };
+  readonly slowScript: Pick<SlowScript, 'begin' | 'firstSlice'>;
+  readonly stats: { unknown(argv: readonly Bytes[]): void };
+  /** Runs one command and notes its effect for the replication stream. */
+  call(client: Client, command: Command, argv: Bytes[]): Reply | undefined;
+  /** True while a replica has lost its primary and may not answer with old data. */
+  isStale(): boolean;
+  readOnlyReplica(): boolean;
+  propagateAs(...commands: readonly (readonly Bytes[])[]): void;
+  /** A client without a connection. */
+  pseudoClient(): Client;
+}
+
 export class Scripts implements ScriptHost {
   readonly random = new Random48();
-  readonly #server: Server;
+  readonly #server: ScriptingNode;
   /** Scripts by SHA-1, as EVAL, SCRIPT LOAD and register made them known to this node. */
   readonly #known = new Map<Bytes, Script>();
   readonly #natives = new Map<Bytes, NativeScript>();
@@ -68,7 +89,7 @@ export class Scripts implements ScriptHost {
   /** The script has run a command that writes, so that it cannot be killed any more. */
   wrote = false;
 
-  constructor(server: Server) {
+  constructor(server: ScriptingNode) {
     this.#server = server;
     this.#client = server.pseudoClient();
   }
@@ -154,7 +175,7 @@ export class Scripts implements ScriptHost {
     const { flags } = program;
     if (!(program instanceof Script) || program.declared)
       checkDeclared(this.#server, client, flags, readonly);
-    else if (isStale(this.#server)) throw refuse(LINK_DOWN);
+    else if (this.#server.isStale()) throw refuse(LINK_DOWN);
     this.#readonly = readonly || flags.has('no-writes');
     this.#ignoresMemory = flags.has('allow-oom');
     // What no connection waits for cannot be taken up later.
@@ -225,7 +246,7 @@ export class Scripts implements ScriptHost {
     if (!arityFits(command.arity, argv.length)) return refuse(ARITY);
     const { bits } = command;
     if ((bits & NO_SCRIPT) !== 0) return refuse(FORBIDDEN);
-    if ((bits & STALE) === 0 && isStale(server))
+    if ((bits & STALE) === 0 && server.isStale())
       return refuse('ERR Can not execute the command on a stale replica');
     if (this.#caller?.has(RESTRICTED)) {
       const denial = server.acl.refuse(this.#caller, command, argv, true);
@@ -237,7 +258,7 @@ export class Scripts implements ScriptHost {
       if (refusal !== undefined) return refusal;
     }
     if ((bits & WRITE) !== 0) this.wrote = true;
-    return call(server, this.#client, command, argv) ?? null;
+    return server.call(this.#client, command, argv) ?? null;
   }
 
   #refusedByState(command: Command): ReplyError | undefined {
@@ -275,8 +296,13 @@ export class Scripts implements ScriptHost {
 }
 
 /** Refuses a function, or a script with a shebang line, where what it declares does not suit the node's state. */
-function checkDeclared(server: Server, client: Client, flags: ReadonlySet<Bytes>, readonly: boolean): void {
-  if (isStale(server) && !flags.has('allow-stale')) {
+function checkDeclared(
+  server: ScriptingNode,
+  client: Client,
+  flags: ReadonlySet<Bytes>,
+  readonly: boolean,
+): void {
+  if (server.isStale() && !flags.has('allow-stale')) {
     throw refuse(
       "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and 'allow-stale' flag is not set on the script.",
     );

@@ -3,11 +3,11 @@ import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { OK, type Reply, ReplyError } from '../../protocol/reply.ts';
 import type { Execution } from '../../scripting/execution.ts';
+import type { Blocking } from '../clients/blocking.ts';
 import type { Client } from '../clients/client.ts';
-import { GATE_BUSY } from '../execute.ts';
+import { GATE_BUSY } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
-import type { Server } from '../server.ts';
-import type { Command } from '../table/command.ts';
+import type { Gated, HasHost, HasLog, HasNow, HasSettings, Mistakes, Requests, Units } from '../ports.ts';
 
 /** How long scripts run before others get a turn. A step is a call or a turn of a loop; a command counts for 20. */
 export interface ScriptPace {
@@ -45,8 +45,18 @@ const NOT_BUSY = 'NOTBUSY No scripts in execution right now.';
 const UNKILLABLE =
   'UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.';
 
+/** The node, as a slow script sees it. */
+interface BusyNode extends Gated, HasHost, HasLog, HasNow, HasSettings, Mistakes, Requests, Units {
+  /** How deep in execution units the node is; 0 between requests. */
+  readonly depth: number;
+  readonly blocking: Pick<Blocking, 'block' | 'forget'>;
+  readonly scripts: { readonly wrote: boolean };
+  /** The link to the primary, which a script keeps waiting. */
+  readonly primary: { resume(): void } | undefined;
+}
+
 export class SlowScript {
-  readonly #server: Server;
+  readonly #server: BusyNode;
   readonly #pace: ScriptPace;
   #running: Running | undefined;
   /** What waits for the script's reply, the innermost first. */
@@ -58,7 +68,7 @@ export class SlowScript {
   /** True once others are told BUSY; before, their requests wait. */
   #busy = false;
 
-  constructor(server: Server, pace: Partial<ScriptPace> = {}) {
+  constructor(server: BusyNode, pace: Partial<ScriptPace> = {}) {
     this.#server = server;
     this.#pace = { start: 2_000_000, slice: 200_000, millis: 0, ...pace };
   }
@@ -181,7 +191,7 @@ export class SlowScript {
       return execution.step(this.#pace.slice);
     } catch (error) {
       if (error instanceof ReplyError) return error;
-      return this.#server.internalError(this.#running?.client.lastCommand as Command, error);
+      return this.#server.internalError(this.#running?.client.lastCommand, error);
     }
   }
 

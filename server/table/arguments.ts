@@ -11,7 +11,6 @@ import {
 } from '../../protocol/bytes.ts';
 import { fail, invalidExpiry, NOT_FLOAT, NOT_INTEGER, SYNTAX } from '../../protocol/errors.ts';
 import { parseLongDouble } from '../../protocol/long-double.ts';
-import type { Client } from '../clients/client.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 
@@ -39,8 +38,12 @@ export function integerBetween(
 }
 
 /** The longest string that a client may make, in bytes. */
-export function longestString(client: Client): number {
-  return Math.min(client.server.settings['proto-max-bulk-len'], STRING_MAX);
+export function longestString({
+  server,
+}: {
+  readonly server: { readonly settings: { readonly 'proto-max-bulk-len': number } };
+}): number {
+  return Math.min(server.settings['proto-max-bulk-len'], STRING_MAX);
 }
 
 const INT32_MAX = 2 ** 31 - 1;

@@ -1,7 +1,6 @@
 /** How a command is declared: one table entry, from which COMMAND, arity errors, refusals and the docs all follow. */
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { type Reply, SimpleString } from '../../protocol/reply.ts';
-import type { Client } from '../clients/client.ts';
 
 /** Redis' command flags, as COMMAND INFO names them. */
 export type Flag =
@@ -128,7 +127,7 @@ export type Argv<A extends number> = number extends A
     : Tuple<A>;
 
 /** What an author writes for one command. */
-export interface CommandSpec<A extends number> {
+export interface CommandSpec<A extends number, C = unknown> {
   /** One sentence, for COMMAND DOCS and docs/commands.md. */
   readonly summary: string;
   /** The Redis version (or the other server's) that first had it. */
@@ -143,17 +142,17 @@ export interface CommandSpec<A extends number> {
   /** COMMAND INFO's tips. */
   readonly tips?: readonly string[];
   /** The flags that the script or function of a request declares; undefined when it declares nothing. */
-  declares?(client: Client, argv: readonly Bytes[]): ReadonlySet<Bytes> | undefined;
+  declares?(client: C, argv: readonly Bytes[]): ReadonlySet<Bytes> | undefined;
   /** Finds the keys of one request where the specs cannot; positions within argv. */
   getKeys?(argv: readonly Bytes[]): number[];
   /** What one request does with its keys, where the specs say that it depends. */
   getFlags?(argv: readonly Bytes[]): string;
   /** Validates, then acts. undefined: the reply comes later (blocked) or has been sent by other means. */
-  run(client: Client, argv: Argv<A>): Reply | undefined;
+  run(client: C, argv: Argv<A>): Reply | undefined;
 }
 
 /** A container such as CLIENT: its first argument names the subcommand. */
-export interface ContainerSpec {
+export interface ContainerSpec<C = unknown> {
   readonly summary: string;
   readonly since: string;
   /** The version that first had its HELP, where that came later. */
@@ -163,22 +162,25 @@ export interface ContainerSpec {
   readonly flags: readonly Flag[];
   readonly categories?: readonly string[];
   readonly tips?: readonly string[];
-  readonly subcommands: readonly Command[];
+  readonly subcommands: readonly Command<C>[];
   /** What the container does without a subcommand (COMMAND alone lists everything). */
-  readonly run?: (client: Client, argv: Bytes[]) => Reply | undefined;
+  run?(client: C, argv: Bytes[]): Reply | undefined;
 }
 
-/** A command as the table holds it. */
-export interface Command {
+/**
+ * A command as the table holds it. `C` is what its handler is given: the client that sent the request, with the whole
+ * node behind it. The mechanisms of a node, which run no handler, leave it open.
+ */
+export interface Command<C = unknown> {
   readonly name: Bytes;
   /** As ACL and error texts name it: 'client|setname' for a subcommand, else the name. */
   readonly fullName: Bytes;
   readonly group: Group;
-  readonly spec: Omit<CommandSpec<number>, 'run'>;
+  readonly spec: Omit<CommandSpec<number, C>, 'run'>;
   readonly arity: number;
   readonly bits: number;
-  readonly subcommands: ReadonlyMap<Bytes, Command> | undefined;
-  readonly run: (client: Client, argv: Bytes[]) => Reply | undefined;
+  readonly subcommands: ReadonlyMap<Bytes, Command<C>> | undefined;
+  run(client: C, argv: Bytes[]): Reply | undefined;
   /** Its place in the per-server statistics. */
   readonly serial: number;
 }
@@ -190,12 +192,12 @@ export function commandCount(): number {
   return serial;
 }
 
-function make(
+function make<C>(
   group: Group,
   name: Bytes,
   fullName: Bytes,
-  spec: CommandSpec<number> | ContainerSpec,
-): Command {
+  spec: CommandSpec<number, C> | ContainerSpec<C>,
+): Command<C> {
   let bits = 0;
   for (const flag of spec.flags) bits |= BITS[flag] ?? 0;
   const container = 'subcommands' in spec;
@@ -213,40 +215,46 @@ function make(
   };
 }
 
-type Specs<A extends Record<string, number>> = { [Name in keyof A]: CommandSpec<A[Name]> };
+type Specs<A extends Record<string, number>, C> = { [Name in keyof A]: CommandSpec<A[Name], C> };
 
-/** Declares a group's commands; the arity in each entry types its argv. */
-export function defineCommands<const A extends Record<string, number>>(
-  group: Group,
-  specs: Specs<A>,
-): Command[] {
-  return Object.entries<CommandSpec<never>>(specs as unknown as Record<string, CommandSpec<never>>).map(
-    ([name, spec]) => make(group, name, name, spec as unknown as CommandSpec<number>),
-  );
+/** How handlers that are given a `C` are declared. */
+interface Declaring<C> {
+  /** Declares a group's commands; the arity in each entry types its argv. */
+  defineCommands<const A extends Record<string, number>>(group: Group, specs: Specs<A, C>): Command<C>[];
+  /** Declares a container and its subcommands. HELP, which every container has, is made from their summaries. */
+  defineContainer<const A extends Record<string, number>>(
+    group: Group,
+    name: Bytes,
+    about: Omit<ContainerSpec<C>, 'subcommands' | 'arity'>,
+    specs: Specs<A, C>,
+  ): Command<C>;
 }
 
-/** Declares a container and its subcommands; HELP, which every container has, is made from their summaries. */
-export function defineContainer<const A extends Record<string, number>>(
-  group: Group,
-  name: Bytes,
-  about: Omit<ContainerSpec, 'subcommands' | 'arity'>,
-  specs: Specs<A>,
-): Command {
-  const all = { ...(specs as unknown as Record<string, CommandSpec<number>>) };
-  all.help ??= helpOf(name, about, all);
-  const subcommands = Object.entries(all).map(([sub, spec]) => make(group, sub, `${name}|${sub}`, spec));
-  return make(group, name, name, { categories: [], ...about, arity: -1, subcommands });
+/** The functions that declare commands whose handlers are given a `C`. */
+export function declaring<C>(): Declaring<C> {
+  return {
+    defineCommands(group, specs) {
+      const all = Object.entries(specs as unknown as Record<string, CommandSpec<number, C>>);
+      return all.map(([name, spec]) => make(group, name, name, spec));
+    },
+    defineContainer(group, name, about, specs) {
+      const all = { ...(specs as unknown as Record<string, CommandSpec<number, C>>) };
+      all.help ??= helpOf(name, about, all);
+      const subcommands = Object.entries(all).map(([sub, spec]) => make(group, sub, `${name}|${sub}`, spec));
+      return make(group, name, name, { categories: [], ...about, arity: -1, subcommands });
+    },
+  };
 }
 
 function helpOf(
   name: Bytes,
   about: { since: string; helpSince?: string; categories?: readonly string[] },
-  specs: Record<string, CommandSpec<number>>,
-) {
+  specs: Record<string, { readonly summary: string }>,
+): CommandSpec<number> {
   const lines = [`${asciiUpper(name)} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`];
   for (const [sub, { summary }] of Object.entries(specs)) lines.push(asciiUpper(sub), `    ${summary}`);
   lines.push('HELP', '    Print this help.');
-  const help: CommandSpec<number> = {
+  return {
     summary: `Lists the subcommands of ${asciiUpper(name)}.`,
     since: about.helpSince ?? about.since,
     ...(about.categories === undefined ? {} : { categories: about.categories }),
@@ -255,7 +263,6 @@ function helpOf(
     flags: ['loading', 'stale'],
     run: () => lines.map((line) => new SimpleString(line)),
   };
-  return help;
 }
 
 /** True when the number of words fits the arity. */

@@ -8,7 +8,7 @@ import { Mutex } from 'redis-semaphore';
 import { startPair } from '../../lab/pair.ts';
 import type { Trace } from '../../lab/time/trace.ts';
 import { connectorTo } from '../../lab/virtual/connector.ts';
-import { defineCommands } from '../../server/table/command.ts';
+import { defineCommands } from '../../server/commands/define.ts';
 import { Redlock4, Redlock5 } from './lock-libraries.ts';
 
 const LOCK = 'mutex:job';

@@ -1,13 +1,14 @@
 /** Commands broken on purpose, one in each: the tester must find every one of them. */
+
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import type { Client } from '../../server/clients/client.ts';
 import { allCommands } from '../../server/commands/index.ts';
+import type { Caller } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
 import type { RealSide } from './sides.ts';
 import { test } from './tester.ts';
 
-type Run = (client: Client, argv: Bytes[]) => Reply | undefined;
+type Run = (client: Caller, argv: Bytes[]) => Reply | undefined;
 
 /** The table's command with another handler in its place. */
 function mutant(name: Bytes, change: (run: Run) => Run): readonly Command[] {
@@ -25,7 +26,10 @@ const STEPS_MAX = 6;
  * Tests a server with broken commands; says how many requests it took until a short program showed the fault, undefined
  * when none did.
  */
-export async function findMutant(real: RealSide, commands: readonly Command[]): Promise<string | undefined> {
+export async function findMutant(
+  real: RealSide,
+  commands: readonly Command<Caller>[],
+): Promise<string | undefined> {
   const names = commands.map(({ name }) => name);
   let sent = 0;
   for (const seed of SEEDS) {

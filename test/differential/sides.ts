@@ -4,7 +4,8 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import { toBuffer } from '../../protocol/bytes.ts';
 import { encodeRequest } from '../../protocol/encode.ts';
 import type { Client } from '../../server/clients/client.ts';
-import { Server } from '../../server/server.ts';
+import { createNode } from '../../server/index.ts';
+import type { Caller, Server } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
 import { type RealRedis, startRedisServer } from '../support/redis-server.ts';
 import { readReply } from '../support/reply-text.ts';
@@ -64,8 +65,8 @@ export class OurSide implements Side {
   readonly #admin: Client;
   readonly #adminLane = new Lane();
 
-  constructor(program: Program, commands: readonly Command[] = []) {
-    this.server = new Server(this.host, { commands, settings: { 'notify-keyspace-events': EVENTS } });
+  constructor(program: Program, commands: readonly Command<Caller>[] = []) {
+    this.server = createNode(this.host, { commands, settings: { 'notify-keyspace-events': EVENTS } });
     this.#admin = this.#accept(this.#adminLane);
     this.#tell(this.#accept(this.events), ['PSUBSCRIBE', '__key*__:*']);
     this.stream.skipSnapshot();

@@ -5,7 +5,8 @@ import { RequestDecoder } from '../../protocol/decode.ts';
 import { allCommands } from '../../server/commands/index.ts';
 import type { Connection } from '../../server/host/host.ts';
 import { nodeHost } from '../../server/host/node.ts';
-import { Server } from '../../server/server.ts';
+import { createNode } from '../../server/index.ts';
+import type { Server } from '../../server/server.ts';
 import { sampleOf } from '../support/long.ts';
 import { replyEnd, request } from '../support/reply-text.ts';
 import { corpus } from './corpus.ts';
@@ -107,7 +108,7 @@ function storm(from: number, count: number): { server: Server; errors: string[] 
   const log = (level: string, text: string): void => {
     if (level === 'warning' && text.startsWith('Internal error')) errors.push(text);
   };
-  const server = new Server(nodeHost(), { log });
+  const server = createNode(nodeHost(), { log });
   const ping = toBuffer(request('PING'));
   const peer = new FakeConnection();
   const bystander = server.accept(peer);

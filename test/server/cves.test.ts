@@ -1,6 +1,7 @@
 /** What once broke Redis does not break us. */
 import { expect, test } from 'vitest';
-import { Server } from '../../server/server.ts';
+import { createNode } from '../../server/index.ts';
+import type { Server } from '../../server/server.ts';
 import { type CveInput, cveBytes, cveInputs } from '../protocol/cve-inputs.ts';
 import { TestHost } from '../support/targets.ts';
 
@@ -37,7 +38,7 @@ const titled = (input: CveInput): [string, CveInput] => [`${input.cve}: ${input.
 
 test.each(cveInputs.map(titled))('%s', (_, { requests, answer }) => {
   const host = new TestHost();
-  const server = new Server(host);
+  const server = createNode(host);
   const client = dial(server);
   let reply = '';
   for (const words of requests) reply = client.send(encode(words));
@@ -51,7 +52,7 @@ test.each(cveInputs.map(titled))('%s', (_, { requests, answer }) => {
 test.each(cveBytes.map(({ cve, what, bytes }): [string, string] => [`${cve}: ${what}`, bytes]))(
   '%s',
   (_, bytes) => {
-    const server = new Server(new TestHost());
+    const server = createNode(new TestHost());
     const client = dial(server);
     client.send(bytes);
     const other = dial(server);
@@ -66,7 +67,7 @@ test.each(cveBytes.map(({ cve, what, bytes }): [string, string] => [`${cve}: ${w
 test('requests that look like HTTP are cut off, and logged once a minute', () => {
   const host = new TestHost();
   const log: string[] = [];
-  const server = new Server(host, { log: (_, text) => log.push(text) });
+  const server = createNode(host, { log: (_, text) => log.push(text) });
   for (let i = 0; i < 5; i++) expect(dial(server).send('POST / HTTP/1.1\r\nHost: x\r\nPING\r\n')).toBe('');
   expect(log).toEqual([expect.stringContaining('looks like HTTP')]);
   host.advance(60_000);

@@ -1,7 +1,8 @@
 /** One server of ours beside a redis-server: the same requests to both, for tests that compare long generated runs. */
 import { connectInMemory } from '../../server/host/in-memory.ts';
 import { nodeHost } from '../../server/host/node.ts';
-import { Server } from '../../server/server.ts';
+import { createNode } from '../../server/index.ts';
+import type { Server } from '../../server/server.ts';
 import { splitWords } from '../transcripts/transcript.ts';
 import { RawClient } from './raw-client.ts';
 import { type RealRedis, startRedisServer } from './redis-server.ts';
@@ -43,7 +44,7 @@ export class Beside {
   static async start(args: string[] = []): Promise<Beside> {
     const redis = await startRedisServer({ args: ['--enable-debug-command', 'yes', ...args] });
     const theirs = await RawClient.connect({ path: redis.path });
-    return new Beside(new Server(nodeHost(redis.dir)), theirs, redis);
+    return new Beside(createNode(nodeHost(redis.dir)), theirs, redis);
   }
 
   /** Sends lines (words as redis-cli splits them) to both servers and collects what each answers. */

@@ -1,6 +1,7 @@
 /** A server of ours on a clock that the test drives, new for each test of the file that imports it. */
 import { afterEach, beforeEach } from 'vitest';
-import { Server } from '../../server/server.ts';
+import { createNode } from '../../server/index.ts';
+import type { Server } from '../../server/server.ts';
 import { TestHost } from './targets.ts';
 
 export let host: TestHost;
@@ -8,7 +9,7 @@ export let server: Server;
 
 beforeEach(() => {
   host = new TestHost();
-  server = new Server(host);
+  server = createNode(host);
 });
 
 afterEach(() => server.stop());

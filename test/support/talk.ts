@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream';
 import { encodeRequest } from '../../protocol/encode.ts';
 import { splitInline } from '../../protocol/inline.ts';
 import { connectInMemory } from '../../server/host/in-memory.ts';
-import type { Effect, Server } from '../../server/server.ts';
+import type { Effect } from '../../server/ports.ts';
+import type { Server } from '../../server/server.ts';
 import { until } from './until.ts';
 
 /** One raw connection: lines in, bytes out. */

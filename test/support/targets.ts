@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { encodeRequest } from '../../protocol/encode.ts';
 import type { Host, Timer } from '../../server/host/host.ts';
 import { connectInMemory } from '../../server/host/in-memory.ts';
-import { Server } from '../../server/server.ts';
+import { createNode } from '../../server/index.ts';
 import { parameters } from '../../server/settings/settings.ts';
 import type { GoldenTarget } from '../transcripts/golden.ts';
 import { type RealRedis, startRedisServer } from './redis-server.ts';
@@ -86,7 +86,7 @@ export class TestHost implements Host {
 /** Our server, in memory, on a clock of its own; every reset makes a new one. */
 export class LocalTarget implements GoldenTarget {
   host = new TestHost();
-  server = new Server(this.host);
+  server = createNode(this.host);
 
   connect(): Duplex {
     return connectInMemory(this.server);
@@ -110,7 +110,7 @@ export class LocalTarget implements GoldenTarget {
   async reset(): Promise<void> {
     this.server.stop();
     this.host = new TestHost();
-    this.server = new Server(this.host);
+    this.server = createNode(this.host);
   }
 }
 

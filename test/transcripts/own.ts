@@ -1,7 +1,9 @@
 /** The replayer: plays transcripts on our own server, on a clock that only moves when told, without sockets. */
 import type { Client } from '../../server/clients/client.ts';
 import type { Connection } from '../../server/host/host.ts';
-import { type Effect, Server } from '../../server/server.ts';
+import { createNode } from '../../server/index.ts';
+import type { Effect } from '../../server/ports.ts';
+import type { Server } from '../../server/server.ts';
 import { printResp, RespReader, type RespValue } from '../support/resp-text.ts';
 import { TestHost } from '../support/targets.ts';
 import { type Outcome, type Step, splitWords, type Target } from './transcript.ts';
@@ -61,7 +63,7 @@ export class Conversation {
 /** Our server as the target of a transcript. */
 export class OwnTarget implements Target {
   #host = new TestHost();
-  #server = new Server(this.#host);
+  #server = createNode(this.#host);
   #clients = new Map<string, TestClient>();
   #protocol: 2 | 3 = 2;
   #effects: string[][] = [];
@@ -69,7 +71,7 @@ export class OwnTarget implements Target {
 
   async begin(): Promise<void> {
     this.#host = new TestHost();
-    this.#server = new Server(this.#host, { settings: { 'notify-keyspace-events': 'AKE' } });
+    this.#server = createNode(this.#host, { settings: { 'notify-keyspace-events': 'AKE' } });
     this.#server.feeding = true;
     this.#server.feed = (effects, atomic) => this.#feed(effects, atomic);
     const { notifications } = this.#server;

@@ -3,11 +3,14 @@ import { approximate, asciiLower, asciiUpper, type Bytes, cString } from '../../
 import { fail, wrongArity } from '../../../protocol/errors.ts';
 import { Double, MapReply, OK, type Reply, SetReply, SimpleString } from '../../../protocol/reply.ts';
 import { NO_PERMISSION } from '../../acl/acl.ts';
-import { CATEGORIES, everyCommand, type Selector } from '../../acl/selector.ts';
-import type { Client } from '../../clients/client.ts';
+import { CATEGORIES, everyCommand } from '../../acl/categories.ts';
+import { describeCommands } from '../../acl/describe.ts';
+import type { Selector } from '../../acl/selector.ts';
+import type { Caller } from '../../server.ts';
 import { int64 } from '../../table/arguments.ts';
-import { arityFits, defineContainer } from '../../table/command.ts';
+import { arityFits } from '../../table/command.ts';
 import { categoriesOf } from '../../table/info.ts';
+import { defineContainer } from '../define.ts';
 
 const NO_FILE =
   'ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration.';
@@ -39,7 +42,7 @@ function mergeSelectors(words: readonly Bytes[]): Bytes[] {
   return rules;
 }
 
-function setUser(client: Client, argv: readonly Bytes[]): Reply {
+function setUser(client: Caller, argv: readonly Bytes[]): Reply {
   const name = argv[2] as Bytes;
   for (let i = 0; i < name.length; i++) {
     const code = name.charCodeAt(i);
@@ -54,7 +57,7 @@ function setUser(client: Client, argv: readonly Bytes[]): Reply {
 function describeSelector(selector: Selector): Reply[] {
   return [
     'commands',
-    selector.describeCommands(),
+    describeCommands(selector),
     'keys',
     selector.describeKeys().join(' '),
     'channels',
@@ -62,7 +65,7 @@ function describeSelector(selector: Selector): Reply[] {
   ];
 }
 
-function getUser(client: Client, argv: readonly Bytes[]): Reply {
+function getUser(client: Caller, argv: readonly Bytes[]): Reply {
   const user = client.server.acl.users.get(argv[2] as Bytes);
   if (user === undefined) return null;
   return new MapReply([
@@ -76,14 +79,14 @@ function getUser(client: Client, argv: readonly Bytes[]): Reply {
   ]);
 }
 
-function deleteUsers(client: Client, argv: readonly Bytes[]): Reply {
+function deleteUsers(client: Caller, argv: readonly Bytes[]): Reply {
   let deleted = 0;
   if (argv.slice(2).includes('default')) fail("ERR The 'default' user cannot be removed");
   for (const name of argv.slice(2)) if (client.server.acl.remove(name)) deleted++;
   return deleted;
 }
 
-function categories(client: Client, argv: readonly Bytes[]): Reply {
+function categories(client: Caller, argv: readonly Bytes[]): Reply {
   if (argv.length > 3) tooMany(argv);
   if (argv.length === 2) return [...CATEGORIES];
   const name = asciiLower(argv[2] as Bytes);
@@ -95,14 +98,14 @@ function categories(client: Client, argv: readonly Bytes[]): Reply {
   return found;
 }
 
-function generate(client: Client, argv: readonly Bytes[]): Reply {
+function generate(client: Caller, argv: readonly Bytes[]): Reply {
   if (argv.length > 3) tooMany(argv);
   const bits = argv.length === 3 ? int64(argv[2] as Bytes) : 256;
   if (bits <= 0 || bits > 4096) fail(BITS);
   return client.server.randomHex(Math.ceil(approximate(bits) / 4));
 }
 
-function log(client: Client, argv: readonly Bytes[]): Reply {
+function log(client: Caller, argv: readonly Bytes[]): Reply {
   const { acl, now } = client.server;
   if (argv.length > 3) tooMany(argv);
   let count = 10;
@@ -136,7 +139,7 @@ function log(client: Client, argv: readonly Bytes[]): Reply {
     );
 }
 
-function dryRun(client: Client, argv: readonly Bytes[]): Reply {
+function dryRun(client: Caller, argv: readonly Bytes[]): Reply {
   const { server } = client;
   const user = server.acl.users.get(argv[2] as Bytes);
   if (user === undefined) fail(`ERR User '${cString(argv[2] as Bytes)}' not found`);

@@ -14,8 +14,9 @@ import {
   REPLY_SKIP_NEXT,
 } from '../../clients/client.ts';
 import { connectionOf, describeClient, everyClient } from '../../clients/info.ts';
+import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
-import { defineContainer } from '../../table/command.ts';
+import { defineContainer } from '../define.ts';
 import { trackingSubcommands } from './tracking.ts';
 
 /** A name without blanks and control characters. Throws what Redis answers for any other. */
@@ -47,7 +48,7 @@ export function typeOfClient(client: Client): ClientType {
   return client.subscriptions + client.shardChannels.size > 0 ? 'pubsub' : 'normal';
 }
 
-function list(client: Client, argv: readonly Bytes[]): Reply {
+function list(client: Caller, argv: readonly Bytes[]): Reply {
   const options = new Options(argv, 2);
   let chosen = everyClient(client.server);
   if (options.more()) {
@@ -64,7 +65,7 @@ function list(client: Client, argv: readonly Bytes[]): Reply {
       fail(SYNTAX);
     }
   }
-  return new Verbatim('txt', chosen.map((each) => `${describeClient(each)}\n`).join(''));
+  return new Verbatim('txt', chosen.map((each) => `${describeClient(client.server, each)}\n`).join(''));
 }
 
 interface KillFilter {
@@ -76,7 +77,7 @@ interface KillFilter {
   skipMe: boolean;
 }
 
-function parseKill(client: Client, argv: readonly Bytes[]): KillFilter {
+function parseKill(client: Caller, argv: readonly Bytes[]): KillFilter {
   const filter: KillFilter = { skipMe: true };
   if ((argv.length & 1) !== 0) fail(SYNTAX);
   for (let at = 2; at < argv.length; at += 2) {
@@ -113,13 +114,14 @@ function parseKill(client: Client, argv: readonly Bytes[]): KillFilter {
   return filter;
 }
 
-function kill(client: Client, argv: readonly Bytes[]): Reply {
+function kill(client: Caller, argv: readonly Bytes[]): Reply {
   const old = argv.length === 3;
   const filter = old ? { address: argv[2] as Bytes, skipMe: false } : parseKill(client, argv);
   let killed = 0;
   for (const each of everyClient(client.server)) {
-    if (filter.address !== undefined && connectionOf(each)?.remote !== filter.address) continue;
-    if (filter.local !== undefined && connectionOf(each)?.local !== filter.local) continue;
+    if (filter.address !== undefined && connectionOf(client.server, each)?.remote !== filter.address)
+      continue;
+    if (filter.local !== undefined && connectionOf(client.server, each)?.local !== filter.local) continue;
     if (filter.id !== undefined && each.id !== filter.id) continue;
     if (filter.type !== undefined && typeOfClient(each) !== filter.type) continue;
     if (filter.user !== undefined && each.user !== filter.user) continue;
@@ -133,7 +135,7 @@ function kill(client: Client, argv: readonly Bytes[]): Reply {
   return killed > 0 ? OK : fail('ERR No such client');
 }
 
-function switchState(client: Client, state: number, text: Bytes): Reply {
+function switchState(client: Caller, state: number, text: Bytes): Reply {
   const word = asciiLower(text);
   if (word !== 'on' && word !== 'off') fail(SYNTAX);
   client.mark(state, word === 'on');
@@ -205,7 +207,7 @@ export const clientCommand = defineContainer(
       arity: 2,
       flags: NORMAL,
       tips: ['nondeterministic_output'],
-      run: (client) => new Verbatim('txt', `${describeClient(client)}\n`),
+      run: (client) => new Verbatim('txt', `${describeClient(client.server, client)}\n`),
     },
     list: {
       summary: 'Describes the connections.',

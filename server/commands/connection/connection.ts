@@ -2,28 +2,29 @@
 import { asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
 import { MapReply, OK, PONG, SimpleString } from '../../../protocol/reply.ts';
-import { type Client, REPLY_SKIP, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../../clients/client.ts';
+import { REPLY_SKIP, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../../clients/client.ts';
 import { markSubscriber } from '../../clients/pubsub.ts';
+import type { Caller } from '../../server.ts';
 import { int32, int64 } from '../../table/arguments.ts';
-import { defineCommands } from '../../table/command.ts';
 import { VERSION } from '../../version.ts';
+import { defineCommands } from '../define.ts';
 import { NO_CLUSTER } from '../node/cluster.ts';
 import { checkName } from './client.ts';
 
 const WRONGPASS = 'WRONGPASS invalid username-password pair or user is disabled.';
 
 /** Logs the client in. Throws WRONGPASS, and leaves it as it was. */
-function authenticate(client: Client, user: Bytes, password: Bytes): void {
+function authenticate(client: Caller, user: Bytes, password: Bytes): void {
   if (!client.server.acl.authenticate(client, user, password)) fail(WRONGPASS);
 }
 
-function switchProtocol(client: Client, protocol: 2 | 3): void {
+function switchProtocol(client: Caller, protocol: 2 | 3): void {
   client.protocol = protocol;
   markSubscriber(client);
 }
 
 /** What HELLO's options ask for, validated before any of it is done. */
-function parseHello(client: Client, argv: readonly Bytes[]) {
+function parseHello(client: Caller, argv: readonly Bytes[]) {
   const wanted: { auth?: { user: Bytes; password: Bytes }; name?: Bytes } = {};
   for (let at = 2; at < argv.length; at++) {
     const option = asciiUpper(argv[at] as Bytes);
@@ -42,7 +43,7 @@ function parseHello(client: Client, argv: readonly Bytes[]) {
   return wanted;
 }
 
-function hello(client: Client, argv: readonly Bytes[]) {
+function hello(client: Caller, argv: readonly Bytes[]) {
   const asked = argv[1];
   let protocol = client.protocol;
   if (asked !== undefined) {
@@ -78,7 +79,7 @@ function hello(client: Client, argv: readonly Bytes[]) {
 }
 
 /** Brings a client back to the state it was accepted in. */
-function reset(client: Client): void {
+function reset(client: Caller): void {
   const { server } = client;
   server.discard(client);
   server.pubsub.forget(client);

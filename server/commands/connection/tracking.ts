@@ -2,8 +2,8 @@
 import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, NOT_INTEGER, SYNTAX } from '../../../protocol/errors.ts';
 import { MapReply, OK, type Reply, SetReply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
 import type { TrackingMode } from '../../clients/tracking.ts';
+import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
 import type { CommandSpec } from '../../table/command.ts';
 
@@ -19,7 +19,7 @@ interface Wanted {
   prefixes: Bytes[];
 }
 
-function parse(client: Client, argv: readonly Bytes[]): Wanted {
+function parse(client: Caller, argv: readonly Bytes[]): Wanted {
   const wanted: Wanted = {
     redirect: 0,
     broadcast: false,
@@ -75,7 +75,7 @@ function checkPrefixes(prefixes: readonly Bytes[], present: readonly Bytes[]): v
   }
 }
 
-function track(client: Client, argv: readonly Bytes[]): Reply {
+function track(client: Caller, argv: readonly Bytes[]): Reply {
   const { tracking } = client.server;
   const wanted = parse(client, argv);
   const word = asciiLower(argv[2] as Bytes);
@@ -96,7 +96,7 @@ function track(client: Client, argv: readonly Bytes[]): Reply {
   return OK;
 }
 
-function caching(client: Client, argv: readonly Bytes[]): Reply {
+function caching(client: Caller, argv: readonly Bytes[]): Reply {
   const mode = client.server.tracking.modeOf(client);
   if (mode === undefined) {
     fail(
@@ -115,7 +115,7 @@ function caching(client: Client, argv: readonly Bytes[]): Reply {
   return OK;
 }
 
-function trackingInfo(client: Client): Reply {
+function trackingInfo(client: Caller): Reply {
   const mode = client.server.tracking.modeOf(client);
   const flags: Bytes[] = [mode === undefined ? 'off' : 'on'];
   if (mode?.broadcast === true) flags.push('bcast');
@@ -128,7 +128,7 @@ function trackingInfo(client: Client): Reply {
 }
 
 const about = { since: '6.0.0', complexity: 'O(1)', flags: ['noscript', 'loading', 'stale'] } as const;
-type Spec<A extends number> = CommandSpec<A>;
+type Spec<A extends number> = CommandSpec<A, Caller>;
 
 /** The subcommands of CLIENT, to be put beside its others. */
 export const trackingSubcommands: {

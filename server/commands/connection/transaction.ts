@@ -4,9 +4,11 @@ import { encodeArrayHead } from '../../../protocol/encode.ts';
 import { EXECABORT, fail } from '../../../protocol/errors.ts';
 import { NULL_ARRAY, OK, type Reply, ReplyError } from '../../../protocol/reply.ts';
 import type { Denial } from '../../acl/selector.ts';
-import { type Client, IN_MULTI, RESTRICTED, type Transaction, Watch } from '../../clients/client.ts';
+import { IN_MULTI, RESTRICTED, type Transaction, Watch } from '../../clients/client.ts';
 import { call } from '../../execute.ts';
-import { defineCommands, type Flag, keys } from '../../table/command.ts';
+import type { Caller } from '../../server.ts';
+import { type Flag, keys } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 
 const AT_ONCE: readonly Flag[] = ['noscript', 'loading', 'stale', 'fast', 'allow_busy'];
 
@@ -16,7 +18,7 @@ function isPastDeadline({ db, key }: Pick<Watch, 'db' | 'key'>): boolean {
   return deadline !== undefined && deadline.expiresAt < db.world.now;
 }
 
-function watch(client: Client, key: Bytes): void {
+function watch(client: Caller, key: Bytes): void {
   const { db } = client;
   if (client.watched.some((seen) => seen.key === key && seen.db === db)) return;
   const seen = new Watch(client, key, isPastDeadline({ db, key }));
@@ -27,7 +29,7 @@ function watch(client: Client, key: Bytes): void {
 }
 
 /** Runs what was queued. Each reply is written as it comes, for a subscriber's messages may lie between them. */
-function run(client: Client, transaction: Transaction): void {
+function run(client: Caller, transaction: Transaction): void {
   client.server.propagateAs();
   client.holdPushes();
   client.write(client.muted ? '' : encodeArrayHead(transaction.queue.length));
@@ -35,7 +37,7 @@ function run(client: Client, transaction: Transaction): void {
 }
 
 /** Runs the queue from that command on; after a slow script it goes on later. */
-function runFrom(client: Client, transaction: Transaction, first: number): void {
+function runFrom(client: Caller, transaction: Transaction, first: number): void {
   const { server } = client;
   const { queue } = transaction;
   for (let at = first; at < queue.length; at++) {
@@ -70,7 +72,7 @@ function changedRules({ what }: Denial): ReplyError {
   );
 }
 
-function exec(client: Client): Reply | undefined {
+function exec(client: Caller): Reply | undefined {
   const { server, transaction } = client;
   if (transaction === undefined) fail('ERR EXEC without MULTI');
   const spoilt = client.touched || client.watched.some((seen) => !seen.expired && isPastDeadline(seen));

@@ -4,22 +4,22 @@ import { FieldTimes } from '../../../keyspace/collections/field-times.ts';
 import { HashValue } from '../../../keyspace/collections/hash.ts';
 import { liveFields } from '../../../keyspace/field-expiry.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 
 /** The hash of a key for a command that reads fields; throws WRONGTYPE. */
-export function readHash(client: Client, name: Bytes): HashValue | undefined {
+export function readHash(client: Caller, name: Bytes): HashValue | undefined {
   const hash = client.db.read(name, 'hash');
   return FieldTimes.used && hash?.times !== undefined ? liveFields(client.db, name, hash, true) : hash;
 }
 
 /** The hash of a key for a command that changes fields; throws WRONGTYPE. */
-export function writeHash(client: Client, name: Bytes): HashValue | undefined {
+export function writeHash(client: Caller, name: Bytes): HashValue | undefined {
   const hash = client.db.get(name, 'hash');
   return FieldTimes.used && hash?.times !== undefined ? liveFields(client.db, name, hash, false) : hash;
 }
 
 /** Makes a hash where there is no key. */
-export function createHash(client: Client, name: Bytes): HashValue {
+export function createHash(client: Caller, name: Bytes): HashValue {
   const hash = new HashValue(client.server.encoding);
   client.db.put(name, hash);
   return hash;

@@ -4,8 +4,9 @@
  */
 import { asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
-import { type CommandSpec, defineCommands, key } from '../../table/command.ts';
+import type { Caller } from '../../server.ts';
+import { type CommandSpec, key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { readHash, writeHash } from './access.ts';
 import { FieldEffects, fieldEnd, fieldsAt } from './fields.ts';
 
@@ -23,7 +24,7 @@ const CONDITIONS: ReadonlyMap<Bytes, (old: Millis | undefined, at: Millis) => bo
   ['LT', (old, at) => old === undefined || at < old],
 ]);
 
-function expire(client: Client, argv: readonly Bytes[], unit: 1 | 1000, relative: boolean): Reply {
+function expire(client: Caller, argv: readonly Bytes[], unit: 1 | 1000, relative: boolean): Reply {
   const [command = '', name = '', text = '', word = ''] = argv;
   const hash = writeHash(client, name);
   const at = fieldEnd(text, unit, relative ? client.server.now : 0, command);
@@ -43,7 +44,7 @@ function expire(client: Client, argv: readonly Bytes[], unit: 1 | 1000, relative
   return replies;
 }
 
-function persist(client: Client, argv: readonly Bytes[]): Reply {
+function persist(client: Caller, argv: readonly Bytes[]): Reply {
   const name = argv[1]!;
   const hash = writeHash(client, name);
   const fields = fieldsAt(argv, 2);
@@ -58,7 +59,7 @@ function persist(client: Client, argv: readonly Bytes[]): Reply {
 }
 
 /** Answers something about each field's end. */
-function tell(client: Client, argv: readonly Bytes[], of: (at: Millis, now: Millis) => number): Reply {
+function tell(client: Caller, argv: readonly Bytes[], of: (at: Millis, now: Millis) => number): Reply {
   const hash = readHash(client, argv[1]!);
   const fields = fieldsAt(argv, 2);
   return fields.map((field) => {
@@ -76,7 +77,10 @@ function seconds(millis: Millis): number {
 const COMPLEXITY = 'O(N), N fields';
 const SINCE = '7.4.0';
 
-function writing(summary: string, run: (client: Client, argv: readonly Bytes[]) => Reply): CommandSpec<-6> {
+function writing(
+  summary: string,
+  run: (client: Caller, argv: readonly Bytes[]) => Reply,
+): CommandSpec<-6, Caller> {
   return {
     summary,
     since: SINCE,
@@ -88,7 +92,7 @@ function writing(summary: string, run: (client: Client, argv: readonly Bytes[]) 
   };
 }
 
-function reading(summary: string, of: (at: Millis, now: Millis) => number): CommandSpec<-5> {
+function reading(summary: string, of: (at: Millis, now: Millis) => number): CommandSpec<-5, Caller> {
   return {
     summary,
     since: SINCE,

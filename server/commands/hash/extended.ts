@@ -5,8 +5,9 @@
 import { asciiUpper, type Bytes, cString, type Millis, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail, wrongArity } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
-import { defineCommands, key } from '../../table/command.ts';
+import type { Caller } from '../../server.ts';
+import { key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { createHash, writeHash } from './access.ts';
 import { FieldEffects, fieldEnd, fieldsAt, hasEnded } from './fields.ts';
 
@@ -19,14 +20,14 @@ const TIMES: ReadonlyMap<Bytes, { readonly unit: 1 | 1000; readonly relative: bo
 ]);
 
 /** The end that an option asks for; undefined when the word is no such option. */
-function endOf(client: Client, word: Bytes, text: Bytes | undefined, command: Bytes): Millis | undefined {
+function endOf(client: Caller, word: Bytes, text: Bytes | undefined, command: Bytes): Millis | undefined {
   const time = TIMES.get(asciiUpper(word));
   if (time === undefined) return undefined;
   if (text === undefined) fail('ERR missing expire time');
   return fieldEnd(text, time.unit, time.relative ? client.server.now : 0, command);
 }
 
-function hgetex(client: Client, argv: readonly Bytes[]): Reply {
+function hgetex(client: Caller, argv: readonly Bytes[]): Reply {
   const [, name = '', word = '', text] = argv;
   const hash = writeHash(client, name);
   const persists = asciiUpper(word) === 'PERSIST';
@@ -46,7 +47,7 @@ function hgetex(client: Client, argv: readonly Bytes[]): Reply {
   return replies;
 }
 
-function hgetdel(client: Client, argv: readonly Bytes[]): Reply {
+function hgetdel(client: Caller, argv: readonly Bytes[]): Reply {
   const name = argv[1]!;
   const hash = writeHash(client, name);
   const fields = fieldsAt(argv, 2);
@@ -70,7 +71,7 @@ interface SetRequest {
   pairs: readonly Bytes[];
 }
 
-function parseSet(client: Client, argv: readonly Bytes[]): SetRequest {
+function parseSet(client: Caller, argv: readonly Bytes[]): SetRequest {
   const request: SetRequest = { condition: undefined, keepTtl: false, at: undefined, pairs: [] };
   for (let i = 2; i < argv.length; i++) {
     const word = asciiUpper(argv[i]!);
@@ -101,7 +102,7 @@ function pairsAt(argv: readonly Bytes[], at: number): readonly Bytes[] {
   return argv.slice(at + 2);
 }
 
-function hsetex(client: Client, argv: readonly Bytes[]): Reply {
+function hsetex(client: Caller, argv: readonly Bytes[]): Reply {
   const name = argv[1]!;
   const found = writeHash(client, name);
   const { condition, keepTtl, at, pairs } = parseSet(client, argv);

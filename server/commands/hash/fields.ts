@@ -2,7 +2,7 @@
 import type { HashValue } from '../../../keyspace/collections/hash.ts';
 import { asciiUpper, type Bytes, type Millis, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail, invalidExpiry } from '../../../protocol/errors.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { int64 } from '../../table/arguments.ts';
 
 const NO_FIELDS = 'ERR Mandatory argument FIELDS is missing or not at the right position';
@@ -33,7 +33,7 @@ export function fieldEnd(text: Bytes, unit: 1 | 1000, base: Millis, command: Byt
 }
 
 /** Whether a field would have ended already; on a replica the primary decides that. */
-export function hasEnded({ server }: Client, at: Millis): boolean {
+export function hasEnded({ server }: Caller, at: Millis): boolean {
   return at <= server.now && server.world.expiryPolicy === 'delete';
 }
 
@@ -48,7 +48,7 @@ export class FieldEffects {
   }
 
   /** Gives a field its end, or ends it at once. */
-  end(client: Client, hash: HashValue, field: Bytes, at: Millis): void {
+  end(client: Caller, hash: HashValue, field: Bytes, at: Millis): void {
     if (hasEnded(client, at)) {
       hash.delete(field);
       this.deleted.push(field);
@@ -66,7 +66,7 @@ export class FieldEffects {
   }
 
   /** Reports all that was done to the key's hash, and replicates it behind the given commands. */
-  report(client: Client, name: Bytes, at: Millis, before: readonly (readonly Bytes[])[] = []): void {
+  report(client: Caller, name: Bytes, at: Millis, before: readonly (readonly Bytes[])[] = []): void {
     const { deleted, timed, persisted } = this;
     const { db, server } = client;
     const commands = [...before];

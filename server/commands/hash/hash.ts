@@ -3,9 +3,10 @@ import { type Bytes, parseInteger } from '../../../protocol/bytes.ts';
 import { fail, NOT_FLOAT, wrongArity } from '../../../protocol/errors.ts';
 import { parseLongDouble } from '../../../protocol/long-double.ts';
 import { MapReply, OK, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { int64 } from '../../table/arguments.ts';
-import { type Argv, defineCommands, type Flag, key } from '../../table/command.ts';
+import { type Argv, type Flag, key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { addFloats, addIntegers } from '../string/counter.ts';
 import { createHash, readHash, writeHash } from './access.ts';
 import { hashScan, randomFields } from './parts.ts';
@@ -15,7 +16,7 @@ const READS: readonly Flag[] = ['readonly', 'fast'];
 const UNORDERED = ['nondeterministic_output_order'];
 
 /** Sets pairs of fields and values; how many fields are new. */
-function setAll(client: Client, argv: readonly Bytes[], command: Bytes): number {
+function setAll(client: Caller, argv: readonly Bytes[], command: Bytes): number {
   if (argv.length % 2 === 1) throw wrongArity(command);
   const name = argv[1]!;
   const hash = writeHash(client, name) ?? createHash(client, name);
@@ -25,7 +26,7 @@ function setAll(client: Client, argv: readonly Bytes[], command: Bytes): number 
   return added;
 }
 
-function increment(client: Client, argv: Argv<4>): Reply {
+function increment(client: Caller, argv: Argv<4>): Reply {
   const [, name, field, text] = argv;
   const by = int64(text);
   const hash = writeHash(client, name);
@@ -38,7 +39,7 @@ function increment(client: Client, argv: Argv<4>): Reply {
 }
 
 /** HINCRBYFLOAT; replicas are told the sum, which they might compute otherwise. */
-function incrementFloat(client: Client, argv: Argv<4>): Reply {
+function incrementFloat(client: Caller, argv: Argv<4>): Reply {
   const [, name, field, text] = argv;
   const by = parseLongDouble(text) ?? fail(NOT_FLOAT);
   if (typeof by === 'string') fail('ERR value is NaN or Infinity');
@@ -55,7 +56,7 @@ function incrementFloat(client: Client, argv: Argv<4>): Reply {
   return sum;
 }
 
-function remove(client: Client, argv: readonly Bytes[]): number {
+function remove(client: Caller, argv: readonly Bytes[]): number {
   const name = argv[1]!;
   const hash = writeHash(client, name);
   if (hash === undefined) return 0;

@@ -3,13 +3,13 @@ import type { HashValue } from '../../../keyspace/collections/hash.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { PairsReply, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { randomNumbers, signedCount } from '../keys/picking.ts';
 import { scanCursor, scanOptions } from '../keys/scanning.ts';
 import { readHash } from './access.ts';
 
 /** HRANDFIELD key [count [WITHVALUES]]. */
-export function randomFields(client: Client, argv: readonly Bytes[]): Reply {
+export function randomFields(client: Caller, argv: readonly Bytes[]): Reply {
   const [, name, text, option] = argv as [Bytes, Bytes, Bytes?, Bytes?];
   const random = (): number => client.server.host.random();
   if (text === undefined) {
@@ -32,7 +32,7 @@ function pick(hash: HashValue, count: number, random: () => number): Bytes[] {
 }
 
 /** HSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
-export function hashScan(client: Client, argv: readonly Bytes[]): Reply {
+export function hashScan(client: Caller, argv: readonly Bytes[]): Reply {
   const cursor = scanCursor(argv[2]!);
   const hash = readHash(client, argv[1]!);
   if (hash === undefined) return ['0', []];

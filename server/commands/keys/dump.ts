@@ -6,9 +6,10 @@ import type { Value } from '../../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { instantOf, int64, integer, Options } from '../../table/arguments.ts';
-import { defineCommands, key } from '../../table/command.ts';
+import { key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 
 const BAD_TTL = 'ERR Invalid TTL value, must be >= 0';
 
@@ -50,7 +51,7 @@ function checkUse(option: Bytes, value: number): void {
     fail('ERR Invalid FREQ value, must be >= 0 and <= 255');
 }
 
-function decode(client: Client, payload: Bytes): Value {
+function decode(client: Caller, payload: Bytes): Value {
   try {
     return restoreValue(payload, client.server.encoding);
   } catch (error) {
@@ -66,7 +67,7 @@ function instant(ttl: number | bigint, base: Millis): Millis {
   return instantOf(BigInt.asIntN(64, BigInt(ttl) + BigInt(base)));
 }
 
-function restore(client: Client, argv: readonly Bytes[]): Reply {
+function restore(client: Caller, argv: readonly Bytes[]): Reply {
   const [, name, ttlText, payload] = argv as [Bytes, Bytes, Bytes, Bytes];
   const { server, db } = client;
   const options = parseOptions(argv);

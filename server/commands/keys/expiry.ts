@@ -2,9 +2,10 @@
 import { type Bytes, cString, type Millis } from '../../../protocol/bytes.ts';
 import { fail, invalidExpiry } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { instantOf, int64, Options } from '../../table/arguments.ts';
-import { defineCommands, key } from '../../table/command.ts';
+import { key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { isOver, removeAtOnce } from '../string/string.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
@@ -63,7 +64,7 @@ function allows(bits: number, present: Millis | undefined, at: Millis): boolean 
 
 /** EXPIRE and its like, for one unit and base. */
 function expire(
-  client: Client,
+  client: Caller,
   argv: readonly Bytes[],
   unit: number,
   relative: boolean,
@@ -88,7 +89,7 @@ function expire(
 }
 
 /** -2 without the key, -1 without a deadline, else what `shape` makes of the deadline. */
-function deadlineOf(client: Client, name: Bytes, shape: (at: Millis) => number): Reply {
+function deadlineOf(client: Caller, name: Bytes, shape: (at: Millis) => number): Reply {
   const entry = client.db.inspect(name);
   if (entry === undefined) return -2;
   return entry.deadline === undefined ? -1 : shape(entry.deadline.expiresAt);

@@ -5,14 +5,15 @@ import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { carryEncoding } from '../../settings/encodings.ts';
 import { int32, Options } from '../../table/arguments.ts';
-import { defineCommands, type KeySpec, key, keys } from '../../table/command.ts';
+import { type KeySpec, key, keys } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 
 const SAME = 'ERR source and destination objects are the same';
 
-function remove(client: Client, argv: readonly Bytes[]): Reply {
+function remove(client: Caller, argv: readonly Bytes[]): Reply {
   const { db } = client;
   let removed = 0;
   for (let i = 1; i < argv.length; i++) {
@@ -31,7 +32,7 @@ function count(argv: readonly Bytes[], find: (name: Bytes) => Entry | undefined)
 }
 
 /** Puts an entry's value and deadline under another key; the old key is gone, the new one unreported. */
-function rename(client: Client, from: Bytes, to: Bytes, entry: Entry): void {
+function rename(client: Caller, from: Bytes, to: Bytes, entry: Entry): void {
   const { db } = client;
   const { value, deadline } = entry;
   const expiresAt = deadline?.expiresAt;
@@ -45,13 +46,13 @@ function rename(client: Client, from: Bytes, to: Bytes, entry: Entry): void {
 }
 
 /** A database by the number in a request. */
-function otherDatabase(client: Client, text: Bytes) {
+function otherDatabase(client: Caller, text: Bytes) {
   const index = int32(text);
   if (index < 0 || index >= client.server.databases.length) fail('ERR DB index is out of range');
   return client.server.db(index);
 }
 
-function copy(client: Client, argv: readonly Bytes[]): Reply {
+function copy(client: Caller, argv: readonly Bytes[]): Reply {
   const [, from = '', to = ''] = argv;
   const { db } = client;
   const options = new Options(argv, 3);
@@ -77,7 +78,7 @@ function copy(client: Client, argv: readonly Bytes[]): Reply {
   return 1;
 }
 
-function move(client: Client, name: Bytes, index: Bytes): Reply {
+function move(client: Caller, name: Bytes, index: Bytes): Reply {
   const { db } = client;
   const target = otherDatabase(client, index);
   if (target === db) fail(SAME);
@@ -100,7 +101,7 @@ function renameKeys(target: string): KeySpec[] {
 /** How often RANDOMKEY tries where every key is past its deadline but must not be removed (on a replica). */
 const TRIES_MAX = 100;
 
-function randomKey(client: Client): Reply {
+function randomKey(client: Caller): Reply {
   const { db, server } = client;
   const { roll } = db;
   let found: Bytes | undefined;

@@ -3,9 +3,11 @@ import { dumpValue } from '../../../keyspace/rdb/dump.ts';
 import { asciiUpper, type Bytes, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { type Reply, SimpleString } from '../../../protocol/reply.ts';
-import { type Client, SCRIPT } from '../../clients/client.ts';
+import { SCRIPT } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { int64, integer } from '../../table/arguments.ts';
-import { defineCommands, key } from '../../table/command.ts';
+import { key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 
 /** Where options begin. */
 const OPTIONS = 6;
@@ -49,7 +51,7 @@ function portOf(text: Bytes): number | undefined {
   return port < 0 ? undefined : port % 65536;
 }
 
-function migrate(client: Client, argv: readonly Bytes[]): Reply | undefined {
+function migrate(client: Caller, argv: readonly Bytes[]): Reply | undefined {
   const [, host, port, , dbText, timeoutText] = argv as [Bytes, Bytes, Bytes, Bytes, Bytes, Bytes];
   const { server, db } = client;
   const wanted = parseOptions(argv);

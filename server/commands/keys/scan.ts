@@ -4,13 +4,14 @@ import { typeOf } from '../../../keyspace/value.ts';
 import { asciiLower, type Bytes, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { type Reply, SimpleString } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { encodingOf } from '../../settings/encodings.ts';
-import { type Command, defineCommands, defineContainer, key } from '../../table/command.ts';
+import { type Command, key } from '../../table/command.ts';
+import { defineCommands, defineContainer } from '../define.ts';
 import { scanCursor, scanOptions } from './scanning.ts';
 
 /** SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]. No state is kept but the cursor's number. */
-function scan(client: Client, argv: readonly Bytes[]): Reply {
+function scan(client: Caller, argv: readonly Bytes[]): Reply {
   const { db } = client;
   const cursor = scanCursor(argv[1]!);
   const { count, matches, type } = scanOptions(argv, 2, true);
@@ -50,12 +51,12 @@ export function references(entry: Entry): number {
   return small !== undefined && small >= 0 && small < SHARED_INTEGERS ? SHARED : 1;
 }
 
-function usesFrequency(client: Client): boolean {
+function usesFrequency(client: Caller): boolean {
   return client.server.settings['maxmemory-policy'].endsWith('lfu');
 }
 
 /** Answers what `ask` says of the key's entry; nil without the key. */
-function ofEntry(client: Client, name: Bytes, ask: (entry: Entry) => Reply): Reply {
+function ofEntry(client: Caller, name: Bytes, ask: (entry: Entry) => Reply): Reply {
   const { world } = client.server;
   const entry = client.db.peek(name);
   if (entry === undefined) {

@@ -13,9 +13,11 @@ import {
 } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, WRONGTYPE } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import { type Client, SCRIPT } from '../../clients/client.ts';
+import { SCRIPT } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
-import { defineCommands, type KeySpec, key } from '../../table/command.ts';
+import { type KeySpec, key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { sortPart } from './partial-sort.ts';
 
 interface SortOptions {
@@ -71,7 +73,7 @@ function elementsOf(value: Value | undefined, backwards: boolean): Bytes[] {
 }
 
 /** What a pattern of BY or GET finds for an element: '#' is the element, 'a*->f' a field of a hash. */
-function follow(client: Client, pattern: Bytes, element: Bytes): Bytes | undefined {
+function follow(client: Caller, pattern: Bytes, element: Bytes): Bytes | undefined {
   if (pattern === '#') return element;
   const star = pattern.indexOf('*');
   if (star < 0) return undefined;
@@ -107,7 +109,7 @@ function compareWeights(a: Bytes | undefined, b: Bytes | undefined): number {
   return b === undefined ? 1 : compareBytes(a, b);
 }
 
-function sorted(client: Client, elements: readonly Bytes[], options: SortOptions): Bytes[] {
+function sorted(client: Caller, elements: readonly Bytes[], options: SortOptions): Bytes[] {
   const { by, alphabetic } = options;
   const weighted = elements.map((element): Weighted => {
     let weight = by === undefined ? element : follow(client, by, element);
@@ -137,7 +139,7 @@ function limited(elements: readonly Bytes[], { offset, count }: SortOptions): re
   return elements.slice(start, count < 0 ? undefined : start + count);
 }
 
-function storeList(client: Client, name: Bytes, items: Bytes[]): Reply {
+function storeList(client: Caller, name: Bytes, items: Bytes[]): Reply {
   const { db } = client;
   if (items.length > 0) {
     db.put(name, new ListValue(items));
@@ -148,7 +150,7 @@ function storeList(client: Client, name: Bytes, items: Bytes[]): Reply {
   return items.length;
 }
 
-function sort(client: Client, argv: readonly Bytes[], readOnly: boolean): Reply {
+function sort(client: Caller, argv: readonly Bytes[], readOnly: boolean): Reply {
   const options = parse(argv, readOnly);
   const { get, store } = options;
   if (!client.account.unlimited) checkPatterns(client, options);
@@ -177,7 +179,7 @@ function sort(client: Client, argv: readonly Bytes[], readOnly: boolean): Reply 
 }
 
 /** Keys that patterns lead to are not known beforehand: whoever uses them must be allowed to read every key. */
-function checkPatterns(client: Client, { by, get }: SortOptions): void {
+function checkPatterns(client: Caller, { by, get }: SortOptions): void {
   if (client.account.mayReadAll) return;
   const which = by?.includes('*') === true ? 'BY' : get.length > 0 ? 'GET' : undefined;
   if (which !== undefined) fail(`ERR ${which} option of SORT denied due to insufficient ACL permissions.`);

@@ -1,22 +1,23 @@
 /** List commands that wait for an element (https://redis.io/docs/latest/commands/?group=list). */
 import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { waitingTime } from '../../table/arguments.ts';
-import { countedKeys, defineCommands, type Flag, key, keys } from '../../table/command.ts';
+import { countedKeys, type Flag, key, keys } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { type End, listEnd, type Move, move, multiPop, parseMultiPop, popEffect, take } from './parts.ts';
 
 const BLOCKS: readonly Flag[] = ['write', 'noscript', 'blocking'];
 const MOVES = [...key('RW ACCESS DELETE'), ...key('RW INSERT', 2)];
 
 /** Takes one element, with its list's name. */
-function pop(client: Client, name: Bytes, end: End): Reply | undefined {
+function pop(client: Caller, name: Bytes, end: End): Reply | undefined {
   const list = client.db.get(name, 'list');
   return list === undefined ? undefined : [name, take(client, name, list, end, 1)[0]!];
 }
 
 function blockingPop(end: End) {
-  return (client: Client, argv: readonly Bytes[]): Reply | undefined => {
+  return (client: Caller, argv: readonly Bytes[]): Reply | undefined => {
     const { server } = client;
     const timeout = waitingTime(argv[argv.length - 1]!);
     const names = argv.slice(1, -1);
@@ -43,7 +44,7 @@ function blockingPop(end: End) {
 
 /** The effect is replicated as the client wrote it, or in Redis' own spelling once the client has waited. */
 function blockingMove(
-  client: Client,
+  client: Caller,
   moving: Move,
   text: Bytes,
   effect: readonly Bytes[],

@@ -10,9 +10,10 @@ import {
   wrongArity,
 } from '../../../protocol/errors.ts';
 import { NULL_ARRAY, OK, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { integer, integerBetween } from '../../table/arguments.ts';
-import { type Argv, countedKeys, defineCommands, type Flag, key } from '../../table/command.ts';
+import { type Argv, countedKeys, type Flag, key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { type End, listEnd, move, multiPop, parseMultiPop, push, take } from './parts.ts';
 import { positions } from './positions.ts';
 
@@ -20,7 +21,7 @@ const PUSHES: readonly Flag[] = ['write', 'denyoom', 'fast'];
 const MOVES = [...key('RW ACCESS DELETE'), ...key('RW INSERT', 2)];
 
 function pushing(end: End, onlyExisting = false) {
-  return (client: Client, argv: readonly Bytes[]): Reply => {
+  return (client: Caller, argv: readonly Bytes[]): Reply => {
     const name = argv[1]!;
     if (onlyExisting && client.db.get(name, 'list') === undefined) return 0;
     return push(client, name, end, argv.slice(2));
@@ -28,7 +29,7 @@ function pushing(end: End, onlyExisting = false) {
 }
 
 function popping(end: End) {
-  return (client: Client, argv: readonly Bytes[]): Reply => {
+  return (client: Caller, argv: readonly Bytes[]): Reply => {
     const [, name, text] = argv as [Bytes, Bytes, Bytes?];
     if (argv.length > 3) throw wrongArity(end === 'LEFT' ? 'lpop' : 'rpop');
     const count = text === undefined ? 1 : integerBetween(text, 0, 2 ** 63, NOT_POSITIVE, NOT_POSITIVE);
@@ -52,7 +53,7 @@ function slice(list: ListValue, start: number, stop: number): { first: number; l
   return first > last ? { first: 1, last: 0 } : { first, last };
 }
 
-function trim(client: Client, [, name, from, to]: Argv<4>): Reply {
+function trim(client: Caller, [, name, from, to]: Argv<4>): Reply {
   const start = integer(from);
   const stop = integer(to);
   const list = client.db.get(name, 'list');
@@ -64,7 +65,7 @@ function trim(client: Client, [, name, from, to]: Argv<4>): Reply {
   return OK;
 }
 
-function insert(client: Client, [, name, place, pivot, value]: Argv<5>): Reply {
+function insert(client: Caller, [, name, place, pivot, value]: Argv<5>): Reply {
   const where = asciiUpper(place);
   if (where !== 'BEFORE' && where !== 'AFTER') fail(SYNTAX);
   const list = client.db.get(name, 'list');

@@ -3,7 +3,7 @@ import { ListValue } from '../../../keyspace/collections/list.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { integerBetween } from '../../table/arguments.ts';
 
 /** An end of a list. */
@@ -16,7 +16,7 @@ export function listEnd(text: Bytes | undefined): End {
 }
 
 /** Adds values at an end, one after the other; makes the list where there is none. */
-export function push(client: Client, name: Bytes, end: End, values: readonly Bytes[], changes?: number) {
+export function push(client: Caller, name: Bytes, end: End, values: readonly Bytes[], changes?: number) {
   const { db } = client;
   let list = db.get(name, 'list');
   if (list === undefined) db.put(name, (list = new ListValue()));
@@ -29,7 +29,7 @@ export function push(client: Client, name: Bytes, end: End, values: readonly Byt
 }
 
 /** Takes up to `count` elements from an end of a list that is not empty. */
-export function take(client: Client, name: Bytes, list: ListValue, end: End, count: number): Bytes[] {
+export function take(client: Caller, name: Bytes, list: ListValue, end: End, count: number): Bytes[] {
   const taken: Bytes[] = [];
   for (let left = Math.min(count, list.size); left > 0; left--) {
     taken.push((end === 'LEFT' ? list.popLeft() : list.popRight())!);
@@ -47,7 +47,7 @@ export interface Move {
 }
 
 /** Moves one element; undefined when the source is empty. Throws when either key holds something else. */
-export function move(client: Client, { source, target, from, to }: Move): Bytes | undefined {
+export function move(client: Caller, { source, target, from, to }: Move): Bytes | undefined {
   const { db } = client;
   const list = db.get(source, 'list');
   if (list === undefined) return undefined;
@@ -82,7 +82,7 @@ export function parseMultiPop(argv: readonly Bytes[], at: number): MultiPop {
 }
 
 /** Takes from the first list that is not empty, with its name; undefined when all are. Replicated as LPOP or RPOP. */
-export function multiPop(client: Client, { names, end, count }: MultiPop): Reply | undefined {
+export function multiPop(client: Caller, { names, end, count }: MultiPop): Reply | undefined {
   for (const name of names) {
     const list = client.db.get(name, 'list');
     if (list === undefined) continue;

@@ -3,7 +3,7 @@ import type { ListValue } from '../../../keyspace/collections/list.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { integer, integerBetween, Options } from '../../table/arguments.ts';
 
 const RANK_ZERO =
@@ -55,7 +55,7 @@ function find(list: ListValue, value: Bytes, { rank, count = 1, most }: Search):
 }
 
 /** LPOS key element [RANK rank] [COUNT num-matches] [MAXLEN len]. */
-export function positions(client: Client, argv: readonly Bytes[]): Reply {
+export function positions(client: Caller, argv: readonly Bytes[]): Reply {
   const search = parse(argv);
   const list = client.db.read(argv[1]!, 'list');
   const found = list === undefined ? [] : find(list, argv[2]!, search);

@@ -1,6 +1,7 @@
 /** CLUSTER on a server that is no node of a cluster: known, and refused (https://redis.io/docs/latest/commands/cluster-info/). */
 import { fail } from '../../../protocol/errors.ts';
-import { type CommandSpec, defineContainer, type Flag } from '../../table/command.ts';
+import type { CommandSpec, Flag } from '../../table/command.ts';
+import { defineContainer } from '../define.ts';
 
 /** What a server that runs without a cluster answers to every command about one. */
 export const NO_CLUSTER = 'ERR This instance has cluster support disabled';

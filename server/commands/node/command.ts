@@ -3,12 +3,12 @@ import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, type Reply, ReplyError, SetReply, SimpleString } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
-import type { Server } from '../../server.ts';
+import type { Caller, Server } from '../../server.ts';
 import { Options } from '../../table/arguments.ts';
-import { arityFits, type Command, defineContainer } from '../../table/command.ts';
+import { arityFits, type Command } from '../../table/command.ts';
 import { commandDocs } from '../../table/docs.ts';
 import { categoriesOf, commandInfo, type FoundKey, findKeys, keyFlags } from '../../table/info.ts';
+import { defineContainer } from '../define.ts';
 
 /** The table's commands, each once. */
 export function eachCommand(server: Server): Command[] {
@@ -22,7 +22,7 @@ function named(server: Server, name: Bytes): Command | undefined {
   return inner === undefined ? command : command?.subcommands?.get(inner);
 }
 
-function list(client: Client, argv: readonly Bytes[]): Reply {
+function list(client: Caller, argv: readonly Bytes[]): Reply {
   const { server } = client;
   const all = eachCommand(server).flatMap((each) => [each, ...(each.subcommands?.values() ?? [])]);
   const options = new Options(argv, 2);
@@ -41,7 +41,7 @@ function list(client: Client, argv: readonly Bytes[]): Reply {
   return keep === undefined ? fail(SYNTAX) : all.filter(keep).map((each) => each.fullName);
 }
 
-function keysOf(client: Client, argv: readonly Bytes[]): { request: Bytes[]; found: FoundKey[] } {
+function keysOf(client: Caller, argv: readonly Bytes[]): { request: Bytes[]; found: FoundKey[] } {
   const request = argv.slice(2);
   let command = client.server.commands.get(asciiLower(request[0] as Bytes));
   if (command?.subcommands !== undefined && request.length > 1) {

@@ -3,11 +3,11 @@ import { asciiLower, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, OK, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { BadSetting } from '../../settings/parameters.ts';
 import { refusalOf } from '../../settings/refusals.ts';
 import { aliases, parameters, type Settings } from '../../settings/settings.ts';
-import { defineContainer } from '../../table/command.ts';
+import { defineContainer } from '../define.ts';
 
 type Name = keyof Settings;
 
@@ -22,7 +22,7 @@ function print(settings: Settings, name: Name): Bytes {
   return print(settings[name]);
 }
 
-function get(client: Client, argv: readonly Bytes[]): Reply {
+function get(client: Caller, argv: readonly Bytes[]): Reply {
   const found = new Map<Bytes, Bytes>();
   const names: [Bytes, Name][] = Object.keys(parameters).map((name) => [name, name as Name]);
   for (const [alias, name] of Object.entries(aliases)) names.push([alias, name]);
@@ -41,7 +41,7 @@ function get(client: Client, argv: readonly Bytes[]): Reply {
 }
 
 /** Validates all pairs before the first is applied. */
-function set(client: Client, argv: readonly Bytes[]): Reply {
+function set(client: Caller, argv: readonly Bytes[]): Reply {
   if (argv.length % 2 !== 0) fail(SYNTAX);
   const changes = new Map<Name, unknown>();
   // A parameter and its older name are no duplicates: the later one counts.
@@ -60,7 +60,7 @@ function set(client: Client, argv: readonly Bytes[]): Reply {
     words.add(asciiLower(word));
     const value = parameter.read(argv[at + 1] as Bytes);
     if (value instanceof BadSetting) refuse(word, value.why);
-    const refusal = refusalOf(name, value, client.server.syncedOffset !== undefined);
+    const refusal = refusalOf(name, value, client.server.durability !== undefined);
     if (refusal !== undefined) refuse(word, refusal);
     changes.set(name, value);
   }

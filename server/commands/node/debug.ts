@@ -23,19 +23,20 @@ import {
   SimpleString,
   Verbatim,
 } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
 import { digestOfAll, digestOfValue } from '../../data/digest.ts';
+import type { Caller } from '../../server.ts';
 import { encodingOf } from '../../settings/encodings.ts';
 import { parseMemory } from '../../settings/parameters.ts';
 import { integer } from '../../table/arguments.ts';
-import { type Command, defineCommands } from '../../table/command.ts';
+import type { Command } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { references } from '../keys/scan.ts';
 
 const NOT_ALLOWED =
   'ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.';
 
 /** Everybody waits on the host's clock; the sleeper is answered at its end. */
-function sleep(client: Client, seconds: Bytes): Reply | undefined {
+function sleep(client: Caller, seconds: Bytes): Reply | undefined {
   const { pausing, blocking, observer } = client.server;
   const timeout = Math.floor((parseDouble(seconds) ?? 0) * 1000);
   if (!(timeout > 0)) return OK;
@@ -48,7 +49,7 @@ function sleep(client: Client, seconds: Bytes): Reply | undefined {
   return blocking.block(client, { kind: 'wait', timeout, timeoutReply: awake, refusal: OK });
 }
 
-function setActiveExpire(client: Client, word: Bytes): Reply {
+function setActiveExpire(client: Caller, word: Bytes): Reply {
   const { expiry } = client.server;
   expiry.active = word !== '0';
   if (!expiry.active) expiry.cancel();
@@ -58,7 +59,7 @@ function setActiveExpire(client: Client, word: Bytes): Reply {
 /** A payload of DUMP has the type before the value, and a version and a check sum behind it. */
 const AROUND_VALUE = 11;
 
-function describe(client: Client, key: Bytes): Reply {
+function describe(client: Caller, key: Bytes): Reply {
   const { now } = client.server;
   const entry = client.db.peek(key) ?? fail(NO_SUCH_KEY);
   const encoding = encodingOf(entry);
@@ -69,14 +70,14 @@ function describe(client: Client, key: Bytes): Reply {
   return new SimpleString(`Value at:0x000000000000 ${what}`);
 }
 
-function showQuicklist(client: Client, key: Bytes): Reply {
+function showQuicklist(client: Caller, key: Bytes): Reply {
   const entry = client.db.peek(key) ?? fail(NO_SUCH_KEY);
   if (encodingOf(entry) !== 'quicklist') fail('ERR Not a quicklist encoded object.');
   return new SimpleString('Quicklist structure printed on stdout');
 }
 
 /** One reply of the kind that is asked for. */
-function protocolSample(client: Client, kind: Bytes): Reply {
+function protocolSample(client: Caller, kind: Bytes): Reply {
   switch (asciiLower(kind)) {
     case 'string':
       return 'Hello World';
@@ -116,7 +117,7 @@ function protocolSample(client: Client, kind: Bytes): Reply {
 }
 
 /** Fills the database with so many keys, those that are there left alone. */
-function populate(client: Client, [count = '', prefix = 'key', size]: readonly Bytes[]): Reply {
+function populate(client: Caller, [count = '', prefix = 'key', size]: readonly Bytes[]): Reply {
   const bytes = size === undefined ? 0 : integer(size);
   const keys = integer(count, NOT_POSITIVE);
   if (keys < 0) fail(NOT_POSITIVE);
@@ -132,7 +133,7 @@ function populate(client: Client, [count = '', prefix = 'key', size]: readonly B
 }
 
 /** Loads the dump again, which is saved first unless NOSAVE is said. */
-function reload(client: Client, options: readonly Bytes[]): Reply {
+function reload(client: Caller, options: readonly Bytes[]): Reply {
   const words = new Set(options.map(asciiUpper));
   for (const word of words) {
     if (!['MERGE', 'NOFLUSH', 'NOSAVE'].includes(word)) {
@@ -160,22 +161,22 @@ function packedThreshold(text: Bytes): Reply {
   return OK;
 }
 
-function showListpack(client: Client, key: Bytes): Reply {
+function showListpack(client: Caller, key: Bytes): Reply {
   const entry = client.db.peek(key) ?? fail(NO_SUCH_KEY);
   if (encodingOf(entry) !== 'listpack') fail('ERR Not a listpack encoded object.');
   return new SimpleString('Listpack structure printed on stdout');
 }
 
-function rename(client: Client): Reply {
+function rename(client: Caller): Reply {
   const { replication } = client.server;
   replication.id = client.server.randomHex(40);
   return OK;
 }
 
 /** A subcommand: how many words it takes behind its name, at least and at most, and what it does. */
-type Subcommand = readonly [number, number, (client: Client, words: readonly Bytes[]) => Reply | undefined];
+type Subcommand = readonly [number, number, (client: Caller, words: readonly Bytes[]) => Reply | undefined];
 
-const one = (run: (client: Client, word: Bytes) => Reply | undefined): Subcommand => [
+const one = (run: (client: Caller, word: Bytes) => Reply | undefined): Subcommand => [
   1,
   1,
   (client, words) => run(client, words[0] as Bytes),

@@ -4,14 +4,15 @@ import { fail } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, OK, type Reply, SetReply, SimpleString } from '../../../protocol/reply.ts';
 import type { FunctionLibrary } from '../../../scripting/functions.ts';
-import type { Client } from '../../clients/client.ts';
-import { countedKeys, defineCommands, defineContainer, noted } from '../../table/command.ts';
+import type { Caller } from '../../server.ts';
+import { countedKeys, noted } from '../../table/command.ts';
+import { defineCommands, defineContainer } from '../define.ts';
 import { unknownWords } from '../stream/group.ts';
 import { ANY_READ, ANY_USE, RUN, RUN_RO, split } from './scripting.ts';
 
 const TIPS = ['request_policy:all_shards', 'response_policy:all_succeeded'];
 
-function load({ server }: Client, argv: readonly Bytes[]): Reply {
+function load({ server }: Caller, argv: readonly Bytes[]): Reply {
   const options = argv.slice(2, -1);
   for (const option of options) {
     if (asciiUpper(option) !== 'REPLACE') fail(`ERR Unknown option given: ${cString(option)}`);
@@ -21,7 +22,7 @@ function load({ server }: Client, argv: readonly Bytes[]): Reply {
   return name;
 }
 
-function restore({ server }: Client, argv: readonly Bytes[]): Reply {
+function restore({ server }: Caller, argv: readonly Bytes[]): Reply {
   if (argv.length > 4) {
     unknownWords('function', argv[1]!);
   }
@@ -34,7 +35,7 @@ function restore({ server }: Client, argv: readonly Bytes[]): Reply {
   return OK;
 }
 
-function flush({ server }: Client, argv: readonly Bytes[]): Reply {
+function flush({ server }: Caller, argv: readonly Bytes[]): Reply {
   if (argv.length > 3) {
     unknownWords('function', argv[1]!);
   }
@@ -45,7 +46,7 @@ function flush({ server }: Client, argv: readonly Bytes[]): Reply {
   return OK;
 }
 
-function list({ server }: Client, argv: readonly Bytes[]): Reply {
+function list({ server }: Caller, argv: readonly Bytes[]): Reply {
   let pattern: Bytes | undefined;
   let withCode = false;
   for (let i = 2; i < argv.length; i++) {
@@ -77,7 +78,7 @@ function describeLibrary({ name, code, functions }: FunctionLibrary, withCode: b
   return new MapReply(withCode ? [...fields, 'library_code', code] : fields);
 }
 
-function stats({ server }: Client): Reply {
+function stats({ server }: Caller): Reply {
   const { libraries, functions } = server.functions.counts;
   const engine = new MapReply(['libraries_count', libraries, 'functions_count', functions]);
   return new MapReply(['running_script', running(), 'engines', new MapReply(['LUA', engine])]);
@@ -92,7 +93,7 @@ function stats({ server }: Client): Reply {
 }
 
 function callFunction(readonly: boolean) {
-  return (client: Client, argv: Bytes[]): Reply | undefined => {
+  return (client: Caller, argv: Bytes[]): Reply | undefined => {
     const { server } = client;
     const program = server.functions.find(argv[1]!);
     const { keys, args } = split(argv, 'ERR Bad number of keys provided');
@@ -101,7 +102,7 @@ function callFunction(readonly: boolean) {
 }
 
 /** What the function of an FCALL declares. */
-function declares({ server }: Client, argv: readonly Bytes[]): ReadonlySet<Bytes> | undefined {
+function declares({ server }: Caller, argv: readonly Bytes[]): ReadonlySet<Bytes> | undefined {
   return server.functions.get(argv[1]!)?.flags;
 }
 

@@ -2,9 +2,10 @@
 import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { MapReply, type Reply, SimpleString, Verbatim } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
 import type { SpikeSeries } from '../../figures/latency.ts';
-import { type Command, defineContainer } from '../../table/command.ts';
+import type { Caller } from '../../server.ts';
+import type { Command } from '../../table/command.ts';
+import { defineContainer } from '../define.ts';
 
 const DISABLED =
   'Latency monitoring is off. CONFIG SET latency-monitor-threshold <milliseconds> turns it on.';
@@ -37,7 +38,7 @@ function age(seconds: number): string {
   return seconds < 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
 }
 
-function doctor(client: Client): Bytes {
+function doctor(client: Caller): Bytes {
   const { spikes } = client.server.observer;
   if (client.server.settings['latency-monitor-threshold'] === 0) return DISABLED;
   if (spikes.size === 0) return 'No spike of latency has been seen since the last reset.\n';
@@ -49,7 +50,7 @@ function doctor(client: Client): Bytes {
 }
 
 /** The named commands (a container: its subcommands), or all; those that have been measured. */
-function histogram(client: Client, argv: readonly Bytes[]): Reply {
+function histogram(client: Caller, argv: readonly Bytes[]): Reply {
   const { stats, acl } = client.server;
   const chosen: Command[] = [];
   const add = (command: Command): number => chosen.push(command, ...(command.subcommands?.values() ?? []));
@@ -73,7 +74,7 @@ function histogram(client: Client, argv: readonly Bytes[]): Reply {
   return new MapReply(fields);
 }
 
-function reset(client: Client, argv: readonly Bytes[]): Reply {
+function reset(client: Caller, argv: readonly Bytes[]): Reply {
   const { spikes } = client.server.observer;
   let count = 0;
   for (const event of argv.length > 2 ? argv.slice(2) : [...spikes.keys()]) if (spikes.delete(event)) count++;

@@ -1,10 +1,10 @@
 /** LOLWUT: a picture of our own, and the version. */
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { type Reply, Verbatim } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { integer } from '../../table/arguments.ts';
-import { defineCommands } from '../../table/command.ts';
 import { LOSTLOCK_VERSION, VERSION } from '../../version.ts';
+import { defineCommands } from '../define.ts';
 
 /** Padlocks, four lines each: closed, and open. */
 const CLOSED = ['  .--.  ', ' _|  |_ ', '| .--. |', '|__||__|'];
@@ -19,7 +19,7 @@ function row(columns: number, random: () => number): string[] {
 }
 
 /** LOLWUT [VERSION number] [columns [rows]] */
-function lolwut(client: Client, argv: readonly Bytes[]): Reply {
+function lolwut(client: Caller, argv: readonly Bytes[]): Reply {
   const versioned = argv.length >= 3 && asciiUpper(argv[1]!) === 'VERSION';
   const numbers = versioned ? argv.slice(2).map((word) => integer(word)) : [];
   const [, columns = COLUMNS, rows = 1] = numbers.map((number) => Math.max(1, Math.min(MOST, number)));

@@ -3,10 +3,11 @@ import { memoryUsage } from '../../../keyspace/footprint.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply, SimpleString, Verbatim } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { encodingOf } from '../../settings/encodings.ts';
 import { int64 } from '../../table/arguments.ts';
-import { defineContainer, key } from '../../table/command.ts';
+import { key } from '../../table/command.ts';
+import { defineContainer } from '../define.ts';
 import { memoryStats } from './memory-report.ts';
 
 const HELP = [
@@ -25,7 +26,7 @@ const HELP = [
   '    Prints this help.',
 ];
 
-function usage(client: Client, argv: readonly Bytes[]): Reply {
+function usage(client: Caller, argv: readonly Bytes[]): Reply {
   for (let at = 3; at < argv.length; at++) {
     if (asciiUpper(argv[at] as Bytes) !== 'SAMPLES' || at + 1 >= argv.length) fail(SYNTAX);
     if (int64(argv[++at] as Bytes) < 0) fail(SYNTAX);

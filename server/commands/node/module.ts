@@ -1,6 +1,6 @@
 /** MODULE: there are none, and none can be loaded (https://redis.io/docs/latest/commands/module-list/). */
 import { fail } from '../../../protocol/errors.ts';
-import { defineContainer } from '../../table/command.ts';
+import { defineContainer } from '../define.ts';
 
 const NOT_ALLOWED =
   'ERR MODULE command not allowed. If the enable-module-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.';

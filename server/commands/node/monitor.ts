@@ -2,8 +2,9 @@
 import { type Bytes, cString, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
-import { type Client, IN_MULTI, MONITOR, REPLICA_LINK } from '../../clients/client.ts';
-import { defineCommands, defineContainer } from '../../table/command.ts';
+import { IN_MULTI, MONITOR, REPLICA_LINK } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
+import { defineCommands, defineContainer } from '../define.ts';
 
 export const monitorCommands = defineCommands('server', {
   monitor: {
@@ -22,7 +23,7 @@ export const monitorCommands = defineCommands('server', {
   },
 });
 
-function get(client: Client, argv: readonly Bytes[]): Reply {
+function get(client: Caller, argv: readonly Bytes[]): Reply {
   const { slowlog } = client.server.observer;
   if (argv.length > 3) {
     const name = cString(argv[1] as Bytes, 128);

@@ -2,12 +2,12 @@
 import { asciiLower, asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, NOT_INTEGER, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
-import { type Client, REPLICA_LINK } from '../../clients/client.ts';
+import { REPLICA_LINK } from '../../clients/client.ts';
 import type { FailoverRequest } from '../../replication/failover.ts';
 import { promote, replicateFrom } from '../../replication/role.ts';
-import type { Server } from '../../server.ts';
+import type { Caller, Server } from '../../server.ts';
 import { integer } from '../../table/arguments.ts';
-import { defineCommands } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 
 const TIMEOUT_FORM = 'ERR timeout is not an integer or out of range';
 
@@ -21,7 +21,7 @@ function countOf(text: Bytes): number {
   return count < 0 ? fail(NOT_INTEGER) : count;
 }
 
-function replicaof(client: Client, argv: readonly Bytes[]): Reply {
+function replicaof(client: Caller, argv: readonly Bytes[]): Reply {
   const [, host, port] = argv as [Bytes, Bytes, Bytes];
   const { server } = client;
   if (server.replication.failover.state !== 'no-failover')
@@ -40,7 +40,7 @@ function replicaof(client: Client, argv: readonly Bytes[]): Reply {
   return OK;
 }
 
-function replconf(client: Client, argv: readonly Bytes[]): Reply | undefined {
+function replconf(client: Caller, argv: readonly Bytes[]): Reply | undefined {
   if (argv.length % 2 === 0) fail(SYNTAX);
   const { replication } = client.server;
   for (let at = 1; at < argv.length; at += 2) {
@@ -77,7 +77,7 @@ function replconf(client: Client, argv: readonly Bytes[]): Reply | undefined {
   return OK;
 }
 
-function psync(client: Client, argv: readonly Bytes[]): undefined {
+function psync(client: Caller, argv: readonly Bytes[]): undefined {
   const { server } = client;
   const { replication } = server;
   if (client.has(REPLICA_LINK)) return undefined;
@@ -103,7 +103,7 @@ function takeOver(server: Server, id: Bytes): void {
   promote(server);
 }
 
-function failover(client: Client, argv: readonly Bytes[]): Reply {
+function failover(client: Caller, argv: readonly Bytes[]): Reply {
   const coordinator = client.server.replication.failover;
   if (argv.length === 2 && asciiUpper(argv[1] as Bytes) === 'ABORT') {
     if (coordinator.state === 'no-failover') fail('ERR No failover in progress.');
@@ -131,7 +131,7 @@ function failover(client: Client, argv: readonly Bytes[]): Reply {
   return OK;
 }
 
-function role(client: Client): Reply {
+function role(client: Caller): Reply {
   const { server } = client;
   const { replication, primary } = server;
   if (primary === undefined) {
@@ -251,7 +251,7 @@ export const waitCommands = defineCommands('generic', {
         fail('ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.');
       }
       const count = (): [number, number] => [
-        (server.syncedOffset?.() ?? -1) >= writeOffset ? 1 : 0,
+        (server.durability?.syncedOffset() ?? -1) >= writeOffset ? 1 : 0,
         server.replication.countSynced(writeOffset),
       ];
       const ready = (): Reply | undefined => {

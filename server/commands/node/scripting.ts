@@ -2,9 +2,10 @@
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, NOSCRIPT } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { integer } from '../../table/arguments.ts';
-import { countedKeys, defineCommands, defineContainer, type Flag, noted } from '../../table/command.ts';
+import { countedKeys, type Flag, noted } from '../../table/command.ts';
+import { defineCommands, defineContainer } from '../define.ts';
 
 /** Hexadecimal digits of a SHA-1; what has another length is not looked for. */
 const SHA_LENGTH = 40;
@@ -18,14 +19,14 @@ export function split(argv: readonly Bytes[], error?: Bytes): { keys: Bytes[]; a
 }
 
 function evaluate(readonly: boolean) {
-  return (client: Client, argv: readonly Bytes[]): Reply | undefined => {
+  return (client: Caller, argv: readonly Bytes[]): Reply | undefined => {
     const { keys, args } = split(argv);
     return client.server.scripts.eval(client, { keys, args, readonly, argv });
   };
 }
 
 function evaluateSha(readonly: boolean) {
-  return (client: Client, argv: readonly Bytes[]): Reply | undefined => {
+  return (client: Caller, argv: readonly Bytes[]): Reply | undefined => {
     if (argv[1]?.length !== SHA_LENGTH) fail(NOSCRIPT);
     const { keys, args } = split(argv);
     return client.server.scripts.evalSha(client, { keys, args, readonly, argv });
@@ -34,7 +35,7 @@ function evaluateSha(readonly: boolean) {
 
 /** What the script of an EVAL or EVALSHA declares, known or not. */
 function declares(sha: boolean) {
-  return ({ server }: Client, argv: readonly Bytes[]) => server.scripts.declared(argv[1] as Bytes, sha);
+  return ({ server }: Caller, argv: readonly Bytes[]) => server.scripts.declared(argv[1] as Bytes, sha);
 }
 
 const COMMON: readonly Flag[] = ['noscript', 'stale', 'skip_monitor', 'no_mandatory_keys', 'movablekeys'];

@@ -3,10 +3,10 @@ import type { Keyspace } from '../../../keyspace/keyspace.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply, SimpleString, Verbatim } from '../../../protocol/reply.ts';
-import { type Client, IN_MULTI } from '../../clients/client.ts';
-import type { Server } from '../../server.ts';
+import { IN_MULTI } from '../../clients/client.ts';
+import type { Caller, Server } from '../../server.ts';
 import { integerBetween } from '../../table/arguments.ts';
-import { defineCommands } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { info } from './info.ts';
 
 /** Empties databases: counts every key as a change. */
@@ -20,7 +20,7 @@ export function empty(server: Server, databases: readonly Keyspace[]): void {
   if (server.tracking.listens) server.tracking.flushed();
 }
 
-function flush(client: Client, argv: readonly Bytes[], databases: readonly Keyspace[]): Reply {
+function flush(client: Caller, argv: readonly Bytes[], databases: readonly Keyspace[]): Reply {
   const mode = argv[1] === undefined ? 'SYNC' : asciiUpper(argv[1]);
   if (argv.length > 2 || (mode !== 'SYNC' && mode !== 'ASYNC')) fail(SYNTAX);
   empty(client.server, databases);

@@ -2,10 +2,10 @@
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { ReplyError } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
-import { defineCommands } from '../../table/command.ts';
+import type { Caller } from '../../server.ts';
+import { defineCommands } from '../define.ts';
 
-function shutDown(client: Client, argv: readonly Bytes[]): undefined {
+function shutDown(client: Caller, argv: readonly Bytes[]): undefined {
   const { server } = client;
   const words = new Set(argv.slice(1).map(asciiUpper));
   for (const word of words) if (!['SAVE', 'NOSAVE', 'NOW', 'FORCE', 'ABORT'].includes(word)) fail(SYNTAX);

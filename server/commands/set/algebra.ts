@@ -3,13 +3,13 @@ import { SetValue } from '../../../keyspace/collections/set.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { integerBetween } from '../../table/arguments.ts';
 
-type Combination = (client: Client, names: readonly Bytes[]) => SetValue;
+type Combination = (client: Caller, names: readonly Bytes[]) => SetValue;
 
 /** The sets at the keys. Throws when any holds something else, even where the result is clear already. */
-function setsAt(client: Client, names: readonly Bytes[]): (SetValue | undefined)[] {
+function setsAt(client: Caller, names: readonly Bytes[]): (SetValue | undefined)[] {
   return names.map((name) => client.db.read(name, 'set'));
 }
 
@@ -23,7 +23,7 @@ function* shared(sets: readonly (SetValue | undefined)[]): Iterable<Bytes> {
   }
 }
 
-function collect(client: Client, members: Iterable<Bytes>): SetValue {
+function collect(client: Caller, members: Iterable<Bytes>): SetValue {
   const result = new SetValue(client.server.encoding);
   for (const member of members) result.add(member);
   return result;
@@ -54,7 +54,7 @@ export const difference: Combination = (client, names) => {
 
 /** The command that keeps the result at its first key, over whatever was there; an empty result deletes the key. */
 export function storing(combine: Combination, event: string) {
-  return (client: Client, argv: readonly Bytes[]): Reply => {
+  return (client: Caller, argv: readonly Bytes[]): Reply => {
     const { db } = client;
     const target = argv[1]!;
     const result = combine(client, argv.slice(2));
@@ -69,7 +69,7 @@ export function storing(combine: Combination, event: string) {
 }
 
 /** SINTERCARD numkeys key … [LIMIT limit]. */
-export function countIntersection(client: Client, argv: readonly Bytes[]): Reply {
+export function countIntersection(client: Caller, argv: readonly Bytes[]): Reply {
   const tooFew = 'ERR numkeys should be greater than 0';
   const count = integerBetween(argv[1]!, 1, 2 ** 63, tooFew, tooFew);
   if (count > argv.length - 2) fail("ERR Number of keys can't be greater than number of args");

@@ -3,19 +3,19 @@ import type { SetValue } from '../../../keyspace/collections/set.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, NOT_POSITIVE, SYNTAX } from '../../../protocol/errors.ts';
 import { type Reply, SetReply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { integerBetween } from '../../table/arguments.ts';
 import { randomNumbers, signedCount } from '../keys/picking.ts';
 import { scanCursor, scanOptions } from '../keys/scanning.ts';
 
 /** Random members: different ones for a positive count, each drawn on its own for a negative one. */
-function pick(client: Client, set: SetValue, count: number): Bytes[] {
+function pick(client: Caller, set: SetValue, count: number): Bytes[] {
   if (count >= set.size) return [...set.values()];
   return randomNumbers(set.size, count, () => client.server.host.random()).map((number) => set.at(number)!);
 }
 
 /** SPOP key [count]. A replica is told which members went, or that all did. */
-export function popMembers(client: Client, argv: readonly Bytes[]): Reply {
+export function popMembers(client: Caller, argv: readonly Bytes[]): Reply {
   const { db, server } = client;
   const [, name, text] = argv as [Bytes, Bytes, Bytes?];
   if (argv.length > 3) fail(SYNTAX);
@@ -34,7 +34,7 @@ export function popMembers(client: Client, argv: readonly Bytes[]): Reply {
 }
 
 /** SRANDMEMBER key [count]. */
-export function randomMembers(client: Client, argv: readonly Bytes[]): Reply {
+export function randomMembers(client: Caller, argv: readonly Bytes[]): Reply {
   const [, name, text] = argv as [Bytes, Bytes, Bytes?];
   if (argv.length > 3) fail(SYNTAX);
   const count = text === undefined ? 1 : signedCount(text);
@@ -45,7 +45,7 @@ export function randomMembers(client: Client, argv: readonly Bytes[]): Reply {
 }
 
 /** SSCAN key cursor [MATCH pattern] [COUNT count]; an intset is answered whole. */
-export function setScan(client: Client, argv: readonly Bytes[]): Reply {
+export function setScan(client: Caller, argv: readonly Bytes[]): Reply {
   const cursor = scanCursor(argv[2]!);
   const set = client.db.read(argv[1]!, 'set');
   if (set === undefined) return ['0', []];

@@ -2,8 +2,9 @@
 import { SetValue } from '../../../keyspace/collections/set.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { type Reply, SetReply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
-import { type Argv, countedKeys, defineCommands, type Flag, key, keys } from '../../table/command.ts';
+import type { Caller } from '../../server.ts';
+import { type Argv, countedKeys, type Flag, key, keys } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { countIntersection, difference, intersection, storing, union } from './algebra.ts';
 import { popMembers, randomMembers, setScan } from './parts.ts';
 
@@ -11,7 +12,7 @@ const READS: readonly Flag[] = ['readonly', 'fast'];
 const STORES: readonly Flag[] = ['write', 'denyoom'];
 const UNORDERED = ['nondeterministic_output_order'];
 
-function addMembers(client: Client, argv: readonly Bytes[]): Reply {
+function addMembers(client: Caller, argv: readonly Bytes[]): Reply {
   const { db } = client;
   const name = argv[1]!;
   let set = db.get(name, 'set');
@@ -22,7 +23,7 @@ function addMembers(client: Client, argv: readonly Bytes[]): Reply {
   return added;
 }
 
-function removeMembers(client: Client, argv: readonly Bytes[]): Reply {
+function removeMembers(client: Caller, argv: readonly Bytes[]): Reply {
   const name = argv[1]!;
   const set = client.db.get(name, 'set');
   if (set === undefined) return 0;
@@ -32,7 +33,7 @@ function removeMembers(client: Client, argv: readonly Bytes[]): Reply {
   return removed;
 }
 
-function moveMember(client: Client, [, source, target, member]: Argv<4>): Reply {
+function moveMember(client: Caller, [, source, target, member]: Argv<4>): Reply {
   const { db } = client;
   const from = db.get(source, 'set');
   if (from === undefined) return 0;

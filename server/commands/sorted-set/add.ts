@@ -2,7 +2,7 @@
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { Double, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { float } from '../../table/arguments.ts';
 import { emptySet } from './parts.ts';
 
@@ -22,7 +22,7 @@ const ADD_OPTIONS: ReadonlyMap<Bytes, number> = new Map([
 ]);
 
 /** ZADD key [NX|XX] [GT|LT] [CH] [INCR] score member … */
-export function add(client: Client, argv: readonly Bytes[]): Reply {
+export function add(client: Caller, argv: readonly Bytes[]): Reply {
   let at = 2;
   let bits = 0;
   for (; at < argv.length; at++) {
@@ -44,11 +44,11 @@ export function add(client: Client, argv: readonly Bytes[]): Reply {
 }
 
 /** ZINCRBY key increment member */
-export function increment(client: Client, argv: readonly Bytes[]): Reply {
+export function increment(client: Caller, argv: readonly Bytes[]): Reply {
   return addPairs(client, argv, 2, INCR);
 }
 
-function addPairs(client: Client, argv: readonly Bytes[], from: number, bits: number): Reply {
+function addPairs(client: Caller, argv: readonly Bytes[], from: number, bits: number): Reply {
   const { db } = client;
   const name = argv[1]!;
   const scores: number[] = [];

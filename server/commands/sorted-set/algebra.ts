@@ -4,9 +4,10 @@ import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, WRONGTYPE } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { float, integer, integerBetween, Options } from '../../table/arguments.ts';
-import { countedKeys, defineCommands, type Flag, type KeySpec, key } from '../../table/command.ts';
+import { countedKeys, type Flag, type KeySpec, key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { emptySet, membersReply, storeResult } from './parts.ts';
 
 type Operation = 'union' | 'inter' | 'diff';
@@ -37,7 +38,7 @@ const AGGREGATES: ReadonlyMap<Bytes, Aggregate> = new Map<Bytes, Aggregate>([
   ['MAX', (a, b) => (b > a ? b : a)],
 ]);
 
-function inputAt(client: Client, name: Bytes): Input {
+function inputAt(client: Caller, name: Bytes): Input {
   const value = client.db.lookup(name)?.held;
   if (value === undefined) return { value, size: 0, weight: 1 };
   if (typeof value === 'string' || (value.type !== 'zset' && value.type !== 'set')) return fail(WRONGTYPE);
@@ -53,7 +54,7 @@ interface Form {
 }
 
 /** Reads `numkeys key …` and the options from a position on. Throws what Redis answers. */
-function parse(client: Client, argv: readonly Bytes[], at: number, form: Form): AlgebraRequest {
+function parse(client: Caller, argv: readonly Bytes[], at: number, form: Form): AlgebraRequest {
   const numkeys = integer(argv[at]!);
   if (numkeys < 1) fail(`ERR at least 1 input key is needed for '${form.command}' command`);
   if (numkeys > argv.length - at - 1) fail(SYNTAX);
@@ -132,7 +133,7 @@ function* subtract([first, ...others]: readonly Input[]): Iterable<[Bytes, numbe
 }
 
 function combine(
-  client: Client,
+  client: Caller,
   { operation, storing }: Form,
   { inputs, aggregate }: AlgebraRequest,
 ): SortedSet {
@@ -154,7 +155,7 @@ function combine(
 }
 
 function answering(form: Form) {
-  return (client: Client, argv: readonly Bytes[]): Reply => {
+  return (client: Caller, argv: readonly Bytes[]): Reply => {
     const request = parse(client, argv, 1, form);
     const result = combine(client, form, request);
     return membersReply(result.rangeByRank(0, result.size - 1), request.withScores);
@@ -163,11 +164,11 @@ function answering(form: Form) {
 
 function storing(operation: Operation, command: Bytes) {
   const form: Form = { operation, command, storing: true };
-  return (client: Client, argv: readonly Bytes[]): Reply =>
+  return (client: Caller, argv: readonly Bytes[]): Reply =>
     storeResult(client, argv[1]!, combine(client, form, parse(client, argv, 2, form)), command);
 }
 
-function count(client: Client, argv: readonly Bytes[]): Reply {
+function count(client: Caller, argv: readonly Bytes[]): Reply {
   const form: Form = { operation: 'inter', command: 'zintercard', counting: true };
   const { inputs, aggregate, limit } = parse(client, argv, 1, form);
   const bySize = [...inputs].sort((a, b) => a.size - b.size);

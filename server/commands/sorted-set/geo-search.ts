@@ -4,14 +4,15 @@ import { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import { type Found, search } from '../../../keyspace/geo/search.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
-import { defineCommands, type KeySpec, key } from '../../table/command.ts';
+import type { Caller } from '../../server.ts';
+import { type KeySpec, key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { sortPart } from '../keys/partial-sort.ts';
 import { distanceReply, placeReply } from './geo-parts.ts';
 import { GeoRequest, type Kind } from './geo-request.ts';
 import { storeResult } from './parts.ts';
 
-function geosearch(client: Client, argv: readonly Bytes[], kind: Kind): Reply {
+function geosearch(client: Caller, argv: readonly Bytes[], kind: Kind): Reply {
   const set = client.db.read(argv[kind.source]!, 'zset');
   const request = new GeoRequest(kind, argv, set);
   const { center, extent, target } = request;
@@ -48,7 +49,7 @@ function reply({ member, score, place, distance }: Found, request: GeoRequest): 
   return items;
 }
 
-function keep(client: Client, target: Bytes, found: Found[], request: GeoRequest, kind: Kind): Reply {
+function keep(client: Caller, target: Bytes, found: Found[], request: GeoRequest, kind: Kind): Reply {
   const { storesDistance, unit } = request;
   const result = new SortedSet(client.server.encoding, found.length);
   for (const { member, score, distance } of found) {

@@ -3,15 +3,16 @@ import { distance, geohashText, placeOf, scoreOf } from '../../../keyspace/geo/g
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
-import { defineCommands, key } from '../../table/command.ts';
+import type { Caller } from '../../server.ts';
+import { key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { add } from './add.ts';
 import { distanceReply, placeFrom, placeReply, unitOf } from './geo-parts.ts';
 
 const ADD_OPTIONS = new Set(['NX', 'XX', 'CH']);
 
 /** GEOADD is a ZADD of the places' scores, and is replicated as such. */
-function geoadd(client: Client, argv: readonly Bytes[]): Reply {
+function geoadd(client: Caller, argv: readonly Bytes[]): Reply {
   let at = 2;
   const options = new Set<Bytes>();
   for (; at < argv.length; at++) {
@@ -32,7 +33,7 @@ function geoadd(client: Client, argv: readonly Bytes[]): Reply {
   return reply;
 }
 
-function geodist(client: Client, argv: readonly Bytes[]): Reply {
+function geodist(client: Caller, argv: readonly Bytes[]): Reply {
   const [, name = '', first = '', second = '', unit = 'm'] = argv;
   const metres = argv.length === 5 ? unitOf(unit) : 1;
   if (argv.length > 5) fail(SYNTAX);
@@ -44,7 +45,7 @@ function geodist(client: Client, argv: readonly Bytes[]): Reply {
 }
 
 /** Answers something about each member's score. */
-function each(client: Client, argv: readonly Bytes[], tell: (score: number) => Reply, none: Reply): Reply {
+function each(client: Caller, argv: readonly Bytes[], tell: (score: number) => Reply, none: Reply): Reply {
   const set = client.db.read(argv[1]!, 'zset');
   return argv.slice(2).map((member) => {
     const score = set?.score(member);

@@ -3,12 +3,12 @@ import { type ScoredMember, SortedSet } from '../../../keyspace/collections/sort
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { Double, PairsReply, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
 import { lexRange, membersIn, type Range, rankRange, scoreRange } from './range.ts';
 
 /** A sorted set without members, measured by the server's thresholds. */
-export function emptySet(client: Client): SortedSet {
+export function emptySet(client: Caller): SortedSet {
   return new SortedSet(client.server.encoding);
 }
 
@@ -80,7 +80,7 @@ export function select(set: SortedSet, { range, reverse, limit }: RangeRequest):
 }
 
 /** Removes the members of a range and answers how many there were. */
-export function removeRange(client: Client, name: Bytes, range: Range, event: string): Reply {
+export function removeRange(client: Caller, name: Bytes, range: Range, event: string): Reply {
   const set = client.db.get(name, 'zset');
   if (set === undefined) return 0;
   const members = membersIn(set, range, false);
@@ -90,7 +90,7 @@ export function removeRange(client: Client, name: Bytes, range: Range, event: st
 }
 
 /** Keeps a result at a key, over whatever was there; an empty one removes the key. Answers its size. */
-export function storeResult(client: Client, name: Bytes, set: SortedSet, event: string): Reply {
+export function storeResult(client: Caller, name: Bytes, set: SortedSet, event: string): Reply {
   const { db } = client;
   const { size } = set;
   if (size > 0) {

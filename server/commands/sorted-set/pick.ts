@@ -3,13 +3,13 @@ import { isPackedInteger } from '../../../keyspace/collections/sorted-set.ts';
 import { asciiUpper, type Bytes, formatDouble } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { randomNumbers, signedCount } from '../keys/picking.ts';
 import { scanCursor, scanOptions } from '../keys/scanning.ts';
 import { membersReply } from './parts.ts';
 
 /** ZRANDMEMBER key [count [WITHSCORES]] */
-export function randomMembers(client: Client, argv: readonly Bytes[]): Reply {
+export function randomMembers(client: Caller, argv: readonly Bytes[]): Reply {
   const [, name = '', text, option] = argv;
   const random = (): number => client.server.host.random();
   if (text === undefined) {
@@ -29,7 +29,7 @@ export function randomMembers(client: Client, argv: readonly Bytes[]): Reply {
 }
 
 /** ZSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
-export function scanMembers(client: Client, argv: readonly Bytes[]): Reply {
+export function scanMembers(client: Caller, argv: readonly Bytes[]): Reply {
   const cursor = scanCursor(argv[2]!);
   const set = client.db.read(argv[1]!, 'zset');
   if (set === undefined) return ['0', []];

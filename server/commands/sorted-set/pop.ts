@@ -3,14 +3,15 @@ import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { Double, NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { integerBetween, waitingTime } from '../../table/arguments.ts';
-import { countedKeys, defineCommands, key, keys } from '../../table/command.ts';
+import { countedKeys, key, keys } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 
 type End = 'MIN' | 'MAX';
 
 /** Takes up to so many members from an end: members and scores, alternating. */
-function take(client: Client, name: Bytes, set: SortedSet, end: End, count: number): Reply[] {
+function take(client: Caller, name: Bytes, set: SortedSet, end: End, count: number): Reply[] {
   const taken: Reply[] = [];
   for (let left = Math.min(count, set.size); left > 0; left--) {
     const { member, score } = (end === 'MIN' ? set.popMin() : set.popMax())!;
@@ -35,7 +36,7 @@ function inPairs(items: readonly Reply[]): Reply[] {
 const NOT_POSITIVE = 'ERR value is out of range, must be positive';
 
 /** ZPOPMIN and ZPOPMAX. Pairs are nested only in RESP3 and where a count is given. */
-function pop(client: Client, argv: readonly Bytes[], end: End): Reply {
+function pop(client: Caller, argv: readonly Bytes[], end: End): Reply {
   const [, name = '', text] = argv;
   if (argv.length > 3) fail(SYNTAX);
   const count = text === undefined ? 1 : integerBetween(text, 0, 2 ** 63, NOT_POSITIVE, NOT_POSITIVE);
@@ -71,7 +72,7 @@ function parseMultiPop(argv: readonly Bytes[], at: number): MultiPop {
 }
 
 /** Takes from one key for ZMPOP; undefined when there is nothing. */
-function takeMany(client: Client, name: Bytes, { end, count }: MultiPop) {
+function takeMany(client: Caller, name: Bytes, { end, count }: MultiPop) {
   const set = client.db.get(name, 'zset');
   if (set === undefined) return undefined;
   const taken = take(client, name, set, end, count);
@@ -79,7 +80,7 @@ function takeMany(client: Client, name: Bytes, { end, count }: MultiPop) {
 }
 
 /** Takes one member from a key for BZPOPMIN and BZPOPMAX; undefined when there is nothing. */
-function takeOne(client: Client, name: Bytes, end: End) {
+function takeOne(client: Caller, name: Bytes, end: End) {
   const set = client.db.get(name, 'zset');
   if (set === undefined) return undefined;
   return { reply: [name, ...take(client, name, set, end, 1)], effect: effectOf(name, end) };
@@ -88,7 +89,7 @@ function takeOne(client: Client, name: Bytes, end: End) {
 type Taken = { readonly reply: Reply; readonly effect: readonly Bytes[] } | undefined;
 
 /** Takes from the first key that has something; undefined when none has. */
-function takeFirst(client: Client, names: readonly Bytes[], from: (name: Bytes) => Taken): Reply | undefined {
+function takeFirst(client: Caller, names: readonly Bytes[], from: (name: Bytes) => Taken): Reply | undefined {
   for (const name of names) {
     const taken = from(name);
     if (taken === undefined) continue;
@@ -100,7 +101,7 @@ function takeFirst(client: Client, names: readonly Bytes[], from: (name: Bytes) 
 
 /** The same, waiting where nothing is there yet. */
 function takeOrWait(
-  client: Client,
+  client: Caller,
   names: readonly Bytes[],
   timeout: number,
   from: (name: Bytes) => Taken,
@@ -117,7 +118,7 @@ function takeOrWait(
   );
 }
 
-function blockingPop(client: Client, argv: readonly Bytes[], end: End): Reply | undefined {
+function blockingPop(client: Caller, argv: readonly Bytes[], end: End): Reply | undefined {
   const timeout = waitingTime(argv[argv.length - 1]!);
   return takeOrWait(client, argv.slice(1, -1), timeout, (name) => takeOne(client, name, end));
 }

@@ -2,27 +2,28 @@
 import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { Double, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
-import { defineCommands, type Flag, key } from '../../table/command.ts';
+import type { Caller } from '../../server.ts';
+import { type Flag, key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { add, increment } from './add.ts';
 import { emptySet, membersReply, parseRange, removeRange, select, storeResult } from './parts.ts';
 import { randomMembers, scanMembers } from './pick.ts';
 import { lexRange, type Range, rankRange, scoreRange } from './range.ts';
 
-function read(client: Client, name: Bytes): SortedSet | undefined {
+function read(client: Caller, name: Bytes): SortedSet | undefined {
   return client.db.read(name, 'zset');
 }
 
 /** ZRANGE and its like: what the command's name fixes, and what it leaves to options. */
 function ranging(fixed: Parameters<typeof parseRange>[2]) {
-  return (client: Client, argv: readonly Bytes[]): Reply => {
+  return (client: Caller, argv: readonly Bytes[]): Reply => {
     const request = parseRange(argv, 2, fixed);
     const set = read(client, argv[1]!);
     return set === undefined ? [] : membersReply(select(set, request), request.withScores);
   };
 }
 
-function rangeStore(client: Client, argv: readonly Bytes[]): Reply {
+function rangeStore(client: Caller, argv: readonly Bytes[]): Reply {
   const request = parseRange(argv, 3, { storing: true });
   const set = read(client, argv[2]!);
   const result = emptySet(client);
@@ -30,14 +31,14 @@ function rangeStore(client: Client, argv: readonly Bytes[]): Reply {
   return storeResult(client, argv[1]!, result, 'zrangestore');
 }
 
-function count(client: Client, name: Bytes, range: Range): Reply {
+function count(client: Caller, name: Bytes, range: Range): Reply {
   const set = read(client, name);
   if (set === undefined) return 0;
   const { start, end } = range(set, false);
   return end - start;
 }
 
-function remove(client: Client, argv: readonly Bytes[]): Reply {
+function remove(client: Caller, argv: readonly Bytes[]): Reply {
   const set = client.db.get(argv[1]!, 'zset');
   if (set === undefined) return 0;
   let removed = 0;

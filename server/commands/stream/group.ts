@@ -5,9 +5,10 @@ import { StreamValue } from '../../../keyspace/stream/stream.ts';
 import { asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { int64, Options } from '../../table/arguments.ts';
-import { defineCommands, defineContainer, key } from '../../table/command.ts';
+import { key } from '../../table/command.ts';
+import { defineCommands, defineContainer } from '../define.ts';
 import { report, strictId } from './parts.ts';
 
 const NO_STREAM =
@@ -42,7 +43,7 @@ function parseOptions(argv: readonly Bytes[], creating: boolean): GroupOptions {
 }
 
 /** The stream and the group that a subcommand needs to be there. */
-function existing(client: Client, name: Bytes, groupName: Bytes) {
+function existing(client: Caller, name: Bytes, groupName: Bytes) {
   const stream = client.db.get(name, 'stream') ?? fail(NO_STREAM);
   const group =
     stream.groups.get(groupName) ??
@@ -50,7 +51,7 @@ function existing(client: Client, name: Bytes, groupName: Bytes) {
   return { stream, group };
 }
 
-function create(client: Client, argv: readonly Bytes[]): Reply {
+function create(client: Caller, argv: readonly Bytes[]): Reply {
   const { db, server } = client;
   const [, , name, groupName, text] = argv as [Bytes, Bytes, Bytes, Bytes, Bytes];
   const { makeStream, entriesRead } = parseOptions(argv, true);
@@ -75,7 +76,7 @@ function looseId(text: Bytes): StreamId {
   return text === '+' ? MAX_ID : strictId(text);
 }
 
-function setId(client: Client, argv: readonly Bytes[]): Reply {
+function setId(client: Caller, argv: readonly Bytes[]): Reply {
   const [, , name, groupName, text] = argv as [Bytes, Bytes, Bytes, Bytes, Bytes];
   const { entriesRead } = parseOptions(argv, false);
   const { stream, group } = existing(client, name, groupName);

@@ -7,13 +7,14 @@ import type { StreamValue } from '../../../keyspace/stream/stream.ts';
 import { asciiUpper, type Bytes, cString, narrow } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY } from '../../../protocol/errors.ts';
 import { MapReply, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { integer } from '../../table/arguments.ts';
-import { defineContainer, key } from '../../table/command.ts';
+import { key } from '../../table/command.ts';
+import { defineContainer } from '../define.ts';
 import { unknownWords } from './group.ts';
 import { entryReply } from './parts.ts';
 
-function streamOf(client: Client, name: Bytes): StreamValue {
+function streamOf(client: Caller, name: Bytes): StreamValue {
   return client.db.read(name, 'stream') ?? fail(NO_SUCH_KEY);
 }
 
@@ -78,7 +79,7 @@ function groupDetails(stream: StreamValue, group: StreamGroup, count: number): R
   ]);
 }
 
-function streamInfo(client: Client, argv: readonly Bytes[]): Reply {
+function streamInfo(client: Caller, argv: readonly Bytes[]): Reply {
   const stream = streamOf(client, argv[2]!);
   const count = fullCount(argv);
   const common: Reply[] = [

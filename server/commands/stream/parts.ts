@@ -14,7 +14,7 @@ import type { StreamEntry, StreamValue } from '../../../keyspace/stream/stream.t
 import { type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 
 export const INVALID_ID = 'ERR Invalid stream ID specified as stream command argument';
 
@@ -57,7 +57,7 @@ export function noGroup(name: Bytes, group: Bytes, where = ''): never {
 
 /** The stream and the group that a command works on; throws NOGROUP when there is none. */
 export function groupOf(
-  client: Client,
+  client: Caller,
   name: Bytes,
   groupName: Bytes,
   where = '',
@@ -70,7 +70,7 @@ export function groupOf(
 
 /** The consumer of a name, seen just now; made where there is none, and then `created` is true. */
 export function seeConsumer(
-  client: Client,
+  client: Caller,
   key: Bytes,
   group: StreamGroup,
   name: Bytes,
@@ -84,7 +84,7 @@ export function seeConsumer(
 }
 
 /** Counts and reports a change that does not spoil transactions: what happens to a group alone. */
-export function report({ db }: Client, key: Bytes, event: string): void {
+export function report({ db }: Caller, key: Bytes, event: string): void {
   db.world.dirty++;
   if (db.world.listening) db.world.onChanged(db, key, event);
 }

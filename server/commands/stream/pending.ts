@@ -6,9 +6,10 @@ import type { StreamValue } from '../../../keyspace/stream/stream.ts';
 import { approximate, type Bytes, cString, type Millis, narrow } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { int64, integer, integerBetween, Options } from '../../table/arguments.ts';
-import { defineCommands, key } from '../../table/command.ts';
+import { key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import {
   claimEffect,
   entryReply,
@@ -33,7 +34,7 @@ function summary(group: StreamGroup): Reply {
   ];
 }
 
-function xpending(client: Client, argv: readonly Bytes[]): Reply {
+function xpending(client: Caller, argv: readonly Bytes[]): Reply {
   const [, name = '', groupName = ''] = argv;
   if (argv.length === 3) return summary(groupOf(client, name, groupName).group);
   if (argv.length < 6 || argv.length > 9) fail(SYNTAX);
@@ -64,7 +65,7 @@ function xpending(client: Client, argv: readonly Bytes[]): Reply {
 /** Takes entries over for one consumer, and collects the effects. */
 class Claimer {
   readonly effects: Bytes[][] = [];
-  readonly #client: Client;
+  readonly #client: Caller;
   readonly #key: Bytes;
   readonly #stream: StreamValue;
   readonly #group: StreamGroup;
@@ -72,7 +73,7 @@ class Claimer {
   // Known, and made where there is none, once there is something for it.
   #consumer: StreamConsumer | undefined;
 
-  constructor(client: Client, key: Bytes, stream: StreamValue, group: StreamGroup, consumer: Bytes) {
+  constructor(client: Caller, key: Bytes, stream: StreamValue, group: StreamGroup, consumer: Bytes) {
     this.#client = client;
     this.#key = key;
     this.#stream = stream;
@@ -138,7 +139,7 @@ function parseClaim(argv: readonly Bytes[], from: number, now: Millis): ClaimOpt
   };
 }
 
-function xclaim(client: Client, argv: readonly Bytes[]): Reply {
+function xclaim(client: Caller, argv: readonly Bytes[]): Reply {
   const { server, db } = client;
   const [, name, groupName, consumer, idleText] = argv as [Bytes, Bytes, Bytes, Bytes, Bytes];
   const { stream, group } = groupOf(client, name, groupName);
@@ -177,7 +178,7 @@ const ATTEMPTS = 10;
 const BAD_COUNT = 'ERR COUNT must be > 0';
 const COUNT_MAX = Math.floor((2 ** 63 - 1) / 16);
 
-function xautoclaim(client: Client, argv: readonly Bytes[]): Reply {
+function xautoclaim(client: Caller, argv: readonly Bytes[]): Reply {
   const { server } = client;
   const [, name, groupName, consumer, idleText, startText] = argv as [
     Bytes,

@@ -6,9 +6,11 @@ import type { StreamValue } from '../../../keyspace/stream/stream.ts';
 import { asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { MapReply, NULL_ARRAY, type Reply, ReplyError } from '../../../protocol/reply.ts';
-import { type Client, SCRIPT } from '../../clients/client.ts';
+import { SCRIPT } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
-import { defineCommands, type KeySpec } from '../../table/command.ts';
+import type { KeySpec } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { claimEffect, entryReply, groupOf, positionEffect, seeConsumer, strictId } from './parts.ts';
 
 /** What a reading command asks for, but for its streams. */
@@ -41,7 +43,7 @@ function splitStreams(words: readonly Bytes[]): Pick<Reading, 'names' | 'ids'> {
   return { names: words.slice(0, words.length / 2), ids: words.slice(words.length / 2) };
 }
 
-function parseReading(client: Client, argv: readonly Bytes[], command: 'xread' | 'xreadgroup'): Reading {
+function parseReading(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadgroup'): Reading {
   const grouped = command === 'xreadgroup';
   const options = new Options(argv, 1);
   let [group, consumer, noAck, count, block]: [
@@ -80,7 +82,7 @@ interface Source {
   readonly after: StreamId | '>';
 }
 
-function resolveSource(client: Client, name: Bytes, text: Bytes, group: Bytes | undefined): Source {
+function resolveSource(client: Caller, name: Bytes, text: Bytes, group: Bytes | undefined): Source {
   const stream =
     group === undefined
       ? client.db.read(name, 'stream')
@@ -109,10 +111,10 @@ function resolveSource(client: Client, name: Bytes, text: Bytes, group: Bytes | 
 /** What was read from one stream, with the effects of reading. */
 class Reader {
   readonly effects: Bytes[][] = [];
-  readonly #client: Client;
+  readonly #client: Caller;
   readonly #reading: Reading;
 
-  constructor(client: Client, reading: Reading) {
+  constructor(client: Caller, reading: Reading) {
     this.#client = client;
     this.#reading = reading;
   }
@@ -164,12 +166,12 @@ class Reader {
 }
 
 /** Streams with their entries, as both commands answer them. */
-function streamsReply(client: Client, streams: readonly (readonly [Bytes, Reply])[]): Reply {
+function streamsReply(client: Caller, streams: readonly (readonly [Bytes, Reply])[]): Reply {
   return client.protocol === 3 ? new MapReply(streams.flat()) : streams;
 }
 
 /** Reads what is there without waiting; nothing from a stream that has nothing new. */
-function readNow(client: Client, reading: Reading, reader: Reader, sources: readonly Source[]) {
+function readNow(client: Caller, reading: Reading, reader: Reader, sources: readonly Source[]) {
   const out: [Bytes, Reply][] = [];
   for (const { name, after } of sources) {
     // Redis looks the key up again, and tells of a miss again.
@@ -197,7 +199,7 @@ const GROUP_GONE = new ReplyError('NOGROUP the consumer group this client was bl
 const KEY_GONE = new ReplyError('UNBLOCKED the stream key no longer exists');
 
 /** Serves a client that waits, from a stream that may have got what it waits for. */
-function serve(client: Client, reading: Reading, name: Bytes, sources: readonly Source[]): Reply | undefined {
+function serve(client: Caller, reading: Reading, name: Bytes, sources: readonly Source[]): Reply | undefined {
   const stream = client.db.get(name, 'stream');
   const source = sources.find((each) => each.name === name);
   if (stream === undefined || source === undefined) return undefined;
@@ -215,7 +217,7 @@ function serve(client: Client, reading: Reading, name: Bytes, sources: readonly 
   return streamsReply(client, [[name, entries]]);
 }
 
-function read(client: Client, argv: readonly Bytes[], command: 'xread' | 'xreadgroup'): Reply | undefined {
+function read(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadgroup'): Reply | undefined {
   const { server } = client;
   const reading = parseReading(client, argv, command);
   const { names, ids, group } = reading;

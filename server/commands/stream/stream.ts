@@ -16,9 +16,11 @@ import { StreamValue, type TrimOptions } from '../../../keyspace/stream/stream.t
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
 import { NULL_ARRAY, OK, type Reply } from '../../../protocol/reply.ts';
-import { type Client, PRIMARY_LINK } from '../../clients/client.ts';
+import { PRIMARY_LINK } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { int64, integer, Options } from '../../table/arguments.ts';
-import { defineCommands, key, noted } from '../../table/command.ts';
+import { key, noted } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { entryReply, INVALID_ID, intervalEnd, intervalStart, report, strictId } from './parts.ts';
 
 const SEQUENCE_MAX = 0xffffffffffffffffn;
@@ -38,13 +40,13 @@ interface Trimming {
 }
 
 /** Approximate trims stop after so many entries unless told otherwise. */
-function usualLimit(client: Client): number {
+function usualLimit(client: Caller): number {
   const limit = 100 * client.server.encoding.streamNodeMaxEntries;
   return limit <= 0 ? 10_000 : Math.min(limit, 1_000_000);
 }
 
 /** Reads the options in front of XADD's id, or all of XTRIM's. Throws what Redis answers. */
-function parseTrimming(client: Client, argv: readonly Bytes[], adding: boolean): Trimming {
+function parseTrimming(client: Caller, argv: readonly Bytes[], adding: boolean): Trimming {
   const options = new Options(argv, 2);
   const at = (): number => argv.length - options.left;
   let threshold: Pick<TrimOptions, 'maxLength' | 'minId' | 'approximate'> | undefined;
@@ -90,7 +92,7 @@ function readThreshold(option: 'MAXLEN' | 'MINID', options: Options): Omit<TrimO
 }
 
 function completeTrim(
-  client: Client,
+  client: Caller,
   threshold: Omit<TrimOptions, 'limit'> | undefined,
   limit: number | undefined,
   adding: boolean,
@@ -136,7 +138,7 @@ function newId(stream: StreamValue | undefined, asked: IdParts | undefined, now:
   return id > last ? id : fail(SMALLER);
 }
 
-function xadd(client: Client, argv: readonly Bytes[]): Reply {
+function xadd(client: Caller, argv: readonly Bytes[]): Reply {
   const { db, server } = client;
   const name = argv[1]!;
   const wanted = parseTrimming(client, argv, true);
@@ -161,7 +163,7 @@ function xadd(client: Client, argv: readonly Bytes[]): Reply {
   return formatId(id);
 }
 
-function xtrim(client: Client, argv: readonly Bytes[]): Reply {
+function xtrim(client: Caller, argv: readonly Bytes[]): Reply {
   const { db, server } = client;
   const name = argv[1]!;
   const wanted = parseTrimming(client, argv, false);
@@ -174,7 +176,7 @@ function xtrim(client: Client, argv: readonly Bytes[]): Reply {
   return removed;
 }
 
-function range(client: Client, argv: readonly Bytes[], reverse: boolean): Reply {
+function range(client: Caller, argv: readonly Bytes[], reverse: boolean): Reply {
   const start = intervalStart(argv[reverse ? 3 : 2]!);
   const end = intervalEnd(argv[reverse ? 2 : 3]!);
   const options = new Options(argv, 4);
@@ -189,7 +191,7 @@ function range(client: Client, argv: readonly Bytes[], reverse: boolean): Reply 
   return count === 0 ? NULL_ARRAY : stream.range(start, end, count, reverse).map(entryReply);
 }
 
-function xdel(client: Client, [, name = '', ...texts]: readonly Bytes[]): Reply {
+function xdel(client: Caller, [, name = '', ...texts]: readonly Bytes[]): Reply {
   const stream = client.db.get(name, 'stream');
   if (stream === undefined) return 0;
   const ids = texts.map(strictId);
@@ -199,7 +201,7 @@ function xdel(client: Client, [, name = '', ...texts]: readonly Bytes[]): Reply 
   return deleted;
 }
 
-function xsetid(client: Client, argv: readonly Bytes[]): Reply {
+function xsetid(client: Caller, argv: readonly Bytes[]): Reply {
   const id = strictId(argv[2]!);
   const options = new Options(argv, 3);
   let added: bigint | undefined;

@@ -11,10 +11,12 @@ import {
 } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import { type Client, PRIMARY_LINK } from '../../clients/client.ts';
+import { PRIMARY_LINK } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { noteEncoding } from '../../settings/encodings.ts';
 import { int64 } from '../../table/arguments.ts';
-import { defineCommands, key, noted } from '../../table/command.ts';
+import { key, noted } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 
 const BAD_OFFSET = 'ERR bit offset is not an integer or out of range';
 const BAD_TYPE =
@@ -49,7 +51,7 @@ function typeOfField(text: Bytes): { signed: boolean; bits: number } {
 }
 
 /** An offset in bits, or behind # in multiples of the width; the product wraps as C's does. */
-function offsetOf(client: Client, text: Bytes, bits: number): number {
+function offsetOf(client: Caller, text: Bytes, bits: number): number {
   const counted = text.startsWith('#');
   const value = BigInt(int64(counted ? text.slice(1) : text, BAD_OFFSET));
   const offset = counted ? BigInt.asIntN(64, value * BigInt(bits)) : value;
@@ -61,7 +63,7 @@ function offsetOf(client: Client, text: Bytes, bits: number): number {
   return +offset.toString();
 }
 
-function parseSteps(client: Client, argv: readonly Bytes[]): Step[] {
+function parseSteps(client: Caller, argv: readonly Bytes[]): Step[] {
   const steps: Step[] = [];
   let overflow: Overflow = 'WRAP';
   for (let at = 2; at < argv.length; at++) {
@@ -145,7 +147,7 @@ function perform(steps: readonly Step[], data: Uint8Array, grown: boolean): Answ
   return { replies, changes };
 }
 
-function bitfield(client: Client, argv: readonly Bytes[], readOnly: boolean): Reply {
+function bitfield(client: Caller, argv: readonly Bytes[], readOnly: boolean): Reply {
   const { db } = client;
   const name = argv[1]!;
   const steps = parseSteps(client, argv);

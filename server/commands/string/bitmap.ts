@@ -3,16 +3,17 @@ import { byteAt, type HeldString } from '../../../keyspace/collections/edited-st
 import { asciiUpper, type Bytes, fromBuffer, STRING_MAX, toBuffer } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
 import { PRIMARY_LINK } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { noteEncoding } from '../../settings/encodings.ts';
 import { integer } from '../../table/arguments.ts';
-import { defineCommands, key, keys } from '../../table/command.ts';
+import { key, keys } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 
 const BAD_OFFSET = 'ERR bit offset is not an integer or out of range';
 const BAD_BIT = 'ERR bit is not an integer or out of range';
 
-function bitOffset(client: Client, text: Bytes): number {
+function bitOffset(client: Caller, text: Bytes): number {
   const offset = integer(text, BAD_OFFSET);
   if (
     offset < 0 ||
@@ -33,7 +34,7 @@ function withByte(value: Bytes, at: number, byte: number): Bytes {
   return filled.slice(0, at) + String.fromCharCode(byte) + filled.slice(at + 1);
 }
 
-function setbit(client: Client, name: Bytes, offsetText: Bytes, bitText: Bytes): Reply {
+function setbit(client: Caller, name: Bytes, offsetText: Bytes, bitText: Bytes): Reply {
   const { db } = client;
   const offset = bitOffset(client, offsetText);
   const bit = integer(bitText, BAD_BIT);
@@ -128,7 +129,7 @@ function findBit(text: HeldString, range: BitRange, bit: number): number {
   return -1;
 }
 
-function bitcount(client: Client, argv: readonly Bytes[]): Reply {
+function bitcount(client: Caller, argv: readonly Bytes[]): Reply {
   const value = client.db.readPart(argv[1]!);
   if (value === undefined) return 0;
   if (argv.length === 3 || argv.length > 5) fail(SYNTAX);
@@ -139,7 +140,7 @@ function bitcount(client: Client, argv: readonly Bytes[]): Reply {
   return countOnes(value, bitRange(value, start, stop, unitBits(unit)));
 }
 
-function bitpos(client: Client, argv: readonly Bytes[]): Reply {
+function bitpos(client: Caller, argv: readonly Bytes[]): Reply {
   const bit = integer(argv[2]!);
   if (bit !== 0 && bit !== 1) fail('ERR The bit argument must be 1 or 0.');
   const text = client.db.readPart(argv[1]!);
@@ -174,7 +175,7 @@ function wordsOf(text: Bytes, length = text.length): Uint32Array {
   return new Uint32Array(bytes.buffer);
 }
 
-function bitop(client: Client, operation: Bytes, target: Bytes, names: readonly Bytes[]): Reply {
+function bitop(client: Caller, operation: Bytes, target: Bytes, names: readonly Bytes[]): Reply {
   const { db } = client;
   const name = asciiUpper(operation);
   const combine = OPERATIONS[name];

@@ -13,8 +13,9 @@ import {
 } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
-import { defineCommands, key } from '../../table/command.ts';
+import type { Caller } from '../../server.ts';
+import { key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import {
   CAS_OPTIONS,
   expiryOf,
@@ -39,7 +40,7 @@ const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
   ['IFDNE', IFDNE],
 ]);
 
-function delex(client: Client, argv: readonly Bytes[]): Reply {
+function delex(client: Caller, argv: readonly Bytes[]): Reply {
   const [, name = '', condition, operand] = argv;
   if (argv.length !== 2 && argv.length !== 4) throw wrongArity('delex');
   const entry = client.db.find(name);
@@ -58,7 +59,7 @@ function delex(client: Client, argv: readonly Bytes[]): Reply {
 }
 
 /** Removes the key when its string equals the value: 1, 0, or `absent` where there is no key. */
-function removeIfEqual(client: Client, name: Bytes, value: Bytes, absent: number): Reply {
+function removeIfEqual(client: Caller, name: Bytes, value: Bytes, absent: number): Reply {
   const entry = client.db.find(name);
   if (entry === undefined) return absent;
   if (stringOf(entry) !== value) return 0;
@@ -73,14 +74,14 @@ const CAS_WITH_EXPIRY = 6;
  * The deadline that CAS' expiry option asks for. What TairString cannot read, and what is not positive,
  * is a syntax error to it; one expiry option is taken, once. An instant in the past counts as now.
  */
-function casDeadline(client: Client, argv: readonly Bytes[], options: StringOptions): Millis {
+function casDeadline(client: Caller, argv: readonly Bytes[], options: StringOptions): Millis {
   const { now } = client.server;
   const amount = parseInteger(options.expiry);
   if (amount === undefined || amount <= 0 || argv.length !== CAS_WITH_EXPIRY) fail(SYNTAX);
   return Math.max(now, expiryOf(options, now, 'cas') ?? now);
 }
 
-function cas(client: Client, argv: readonly Bytes[]): Reply {
+function cas(client: Caller, argv: readonly Bytes[]): Reply {
   const [, name = '', old, value = ''] = argv;
   const options = parseStringOptions(argv, 4, CAS_OPTIONS);
   const expiresAt = hasExpiry(options) ? casDeadline(client, argv, options) : undefined;
@@ -96,7 +97,7 @@ function cas(client: Client, argv: readonly Bytes[]): Reply {
 }
 
 /** MSETEX numkeys key value … [NX|XX] [EX …|KEEPTTL]: all keys or none. */
-function msetex(client: Client, argv: readonly Bytes[]): Reply {
+function msetex(client: Caller, argv: readonly Bytes[]): Reply {
   const count = parseSafeInteger(argv[1]!) ?? 0;
   if (count < 1 || count >= 2 ** 31) fail('ERR invalid numkeys value');
   const end = 2 + count * 2;

@@ -4,10 +4,11 @@ import { type Bytes, isInt64, narrow } from '../../../protocol/bytes.ts';
 import { fail, NOT_FLOAT, OVERFLOW } from '../../../protocol/errors.ts';
 import { addLongDoubles, formatLongDouble, parseLongDouble } from '../../../protocol/long-double.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { forgetEncoding, noteEncoding } from '../../settings/encodings.ts';
 import { int64 } from '../../table/arguments.ts';
-import { defineCommands, key } from '../../table/command.ts';
+import { key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 
 /** The exact sum of two 64-bit integers. Throws when it does not fit. */
 export function addIntegers(a: number | bigint, b: number | bigint): number | bigint {
@@ -25,7 +26,7 @@ export function addFloats(a: Bytes, b: Bytes, error = NOT_FLOAT): Bytes {
   return formatLongDouble(sum ?? fail('ERR increment would produce NaN or Infinity'));
 }
 
-function add(client: Client, name: Bytes, amount: number | bigint): Reply {
+function add(client: Caller, name: Bytes, amount: number | bigint): Reply {
   const { db } = client;
   const old = db.get(name, 'string');
   const sum = addIntegers(old === undefined ? 0 : int64(old), amount);

@@ -3,14 +3,15 @@ import type { HeldString } from '../../../keyspace/collections/edited-string.ts'
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { noteEncoding } from '../../settings/encodings.ts';
 import { integer, longestString } from '../../table/arguments.ts';
-import { defineCommands, key } from '../../table/command.ts';
+import { key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { lcs } from './lcs.ts';
 
 /** Overwrites a part of the key's string, filling a gap with zeros, and reports it. */
-function overwrite(client: Client, name: Bytes, value: HeldString, offset: number, part: Bytes): number {
+function overwrite(client: Caller, name: Bytes, value: HeldString, offset: number, part: Bytes): number {
   const { db } = client;
   const end = offset + part.length;
   const length = Math.max(value.length, end);
@@ -24,13 +25,13 @@ function overwrite(client: Client, name: Bytes, value: HeldString, offset: numbe
 }
 
 /** Refuses a string longer than the longest that a client may send. */
-function checkLength(client: Client, length: number): void {
+function checkLength(client: Caller, length: number): void {
   if (length > longestString(client)) {
     fail('ERR string exceeds maximum allowed size (proto-max-bulk-len)');
   }
 }
 
-function getrange(client: Client, argv: readonly Bytes[]): Bytes {
+function getrange(client: Caller, argv: readonly Bytes[]): Bytes {
   const start = integer(argv[2]!);
   const end = integer(argv[3]!);
   const value = client.db.readPart(argv[1]!) ?? '';
@@ -40,7 +41,7 @@ function getrange(client: Client, argv: readonly Bytes[]): Bytes {
   return value.slice(first, last + 1);
 }
 
-function setrange(client: Client, argv: readonly Bytes[]): Reply {
+function setrange(client: Caller, argv: readonly Bytes[]): Reply {
   const { db } = client;
   const name = argv[1]!;
   const part = argv[3]!;

@@ -4,9 +4,10 @@ import { countRegisters, HyperLogLog, REGISTERS } from '../../../keyspace/hyperl
 import { asciiLower, type Bytes, cString, narrow } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { noteEncoding } from '../../settings/encodings.ts';
-import { defineCommands, key, keys, noted } from '../../table/command.ts';
+import { key, keys, noted } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import { stringOf } from './string.ts';
 
 const NOT_ONE = 'WRONGTYPE Key is not a valid HyperLogLog string value.';
@@ -16,15 +17,15 @@ function readEntry(entry: Entry): HyperLogLog {
   return HyperLogLog.read(stringOf(entry)) ?? fail(NOT_ONE);
 }
 
-function sparseMax(client: Client): number {
+function sparseMax(client: Caller): number {
   return client.server.settings['hll-sparse-max-bytes'];
 }
 
-function keep(client: Client, name: Bytes, hll: HyperLogLog): void {
+function keep(client: Caller, name: Bytes, hll: HyperLogLog): void {
   noteEncoding(client.db.put(name, hll.bytes(), true), 'raw');
 }
 
-function add(client: Client, argv: readonly Bytes[]): Reply {
+function add(client: Caller, argv: readonly Bytes[]): Reply {
   const { db } = client;
   const name = argv[1]!;
   const entry = db.find(name);
@@ -46,7 +47,7 @@ function add(client: Client, argv: readonly Bytes[]): Reply {
   return changes > 0 ? 1 : 0;
 }
 
-function count(client: Client, argv: readonly Bytes[]): Reply {
+function count(client: Caller, argv: readonly Bytes[]): Reply {
   if (argv.length > 2) {
     const max = new Uint8Array(REGISTERS);
     mergeAll(client, argv, max);
@@ -69,7 +70,7 @@ function count(client: Client, argv: readonly Bytes[]): Reply {
 }
 
 /** Raises the registers to those of all keys; whether one of them was dense. */
-function mergeAll(client: Client, argv: readonly Bytes[], max: Uint8Array): boolean {
+function mergeAll(client: Caller, argv: readonly Bytes[], max: Uint8Array): boolean {
   let dense = false;
   for (let i = 1; i < argv.length; i++) {
     const entry = client.db.lookup(argv[i]!);
@@ -81,7 +82,7 @@ function mergeAll(client: Client, argv: readonly Bytes[], max: Uint8Array): bool
   return dense;
 }
 
-function merge(client: Client, argv: readonly Bytes[]): Reply {
+function merge(client: Caller, argv: readonly Bytes[]): Reply {
   const name = argv[1]!;
   const max = new Uint8Array(REGISTERS);
   const dense = mergeAll(client, argv, max);
@@ -96,7 +97,7 @@ function merge(client: Client, argv: readonly Bytes[]): Reply {
 }
 
 /** Gives the sparse form up and has that replicated; whether there was one. */
-function makeDense(client: Client, name: Bytes, hll: HyperLogLog): boolean {
+function makeDense(client: Caller, name: Bytes, hll: HyperLogLog): boolean {
   if (hll.dense) return false;
   if (!hll.toDense()) fail(CORRUPT);
   keep(client, name, hll);
@@ -104,7 +105,7 @@ function makeDense(client: Client, name: Bytes, hll: HyperLogLog): boolean {
   return true;
 }
 
-function debug(client: Client, word: Bytes, name: Bytes): Reply {
+function debug(client: Caller, word: Bytes, name: Bytes): Reply {
   const entry = client.db.find(name) ?? fail('ERR The specified key does not exist');
   const hll = readEntry(entry);
   noteEncoding(entry, 'raw');

@@ -4,9 +4,10 @@ import { xxh3Hex } from '../../../keyspace/xxh3.ts';
 import { asciiLower, asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
 import { fail, WRONGTYPE, wrongArity } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
-import type { Client } from '../../clients/client.ts';
+import type { Caller } from '../../server.ts';
 import { forgetEncoding } from '../../settings/encodings.ts';
-import { defineCommands, key, keys, noted } from '../../table/command.ts';
+import { key, keys, noted } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
 import {
   COMPARES,
   EXAT,
@@ -28,7 +29,7 @@ import {
 } from './options.ts';
 
 /** Stores a string, reports it, and sets its deadline where one is given. */
-export function store(client: Client, name: Bytes, value: Bytes, expiresAt?: Millis, keepTtl = false): void {
+export function store(client: Caller, name: Bytes, value: Bytes, expiresAt?: Millis, keepTtl = false): void {
   const { db } = client;
   const entry = db.put(name, value, keepTtl || expiresAt !== undefined);
   forgetEncoding(entry);
@@ -45,7 +46,7 @@ export function stringOf(entry: Entry): Bytes {
 }
 
 /** Removes a key that a command has found; replicated as DEL. */
-export function removeAtOnce(client: Client, name: Bytes): void {
+export function removeAtOnce(client: Caller, name: Bytes): void {
   client.db.remove(name);
   client.db.changed(name, 'del');
   if (client.server.feeding) client.server.propagateAs(['DEL', name]);
@@ -69,7 +70,7 @@ function allows({ bits, operand }: StringOptions, old: Entry | undefined): boole
   return old === undefined ? (bits & (IFNE | IFDNE)) !== 0 : compares(bits, operand, stringOf(old));
 }
 
-function set(client: Client, argv: readonly Bytes[]): Reply {
+function set(client: Caller, argv: readonly Bytes[]): Reply {
   const name = argv[1]!;
   const value = argv[2]!;
   if (argv.length === 3) {
@@ -90,7 +91,7 @@ function set(client: Client, argv: readonly Bytes[]): Reply {
 }
 
 /** Replicas need no GET, and know no comparisons: what passed them is a plain SET. */
-function propagateSet(client: Client, argv: readonly Bytes[], bits: number): void {
+function propagateSet(client: Caller, argv: readonly Bytes[], bits: number): void {
   const [, name = '', value = ''] = argv;
   const plain = ['SET', name, value];
   if ((bits & COMPARES) !== 0) {
@@ -102,18 +103,18 @@ function propagateSet(client: Client, argv: readonly Bytes[], bits: number): voi
 }
 
 /** SETEX and PSETEX: the amount comes before the value. */
-function setWithExpiry(client: Client, argv: readonly Bytes[], option: 'EX' | 'PX', command: Bytes): Reply {
+function setWithExpiry(client: Caller, argv: readonly Bytes[], option: 'EX' | 'PX', command: Bytes): Reply {
   const options = parseStringOptions([option, argv[2]!], 0, SET_OPTIONS);
   store(client, argv[1]!, argv[3]!, expiryOf(options, client.server.now, command));
   return OK;
 }
 
 /** Whether a deadline asked for ends the key at once; on a replica the primary decides that. */
-export function isOver({ server }: Client, at: Millis): boolean {
+export function isOver({ server }: Caller, at: Millis): boolean {
   return at <= server.now && server.world.expiryPolicy === 'delete';
 }
 
-function getex(client: Client, argv: readonly Bytes[]): Reply {
+function getex(client: Caller, argv: readonly Bytes[]): Reply {
   const { db, server } = client;
   const name = argv[1]!;
   const options = parseStringOptions(argv, 2, GETEX_OPTIONS);
@@ -136,7 +137,7 @@ function getex(client: Client, argv: readonly Bytes[]): Reply {
   return value;
 }
 
-function storePairs(client: Client, argv: readonly Bytes[]): void {
+function storePairs(client: Caller, argv: readonly Bytes[]): void {
   for (let i = 1; i < argv.length; i += 2) store(client, argv[i]!, argv[i + 1]!);
 }
 

@@ -1,6 +1,8 @@
 /** Plays a program on both servers, request by request, and finds the first difference: in replies, events, effects or data. */
+
 import { setTimeout as wait } from 'node:timers/promises';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import type { Caller } from '../../../server/server.ts';
 import type { Command } from '../../../server/table/command.ts';
 import { type RawReply, readReply, replyEnd } from '../../support/reply-text.ts';
 import type { Coverage } from '../coverage.ts';
@@ -30,7 +32,7 @@ export interface Answer {
 
 export interface PlayOptions {
   /** Commands that take the place of ours: the tester's own test. */
-  readonly commands?: readonly Command[];
+  readonly commands?: readonly Command<Caller>[];
   /** Waits after every request until nothing more can come: a difference then shows at its own request. */
   readonly careful?: boolean;
   /** Counts what was reached. */

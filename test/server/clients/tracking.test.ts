@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nodeHost } from '../../../server/host/node.ts';
 import { Listener } from '../../../server/host/tcp.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';
@@ -13,7 +13,7 @@ interface Node {
 }
 
 async function ours(): Promise<Node> {
-  const server = new Server(nodeHost());
+  const server = createNode(nodeHost());
   const listener = new Listener(server);
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
   return {

@@ -1,6 +1,6 @@
 /** Deadlines at the end of 64 bits: rounded to a double's 53 bits, they must not leave the range that replicas and files hold. */
 import { expect, test } from 'vitest';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { Talk } from '../../support/talk.ts';
 import { TestHost } from '../../support/targets.ts';
 
@@ -11,7 +11,7 @@ test.each([
   ['SET k v PXAT 9223372036854775807'],
   ['GETEX k PXAT 9223372036854775807'],
 ])('%s gives a time that a replica takes and a dump holds', async (command) => {
-  const server = new Server(new TestHost());
+  const server = createNode(new TestHost());
   const talk = new Talk(server);
   await talk.ask('SET k v');
   await talk.ask(command);

@@ -1,6 +1,6 @@
 /** What the transcripts cannot show of keys: SCAN's guarantees, chance, and what depends on settings. */
 import { beforeEach, expect, test } from 'vitest';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation } from '../../transcripts/own.ts';
 
@@ -9,7 +9,7 @@ let redis: Conversation;
 
 beforeEach(() => {
   host = new TestHost();
-  redis = new Conversation(new Server(host));
+  redis = new Conversation(createNode(host));
 });
 
 /** One SCAN: its cursor and keys. */

@@ -1,6 +1,7 @@
 /** Fields of hashes that end, which redis-server 7.0 does not know: as redis.io says of 7.4 and 8.0. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
+import type { Server } from '../../../server/server.ts';
 import { recordEffects } from '../../support/talk.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation } from '../../transcripts/own.ts';
@@ -13,7 +14,7 @@ let events: string[];
 
 beforeEach(() => {
   host = new TestHost();
-  server = new Server(host, { settings: { 'notify-keyspace-events': 'AKE' } });
+  server = createNode(host, { settings: { 'notify-keyspace-events': 'AKE' } });
   redis = new Conversation(server);
   effects = recordEffects(server);
   events = [];
@@ -175,7 +176,7 @@ describe('a field with a TTL', () => {
   });
 
   test('survives a DUMP, whether its hash is small or large', () => {
-    const restored = new Server(host);
+    const restored = createNode(host);
     restored.encoding.hashMaxEntries = 2;
     for (const [encoding, node] of [
       ['listpackex', server],

@@ -1,6 +1,6 @@
 /** Lock commands of other servers, which redis-server 7.0 does not know: as redis.io, valkey.io and Tair's manual say. */
 import { beforeEach, expect, test } from 'vitest';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { recordEffects } from '../../support/talk.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation } from '../../transcripts/own.ts';
@@ -11,7 +11,7 @@ let effects: string[];
 
 beforeEach(() => {
   host = new TestHost();
-  const server = new Server(host);
+  const server = createNode(host);
   redis = new Conversation(server);
   effects = recordEffects(server);
 });

@@ -1,11 +1,11 @@
 /** LOLWUT, whose picture is our own. */
 import { expect, test } from 'vitest';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation } from '../../transcripts/own.ts';
 
 test('LOLWUT draws something and ends with the version of Redis', () => {
-  const redis = new Conversation(new Server(new TestHost()));
+  const redis = new Conversation(createNode(new TestHost()));
   for (const request of [
     'LOLWUT',
     'lolwut version 5',

@@ -1,7 +1,8 @@
 /** Long strings that are changed a part at a time: in place, and with the same answers as short ones. */
 import { beforeEach, expect, test } from 'vitest';
 import { EDIT_MIN, EditedString } from '../../../keyspace/collections/edited-string.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
+import type { Server } from '../../../server/server.ts';
 import { Random } from '../../differential/random.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation } from '../../transcripts/own.ts';
@@ -10,7 +11,7 @@ let server: Server;
 let redis: Conversation;
 
 beforeEach(() => {
-  server = new Server(new TestHost());
+  server = createNode(new TestHost());
   redis = new Conversation(server);
 });
 

@@ -1,7 +1,7 @@
 /** What no JavaScript string can hold is refused as Redis refuses what is above proto-max-bulk-len. */
 import { expect, test } from 'vitest';
 import { STRING_MAX } from '../../../protocol/bytes.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation, TestClient } from '../../transcripts/own.ts';
 
@@ -11,7 +11,7 @@ test.each([
   ['by default: the limit is that of JavaScript', {}, STRING_MAX],
   ['at a lower proto-max-bulk-len', { 'proto-max-bulk-len': 2 ** 20 }, 2 ** 20],
 ])('strings cannot be made longer than allowed, %s', (_, settings, most) => {
-  const server = new Server(new TestHost(), { settings });
+  const server = createNode(new TestHost(), { settings });
   const a = new Conversation(server);
   expect(a.ask('SET k v')).toBe('+OK');
   expect(a.ask(`SETRANGE k ${most} x`)).toBe(TOO_LONG);
@@ -22,7 +22,7 @@ test.each([
 });
 
 test('APPEND stops at the limit, and a longer argument is a protocol error', () => {
-  const server = new Server(new TestHost(), { settings: { 'proto-max-bulk-len': 2 ** 20 } });
+  const server = createNode(new TestHost(), { settings: { 'proto-max-bulk-len': 2 ** 20 } });
   const a = new Conversation(server);
   expect(a.ask(`SETRANGE k ${2 ** 20 - 1} x`)).toBe(`:${2 ** 20}`);
   expect(a.ask('APPEND k y')).toBe(TOO_LONG);

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Connection, Receiver } from '../../../server/host/host.ts';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
+import type { Server } from '../../../server/server.ts';
 import { HeldLink, type Kind, type Node, ours, start } from '../../support/nodes.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { freePort, hasRedisServer } from '../../support/redis-server.ts';
@@ -308,7 +309,7 @@ class DialHost extends TestHost {
 describe('MIGRATE that fails', () => {
   function begin(...words: string[]) {
     const host = new DialHost();
-    const server = new Server(host);
+    const server = createNode(host);
     const client = new RawClient(connectInMemory(server));
     const ask = async (): Promise<void> => {
       await client.ask('MSET', 'a', '1', 'b', '2');

@@ -1,6 +1,6 @@
 /** What publishing does beyond the transcripts of redis-server 7.0 (test/golden/pubsub.txt). */
 import { beforeEach, expect, test } from 'vitest';
-import { Message } from '../../../server/clients/pubsub.ts';
+import { Message } from '../../../server/clients/message.ts';
 import { server } from '../../support/fresh.ts';
 import { recordEffects, Talk } from '../../support/talk.ts';
 

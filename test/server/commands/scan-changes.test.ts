@@ -3,7 +3,7 @@
  * nothing is returned twice.
  */
 import { expect, test } from 'vitest';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { Beside } from '../../support/beside.ts';
 import type { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
@@ -135,7 +135,7 @@ test.skipIf(!hasRedisServer).each(RUNS)(
 );
 
 test('two scans of one collection do not disturb each other', () => {
-  const redis = new Conversation(new Server(new TestHost()));
+  const redis = new Conversation(createNode(new TestHost()));
   for (const kind of Object.values(KINDS)) {
     redis.ask('FLUSHALL');
     const items = Array.from({ length: 600 }, (_, i) => `item:${i}`);
@@ -155,7 +155,7 @@ test('two scans of one collection do not disturb each other', () => {
 });
 
 test('a place that scans have left is given back: a collection that turns over stays small', () => {
-  const server = new Server(new TestHost());
+  const server = createNode(new TestHost());
   const redis = new Conversation(server);
   redis.ask(`SADD c ${Array.from({ length: 200 }, (_, i) => `first:${i}`).join(' ')}`);
   const [, cursor = ''] = /^\["(\d+)"/.exec(redis.ask('SSCAN c 0 COUNT 10')) ?? [];

@@ -1,7 +1,8 @@
 /** Walks by cursor: whatever stays is seen, however the collection changes meanwhile. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
+import type { Server } from '../../../server/server.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import type { RawReply } from '../../support/reply-text.ts';
 import { TestHost } from '../../support/targets.ts';
@@ -10,7 +11,7 @@ let server: Server;
 let client: RawClient;
 
 beforeEach(() => {
-  server = new Server(new TestHost());
+  server = createNode(new TestHost());
   client = new RawClient(connectInMemory(server));
 });
 afterEach(() => {

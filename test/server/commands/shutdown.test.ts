@@ -1,7 +1,8 @@
 /** SHUTDOWN, the `save` setting, DEBUG where it is not allowed, and INFO's sections and figures. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startServer } from '../../../index.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
+import type { Server } from '../../../server/server.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
 import { Talk } from '../../support/talk.ts';
@@ -25,7 +26,7 @@ let a: Conversation;
 
 beforeEach(() => {
   ({ host, files } = remembering());
-  server = new Server(host);
+  server = createNode(host);
   a = new Conversation(server);
 });
 afterEach(() => server.stop());
@@ -37,7 +38,7 @@ test('SHUTDOWN closes everything without an answer, and saves when asked or conf
   expect(files.size).toBe(0);
   host.advance(0);
   expect(server.clients.size).toBe(0);
-  server = new Server(host);
+  server = createNode(host);
   server.dumpFile.open();
   new Conversation(server).ask('SHUTDOWN SAVE NOW');
   expect(files.get('dump.rdb')).toContain('REDIS');
@@ -92,7 +93,7 @@ test('DEBUG can be forbidden, or to others than local connections', () => {
     ['local', '+OK'],
     ['yes', '+OK'],
   ] as const) {
-    const other = new Server(new TestHost(), { settings: { 'enable-debug-command': allowed } });
+    const other = createNode(new TestHost(), { settings: { 'enable-debug-command': allowed } });
     expect(new Conversation(other).ask('DEBUG SLEEP 0')).toContain(answer);
     other.stop();
   }

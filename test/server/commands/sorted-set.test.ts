@@ -1,6 +1,6 @@
 /** What the transcripts cannot show of sorted sets: scans of large ones, and chance. */
 import { beforeEach, expect, test } from 'vitest';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation } from '../../transcripts/own.ts';
 
@@ -8,7 +8,7 @@ let redis: Conversation;
 const members = Array.from({ length: 500 }, (_, i) => `m${i}`);
 
 beforeEach(() => {
-  redis = new Conversation(new Server(new TestHost()));
+  redis = new Conversation(createNode(new TestHost()));
   redis.ask(`ZADD z ${members.map((member, i) => `${i} ${member}`).join(' ')}`);
 });
 

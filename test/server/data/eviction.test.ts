@@ -1,6 +1,6 @@
 /** maxmemory: what the estimate of memory says beside redis-server's, and which keys each policy lets go. */
 import { expect, test } from 'vitest';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
 import { recordEffects } from '../../support/talk.ts';
@@ -10,7 +10,7 @@ import { Conversation } from '../../transcripts/own.ts';
 /** A server with keys k1 to k20 of a kilobyte, made and used in this order; the even ones end some day. */
 function filled(policy: string, seed = 1) {
   const host = new TestHost(undefined, seed);
-  const server = new Server(host, { settings: { 'notify-keyspace-events': 'Ee' } });
+  const server = createNode(host, { settings: { 'notify-keyspace-events': 'Ee' } });
   const a = new Conversation(server);
   a.ask(`CONFIG SET maxmemory-policy ${policy}`);
   for (let i = 1; i <= 20; i++) {
@@ -109,7 +109,7 @@ test('OBJECT FREQ counts uses on a logarithmic scale and fades by the minute', (
 });
 
 test('what collections take is given back with their items', () => {
-  const server = new Server(new TestHost());
+  const server = createNode(new TestHost());
   const a = new Conversation(server);
   for (const [add, remove] of [
     ['HSET k f1 v1 f2 v2', 'HDEL k f1 f2'],
@@ -157,7 +157,7 @@ test.skipIf(!hasRedisServer)(
       const before = await used();
       await theirs.ask('EVAL', script(call), '0');
       const grown = (await used()) - before;
-      const server = new Server(new TestHost());
+      const server = createNode(new TestHost());
       new Conversation(server).ask(`EVAL "${script(call)}" 0`);
       const ours = server.world.footprint;
       server.stop();

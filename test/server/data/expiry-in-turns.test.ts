@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { ExpiryWheel, type WheelNode } from '../../../keyspace/expiry/wheel.ts';
 import { nodeHost } from '../../../server/host/node.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { Talk } from '../../support/talk.ts';
 import { TestHost } from '../../support/targets.ts';
 
@@ -18,7 +18,7 @@ function setUp(perTurn: number | 'all' = PER_TURN) {
     return { cancel: () => void turns.splice(turns.indexOf(task), 1) };
   };
   const limited = Object.assign(host, perTurn === 'all' ? {} : { expiriesPerTurn: perTurn });
-  const server = new Server(limited, { settings: { 'notify-keyspace-events': 'Ex' } });
+  const server = createNode(limited, { settings: { 'notify-keyspace-events': 'Ex' } });
   const talk = new Talk(server);
   const listener = new Talk(server);
   return { host, server, turns, talk, listener };

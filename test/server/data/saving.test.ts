@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startPair, startServer } from '../../../index.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { Beside } from '../../support/beside.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
@@ -146,7 +146,7 @@ describe('on a clock that the test drives', () => {
 
   beforeEach(() => {
     host = new TestHost();
-    redis = new Conversation(new Server(host));
+    redis = new Conversation(createNode(host));
   });
 
   test('a background save ends a tenth of a second later, with the data of its beginning', () => {

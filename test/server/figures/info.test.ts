@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { nodeHost } from '../../../server/host/node.ts';
 import { Listener } from '../../../server/host/tcp.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
 import { request } from '../../support/reply-text.ts';
@@ -70,7 +70,7 @@ test.skipIf(!hasRedisServer)('has the fields and figures of redis-server (needs 
   await using redis = await startRedisServer();
   const real = await RawClient.connect({ path: redis.path });
   const theirs = await figures(real);
-  const server = new Server(nodeHost());
+  const server = createNode(nodeHost());
   const listener = new Listener(server);
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
   const client = await RawClient.connect({ port });
@@ -84,7 +84,7 @@ test.skipIf(!hasRedisServer)('has the fields and figures of redis-server (needs 
 
 test('tells what was done in a second since it was last asked', () => {
   const host = new TestHost();
-  const redis = new Conversation(new Server(host));
+  const redis = new Conversation(createNode(host));
   redis.ask('INFO stats');
   host.advance(2000);
   redis.ask('INFO stats');
@@ -94,6 +94,6 @@ test('tells what was done in a second since it was last asked', () => {
 });
 
 test('BGREWRITEAOF answers as where there is something to write anew', () => {
-  const redis = new Conversation(new Server(new TestHost()));
+  const redis = new Conversation(createNode(new TestHost()));
   expect(redis.ask('BGREWRITEAOF')).toBe('+Background append only file rewriting started');
 });

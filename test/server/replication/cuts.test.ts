@@ -6,8 +6,9 @@ import { describeClient, everyClient } from '../../../server/clients/info.ts';
 import { typeOfClient } from '../../../server/commands/connection/client.ts';
 import { info } from '../../../server/commands/node/info.ts';
 import type { Connection, Host, Receiver, Timer } from '../../../server/host/host.ts';
+import { createNode } from '../../../server/index.ts';
 import { promote, replicateFrom } from '../../../server/replication/role.ts';
-import { Server } from '../../../server/server.ts';
+import type { Server } from '../../../server/server.ts';
 
 /** Time that moves by hand, and cables that break after so many bytes. */
 class Bench {
@@ -28,7 +29,7 @@ class Bench {
   #seed = 1;
 
   node(port: number): Server {
-    const server = new Server(this.#host(), { settings: { port } });
+    const server = createNode(this.#host(), { settings: { port } });
     this.#nodes.set(port, server);
     return server;
   }
@@ -321,7 +322,7 @@ test('the link to the primary is a client like others: listed, counted, and dial
   bench.advance(10);
   write(primary, 'SET', 'k', '1');
   bench.advance(10);
-  expect(everyClient(replica).map(describeClient)).toEqual([
+  expect(everyClient(replica).map((each) => describeClient(replica, each))).toEqual([
     expect.stringMatching(/^id=\d+ addr=127\.0\.0\.1:1 .* flags=M db=3 .* cmd=set user=\(superuser\) /),
   ]);
   expect(typeOfClient(everyClient(replica)[0] as Client)).toBe('master');

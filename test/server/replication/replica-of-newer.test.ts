@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Connection, Receiver } from '../../../server/host/host.ts';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
+import type { Server } from '../../../server/server.ts';
 import { cleanups, Node, type OwnNode, ours } from '../../support/nodes.ts';
 import { realServers } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
@@ -138,7 +139,7 @@ class HandedOver extends TestHost {
 function replicaOf(dataset: string) {
   const host = new HandedOver(dataset);
   const log: string[] = [];
-  const server = new Server(host, { log: (level, text) => void log.push(`${level} ${text}`) });
+  const server = createNode(host, { log: (level, text) => void log.push(`${level} ${text}`) });
   const client = new RawClient(connectInMemory(server));
   const info = async (field: string): Promise<string | undefined> => {
     const { raw } = await client.ask('INFO', 'everything');

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Host } from '../../../server/host/host.ts';
 import { nodeHost } from '../../../server/host/node.ts';
 import { Listener } from '../../../server/host/tcp.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
+import type { Server } from '../../../server/server.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
 import { request } from '../../support/reply-text.ts';
@@ -16,7 +17,7 @@ interface Node {
 }
 
 async function ours(): Promise<Node> {
-  const server = new Server(nodeHost());
+  const server = createNode(nodeHost());
   const listener = new Listener(server);
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
   return {
@@ -182,7 +183,7 @@ describe('on a clock that a test moves', () => {
 
   beforeEach(() => {
     host = new TestHost();
-    server = new Server(host, { scripts: { start: 1000, slice: 1000, millis: 10 } });
+    server = createNode(host, { scripts: { start: 1000, slice: 1000, millis: 10 } });
     [a, b] = [new Talk(server), new Talk(server)];
   });
   afterEach(() => server.stop());

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { nodeHost } from '../../../server/host/node.ts';
 import { Listener } from '../../../server/host/tcp.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { refusals } from '../../../server/settings/refusals.ts';
 import { parameters, tuning } from '../../../server/settings/settings.ts';
 import { RawClient } from '../../support/raw-client.ts';
@@ -71,7 +71,7 @@ test.skipIf(!hasRedisServer)(
   async () => {
     await using redis = await startRedisServer({ args: ['--enable-debug-command', 'yes'] });
     const real = await RawClient.connect({ path: redis.path });
-    const server = new Server(nodeHost());
+    const server = createNode(nodeHost());
     const listener = new Listener(server);
     const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
     const client = await RawClient.connect({ port });
@@ -86,7 +86,7 @@ test.skipIf(!hasRedisServer)(
 );
 
 test('appendonly is refused where nothing keeps the stream, and taken where the lab does', () => {
-  const redis = new Conversation(new Server(new TestHost()));
+  const redis = new Conversation(createNode(new TestHost()));
   expect(redis.ask('CONFIG SET appendonly yes')).toBe(
     "-ERR CONFIG SET failed (possibly related to argument 'appendonly') - lostlock has no append-only file: it keeps a dump file where dir or dbfilename names one",
   );
@@ -95,8 +95,8 @@ test('appendonly is refused where nothing keeps the stream, and taken where the 
   expect(redis.ask('CONFIG GET maxmemory')).toBe('["maxmemory" "0"]');
   expect(redis.ask('CONFIG SET appendonly no')).toBe('+OK');
   expect(redis.ask('CONFIG SET appendonly maybe')).toContain("argument must be 'yes' or 'no'");
-  const journalled = new Server(new TestHost());
-  journalled.syncedOffset = () => undefined;
+  const journalled = createNode(new TestHost());
+  journalled.durability = { syncedOffset: () => undefined };
   const lab = new Conversation(journalled);
   expect(lab.ask('CONFIG SET appendonly yes')).toBe('+OK');
 });
@@ -133,7 +133,7 @@ test('a parameter that no source reads is refused, or listed as one that changes
 });
 
 test('CONFIG SET takes every tuning parameter with its default, as tools and test suites send them', () => {
-  const redis = new Conversation(new Server(new TestHost()));
+  const redis = new Conversation(createNode(new TestHost()));
   for (const [name, parameter] of Object.entries(tuning)) {
     if (parameter.fixed !== false) continue;
     const [, value = ''] = /^\["[^"]+" "(.*)"\]$/.exec(redis.ask(`CONFIG GET ${name}`)) ?? [];
@@ -142,13 +142,13 @@ test('CONFIG SET takes every tuning parameter with its default, as tools and tes
 });
 
 test('CONFIG GET answers a name in full as it was written', () => {
-  const redis = new Conversation(new Server(new TestHost()));
+  const redis = new Conversation(createNode(new TestHost()));
   expect(redis.ask('CONFIG GET TimeOut')).toBe('["TimeOut" "0"]');
   expect(redis.ask('CONFIG GET [t]imeout')).toBe('["timeout" "0"]');
 });
 
 test('maxmemory-clients cuts off who takes the most, and spares who is not to be evicted', async () => {
-  const server = new Server(nodeHost());
+  const server = createNode(nodeHost());
   const listener = new Listener(server);
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
   const [a, b, c] = [
@@ -171,7 +171,7 @@ test('maxmemory-clients cuts off who takes the most, and spares who is not to be
 });
 
 test('CLIENT KILL ends a connection in good order, without a reset', async () => {
-  const server = new Server(nodeHost());
+  const server = createNode(nodeHost());
   const listener = new Listener(server);
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
   const [a, b] = [await RawClient.connect({ port }), await RawClient.connect({ port })];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allCommands } from '../../../server/commands/index.ts';
 import { namesWithSyntax, syntaxOf } from '../../../server/commands/syntax/index.ts';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { parseSyntax } from '../../../server/table/syntax.ts';
 import { added } from '../../differential/compare/known.ts';
 import { RawClient } from '../../support/raw-client.ts';
@@ -48,7 +48,7 @@ function facts(entry: RawReply | undefined): unknown {
 }
 
 describe.skipIf(!hasRedisServer)('COMMAND DOCS (needs redis-server)', () => {
-  const server = new Server(new TestHost());
+  const server = createNode(new TestHost());
   const ours = new RawClient(connectInMemory(server));
   let redis: RealRedis;
   let theirs: RawClient;
@@ -93,7 +93,7 @@ describe.skipIf(!hasRedisServer)('COMMAND DOCS (needs redis-server)', () => {
 });
 
 test('a client of RESP2 gets the same as arrays', async () => {
-  const server = new Server(new TestHost());
+  const server = createNode(new TestHost());
   const client = new RawClient(connectInMemory(server));
   const { raw } = await client.ask('COMMAND', 'DOCS', 'HSTRLEN');
   expect(raw).toMatch(/^\*2\r\n\$7\r\nhstrlen\r\n\*10\r\n/);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allCommands } from '../../../server/commands/index.ts';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
-import { Server } from '../../../server/server.ts';
+import { createNode } from '../../../server/index.ts';
 import { added } from '../../differential/compare/known.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
@@ -42,7 +42,7 @@ function described(reply: RawReply): unknown {
 }
 
 describe.skipIf(!hasRedisServer)('COMMAND INFO (needs redis-server)', () => {
-  const server = new Server(new TestHost());
+  const server = createNode(new TestHost());
   const ours = new RawClient(connectInMemory(server));
   let redis: RealRedis;
   let theirs: RawClient;

@@ -1,0 +1,20 @@
+/** The ACL categories, and the commands that rules speak about. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Command } from '../table/command.ts';
+
+/** The table of commands as selectors see it. */
+export type CommandList = readonly Command[];
+
+/** The categories, in Redis' order. */
+export const CATEGORIES: readonly Bytes[] =
+  'keyspace read write set sortedset list hash string bitmap hyperloglog geo stream pubsub admin fast slow blocking dangerous connection transaction scripting'.split(
+    ' ',
+  );
+
+/** Commands and subcommands, each container before what it contains. */
+export function* everyCommand(commands: CommandList): Iterable<Command> {
+  for (const command of commands) {
+    yield command;
+    yield* command.subcommands?.values() ?? [];
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * A Redis node, put together. `execute.ts` has the path of every request, `commands/` what each command does, and
+ * `server.ts` the node that both see. The mechanisms have rooms of their own and see the node through `ports.ts`:
+ *
+ *     host/         the doors to the outside        clients/      connections, blocking, pub/sub, tracking
+ *     data/         expiry, eviction, dump files    replication/  primary, replica, backlog, failover
+ *     scripts/      Lua scripts and functions       acl/          users and what they may do
+ *     settings/     redis.conf's parameters         figures/      statistics, slow log, latency
+ *     table/        how a command is declared
+ */
+import { commandTable } from './commands/index.ts';
+import { call, execute } from './execute.ts';
+import type { Host } from './host/host.ts';
+import { Server, type ServerOptions } from './server.ts';
+
+/**
+ * Makes a node on a host.
+ * @throws RangeError when a setting has a value that is not allowed
+ */
+export function createNode(host: Host, options: ServerOptions = {}): Server {
+  const { commands = [], ...rest } = options;
+  return new Server(host, { commands: commandTable(commands), execute, call }, rest);
+}

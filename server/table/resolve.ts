@@ -1,0 +1,52 @@
+/** From a request's words to the table entry that answers it, with Redis' errors for words that name none. */
+import { asciiLower, asciiUpper, type Bytes, cString } from '../../protocol/bytes.ts';
+import { wrongArity } from '../../protocol/errors.ts';
+import { ReplyError } from '../../protocol/reply.ts';
+import { arityFits, type Command } from './command.ts';
+
+/** Counts requests that name no command. */
+interface Counting {
+  readonly stats: { unknown(argv: readonly Bytes[]): void };
+}
+
+/** Finds the table entry of a request, whatever the case of its name; a ReplyError when there is none. */
+export function resolve<C>(
+  { commands, stats }: { readonly commands: ReadonlyMap<Bytes, Command<C>> } & Counting,
+  argv: readonly Bytes[],
+): Command<C> | ReplyError {
+  const name = argv[0] ?? '';
+  const command = commands.get(name) ?? commands.get(asciiLower(name));
+  if (command !== undefined) return command;
+  stats.unknown(argv);
+  return new ReplyError(unknownText(argv));
+}
+
+function unknownText(argv: readonly Bytes[]): Bytes {
+  let args = '';
+  for (let i = 1; i < argv.length && args.length < 128; i++) {
+    args += `'${cString(argv[i] ?? '', 128 - args.length)}' `;
+  }
+  return `ERR unknown command '${cString(argv[0] ?? '', 128)}', with args beginning with: ${args}`;
+}
+
+/** Steps from a container to the subcommand that the request names; undefined when there is none of that name. */
+export function step<C>(command: Command<C>, argv: readonly Bytes[]): Command<C> | undefined {
+  if (command.subcommands === undefined || argv.length === 1) return command;
+  return command.subcommands.get(asciiLower(argv[1] as Bytes));
+}
+
+/** Steps from a container to its subcommand and checks the count of words. */
+export function checkWords<C>(
+  { stats }: Counting,
+  command: Command<C>,
+  argv: readonly Bytes[],
+): Command<C> | ReplyError {
+  const found = step(command, argv);
+  if (found === undefined) {
+    stats.unknown(argv);
+    const text = cString(argv[1] as Bytes, 128);
+    return new ReplyError(`ERR unknown subcommand '${text}'. Try ${asciiUpper(command.name)} HELP.`);
+  }
+  const runs = found.subcommands === undefined || found.arity === -1;
+  return arityFits(found.arity, argv.length) && runs ? found : wrongArity(found.fullName);
+}
