@@ -5,7 +5,7 @@ import { EDIT_MIN, type EditedString, type HeldString } from './collections/edit
 import { FieldTimes } from './collections/field-times.ts';
 import { IndexedKeys } from './collections/random-map.ts';
 import { Entry } from './entry.ts';
-import { Deadline } from './expiry/deadline.ts';
+import { Deadline, type Ending } from './expiry/deadline.ts';
 import type { ExpiryWheel } from './expiry/wheel.ts';
 import { adoptFields, endFields, forgetFields, timeFields } from './field-expiry.ts';
 import { DEADLINE_BYTES, footprint } from './footprint.ts';
@@ -49,7 +49,7 @@ export interface KeyspaceWorld {
 /** Up to so many places the roll is kept whatever it costs. */
 const ROLL_MAX = 1024;
 
-export class Keyspace {
+export class Keyspace implements Ending {
   /** Its number; SWAPDB exchanges two. */
   index: number;
   readonly world: KeyspaceWorld;
@@ -316,11 +316,12 @@ export class Keyspace {
 
   /** Removes a key whose deadline has passed, or a hash's fields; the wheel and the look-ups call it. */
   expire(deadline: Deadline): void {
-    if (deadline.hash !== undefined) {
-      endFields(this, deadline.key, deadline.hash);
+    const entry = this.entries.get(deadline.key);
+    if (deadline.ofFields) {
+      const hash = entry?.held;
+      if (typeof hash === 'object' && hash.type === 'hash') endFields(this, deadline.key, hash);
       return;
     }
-    const entry = this.entries.get(deadline.key);
     if (entry?.deadline !== deadline) return;
     this.#drop(deadline.key, entry);
     if (this.watchers.size !== 0) this.touch(deadline.key);

@@ -2,7 +2,8 @@
 
 import { luaErrorOf } from './library/protected.ts';
 import { isFrame, isOperator } from './runtime/frames.ts';
-import { NATIVE, raiseAt, S, type Site, where } from './runtime/state.ts';
+import { NATIVE, type Site } from './runtime/site.ts';
+import { raiseAt, S, where } from './runtime/state.ts';
 import {
   type Frame,
   type LuaError,

@@ -9,12 +9,14 @@ import { isFrame } from './runtime/frames.ts';
 import type { ScriptHost } from './runtime/host.ts';
 import { index } from './runtime/operations.ts';
 import { errorLine, toReply } from './runtime/returning.ts';
-import { NATIVE, S, type Site, setAside, takeUp } from './runtime/state.ts';
-import { identityCount, LuaTable, setIdentityCount } from './runtime/table.ts';
+import { NATIVE, type Site } from './runtime/site.ts';
+import { S, setAside, takeUp } from './runtime/state.ts';
+import { identityCount, setIdentityCount } from './runtime/table.ts';
 import {
   firstOf,
   type LuaError,
   type LuaFunction,
+  LuaTable,
   type LuaValue,
   type Result,
   toText,
@@ -39,8 +41,8 @@ export function begin(keys: readonly Bytes[], argv: readonly Bytes[], host: Scri
   S.depth = 0;
   S.nested = 0;
   S.site = NATIVE;
-  S.keys = LuaTable.from(keys.slice());
-  S.argv = LuaTable.from(argv.slice());
+  S.keys = LuaTable.from<never>(keys.slice());
+  S.argv = LuaTable.from<never>(argv.slice());
   S.host = host;
   S.replayed = 0;
   S.protocol = 2;

@@ -1,8 +1,8 @@
 /** The ground that JavaScript source is written on: numbered names for constants, places and temporaries. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import type { Naming, Site } from '../runtime/state.ts';
-import { hashString, type LuaTable } from '../runtime/table.ts';
-import type { LuaFunction, LuaValue } from '../runtime/values.ts';
+import type { Naming, Site } from '../runtime/site.ts';
+import { hashString } from '../runtime/table.ts';
+import type { LuaFunction, LuaTable, LuaValue } from '../runtime/values.ts';
 import type { Expression, FunctionNode, Variable } from '../syntax/ast.ts';
 import { chunkName } from '../syntax/chunk-name.ts';
 

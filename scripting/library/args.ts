@@ -1,8 +1,7 @@
 /** How library functions read their arguments, and complain about them. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { raise, S } from '../runtime/state.ts';
-import { LuaTable } from '../runtime/table.ts';
-import { type LuaValue, stringToNumber, toText, typeName } from '../runtime/values.ts';
+import { LuaTable, type LuaValue, stringToNumber, toText, typeName } from '../runtime/values.ts';
 
 /** Raises `bad argument #1 to 'x' (…)`, counting as the caller wrote it. `at` counts from 0. */
 export function argumentError(at: number, message: Bytes): never {

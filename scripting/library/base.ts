@@ -4,10 +4,11 @@ import { after } from '../runtime/frames.ts';
 import { listNext, nextEntry, setPairsNext } from '../runtime/iterate.ts';
 import { callBack, metamethod } from '../runtime/operations.ts';
 import { raise, raiseBare, S } from '../runtime/state.ts';
-import { identityOf, LuaTable } from '../runtime/table.ts';
+import { identityOf } from '../runtime/table.ts';
 import {
   firstOf,
   type LuaFunction,
+  LuaTable,
   type LuaValue,
   NOTHING,
   numberToString,

@@ -1,7 +1,7 @@
 /** Puts library tables together. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import { LuaTable } from '../runtime/table.ts';
 import type { LuaFunction, LuaValue } from '../runtime/values.ts';
+import { LuaTable } from '../runtime/values.ts';
 
 /** What one library consists of. */
 export interface Module {

@@ -2,7 +2,8 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import { isFrame, type NativeFunction, pays } from '../runtime/frames.ts';
 import { callBack, MAX_STRING } from '../runtime/operations.ts';
-import { inLibrary, raiseBare, S } from '../runtime/state.ts';
+import { inLibrary } from '../runtime/site.ts';
+import { raiseBare, S } from '../runtime/state.ts';
 import { firstOf, type LuaFunction, type LuaValue, toText } from '../runtime/values.ts';
 import { LuaSyntaxError } from '../syntax/lexer.ts';
 import { checkFunction, checkString, optionalString } from './args.ts';

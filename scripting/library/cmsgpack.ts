@@ -1,8 +1,8 @@
 /** The cmsgpack library: MessagePack as Redis writes and reads it. */
 import { approximate, type Bytes } from '../../protocol/bytes.ts';
 import { raise, raiseBare, S } from '../runtime/state.ts';
-import { LuaTable } from '../runtime/table.ts';
 import type { LuaFunction, LuaValue } from '../runtime/values.ts';
+import { LuaTable } from '../runtime/values.ts';
 import { argumentError, checkInteger, checkString, optionalInteger } from './args.ts';
 import type { Module } from './builder.ts';
 

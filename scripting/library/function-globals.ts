@@ -2,8 +2,8 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import { compileChunk } from '../compiler/compiler.ts';
 import type { Form, Library } from '../compiler/emitter.ts';
-import { LuaTable } from '../runtime/table.ts';
 import type { LuaFunction, LuaValue } from '../runtime/values.ts';
+import { LuaTable } from '../runtime/values.ts';
 import { tableFrom } from './builder.ts';
 import { REDIS } from './redis.ts';
 import { registerFunction } from './registering.ts';

@@ -3,12 +3,13 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import { after, isFrame, pays } from '../runtime/frames.ts';
 import { callBack, index, MAX_STRING } from '../runtime/operations.ts';
 import { Matcher, NO_MATCH, PAUSED } from '../runtime/patterns.ts';
-import { inLibrary, raise, raiseBare, S, type Site } from '../runtime/state.ts';
-import { LuaTable } from '../runtime/table.ts';
+import { inLibrary, type Site } from '../runtime/site.ts';
+import { raise, raiseBare, S } from '../runtime/state.ts';
 import {
   type Frame,
   firstOf,
   type LuaFunction,
+  LuaTable,
   type LuaValue,
   type Result,
   toText,

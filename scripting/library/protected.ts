@@ -1,12 +1,14 @@
 /** pcall and xpcall, and what an error becomes when a script catches it. */
 import { isFrame } from '../runtime/frames.ts';
 import { callBack, index } from '../runtime/operations.ts';
-import { NATIVE, S } from '../runtime/state.ts';
-import { LuaTable, TableOverflow } from '../runtime/table.ts';
+import { NATIVE } from '../runtime/site.ts';
+import { S } from '../runtime/state.ts';
+import { TableOverflow } from '../runtime/table.ts';
 import {
   type Frame,
   firstOf,
   LuaError,
+  LuaTable,
   type LuaValue,
   listOf,
   type Result,

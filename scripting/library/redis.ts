@@ -4,8 +4,15 @@ import { type Bytes, cString, formatGeneral, toBuffer } from '../../protocol/byt
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import { errorTable, fieldTable, toLua } from '../runtime/convert.ts';
 import { S } from '../runtime/state.ts';
-import type { LuaTable } from '../runtime/table.ts';
-import { LuaError, type LuaFunction, type LuaValue, NOTHING, toNumber, toText } from '../runtime/values.ts';
+import {
+  LuaError,
+  type LuaFunction,
+  type LuaTable,
+  type LuaValue,
+  NOTHING,
+  toNumber,
+  toText,
+} from '../runtime/values.ts';
 import type { Module } from './builder.ts';
 
 export const REDIS_VERSION = '7.0.15';

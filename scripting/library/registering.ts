@@ -2,19 +2,9 @@
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { badName } from '../library-header.ts';
 import { fieldTable } from '../runtime/convert.ts';
-import { S } from '../runtime/state.ts';
-import { LuaTable } from '../runtime/table.ts';
-import { LuaError, type LuaFunction, type LuaValue, NOTHING, toText } from '../runtime/values.ts';
+import { type Registered, S } from '../runtime/state.ts';
+import { LuaError, type LuaFunction, LuaTable, type LuaValue, NOTHING, toText } from '../runtime/values.ts';
 import { FLAGS } from '../shebang.ts';
-
-/** A function as its library has registered it. */
-export interface Registered {
-  readonly name: Bytes;
-  readonly description: Bytes | undefined;
-  /** In the order in which Redis lists them. */
-  readonly flags: ReadonlySet<Bytes>;
-  readonly callback: LuaFunction;
-}
 
 type Fields = { -readonly [Field in keyof Registered]?: Registered[Field] | undefined };
 

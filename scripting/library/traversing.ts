@@ -1,9 +1,16 @@
 /** table.sort, foreach and foreachi, which call back into scripts. Sorting takes the very steps of Lua's own quicksort. */
 import { isFrame, pays } from '../runtime/frames.ts';
 import { callBack, isTrue, less } from '../runtime/operations.ts';
-import { inLibrary, raise, raiseBare, S, type Site } from '../runtime/state.ts';
-import type { LuaTable } from '../runtime/table.ts';
-import { type Frame, firstOf, type LuaValue, NOTHING, type Result } from '../runtime/values.ts';
+import { inLibrary, type Site } from '../runtime/site.ts';
+import { raise, raiseBare, S } from '../runtime/state.ts';
+import {
+  type Frame,
+  firstOf,
+  type LuaTable,
+  type LuaValue,
+  NOTHING,
+  type Result,
+} from '../runtime/values.ts';
 import { checkFunction, checkTable } from './args.ts';
 import { rawSetValue } from './base.ts';
 

@@ -13,8 +13,8 @@ import {
   SimpleString,
   Verbatim,
 } from '../../protocol/reply.ts';
-import { LuaTable } from './table.ts';
 import type { LuaValue } from './values.ts';
+import { LuaTable } from './values.ts';
 
 /** A table with one field. */
 export function fieldTable(name: Bytes, value: LuaValue): LuaTable {

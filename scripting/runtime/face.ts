@@ -2,9 +2,9 @@
 import { isFrame } from './frames.ts';
 import { iterate } from './iterate.ts';
 import * as operations from './operations.ts';
-import { raiseAt, type Site } from './state.ts';
-import { LuaTable } from './table.ts';
-import { type LuaValue, listOf, NOTHING, power, Signal, toNumber } from './values.ts';
+import type { Site } from './site.ts';
+import { raiseAt } from './state.ts';
+import { LuaTable, type LuaValue, listOf, NOTHING, power, Signal, toNumber } from './values.ts';
 
 /** A table of positional items; takes the array over. `room` is what the constructor announced. */
 function tableOf(items: LuaValue[], room: number): LuaTable {

@@ -1,7 +1,6 @@
 /** The loops over tables that scripts write with pairs and ipairs, without a call for each step. */
 import { raiseBare } from './state.ts';
-import { LuaTable } from './table.ts';
-import { type LuaFunction, type LuaValue, NOTHING } from './values.ts';
+import { type LuaFunction, LuaTable, type LuaValue, NOTHING } from './values.ts';
 
 /** A traversal; after a step that answers true, `key` and `value` are the present entry. */
 export interface Stepper {

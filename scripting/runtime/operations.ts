@@ -1,11 +1,13 @@
 /** What Lua's operators do where JavaScript's will not do: coercion, metamethods, and the errors. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { after } from './frames.ts';
-import { type Naming, raiseAt, raiseBare, S, type Site } from './state.ts';
-import { hashString, LuaTable } from './table.ts';
+import type { Naming, Site } from './site.ts';
+import { raiseAt, raiseBare, S } from './state.ts';
+import { hashString } from './table.ts';
 import {
   firstOf,
   type LuaFunction,
+  LuaTable,
   type LuaValue,
   power,
   type Result,

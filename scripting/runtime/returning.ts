@@ -10,8 +10,8 @@ import {
   SimpleString,
   Verbatim,
 } from '../../protocol/reply.ts';
-import { LuaTable } from './table.ts';
 import type { LuaValue } from './values.ts';
+import { LuaTable } from './values.ts';
 
 /** Redis converts on Lua's stack, which ends here. */
 const MAX_STACK = 7996;

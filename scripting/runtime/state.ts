@@ -1,36 +1,30 @@
 /** The one script that runs at this moment: its fuel, depth, place, arguments and host. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import type { JsonSettings } from '../library/json/cjson.ts';
-import type { Registered } from '../library/registering.ts';
 import type { ScriptHost } from './host.ts';
-import { LuaTable } from './table.ts';
-import { LuaError, type LuaValue, type Thread } from './values.ts';
+import { NATIVE, type Site } from './site.ts';
+import { LuaError, type LuaFunction, LuaTable, type LuaValue, type Thread } from './values.ts';
 
-/** How an error message names the thing that an operation failed on: `local 'x'`; empty where it has no name. */
-export type Naming = Bytes;
-
-/** A place in a script where something can fail. */
-export interface Site {
-  /** 0 inside library functions, which have no lines. */
-  readonly line: number;
-  /** The chunk's name as messages show it, `user_script`. */
-  readonly chunk: Bytes;
-  /** The chunk's name in full, `@user_script`. */
-  readonly source: Bytes;
-  /** What is called, indexed, or stands left of the operator, `field 'x'`. */
-  readonly left: Naming;
-  readonly right: Naming;
-  /** Inside a library function: where a script called it. */
-  readonly caller?: Site;
+/** What the configuration functions set; each instance of the library has its own. */
+export interface JsonSettings {
+  sparseConvert: boolean;
+  sparseRatio: number;
+  sparseSafe: number;
+  encodeDepth: number;
+  decodeDepth: number;
+  precision: number;
+  keepBuffer: boolean;
+  encodeInvalid: 'off' | 'on' | 'null';
+  decodeInvalid: boolean;
 }
 
-/** Where a library function calls: no line, no name. */
-export const NATIVE: Site = { line: 0, chunk: '', source: '', left: '', right: '' };
-
-/** A place inside a library function that was called from the site. */
-export function inLibrary(site: Site): Site {
-  return { ...NATIVE, caller: site };
+/** A function as its library has registered it. */
+export interface Registered {
+  readonly name: Bytes;
+  readonly description: Bytes | undefined;
+  /** In the order in which Redis lists them. */
+  readonly flags: ReadonlySet<Bytes>;
+  readonly callback: LuaFunction;
 }
 
 class State {

@@ -1,9 +1,11 @@
 /** Lua's table, with the real one's array part, hash part and growth, so that `#`, `next` and `pairs` answer in the same order. */
-import type { LuaValue } from './values.ts';
 
-const EMPTY: LuaValue[] = [];
-const DUMMY_KEYS: LuaValue[] = [undefined];
-const DUMMY_VALUES: LuaValue[] = [undefined];
+/** What a table holds: plain values, and references `R` to the objects of Lua, which `values.ts` names. */
+type Item<R extends object> = undefined | boolean | number | string | R;
+
+const EMPTY: never[] = [];
+const DUMMY_KEYS: undefined[] = [undefined];
+const DUMMY_VALUES: undefined[] = [undefined];
 const DUMMY_LINKS: number[] = [-1];
 const MAX_SIZE = 2 ** 26;
 
@@ -28,7 +30,7 @@ const identities = new WeakMap<object, number>();
 
 /** A number for an object that has no order of its own: what a pointer is to Lua. */
 export function identityOf(value: object): number {
-  if (value instanceof LuaTable) return (value.identity ||= ++lastIdentity);
+  if (value instanceof Table) return (value.identity ||= ++lastIdentity);
   let id = identities.get(value);
   if (id === undefined) identities.set(value, (id = ++lastIdentity));
   return id;
@@ -45,18 +47,18 @@ export function setIdentityCount(count: number): void {
 }
 
 /** A Lua table. `arr[i]` is key i + 1; the hash part is Lua's chained scatter table with Brent's variation. */
-export class LuaTable {
-  arr: LuaValue[] = EMPTY;
+export class Table<R extends object> {
+  arr: Item<R>[] = EMPTY;
   /** Neither a metatable nor read-only: the fast paths may read and write at will. */
   plain = true;
-  meta: LuaTable | undefined = undefined;
+  meta: Table<R> | undefined = undefined;
   readonly = false;
   /** What identityOf says of it; 0 until somebody asks. */
   identity = 0;
   /** Grows with each rehash: cursors then look their key up again. */
   moves = 0;
-  keys: LuaValue[] = DUMMY_KEYS;
-  values: LuaValue[] = DUMMY_VALUES;
+  keys: Item<R>[] = DUMMY_KEYS;
+  values: Item<R>[] = DUMMY_VALUES;
   links: number[] = DUMMY_LINKS;
   mask = 0;
   free = 0;
@@ -64,12 +66,12 @@ export class LuaTable {
   /** @param slots hash entries to make room for, @param size array items likewise: a constructor's counts */
   constructor(slots = 0, size = 0) {
     if (slots > 0) this.#setSlots(slots);
-    if (size > 0) this.arr = new Array<LuaValue>(size).fill(undefined);
+    if (size > 0) this.arr = new Array<Item<R>>(size).fill(undefined);
   }
 
   /** A table that holds the items as 1 to n, as if they had been appended one by one; takes the array over. */
-  static from(items: LuaValue[]): LuaTable {
-    const table = new LuaTable();
+  static from<R extends object = never>(items: Item<R>[]): Table<R> {
+    const table = new Table<R>();
     let size = 1;
     while (size < items.length) size *= 2;
     if (items.length > 0) {
@@ -79,7 +81,7 @@ export class LuaTable {
     return table;
   }
 
-  get(key: LuaValue): LuaValue {
+  get(key: Item<R>): Item<R> {
     if (typeof key === 'string') return this.getString(key, hashString(key));
     if (typeof key === 'number') {
       const at = key - 1;
@@ -90,7 +92,7 @@ export class LuaTable {
   }
 
   /** As get, for a string whose hash is known. */
-  getString(key: string, hash: number): LuaValue {
+  getString(key: string, hash: number): Item<R> {
     const keys = this.keys;
     let at = hash & this.mask;
     do {
@@ -101,7 +103,7 @@ export class LuaTable {
   }
 
   /** Assigns without metamethods. The key is neither nil nor NaN (the caller has said so to the script). */
-  set(key: LuaValue, value: LuaValue): void {
+  set(key: Item<R>, value: Item<R>): void {
     if (typeof key === 'string') {
       this.setString(key, hashString(key), value);
       return;
@@ -119,7 +121,7 @@ export class LuaTable {
   }
 
   /** As set, for a string whose hash is known. */
-  setString(key: string, hash: number, value: LuaValue): void {
+  setString(key: string, hash: number, value: Item<R>): void {
     const keys = this.keys;
     let at = hash & this.mask;
     do {
@@ -169,7 +171,7 @@ export class LuaTable {
   }
 
   /** Where the key stands in the order of traversal; 0 for nil, -1 when it is not in the table. */
-  position(key: LuaValue): number {
+  position(key: Item<R>): number {
     if (key === undefined) return 0;
     if (typeof key === 'number' && key >= 1 && key <= this.arr.length && Math.floor(key) === key) return key;
     const slot = this.#find(key, this.#main(key));
@@ -188,11 +190,11 @@ export class LuaTable {
     return 0;
   }
 
-  keyAt(position: number): LuaValue {
+  keyAt(position: number): Item<R> {
     return position <= this.arr.length ? position : this.keys[position - this.arr.length - 1];
   }
 
-  valueAt(position: number): LuaValue {
+  valueAt(position: number): Item<R> {
     return position <= this.arr.length ? this.arr[position - 1] : this.values[position - this.arr.length - 1];
   }
 
@@ -201,7 +203,7 @@ export class LuaTable {
     if (size > this.arr.length) this.#resize(size, this.keys === DUMMY_KEYS ? 0 : this.mask + 1);
   }
 
-  #main(key: LuaValue): number {
+  #main(key: Item<R>): number {
     if (typeof key === 'string') return hashString(key) & this.mask;
     if (typeof key === 'number') {
       if (key === 0) return 0;
@@ -212,7 +214,7 @@ export class LuaTable {
     return identityOf(key as object) % (this.mask | 1);
   }
 
-  #find(key: LuaValue, main: number): number {
+  #find(key: Item<R>, main: number): number {
     let at = main;
     do {
       if (this.keys[at] === key) return at;
@@ -221,7 +223,7 @@ export class LuaTable {
     return -1;
   }
 
-  #insert(key: LuaValue, value: LuaValue): void {
+  #insert(key: Item<R>, value: Item<R>): void {
     let at = this.#main(key);
     if (this.keys === DUMMY_KEYS || this.values[at] !== undefined) {
       const spare = this.keys === DUMMY_KEYS ? -1 : this.#spare();
@@ -264,7 +266,7 @@ export class LuaTable {
     return -1;
   }
 
-  #rehash(extra: LuaValue): void {
+  #rehash(extra: Item<R>): void {
     const counts = new Array<number>(28).fill(0);
     let integers = 0;
     let total = 1;
@@ -343,7 +345,7 @@ export class LuaTable {
   }
 }
 
-function countInteger(key: LuaValue, counts: number[]): number {
+function countInteger(key: unknown, counts: number[]): number {
   if (typeof key !== 'number' || key < 1 || key > MAX_SIZE || Math.floor(key) !== key) return 0;
   counts[key === 1 ? 0 : 32 - Math.clz32(key - 1)]!++;
   return 1;

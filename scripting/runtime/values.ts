@@ -1,11 +1,18 @@
 /** Lua values as JavaScript values, and the conversions between numbers and strings that Lua makes by itself. */
 import { approximate, type Bytes } from '../../protocol/bytes.ts';
 import { formatFloat } from './format.ts';
-import type { Site } from './state.ts';
-import type { LuaTable } from './table.ts';
+import type { Site } from './site.ts';
+import { Table } from './table.ts';
 
 /** nil is undefined; a string holds bytes as latin1. */
-export type LuaValue = undefined | boolean | number | Bytes | LuaTable | LuaFunction | Userdata | Thread;
+export type LuaValue = undefined | boolean | number | Bytes | Reference;
+
+/** The values that are objects. */
+type Reference = LuaTable | LuaFunction | Userdata | Thread;
+
+/** A table of Lua values. */
+export type LuaTable = Table<Reference>;
+export const LuaTable = Table<Reference>;
 
 /** What a call gives: one value as it is, any other number of values as an array; in the resumable form also a frame still to be run. */
 export type Result = LuaValue | LuaValue[] | Frame;

@@ -2,9 +2,8 @@
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { formatFloat } from '../../runtime/format.ts';
 import { MAX_STRING } from '../../runtime/operations.ts';
-import { raise, raiseBare, S } from '../../runtime/state.ts';
-import { LuaTable } from '../../runtime/table.ts';
-import { type LuaFunction, type LuaValue, typeName, Userdata } from '../../runtime/values.ts';
+import { type JsonSettings, raise, raiseBare, S } from '../../runtime/state.ts';
+import { type LuaFunction, LuaTable, type LuaValue, typeName, Userdata } from '../../runtime/values.ts';
 import { argumentError, checkInteger, checkString } from '../args.ts';
 import type { Module } from '../builder.ts';
 import { decodeJson } from './decode.ts';
@@ -12,19 +11,6 @@ import { decodeJson } from './decode.ts';
 const INT_MAX = 2147483647;
 /** Where the stack of a C function ends. */
 const MAX_LEVELS = 7998;
-
-/** What the configuration functions set; each instance of the library has its own. */
-export interface JsonSettings {
-  sparseConvert: boolean;
-  sparseRatio: number;
-  sparseSafe: number;
-  encodeDepth: number;
-  decodeDepth: number;
-  precision: number;
-  keepBuffer: boolean;
-  encodeInvalid: 'off' | 'on' | 'null';
-  decodeInvalid: boolean;
-}
 
 function defaults(): JsonSettings {
   return {

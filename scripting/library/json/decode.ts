@@ -1,9 +1,7 @@
 /** JSON to Lua values, as lax and as strict as cjson, and in its words. */
 import type { Bytes } from '../../../protocol/bytes.ts';
-import { raise, S } from '../../runtime/state.ts';
-import { LuaTable } from '../../runtime/table.ts';
-import { type LuaValue, stringToNumber } from '../../runtime/values.ts';
-import type { JsonSettings } from './cjson.ts';
+import { type JsonSettings, raise, S } from '../../runtime/state.ts';
+import { LuaTable, type LuaValue, stringToNumber } from '../../runtime/values.ts';
 
 type TokenType =
   | 'T_OBJ_BEGIN'
