@@ -63,7 +63,7 @@ export interface Interception {
   remove(): void;
 }
 
-interface Rule {
+interface InterceptRule {
   readonly filter: RequestFilter;
   /** The filter's command as `CLIENT LIST` is written in ACLs: 'client|list'. */
   readonly command: Bytes | undefined;
@@ -78,7 +78,7 @@ const WORDS: readonly unknown[] = ['disconnect', 'drop-reply', 'disconnect-after
 /** The rules of one server, asked in order of their making; the first that acts has it. */
 export class Interceptor {
   readonly #server: Server;
-  readonly #rules = new Set<Rule>();
+  readonly #rules = new Set<InterceptRule>();
 
   constructor(server: Server) {
     this.#server = server;
@@ -88,7 +88,7 @@ export class Interceptor {
   add(filter: RequestFilter, act: Intervention): Interception {
     check(filter, act);
     const command = filter.command === undefined ? undefined : nameOf(this.#server, filter.command);
-    const rule: Rule = { filter, command, act, matches: 0, hits: 0 };
+    const rule: InterceptRule = { filter, command, act, matches: 0, hits: 0 };
     this.#rules.add(rule);
     this.#server.interceptor = (client, argv) => this.#intercept(client, argv);
     return {
@@ -157,7 +157,7 @@ export class Interceptor {
   }
 }
 
-function matches({ filter, command }: Rule, request: InterceptedRequest): boolean {
+function matches({ filter, command }: InterceptRule, request: InterceptedRequest): boolean {
   if (command !== undefined && command !== request.command) {
     const [sub] = request.args;
     if (typeof sub !== 'string' || command !== `${request.command}|${asciiLower(fromText(sub))}`)

@@ -9,7 +9,6 @@ import { type DumpEntry, dump, type Seed } from './dataset.ts';
 import { type Interception, Interceptor, type Intervention, type RequestFilter } from './interceptor.ts';
 import { ScriptRegistry } from './native-scripts.ts';
 import { seed } from './seed.ts';
-import type { StartOptions } from './start.ts';
 
 /** A running server. */
 export class LostlockServer implements AsyncDisposable {
@@ -30,7 +29,7 @@ export class LostlockServer implements AsyncDisposable {
 
   constructor(
     node: Server,
-    options: StartOptions,
+    options: { readonly host?: string; readonly password?: string },
     port: number,
     listeners: readonly Listener[],
     replicas: readonly LostlockServer[] = [],

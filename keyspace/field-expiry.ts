@@ -1,12 +1,12 @@
 /** Ends fields of hashes: each hash has one deadline in the wheel, that of its first field to end. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { HashValue } from './collections/hash.ts';
-import { Deadline, type Ending } from './expiry/deadline.ts';
+import { Deadline, type DeadlineOwner } from './expiry/deadline.ts';
 import type { ExpiryWheel } from './expiry/wheel.ts';
 import type { Held } from './value.ts';
 
 /** The database, as the expiry of fields sees it. */
-interface FieldsHome extends Ending {
+interface FieldsHome extends DeadlineOwner {
   readonly world: {
     readonly now: Millis;
     readonly expiryPolicy: 'delete' | 'hide' | 'keep';

@@ -5,7 +5,7 @@ import { EDIT_MIN, type EditedString, type HeldString } from './collections/edit
 import { FieldTimes } from './collections/field-times.ts';
 import { IndexedKeys } from './collections/random-map.ts';
 import { Entry } from './entry.ts';
-import { Deadline, type Ending } from './expiry/deadline.ts';
+import { Deadline, type DeadlineOwner } from './expiry/deadline.ts';
 import type { ExpiryWheel } from './expiry/wheel.ts';
 import { adoptFields, endFields, forgetFields, timeFields } from './field-expiry.ts';
 import { DEADLINE_BYTES, footprint } from './footprint.ts';
@@ -49,7 +49,7 @@ export interface KeyspaceWorld {
 /** Up to so many places the roll is kept whatever it costs. */
 const ROLL_MAX = 1024;
 
-export class Keyspace implements Ending {
+export class Keyspace implements DeadlineOwner {
   /** Its number; SWAPDB exchanges two. */
   index: number;
   readonly world: KeyspaceWorld;

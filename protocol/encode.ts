@@ -105,14 +105,14 @@ function errorLine(text: Bytes): Bytes {
 }
 
 /** A container whose writing was interrupted by an inner one. `paired`: every second item opens an array of two. */
-interface Frame {
+interface OpenContainer {
   readonly items: readonly Reply[];
   readonly paired: boolean;
   readonly next: number;
 }
 
 function encodeNested(reply: Aggregate, protocol: 2 | 3): Bytes {
-  const outer: Frame[] = [];
+  const outer: OpenContainer[] = [];
   let items = itemsOf(reply);
   let paired = protocol === 3 && reply instanceof PairsReply;
   let next = 0;

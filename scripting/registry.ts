@@ -11,7 +11,7 @@ import { LuaSyntaxError } from './syntax/lexer.ts';
 const CHUNK = '@user_script';
 
 /** A compiled script. */
-export class Script extends Program {
+export class CompiledScript extends Program {
   /** Whether it opens with `#!lua`. */
   readonly declared: boolean;
   readonly #body: Bytes;
@@ -45,13 +45,13 @@ export class Script extends Program {
 }
 
 const CACHE_SIZE = 500;
-const cache = new Map<Bytes, Script>();
+const cache = new Map<Bytes, CompiledScript>();
 
 /**
  * Compiles a script, or finds it among the 500 used last.
  * @throws ReplyError with Redis' text when it does not parse
  */
-export function compile(source: Bytes): Script {
+export function compile(source: Bytes): CompiledScript {
   // By text, not by SHA-1: an EVAL that comes again needs no digest.
   let script = cache.get(source);
   if (script !== undefined) {
@@ -65,9 +65,9 @@ export function compile(source: Bytes): Script {
   return script;
 }
 
-function compileAnew(sha1: Bytes, source: Bytes): Script {
+function compileAnew(sha1: Bytes, source: Bytes): CompiledScript {
   try {
-    return new Script(sha1, readShebang(source));
+    return new CompiledScript(sha1, readShebang(source));
   } catch (thrown) {
     if (!(thrown instanceof LuaSyntaxError)) throw thrown;
     throw new ReplyError(`ERR Error compiling script (new function): ${thrown.message}`);

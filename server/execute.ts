@@ -140,7 +140,7 @@ function reject(
   server.stats.error(refusal);
   if (client.has(PRIMARY_LINK)) server.primary?.failedToApply(command?.fullName ?? '<unknown>', refusal);
   if (command?.name === 'exec') {
-    server.discard(client);
+    client.discard();
     const why = refusal.text.startsWith('ERR ') ? refusal.text.slice(4) : refusal.text;
     answer(client, new ReplyError(`EXECABORT Transaction discarded because of: ${why}`));
     return;

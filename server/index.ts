@@ -7,6 +7,8 @@
  *     scripts/      Lua scripts and functions       acl/          users and what they may do
  *     settings/     redis.conf's parameters         figures/      statistics, slow log, latency
  *     table/        how a command is declared
+ *
+ * Everything above is synchronous: a node does nothing but what its host, or a client, tells it to do.
  */
 import { commandTable } from './commands/index.ts';
 import { call, execute } from './execute.ts';

@@ -8,7 +8,7 @@ import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { Acl } from './acl/acl.ts';
 import { refusal } from './clients/admission.ts';
 import { Blocking } from './clients/blocking.ts';
-import { Client, IN_MULTI, SCRIPT } from './clients/client.ts';
+import { Client, SCRIPT } from './clients/client.ts';
 import { Idle } from './clients/idle.ts';
 import { evictClients } from './clients/memory.ts';
 import { Outbox } from './clients/outbox.ts';
@@ -51,7 +51,7 @@ export interface ServerOptions {
 export type Caller = Client<Server>;
 
 /** The part of a node that runs requests; handed in, since it runs handlers that see the whole node. */
-export interface Execution {
+export interface RequestPath {
   /** Every command by name, in lower and upper case. */
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
   /** Answers a request. */
@@ -115,14 +115,14 @@ export class Server {
   onShutdown: () => void = () => this.stop();
   readonly log: (level: LogLevel, text: string) => void;
   readonly dumpFile = new DumpFile(this);
-  readonly #execution: Execution;
+  readonly #execution: RequestPath;
   readonly #dbs: Keyspace[];
   #nextClient = 1;
   #effects: Effect[] = [];
   #unblocked: Caller[] = [];
   #settling = false;
 
-  constructor(host: Host, execution: Execution, options: Omit<ServerOptions, 'commands'> = {}) {
+  constructor(host: Host, execution: RequestPath, options: Omit<ServerOptions, 'commands'> = {}) {
     this.host = host;
     this.#execution = execution;
     this.commands = execution.commands;
@@ -244,7 +244,7 @@ export class Server {
     this.clients.delete(client.id);
     this.outputLimits.forget(client);
     this.blocking.forget(client);
-    this.unwatch(client);
+    client.unwatch();
     this.pubsub.forget(client);
     this.replication.forget(client);
     this.observer.forget(client);
@@ -348,24 +348,6 @@ export class Server {
     } finally {
       this.#settling = false;
     }
-  }
-
-  /** Ends the transaction being queued, without effect. */
-  discard(client: Caller): void {
-    client.transaction = undefined;
-    client.mark(IN_MULTI, false);
-    this.unwatch(client);
-  }
-
-  unwatch(client: Caller): void {
-    for (const watch of client.watched) {
-      const { db, key } = watch;
-      const watchers = db.watchers.get(key);
-      watchers?.delete(watch);
-      if (watchers?.size === 0) db.watchers.delete(key);
-    }
-    client.watched.length = 0;
-    client.touched = false;
   }
 
   /** Makes room below maxmemory; false when there is none to make. */

@@ -3,7 +3,7 @@ import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { WheelNode } from './wheel.ts';
 
 /** Ends what a deadline stands for: a database. */
-export interface Ending {
+export interface DeadlineOwner {
   expire(deadline: Deadline): void;
 }
 
@@ -13,12 +13,12 @@ export class Deadline implements WheelNode {
   wheelPrev: WheelNode | undefined = undefined;
   wheelNext: WheelNode | undefined = undefined;
   wheelSlot = -1;
-  db: Ending;
+  db: DeadlineOwner;
   readonly key: Bytes;
   /** True for a hash whose fields end; false for the key itself. */
   readonly ofFields: boolean;
 
-  constructor(db: Ending, key: Bytes, expiresAt: Millis, ofFields = false) {
+  constructor(db: DeadlineOwner, key: Bytes, expiresAt: Millis, ofFields = false) {
     this.db = db;
     this.key = key;
     this.expiresAt = expiresAt;

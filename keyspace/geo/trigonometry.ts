@@ -4,47 +4,47 @@
  */
 
 /** The unevaluated sum of two doubles, the second below the last place of the first. */
-type Pair = readonly [high: number, low: number];
+type DoubleDouble = readonly [high: number, low: number];
 
-const PI: Pair = [Math.PI, 1.2246467991473532e-16];
+const PI: DoubleDouble = [Math.PI, 1.2246467991473532e-16];
 const HALF_PI = Math.PI / 2;
 /** Splits a double into halves whose products are exact. */
 const SPLITTER = 2 ** 27 + 1;
 
-function sum(a: number, b: number): Pair {
+function sum(a: number, b: number): DoubleDouble {
   const high = a + b;
   const part = high - a;
   return [high, a - (high - part) + (b - part)];
 }
 
-function product(a: number, b: number): Pair {
+function product(a: number, b: number): DoubleDouble {
   const high = a * b;
   const [a1, a2] = halves(a);
   const [b1, b2] = halves(b);
   return [high, a1 * b1 - high + a1 * b2 + a2 * b1 + a2 * b2];
 }
 
-function halves(value: number): Pair {
+function halves(value: number): DoubleDouble {
   const scaled = SPLITTER * value;
   const high = scaled - (scaled - value);
   return [high, value - high];
 }
 
-function add(a: Pair, b: Pair): Pair {
+function add(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
   const [high, low] = sum(a[0], b[0]);
   const rest = low + a[1] + b[1];
   const out = high + rest;
   return [out, rest - (out - high)];
 }
 
-function multiply(a: Pair, b: Pair): Pair {
+function multiply(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
   const [high, low] = product(a[0], b[0]);
   const rest = low + a[0] * b[1] + a[1] * b[0];
   const out = high + rest;
   return [out, rest - (out - high)];
 }
 
-function divide(a: Pair, by: number): Pair {
+function divide(a: DoubleDouble, by: number): DoubleDouble {
   const high = a[0] / by;
   const [product1, product2] = product(high, by);
   const low = (a[0] - product1 - product2 + a[1]) / by;
@@ -56,7 +56,7 @@ function divide(a: Pair, by: number): Pair {
 const NEGLIGIBLE = 2 ** -110;
 
 /** The Taylor series from a first term on: each next one is -x^2 / (n (n + 1)) times the one before. */
-function series(first: Pair, square: Pair, from: number): Pair {
+function series(first: DoubleDouble, square: DoubleDouble, from: number): DoubleDouble {
   let term = first;
   let total = first;
   for (let n = from; Math.abs(term[0]) > NEGLIGIBLE * Math.abs(total[0]); n += 2) {
@@ -67,7 +67,7 @@ function series(first: Pair, square: Pair, from: number): Pair {
   return total;
 }
 
-function sineOf(x: Pair): Pair {
+function sineOf(x: DoubleDouble): DoubleDouble {
   return series(x, multiply(x, x), 2);
 }
 

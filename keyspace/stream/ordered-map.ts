@@ -16,13 +16,13 @@ export interface OrderedMap<V> {
   values(from?: bigint): IterableIterator<V>;
 }
 
-type Compare = (a: bigint, b: bigint) => number;
+type CompareIds = (a: bigint, b: bigint) => number;
 
 // The class is the CommonJS module's `default`, which Node, bundlers, vitest and TypeScript each import differently; its
 // one instance that is exported by name leads to it everywhere.
 const BTree = EmptyBTree.constructor as unknown as new <V>(
   entries: undefined,
-  compare: Compare,
+  compare: CompareIds,
 ) => OrderedMap<V>;
 
 export function orderedMap<V>(): OrderedMap<V> {

@@ -115,6 +115,6 @@ function replay(server: Server, log: Bytes): void {
   decoder.write(Buffer.from(log, 'latin1'));
   server.world.expiryPolicy = 'keep';
   for (let argv = decoder.next(); argv !== undefined; argv = decoder.next()) server.execute(client, argv);
-  if (client.transaction !== undefined) server.discard(client);
+  if (client.transaction !== undefined) client.discard();
   server.expiry.follow();
 }

@@ -10,7 +10,7 @@ import { chunkName } from '../syntax/chunk-name.ts';
 export type Form = 'fast' | 'resumable';
 
 /** What the compiler may know about an expression's value. */
-export type Kind = 'number' | 'string' | 'boolean' | 'table' | 'function' | 'any';
+export type ValueKind = 'number' | 'string' | 'boolean' | 'table' | 'function' | 'any';
 
 /** What the compiler knows of the library that scripts see. */
 export interface Library {
@@ -26,7 +26,7 @@ export interface Library {
 }
 
 /** A function whose source is being written. */
-export interface Frame {
+export interface FunctionFrame {
   readonly node: FunctionNode;
   temps: number;
   readonly spare: string[];
@@ -92,8 +92,8 @@ export class Emitter {
   protected readonly form: Form;
   protected readonly library: Library;
   readonly #chunk: Pick<Site, 'chunk' | 'source'>;
-  protected frame!: Frame;
-  protected readonly kinds = new Map<Variable, Kind>();
+  protected frame!: FunctionFrame;
+  protected readonly kinds = new Map<Variable, ValueKind>();
   readonly #strings = new Map<Bytes, string>();
   readonly #values = new Map<unknown, string>();
   readonly #sites = new Map<string, string>();
@@ -203,7 +203,7 @@ export class Emitter {
     }
   }
 
-  protected kindOf(node: Expression): Kind {
+  protected kindOf(node: Expression): ValueKind {
     switch (node.type) {
       case 'number':
       case 'string':
@@ -232,7 +232,7 @@ export class Emitter {
     }
   }
 
-  #sameKind(left: Expression, right: Expression): Kind {
+  #sameKind(left: Expression, right: Expression): ValueKind {
     return this.kindOf(left) === 'number' && this.kindOf(right) === 'number' ? 'number' : 'any';
   }
 

@@ -102,7 +102,7 @@ const pack: LuaFunction = (...args) => {
 };
 
 /** Reads values one after the other. */
-class Reader {
+class Unpacker {
   readonly #text: Bytes;
   at: number;
 
@@ -223,7 +223,7 @@ function unpackFrom(args: readonly LuaValue[], limit: number, offset: number): L
     raise(`Start offset ${offset | 0} greater than input length ${text.length}.`);
   }
   const all = limit === 0 && offset === 0;
-  const reader = new Reader(text, offset);
+  const reader = new Unpacker(text, offset);
   const values: LuaValue[] = [];
   while (reader.left > 0 && (all || values.length < limit)) {
     if (args.length + values.length >= MAX_STACK) raise(TOO_MANY);

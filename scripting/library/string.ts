@@ -1,6 +1,6 @@
 /** Lua's string library, but for patterns. */
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
-import { formatFloat, formatInteger, formatText, type Spec } from '../runtime/format.ts';
+import { type Conversion, formatFloat, formatInteger, formatText } from '../runtime/format.ts';
 import { MAX_STRING } from '../runtime/operations.ts';
 import { raise, raiseBare, S } from '../runtime/state.ts';
 import type { LuaFunction, LuaValue } from '../runtime/values.ts';
@@ -86,7 +86,7 @@ function quoted(text: Bytes): Bytes {
 }
 
 /** Reads flags, width and precision; answers them with the position of the conversion letter. */
-function scanSpec(format: Bytes, from: number): Spec & { at: number } {
+function scanSpec(format: Bytes, from: number): Conversion & { at: number } {
   let at = from;
   while (at < format.length && '-+ #0'.includes(format.charAt(at))) at++;
   if (at - from > MAX_FLAGS) raise('invalid format (repeated flags)');
@@ -113,7 +113,7 @@ function untilNul(text: Bytes): Bytes {
   return end < 0 ? text : text.slice(0, end);
 }
 
-function convert(conversion: Bytes, spec: Spec, args: readonly LuaValue[], at: number): Bytes {
+function convert(conversion: Bytes, spec: Conversion, args: readonly LuaValue[], at: number): Bytes {
   switch (conversion) {
     case 'c':
       return untilNul(

@@ -4,7 +4,7 @@ import { approximate, type Bytes } from '../../protocol/bytes.ts';
 const view = new DataView(new ArrayBuffer(8));
 
 /** A conversion's flags, width and precision. */
-export interface Spec {
+export interface Conversion {
   readonly flags: string;
   readonly width: number;
   /** undefined where none is given. */
@@ -84,7 +84,7 @@ function general(value: number, precision: number, keepZeros: boolean): string {
   return tail === undefined ? short : `${short}e${tail}`;
 }
 
-function pad(sign: string, body: string, spec: Spec, zeros: boolean): Bytes {
+function pad(sign: string, body: string, spec: Conversion, zeros: boolean): Bytes {
   const missing = spec.width - sign.length - body.length;
   if (missing <= 0) return sign + body;
   if (spec.flags.includes('-')) return sign + body + ' '.repeat(missing);
@@ -99,7 +99,7 @@ function signOf(negative: boolean, flags: string): string {
 }
 
 /** %e %E %f %g %G */
-export function formatFloat(value: number, conversion: Bytes, spec: Spec): Bytes {
+export function formatFloat(value: number, conversion: Bytes, spec: Conversion): Bytes {
   const precision = spec.precision ?? 6;
   const upper = conversion === 'E' || conversion === 'G';
   if (Number.isNaN(value)) return pad('-', upper ? 'NAN' : 'nan', spec, false);
@@ -119,7 +119,7 @@ function cast(value: number): bigint {
 }
 
 /** %d %i %u %o %x %X */
-export function formatInteger(value: number, conversion: Bytes, spec: Spec): Bytes {
+export function formatInteger(value: number, conversion: Bytes, spec: Conversion): Bytes {
   const signed = conversion === 'd' || conversion === 'i';
   let integer = signed || !(value >= 2 ** 63) ? cast(value) : value < 2 ** 64 ? BigInt(value) : 0n;
   const sign = signed ? signOf(integer < 0n, spec.flags) : '';
@@ -144,6 +144,6 @@ function hexUpper(text: Bytes): Bytes {
 }
 
 /** %s and %c: text that C would print, cut at the precision. */
-export function formatText(text: Bytes, spec: Spec): Bytes {
+export function formatText(text: Bytes, spec: Conversion): Bytes {
   return pad('', spec.precision === undefined ? text : text.slice(0, spec.precision), spec, false);
 }

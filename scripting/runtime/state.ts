@@ -27,7 +27,7 @@ export interface Registered {
   readonly callback: LuaFunction;
 }
 
-class State {
+class RunState {
   /** Steps that may still be made before the engine gets a word. */
   fuel = 0;
   /** An estimate of the JavaScript stack in use, in bytes. */
@@ -62,17 +62,17 @@ class State {
 }
 
 /** The running script. There is one at a time in a process: a paused one puts its state aside. */
-export const S = new State();
+export const S = new RunState();
 
 /** Puts the state of a running script aside, should a host's command run another one; undefined when none runs. */
-export function setAside(): Partial<State> | undefined {
+export function setAside(): Partial<RunState> | undefined {
   const outer = S.active ? { ...S } : undefined;
   S.active = true;
   return outer;
 }
 
 /** Goes back to what setAside put aside. */
-export function takeUp(outer: Partial<State> | undefined): void {
+export function takeUp(outer: Partial<RunState> | undefined): void {
   if (outer === undefined) S.active = false;
   else Object.assign(S, outer);
 }

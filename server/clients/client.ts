@@ -10,7 +10,7 @@ import type { Statistics } from '../figures/statistics.ts';
 import type { Connection, Host, Receiver, Timer } from '../host/host.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Command } from '../table/command.ts';
-import type { Message } from './message.ts';
+import type { PushMessage } from './message.ts';
 
 /** States that need a closer look before a command runs; zero for an ordinary client. */
 export const UNAUTHENTICATED = 1;
@@ -239,7 +239,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   }
 
   /** Queues a message outside the request-reply order. */
-  push(message: Message): void {
+  push(message: PushMessage): void {
     const bytes = message.bytes(this.protocol);
     if (this.#held !== undefined && this.protocol === 3) this.#held += bytes;
     else this.write(bytes);
@@ -337,6 +337,25 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     if (this.gone) return;
     this.connection?.abort();
     this.closed();
+  }
+
+  /** Ends the transaction being queued, without effect. */
+  discard(): void {
+    this.transaction = undefined;
+    this.mark(IN_MULTI, false);
+    this.unwatch();
+  }
+
+  /** Forgets the keys that it watches. */
+  unwatch(): void {
+    for (const watch of this.watched) {
+      const { db, key } = watch;
+      const watchers = db.watchers.get(key);
+      watchers?.delete(watch);
+      if (watchers?.size === 0) db.watchers.delete(key);
+    }
+    this.watched.length = 0;
+    this.touched = false;
   }
 
   /** Sets or clears one of the states. */

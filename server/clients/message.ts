@@ -4,7 +4,7 @@ import { encodeReply } from '../../protocol/encode.ts';
 import { PushReply, type Reply } from '../../protocol/reply.ts';
 
 /** A message for any number of clients, encoded once for each protocol that is asked for. */
-export class Message {
+export class PushMessage {
   readonly #reply: PushReply;
   #resp2: Bytes | undefined;
   #resp3: Bytes | undefined;

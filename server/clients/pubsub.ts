@@ -4,16 +4,16 @@ import { encodeReply } from '../../protocol/encode.ts';
 import { globMatch } from '../../protocol/glob.ts';
 import { PushReply, type Reply } from '../../protocol/reply.ts';
 import { type Client, RESP2_SUBSCRIBER } from './client.ts';
-import { Message } from './message.ts';
+import { PushMessage } from './message.ts';
 
-export type Kind = 'channels' | 'patterns' | 'shardChannels';
+export type SubscriptionKind = 'channels' | 'patterns' | 'shardChannels';
 
-const JOINED: Record<Kind, Bytes> = {
+const JOINED: Record<SubscriptionKind, Bytes> = {
   channels: 'subscribe',
   patterns: 'psubscribe',
   shardChannels: 'ssubscribe',
 };
-const LEFT: Record<Kind, Bytes> = {
+const LEFT: Record<SubscriptionKind, Bytes> = {
   channels: 'unsubscribe',
   patterns: 'punsubscribe',
   shardChannels: 'sunsubscribe',
@@ -25,7 +25,7 @@ export class PubSub {
   readonly shardChannels = new Map<Bytes, Set<Client>>();
 
   /** Subscribes and confirms, one message per name. */
-  subscribe(client: Client, kind: Kind, names: readonly Bytes[]): void {
+  subscribe(client: Client, kind: SubscriptionKind, names: readonly Bytes[]): void {
     for (const name of names) {
       if (!client[kind].has(name)) {
         client[kind].add(name);
@@ -39,7 +39,7 @@ export class PubSub {
   }
 
   /** Unsubscribes from the names, or from all, and confirms each; with nothing to leave, one message says so. */
-  unsubscribe(client: Client, kind: Kind, names: readonly Bytes[]): void {
+  unsubscribe(client: Client, kind: SubscriptionKind, names: readonly Bytes[]): void {
     const all = names.length > 0 ? names : [...client[kind]];
     if (all.length === 0) confirm(client, LEFT[kind], null, count(client, kind));
     for (const name of all) {
@@ -65,13 +65,13 @@ export class PubSub {
     const listeners = this.channels.size === 0 ? undefined : this.channels.get(channel);
     if (listeners !== undefined) {
       receivers = listeners.size;
-      deliver(listeners, new Message('message', channel, text));
+      deliver(listeners, new PushMessage('message', channel, text));
     }
     if (this.patterns.size === 0) return receivers;
     for (const [pattern, clients] of this.patterns) {
       if (!globMatch(pattern, channel)) continue;
       receivers += clients.size;
-      deliver(clients, new Message('pmessage', pattern, channel, text));
+      deliver(clients, new PushMessage('pmessage', pattern, channel, text));
     }
     return receivers;
   }
@@ -80,11 +80,11 @@ export class PubSub {
   publishShard(channel: Bytes, text: Bytes): number {
     const listeners = this.shardChannels.get(channel);
     if (listeners === undefined) return 0;
-    deliver(listeners, new Message('smessage', channel, text));
+    deliver(listeners, new PushMessage('smessage', channel, text));
     return listeners.size;
   }
 
-  #leave(client: Client, kind: Kind, name: Bytes): void {
+  #leave(client: Client, kind: SubscriptionKind, name: Bytes): void {
     if (!client[kind].delete(name)) return;
     const listeners = this[kind].get(name);
     listeners?.delete(client);
@@ -92,11 +92,11 @@ export class PubSub {
   }
 }
 
-function deliver(clients: ReadonlySet<Client>, message: Message): void {
+function deliver(clients: ReadonlySet<Client>, message: PushMessage): void {
   for (const client of clients) client.push(message);
 }
 
-function count(client: Client, kind: Kind): number {
+function count(client: Client, kind: SubscriptionKind): number {
   return kind === 'shardChannels' ? client.shardChannels.size : client.subscriptions;
 }
 

@@ -5,7 +5,7 @@ import type { HasClients, HasSettings } from '../ports.ts';
 import type { Command } from '../table/command.ts';
 import { findKeys } from '../table/info.ts';
 import { type Client, SCRIPT, TRACKING } from './client.ts';
-import { Message } from './message.ts';
+import { PushMessage } from './message.ts';
 
 /** The channel on which RESP2 connections hear of changes. */
 const CHANNEL = '__redis__:invalidate';
@@ -258,19 +258,19 @@ export class Tracking {
       target = this.#server.clients.get(mode.redirect);
       if (target === undefined) {
         mode.broken = true;
-        if (client.protocol === 3) client.push(new Message('tracking-redir-broken', mode.redirect));
+        if (client.protocol === 3) client.push(new PushMessage('tracking-redir-broken', mode.redirect));
         return;
       }
     }
     const head = target.protocol === 3 ? ['invalidate'] : ['message', CHANNEL];
     const heard = target.protocol === 3 || (mode.redirect !== 0 && target.subscriptions > 0);
     if (!heard) return;
-    target.push(keys === undefined ? new Flush(head, client.protocol) : new Message(...head, [...keys]));
+    target.push(keys === undefined ? new Flush(head, client.protocol) : new PushMessage(...head, [...keys]));
   }
 }
 
 /** That every key is gone: a null, in the protocol of the connection that is tracked, whichever the hearer's is. */
-class Flush extends Message {
+class Flush extends PushMessage {
   readonly #protocol: 2 | 3;
 
   constructor(head: readonly Bytes[], protocol: 2 | 3) {

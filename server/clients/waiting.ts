@@ -4,7 +4,7 @@ import type { Reply } from '../../protocol/reply.ts';
 import type { Blocking } from './blocking.ts';
 import type { Client } from './client.ts';
 
-interface Waiter {
+interface AcknowledgementWaiter {
   readonly client: Client;
   /** What the client is blocked in; once that has timed out, it may be blocked in another WAIT. */
   readonly blocked: Client['blocked'];
@@ -20,7 +20,7 @@ interface WaitingNode {
 
 export class Waiting {
   readonly #server: WaitingNode;
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new Set<AcknowledgementWaiter>();
 
   constructor(server: WaitingNode) {
     this.#server = server;

@@ -52,7 +52,7 @@ import { hyperloglogCommands } from './string/hyperloglog.ts';
 import { stringCommands } from './string/string.ts';
 
 /** Commands by name. Other spellings than all-lower and all-upper are found by lower-casing them first. */
-export type Table = ReadonlyMap<Bytes, Command<Caller>>;
+export type CommandTable = ReadonlyMap<Bytes, Command<Caller>>;
 
 /** Every command there is. */
 export const allCommands: readonly Command<Caller>[] = [
@@ -114,7 +114,7 @@ export const allCommands: readonly Command<Caller>[] = [
 ];
 
 /** The look-up table of one node: all commands and those it was given besides. */
-export function commandTable(extra: readonly Command<Caller>[]): Table {
+export function commandTable(extra: readonly Command<Caller>[]): CommandTable {
   const table = new Map<Bytes, Command<Caller>>();
   for (const command of [...allCommands, ...extra]) {
     table.set(command.name, command);

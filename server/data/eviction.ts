@@ -18,7 +18,7 @@ const TRIES = 64;
 const MINUTE = 60_000;
 const FREQUENCY_MAX = 255;
 
-interface Candidate {
+interface Victim {
   readonly db: Keyspace;
   readonly key: Bytes;
   readonly entry: Entry;
@@ -38,7 +38,7 @@ interface EvictingNode extends Gated, HasData, HasHost, HasNow, HasSettings, Str
 export class Eviction {
   readonly #server: EvictingNode;
   /** Ascending by score. */
-  #pool: Candidate[] = [];
+  #pool: Victim[] = [];
   #nextDb = 0;
   #timer: Timer | undefined;
   /** The most there ever was. */
@@ -166,7 +166,7 @@ export class Eviction {
     });
   }
 
-  #choose(): Candidate | undefined {
+  #choose(): Victim | undefined {
     const { settings, databases } = this.#server;
     const policy = settings['maxmemory-policy'];
     const among = policy.startsWith('volatile') ? 'volatile' : 'all';

@@ -6,7 +6,7 @@ import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { type RdbDatabase, type RdbEntry, type RdbItem, readRdb, writeRdb } from '../../keyspace/rdb/file.ts';
 import { type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
 import type { HasData, HasNow } from '../ports.ts';
-import type { RestorePolicy } from '../scripts/functions.ts';
+import type { RestorePolicy } from '../scripts/restore-policy.ts';
 import { VERSION } from '../version.ts';
 
 /** The node, as a dataset that is saved or loaded sees it. */

@@ -18,10 +18,10 @@ const USER = 'masteruser';
 /** The longest wait before a dataset that could not be read is asked for again, in milliseconds. */
 const LONGEST_WAIT = 60_000;
 
-type State = 'connect' | 'connecting' | 'handshake' | 'sync' | 'connected';
+type LinkState = 'connect' | 'connecting' | 'handshake' | 'sync' | 'connected';
 
 /** One dial and the connection that came of it. What an abandoned one still says is nobody's business. */
-class Link implements Receiver {
+class PrimaryDial implements Receiver {
   connection: Connection | undefined;
   readonly #side: ReplicaSide;
 
@@ -52,15 +52,13 @@ export interface ReplicaNode extends ClientNode, SnapshotNode, Units {
   readonly slowScript: { readonly active: boolean };
   db(index: number): Keyspace;
   nextClientId(): number;
-  /** Ends the transaction being queued, without effect. */
-  discard(client: Client): void;
   readonly durability: Durability | undefined;
 }
 
 export class ReplicaSide {
   readonly host: Bytes;
   readonly port: number;
-  state: State = 'connect';
+  state: LinkState = 'connect';
   /** When bytes last arrived. */
   heardAt: Millis;
   downSince: Millis;
@@ -70,7 +68,7 @@ export class ReplicaSide {
   #dialAt: Millis = 0;
   #wait: Millis = 1000;
   readonly #server: ReplicaNode;
-  #link: Link | undefined;
+  #link: PrimaryDial | undefined;
   #client: Client | undefined;
   #decoder: RequestDecoder | undefined;
   // What has arrived and is not applied yet; during the handshake: not interpreted yet.
@@ -145,7 +143,7 @@ export class ReplicaSide {
 
   #dial(): void {
     const { clock } = this.#server.host;
-    const link = new Link(this);
+    const link = new PrimaryDial(this);
     this.#link = link;
     this.state = 'connecting';
     this.heardAt = clock.now();
@@ -232,7 +230,7 @@ export class ReplicaSide {
     }
   }
 
-  received(link: Link, chunk: Uint8Array): void {
+  received(link: PrimaryDial, chunk: Uint8Array): void {
     this.#server.stats.linkBytesIn += chunk.length;
     if (this.#link !== link) return;
     this.heardAt = this.#server.host.clock.now();
@@ -251,7 +249,7 @@ export class ReplicaSide {
     if (this.state === 'connected' && !this.#server.slowScript.active) this.#take();
   }
 
-  closed(link: Link): void {
+  closed(link: PrimaryDial): void {
     if (this.#link !== link) return;
     const established = this.state === 'connected';
     this.#lost();
@@ -372,7 +370,7 @@ export class ReplicaSide {
     this.#input = '';
     this.#decoded = 0;
     this.#awaiting = [];
-    if (this.#client?.transaction !== undefined) this.#server.discard(this.#client);
+    if (this.#client?.transaction !== undefined) this.#client.discard();
     if (this.state === 'connected') this.downSince = this.#server.host.clock.now();
     this.state = 'connect';
   }

@@ -6,10 +6,8 @@ import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { FunctionLibrary, type LibraryFunction } from '../../scripting/functions.ts';
 import { readLibraryHeader } from '../../scripting/library-header.ts';
+import type { RestorePolicy } from './restore-policy.ts';
 import type { Scripts } from './scripts.ts';
-
-/** What RESTORE does about the libraries that are there. */
-export type RestorePolicy = 'FLUSH' | 'APPEND' | 'REPLACE';
 
 const BASE_BYTES = 200;
 const LIBRARY_BYTES = 30;

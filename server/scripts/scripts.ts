@@ -5,7 +5,7 @@ import { LINK_DOWN, MISCONF, NOSCRIPT, OOM, READONLY } from '../../protocol/erro
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import { Execution } from '../../scripting/execution.ts';
 import type { LibraryFunction } from '../../scripting/functions.ts';
-import { compile, Script } from '../../scripting/registry.ts';
+import { CompiledScript, compile } from '../../scripting/registry.ts';
 import type { ScriptHost } from '../../scripting/runtime/host.ts';
 import { Random48 } from '../../scripting/runtime/random48.ts';
 import { readShebang } from '../../scripting/shebang.ts';
@@ -26,7 +26,7 @@ import { checkWords } from '../table/resolve.ts';
 import type { SlowScript } from './slow-script.ts';
 
 /** A TypeScript function that stands in for a script. `call` runs a command and throws ReplyError when it fails. */
-export type NativeScript = (
+export type NativeFunction = (
   keys: readonly Bytes[],
   argv: readonly Bytes[],
   call: (...argv: Bytes[]) => Reply,
@@ -49,7 +49,7 @@ const DENIED = {
 const WRITES = 'ERR Write commands are not allowed from read-only scripts.';
 
 /** One EVAL, EVALSHA or FCALL. */
-interface Request {
+interface ScriptRequest {
   readonly keys: readonly Bytes[];
   readonly args: readonly Bytes[];
   /** It is one of the commands that may not write. */
@@ -80,8 +80,8 @@ export class Scripts implements ScriptHost {
   readonly random = new Random48();
   readonly #server: ScriptingNode;
   /** Scripts by SHA-1, as EVAL, SCRIPT LOAD and register made them known to this node. */
-  readonly #known = new Map<Bytes, Script>();
-  readonly #natives = new Map<Bytes, NativeScript>();
+  readonly #known = new Map<Bytes, CompiledScript>();
+  readonly #natives = new Map<Bytes, NativeFunction>();
   readonly #client: Client;
   #caller: Client | undefined;
   #readonly = false;
@@ -100,14 +100,14 @@ export class Scripts implements ScriptHost {
   }
 
   /** Compiles a script and makes it known. Throws ReplyError with the compiler's complaint. */
-  load(text: Bytes): Script {
+  load(text: Bytes): CompiledScript {
     const script = compile(text);
     this.#known.set(script.sha1, script);
     return script;
   }
 
   /** Lets a function answer for a script, given by its text or its SHA-1. */
-  register(script: Bytes, run: NativeScript): void {
+  register(script: Bytes, run: NativeFunction): void {
     const sha = /^[0-9a-fA-F]{40}$/.test(script) ? asciiLower(script) : Scripts.sha1(script);
     this.#natives.set(sha, run);
   }
@@ -150,7 +150,7 @@ export class Scripts implements ScriptHost {
   }
 
   /** EVALSHA. Throws NOSCRIPT when this node does not know the script. */
-  evalSha(client: Client, request: Request): Reply | undefined {
+  evalSha(client: Client, request: ScriptRequest): Reply | undefined {
     const sha = request.argv[1] as Bytes;
     const program = this.#known.get(sha) ?? this.#known.get(asciiLower(sha));
     const native = this.#natives.size === 0 ? undefined : this.#natives.get(asciiLower(sha));
@@ -160,7 +160,7 @@ export class Scripts implements ScriptHost {
   }
 
   /** EVAL: makes the script known, then runs it. */
-  eval(client: Client, request: Request): Reply | undefined {
+  eval(client: Client, request: ScriptRequest): Reply | undefined {
     const text = request.argv[1] as Bytes;
     if (this.#natives.size > 0) {
       const native = this.#natives.get(Scripts.sha1(text));
@@ -170,10 +170,14 @@ export class Scripts implements ScriptHost {
   }
 
   /** Runs a script or a function; undefined when its reply comes later. Throws ReplyError when it may not run now. */
-  start(client: Client, program: Script | LibraryFunction, request: Request): Reply | undefined {
+  start(
+    client: Client,
+    program: CompiledScript | LibraryFunction,
+    request: ScriptRequest,
+  ): Reply | undefined {
     const { keys, args, readonly } = request;
     const { flags } = program;
-    if (!(program instanceof Script) || program.declared)
+    if (!(program instanceof CompiledScript) || program.declared)
       checkDeclared(this.#server, client, flags, readonly);
     else if (this.#server.isStale()) throw refuse(LINK_DOWN);
     this.#readonly = readonly || flags.has('no-writes');
@@ -183,11 +187,11 @@ export class Scripts implements ScriptHost {
       return this.#enter(client, request, () => program.run(keys, args, this));
     }
     const fuel = this.#server.slowScript.firstSlice;
-    const kind = program instanceof Script ? 'script' : 'function';
+    const kind = program instanceof CompiledScript ? 'script' : 'function';
     return this.#enter(client, request, () => program.start(keys, args, this, fuel), kind);
   }
 
-  #runNative(client: Client, run: NativeScript, request: Request): Reply | undefined {
+  #runNative(client: Client, run: NativeFunction, request: ScriptRequest): Reply | undefined {
     const callOrThrow = (...words: Bytes[]): Reply => {
       const reply = this.call(words);
       if (reply instanceof ReplyError) throw reply;
@@ -200,7 +204,7 @@ export class Scripts implements ScriptHost {
   // A script is propagated as the commands it runs, never as itself.
   #enter(
     client: Client,
-    { argv }: Request,
+    { argv }: ScriptRequest,
     run: () => Reply | Execution,
     kind: 'script' | 'function' = 'script',
   ): Reply | undefined {

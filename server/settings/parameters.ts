@@ -17,13 +17,13 @@ export class BadSetting {
   }
 }
 
-type Reader<T> = (text: Bytes) => T | BadSetting;
+type ParseSetting<T> = (text: Bytes) => T | BadSetting;
 
 /** Whether CONFIG SET refuses it, as immutable or as protected. */
 type Fixed = boolean | 'protected';
 
 /** One parameter: its default, how its text is read and printed, and whether it is fixed once running, or protected. */
-function parameter<T>(initial: T, read: Reader<T>, print: (value: T) => Bytes, fixed: Fixed = false) {
+function parameter<T>(initial: T, read: ParseSetting<T>, print: (value: T) => Bytes, fixed: Fixed = false) {
   return { initial, read, print, fixed };
 }
 

@@ -81,7 +81,7 @@ function hello(client: Caller, argv: readonly Bytes[]) {
 /** Brings a client back to the state it was accepted in. */
 function reset(client: Caller): void {
   const { server } = client;
-  server.discard(client);
+  client.discard();
   server.pubsub.forget(client);
   server.observer.forget(client);
   server.tracking.disable(client);

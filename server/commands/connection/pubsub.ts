@@ -4,7 +4,7 @@ import { fail } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import { IN_MULTI } from '../../clients/client.ts';
-import type { Kind } from '../../clients/pubsub.ts';
+import type { SubscriptionKind } from '../../clients/pubsub.ts';
 import type { Caller } from '../../server.ts';
 import { type Flag, key, keys } from '../../table/command.ts';
 import { defineCommands, defineContainer } from '../define.ts';
@@ -13,20 +13,20 @@ const SUBSCRIBING: readonly Flag[] = ['pubsub', 'noscript', 'loading', 'stale'];
 const PUBLISHING: readonly Flag[] = ['pubsub', 'loading', 'stale', 'fast', 'may_replicate'];
 const ASKING: readonly Flag[] = ['pubsub', 'loading', 'stale'];
 
-function join(kind: Kind) {
+function join(kind: SubscriptionKind) {
   return (client: Caller, argv: readonly Bytes[]): undefined => {
     client.server.pubsub.subscribe(client, kind, argv.slice(1));
   };
 }
 
-function leave(kind: Kind) {
+function leave(kind: SubscriptionKind) {
   return (client: Caller, argv: readonly Bytes[]): undefined => {
     client.server.pubsub.unsubscribe(client, kind, argv.slice(1));
   };
 }
 
 /** The names that somebody listens to, those that match a pattern where one is given. */
-function active(client: Caller, kind: Kind, argv: readonly Bytes[]): Reply {
+function active(client: Caller, kind: SubscriptionKind, argv: readonly Bytes[]): Reply {
   if (argv.length > 3) {
     fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try PUBSUB HELP.`);
   }
@@ -35,7 +35,7 @@ function active(client: Caller, kind: Kind, argv: readonly Bytes[]): Reply {
   return pattern === undefined ? names : names.filter((name) => globMatch(pattern, name));
 }
 
-function counts(client: Caller, kind: Kind, names: readonly Bytes[]): Reply {
+function counts(client: Caller, kind: SubscriptionKind, names: readonly Bytes[]): Reply {
   const listeners = client.server.pubsub[kind];
   return names.flatMap((name) => [name, listeners.get(name)?.size ?? 0]);
 }

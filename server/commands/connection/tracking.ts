@@ -128,14 +128,14 @@ function trackingInfo(client: Caller): Reply {
 }
 
 const about = { since: '6.0.0', complexity: 'O(1)', flags: ['noscript', 'loading', 'stale'] } as const;
-type Spec<A extends number> = CommandSpec<A, Caller>;
+type CallerSpec<A extends number> = CommandSpec<A, Caller>;
 
 /** The subcommands of CLIENT, to be put beside its others. */
 export const trackingSubcommands: {
-  tracking: Spec<-3>;
-  caching: Spec<3>;
-  trackinginfo: Spec<2>;
-  getredir: Spec<2>;
+  tracking: CallerSpec<-3>;
+  caching: CallerSpec<3>;
+  trackinginfo: CallerSpec<2>;
+  getredir: CallerSpec<2>;
 } = {
   tracking: { summary: 'Has what this connection reads tracked.', ...about, arity: -3, run: track },
   caching: {

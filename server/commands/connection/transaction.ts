@@ -56,7 +56,7 @@ function runFrom(client: Caller, transaction: Transaction, first: number): void 
     // Who ends its own connection (ACL DELUSER, CLIENT KILL) has the rest run, and hears no more of it.
     if (client.closing) client.fallSilent();
   }
-  server.discard(client);
+  client.discard();
   client.releasePushes();
 }
 
@@ -77,10 +77,10 @@ function exec(client: Caller): Reply | undefined {
   if (transaction === undefined) fail('ERR EXEC without MULTI');
   const spoilt = client.touched || client.watched.some((seen) => !seen.expired && isPastDeadline(seen));
   if (transaction.aborted || spoilt) {
-    server.discard(client);
+    client.discard();
     return transaction.aborted ? fail(EXECABORT) : NULL_ARRAY;
   }
-  server.unwatch(client);
+  client.unwatch();
   run(client, transaction);
   return undefined;
 }
@@ -115,7 +115,7 @@ export const transactionCommands = defineCommands('transactions', {
     flags: AT_ONCE,
     run(client) {
       if (!client.has(IN_MULTI)) fail('ERR DISCARD without MULTI');
-      client.server.discard(client);
+      client.discard();
       return OK;
     },
   },
@@ -139,7 +139,7 @@ export const transactionCommands = defineCommands('transactions', {
     arity: 1,
     flags: AT_ONCE,
     run(client) {
-      client.server.unwatch(client);
+      client.unwatch();
       return OK;
     },
   },

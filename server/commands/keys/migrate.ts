@@ -15,7 +15,7 @@ const OPTIONS = 6;
 const NO_KEY_ARGUMENT =
   'ERR When using MIGRATE KEYS option, the key argument must be set to the empty string';
 
-interface Wanted {
+interface MigrateRequest {
   copy: boolean;
   replace: boolean;
   /** The words of AUTH. */
@@ -23,8 +23,13 @@ interface Wanted {
   keys: readonly Bytes[];
 }
 
-function parseOptions(argv: readonly Bytes[]): Wanted {
-  const wanted: Wanted = { copy: false, replace: false, credentials: undefined, keys: [argv[3] as Bytes] };
+function parseOptions(argv: readonly Bytes[]): MigrateRequest {
+  const wanted: MigrateRequest = {
+    copy: false,
+    replace: false,
+    credentials: undefined,
+    keys: [argv[3] as Bytes],
+  };
   for (let at = OPTIONS; at < argv.length; at++) {
     const option = asciiUpper(argv[at] as Bytes);
     const left = argv.length - 1 - at;

@@ -10,7 +10,7 @@ const RANK_ZERO =
   "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list";
 
 /** What LPOS' options ask for. */
-interface Search {
+interface PositionSearch {
   /** The match to begin with, counted from 1; negative: from the tail. */
   rank: number;
   /** How many matches to answer, 0: all; undefined: one, by itself. */
@@ -19,8 +19,8 @@ interface Search {
   most: number;
 }
 
-function parse(argv: readonly Bytes[]): Search {
-  const search: Search = { rank: 1, count: undefined, most: 0 };
+function parse(argv: readonly Bytes[]): PositionSearch {
+  const search: PositionSearch = { rank: 1, count: undefined, most: 0 };
   const options = new Options(argv, 3);
   while (options.more()) {
     const option = options.next();
@@ -40,7 +40,7 @@ function parse(argv: readonly Bytes[]): Search {
   return search;
 }
 
-function find(list: ListValue, value: Bytes, { rank, count = 1, most }: Search): number[] {
+function find(list: ListValue, value: Bytes, { rank, count = 1, most }: PositionSearch): number[] {
   const found: number[] = [];
   const { size } = list;
   const end = most === 0 ? size : Math.min(most, size);

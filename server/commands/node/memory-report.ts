@@ -5,7 +5,7 @@ import { REPLICA_LINK } from '../../clients/client.ts';
 import { humanBytes, STARTUP_BYTES } from '../../data/eviction.ts';
 import type { Server } from '../../server.ts';
 
-type Field = readonly [string, string | number];
+type ReportField = readonly [string, string | number];
 
 /** Per key: its entry in the table of keys, its place there, and its object. */
 const KEY_OVERHEAD = 40;
@@ -37,7 +37,7 @@ function percent(part: number, whole: number): number {
 }
 
 /** The machine's memory, and what scripts and functions take of the node's. */
-function* scriptMemory({ host, scripts, functions }: Server): Iterable<Field> {
+function* scriptMemory({ host, scripts, functions }: Server): Iterable<ReportField> {
   const scriptBytes = scripts.bytes;
   const facts = host.facts?.();
   if (facts !== undefined) {
@@ -60,7 +60,7 @@ function* scriptMemory({ host, scripts, functions }: Server): Iterable<Field> {
 }
 
 /** The fields of INFO memory, in 7.0's order; what an allocator would add is not known here, and given as nothing. */
-export function* memoryInfo(server: Server): Iterable<Field> {
+export function* memoryInfo(server: Server): Iterable<ReportField> {
   const { settings, eviction } = server;
   const { used, backlog, replicas, clients, overhead, dataset } = account(server);
   const peak = Math.max(used, eviction.peak);

@@ -11,18 +11,18 @@ import { defineCommands } from '../define.ts';
 import { emptySet, membersReply, storeResult } from './parts.ts';
 
 type Operation = 'union' | 'inter' | 'diff';
-type Aggregate = (a: number, b: number) => number;
+type Combine = (a: number, b: number) => number;
 
 /** One input: a sorted set, or a set whose members all have the score 1. */
-interface Input {
+interface WeightedSet {
   readonly value: SortedSet | SetValue | undefined;
   readonly size: number;
   weight: number;
 }
 
 interface AlgebraRequest {
-  readonly inputs: Input[];
-  readonly aggregate: Aggregate;
+  readonly inputs: WeightedSet[];
+  readonly aggregate: Combine;
   readonly withScores: boolean;
   readonly limit: number;
 }
@@ -32,13 +32,13 @@ function finite(value: number): number {
   return Number.isNaN(value) ? 0 : value;
 }
 
-const AGGREGATES: ReadonlyMap<Bytes, Aggregate> = new Map<Bytes, Aggregate>([
+const AGGREGATES: ReadonlyMap<Bytes, Combine> = new Map<Bytes, Combine>([
   ['SUM', (a, b) => finite(a + b)],
   ['MIN', (a, b) => (b < a ? b : a)],
   ['MAX', (a, b) => (b > a ? b : a)],
 ]);
 
-function inputAt(client: Caller, name: Bytes): Input {
+function inputAt(client: Caller, name: Bytes): WeightedSet {
   const value = client.db.lookup(name)?.held;
   if (value === undefined) return { value, size: 0, weight: 1 };
   if (typeof value === 'string' || (value.type !== 'zset' && value.type !== 'set')) return fail(WRONGTYPE);
@@ -46,7 +46,7 @@ function inputAt(client: Caller, name: Bytes): Input {
 }
 
 /** Which options a command takes. */
-interface Form {
+interface AlgebraOptions {
   readonly operation: Operation;
   readonly command: Bytes;
   readonly storing?: boolean;
@@ -54,14 +54,14 @@ interface Form {
 }
 
 /** Reads `numkeys key …` and the options from a position on. Throws what Redis answers. */
-function parse(client: Caller, argv: readonly Bytes[], at: number, form: Form): AlgebraRequest {
+function parse(client: Caller, argv: readonly Bytes[], at: number, form: AlgebraOptions): AlgebraRequest {
   const numkeys = integer(argv[at]!);
   if (numkeys < 1) fail(`ERR at least 1 input key is needed for '${form.command}' command`);
   if (numkeys > argv.length - at - 1) fail(SYNTAX);
   const inputs = argv.slice(at + 1, at + 1 + numkeys).map((name) => inputAt(client, name));
   const options = new Options(argv, at + 1 + numkeys);
   const combining = form.operation !== 'diff' && form.counting !== true;
-  let aggregate: Aggregate | undefined = AGGREGATES.get('SUM');
+  let aggregate: Combine | undefined = AGGREGATES.get('SUM');
   let withScores = false;
   let limit = 0;
   while (options.more()) {
@@ -82,7 +82,7 @@ function parse(client: Caller, argv: readonly Bytes[], at: number, form: Form): 
   return { inputs, aggregate: aggregate!, withScores, limit };
 }
 
-function* scoresOf({ value, weight }: Input): Iterable<[Bytes, number]> {
+function* scoresOf({ value, weight }: WeightedSet): Iterable<[Bytes, number]> {
   if (value === undefined) return;
   // Redis walks from the highest score down; it shows where sums of floats depend on their order.
   if (value.type === 'zset') {
@@ -96,14 +96,14 @@ function* scoresOf({ value, weight }: Input): Iterable<[Bytes, number]> {
  * The member's weighted score; undefined when the input has no such member. 0 × inf stays NaN here, unlike in
  * `scoresOf`: Redis aggregates it as it is, so that SUM ends at 0, and MIN and MAX keep the score they had.
  */
-function scoreIn({ value, weight }: Input, member: Bytes): number | undefined {
+function scoreIn({ value, weight }: WeightedSet, member: Bytes): number | undefined {
   if (value === undefined) return undefined;
   const score = value.type === 'zset' ? value.score(member) : value.has(member) ? 1 : undefined;
   return score === undefined ? undefined : weight * score;
 }
 
 /** The members that every input has, with their aggregated scores, by the smallest input. */
-function* intersect(inputs: readonly Input[], aggregate: Aggregate): Iterable<[Bytes, number]> {
+function* intersect(inputs: readonly WeightedSet[], aggregate: Combine): Iterable<[Bytes, number]> {
   const [smallest, ...others] = inputs;
   for (const [member, first] of scoresOf(smallest!)) {
     let score: number | undefined = first;
@@ -115,7 +115,7 @@ function* intersect(inputs: readonly Input[], aggregate: Aggregate): Iterable<[B
   }
 }
 
-function unite(inputs: readonly Input[], aggregate: Aggregate): Iterable<[Bytes, number]> {
+function unite(inputs: readonly WeightedSet[], aggregate: Combine): Iterable<[Bytes, number]> {
   const scores = new Map<Bytes, number>();
   for (const input of inputs) {
     for (const [member, score] of scoresOf(input)) {
@@ -126,7 +126,7 @@ function unite(inputs: readonly Input[], aggregate: Aggregate): Iterable<[Bytes,
   return scores;
 }
 
-function* subtract([first, ...others]: readonly Input[]): Iterable<[Bytes, number]> {
+function* subtract([first, ...others]: readonly WeightedSet[]): Iterable<[Bytes, number]> {
   for (const entry of scoresOf(first!)) {
     if (!others.some((other) => scoreIn(other, entry[0]) !== undefined)) yield entry;
   }
@@ -134,7 +134,7 @@ function* subtract([first, ...others]: readonly Input[]): Iterable<[Bytes, numbe
 
 function combine(
   client: Caller,
-  { operation, storing }: Form,
+  { operation, storing }: AlgebraOptions,
   { inputs, aggregate }: AlgebraRequest,
 ): SortedSet {
   const bySize = [...inputs].sort((a, b) => a.size - b.size);
@@ -154,7 +154,7 @@ function combine(
   return result;
 }
 
-function answering(form: Form) {
+function answering(form: AlgebraOptions) {
   return (client: Caller, argv: readonly Bytes[]): Reply => {
     const request = parse(client, argv, 1, form);
     const result = combine(client, form, request);
@@ -163,13 +163,13 @@ function answering(form: Form) {
 }
 
 function storing(operation: Operation, command: Bytes) {
-  const form: Form = { operation, command, storing: true };
+  const form: AlgebraOptions = { operation, command, storing: true };
   return (client: Caller, argv: readonly Bytes[]): Reply =>
     storeResult(client, argv[1]!, combine(client, form, parse(client, argv, 2, form)), command);
 }
 
 function count(client: Caller, argv: readonly Bytes[]): Reply {
-  const form: Form = { operation: 'inter', command: 'zintercard', counting: true };
+  const form: AlgebraOptions = { operation: 'inter', command: 'zintercard', counting: true };
   const { inputs, aggregate, limit } = parse(client, argv, 1, form);
   const bySize = [...inputs].sort((a, b) => a.size - b.size);
   let found = 0;

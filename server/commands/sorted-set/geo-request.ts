@@ -9,7 +9,7 @@ import { float, integer, Options } from '../../table/arguments.ts';
 import { placeFrom, unitOf } from './geo-parts.ts';
 
 /** What sets the commands of this family apart. */
-export interface Kind {
+export interface GeoVariant {
   readonly from: 'place' | 'member' | 'options';
   /** Where the options begin. */
   readonly options: number;
@@ -34,11 +34,11 @@ export class GeoRequest {
   target: Bytes | undefined;
   storesDistance = false;
   #fromMember = false;
-  readonly #kind: Kind;
+  readonly #kind: GeoVariant;
   readonly #set: SortedSet | undefined;
 
   /** Reads a request; `set` is what is searched. Throws what Redis answers. */
-  constructor(kind: Kind, argv: readonly Bytes[], set: SortedSet | undefined) {
+  constructor(kind: GeoVariant, argv: readonly Bytes[], set: SortedSet | undefined) {
     this.#kind = kind;
     this.#set = set;
     this.#readFixed(argv);

@@ -9,10 +9,10 @@ import { type KeySpec, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { sortPart } from '../keys/partial-sort.ts';
 import { distanceReply, placeReply } from './geo-parts.ts';
-import { GeoRequest, type Kind } from './geo-request.ts';
+import { GeoRequest, type GeoVariant } from './geo-request.ts';
 import { storeResult } from './parts.ts';
 
-function geosearch(client: Caller, argv: readonly Bytes[], kind: Kind): Reply {
+function geosearch(client: Caller, argv: readonly Bytes[], kind: GeoVariant): Reply {
   const set = client.db.read(argv[kind.source]!, 'zset');
   const request = new GeoRequest(kind, argv, set);
   const { center, extent, target } = request;
@@ -49,7 +49,7 @@ function reply({ member, score, place, distance }: Found, request: GeoRequest): 
   return items;
 }
 
-function keep(client: Caller, target: Bytes, found: Found[], request: GeoRequest, kind: Kind): Reply {
+function keep(client: Caller, target: Bytes, found: Found[], request: GeoRequest, kind: GeoVariant): Reply {
   const { storesDistance, unit } = request;
   const result = new SortedSet(client.server.encoding, found.length);
   for (const { member, score, distance } of found) {
@@ -68,10 +68,10 @@ function storeSpecs(from: number): KeySpec[] {
   }));
 }
 
-const SEARCH: Kind = { from: 'options', options: 2, source: 1, stores: 'never' };
-const SEARCH_STORE: Kind = { from: 'options', options: 3, source: 2, stores: 'always' };
-const RADIUS: Kind = { from: 'place', options: 6, source: 1, stores: 'asked' };
-const BY_MEMBER: Kind = { from: 'member', options: 5, source: 1, stores: 'asked' };
+const SEARCH: GeoVariant = { from: 'options', options: 2, source: 1, stores: 'never' };
+const SEARCH_STORE: GeoVariant = { from: 'options', options: 3, source: 2, stores: 'always' };
+const RADIUS: GeoVariant = { from: 'place', options: 6, source: 1, stores: 'asked' };
+const BY_MEMBER: GeoVariant = { from: 'member', options: 5, source: 1, stores: 'asked' };
 const COMPLEXITY = 'O(N+log(M)), N members in the cells around, M found';
 
 export const geoSearchCommands = defineCommands('geo', {

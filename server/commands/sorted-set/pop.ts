@@ -8,10 +8,10 @@ import { integerBetween, waitingTime } from '../../table/arguments.ts';
 import { countedKeys, key, keys } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 
-type End = 'MIN' | 'MAX';
+type ScoreEnd = 'MIN' | 'MAX';
 
 /** Takes up to so many members from an end: members and scores, alternating. */
-function take(client: Caller, name: Bytes, set: SortedSet, end: End, count: number): Reply[] {
+function take(client: Caller, name: Bytes, set: SortedSet, end: ScoreEnd, count: number): Reply[] {
   const taken: Reply[] = [];
   for (let left = Math.min(count, set.size); left > 0; left--) {
     const { member, score } = (end === 'MIN' ? set.popMin() : set.popMax())!;
@@ -22,7 +22,7 @@ function take(client: Caller, name: Bytes, set: SortedSet, end: End, count: numb
 }
 
 /** The command that does the same on a replica. */
-function effectOf(name: Bytes, end: End, count?: number): Bytes[] {
+function effectOf(name: Bytes, end: ScoreEnd, count?: number): Bytes[] {
   const command = end === 'MIN' ? 'ZPOPMIN' : 'ZPOPMAX';
   return count === undefined ? [command, name] : [command, name, String(count)];
 }
@@ -36,7 +36,7 @@ function inPairs(items: readonly Reply[]): Reply[] {
 const NOT_POSITIVE = 'ERR value is out of range, must be positive';
 
 /** ZPOPMIN and ZPOPMAX. Pairs are nested only in RESP3 and where a count is given. */
-function pop(client: Caller, argv: readonly Bytes[], end: End): Reply {
+function pop(client: Caller, argv: readonly Bytes[], end: ScoreEnd): Reply {
   const [, name = '', text] = argv;
   if (argv.length > 3) fail(SYNTAX);
   const count = text === undefined ? 1 : integerBetween(text, 0, 2 ** 63, NOT_POSITIVE, NOT_POSITIVE);
@@ -47,9 +47,9 @@ function pop(client: Caller, argv: readonly Bytes[], end: End): Reply {
 }
 
 /** Which sets ZMPOP and BZMPOP look at, and how much they take from the first that is not empty. */
-interface MultiPop {
+interface ScoredPop {
   readonly names: readonly Bytes[];
-  readonly end: End;
+  readonly end: ScoreEnd;
   readonly count: number;
 }
 
@@ -57,7 +57,7 @@ const TOO_FEW_KEYS = 'ERR numkeys should be greater than 0';
 const TOO_FEW = 'ERR count should be greater than 0';
 
 /** Reads `numkeys key … MIN|MAX [COUNT count]` from a position on. Throws what Redis answers. */
-function parseMultiPop(argv: readonly Bytes[], at: number): MultiPop {
+function parseMultiPop(argv: readonly Bytes[], at: number): ScoredPop {
   const numkeys = integerBetween(argv[at]!, 1, 2 ** 63, TOO_FEW_KEYS, TOO_FEW_KEYS);
   const behind = at + 1 + numkeys;
   const end = asciiUpper(argv[behind] ?? fail(SYNTAX));
@@ -72,7 +72,7 @@ function parseMultiPop(argv: readonly Bytes[], at: number): MultiPop {
 }
 
 /** Takes from one key for ZMPOP; undefined when there is nothing. */
-function takeMany(client: Caller, name: Bytes, { end, count }: MultiPop) {
+function takeMany(client: Caller, name: Bytes, { end, count }: ScoredPop) {
   const set = client.db.get(name, 'zset');
   if (set === undefined) return undefined;
   const taken = take(client, name, set, end, count);
@@ -80,16 +80,20 @@ function takeMany(client: Caller, name: Bytes, { end, count }: MultiPop) {
 }
 
 /** Takes one member from a key for BZPOPMIN and BZPOPMAX; undefined when there is nothing. */
-function takeOne(client: Caller, name: Bytes, end: End) {
+function takeOne(client: Caller, name: Bytes, end: ScoreEnd) {
   const set = client.db.get(name, 'zset');
   if (set === undefined) return undefined;
   return { reply: [name, ...take(client, name, set, end, 1)], effect: effectOf(name, end) };
 }
 
-type Taken = { readonly reply: Reply; readonly effect: readonly Bytes[] } | undefined;
+type PoppedMember = { readonly reply: Reply; readonly effect: readonly Bytes[] } | undefined;
 
 /** Takes from the first key that has something; undefined when none has. */
-function takeFirst(client: Caller, names: readonly Bytes[], from: (name: Bytes) => Taken): Reply | undefined {
+function takeFirst(
+  client: Caller,
+  names: readonly Bytes[],
+  from: (name: Bytes) => PoppedMember,
+): Reply | undefined {
   for (const name of names) {
     const taken = from(name);
     if (taken === undefined) continue;
@@ -104,7 +108,7 @@ function takeOrWait(
   client: Caller,
   names: readonly Bytes[],
   timeout: number,
-  from: (name: Bytes) => Taken,
+  from: (name: Bytes) => PoppedMember,
 ): Reply | undefined {
   const { server } = client;
   const serve = (name: Bytes): Reply | undefined => {
@@ -118,7 +122,7 @@ function takeOrWait(
   );
 }
 
-function blockingPop(client: Caller, argv: readonly Bytes[], end: End): Reply | undefined {
+function blockingPop(client: Caller, argv: readonly Bytes[], end: ScoreEnd): Reply | undefined {
   const timeout = waitingTime(argv[argv.length - 1]!);
   return takeOrWait(client, argv.slice(1, -1), timeout, (name) => takeOne(client, name, end));
 }

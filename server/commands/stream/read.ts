@@ -109,7 +109,7 @@ function resolveSource(client: Caller, name: Bytes, text: Bytes, group: Bytes | 
 }
 
 /** What was read from one stream, with the effects of reading. */
-class Reader {
+class StreamReader {
   readonly effects: Bytes[][] = [];
   readonly #client: Caller;
   readonly #reading: Reading;
@@ -171,7 +171,7 @@ function streamsReply(client: Caller, streams: readonly (readonly [Bytes, Reply]
 }
 
 /** Reads what is there without waiting; nothing from a stream that has nothing new. */
-function readNow(client: Caller, reading: Reading, reader: Reader, sources: readonly Source[]) {
+function readNow(client: Caller, reading: Reading, reader: StreamReader, sources: readonly Source[]) {
   const out: [Bytes, Reply][] = [];
   for (const { name, after } of sources) {
     // Redis looks the key up again, and tells of a miss again.
@@ -204,7 +204,7 @@ function serve(client: Caller, reading: Reading, name: Bytes, sources: readonly 
   const source = sources.find((each) => each.name === name);
   if (stream === undefined || source === undefined) return undefined;
   const { server } = client;
-  const reader = new Reader(client, reading);
+  const reader = new StreamReader(client, reading);
   if (reading.group === undefined) {
     const after = source.after as StreamId;
     return stream.lastId > after ? streamsReply(client, [[name, reader.plain(stream, after)]]) : undefined;
@@ -222,7 +222,7 @@ function read(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadg
   const reading = parseReading(client, argv, command);
   const { names, ids, group } = reading;
   const sources = names.map((name, i) => resolveSource(client, name, ids[i]!, group));
-  const reader = new Reader(client, reading);
+  const reader = new StreamReader(client, reading);
   const found = readNow(client, reading, reader, sources);
   if (group !== undefined && server.feeding) server.propagateAs(...reader.effects);
   if (found.length > 0) return streamsReply(client, found);

@@ -1,6 +1,6 @@
 /** What publishing does beyond the transcripts of redis-server 7.0 (test/golden/pubsub.txt). */
 import { beforeEach, expect, test } from 'vitest';
-import { Message } from '../../../server/clients/message.ts';
+import { PushMessage } from '../../../server/clients/message.ts';
 import { server } from '../../support/fresh.ts';
 import { recordEffects, Talk } from '../../support/talk.ts';
 
@@ -12,11 +12,11 @@ beforeEach(() => {
 
 test('a message is encoded once for each protocol, however many listen', () => {
   const items = ['x'];
-  const message = new Message(items);
+  const message = new PushMessage(items);
   const before = [message.bytes(2), message.bytes(3)];
   items.push('y');
   expect([message.bytes(2), message.bytes(3)]).toEqual(before);
-  expect(new Message(items).bytes(2)).not.toBe(before[0]);
+  expect(new PushMessage(items).bytes(2)).not.toBe(before[0]);
 });
 
 test('thousands of subscribers of both protocols hear a message', async () => {
