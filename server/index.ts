@@ -10,8 +10,10 @@
  *
  * Everything above is synchronous: a node does nothing but what its host, or a client, tells it to do.
  */
+
+import { call } from './call.ts';
 import { commandTable } from './commands/index.ts';
-import { call, execute } from './execute.ts';
+import { execute } from './execute.ts';
 import type { Host } from './host/host.ts';
 import { Server, type ServerOptions } from './server.ts';
 

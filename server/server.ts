@@ -1,10 +1,11 @@
 /** A Redis node: owns databases, clients, time and statistics, and wires the mechanisms together. Transports attach connections to it. */
+
 import { defaultLimits, type EncodingLimits } from '../keyspace/collections/encoding.ts';
 import { Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { DecodeLimits } from '../protocol/decode.ts';
 import { encodeReply } from '../protocol/encode.ts';
-import { type Reply, ReplyError } from '../protocol/reply.ts';
+import { ReplyError } from '../protocol/reply.ts';
 import { Acl } from './acl/acl.ts';
 import { refusal } from './clients/admission.ts';
 import { Blocking } from './clients/blocking.ts';
@@ -35,6 +36,7 @@ import { type ScriptPace, SlowScript } from './scripts/slow-script.ts';
 import { setLimits } from './settings/encodings.ts';
 import { defaultSettings, type Settings } from './settings/settings.ts';
 import { type Command, commandCount } from './table/command.ts';
+import type { Outcome } from './table/outcome.ts';
 
 /** What a node is started with. */
 export interface ServerOptions {
@@ -57,7 +59,7 @@ export interface RequestPath {
   /** Answers a request. */
   execute(server: Server, client: Caller, argv: Bytes[]): void;
   /** Runs one command and notes its effect for the replication stream. */
-  call(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Reply | undefined;
+  call(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Outcome;
 }
 
 export class Server {
@@ -269,7 +271,7 @@ export class Server {
   }
 
   /** Runs one command and notes its effect for the replication stream. */
-  call(client: Caller, command: Command<Caller>, argv: Bytes[]): Reply | undefined {
+  call(client: Caller, command: Command<Caller>, argv: Bytes[]): Outcome {
     return this.#execution.call(this, client, command, argv);
   }
 
@@ -348,11 +350,6 @@ export class Server {
     } finally {
       this.#settling = false;
     }
-  }
-
-  /** Makes room below maxmemory; false when there is none to make. */
-  freeMemory(): boolean {
-    return this.eviction.freeMemory();
   }
 
   /** True while a replica has lost its primary and may not answer with old data. */

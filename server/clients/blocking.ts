@@ -1,9 +1,11 @@
 /** Who waits for what: blocking commands parked on keys, first come first served, and other waits with a deadline. */
+
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { type TypeName, typeOf } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import type { HasClients, HasHost, Mistakes, Requests, Units } from '../ports.ts';
+import { BLOCKED, type Outcome } from '../table/outcome.ts';
 import { type Blocked, type Client, IN_MULTI, REPLY_SKIP, SCRIPT } from './client.ts';
 
 /** How a handler asks to wait. */
@@ -64,7 +66,7 @@ export class Blocking {
   }
 
   /** Parks the client; its request is answered later. Inside MULTI or a script nothing blocks: the time-out's reply comes at once. */
-  block(client: Client, request: BlockRequest): Reply | undefined {
+  block(client: Client, request: BlockRequest): Outcome {
     const { timeoutReply } = request;
     const expired = typeof timeoutReply === 'function' ? timeoutReply : () => timeoutReply;
     if (!isOurs(request.kind) && client.has(IN_MULTI | SCRIPT)) {
@@ -88,7 +90,7 @@ export class Blocking {
     if (blocked.kind === 'key') this.count++;
     for (const key of blocked.keys) this.#queue(blocked.db, key).add(client);
     this.#server.listen();
-    return undefined;
+    return BLOCKED;
   }
 
   /** Ends a wait with a reply (undefined: the reply has been sent by other means). */

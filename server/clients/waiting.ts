@@ -1,6 +1,8 @@
 /** WAIT and WAITAOF: clients that wait until enough replicas have acknowledged their writes. */
+
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Reply } from '../../protocol/reply.ts';
+import { BLOCKED, type Outcome } from '../table/outcome.ts';
 import type { Blocking } from './blocking.ts';
 import type { Client } from './client.ts';
 
@@ -30,20 +32,15 @@ export class Waiting {
    * Answers at once when `ready` does, else waits for acknowledgements, at most `timeout` milliseconds (0: for ever);
    * then `count` is the answer.
    */
-  wait(
-    client: Client,
-    timeout: Millis,
-    ready: () => Reply | undefined,
-    count: () => Reply,
-  ): Reply | undefined {
+  wait(client: Client, timeout: Millis, ready: () => Reply | undefined, count: () => Reply): Outcome {
     const server = this.#server;
     const now = ready();
     if (now !== undefined) return now;
-    const answer = server.blocking.block(client, { kind: 'wait', timeout, timeoutReply: count });
-    if (answer !== undefined) return answer;
+    const outcome = server.blocking.block(client, { kind: 'wait', timeout, timeoutReply: count });
+    if (outcome !== BLOCKED) return outcome;
     this.#waiters.add({ client, blocked: client.blocked, ready });
     server.replication.askForAcknowledgement();
-    return undefined;
+    return BLOCKED;
   }
 
   /** Answers those whose count is reached; called for every acknowledgement. */

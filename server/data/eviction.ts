@@ -92,6 +92,11 @@ export class Eviction {
     }
   }
 
+  /** Makes room below maxmemory, and notes in `outOfMemory` whether there was none to make. */
+  makeRoom(): void {
+    this.outOfMemory = !this.freeMemory();
+  }
+
   /** Makes room below maxmemory; false when there is none to make. */
   freeMemory(): boolean {
     const { settings, state, role, depth } = this.#server;

@@ -15,6 +15,7 @@ import type { Gated, HasHost, Requests, Stream, Units } from '../ports.ts';
 import type { SlowScript } from '../scripts/slow-script.ts';
 import { type Command, WRITE } from '../table/command.ts';
 import { findKeys } from '../table/info.ts';
+import { BLOCKED, type Outcome, PAUSED } from '../table/outcome.ts';
 
 /** What MIGRATE was asked to do. */
 export interface Shipment {
@@ -154,7 +155,7 @@ export class Migrations {
   }
 
   /** Sends the keys; the client is answered once the target has. */
-  start(client: Client, shipment: Shipment): undefined {
+  start(client: Client, shipment: Shipment): Outcome {
     const server = this.#server;
     const { db } = client;
     if (client.has(IN_MULTI)) {
@@ -164,7 +165,7 @@ export class Migrations {
         if (moved.length > 0) server.propagateAs(['DEL', ...moved]);
         conclude(reply);
       });
-      return undefined;
+      return PAUSED;
     }
     server.blocking.block(client, { kind: 'migrate', timeout: 0, timeoutReply: null });
     this.#begin(shipment, (migration, reply) => {
@@ -179,7 +180,7 @@ export class Migrations {
       this.#runPostponed();
     });
     server.gate(GATE_MIGRATING, true);
-    return undefined;
+    return BLOCKED;
   }
 
   /** True when the request could see or change a key that is on its way. */

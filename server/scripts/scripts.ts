@@ -1,4 +1,5 @@
 /** The scripts one node knows, and what a running script may do to it. */
+
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import { LINK_DOWN, MISCONF, NOSCRIPT, OOM, READONLY } from '../../protocol/errors.ts';
@@ -22,6 +23,7 @@ import {
   STALE,
   WRITE,
 } from '../table/command.ts';
+import { type Outcome, PAUSED, Unanswered } from '../table/outcome.ts';
 import { checkWords } from '../table/resolve.ts';
 import type { SlowScript } from './slow-script.ts';
 
@@ -67,7 +69,7 @@ interface ScriptingNode extends Gated, HasLog {
   readonly slowScript: Pick<SlowScript, 'begin' | 'firstSlice'>;
   readonly stats: { unknown(argv: readonly Bytes[]): void };
   /** Runs one command and notes its effect for the replication stream. */
-  call(client: Client, command: Command, argv: Bytes[]): Reply | undefined;
+  call(client: Client, command: Command, argv: Bytes[]): Outcome;
   /** True while a replica has lost its primary and may not answer with old data. */
   isStale(): boolean;
   readOnlyReplica(): boolean;
@@ -150,7 +152,7 @@ export class Scripts implements ScriptHost {
   }
 
   /** EVALSHA. Throws NOSCRIPT when this node does not know the script. */
-  evalSha(client: Client, request: ScriptRequest): Reply | undefined {
+  evalSha(client: Client, request: ScriptRequest): Outcome {
     const sha = request.argv[1] as Bytes;
     const program = this.#known.get(sha) ?? this.#known.get(asciiLower(sha));
     const native = this.#natives.size === 0 ? undefined : this.#natives.get(asciiLower(sha));
@@ -160,7 +162,7 @@ export class Scripts implements ScriptHost {
   }
 
   /** EVAL: makes the script known, then runs it. */
-  eval(client: Client, request: ScriptRequest): Reply | undefined {
+  eval(client: Client, request: ScriptRequest): Outcome {
     const text = request.argv[1] as Bytes;
     if (this.#natives.size > 0) {
       const native = this.#natives.get(Scripts.sha1(text));
@@ -169,12 +171,8 @@ export class Scripts implements ScriptHost {
     return this.start(client, this.load(text), request);
   }
 
-  /** Runs a script or a function; undefined when its reply comes later. Throws ReplyError when it may not run now. */
-  start(
-    client: Client,
-    program: CompiledScript | LibraryFunction,
-    request: ScriptRequest,
-  ): Reply | undefined {
+  /** Runs a script or a function; PAUSED when its reply comes later. Throws ReplyError when it may not run now. */
+  start(client: Client, program: CompiledScript | LibraryFunction, request: ScriptRequest): Outcome {
     const { keys, args, readonly } = request;
     const { flags } = program;
     if (!(program instanceof CompiledScript) || program.declared)
@@ -191,7 +189,7 @@ export class Scripts implements ScriptHost {
     return this.#enter(client, request, () => program.start(keys, args, this, fuel), kind);
   }
 
-  #runNative(client: Client, run: NativeFunction, request: ScriptRequest): Reply | undefined {
+  #runNative(client: Client, run: NativeFunction, request: ScriptRequest): Outcome {
     const callOrThrow = (...words: Bytes[]): Reply => {
       const reply = this.call(words);
       if (reply instanceof ReplyError) throw reply;
@@ -207,7 +205,7 @@ export class Scripts implements ScriptHost {
     { argv }: ScriptRequest,
     run: () => Reply | Execution,
     kind: 'script' | 'function' = 'script',
-  ): Reply | undefined {
+  ): Outcome {
     this.#caller = client;
     this.#client.db = client.db;
     this.#client.account = client.account;
@@ -223,7 +221,7 @@ export class Scripts implements ScriptHost {
     if (!(result instanceof Execution)) return result;
     const leave = () => this.#leave();
     this.#server.slowScript.begin({ client, argv, execution: result, kind, leave });
-    return undefined;
+    return PAUSED;
   }
 
   /** True while a script or a function runs, or pauses. */
@@ -262,7 +260,8 @@ export class Scripts implements ScriptHost {
       if (refusal !== undefined) return refusal;
     }
     if ((bits & WRITE) !== 0) this.wrote = true;
-    return server.call(this.#client, command, argv) ?? null;
+    const outcome = server.call(this.#client, command, argv);
+    return outcome instanceof Unanswered ? null : outcome;
   }
 
   #refusedByState(command: Command): ReplyError | undefined {

@@ -1,4 +1,5 @@
 /** A script that outlives its first slice: the node runs it on between events, and answers BUSY meanwhile. */
+
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { OK, type Reply, ReplyError } from '../../protocol/reply.ts';
@@ -8,6 +9,7 @@ import type { Client } from '../clients/client.ts';
 import { GATE_BUSY } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
 import type { Gated, HasHost, HasLog, HasNow, HasSettings, Mistakes, Requests, Units } from '../ports.ts';
+import type { Outcome } from '../table/outcome.ts';
 
 /** How long scripts run before others get a turn. A step is a call or a turn of a loop; a command counts for 20. */
 export interface ScriptPace {
@@ -19,8 +21,8 @@ export interface ScriptPace {
   readonly millis: Millis;
 }
 
-/** What remains to be done once a script's reply is known: undefined when that has been paused, too. */
-type Continuation = (reply: Reply | undefined) => Reply | undefined;
+/** What remains to be done once a script's outcome is known: PAUSED when that was paused in turn. */
+type Continuation = (outcome: Outcome) => Outcome;
 
 /** The script under way. */
 interface Running {
@@ -219,7 +221,7 @@ export class SlowScript {
   /** Hands the reply outwards; a continuation may come upon another slow script (EXEC with two of them). */
   #continue(reply: Reply): void {
     const outer = this.#continuations;
-    let value: Reply | undefined = reply;
+    let value: Outcome = reply;
     for (let next = outer.shift(); next !== undefined; next = outer.shift()) {
       this.#continuations = [];
       value = next(value);

@@ -1,6 +1,8 @@
 /** How a command is declared: one table entry, from which COMMAND, arity errors, refusals and the docs all follow. */
+
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
-import { type Reply, SimpleString } from '../../protocol/reply.ts';
+import { SimpleString } from '../../protocol/reply.ts';
+import type { Outcome } from './outcome.ts';
 
 /** Redis' command flags, as COMMAND INFO names them. */
 export type Flag =
@@ -147,8 +149,8 @@ export interface CommandSpec<A extends number, C = unknown> {
   getKeys?(argv: readonly Bytes[]): number[];
   /** What one request does with its keys, where the specs say that it depends. */
   getFlags?(argv: readonly Bytes[]): string;
-  /** Validates, then acts. undefined: the reply comes later (blocked) or has been sent by other means. */
-  run(client: C, argv: Argv<A>): Reply | undefined;
+  /** Validates, then acts. */
+  run(client: C, argv: Argv<A>): Outcome;
 }
 
 /** A container such as CLIENT: its first argument names the subcommand. */
@@ -164,7 +166,7 @@ export interface ContainerSpec<C = unknown> {
   readonly tips?: readonly string[];
   readonly subcommands: readonly Command<C>[];
   /** What the container does without a subcommand (COMMAND alone lists everything). */
-  run?(client: C, argv: Bytes[]): Reply | undefined;
+  run?(client: C, argv: Bytes[]): Outcome;
 }
 
 /**
@@ -180,7 +182,7 @@ export interface Command<C = unknown> {
   readonly arity: number;
   readonly bits: number;
   readonly subcommands: ReadonlyMap<Bytes, Command<C>> | undefined;
-  run(client: C, argv: Bytes[]): Reply | undefined;
+  run(client: C, argv: Bytes[]): Outcome;
   /** Its place in the per-server statistics. */
   readonly serial: number;
 }

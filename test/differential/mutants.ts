@@ -1,14 +1,14 @@
 /** Commands broken on purpose, one in each: the tester must find every one of them. */
 
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
-import type { Reply } from '../../protocol/reply.ts';
 import { allCommands } from '../../server/commands/index.ts';
 import type { Caller } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
+import type { Outcome } from '../../server/table/outcome.ts';
 import type { RealSide } from './sides.ts';
 import { test } from './tester.ts';
 
-type Run = (client: Caller, argv: Bytes[]) => Reply | undefined;
+type Run = (client: Caller, argv: Bytes[]) => Outcome;
 
 /** The table's command with another handler in its place. */
 function mutant(name: Bytes, change: (run: Run) => Run): readonly Command[] {

@@ -1,4 +1,5 @@
 /** CLIENT: names, lists and controls connections (https://redis.io/docs/latest/commands/client/). */
+
 import { asciiLower, asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, NOT_INTEGER, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply, Verbatim } from '../../../protocol/reply.ts';
@@ -16,6 +17,7 @@ import {
 import { connectionOf, describeClient, everyClient } from '../../clients/info.ts';
 import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
+import { SILENT } from '../../table/outcome.ts';
 import { defineContainer } from '../define.ts';
 import { trackingSubcommands } from './tracking.ts';
 
@@ -241,7 +243,7 @@ export const clientCommand = defineContainer(
         if (mode === 'OFF') client.mark(REPLY_OFF, true);
         else if (mode !== 'SKIP') fail(SYNTAX);
         else if (!client.has(REPLY_OFF)) client.mark(REPLY_SKIP_NEXT, true);
-        return undefined;
+        return SILENT;
       },
     },
     unblock: {

@@ -1,4 +1,5 @@
 /** Commands of a connection's life (https://redis.io/docs/latest/commands/?group=connection). */
+
 import { asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
 import { MapReply, OK, PONG, SimpleString } from '../../../protocol/reply.ts';
@@ -6,6 +7,7 @@ import { REPLY_SKIP, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../../clients/cli
 import { markSubscriber } from '../../clients/pubsub.ts';
 import type { Caller } from '../../server.ts';
 import { int32, int64 } from '../../table/arguments.ts';
+import { SILENT } from '../../table/outcome.ts';
 import { VERSION } from '../../version.ts';
 import { defineCommands } from '../define.ts';
 import { NO_CLUSTER } from '../node/cluster.ts';
@@ -137,7 +139,7 @@ export const connectionCommands = defineCommands('connection', {
     run(client) {
       client.reply(OK);
       client.close();
-      return undefined;
+      return SILENT;
     },
   },
   auth: {

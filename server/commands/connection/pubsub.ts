@@ -1,4 +1,5 @@
 /** Publishing and subscribing (https://redis.io/docs/latest/commands/?group=pubsub). */
+
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
@@ -7,6 +8,7 @@ import { IN_MULTI } from '../../clients/client.ts';
 import type { SubscriptionKind } from '../../clients/pubsub.ts';
 import type { Caller } from '../../server.ts';
 import { type Flag, key, keys } from '../../table/command.ts';
+import { type Outcome, SILENT } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 
 const SUBSCRIBING: readonly Flag[] = ['pubsub', 'noscript', 'loading', 'stale'];
@@ -14,14 +16,16 @@ const PUBLISHING: readonly Flag[] = ['pubsub', 'loading', 'stale', 'fast', 'may_
 const ASKING: readonly Flag[] = ['pubsub', 'loading', 'stale'];
 
 function join(kind: SubscriptionKind) {
-  return (client: Caller, argv: readonly Bytes[]): undefined => {
+  return (client: Caller, argv: readonly Bytes[]): Outcome => {
     client.server.pubsub.subscribe(client, kind, argv.slice(1));
+    return SILENT;
   };
 }
 
 function leave(kind: SubscriptionKind) {
-  return (client: Caller, argv: readonly Bytes[]): undefined => {
+  return (client: Caller, argv: readonly Bytes[]): Outcome => {
     client.server.pubsub.unsubscribe(client, kind, argv.slice(1));
+    return SILENT;
   };
 }
 
@@ -83,7 +87,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     run(client, argv) {
       if (client.has(IN_MULTI)) fail("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
       client.server.pubsub.subscribe(client, 'shardChannels', argv.slice(1));
-      return undefined;
+      return SILENT;
     },
   },
   sunsubscribe: {

@@ -1,13 +1,15 @@
 /** Transactions and optimistic locking (https://redis.io/docs/latest/commands/?group=transactions). */
+
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { encodeArrayHead } from '../../../protocol/encode.ts';
 import { EXECABORT, fail } from '../../../protocol/errors.ts';
-import { NULL_ARRAY, OK, type Reply, ReplyError } from '../../../protocol/reply.ts';
+import { NULL_ARRAY, OK, ReplyError } from '../../../protocol/reply.ts';
 import type { Denial } from '../../acl/selector.ts';
+import { call } from '../../call.ts';
 import { IN_MULTI, RESTRICTED, type Transaction, Watch } from '../../clients/client.ts';
-import { call } from '../../execute.ts';
 import type { Caller } from '../../server.ts';
 import { type Flag, keys } from '../../table/command.ts';
+import { type Outcome, PAUSED, SILENT, Unanswered } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 
 const AT_ONCE: readonly Flag[] = ['noscript', 'loading', 'stale', 'fast', 'allow_busy'];
@@ -29,35 +31,35 @@ function watch(client: Caller, key: Bytes): void {
 }
 
 /** Runs what was queued. Each reply is written as it comes, for a subscriber's messages may lie between them. */
-function run(client: Caller, transaction: Transaction): void {
+function run(client: Caller, transaction: Transaction): Outcome {
   client.server.propagateAs();
   client.holdPushes();
   client.write(client.muted ? '' : encodeArrayHead(transaction.queue.length));
-  runFrom(client, transaction, 0);
+  return runFrom(client, transaction, 0);
 }
 
 /** Runs the queue from that command on; after a slow script it goes on later. */
-function runFrom(client: Caller, transaction: Transaction, first: number): void {
+function runFrom(client: Caller, transaction: Transaction, first: number): Outcome {
   const { server } = client;
   const { queue } = transaction;
   for (let at = first; at < queue.length; at++) {
     const { command, argv } = queue[at]!;
     const denied = client.has(RESTRICTED) ? server.acl.refuse(client, command, argv) : undefined;
-    const reply = denied === undefined ? call(server, client, command, argv) : changedRules(denied);
-    if (reply === undefined && server.slowScript.begun(client)) {
+    const outcome = denied === undefined ? call(server, client, command, argv) : changedRules(denied);
+    if (outcome === PAUSED) {
       server.slowScript.afterwards((later) => {
-        if (later !== undefined) client.reply(later);
-        runFrom(client, transaction, at + 1);
-        return undefined;
+        if (!(later instanceof Unanswered)) client.reply(later);
+        return runFrom(client, transaction, at + 1);
       });
-      return;
+      return PAUSED;
     }
-    if (reply !== undefined) client.reply(reply);
+    if (!(outcome instanceof Unanswered)) client.reply(outcome);
     // Who ends its own connection (ACL DELUSER, CLIENT KILL) has the rest run, and hears no more of it.
     if (client.closing) client.fallSilent();
   }
   client.discard();
   client.releasePushes();
+  return SILENT;
 }
 
 const WHY = {
@@ -72,7 +74,7 @@ function changedRules({ what }: Denial): ReplyError {
   );
 }
 
-function exec(client: Caller): Reply | undefined {
+function exec(client: Caller): Outcome {
   const { server, transaction } = client;
   if (transaction === undefined) fail('ERR EXEC without MULTI');
   const spoilt = client.touched || client.watched.some((seen) => !seen.expired && isPastDeadline(seen));
@@ -81,8 +83,7 @@ function exec(client: Caller): Reply | undefined {
     return transaction.aborted ? fail(EXECABORT) : NULL_ARRAY;
   }
   client.unwatch();
-  run(client, transaction);
-  return undefined;
+  return run(client, transaction);
 }
 
 export const transactionCommands = defineCommands('transactions', {

@@ -1,12 +1,14 @@
 /** MIGRATE: keys move to another server (https://redis.io/docs/latest/commands/migrate/). */
+
 import { dumpValue } from '../../../keyspace/rdb/dump.ts';
 import { asciiUpper, type Bytes, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
-import { type Reply, SimpleString } from '../../../protocol/reply.ts';
+import { SimpleString } from '../../../protocol/reply.ts';
 import { SCRIPT } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
 import { int64, integer } from '../../table/arguments.ts';
 import { key } from '../../table/command.ts';
+import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 
 /** Where options begin. */
@@ -56,7 +58,7 @@ function portOf(text: Bytes): number | undefined {
   return port < 0 ? undefined : port % 65536;
 }
 
-function migrate(client: Caller, argv: readonly Bytes[]): Reply | undefined {
+function migrate(client: Caller, argv: readonly Bytes[]): Outcome {
   const [, host, port, , dbText, timeoutText] = argv as [Bytes, Bytes, Bytes, Bytes, Bytes, Bytes];
   const { server, db } = client;
   const wanted = parseOptions(argv);

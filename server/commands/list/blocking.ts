@@ -1,9 +1,11 @@
 /** List commands that wait for an element (https://redis.io/docs/latest/commands/?group=list). */
+
 import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { waitingTime } from '../../table/arguments.ts';
 import { countedKeys, type Flag, key, keys } from '../../table/command.ts';
+import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 import { type End, listEnd, type Move, move, multiPop, parseMultiPop, popEffect, take } from './parts.ts';
 
@@ -17,7 +19,7 @@ function pop(client: Caller, name: Bytes, end: End): Reply | undefined {
 }
 
 function blockingPop(end: End) {
-  return (client: Caller, argv: readonly Bytes[]): Reply | undefined => {
+  return (client: Caller, argv: readonly Bytes[]): Outcome => {
     const { server } = client;
     const timeout = waitingTime(argv[argv.length - 1]!);
     const names = argv.slice(1, -1);
@@ -49,7 +51,7 @@ function blockingMove(
   text: Bytes,
   effect: readonly Bytes[],
   servedEffect = effect,
-): Reply | undefined {
+): Outcome {
   const { server } = client;
   const timeout = waitingTime(text);
   const moved = move(client, moving);

@@ -29,6 +29,7 @@ import { encodingOf } from '../../settings/encodings.ts';
 import { parseMemory } from '../../settings/parameters.ts';
 import { integer } from '../../table/arguments.ts';
 import type { Command } from '../../table/command.ts';
+import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 import { references } from '../keys/scan.ts';
 
@@ -36,7 +37,7 @@ const NOT_ALLOWED =
   'ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.';
 
 /** Everybody waits on the host's clock; the sleeper is answered at its end. */
-function sleep(client: Caller, seconds: Bytes): Reply | undefined {
+function sleep(client: Caller, seconds: Bytes): Outcome {
   const { pausing, blocking, observer } = client.server;
   const timeout = Math.floor((parseDouble(seconds) ?? 0) * 1000);
   if (!(timeout > 0)) return OK;
@@ -174,9 +175,9 @@ function rename(client: Caller): Reply {
 }
 
 /** A subcommand: how many words it takes behind its name, at least and at most, and what it does. */
-type Subcommand = readonly [number, number, (client: Caller, words: readonly Bytes[]) => Reply | undefined];
+type Subcommand = readonly [number, number, (client: Caller, words: readonly Bytes[]) => Outcome];
 
-const one = (run: (client: Caller, word: Bytes) => Reply | undefined): Subcommand => [
+const one = (run: (client: Caller, word: Bytes) => Outcome): Subcommand => [
   1,
   1,
   (client, words) => run(client, words[0] as Bytes),

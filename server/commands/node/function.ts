@@ -1,4 +1,5 @@
 /** FUNCTION and FCALL: libraries of functions (https://redis.io/docs/latest/commands/?group=scripting). */
+
 import { asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
@@ -6,6 +7,7 @@ import { MapReply, OK, type Reply, SetReply, SimpleString } from '../../../proto
 import type { FunctionLibrary } from '../../../scripting/functions.ts';
 import type { Caller } from '../../server.ts';
 import { countedKeys, noted } from '../../table/command.ts';
+import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 import { unknownWords } from '../stream/group.ts';
 import { ANY_READ, ANY_USE, RUN, RUN_RO, split } from './scripting.ts';
@@ -93,7 +95,7 @@ function stats({ server }: Caller): Reply {
 }
 
 function callFunction(readonly: boolean) {
-  return (client: Caller, argv: Bytes[]): Reply | undefined => {
+  return (client: Caller, argv: Bytes[]): Outcome => {
     const { server } = client;
     const program = server.functions.find(argv[1]!);
     const { keys, args } = split(argv, 'ERR Bad number of keys provided');

@@ -1,9 +1,11 @@
 /** MONITOR and SLOWLOG: what runs, and what ran too long (https://redis.io/docs/latest/commands/?group=server). */
+
 import { type Bytes, cString, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
 import { IN_MULTI, MONITOR, REPLICA_LINK } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
+import { SILENT } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 
 export const monitorCommands = defineCommands('server', {
@@ -15,7 +17,7 @@ export const monitorCommands = defineCommands('server', {
     run(client) {
       if (client.has(IN_MULTI)) fail("ERR MONITOR isn't allowed for DENY BLOCKING client");
       // A replica's link asks in vain.
-      if (client.has(REPLICA_LINK)) return undefined;
+      if (client.has(REPLICA_LINK)) return SILENT;
       client.mark(REPLICA_LINK | MONITOR, true);
       client.server.observer.watch(client);
       return OK;

@@ -1,4 +1,5 @@
 /** Commands of replication (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
+
 import { asciiLower, asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, NOT_INTEGER, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
@@ -7,6 +8,7 @@ import type { FailoverRequest } from '../../replication/failover.ts';
 import { promote, replicateFrom } from '../../replication/role.ts';
 import type { Caller, Server } from '../../server.ts';
 import { integer } from '../../table/arguments.ts';
+import { type Outcome, SILENT } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 
 const TIMEOUT_FORM = 'ERR timeout is not an integer or out of range';
@@ -40,7 +42,7 @@ function replicaof(client: Caller, argv: readonly Bytes[]): Reply {
   return OK;
 }
 
-function replconf(client: Caller, argv: readonly Bytes[]): Reply | undefined {
+function replconf(client: Caller, argv: readonly Bytes[]): Outcome {
   if (argv.length % 2 === 0) fail(SYNTAX);
   const { replication } = client.server;
   for (let at = 1; at < argv.length; at += 2) {
@@ -62,11 +64,11 @@ function replconf(client: Caller, argv: readonly Bytes[]): Reply | undefined {
       case 'ack': {
         const synced = asciiLower(argv[at + 2] ?? '') === 'fack' ? integer(argv[at + 3] ?? '') : undefined;
         replication.acknowledge(client, integer(value), synced);
-        return undefined;
+        return SILENT;
       }
       case 'getack':
         client.server.primary?.acknowledge();
-        return undefined;
+        return SILENT;
       case 'rdb-only':
       case 'rdb-filter-only':
         break;
@@ -77,10 +79,10 @@ function replconf(client: Caller, argv: readonly Bytes[]): Reply | undefined {
   return OK;
 }
 
-function psync(client: Caller, argv: readonly Bytes[]): undefined {
+function psync(client: Caller, argv: readonly Bytes[]): Outcome {
   const { server } = client;
   const { replication } = server;
-  if (client.has(REPLICA_LINK)) return undefined;
+  if (client.has(REPLICA_LINK)) return SILENT;
   const [name, id = '', from = ''] = argv as Bytes[];
   const partial = asciiLower(name as Bytes) === 'psync';
   if (partial && asciiLower(argv[3] ?? '') === 'failover') takeOver(server, id);
@@ -93,7 +95,7 @@ function psync(client: Caller, argv: readonly Bytes[]): undefined {
     replication.follower(client).silent = true;
     replication.sendDataset(client);
   }
-  return undefined;
+  return SILENT;
 }
 
 /** PSYNC … FAILOVER: our primary hands its role over to us, if we share its history. */

@@ -1,10 +1,12 @@
 /** Commands that run scripts (https://redis.io/docs/latest/commands/?group=scripting). */
+
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, NOSCRIPT } from '../../../protocol/errors.ts';
-import { OK, type Reply } from '../../../protocol/reply.ts';
+import { OK } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { integer } from '../../table/arguments.ts';
 import { countedKeys, type Flag, noted } from '../../table/command.ts';
+import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 
 /** Hexadecimal digits of a SHA-1; what has another length is not looked for. */
@@ -19,14 +21,14 @@ export function split(argv: readonly Bytes[], error?: Bytes): { keys: Bytes[]; a
 }
 
 function evaluate(readonly: boolean) {
-  return (client: Caller, argv: readonly Bytes[]): Reply | undefined => {
+  return (client: Caller, argv: readonly Bytes[]): Outcome => {
     const { keys, args } = split(argv);
     return client.server.scripts.eval(client, { keys, args, readonly, argv });
   };
 }
 
 function evaluateSha(readonly: boolean) {
-  return (client: Caller, argv: readonly Bytes[]): Reply | undefined => {
+  return (client: Caller, argv: readonly Bytes[]): Outcome => {
     if (argv[1]?.length !== SHA_LENGTH) fail(NOSCRIPT);
     const { keys, args } = split(argv);
     return client.server.scripts.evalSha(client, { keys, args, readonly, argv });

@@ -1,11 +1,13 @@
 /** SHUTDOWN: ends the node (https://redis.io/docs/latest/commands/shutdown/). */
+
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { ReplyError } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
+import { type Outcome, SILENT } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 
-function shutDown(client: Caller, argv: readonly Bytes[]): undefined {
+function shutDown(client: Caller, argv: readonly Bytes[]): Outcome {
   const { server } = client;
   const words = new Set(argv.slice(1).map(asciiUpper));
   for (const word of words) if (!['SAVE', 'NOSAVE', 'NOW', 'FORCE', 'ABORT'].includes(word)) fail(SYNTAX);
@@ -26,7 +28,7 @@ function shutDown(client: Caller, argv: readonly Bytes[]): undefined {
   server.log('notice', 'User requested shutdown');
   client.close();
   server.host.clock.soon(() => server.onShutdown());
-  return undefined;
+  return SILENT;
 }
 
 export const shutdownCommands = defineCommands('server', {

@@ -1,4 +1,5 @@
 /** Sorted set commands that take the lowest or highest members, at once or as soon as there are any. */
+
 import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
@@ -6,6 +7,7 @@ import { Double, NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { integerBetween, waitingTime } from '../../table/arguments.ts';
 import { countedKeys, key, keys } from '../../table/command.ts';
+import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 
 type ScoreEnd = 'MIN' | 'MAX';
@@ -109,7 +111,7 @@ function takeOrWait(
   names: readonly Bytes[],
   timeout: number,
   from: (name: Bytes) => PoppedMember,
-): Reply | undefined {
+): Outcome {
   const { server } = client;
   const serve = (name: Bytes): Reply | undefined => {
     const taken = from(name);
@@ -122,7 +124,7 @@ function takeOrWait(
   );
 }
 
-function blockingPop(client: Caller, argv: readonly Bytes[], end: ScoreEnd): Reply | undefined {
+function blockingPop(client: Caller, argv: readonly Bytes[], end: ScoreEnd): Outcome {
   const timeout = waitingTime(argv[argv.length - 1]!);
   return takeOrWait(client, argv.slice(1, -1), timeout, (name) => takeOne(client, name, end));
 }

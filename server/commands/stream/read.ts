@@ -10,6 +10,7 @@ import { SCRIPT } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
 import type { KeySpec } from '../../table/command.ts';
+import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 import { claimEffect, entryReply, groupOf, positionEffect, seeConsumer, strictId } from './parts.ts';
 
@@ -217,7 +218,7 @@ function serve(client: Caller, reading: Reading, name: Bytes, sources: readonly 
   return streamsReply(client, [[name, entries]]);
 }
 
-function read(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadgroup'): Reply | undefined {
+function read(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadgroup'): Outcome {
   const { server } = client;
   const reading = parseReading(client, argv, command);
   const { names, ids, group } = reading;

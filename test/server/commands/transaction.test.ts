@@ -73,7 +73,6 @@ test('EXEC is refused for what its commands are: writes with too little memory, 
   await talk.ask('MULTI', 'SET k v');
   server.settings.maxmemory = 1;
   server.applySettings();
-  server.freeMemory = () => false;
   expect(await talk.ask('EXEC')).toBe(
     "-EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.\r\n",
   );

@@ -1,0 +1,69 @@
+/** Runs one command inside an execution unit, and notes its effect for the replication stream. */
+import type { Bytes } from '../protocol/bytes.ts';
+import { ReplyError } from '../protocol/reply.ts';
+import { PRIMARY_LINK, SCRIPT, UNREPLICATED } from './clients/client.ts';
+import type { Caller, Server } from './server.ts';
+import { ADMIN, type Command } from './table/command.ts';
+import { type Outcome, PAUSED } from './table/outcome.ts';
+
+/**
+ * Runs one command and notes its effect for the replication stream. Used for requests, for the commands queued in a
+ * transaction and for redis.call; a client's mistake comes back as a ReplyError.
+ */
+export function call(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Outcome {
+  const { world } = server;
+  const outermost = server.depth === 0;
+  if (outermost) {
+    server.beginUnit(client);
+    server.observer.note(client, argv);
+  }
+  server.depth++;
+  const dirty = world.dirty;
+  const outerRewrite = server.rewritten;
+  server.rewritten = undefined;
+  const looked =
+    (server.stats.calls[command.serial]!++ & server.observer.mask) === 0 || (command.bits & ADMIN) !== 0;
+  const began = looked ? server.observer.begin(client, command, argv) : 0;
+  let outcome: Outcome;
+  try {
+    outcome = command.run(client, argv);
+    if (outcome instanceof ReplyError) countFailure(server, client, command, outcome);
+  } catch (error) {
+    const failure = error instanceof ReplyError ? error : server.internalError(command, error);
+    countFailure(server, client, command, failure);
+    outcome = failure;
+  }
+  if (outcome === PAUSED) {
+    server.slowScript.afterwards((later) => {
+      if (looked) server.observer.end(client, command, argv, began);
+      propagateIfDirty(server, client, argv, dirty);
+      endCall(server, outerRewrite, outermost);
+      return later;
+    });
+    return PAUSED;
+  }
+  if (looked) server.observer.end(client, command, argv, began);
+  propagateIfDirty(server, client, argv, dirty);
+  endCall(server, outerRewrite, outermost);
+  return outcome;
+}
+
+/** A script's own calls are no replies to anybody. */
+function countFailure(server: Server, client: Caller, command: Command<Caller>, error: ReplyError): void {
+  server.stats.failed[command.serial]!++;
+  if (!client.has(SCRIPT)) server.stats.error(error);
+  if (client.has(PRIMARY_LINK)) server.primary?.failedToApply(command.fullName, error);
+}
+
+function propagateIfDirty(server: Server, client: Caller, argv: Bytes[], dirty: number): void {
+  if (!server.feeding || client.has(UNREPLICATED)) return;
+  if (server.world.dirty !== dirty || server.rewritten !== undefined) {
+    server.propagate(client, argv);
+  }
+}
+
+function endCall(server: Server, outerRewrite: Server['rewritten'], outermost: boolean): void {
+  server.rewritten = outerRewrite;
+  server.depth--;
+  if (outermost) server.endUnit();
+}

@@ -1,0 +1,140 @@
+/** Why a request may not run now, asked in Redis' order. Nothing here changes anything. */
+import type { Bytes } from '../protocol/bytes.ts';
+import { LINK_DOWN, MISCONF, NOAUTH, OOM, READONLY } from '../protocol/errors.ts';
+import { ReplyError } from '../protocol/reply.ts';
+import { IN_MULTI, PRIMARY_LINK, REPLICA_LINK, RESP2_SUBSCRIBER, UNAUTHENTICATED } from './clients/client.ts';
+import {
+  GATE_BUSY,
+  GATE_DISK,
+  GATE_LIMITED_MEMORY,
+  GATE_LOADING,
+  GATE_MIN_REPLICAS,
+  GATE_REPLICA,
+} from './gates.ts';
+import type { Caller, Server } from './server.ts';
+import {
+  ALLOW_BUSY,
+  type Command,
+  DENY_OOM,
+  LOADING,
+  MAY_REPLICATE,
+  NO_AUTH,
+  NO_MULTI,
+  READ,
+  STALE,
+  WRITE,
+} from './table/command.ts';
+
+/** Refusals for the client's sake: it is not logged in, or is queueing a transaction. */
+export function refusedToClient(
+  client: Caller,
+  command: Command<Caller>,
+  bits: number,
+): ReplyError | undefined {
+  if (client.has(UNAUTHENTICATED) && (bits & NO_AUTH) === 0) return new ReplyError(NOAUTH);
+  if (client.has(IN_MULTI) && (command.bits & NO_MULTI) !== 0) {
+    return new ReplyError('ERR Command not allowed inside a transaction');
+  }
+  return undefined;
+}
+
+/** Refusals for the state of the node and of the connection. */
+export function refusedByNode(
+  server: Server,
+  client: Caller,
+  command: Command<Caller>,
+  bits: number,
+): ReplyError | undefined {
+  if (server.state !== 0) {
+    const refusal = refusedForData(server, client, command, bits);
+    if (refusal !== undefined) return refusal;
+  }
+  if (client.has(RESP2_SUBSCRIBER) && !SUBSCRIBER_COMMANDS.has(command.fullName)) {
+    return new ReplyError(
+      `ERR Can't execute '${command.fullName}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`,
+    );
+  }
+  if (server.state !== 0) {
+    const refusal = refusedForPhase(server, client, command, bits);
+    if (refusal !== undefined) return refusal;
+  }
+  if (client.has(REPLICA_LINK) && (bits & (WRITE | MAY_REPLICATE | READ)) !== 0) {
+    return new ReplyError("ERR Replica can't interact with the keyspace");
+  }
+  return undefined;
+}
+
+const SUBSCRIBER_COMMANDS = new Set([
+  'ping',
+  'subscribe',
+  'ssubscribe',
+  'unsubscribe',
+  'sunsubscribe',
+  'psubscribe',
+  'punsubscribe',
+  'quit',
+  'reset',
+]);
+
+/** What every queued command must allow for EXEC to be allowed it. */
+const TOLERANCES = STALE | LOADING;
+
+/** EXEC counts as whatever its queued commands are. */
+export function effectiveBits(client: Caller, command: Command<Caller>, argv: readonly Bytes[]): number {
+  let bits = bitsOf(client, command, argv);
+  if (command.name !== 'exec' || client.transaction === undefined) return bits;
+  for (const queued of client.transaction.queue) {
+    const each = bitsOf(client, queued.command, queued.argv);
+    bits = ((bits | each) & ~TOLERANCES) | (bits & each & TOLERANCES);
+  }
+  return bits;
+}
+
+/** A command's bits; where a script declares flags, what follows from them. */
+function bitsOf(client: Caller, command: Command<Caller>, argv: readonly Bytes[]): number {
+  const declared = command.spec.declares?.(client, argv);
+  if (declared === undefined) return command.bits;
+  let bits = command.bits & ~(STALE | DENY_OOM | WRITE | MAY_REPLICATE);
+  if (declared.has('allow-stale')) bits |= STALE;
+  if (declared.has('no-writes')) return bits;
+  return declared.has('allow-oom') ? bits | WRITE : bits | WRITE | DENY_OOM;
+}
+
+/** Commands that a transaction may always end with, however little memory is left; EXEC by what it queued. */
+const ENDS_MULTI = new Set(['exec', 'discard', 'quit', 'reset']);
+
+/** Refusals for the data's sake: no memory left, saves that fail, too few replicas, a replica that takes no writes. */
+function refusedForData(server: Server, client: Caller, command: Command<Caller>, bits: number) {
+  const { state } = server;
+  if (client.has(PRIMARY_LINK)) return undefined;
+  if ((state & GATE_LIMITED_MEMORY) !== 0 && server.eviction.outOfMemory) {
+    const queueing = client.has(IN_MULTI) && !ENDS_MULTI.has(command.fullName);
+    if (queueing || (bits & DENY_OOM) !== 0) return new ReplyError(OOM);
+  }
+  // PING lets those who watch over the server know.
+  if ((state & GATE_DISK) !== 0 && ((bits & WRITE) !== 0 || command.name === 'ping')) {
+    return new ReplyError(MISCONF);
+  }
+  if ((bits & WRITE) === 0) return undefined;
+  if ((state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
+    return new ReplyError('NOREPLICAS Not enough good replicas to write.');
+  }
+  if ((state & GATE_REPLICA) !== 0 && server.readOnlyReplica()) return new ReplyError(READONLY);
+  return undefined;
+}
+
+/** Refusals because of what the node is going through: its link is down, it loads, a script keeps it busy. */
+function refusedForPhase(server: Server, client: Caller, command: Command<Caller>, bits: number) {
+  const { state } = server;
+  const primaryLink = client.has(PRIMARY_LINK);
+  if ((state & GATE_REPLICA) !== 0 && !primaryLink && (bits & STALE) === 0 && server.isStale()) {
+    return new ReplyError(LINK_DOWN);
+  }
+  if ((state & GATE_LOADING) !== 0 && !primaryLink && (bits & LOADING) === 0) {
+    return new ReplyError('LOADING Redis is loading the dataset in memory');
+  }
+  if ((state & GATE_BUSY) !== 0 && (command.bits & ALLOW_BUSY) === 0) {
+    return new ReplyError(server.slowScript.busyText);
+  }
+  return undefined;
+}
