@@ -1,6 +1,6 @@
 /** The text of docs/differences.md: what the differential tester accepts, in the tester's own words. */
 import { accepted, added, excluded, helpReason, loose, prose } from '../test/differential/compare/known.ts';
-import type { Rule } from '../test/differential/compare/normalise.ts';
+import type { Rule } from '../test/differential/compare/rule.ts';
 
 /** What each rule of comparison leaves open. */
 const OPEN: Record<Exclude<Rule, object>, string> = {

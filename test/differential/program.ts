@@ -1,6 +1,6 @@
 /** Generated programs: some connections, some settings, and requests in an order, plain, in transactions and in scripts. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import type { Rule } from './compare/normalise.ts';
+import type { Rule } from './compare/rule.ts';
 import { Random } from './random.ts';
 import { begin, type Family, families, filler, limit, type Request, request } from './requests.ts';
 import { scripted } from './scripts.ts';

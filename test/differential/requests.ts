@@ -4,7 +4,7 @@ import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { allCommands } from '../../server/commands/index.ts';
 import type { Command } from '../../server/table/command.ts';
 import { added, excluded, loose } from './compare/known.ts';
-import type { Rule } from './compare/normalise.ts';
+import type { Rule } from './compare/rule.ts';
 import * as data from './grammar/data.ts';
 import { beginnings, fillers } from './grammar/fill.ts';
 import * as more from './grammar/more.ts';

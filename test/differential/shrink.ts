@@ -2,7 +2,8 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import { readReply } from '../support/reply-text.ts';
 import { printResp, RespReader } from '../support/resp-text.ts';
-import { type Answer, type Difference, type PlayOptions, play } from './compare/compare.ts';
+import { type Answer, type PlayOptions, play } from './compare/compare.ts';
+import type { Difference } from './compare/difference.ts';
 import type { Program, Step } from './program.ts';
 import { ruleOf } from './requests.ts';
 import { callsOf, gathers } from './scripts.ts';

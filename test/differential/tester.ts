@@ -1,7 +1,8 @@
 /** Runs generated programs on both servers until a difference shows or enough commands have passed. */
 import { asciiUpper } from '../../protocol/bytes.ts';
 import type { Command } from '../../server/table/command.ts';
-import { type Difference, play } from './compare/compare.ts';
+import { play } from './compare/compare.ts';
+import type { Difference } from './compare/difference.ts';
 import type { Coverage } from './coverage.ts';
 import { generate, type Program } from './program.ts';
 import { seedOf } from './random.ts';

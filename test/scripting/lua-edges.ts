@@ -1,6 +1,6 @@
 /** Ingredients of random Lua programs that are drawn afresh each time: patterns, formats, struct formats, bytes, and calls on them. */
+import type { Dice } from './dice.ts';
 import { JSON_TEXTS, NUMBERS, STRINGS } from './lua-ingredients.ts';
-import type { Dice } from './lua-programs.ts';
 
 function some(dice: Dice, most: number, draw: () => string): string {
   return Array.from({ length: 1 + dice.roll(most) }, draw).join('');

@@ -1,4 +1,5 @@
 /** Random Lua programs from a seed: most of the language and of the libraries, every loop bounded, every value shown. */
+import { Dice } from './dice.ts';
 import { edgeCalls } from './lua-edges.ts';
 import { FORMATS, JSON_TEXTS, NUMBERS, PATTERNS, REPLACEMENTS, STRINGS, STRUCTS } from './lua-ingredients.ts';
 
@@ -34,27 +35,6 @@ export interface Program {
 /** The text to run. */
 export function textOf({ statements }: Program): string {
   return [PRELUDE, ...statements, 'return {show(a), show(b), show(c), show(d), show(e), out}'].join('\n');
-}
-
-/** A small generator of numbers that a seed decides. */
-export class Dice {
-  #state: number;
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** A whole number below `sides`. */
-  roll(sides: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) % sides;
-  }
-
-  pick<T>(items: readonly T[]): T {
-    return items[this.roll(items.length)]!;
-  }
 }
 
 type Rule = (depth: number) => string;

@@ -10,19 +10,11 @@ import type { Lane } from '../lane.ts';
 import type { Program, Step } from '../program.ts';
 import { OurSide, type RealSide } from '../sides.ts';
 import { compareData } from './dataset.ts';
+import type { Difference } from './difference.ts';
 import { type Accepted, accepted } from './known.ts';
-import { type Rule, same, sameEffect } from './normalise.ts';
+import { same, sameEffect } from './normalise.ts';
+import type { Rule } from './rule.ts';
 import { unspecified } from './unspecified.ts';
-
-/** Where the two servers part. */
-export interface Difference {
-  /** The index of the step after which it showed; the number of steps when only the data differ. */
-  readonly step: number;
-  /** What differs: a connection's replies, the events, the replication stream, or the data. */
-  readonly where: string;
-  readonly mine: string;
-  readonly theirs: string;
-}
 
 /** What one request brought on one server. */
 export interface Answer {

@@ -2,7 +2,7 @@
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { type RawReply, readReply } from '../../support/reply-text.ts';
 import type { Side } from '../sides.ts';
-import type { Difference } from './compare.ts';
+import type { Difference } from './difference.ts';
 import { streamInfo } from './known.ts';
 import { same } from './normalise.ts';
 

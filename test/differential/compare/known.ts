@@ -1,7 +1,7 @@
 /** Every known difference from redis-server 7.0.15: the tester reads its exceptions here, and docs/differences.md is made of it. */
 import { refusals } from '../../../server/settings/refusals.ts';
 import { tuning } from '../../../server/settings/settings.ts';
-import type { Rule } from './normalise.ts';
+import type { Rule } from './rule.ts';
 
 /** Commands that redis-server 7.0 has not; the tests that hold them to their documentation are named. */
 export const added: Record<string, string> = {

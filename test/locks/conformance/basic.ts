@@ -11,7 +11,7 @@ import {
   ServerRefused,
 } from '../../../locks/index.ts';
 import { until } from '../../support/until.ts';
-import { type Bench, channelsOf } from './conformance.ts';
+import { type Bench, channelsOf } from './bench.ts';
 import { test } from './conformance-test.ts';
 
 /** One kind of lock: how to make it, and which key holds its lease. */

@@ -1,76 +1,12 @@
 /** What every lock must do on every server: one suite, run on the real redis-server and on ours. */
-import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
-import { type AnyClient, createLocks, type Locks, type LocksOptions } from '../../../locks/index.ts';
 import { basicCases } from './basic.ts';
+import { Bench, type ServerUnderTest } from './bench.ts';
 import { type Around, declareInside } from './conformance-test.ts';
 import { countingCases, readWriteCases, reentryCases } from './shared.ts';
 import { compositeCases, orderCases } from './special.ts';
 
 const everything = [basicCases, reentryCases, readWriteCases, countingCases, orderCases, compositeCases];
-
-/** Opens ioredis clients of one server under test. */
-export interface ServerUnderTest {
-  /** A new connection to look with, and for the locks unless they have their own. */
-  client(): Redis;
-  /** A connection of another kind of client for the locks. */
-  lockClient?(): { client: AnyClient; disconnect(): void };
-  /** Where the cases run, if not simply here: inside a virtual world. */
-  run?(body: () => Promise<void>): Promise<void>;
-  /** Ends the server and what the clients hold. */
-  stop(): Promise<void>;
-}
-
-/** The channels that anybody listens to; Sentinel has one of its own on every server. */
-export async function channelsOf(raw: Redis): Promise<string[]> {
-  const names = (await raw.pubsub('CHANNELS', '*')) as string[];
-  return names.filter((name) => !name.startsWith('__sentinel__'));
-}
-
-/** What the cases work with: sets of locks, each with its own connection, and a connection to look with. */
-export class Bench {
-  readonly #server: ServerUnderTest;
-  readonly #locks = new Map<Locks, { disconnect(): void }>();
-  #names = 0;
-  readonly raw: Redis;
-
-  constructor(server: ServerUnderTest) {
-    this.#server = server;
-    this.raw = server.client();
-  }
-
-  /** A name no other case uses. */
-  name(): string {
-    return `lock:${++this.#names}`;
-  }
-
-  /** A set of locks as another process would have it. */
-  locks(options: LocksOptions = {}): Locks {
-    const redis = this.#server.lockClient?.();
-    const client = redis?.client ?? this.#server.client();
-    const locks = createLocks(client, options);
-    this.#locks.set(locks, redis ?? (client as Redis));
-    return locks;
-  }
-
-  /** The process that has this set of locks dies: nothing of it reaches the server any more. */
-  crash(locks: Locks): void {
-    locks.close();
-    this.#locks.get(locks)?.disconnect();
-  }
-
-  /** Closes what the case opened and empties the server. */
-  async tidyUp(): Promise<void> {
-    for (const locks of this.#locks.keys()) this.crash(locks);
-    this.#locks.clear();
-    await this.raw.flushall();
-  }
-
-  async end(): Promise<void> {
-    await this.tidyUp();
-    this.raw.disconnect();
-  }
-}
 
 /** Declares the suite for one server. */
 export function lockConformance(name: string, open: () => Promise<ServerUnderTest>): void {

@@ -10,7 +10,8 @@ import {
 } from '../../../locks/index.ts';
 import { hasSentinel, type SentinelSet, startSentinelSet } from '../../support/redis-sentinel.ts';
 import { until } from '../../support/until.ts';
-import { channelsOf, lockConformance } from './conformance.ts';
+import { channelsOf } from './bench.ts';
+import { lockConformance } from './conformance.ts';
 
 /** After so many cases of the conformance suite the replica is promoted. */
 const FAILOVER_AT = 40;

@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest';
 import { LockLost, LockTimeout, NotOwner, NotSetUp } from '../../../locks/index.ts';
 import { until } from '../../support/until.ts';
-import { type Bench, channelsOf } from './conformance.ts';
+import { type Bench, channelsOf } from './bench.ts';
 import { test } from './conformance-test.ts';
 
 const channelCount = async ({ raw }: Bench): Promise<number> => (await channelsOf(raw)).length;

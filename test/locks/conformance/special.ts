@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest';
 import { type HeldLock, LockLost, NotOwner } from '../../../locks/index.ts';
 import { until } from '../../support/until.ts';
-import { type Bench, channelsOf } from './conformance.ts';
+import { type Bench, channelsOf } from './bench.ts';
 import { test } from './conformance-test.ts';
 
 export function orderCases(bench: () => Bench): void {
