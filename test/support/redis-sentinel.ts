@@ -1,10 +1,17 @@
 /** A real primary with a real replica, watched by a real redis-sentinel. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { findProgram, freePort, hasRedisServer, type RealRedis, startRedisServer } from './redis-server.ts';
+import {
+  findProgram,
+  freePort,
+  hasRedisServer,
+  type RealRedis,
+  removeFolder,
+  startRedisServer,
+} from './redis-server.ts';
 import { until } from './until.ts';
 
 /** False where redis-server or redis-sentinel is missing. */
@@ -64,7 +71,7 @@ async function startSentinel(
     const gone = new Promise((resolve) => child.once('exit', resolve));
     kill();
     await gone;
-    rmSync(dir, { recursive: true, force: true });
+    await removeFolder(dir);
   };
   return { port, stop };
 }

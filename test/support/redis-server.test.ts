@@ -1,6 +1,8 @@
 /** Proves that the oracle starts, answers and leaves nothing behind. */
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findProgram, hasRedisServer, startRedisServer } from './redis-server.ts';
 import { until } from './until.ts';
@@ -27,4 +29,26 @@ test.skipIf(!hasRedisServer)('the oracle answers on both of its doors (needs red
   await server.stop();
   expect(existsSync(server.dir)).toBe(false);
   await expect(startRedisServer({ args: ['--no-such-option', '1'] })).rejects.toThrow('exited with');
+});
+
+test('stop removes the folder although a child of the server still writes into it', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'lostlock-program-'));
+  const program = join(dir, 'server');
+  // It takes redis-server's arguments; the folder is named behind --dir. Its child outlives it and makes 500 files.
+  const script = `#!/bin/sh
+while [ "$1" != --dir ]; do shift; done
+cd "$2" || exit 1
+(i=0; while [ $i -lt 500 ]; do true >"$i"; i=$((i+1)); done) 2>/dev/null &
+echo Ready to accept connections
+exec tail -f /dev/null
+`;
+  writeFileSync(program, script, { mode: 0o755 });
+  // A file comes between the removal of the others and of the folder in about every third round.
+  for (let round = 0; round < 10; round++) {
+    const server = await startRedisServer({ program });
+    await until(() => existsSync(join(server.dir, '10')), { what: 'the first files' });
+    await server.stop();
+    expect(existsSync(server.dir)).toBe(false);
+  }
+  rmSync(dir, { recursive: true });
 });

@@ -1,6 +1,7 @@
 /** Starts the real redis-server (the oracle) and finds the other programs that some tests need. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -57,7 +58,7 @@ export async function startRedisServer({
       kill();
       await gone;
     }
-    rmSync(dir, { recursive: true, force: true });
+    await removeFolder(dir);
   };
   try {
     await ready(child);
@@ -66,6 +67,11 @@ export async function startRedisServer({
     throw error;
   }
   return { path, port, dir, stop, [Symbol.asyncDispose]: stop };
+}
+
+/** Removes a folder that a child of a killed server, such as a background save, may still put a file into. */
+export function removeFolder(dir: string): Promise<void> {
+  return rm(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 }
 
 /** Resolves once the server prints that it accepts connections. */
