@@ -1,0 +1,11 @@
+/** A project with a test that needs a retry; test/support/retried.test.ts runs it. */
+import { defineConfig } from 'vitest/config';
+import { RetriedReporter } from '../retried.ts';
+
+export default defineConfig({
+  test: {
+    include: ['**/*.flaky.ts'],
+    retry: 2,
+    reporters: ['default', new RetriedReporter(process.env.LOSTLOCK_RETRIED ?? '')],
+  },
+});
