@@ -1,7 +1,7 @@
 /** How the tests run: samples in `npm test`, everything under `--mode long`. */
 import { defineConfig } from 'vitest/config';
-import { realTime } from './test/support/real-time.ts';
-import { RetriedReporter } from './test/support/retried.ts';
+import { realTime } from './test/support/retries/real-time.ts';
+import { RetriedReporter } from './test/support/retries/retried.ts';
 
 const report = process.env.LOSTLOCK_REPORT; // Where .ci/run wants the counts.
 

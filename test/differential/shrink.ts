@@ -1,7 +1,6 @@
 /** Makes a program that shows a difference as short and plain as it can be, and prints it with both servers' answers. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import { readReply } from '../support/reply-text.ts';
-import { printResp, RespReader } from '../support/resp-text.ts';
+import { printReply, readReply, replyEnd } from '../support/reply-text.ts';
 import { type Answer, type PlayOptions, play } from './compare/compare.ts';
 import type { Difference } from './compare/difference.ts';
 import type { Program, Step } from './program.ts';
@@ -131,12 +130,8 @@ function withoutScript({ argv, rule }: Step): Change[] {
 
 /** A reply's bytes on one line; a list that is no reply stays as it is. */
 export function line(bytes: Bytes): string {
-  const reader = new RespReader();
-  reader.write(bytes);
   try {
-    readReply(bytes);
-    const value = reader.next();
-    if (value !== undefined && reader.rest === '') return brief(printResp(value));
+    if (replyEnd(bytes, 0) === bytes.length) return brief(printReply(readReply(bytes)));
   } catch {}
   return brief(JSON.stringify(bytes));
 }
@@ -148,7 +143,7 @@ function brief(text: string): string {
 
 function quote(word: Bytes): string {
   if (/^[!-~]+$/.test(word) && !/["'\\]/.test(word)) return word;
-  return brief(printResp({ type: 'bulk', text: word }));
+  return brief(printReply(['$', word]));
 }
 
 /** The program as a transcript; what only one of the servers said is marked with its name. */

@@ -37,14 +37,19 @@ function cutSomewhere(text: Bytes, chance: Chance): Bytes[] {
 }
 
 test('the decoder agrees with a plain model on a million inputs, whole and in pieces', () => {
+  const differences: object[] = [];
   for (let index = 0; index < sampleOf(1_000_000, 20_000); index++) {
     const input = fuzzInput(index, seeds, []);
     const wanted = JSON.stringify(modelDecode(input, MAX_BULK));
     const pieces = cutSomewhere(input, new Chance(-index));
-    if (JSON.stringify(decode([input])) === wanted && JSON.stringify(decode(pieces)) === wanted) continue;
-    expect({ index, pieces, ...decode(pieces) }).toEqual({ index, pieces, ...modelDecode(input, MAX_BULK) });
-    expect({ index, input, ...decode([input]) }).toEqual({ index, input, ...modelDecode(input, MAX_BULK) });
+    // Strings compare faster than expect does; only what differs is put into objects.
+    for (const given of [[input], pieces]) {
+      if (JSON.stringify(decode(given)) !== wanted)
+        differences.push({ index, given, ...decode(given), wanted });
+    }
+    if (differences.length > 0) break;
   }
+  expect(differences).toEqual([]);
 });
 
 /** What ends the server, waits for the real clock, writes files, dials out or is meant to do harm. */

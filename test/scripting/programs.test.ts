@@ -28,7 +28,7 @@ test(`${count} programs give the same when they are interrupted every few steps`
   for (let i = 0; i < count; i++) {
     const source = textOf(generator.program());
     const sliced = comparable(evaluateInSlices(source, new FakeHost(), 3));
-    if (sliced !== ours(source)) expect(sliced, source).toBe(ours(source));
+    expect(sliced, source).toBe(ours(source));
   }
 });
 

@@ -2,7 +2,8 @@
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
-import { type RawReply, readReply, replyEnd, request } from './reply-text.ts';
+import { ReplyReader } from './reply-reader.ts';
+import { type RawReply, readReply, request } from './reply-text.ts';
 
 /** Where to connect: a TCP port, a unix socket, or a stream that is connected already (`server.connect()`). */
 export type Target = { readonly port: number; readonly host?: string } | { readonly path: string } | Duplex;
@@ -25,7 +26,9 @@ export class RawClient {
   readonly #stream: Duplex;
   readonly #replies: Received[] = [];
   readonly #chunks: Bytes[] = [];
-  #unread: Bytes = '';
+  /** How many chunks take() has answered. */
+  #taken = 0;
+  readonly #reader = new ReplyReader();
   #waiting: (() => void)[] = [];
 
   constructor(stream: Duplex) {
@@ -51,6 +54,13 @@ export class RawClient {
   /** Everything received so far. */
   get received(): Bytes {
     return this.#chunks.join('');
+  }
+
+  /** What has been received since the last call, as it came. */
+  take(): Bytes {
+    const fresh = this.#chunks.slice(this.#taken).join('');
+    this.#taken = this.#chunks.length;
+    return fresh;
   }
 
   /** Writes bytes as they are. Resolves when they have been handed over. */
@@ -94,7 +104,7 @@ export class RawClient {
 
   #take(bytes: Bytes): void {
     this.#chunks.push(bytes);
-    this.#unread += bytes;
+    this.#reader.write(bytes);
     try {
       if (this.broken === undefined) this.#parse();
     } catch (error) {
@@ -104,15 +114,9 @@ export class RawClient {
   }
 
   #parse(): void {
-    let at = 0;
-    while (at < this.#unread.length) {
-      const end = replyEnd(this.#unread, at);
-      if (end < 0) break;
-      const raw = this.#unread.slice(at, end);
-      at = end;
+    for (let raw = this.#reader.next(); raw !== undefined; raw = this.#reader.next()) {
       (raw.startsWith('>') ? this.pushes : this.#replies).push({ raw, value: readReply(raw) });
     }
-    this.#unread = this.#unread.slice(at);
   }
 
   #finish(ending: Ending): void {

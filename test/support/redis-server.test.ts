@@ -43,7 +43,7 @@ echo Ready to accept connections
 exec tail -f /dev/null
 `;
   writeFileSync(program, script, { mode: 0o755 });
-  // A file comes between the removal of the others and of the folder in about every third round.
+  // In some of the rounds a file comes between the removal of the others and of the folder.
   for (let round = 0; round < 10; round++) {
     const server = await startRedisServer({ program });
     await until(() => existsSync(join(server.dir, '10')), { what: 'the first files' });

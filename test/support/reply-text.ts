@@ -1,4 +1,4 @@
-/** Reads RESP2 and RESP3 replies exactly: where each ends, and its values with their type markers kept. */
+/** Reads RESP2 and RESP3 replies exactly: where each ends, its values with their type markers kept, and one readable line of them. */
 import type { Bytes } from '../../protocol/bytes.ts';
 
 /**
@@ -84,6 +84,26 @@ export function readReply(bytes: Bytes): RawReply {
     }
   }
   return top[0]!;
+}
+
+/**
+ * A reply as one line of ASCII that loses nothing: "bulk", :1, +OK, -ERR, nil (RESP3), nil$ and nil* (RESP2), [array],
+ * %[map], ~[set], >[push]. `sorted` puts the elements of every aggregate in order.
+ */
+export function printReply([marker, value]: RawReply, sorted = false): string {
+  if (marker === '_') return 'nil';
+  if (value === null) return `nil${marker}`;
+  if (marker === '$') return `"${escapeText(value as Bytes).replace(/"/g, '\\"')}"`;
+  if (typeof value === 'string') return escapeText(marker + value);
+  const items = value.map((item) => printReply(item, sorted));
+  if (sorted) items.sort();
+  return `${marker === '*' ? '' : marker}[${items.join(' ')}]`;
+}
+
+function escapeText(text: Bytes): string {
+  return text.replace(/[^ -~]|\\/g, (char) =>
+    char === '\\' ? '\\\\' : `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
 }
 
 /** A multibulk request of the given words. */

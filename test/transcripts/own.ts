@@ -4,14 +4,15 @@ import type { Connection } from '../../server/host/host.ts';
 import { createNode } from '../../server/index.ts';
 import type { Effect } from '../../server/ports.ts';
 import type { Server } from '../../server/server.ts';
-import { printResp, RespReader, type RespValue } from '../support/resp-text.ts';
+import { ReplyReader } from '../support/reply-reader.ts';
+import { printReply, type RawReply, readReply, request } from '../support/reply-text.ts';
 import { TestHost } from '../support/targets.ts';
 import { type Outcome, type Step, splitWords, type Target } from './transcript.ts';
 
 /** A client of an in-memory server, with what it has been sent. */
 export class TestClient {
   readonly client: Client;
-  readonly reader = new RespReader();
+  readonly reader = new ReplyReader();
 
   constructor(server: Server) {
     const connection: Connection = {
@@ -30,15 +31,12 @@ export class TestClient {
   }
 
   send(argv: readonly string[]): void {
-    const bulks = argv.map((word) => `$${word.length}\r\n${word}\r\n`);
-    this.client.receive(Buffer.from(`*${argv.length}\r\n${bulks.join('')}`, 'latin1'));
+    this.client.receive(Buffer.from(request(...argv), 'latin1'));
   }
 
   /** The replies that have arrived since the last call. */
-  received(): RespValue[] {
-    const replies: RespValue[] = [];
-    for (let reply = this.reader.next(); reply !== undefined; reply = this.reader.next()) replies.push(reply);
-    return replies;
+  received(): RawReply[] {
+    return this.reader.take().map(readReply);
   }
 }
 
@@ -55,7 +53,7 @@ export class Conversation {
     this.#client.send(splitWords(line));
     return this.#client
       .received()
-      .map((reply) => printResp(reply))
+      .map((reply) => printReply(reply))
       .join(' ');
   }
 }

@@ -1,7 +1,8 @@
 /** The recorder: plays transcripts on a real redis-server, as its clients, its replica and its subscriber. */
-import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { RespReader, type RespValue } from '../support/resp-text.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { ReplyReader } from '../support/reply-reader.ts';
+import { type RawReply, readReply, request } from '../support/reply-text.ts';
 import { until } from '../support/until.ts';
 import type { Outcome, Step, Target } from './transcript.ts';
 
@@ -14,51 +15,66 @@ const ACTIVE_EXPIRY = 200;
 /** What a redis-server must be started with to be recorded. */
 export const RECORDABLE = { args: ['--enable-debug-command', 'yes'] };
 
-function encode(argv: readonly string[]): Buffer {
-  const bulks = argv.map((word) => `$${word.length}\r\n${word}\r\n`);
-  return Buffer.from(`*${argv.length}\r\n${bulks.join('')}`, 'latin1');
-}
-
-/** A raw connection that collects replies. */
+/** A raw connection whose replies and pushes are taken in the order in which they came. */
 class Wire {
-  readonly socket: Socket;
-  readonly reader = new RespReader();
-  replies: RespValue[] = [];
-  /** False while something other than replies arrives. */
-  parsing = true;
+  readonly #client: RawClient;
+  readonly #reader = new ReplyReader();
+  #replies: RawReply[] = [];
 
-  constructor(path: string) {
-    this.socket = connect(path);
-    this.socket.on('data', (chunk) => {
-      this.reader.write(chunk.toString('latin1'));
-      if (this.parsing) this.parse();
-    });
+  private constructor(client: RawClient) {
+    this.#client = client;
   }
 
-  parse(): void {
-    for (let reply = this.reader.next(); reply !== undefined; reply = this.reader.next()) {
-      this.replies.push(reply);
-    }
+  static async open(path: string): Promise<Wire> {
+    return new Wire(await RawClient.connect({ path }));
   }
 
   send(argv: readonly string[]): void {
-    this.socket.write(encode(argv));
+    void this.#client.send(request(...argv));
   }
 
-  async ask(argv: readonly string[]): Promise<RespValue> {
+  async ask(argv: readonly string[]): Promise<RawReply> {
     this.send(argv);
-    return until(() => this.replies.shift(), { what: argv.join(' ') });
+    return this.next(argv.join(' '));
   }
 
-  take(): RespValue[] {
-    const replies = this.replies;
-    this.replies = [];
+  /** The next reply or push, waited for. */
+  next(what: string): Promise<RawReply> {
+    return until(() => this.arrived.shift(), { what });
+  }
+
+  /** What has come and was not taken. */
+  get arrived(): RawReply[] {
+    this.#reader.write(this.#client.take());
+    this.#replies.push(...this.#reader.take().map(readReply));
+    return this.#replies;
+  }
+
+  take(): RawReply[] {
+    const replies = this.arrived;
+    this.#replies = [];
     return replies;
+  }
+
+  /** Asks for everything as a replica does, and skips the snapshot (disk-based: its length is announced). */
+  async follow(): Promise<void> {
+    this.#reader.skipSnapshot();
+    this.send(['PSYNC', '?', '-1']);
+    await until(() => {
+      this.#reader.write(this.#client.take());
+      return !this.#reader.skipping;
+    });
+  }
+
+  close(): void {
+    this.#client.close();
   }
 }
 
-function words(value: RespValue): string[] {
-  return value.type === 'items' ? value.items.map((item) => (item.type === 'bulk' ? item.text : '')) : [];
+function words([, value]: RawReply): string[] {
+  return Array.isArray(value)
+    ? value.map(([mark, text]: RawReply) => (mark === '$' ? String(text ?? '') : ''))
+    : [];
 }
 
 /** A redis-server, reached by its unix socket, as the target of a transcript. */
@@ -71,45 +87,32 @@ export class RedisTarget implements Target {
   #protocol: 2 | 3 = 2;
   #marker = 0;
 
-  private constructor(path: string) {
+  private constructor(path: string, control: Wire, subscriber: Wire, replica: Wire) {
     this.#path = path;
-    this.#control = new Wire(path);
-    this.#subscriber = new Wire(path);
-    this.#replica = new Wire(path);
+    this.#control = control;
+    this.#subscriber = subscriber;
+    this.#replica = replica;
   }
 
   /** Connects, subscribes to all events, and follows as a replica. */
   static async open(path: string): Promise<RedisTarget> {
-    const target = new RedisTarget(path);
-    await target.#control.ask(['CONFIG', 'SET', 'notify-keyspace-events', 'AK', 'repl-timeout', '3600']);
+    const [control, subscriber, replica] = [
+      await Wire.open(path),
+      await Wire.open(path),
+      await Wire.open(path),
+    ];
+    await control.ask(['CONFIG', 'SET', 'notify-keyspace-events', 'AK', 'repl-timeout', '3600']);
     // Keys past their deadline go while a transcript waits, or at first touch: never in between, by chance.
-    await target.#control.ask(['DEBUG', 'SET-ACTIVE-EXPIRE', '0']);
-    await target.#subscriber.ask(['PSUBSCRIBE', '__keyspace@*', 'marker']);
-    await until(() => target.#subscriber.replies.shift());
-    await target.#follow();
-    return target;
-  }
-
-  /** Asks for a full synchronization and skips the snapshot (disk-based: its length is announced). */
-  async #follow(): Promise<void> {
-    const replica = this.#replica;
-    await this.#control.ask(['CONFIG', 'SET', 'repl-diskless-sync', 'no']);
-    replica.parsing = false;
-    replica.send(['PSYNC', '?', '-1']);
-    const rest = await until(() => {
-      const found = /\$(\d+)\r\n/.exec(replica.reader.rest);
-      if (found === null) return undefined;
-      const end = found.index + found[0].length + parseInt(found[1] ?? '0', 10);
-      return replica.reader.rest.length >= end ? { after: replica.reader.rest.slice(end) } : undefined;
-    });
-    const fresh = new RespReader();
-    fresh.write(rest.after);
-    Object.assign(replica, { reader: fresh, parsing: true });
-    replica.parse();
+    await control.ask(['DEBUG', 'SET-ACTIVE-EXPIRE', '0']);
+    await subscriber.ask(['PSUBSCRIBE', '__keyspace@*', 'marker']);
+    await subscriber.next('the second pattern');
+    await control.ask(['CONFIG', 'SET', 'repl-diskless-sync', 'no']);
+    await replica.follow();
+    return new RedisTarget(path, control, subscriber, replica);
   }
 
   async begin(): Promise<void> {
-    for (const client of this.#clients.values()) client.socket.destroy();
+    for (const client of this.#clients.values()) client.close();
     this.#clients.clear();
     this.#protocol = 2;
     await this.#control.ask(['FLUSHALL']);
@@ -119,7 +122,7 @@ export class RedisTarget implements Target {
   async #client(name: string): Promise<Wire> {
     let client = this.#clients.get(name);
     if (client === undefined) {
-      client = new Wire(this.#path);
+      client = await Wire.open(this.#path);
       this.#clients.set(name, client);
       await client.ask(['HELLO', String(this.#protocol)]);
     }
@@ -140,7 +143,7 @@ export class RedisTarget implements Target {
       const client = await this.#client(step.client);
       client.send(step.argv);
       const started = Date.now();
-      await until(() => client.replies.length > 0 || Date.now() > started + PATIENCE);
+      await until(() => client.arrived.length > 0 || Date.now() > started + PATIENCE);
     }
     const { effects, events } = await this.#drain();
     const replies = [...this.#clients].flatMap(([client, wire]) =>
@@ -153,8 +156,8 @@ export class RedisTarget implements Target {
   async #drain() {
     const marker = `marker-${this.#marker++}`;
     await this.#control.ask(['PUBLISH', 'marker', marker]);
-    const isMarker = (reply: RespValue): boolean => words(reply).at(-1) === marker;
-    await until(() => this.#replica.replies.some(isMarker) && this.#subscriber.replies.some(isMarker));
+    const isMarker = (reply: RawReply): boolean => words(reply).at(-1) === marker;
+    await until(() => this.#replica.arrived.some(isMarker) && this.#subscriber.arrived.some(isMarker));
     const effects = this.#replica
       .take()
       .map(words)
@@ -169,7 +172,7 @@ export class RedisTarget implements Target {
 
   close(): void {
     for (const wire of [this.#control, this.#subscriber, this.#replica, ...this.#clients.values()]) {
-      wire.socket.destroy();
+      wire.close();
     }
   }
 }

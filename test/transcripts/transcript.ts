@@ -12,8 +12,7 @@
  *     ~ SET k v PXAT {now+10s}   what was replicated
  *     ! k set                    an event, with the key's name
  */
-import type { RespValue } from '../support/resp-text.ts';
-import { printResp } from '../support/resp-text.ts';
+import { printReply, type RawReply } from '../support/reply-text.ts';
 
 /** One line of a transcript that does something. */
 export type Step =
@@ -29,7 +28,7 @@ export interface Section {
 
 /** What a step brought about. */
 export interface Outcome {
-  readonly replies: readonly { client: string; reply: RespValue }[];
+  readonly replies: readonly { client: string; reply: RawReply }[];
   readonly effects: readonly (readonly string[])[];
   readonly events: readonly { key: string; event: string }[];
   /** The target's clock, in milliseconds. */
@@ -93,7 +92,7 @@ export async function play(section: Section, target: Target): Promise<string> {
     const { replies, effects, events, now } = await target.perform(step);
     const { sorted, argv } = step.kind === 'request' ? step : { sorted: false, argv: [] };
     for (const { client, reply } of replies) {
-      const text = coarse(printResp(reply, sorted), argv);
+      const text = coarse(printReply(reply, sorted), argv);
       lines.push(`< ${client} ${relative(text, now)}`);
     }
     for (const argv of effects) lines.push(`~ ${relative(argv.map(quote).join(' '), now)}`);
@@ -103,7 +102,7 @@ export async function play(section: Section, target: Target): Promise<string> {
 }
 
 function quote(word: string): string {
-  return /^[!-~]+$/.test(word) && !/["'\\]/.test(word) ? word : printResp({ type: 'bulk', text: word });
+  return /^[!-~]+$/.test(word) && !/["'\\]/.test(word) ? word : printReply(['$', word]);
 }
 
 /** Distances in time, in tens of seconds: a slow machine must not change what is recorded. */
