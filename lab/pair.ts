@@ -1,14 +1,8 @@
 /** startPair and startServers: nodes in a world of their own, ready for a test. */
 
-import { checkClock, checkSets, checkWorld } from './checks.ts';
 import type { Losses } from './failover/losses.ts';
-import {
-  type Failover,
-  type FailoverOptions,
-  nodeNames,
-  primariesFirst,
-  type Starter,
-} from './failover/roles.ts';
+import type { Failover, FailoverOptions } from './failover/roles.ts';
+import { checkClock, checkSets, nodeNames, primariesFirst, type Starter } from './failover/sets.ts';
 import type { Write } from './failover/write-log.ts';
 import type { Redis, RedisOptions } from './ioredis-types.ts';
 import type { Link, ReplicationLink } from './links/link.ts';
@@ -23,10 +17,11 @@ import { layRoutes } from './routes/routes.ts';
 import type { Actor } from './time/actor.ts';
 import type { Trace } from './time/trace.ts';
 import { type IoredisConstructor, loadIoredis } from './virtual/client.ts';
+import type { Lane } from './virtual/lane.ts';
 import type { Network } from './virtual/network.ts';
 import type { LabNode, LabNodeOptions } from './virtual/node.ts';
 import { ReplicaSet } from './virtual/set.ts';
-import { World, type WorldOptions } from './virtual/world.ts';
+import { checkWorld, World, type WorldOptions } from './virtual/world.ts';
 
 /** How to start a pair. */
 export interface PairOptions extends WorldOptions, LabNodeOptions {
@@ -123,17 +118,17 @@ export class Pair extends Timed {
   }
 
   /** Replication from the primary to the first replica; `linkTo(name)` is that to another. */
-  get link(): ReplicationLink {
+  get link(): ReplicationLink<Lane> {
     return this.set.link;
   }
 
   /** Replication from the present primary to the replica of that name. */
-  linkTo(replica: string): ReplicationLink {
+  linkTo(replica: string): ReplicationLink<Lane> {
     return this.set.linkTo(replica);
   }
 
   /** The way between a client and a node, by default the present primary: `out` has requests, `back` replies. */
-  clientLink(client: string, node: string = this.primary.name): Link {
+  clientLink(client: string, node: string = this.primary.name): Link<Lane> {
     this.world.assertUsable();
     this.set.node(node);
     return this.world.network.link(client, node);

@@ -1,4 +1,5 @@
 /** What a lab node writes to its disk: a base dataset and the stream since then, synced as appendfsync says. */
+import { badOption } from '../../embed/options.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
 import { Client, PRIMARY_LINK } from '../../server/clients/client.ts';
@@ -17,6 +18,17 @@ const LOG = 'appendonly.aof';
  * up to an offset of the replication stream.
  */
 export type KeepData = 'nothing' | 'everything' | 'synced' | { readonly offset: number };
+
+const KEPT: readonly unknown[] = ['nothing', 'everything', 'synced'];
+
+/** Throws TypeError unless `keep` says what survives. @param name how the error names it */
+export function checkKeep(name: string, keep: KeepData): void {
+  if (KEPT.includes(keep)) return;
+  const offset = typeof keep === 'object' ? (keep as { offset?: unknown } | null)?.offset : undefined;
+  if (!Number.isSafeInteger(offset)) {
+    throw badOption(name, keep, "'nothing', 'everything', 'synced' or { offset } with a replication offset");
+  }
+}
 
 /** The journal of one server process. It is kept whether or not `appendonly` is on: that decides what is synced. */
 export class Journal {

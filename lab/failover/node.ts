@@ -1,9 +1,26 @@
 /** What the nodes of either clock have in common: a server whose writes are logged, and which is up or down. */
+import { checkFlag, checkNames } from '../../embed/options.ts';
 import { GATE_QUORUM } from '../../server/gates.ts';
 import type { Server } from '../../server/server.ts';
 import type { VirtualDisk } from './disk.ts';
-import { Journal } from './journal.ts';
+import { checkKeep, Journal, type KeepData } from './journal.ts';
 import { WriteLog } from './write-log.ts';
+
+/** How a node ends. */
+export interface CrashOptions {
+  /** What its disk still has at the restart; default nothing. */
+  readonly keep?: KeepData;
+  /** The machine is gone, not only the process: connections hang instead of being reset. */
+  readonly silent?: boolean;
+}
+
+/** Throws TypeError for a wrong option of a crash. @param where how the error names the options */
+export function checkCrash(where: string, options: CrashOptions): void {
+  checkNames(options, ['keep', 'silent'], where);
+  const { keep, silent } = options;
+  if (keep !== undefined) checkKeep(`${where}.keep`, keep);
+  if (silent !== undefined) checkFlag(`${where}.silent`, silent);
+}
 
 export abstract class AnyNode {
   readonly name: string;

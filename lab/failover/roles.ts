@@ -1,11 +1,12 @@
 /** Who is primary of the nodes that replicate one dataset, who takes over, and what that loses; on either clock. */
-import { badOption } from '../../embed/options.ts';
+import { badOption, checkFlag, checkNames } from '../../embed/options.ts';
+import { checkMillis } from '../checks.ts';
 import type { LaneControls } from '../links/gate.ts';
 import type { Lanes } from '../links/lanes.ts';
 import { ReplicationLink } from '../links/link.ts';
-import type { CrashOptions } from '../virtual/node.ts';
 import { appoint, type Candidate, type Election, elect, isReachable } from './election.ts';
 import { type Losses, lossesBetween, sharedOffset } from './losses.ts';
+import { type CrashOptions, checkCrash } from './node.ts';
 import type { Write, WriteLog } from './write-log.ts';
 
 /** How a failover is to happen. */
@@ -22,6 +23,19 @@ export interface FailoverOptions {
   readonly to?: string;
   /** False: the old primary is left alone, as when nobody can reach it: two nodes take writes. */
   readonly demote?: boolean;
+}
+
+/** Throws TypeError for a wrong option of a failover. @param nodes the nodes that may be promoted */
+export function checkFailover(options: FailoverOptions, nodes: readonly { readonly name: string }[]): void {
+  checkNames(options, ['crash', 'after', 'to', 'demote'], 'failover');
+  const { crash, after, to, demote } = options;
+  if (typeof crash === 'object' && crash !== null) checkCrash('failover.crash', crash);
+  else if (crash !== undefined) checkFlag('failover.crash', crash, ' or the options of a crash');
+  if (after !== undefined) checkMillis('failover.after', after);
+  const names = nodes.map(({ name }) => name);
+  if (to !== undefined && !names.includes(to))
+    throw badOption('failover.to', to, `a node's name: ${names.join(', ')}`);
+  if (demote !== undefined) checkFlag('failover.demote', demote);
 }
 
 /** What a failover did. */
@@ -205,32 +219,4 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
       },
     };
   }
-}
-
-/** Several sets in a row. */
-interface InRoles<N> {
-  readonly primary: N;
-  readonly replicas: readonly N[];
-}
-
-/** Every node of the sets: all primaries first. */
-export function primariesFirst<N>(sets: readonly InRoles<N>[]): readonly N[] {
-  return [...sets.map((set) => set.primary), ...sets.flatMap((set) => set.replicas)];
-}
-
-/** How many sets to start, and of how many nodes. */
-export interface SetSizes {
-  readonly primaries?: number;
-  readonly replicas?: number;
-}
-
-/** The function that starts them, as errors name it. */
-export type Starter = 'startPair' | 'startServers';
-
-/** The names of each set's nodes, its primary's first: redis-1, redis-2 and so on through all sets. */
-export function nodeNames({ primaries = 1, replicas }: SetSizes, starter: Starter): string[][] {
-  const size = (replicas ?? (starter === 'startPair' ? 1 : 0)) + 1;
-  return Array.from({ length: primaries }, (_, i) =>
-    Array.from({ length: size }, (_, k) => `redis-${i * size + k + 1}`),
-  );
 }

@@ -1,5 +1,6 @@
 /** The gate of one direction between two parties, on either clock: a test holds it, cuts it, and says what a message suffers. */
-import { checkAmount, checkDelays, checkMessages, checkMillis } from '../checks.ts';
+import { checkNames } from '../../embed/options.ts';
+import { checkMessages, checkMillis } from '../checks.ts';
 
 /** How long a message is under way, in milliseconds (fractions count): `latency`, and up to `jitter` more. */
 export interface Delays {
@@ -11,6 +12,22 @@ export interface Delays {
 export interface Amount {
   readonly messages?: number;
   readonly bytes?: number;
+}
+
+/** Throws TypeError unless it is an amount that `release` understands. */
+function checkAmount(amount: Amount): void {
+  checkNames(amount, ['messages', 'bytes'], 'release');
+  for (const name of ['messages', 'bytes'] as const) {
+    if (amount[name] !== undefined) checkMessages(`release.${name}`, amount[name]);
+  }
+}
+
+/** Throws TypeError for a wrong latency or jitter. @param where how the error names what was asked */
+export function checkDelays(where: string, delays: Partial<Delays>): void {
+  checkNames(delays, ['latency', 'jitter'], where);
+  for (const name of ['latency', 'jitter'] as const) {
+    if (delays[name] !== undefined) checkMillis(`${where}.${name}`, delays[name]);
+  }
 }
 
 /** What becomes of a message. */

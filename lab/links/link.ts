@@ -1,6 +1,4 @@
 /** Both lanes between two parties, with the controls that a test has over the two at once. */
-
-import type { Lane } from '../virtual/lane.ts';
 import type { Amount, Delays, LaneControls } from './gate.ts';
 
 /** What can be done to both directions alike. */
@@ -28,7 +26,7 @@ class Road<L extends LaneControls> {
 }
 
 /** The way between two parties: `out` leads from the first to the second. */
-export class Link<L extends LaneControls = Lane> extends Road<L> {
+export class Link<L extends LaneControls = LaneControls> extends Road<L> {
   readonly out: L;
   readonly back: L;
   readonly #reset: () => void;
@@ -65,7 +63,7 @@ export class Link<L extends LaneControls = Lane> extends Road<L> {
 }
 
 /** The way from a primary to a replica: commands one way, acknowledgements the other. */
-export class ReplicationLink<L extends LaneControls = Lane> extends Road<L> {
+export class ReplicationLink<L extends LaneControls = LaneControls> extends Road<L> {
   readonly commands: L;
   readonly acks: L;
 

@@ -3,15 +3,9 @@
 import { connectorFor } from '../../embed/connector.ts';
 import { badOption } from '../../embed/options.ts';
 import { nodeClock } from '../../server/host/node.ts';
-import { checkFailover, checkMillis, checkSets } from '../checks.ts';
-import {
-  type Failover,
-  type FailoverOptions,
-  nodeNames,
-  primariesFirst,
-  Roles,
-  type Starter,
-} from '../failover/roles.ts';
+import { checkMillis } from '../checks.ts';
+import { checkFailover, type Failover, type FailoverOptions, Roles } from '../failover/roles.ts';
+import { checkSets, nodeNames, primariesFirst, type Starter } from '../failover/sets.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';

@@ -1,24 +1,41 @@
 /** Somebody in a world: a node or a client, with a wall clock of its own, whom a test can pause, resume and kill. */
 
-import type { World } from '../virtual/world.ts';
 import { VirtualClock } from './clock.ts';
 import type { Schedule } from './schedule.ts';
-import { Task } from './timers.ts';
+import { Task, type TaskOwner } from './task.ts';
+import type { Trace } from './trace.ts';
+
+/** The world that an actor lives in, as far as the actor needs it. */
+export interface ActorWorld {
+  readonly schedule: Schedule;
+  readonly trace: Trace;
+  /** True while code of this world is running. */
+  readonly isInside: boolean;
+  readonly closed: boolean;
+  readonly network: {
+    /** Ends the connections of a process that died; `silent`: without telling the far ends. */
+    abandon(actor: Actor, silent: boolean): void;
+  };
+  /** Microseconds since the world began. */
+  elapsed(): number;
+  /** Runs code as the actor. Rejects with what the code throws. */
+  runAs<T>(actor: Actor, code: () => T): Promise<Awaited<T>>;
+}
 
 /**
  * A process, as far as the world models it. Timers and connections belong to the actor whose code made them; while it
  * is paused they wait, as under SIGSTOP or a long garbage collection, and come due together when it resumes.
  */
-export class Actor {
+export class Actor implements TaskOwner {
   readonly name: string;
-  readonly world: World;
+  readonly world: ActorWorld;
   readonly schedule: Schedule;
   readonly clock: VirtualClock;
   #paused = false;
   #alive = true;
   #waiting: Task[] = [];
 
-  constructor(world: World, name: string) {
+  constructor(world: ActorWorld, name: string) {
     this.world = world;
     this.schedule = world.schedule;
     this.name = name;

@@ -2,12 +2,24 @@
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Clock, Timer } from '../../server/host/host.ts';
 import { checkNumber } from '../checks.ts';
-import type { Actor } from './actor.ts';
-import { Task } from './timers.ts';
+import type { Schedule } from './schedule.ts';
+import { Task, type TaskOwner } from './task.ts';
+import type { Trace } from './trace.ts';
+
+/** The process whose clock it is. */
+interface ClockOwner extends TaskOwner {
+  readonly name: string;
+  readonly schedule: Schedule;
+  readonly world: {
+    readonly trace: Trace;
+    /** Microseconds since the world began. */
+    elapsed(): number;
+  };
+}
 
 /** A Host's clock, with alarms that move along when the clock is set. */
 export class VirtualClock implements Clock {
-  readonly #actor: Actor;
+  readonly #actor: ClockOwner;
   /** The clock showed `#shown` at the world's instant `#since`, both in microseconds. */
   #shown = 0;
   #since = 0;
@@ -16,7 +28,7 @@ export class VirtualClock implements Clock {
   #jumped = 0;
   readonly #alarms = new Set<Alarm>();
 
-  constructor(actor: Actor) {
+  constructor(actor: ClockOwner) {
     this.#actor = actor;
   }
 
@@ -96,13 +108,13 @@ export class VirtualClock implements Clock {
 }
 
 /** One `at`. */
-class Alarm extends Task {
+class Alarm extends Task<ClockOwner> {
   readonly deadline: Millis;
   readonly task: () => void;
   fired = false;
   readonly #alarms: Set<Alarm>;
 
-  constructor(actor: Actor, alarms: Set<Alarm>, deadline: Millis, task: () => void) {
+  constructor(actor: ClockOwner, alarms: Set<Alarm>, deadline: Millis, task: () => void) {
     super(actor, true);
     this.deadline = deadline;
     this.#alarms = alarms;

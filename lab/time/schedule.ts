@@ -1,6 +1,6 @@
 /** What will happen in a world, and when: tasks due at an instant, and tasks due before time moves. */
-import type { Actor } from './actor.ts';
-import { type Task, TaskHeap, type VirtualTimeout } from './timers.ts';
+import type { Timer } from '../../server/host/host.ts';
+import { type Task, TaskHeap, type TaskOwner } from './task.ts';
 
 /** So many events without time moving are taken for an endless loop. */
 const EVENTS_AT_ONE_INSTANT = 200_000;
@@ -20,12 +20,12 @@ export class EndlessLoop extends Error {
 /** The order of events of one world. */
 export class Schedule {
   readonly heap = new TaskHeap();
-  readonly timersById = new Map<number, VirtualTimeout>();
+  readonly timersById = new Map<number, Timer>();
   nextTimerId = 1;
   /** The present instant, in microseconds since the epoch, on the world's own clock. */
   micros: number;
   /** Whose code is running, or ran last. */
-  running: Actor | undefined;
+  running: TaskOwner | undefined;
   /** Called before each step: all that the last one began has run by then, promises included. For checkers. */
   beforeStep: (() => void) | undefined;
   #immediates: Task[] = [];
@@ -47,11 +47,11 @@ export class Schedule {
     if (!this.#stopped) this.#immediates.push(task);
   }
 
-  /** Forgets what is scheduled for an actor. */
-  discard(actor: Actor): void {
-    this.#immediates = this.#immediates.slice(this.#nextImmediate).filter((task) => task.actor !== actor);
+  /** Cancels every task of the owner. */
+  discard(owner: TaskOwner): void {
+    this.#immediates = this.#immediates.slice(this.#nextImmediate).filter((task) => task.actor !== owner);
     this.#nextImmediate = 0;
-    for (const task of this.heap.tasksOf(actor)) task.cancel();
+    for (const task of this.heap.tasksOf(owner)) task.cancel();
   }
 
   /** Nothing is scheduled any more, nor ever will be. */

@@ -1,131 +1,18 @@
-/** Tasks on virtual time: a heap ordered by (instant, order of arming), and the handles that setTimeout and setImmediate return. */
-import type { Timer } from '../../server/host/host.ts';
-import type { Actor } from './actor.ts';
+/** What setTimeout, setInterval and setImmediate return in a world: Node's handles, on virtual time. */
 import { type Callback, VIRTUAL } from './present.ts';
+import type { Schedule } from './schedule.ts';
+import { Task, type TaskOwner } from './task.ts';
 
-const IDLE = -1;
-/** The task came due while its actor was paused, and waits for it to resume. */
-const DEFERRED = -2;
+/** The process that set a timer. */
+interface TimerOwner extends TaskOwner {
+  readonly schedule: Schedule;
+}
+
 /** Node fires longer delays after 1 ms. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-/** Something to be run at an instant, on behalf of an actor. */
-export class Task implements Timer {
-  /** Microseconds since the epoch. */
-  at = 0;
-  order = 0;
-  /** Its place in the heap. */
-  index = IDLE;
-  run: (() => void) | undefined;
-  readonly actor: Actor;
-  /** Runs only synchronous code of ours, after which no promise can be pending: the driver need not pause. */
-  readonly inner: boolean;
-
-  constructor(actor: Actor, inner: boolean, run?: () => void) {
-    this.actor = actor;
-    this.inner = inner;
-    this.run = run;
-  }
-
-  cancel(): void {
-    this.run = undefined;
-    if (this.index >= 0) this.actor.schedule.heap.remove(this);
-    this.index = IDLE;
-  }
-
-  defer(): void {
-    this.index = DEFERRED;
-  }
-
-  get deferred(): boolean {
-    return this.index === DEFERRED;
-  }
-}
-
-/** A binary heap of tasks; each knows its place, so that cancelling leaves no garbage behind. */
-export class TaskHeap {
-  #tasks: Task[] = [];
-  #order = 0;
-
-  get size(): number {
-    return this.#tasks.length;
-  }
-
-  peek(): Task | undefined {
-    return this.#tasks[0];
-  }
-
-  push(task: Task, at: number): void {
-    if (task.index >= 0) this.remove(task);
-    task.at = at;
-    task.order = this.#order++;
-    this.#tasks.push(task);
-    this.#rise(task, this.#tasks.length - 1);
-  }
-
-  pop(): Task | undefined {
-    const first = this.#tasks[0];
-    if (first !== undefined) this.remove(first);
-    return first;
-  }
-
-  remove(task: Task): void {
-    const hole = task.index;
-    const last = this.#tasks.pop() as Task;
-    task.index = IDLE;
-    if (last === task) return;
-    if (!this.#rise(last, hole)) this.#sink(last, hole);
-  }
-
-  tasksOf(actor: Actor): Task[] {
-    return this.#tasks.filter((task) => task.actor === actor);
-  }
-
-  clear(): void {
-    for (const task of this.#tasks) task.index = IDLE;
-    this.#tasks = [];
-  }
-
-  #rise(task: Task, from: number): boolean {
-    const tasks = this.#tasks;
-    let place = from;
-    while (place > 0) {
-      const parent = (place - 1) >> 1;
-      const other = tasks[parent] as Task;
-      if (!before(task, other)) break;
-      tasks[place] = other;
-      other.index = place;
-      place = parent;
-    }
-    tasks[place] = task;
-    task.index = place;
-    return place !== from;
-  }
-
-  #sink(task: Task, from: number): void {
-    const tasks = this.#tasks;
-    let place = from;
-    for (;;) {
-      let child = 2 * place + 1;
-      const right = tasks[child + 1];
-      if (right !== undefined && before(right, tasks[child] as Task)) child++;
-      const other = tasks[child];
-      if (other === undefined || !before(other, task)) break;
-      tasks[place] = other;
-      other.index = place;
-      place = child;
-    }
-    tasks[place] = task;
-    task.index = place;
-  }
-}
-
-function before(a: Task, b: Task): boolean {
-  return a.at < b.at || (a.at === b.at && a.order < b.order);
-}
-
 /** What Node's timers hand out, as far as programs can tell. Whether anything keeps the process alive is no matter here. */
-abstract class Handle extends Task {
+abstract class Handle extends Task<TimerOwner> {
   #referenced = true;
 
   ref(): this {
@@ -160,7 +47,13 @@ export class VirtualTimeout extends Handle {
   #closed = false;
   #id: number | undefined;
 
-  constructor(actor: Actor, callback: Callback, delay: number, args: readonly unknown[], repeat: boolean) {
+  constructor(
+    actor: TimerOwner,
+    callback: Callback,
+    delay: number,
+    args: readonly unknown[],
+    repeat: boolean,
+  ) {
     super(actor, false);
     this.#callback = callback;
     this.#args = args;

@@ -2,8 +2,14 @@
 
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Actor } from '../time/actor.ts';
-import { type Address, connectorTo } from './connector.ts';
-import { Driven } from './driven.ts';
+import { type Address, connectorTo, type DialWorld } from './connector.ts';
+import { Driven, type DrivenWorld } from './driven.ts';
+
+/** The world that a client lives in. */
+interface ClientWorld extends DialWorld, DrivenWorld {
+  /** Whose code is running, or ran last. */
+  readonly running: Actor;
+}
 
 /** The constructor, loaded when first needed. */
 export type IoredisConstructor = new (options: RedisOptions) => Redis;
@@ -41,17 +47,17 @@ type Method = (...args: unknown[]) => unknown;
  */
 export function openClient(
   Ioredis: IoredisConstructor,
+  world: ClientWorld,
   actor: Actor,
   where: () => Address,
   options: RedisOptions = {},
 ): Redis {
-  const { world } = actor;
   const Connector = connectorTo(world, where) as unknown as NonNullable<RedisOptions['Connector']>;
   const redis = new Ioredis({ ...options, Connector, lazyConnect: true });
   // Without a listener ioredis prints each error; the trace has them all.
   redis.on('error', () => {});
   if (options.lazyConnect !== true) {
-    world.schedule.enqueue(actor.task(() => void redis.connect().catch(() => {})));
+    actor.schedule.enqueue(actor.task(() => void redis.connect().catch(() => {})));
   }
   const driven = new Map<PropertyKey, Method>();
   const drive = (method: Method): Method => {
@@ -66,7 +72,8 @@ export function openClient(
     const bound = method.bind(redis);
     if (DIRECT.has(name)) return bound;
     if (name === 'duplicate') {
-      return (override) => openClient(Ioredis, actor, where, { ...options, ...(override as RedisOptions) });
+      return (override) =>
+        openClient(Ioredis, world, actor, where, { ...options, ...(override as RedisOptions) });
     }
     if (!PIPELINES.has(name)) return drive(bound);
     return (...args) => {

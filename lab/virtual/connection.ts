@@ -2,18 +2,7 @@
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import type { Connection, Receiver } from '../../server/host/host.ts';
 import type { Watched } from '../failover/write-log.ts';
-import type { Message, Pipe } from './pipe.ts';
-
-/** The two pipes as seen from one end, and its addresses. */
-export interface Ends {
-  readonly out: Pipe;
-  readonly in: Pipe;
-  /** `127.0.0.1:50000` */
-  readonly local: string;
-  readonly remote: string;
-  /** The name of the actor at the other end. */
-  readonly peer: string;
-}
+import type { Ends, Message, Pipe } from './pipe.ts';
 
 /** Bytes go into one pipe and come out of the other. */
 export class VirtualConnection implements Connection, Watched {

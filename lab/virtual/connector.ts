@@ -1,6 +1,6 @@
 /** An ioredis Connector that dials in a world, for clients that follow a node which may change. */
 import type { Duplex } from 'node:stream';
-import type { World } from './world.ts';
+import type { Inside } from '../time/present.ts';
 
 /** Where a client's next connection goes. */
 export interface Address {
@@ -16,11 +16,18 @@ export interface WorldConnector {
   disconnect(): void;
 }
 
+/** The world that clients dial in. */
+export interface DialWorld {
+  /** True while code of this world is running. */
+  readonly isInside: boolean;
+  readonly inside: Pick<Inside, 'dial'>;
+}
+
 /**
  * A class for ioredis' option `Connector`. Every time the client dials, `where` is asked anew; the present primary, say.
  * Dialling outside of the world throws: such a client would live on real time.
  */
-export function connectorTo(world: World, where: () => Address): new () => WorldConnector {
+export function connectorTo(world: DialWorld, where: () => Address): new () => WorldConnector {
   return class implements WorldConnector {
     firstError?: Error;
     #stream: Duplex | undefined;

@@ -2,21 +2,36 @@
 import { drive, RealInputOutput } from '../time/driver.ts';
 import { present } from '../time/present.ts';
 import { EndlessLoop } from '../time/schedule.ts';
-import { type Goal, Journey } from './journey.ts';
-import type { World } from './world.ts';
+import { type Goal, Journey, type TimedWorld } from './journey.ts';
+
+/** A world whose time is moved for all who wait in it. */
+interface PumpWorld extends TimedWorld {
+  /** True while code of this world is running. */
+  readonly isInside: boolean;
+  /** The world has lost its determinism: whoever uses it from now on gets this error. */
+  breakDown(error: Error): void;
+}
+
+/** A world whose promises move its time. */
+export interface DrivenWorld {
+  readonly isInside: boolean;
+  /** How long a wait may take, in virtual milliseconds. */
+  readonly patience: number;
+  readonly pump: Pump;
+}
 
 /**
  * Moves a world's time for all who wait for something in it. They share the clock: time stops at the instant at which
  * one of them has what it wants, so that the test goes on there, and moves on for the others afterwards.
  */
 export class Pump {
-  readonly #world: World;
+  readonly #world: PumpWorld;
   readonly #goals = new Set<Goal>();
   readonly #starts: (() => void)[] = [];
   #afterwards: (() => void)[] = [];
   #running = false;
 
-  constructor(world: World) {
+  constructor(world: PumpWorld) {
     this.#world = world;
   }
 
@@ -116,7 +131,7 @@ async function othersFirst(): Promise<void> {
  * time that far; so that several may be under way at once, as with any client.
  */
 export class Driven<T> implements Promise<T> {
-  readonly #world: World;
+  readonly #world: DrivenWorld;
   readonly #promise: Promise<T>;
   readonly #maxMs: number;
   /** When it has taken too long, in microseconds since the epoch; by default so long after it is first awaited. */
@@ -125,7 +140,7 @@ export class Driven<T> implements Promise<T> {
   #heard = false;
 
   /** @param maxMs how much virtual time it may take */
-  constructor(world: World, promise: Promise<T>, maxMs: number = world.patience, deadline?: number) {
+  constructor(world: DrivenWorld, promise: Promise<T>, maxMs: number = world.patience, deadline?: number) {
     this.#world = world;
     this.#promise = promise;
     this.#maxMs = maxMs;

@@ -5,15 +5,26 @@ import type { Millis } from '../../protocol/bytes.ts';
 import type { Actor } from '../time/actor.ts';
 import type { Callback, Inside } from '../time/present.ts';
 import type { Random } from '../time/random.ts';
+import type { Schedule } from '../time/schedule.ts';
 import { VirtualImmediate, VirtualTimeout } from '../time/timers.ts';
-import type { World } from './world.ts';
+import type { Network } from './network.ts';
+
+/** The world that code runs in, as far as the routed functions need it. */
+interface RoutedWorld {
+  /** Whose code is running, or ran last. */
+  readonly running: Actor;
+  readonly schedule: Schedule;
+  readonly network: Network;
+  /** A stream of random numbers. */
+  stream(name: string): Random;
+}
 
 /** The routes' far end in one world. */
 export class WorldInside implements Inside {
-  readonly #world: World;
+  readonly #world: RoutedWorld;
   readonly #random: Random;
 
-  constructor(world: World) {
+  constructor(world: RoutedWorld) {
     this.#world = world;
     this.#random = world.stream('library');
   }

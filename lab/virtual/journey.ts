@@ -1,7 +1,17 @@
 /** One move of a world's time: to the nearest of the instants and promises that somebody waits for, and no further. */
 import type { Drive } from '../time/driver.ts';
-import { EndlessLoop } from '../time/schedule.ts';
-import type { World } from './world.ts';
+import type { Inside } from '../time/present.ts';
+import { EndlessLoop, type Schedule } from '../time/schedule.ts';
+
+/** A world whose time is moved. */
+export interface TimedWorld {
+  readonly inside: Inside;
+  readonly schedule: Schedule;
+  /** Throws when the world is closed, or has lost its determinism. */
+  assertUsable(): void;
+  /** What keeps things from happening, for error messages. */
+  describeObstacles(): string;
+}
 
 /** Something that somebody waits for. */
 export interface Goal {
@@ -33,14 +43,14 @@ export class WaitedInVain extends Error {
 /** Goals may be added and come nearer while the move is under way. */
 export class Journey implements Drive {
   readonly inside;
-  readonly #world: World;
+  readonly #world: TimedWorld;
   readonly #goals: Set<Goal>;
   /** Code that is to be called inside the world, before time moves. */
   readonly #starts: (() => void)[];
   #failed = false;
   #error: unknown;
 
-  constructor(world: World, goals: Set<Goal>, starts: (() => void)[]) {
+  constructor(world: TimedWorld, goals: Set<Goal>, starts: (() => void)[]) {
     this.#world = world;
     this.inside = world.inside;
     this.#goals = goals;

@@ -3,7 +3,6 @@ import { type Delays, Gate } from '../links/gate.ts';
 import type { Random } from '../time/random.ts';
 import type { Schedule } from '../time/schedule.ts';
 import type { Trace } from '../time/trace.ts';
-import type { Pipe } from './pipe.ts';
 
 /** What lanes need of their network. */
 export interface Roadside {
@@ -14,6 +13,16 @@ export interface Roadside {
   assertUsable(): void;
 }
 
+/** What travels over a lane: one direction of a connection. */
+interface Traffic {
+  /** Bytes of the next message that may pass. */
+  readonly nextSize: number;
+  /** Makes the next message two, the first of so many bytes. */
+  splitNext(bytes: number): void;
+  /** Lets the next message pass. */
+  deliverSoon(): void;
+}
+
 /**
  * One direction. A message is what one write sent. Within a connection order is kept; between connections jitter may
  * change it. What is held or partitioned off waits at the far end, as if it had not come yet, and is not lost.
@@ -22,7 +31,7 @@ export class Lane extends Gate {
   readonly #roadside: Roadside;
   readonly #random: () => number;
   /** One entry per message that has come to the gate, in order. */
-  #waiting: Pipe[] = [];
+  #waiting: Traffic[] = [];
 
   constructor(from: string, to: string, roadside: Roadside, delays: Delays) {
     super(from, to, delays);
@@ -40,14 +49,14 @@ export class Lane extends Gate {
   }
 
   /** A message has come to the gate; true when it may pass. For the pipe. */
-  passes(pipe: Pipe): boolean {
+  passes(pipe: Traffic): boolean {
     if (!this.shut) return true;
     this.#waiting.push(pipe);
     return false;
   }
 
   /** The pipe's connection is gone, and its messages with it. For the pipe. */
-  forget(pipe: Pipe): void {
+  forget(pipe: Traffic): void {
     this.#waiting = this.#waiting.filter((waiting) => waiting !== pipe);
   }
 

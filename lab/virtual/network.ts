@@ -3,13 +3,15 @@ import type { Receiver } from '../../server/host/host.ts';
 import type { Delays } from '../links/gate.ts';
 import { Lanes } from '../links/lanes.ts';
 import type { Actor } from '../time/actor.ts';
-import { Task } from '../time/timers.ts';
+import type { Random } from '../time/random.ts';
+import type { Schedule } from '../time/schedule.ts';
+import { Task } from '../time/task.ts';
+import type { Trace } from '../time/trace.ts';
 import { VirtualConnection } from './connection.ts';
 import type { Address } from './connector.ts';
 import { Lane, type Roadside } from './lane.ts';
-import { type Ending, type Message, Pipe } from './pipe.ts';
+import { type Ending, type Ends, type Message, Pipe } from './pipe.ts';
 import { VirtualSocket } from './socket.ts';
-import type { World } from './world.ts';
 
 /** What links take that are not paced on their own, in milliseconds. */
 export type NetworkOptions = Partial<Delays>;
@@ -30,13 +32,16 @@ interface Wire {
   listener: Actor | undefined;
 }
 
-/** The dialling end of a new connection. */
-export interface Dialled {
-  readonly out: Pipe;
-  readonly in: Pipe;
-  readonly local: string;
-  readonly remote: string;
-  readonly peer: string;
+/** The world that a network belongs to, as far as the network needs it. */
+interface NetworkWorld {
+  readonly schedule: Schedule;
+  readonly trace: Trace;
+  /** The actor of that name; made when first asked for. */
+  actor(name: string): Actor;
+  /** A stream of random numbers. */
+  stream(name: string): Random;
+  /** Throws when the world is closed. */
+  assertUsable(): void;
 }
 
 const FIRST_PORT = 50_000;
@@ -44,7 +49,7 @@ const FIRST_PORT = 50_000;
 const PATIENCE = 924_600_000;
 
 export class Network extends Lanes<Lane> {
-  readonly #world: World;
+  readonly #world: NetworkWorld;
   readonly #roadside: Roadside;
   readonly #delays: Delays;
   readonly #listeners = new Map<string, Listener>();
@@ -57,7 +62,7 @@ export class Network extends Lanes<Lane> {
   readonly #kernel: Actor;
   #nextPort = FIRST_PORT;
 
-  constructor(world: World, options: NetworkOptions = {}) {
+  constructor(world: NetworkWorld, options: NetworkOptions = {}) {
     super();
     this.#world = world;
     this.#kernel = world.actor('kernel');
@@ -146,7 +151,7 @@ export class Network extends Lanes<Lane> {
    * Opens a connection for an end of any kind. Its first message is 'accepted' or 'refused'.
    * @param inner the end is our own synchronous code
    */
-  open(actor: Actor, host: string, port: number, inner: boolean, take: (message: Message) => void): Dialled {
+  open(actor: Actor, host: string, port: number, inner: boolean, take: (message: Message) => void): Ends {
     const dialled = addressOf(host, port);
     const forwarded = this.#forwards.get(dialled)?.();
     const address = forwarded === undefined ? dialled : addressOf(forwarded.host, forwarded.port);

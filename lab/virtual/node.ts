@@ -6,9 +6,8 @@ import type { ScriptPace } from '../../server/scripts/slow-script.ts';
 import type { Caller, Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
-import { checkCrash } from '../checks.ts';
-import type { Journal, KeepData } from '../failover/journal.ts';
-import { AnyNode } from '../failover/node.ts';
+import type { Journal } from '../failover/journal.ts';
+import { AnyNode, type CrashOptions, checkCrash } from '../failover/node.ts';
 import type { Actor } from '../time/actor.ts';
 import type { VirtualClock } from '../time/clock.ts';
 import type { Address } from './connector.ts';
@@ -29,14 +28,6 @@ export interface LabNodeOptions {
   readonly quorum?: boolean;
   /** How long scripts run before others get a turn, and what that costs in virtual time (default 20 ms a slice). */
   readonly scripts?: Partial<ScriptPace>;
-}
-
-/** How a node ends. */
-export interface CrashOptions {
-  /** What its disk still has at the restart; default nothing. */
-  readonly keep?: KeepData;
-  /** The machine is gone, not only the process: connections hang instead of being reset. */
-  readonly silent?: boolean;
 }
 
 export class LabNode extends AnyNode {

@@ -1,7 +1,7 @@
 /** One direction of one connection: messages in order, each under way for the time that its lane takes. */
 import Denque from 'denque';
 import type { Actor } from '../time/actor.ts';
-import { Task } from '../time/timers.ts';
+import { Task } from '../time/task.ts';
 import type { Lane } from './lane.ts';
 
 /** The bytes of one write, or what TCP says without bytes. */
@@ -229,4 +229,15 @@ export class Pipe {
 
 function sizeOf(message: Message): number {
   return typeof message === 'string' ? 0 : message.length;
+}
+
+/** The two pipes as seen from one end, and its addresses. */
+export interface Ends {
+  readonly out: Pipe;
+  readonly in: Pipe;
+  /** `127.0.0.1:50000` */
+  readonly local: string;
+  readonly remote: string;
+  /** The name of the actor at the other end. */
+  readonly peer: string;
 }

@@ -1,7 +1,6 @@
 /** A primary and its replicas in a world, with the links between them, clients that follow, and failover as Sentinel does it. */
 
-import { checkFailover } from '../checks.ts';
-import { type Failover, type FailoverOptions, JUDGE, Roles } from '../failover/roles.ts';
+import { checkFailover, type Failover, type FailoverOptions, JUDGE, Roles } from '../failover/roles.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Actor } from '../time/actor.ts';
@@ -54,7 +53,7 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
     this.checkOpen();
     this.checkParty('client', name);
     this.clientNames.add(name);
-    return openClient(this.#ioredis, this.world.actor(name), () => this.primary.address, options);
+    return openClient(this.#ioredis, this.world, this.world.actor(name), () => this.primary.address, options);
   }
 
   /**

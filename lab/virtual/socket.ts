@@ -3,8 +3,7 @@ import { isIP } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Actor } from '../time/actor.ts';
 import { VirtualTimeout } from '../time/timers.ts';
-import type { Dialled } from './network.ts';
-import type { Message, Pipe } from './pipe.ts';
+import type { Ends, Message, Pipe } from './pipe.ts';
 
 type WriteDone = (error?: Error | null) => void;
 
@@ -37,7 +36,7 @@ export class VirtualSocket extends Duplex {
   }
 
   /** The network has taken the call. */
-  begin(dialled: Dialled): void {
+  begin(dialled: Ends): void {
     this.#out = dialled.out;
     this.#in = dialled.in;
     this.localPort = Number(dialled.local.slice(dialled.local.lastIndexOf(':') + 1));

@@ -1,11 +1,13 @@
 /** A world: virtual time, randomness and a trace that one seed decides, for nodes and unmodified client libraries alike. */
+import { checkInteger } from '../../embed/options.ts';
 import type { Millis } from '../../protocol/bytes.ts';
-import { checkCode, checkMillis, checkPromise } from '../checks.ts';
+import { checkCode, checkMillis, checkNumber, checkPromise } from '../checks.ts';
+import { checkDelays } from '../links/gate.ts';
 import { Actor } from '../time/actor.ts';
 import { present } from '../time/present.ts';
 import { Random } from '../time/random.ts';
 import { Schedule } from '../time/schedule.ts';
-import { Task } from '../time/timers.ts';
+import { Task } from '../time/task.ts';
 import { Trace } from '../time/trace.ts';
 import { Driven, Pump } from './driven.ts';
 import { WorldInside } from './inside.ts';
@@ -21,6 +23,14 @@ export interface WorldOptions {
   readonly patience?: number;
   /** Latency of every link that is not given one of its own. */
   readonly network?: NetworkOptions;
+}
+
+/** Throws TypeError for a wrong option of a world. */
+export function checkWorld({ seed, start, patience, network }: WorldOptions): void {
+  if (seed !== undefined && typeof seed !== 'string') checkNumber('seed', seed, 'a number or a string');
+  if (start !== undefined) checkInteger('start', start, 0, 8.64e15 / 1000);
+  if (patience !== undefined) checkMillis('patience', patience);
+  if (network !== undefined) checkDelays('network', network);
 }
 
 const NEW_YEAR_2026 = 1_767_225_600_000;
@@ -70,7 +80,8 @@ export class World {
 
   /** Whose code is running, or ran last. */
   get running(): Actor {
-    return this.schedule.running ?? this.#anyone;
+    // The owner of every task of a world is an actor of it.
+    return (this.schedule.running as Actor | undefined) ?? this.#anyone;
   }
 
   get closed(): boolean {

@@ -1,7 +1,7 @@
 /** The heap of tasks, held to a sorted list. */
 import { expect, test } from 'vitest';
 import { Random } from '../../../lab/time/random.ts';
-import { Task } from '../../../lab/time/timers.ts';
+import { Task } from '../../../lab/time/task.ts';
 import { World } from '../../../lab/virtual/world.ts';
 
 test('tasks come out by instant, then by arming, whatever was cancelled and moved in between', () => {

@@ -1,0 +1,57 @@
+/** How many sets of nodes `startPair` and `startServers` start, how large they are, and what their nodes are called. */
+import { badOption, checkFlag, checkInteger, checkNames, checkSettings } from '../../embed/options.ts';
+import type { Settings } from '../../server/settings/settings.ts';
+
+/** Several sets in a row. */
+interface Replicated<N> {
+  readonly primary: N;
+  readonly replicas: readonly N[];
+}
+
+/** Every node of the sets: all primaries first. */
+export function primariesFirst<N>(sets: readonly Replicated<N>[]): readonly N[] {
+  return [...sets.map((set) => set.primary), ...sets.flatMap((set) => set.replicas)];
+}
+
+/** How many sets to start, and of how many nodes. */
+export interface SetSizes {
+  readonly primaries?: number;
+  readonly replicas?: number;
+}
+
+/** The function that starts them, as errors name it. */
+export type Starter = 'startPair' | 'startServers';
+
+/** The names of each set's nodes, its primary's first: redis-1, redis-2 and so on through all sets. */
+export function nodeNames({ primaries = 1, replicas }: SetSizes, starter: Starter): string[][] {
+  const size = (replicas ?? (starter === 'startPair' ? 1 : 0)) + 1;
+  return Array.from({ length: primaries }, (_, i) =>
+    Array.from({ length: size }, (_, k) => `redis-${i * size + k + 1}`),
+  );
+}
+
+/** Throws unless the clock is one that there is; without one it is the virtual clock. */
+export function checkClock(starter: Starter, options: unknown): void {
+  if (typeof options !== 'object' || options === null)
+    throw badOption(starter, options, 'an object of options');
+  const { clock } = options as { clock?: unknown };
+  if (clock !== undefined && clock !== 'virtual' && clock !== 'real') {
+    throw badOption('clock', clock, "'virtual' (the default) and 'real'");
+  }
+}
+
+/** Throws for what the sets of either clock cannot be; `names` are the options that there are besides. */
+export function checkSets(
+  options: SetSizes & { readonly quorum?: boolean; readonly settings?: Partial<Settings> },
+  names: readonly string[],
+  starter: Starter,
+  most: number,
+): void {
+  const { primaries, replicas, quorum, settings = {} } = options;
+  const sizes = starter === 'startPair' ? ['replicas'] : ['primaries', 'replicas'];
+  checkNames(options, ['clock', ...sizes, 'settings', 'commands', 'quorum', ...names], starter);
+  if (primaries !== undefined) checkInteger('primaries', primaries, 1, most);
+  if (replicas !== undefined) checkInteger('replicas', replicas, 0, most);
+  if (quorum !== undefined) checkFlag('quorum', quorum);
+  checkSettings(settings, true);
+}
