@@ -15,6 +15,16 @@ export interface Effect {
   readonly argv: readonly Bytes[];
 }
 
+/** Hears of what enters a node's replication stream. What it does not want to hear of it leaves out. */
+export interface StreamObserver {
+  /** The effects of one execution unit have entered the stream. `atomic`: as MULTI and EXEC. */
+  effects?(effects: readonly Effect[], atomic: boolean): void;
+  /** Bytes are about to enter the stream and to be sent to replicas: the node's own, or its primary's. */
+  bytes?(bytes: Bytes): void;
+  /** A full resync has replaced the dataset: the stream goes on under another id, from another offset. */
+  replaced?(): void;
+}
+
 /** Keeps the replication stream on a disk. A node that has none cannot be asked for `appendonly`. */
 export interface Durability {
   /** The offset up to which the disk has the stream; undefined while `appendonly` is off. */

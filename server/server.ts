@@ -105,10 +105,8 @@ export class Server {
   running: Caller | undefined;
   /** What the running command propagates instead of itself. */
   rewritten: readonly (readonly Bytes[])[] | undefined;
-  /** True when somebody follows the replication stream. */
+  /** True while somebody hears of the replication stream. */
   feeding = false;
-  /** Takes the effects of one unit; `atomic`: they belong together, as MULTI and EXEC. */
-  feed: (effects: readonly Effect[], atomic: boolean) => void = () => {};
   /** May answer, delay or drop a request instead of us (tests); true: it did. */
   interceptor: ((client: Caller, argv: Bytes[]) => boolean) | undefined;
   /** What keeps the replication stream on a disk; undefined where nothing does. */
@@ -326,7 +324,7 @@ export class Server {
     this.running?.reserve();
     const effects = this.#effects;
     this.#effects = [];
-    this.feed(effects, atomic && effects.length > 1);
+    this.replication.feed(effects, atomic && effects.length > 1);
   }
 
   /** After an event: serves blocked clients, resumes the unblocked, arms the expiry timer, sends what is queued. */

@@ -7,7 +7,7 @@ import type { Statistics } from '../figures/statistics.ts';
 import { GATE_MIN_REPLICAS } from '../gates.ts';
 import { Beat } from '../host/beat.ts';
 import type { Timer } from '../host/host.ts';
-import type { Effect } from '../ports.ts';
+import type { Effect, StreamObserver } from '../ports.ts';
 import { Backlog } from './backlog.ts';
 import type { FailoverNode } from './failover.ts';
 import { Coordinator } from './failover.ts';
@@ -19,10 +19,8 @@ export const NO_ID = '0'.repeat(40);
 
 /** The node, as its replication sees it. */
 interface PrimaryNode extends FailoverNode {
-  /** True when somebody follows the replication stream. */
+  /** True while effects are to be handed to `feed`. */
   feeding: boolean;
-  /** Takes the effects of one execution unit. */
-  feed: (effects: readonly Effect[], atomic: boolean) => void;
   randomHex(digits: number): Bytes;
 }
 
@@ -42,6 +40,7 @@ export class Replication {
   #pingDueAt: Millis = 0;
   #release: Timer | undefined;
   readonly #queue: SyncQueue;
+  readonly #observers: StreamObserver[] = [];
   /** The backlog stays for ever, whoever follows (the lab, which reads it). */
   keepsBacklog = false;
   /** FAILOVER, while it is under way. */
@@ -97,14 +96,23 @@ export class Replication {
     return this.online().find((each) => each.port === port && this.addressOf(each) === host);
   }
 
+  /** Tells the observer of everything that enters the stream from now on. */
+  observe(observer: StreamObserver): void {
+    this.#observers.push(observer);
+    this.follow();
+  }
+
   /** Takes the effects of one execution unit into the stream. */
   feed(effects: readonly Effect[], atomic: boolean): void {
-    let bytes = '';
-    // The first effect's database is selected before MULTI, as Redis does.
-    if (atomic) bytes += this.#select(effects[0]!.db) + encodeRequest(['MULTI']);
-    for (const { db, argv } of effects) bytes += this.#select(db) + encodeRequest(argv);
-    if (atomic) bytes += encodeRequest(['EXEC']);
-    this.feedBytes(bytes);
+    if (this.backlog !== undefined) {
+      let bytes = '';
+      // The first effect's database is selected before MULTI, as Redis does.
+      if (atomic) bytes += this.#select(effects[0]!.db) + encodeRequest(['MULTI']);
+      for (const { db, argv } of effects) bytes += this.#select(db) + encodeRequest(argv);
+      if (atomic) bytes += encodeRequest(['EXEC']);
+      this.feedBytes(bytes);
+    }
+    for (const observer of this.#observers) observer.effects?.(effects, atomic);
   }
 
   /** What tells the stream's reader to change to the database; nothing where it is there already. */
@@ -116,6 +124,7 @@ export class Replication {
 
   /** Takes raw bytes into the stream: our own, or those of the primary that we pass on. */
   feedBytes(bytes: Bytes): void {
+    for (const observer of this.#observers) observer.bytes?.(bytes);
     this.offset += bytes.length;
     this.backlog?.append(bytes);
     for (const follower of this.followers.values()) {
@@ -196,8 +205,8 @@ export class Replication {
   /** Lets the node's effects flow into the stream, if anybody may ever read it and it is ours to write. */
   follow(): void {
     const server = this.#server;
-    server.feeding = this.backlog !== undefined && server.role === 'primary';
-    server.feed = (effects, atomic) => this.feed(effects, atomic);
+    const heard = this.backlog !== undefined || this.#observers.length > 0;
+    server.feeding = heard && server.role === 'primary';
   }
 
   /** The replica's connection is gone. */
@@ -305,6 +314,7 @@ export class Replication {
     this.secondOffset = -1;
     this.backlog = new Backlog(offset, this.#server.settings['repl-backlog-size']);
     this.follow();
+    for (const observer of this.#observers) observer.replaced?.();
   }
 
   #startHeartbeat(): void {

@@ -3,7 +3,6 @@ import type { Duplex } from 'node:stream';
 import { encodeRequest } from '../../protocol/encode.ts';
 import { splitInline } from '../../protocol/inline.ts';
 import { connectInMemory } from '../../server/host/in-memory.ts';
-import type { Effect } from '../../server/ports.ts';
 import type { Server } from '../../server/server.ts';
 import { until } from './until.ts';
 
@@ -53,11 +52,12 @@ export class Talk {
 /** Makes the server keep its replication stream; answers the list that it grows, one line per command. */
 export function recordEffects(server: Server): string[] {
   const lines: string[] = [];
-  server.feeding = true;
-  server.feed = (effects: readonly Effect[], atomic: boolean) => {
-    if (atomic) lines.push('MULTI');
-    for (const { argv } of effects) lines.push(argv.join(' '));
-    if (atomic) lines.push('EXEC');
-  };
+  server.replication.observe({
+    effects(effects, atomic) {
+      if (atomic) lines.push('MULTI');
+      for (const { argv } of effects) lines.push(argv.join(' '));
+      if (atomic) lines.push('EXEC');
+    },
+  });
   return lines;
 }

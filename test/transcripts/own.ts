@@ -70,8 +70,7 @@ export class OwnTarget implements Target {
   async begin(): Promise<void> {
     this.#host = new TestHost();
     this.#server = createNode(this.#host, { settings: { 'notify-keyspace-events': 'AKE' } });
-    this.#server.feeding = true;
-    this.#server.feed = (effects, atomic) => this.#feed(effects, atomic);
+    this.#server.replication.observe({ effects: (effects, atomic) => this.#feed(effects, atomic) });
     const { notifications } = this.#server;
     const send = notifications.send.bind(notifications);
     notifications.send = (db, key, event) => {
