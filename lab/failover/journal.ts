@@ -65,18 +65,14 @@ export class Journal {
   }
 
   #watch(): void {
-    const { replication } = this.#server;
-    const feedBytes = replication.feedBytes.bind(replication);
-    replication.feedBytes = (bytes) => {
-      this.#disk.append(LOG, bytes);
-      this.#sync();
-      feedBytes(bytes);
-    };
-    const adopt = replication.adopt.bind(replication);
-    replication.adopt = (id, offset) => {
-      adopt(id, offset);
-      this.#rebase();
-    };
+    this.#server.replication.observe({
+      // Replicas are sent the bytes afterwards: with appendfsync always, never what our disk lacks.
+      bytes: (bytes) => {
+        this.#disk.append(LOG, bytes);
+        this.#sync();
+      },
+      replaced: () => this.#rebase(),
+    });
   }
 
   /** The dataset as it is becomes the base. */

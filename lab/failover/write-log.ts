@@ -110,19 +110,14 @@ export class WriteLog {
 
   /** Notes every write that the server takes into its replication stream from now on. */
   watch(server: Server): void {
-    const { replication } = server;
-    const feed = replication.feed.bind(replication);
-    replication.feed = (effects, atomic) => {
-      feed(effects, atomic);
-      this.#record(server, effects);
-    };
-    const adopt = replication.adopt.bind(replication);
-    replication.adopt = (id, offset) => {
-      adopt(id, offset);
-      // A full resync has replaced the data, and with them all that the node ever took itself.
-      this.#writes = [];
-      this.#sweeps = [];
-    };
+    server.replication.observe({
+      effects: (effects) => this.#record(server, effects),
+      // With the dataset, every write that the node took itself is gone.
+      replaced: () => {
+        this.#writes = [];
+        this.#sweeps = [];
+      },
+    });
   }
 
   /** Starts a term: with the former primary's writes up to the offset that both have, and our own behind it. */

@@ -1,6 +1,6 @@
 /** A node of a pair on the real clock: a server on TCP that a test can crash, restart, pause, promote and demote. */
 
-import type { Connection, Receiver } from '../../server/host/host.ts';
+import type { Connection, Host, Receiver } from '../../server/host/host.ts';
 import { Listener } from '../../server/host/tcp.ts';
 import { createNode } from '../../server/index.ts';
 import { promote, replicateFrom } from '../../server/replication/role.ts';
@@ -47,14 +47,23 @@ export class RealNode extends AnyNode {
 
   #make(): [Server, Journal, Listener] {
     const { settings, commands = [] } = this.#options;
-    const host = { ...this.#network.hostOf(this.name), clock: this.clock, disk: this.disk };
-    const { connect } = host;
-    // What comes from its primary, too, waits while the process is paused.
-    host.connect = (address, port, receiver, opened) =>
-      connect(address, port, this.#inProcess(receiver), (near) => this.#process.run(() => opened(near)));
-    const server = createNode(host, { settings: { ...settings, port: this.#port }, commands });
+    const server = createNode(this.#host(), { settings: { ...settings, port: this.#port }, commands });
     const journal = this.recover(server, this.disk);
     return [server, journal, new Listener({ accept: (connection) => this.#accept(server, connection) })];
+  }
+
+  #host(): Host {
+    const outer = this.#network.hostOf(this.name);
+    return {
+      ...outer,
+      clock: this.clock,
+      disk: this.disk,
+      // What the primary sends waits, too, while the process is paused.
+      connect: (address, port, receiver, opened) => {
+        const open = (near: Connection): void => this.#process.run(() => opened(near));
+        outer.connect(address, port, this.#inProcess(receiver), open);
+      },
+    };
   }
 
   #inProcess(receiver: Receiver): Receiver {
