@@ -3,9 +3,10 @@
 import { LockError, NotReplicated, OutcomeUnknown } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
 import type { Script } from '../scripts/define.ts';
+import { NoReply } from '../server/outcomes.ts';
 import { refusal } from '../server/refusal.ts';
 import { insist, mayPass } from '../server/retry.ts';
-import { type LockServer, NoReply, type Replication } from '../server/server.ts';
+import type { LockServer, Replication } from '../server/server.ts';
 import { elapsed } from '../timing/clock.ts';
 
 export interface Request {

@@ -5,8 +5,9 @@
 
 import { LocksClosed, OutcomeUnknown, ServerRefused } from '../errors.ts';
 import { Held, type HeldLock } from '../holding/held.ts';
+import { NoReply } from '../server/outcomes.ts';
 import { mayPass, pauseMs } from '../server/retry.ts';
-import { type LockServer, NoReply } from '../server/server.ts';
+import type { LockServer } from '../server/server.ts';
 import type { Channel, Choose, Heir, Waiter } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 import { Alarm } from '../timing/deadlines.ts';

@@ -2,9 +2,9 @@
 
 import { LockError, NotOwner, NotReplicated, OutcomeUnknown } from '../errors.ts';
 import { check, millis } from '../options.ts';
+import { TooFewCopies } from '../server/outcomes.ts';
 import { refusal } from '../server/refusal.ts';
 import { mayPass } from '../server/retry.ts';
-import { TooFewCopies } from '../server/server.ts';
 import { elapsed } from '../timing/clock.ts';
 import type { Hold } from './hold.ts';
 

@@ -7,7 +7,6 @@ import { Link } from '../timing/chain.ts';
 import { elapsed, wallClockAt } from '../timing/clock.ts';
 import type { Deadline, Deadlines } from '../timing/deadlines.ts';
 import type { LockEvents } from './events.ts';
-import type { Watchdog } from './watchdog.ts';
 
 /** How the server recognises a hold, for the script that renews many at once. */
 export interface Renewal {
@@ -41,6 +40,12 @@ export interface HoldSpec {
   readonly keeper: Keeper;
 }
 
+/** Renews holds before their leases end. The watchdog is one. */
+export interface Renewer {
+  /** Renews the hold, whose lease may have begun at `since`, until the returned link is unlinked. */
+  add(hold: Hold, since: number): Link;
+}
+
 /** What a hold needs of its surroundings. */
 export interface HoldHome {
   readonly events: LockEvents;
@@ -49,7 +54,7 @@ export interface HoldHome {
   readonly lockDelayMs: number;
   /** Where the ends of leases are watched. */
   readonly leases: Deadlines;
-  readonly watchdog: Pick<Watchdog, 'add'>;
+  readonly watchdog: Renewer;
 }
 
 /** The end of its lease is a deadline of its own. */

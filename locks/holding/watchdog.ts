@@ -10,7 +10,7 @@ import type { LockServer, Replication } from '../server/server.ts';
 import { Chain, Link } from '../timing/chain.ts';
 import { elapsed } from '../timing/clock.ts';
 import { Alarm, Deadlines } from '../timing/deadlines.ts';
-import type { Hold } from './hold.ts';
+import type { Hold, Renewer } from './hold.ts';
 
 const BATCH = 100;
 /** Holds due within this part of their lease are renewed together with those due now. */
@@ -39,7 +39,7 @@ interface Ballot {
   open: number;
 }
 
-export class Watchdog {
+export class Watchdog implements Renewer {
   readonly #entries = new Chain<Entry>();
   readonly #clock = new Deadlines(false);
   #tickAt: Alarm | undefined;

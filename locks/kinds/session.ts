@@ -11,7 +11,7 @@ import { Held } from '../holding/held.ts';
 import { Hold, type Keeper, type Renewal } from '../holding/hold.ts';
 import { checkOptions } from '../options.ts';
 import { sessionAcquireScript, sessionCloseScript } from '../scripts/session.ts';
-import { NoReply } from '../server/server.ts';
+import { NoReply } from '../server/outcomes.ts';
 import { chooseFirst } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 import { givenUpKey, releaseByToken, simpleChannel } from './simple.ts';

@@ -1,6 +1,6 @@
 /** What a request comes to that asking again does not help. */
 import { ClientUnusable, type LockError, ServerRefused } from '../errors.ts';
-import { Unsendable } from './server.ts';
+import { Unsendable } from './outcomes.ts';
 
 /** The typed error: the server will not have the request, or the client cannot send it. */
 export function refusal(lock: string, owner: string, error: unknown): LockError {

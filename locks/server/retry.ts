@@ -1,12 +1,10 @@
 /** Asking again when no answer came: with growing pauses, up to a moment. The request must be idempotent. */
 import { randomInt } from 'node:crypto';
-import { elapsed } from '../timing/clock.ts';
-import { NoReply, TryAgain } from './server.ts';
+import { elapsed, LONGEST_TIMER_MS } from '../timing/clock.ts';
+import { NoReply, TryAgain } from './outcomes.ts';
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1000;
-/** The longest time a Node timer can hold. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Whether the same request may be sent again. */
 export const mayPass = (error: unknown): boolean => error instanceof NoReply || error instanceof TryAgain;

@@ -4,44 +4,8 @@ import { slotOf } from '../keys.ts';
 import { type Script, type ScriptText, stamped } from '../scripts/define.ts';
 import { elapsed } from '../timing/clock.ts';
 import { Alarm, Deadlines } from '../timing/deadlines.ts';
+import { NoReply, type Replicated, TryAgain, Unsendable } from './outcomes.ts';
 import { Wakeups } from './wakeups.ts';
-
-/** No reply: the command may have been executed, may be executed later, or never. */
-export class NoReply extends Error {
-  override readonly name = 'NoReply';
-}
-
-/** The client will never send it: the request is lost, and so is every other one. */
-export class Unsendable extends Error {
-  override readonly name = 'Unsendable';
-}
-
-/** The server answered an error that passes: nothing was executed, and the same request may succeed soon. */
-export class TryAgain extends Error {
-  override readonly name = 'TryAgain';
-}
-
-/** What a request was answered, to how many replicas its effects are known to have come, and how many were asked for. */
-export interface Replicated {
-  readonly reply: unknown;
-  readonly copies: number;
-  readonly needed: number;
-  /** Why there is no count: the connection was lost meanwhile, or the server is no primary any more (NoReply), or its error. */
-  readonly cause?: Error;
-}
-
-/** A new lease is on too few replicas. */
-export class TooFewCopies extends Error {
-  override readonly name = 'TooFewCopies';
-  readonly copies: number;
-  readonly needed: number;
-
-  constructor({ copies, needed, cause }: Replicated) {
-    super(`${copies} of ${needed} replicas have it`, { cause });
-    this.copies = copies;
-    this.needed = needed;
-  }
-}
 
 /** How many replicas must have a write (`all`: those connected, at least one), within how long, on disk or not. */
 export interface Replication {

@@ -1,8 +1,7 @@
 /** Many moments under one timer. Most of them are taken back before they come, so taking back must cost nothing. */
 
-import { LONGEST_TIMER_MS } from '../server/retry.ts';
 import { Chain, Link } from './chain.ts';
-import { elapsed } from './clock.ts';
+import { elapsed, LONGEST_TIMER_MS } from './clock.ts';
 
 /** Something to do at a moment of the monotonic clock (milliseconds). It may be moved to a later one at any time. */
 export interface Deadline extends Link {
