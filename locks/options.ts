@@ -3,12 +3,12 @@ import { inspect } from 'node:util';
 import { didYouMean } from './similar.ts';
 
 /** What an option may be, and how the error says it. */
-export interface Rule {
+export interface AllowedValue {
   readonly allowed: string;
   fits(value: unknown): boolean;
 }
 
-export type Rules = { readonly [option: string]: Rule };
+export type AllowedOptions = { readonly [option: string]: AllowedValue };
 
 /** The error for a wrong option: its name, its value and what is allowed. */
 export function badOption(name: string, value: unknown, allowed: string): RangeError {
@@ -27,55 +27,55 @@ const isNumber = (value: unknown, least: number): value is number =>
   typeof value === 'number' && value >= least;
 
 /** A whole number of `least` or more. */
-export const count = (least: number): Rule => ({
+export const count = (least: number): AllowedValue => ({
   allowed: `an integer from ${least}`,
   fits: (value) => Number.isSafeInteger(value) && (value as number) >= least,
 });
 
 /** A time span in milliseconds; Infinity is for ever where `endless`. */
-export const millis = (least: number, endless = false): Rule => ({
+export const millis = (least: number, endless = false): AllowedValue => ({
   allowed: `milliseconds from ${least}${endless ? ', or Infinity' : ''}`,
   fits: (value) => isNumber(value, least) && (endless || Number.isFinite(value)),
 });
 
-export const text: Rule = {
+export const text: AllowedValue = {
   allowed: 'a string that is not empty',
   fits: (value) => typeof value === 'string' && value !== '',
 };
 
-export const flag: Rule = { allowed: 'true or false', fits: (value) => typeof value === 'boolean' };
+export const flag: AllowedValue = { allowed: 'true or false', fits: (value) => typeof value === 'boolean' };
 
-export const oneOf = (...values: readonly string[]): Rule => ({
+export const oneOf = (...values: readonly string[]): AllowedValue => ({
   allowed: values.map((value) => `'${value}'`).join(' or '),
   fits: (value) => values.includes(value as string),
 });
 
-export const abortSignal: Rule = {
+export const abortSignal: AllowedValue = {
   allowed: 'an AbortSignal',
   fits: (value) =>
     typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value,
 };
 
 /** A share of something: some of it, and not all. */
-export const share: Rule = {
+export const share: AllowedValue = {
   allowed: 'a number above 0 and below 1',
   fits: (value) => isNumber(value, 0) && value > 0 && value < 1,
 };
 
 /** A share of something: none of it, or half at most. */
-export const half: Rule = {
+export const half: AllowedValue = {
   allowed: 'a number from 0 to 0.5',
   fits: (value) => isNumber(value, 0) && value <= 0.5,
 };
 
 /** One rule or the other. */
-export const either = (one: Rule, other: Rule): Rule => ({
+export const either = (one: AllowedValue, other: AllowedValue): AllowedValue => ({
   allowed: `${one.allowed}, or ${other.allowed}`,
   fits: (value) => one.fits(value) || other.fits(value),
 });
 
 /** What every acquisition may ask for. @param leastLeaseMs the shortest lease that can be held, in milliseconds */
-export const acquireRules = (leastLeaseMs: number): Rules => ({
+export const acquireRules = (leastLeaseMs: number): AllowedOptions => ({
   waitMs: millis(0, true),
   leaseMs: millis(leastLeaseMs),
   signal: abortSignal,
@@ -83,12 +83,12 @@ export const acquireRules = (leastLeaseMs: number): Rules => ({
 });
 
 /** Throws a RangeError where the value breaks the rule. */
-export function check(name: string, value: unknown, rule: Rule): void {
+export function check(name: string, value: unknown, rule: AllowedValue): void {
   if (!rule.fits(value)) throw badOption(name, value, rule.allowed);
 }
 
 /** Throws a RangeError for an option that is wrong or does not exist; one that is undefined was left out. */
-export function checkOptions(where: string, options: object, rules: Rules): void {
+export function checkOptions(where: string, options: object, rules: AllowedOptions): void {
   if (typeof options !== 'object' || options === null)
     throw badOption(where, options, 'an object of options');
   for (const [name, value] of Object.entries(options)) {

@@ -1,15 +1,15 @@
 /** What acquisitions have in common: who asks for what, requests that may be under way for long, the hold that a grant gives. */
 
 import type { Core } from '../holding/core.ts';
-import { Held } from '../holding/held.ts';
+import { HoldHandle } from '../holding/held.ts';
 import { Hold, type HoldSpec, type Renewal } from '../holding/hold.ts';
 import { renewScript } from '../scripts/renew.ts';
 import { NoReply, TooFewCopies } from '../server/outcomes.ts';
-import type { LockServer, Replication } from '../server/server.ts';
-import type { Choose, Heir } from '../server/wakeups.ts';
+import type { LockServer, ReplicaRequirement } from '../server/server.ts';
+import type { Choose, Successor } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
-import type { AcquireOptions, Wish } from './lock.ts';
-import { type Grant, type Request, take } from './taking.ts';
+import type { AcquireOptions, AcquireParams } from './lock.ts';
+import { type LockRequest, take, type UndoableGrant } from './taking.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 
 /** How long a request given up is remembered at most: longer than any connection keeps it under way. */
@@ -23,7 +23,7 @@ export async function renewOne(
   server: LockServer,
   renewal: Renewal,
   ttlMs: number,
-  replication?: Replication,
+  replication?: ReplicaRequirement,
 ): Promise<boolean> {
   const args = [renewal.kind, renewal.keys.length, renewal.token, ttlMs];
   if (!replication) return isRenewed(await server.run(renewScript, renewal.keys, args));
@@ -36,11 +36,13 @@ export async function renewOne(
 const isRenewed = (reply: unknown): boolean => Number((reply as unknown[])[0]) === 1;
 
 /** What a hold is besides its acquisition's; without a lease it has the one that was wished for. */
-type Granted = Pick<HoldSpec, 'token' | 'fence' | 'keeper'> &
+type GrantedHold = Pick<HoldSpec, 'token' | 'fence' | 'callbacks'> &
   Partial<Pick<HoldSpec, 'leaseMs' | 'renewed' | 'quorum'>>;
 
 /** An acquisition from one server or several. */
-export abstract class Asker<O extends AcquireOptions = AcquireOptions> implements Acquisition<Held> {
+export abstract class BaseAcquisition<O extends AcquireOptions = AcquireOptions>
+  implements Acquisition<HoldHandle>
+{
   readonly lock: string;
   readonly owner: string;
   readonly servers: readonly LockServer[];
@@ -48,53 +50,62 @@ export abstract class Asker<O extends AcquireOptions = AcquireOptions> implement
   abstract readonly choose: Choose;
   abstract readonly ordered: boolean;
   protected readonly core: Core;
-  protected readonly wish: Wish<O>;
+  protected readonly params: AcquireParams<O>;
 
-  constructor(core: Core, name: string, wish: Wish<O>, servers: readonly LockServer[]) {
+  constructor(core: Core, name: string, params: AcquireParams<O>, servers: readonly LockServer[]) {
     this.core = core;
-    this.wish = wish;
+    this.params = params;
     this.lock = name;
-    this.owner = wish.owner;
+    this.owner = params.owner;
     this.servers = servers;
   }
 
-  abstract attempt(now: number): Promise<Attempt<Held>>;
+  abstract attempt(now: number): Promise<Attempt<HoldHandle>>;
 
   abstract abandon(unknown: boolean): Promise<void>;
 
   /** The TTL to ask of a server. */
   get ttlMs(): number {
-    return this.wish.leaseMs + this.core.lockDelayMs;
+    return this.params.leaseMs + this.core.lockDelayMs;
   }
 
   /** The hold that was granted. @param sentAt when the request for it left */
-  protected hold(sentAt: number, granted: Granted): Hold {
-    const { lock, owner, servers, wish } = this;
-    const { token, fence, keeper, quorum = 1, leaseMs = wish.leaseMs, renewed = wish.renewed } = granted;
-    const spec = { lock, owner, token, fence, leaseMs, renewed, servers, quorum, keeper };
+  protected hold(sentAt: number, granted: GrantedHold): Hold {
+    const { lock, owner, servers, params } = this;
+    const {
+      token,
+      fence,
+      callbacks,
+      quorum = 1,
+      leaseMs = params.leaseMs,
+      renewed = params.renewed,
+    } = granted;
+    const spec = { lock, owner, token, fence, leaseMs, renewed, servers, quorum, callbacks };
     return new Hold(spec, this.core, sentAt);
   }
 }
 
 /** What the holder of this process hands over: the answer to come, and when the request left. */
-interface Legacy {
+interface HandOver {
   readonly reply: Promise<unknown>;
   readonly sentAt: number;
 }
 
 /** An acquisition from one server. */
-export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOptions> extends Asker<O> {
+export abstract class ServerAcquisition<
+  O extends AcquireOptions = AcquireOptions,
+> extends BaseAcquisition<O> {
   /** A request for the lock got no answer: it may be under way still. */
   #unknown = false;
-  #legacy: Legacy | undefined;
+  #handOver: HandOver | undefined;
 
-  constructor(core: Core, name: string, wish: Wish<O>) {
-    super(core, name, wish, core.first);
+  constructor(core: Core, name: string, params: AcquireParams<O>) {
+    super(core, name, params, core.first);
   }
 
   /** Whether it may stand in line. */
   protected get waits(): boolean {
-    return this.wish.waitMs > 0;
+    return this.params.waitMs > 0;
   }
 
   /** For how long a release must bar a request that took the lock, which may come after it; 0: there is none. */
@@ -103,12 +114,12 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
   }
 
   /** A request for the lock got no answer: it may be under way still. */
-  missed(error: unknown): void {
+  onTransientError(error: unknown): void {
     if (error instanceof NoReply) this.#unknown = true;
   }
 
   /** Sends a request for the lock. Throws as `take` does. */
-  protected take(request: Request, grant: () => Omit<Grant, 'lock' | 'owner'>): Promise<unknown> {
+  protected take(request: LockRequest, grant: () => Omit<UndoableGrant, 'lock' | 'owner'>): Promise<unknown> {
     const { lock, owner } = this;
     return take(this.core, request, () => ({ lock, owner, ...grant() }));
   }
@@ -119,22 +130,22 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
   }
 
   /** The holder of this process hands the lock over: the next look waits for that answer. */
-  inherit(reply: Promise<unknown>, sentAt: number): void {
-    this.#legacy = { reply, sentAt };
+  receiveHandOver(reply: Promise<unknown>, sentAt: number): void {
+    this.#handOver = { reply, sentAt };
     reply.catch(() => {}); // Whoever gives up now does not look any more.
   }
 
   /** Whether the lock was handed over, and nobody has looked yet. */
-  protected get inherits(): boolean {
-    return this.#legacy !== undefined;
+  protected get hasHandOver(): boolean {
+    return this.#handOver !== undefined;
   }
 
   /** When the request left that handed the lock over; undefined where the server refused it. */
-  protected async claim(): Promise<number | undefined> {
-    const legacy = this.#legacy!;
-    this.#legacy = undefined;
+  protected async acceptHandOver(): Promise<number | undefined> {
+    const handOver = this.#handOver!;
+    this.#handOver = undefined;
     try {
-      return Number(await legacy.reply) === 1 ? legacy.sentAt : undefined;
+      return Number(await handOver.reply) === 1 ? handOver.sentAt : undefined;
     } catch (error) {
       if (error instanceof NoReply) throw error;
       return undefined;
@@ -142,18 +153,20 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
   }
 
   /** Nobody looks any more. What is on its way to this acquisition has to go back, and may come after that. */
-  protected disclaim(): void {
-    if (this.#legacy) this.#unknown = true;
-    this.#legacy = undefined;
+  protected declineHandOver(): void {
+    if (this.#handOver) this.#unknown = true;
+    this.#handOver = undefined;
   }
 
   /**
    * To whom of this process the hold may go in one step. Not what was never handed out (its end wakes nobody here), nor
    * where a request may be under way.
    */
-  protected heirOf(hold: Hold): Heir | undefined {
+  protected successorFor(hold: Hold): Successor | undefined {
     const channel = this.core.server.wakeups.peek(this.channel);
-    return channel && hold.active && hold.isAwaitable && this.markerMs === 0 ? channel.heir() : undefined;
+    return channel && hold.active && hold.notifiesOnEnd && this.markerMs === 0
+      ? channel.successor()
+      : undefined;
   }
 
   /**
@@ -161,13 +174,13 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
    * @param giveBack releases it, should the server not do that; `unanswered`: nobody knows whether it has
    */
   protected async handOver(
-    heir: Heir,
-    request: Request,
+    successor: Successor,
+    request: LockRequest,
     giveBack: (unanswered: boolean) => Promise<boolean>,
   ): Promise<boolean> {
     const sentAt = elapsed();
     const reply = this.core.server.run(request.script, request.keys, request.args);
-    heir.inherit(reply, sentAt);
+    successor.receiveHandOver(reply, sentAt);
     try {
       const handed = Number(await reply);
       return handed < 0 ? await giveBack(false) : handed === 1;
@@ -182,9 +195,9 @@ export abstract class ServerAcquisition<O extends AcquireOptions = AcquireOption
     renewal: Renewal,
     giveBack: (validUntil: number) => Promise<boolean>,
     fence?: number,
-  ): Held {
-    const hold = this.hold(sentAt, { token: renewal.token, fence, keeper: { renewal: () => renewal } });
-    return new Held(hold, {
+  ): HoldHandle {
+    const hold = this.hold(sentAt, { token: renewal.token, fence, callbacks: { renewal: () => renewal } });
+    return new HoldHandle(hold, {
       release: () => {
         hold.end();
         return giveBack(hold.endsAt);

@@ -2,8 +2,8 @@
 
 import { LockError, LockTimeout } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import { Held, type HeldLock } from '../holding/held.ts';
-import { badOption, check, checkOptions, type Rules, text } from '../options.ts';
+import { type HeldLock, HoldHandle } from '../holding/held.ts';
+import { type AllowedOptions, badOption, check, checkOptions, text } from '../options.ts';
 import { refusal } from '../server/refusal.ts';
 import { elapsed } from '../timing/clock.ts';
 import { type Acquisition, acquireBy } from './waiting.ts';
@@ -27,7 +27,7 @@ export interface AcquireOptions {
 const NONE: AcquireOptions = {};
 
 /** An acquisition's wishes, filled in. */
-export interface Wish<O extends AcquireOptions = AcquireOptions> {
+export interface AcquireParams<O extends AcquireOptions = AcquireOptions> {
   readonly options: O;
   readonly owner: string;
   readonly waitMs: number;
@@ -40,9 +40,9 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   readonly name: string;
   protected readonly core: Core;
   /** What may be asked for. */
-  protected readonly rules: Rules;
+  protected readonly rules: AllowedOptions;
 
-  constructor(core: Core, name: string, more?: Rules) {
+  constructor(core: Core, name: string, more?: AllowedOptions) {
     check('name', name, text);
     this.core = core;
     this.rules = more ? { ...core.acquireRules, ...more } : core.acquireRules;
@@ -50,12 +50,12 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   }
 
   /** Whether the other one is the same name in the same set of locks. */
-  isNamesake(other: Lock<HeldLock>): boolean {
+  isSameLock(other: Lock<HeldLock>): boolean {
     return this.core === (other as this).core && this.name === other.name;
   }
 
   /** Prepares one acquisition; nothing is sent yet. */
-  protected abstract prepare(wish: Wish<O>): Acquisition<H>;
+  protected abstract prepare(params: AcquireParams<O>): Acquisition<H>;
 
   /**
    * Waits for the lock and gives it.
@@ -108,25 +108,25 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   async acquireAs(owner: string, options: O, waitMs: number, must = false): Promise<H | null> {
     if (options !== NONE) checkOptions('acquire', options, this.rules);
     const leaseMs = Math.ceil(options.leaseMs ?? this.core.leaseMs);
-    const wish: Wish<O> = {
+    const params: AcquireParams<O> = {
       options,
       owner,
       waitMs,
       leaseMs,
       renewed: options.leaseMs === undefined,
     };
-    const patience = { waitMs, signal: options.signal, maxSleepMs: this.core.maxSleepMs };
-    const acquisition = this.prepare(wish);
+    const limits = { waitMs, signal: options.signal, maxSleepMs: this.core.maxSleepMs };
+    const acquisition = this.prepare(params);
     try {
-      const acquired = await acquireBy(acquisition, patience);
+      const acquired = await acquireBy(acquisition, limits);
       if (!acquired) {
-        const reason = acquisition.whyNot?.();
+        const reason = acquisition.failureReason?.();
         if (reason) throw reason;
         if (must) throw new LockTimeout(this.name, owner, waitMs);
         return null;
       }
       const { held, attempts } = acquired;
-      if (held instanceof Held && this.core.events.isHeard('acquired')) {
+      if (held instanceof HoldHandle && this.core.events.hasListeners('acquired')) {
         held.hold.tell('acquired', { waitedMs: elapsed() - acquired.startedAt, attempts });
       }
       return held;

@@ -2,21 +2,21 @@
 
 import { LockError, NotReplicated, OutcomeUnknown } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import type { Script } from '../scripts/define.ts';
+import type { LockScript } from '../scripts/define.ts';
 import { NoReply } from '../server/outcomes.ts';
 import { refusal } from '../server/refusal.ts';
-import { insist, mayPass } from '../server/retry.ts';
-import type { LockServer, Replication } from '../server/server.ts';
+import { isTransient, retryUntilAnswered } from '../server/retry.ts';
+import type { LockServer, ReplicaRequirement } from '../server/server.ts';
 import { elapsed } from '../timing/clock.ts';
 
-export interface Request {
-  readonly script: Script;
+export interface LockRequest {
+  readonly script: LockScript;
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
 }
 
 /** What has to be known of a grant that may have to be undone. */
-export interface Grant {
+export interface UndoableGrant {
   readonly lock: string;
   readonly owner: string;
   granted(reply: unknown): boolean;
@@ -28,7 +28,11 @@ export interface Grant {
  * The script's reply. Throws NotReplicated, after undoing the grant, when too few replicas have it; NoReply when the
  * connection was lost before they confirmed it, for the next one may lead to a server that knows nothing of it.
  */
-export function take({ server, replication }: Core, request: Request, grant: () => Grant): Promise<unknown> {
+export function take(
+  { server, replication }: Core,
+  request: LockRequest,
+  grant: () => UndoableGrant,
+): Promise<unknown> {
   return replication
     ? takeReplicated(server, replication, request, grant())
     : server.run(request.script, request.keys, request.args);
@@ -36,9 +40,9 @@ export function take({ server, replication }: Core, request: Request, grant: () 
 
 async function takeReplicated(
   server: LockServer,
-  replication: Replication,
-  { script, keys, args }: Request,
-  grant: Grant,
+  replication: ReplicaRequirement,
+  { script, keys, args }: LockRequest,
+  grant: UndoableGrant,
 ): Promise<unknown> {
   const { reply, copies, needed, cause } = await server.runReplicated(script, keys, args, replication);
   if (!grant.granted(reply) || copies >= needed) return reply;
@@ -47,7 +51,7 @@ async function takeReplicated(
   throw new NotReplicated(grant.lock, grant.owner, copies, needed, { cause });
 }
 
-export interface Insistence {
+export interface RetryOptions {
   /** Does not keep the process alive. */
   readonly background?: boolean;
   /** It was asked in another way before, and no answer came. */
@@ -60,14 +64,14 @@ export interface Insistence {
  * @param released what the reply says; false when the server knows no such hold
  * @param validUntil when the hold is over, on the monotonic clock
  */
-export function insistOnRelease(
+export function releaseUntilAnswered(
   server: LockServer,
   release: () => Promise<unknown>,
   released: (reply: unknown) => boolean,
   validUntil: number,
-  { background = false, unanswered = false }: Insistence = {},
+  { background = false, unanswered = false }: RetryOptions = {},
 ): Promise<boolean> {
-  return insist(
+  return retryUntilAnswered(
     release,
     (reply, unknown) => released(reply) || ((unanswered || unknown > 0) && elapsed() < validUntil),
     Math.max(validUntil, elapsed() + server.requestTimeoutMs),
@@ -76,7 +80,7 @@ export function insistOnRelease(
 }
 
 /** For how long a request that is no acquisition goes on without an answer, in milliseconds. */
-export const PATIENCE_MS = 30_000;
+export const GIVE_UP_AFTER_MS = 30_000;
 
 /**
  * Asks the server something idempotent until it answers.
@@ -86,13 +90,13 @@ export async function ask<T>(
   core: Core,
   lock: string,
   request: () => Promise<T>,
-  patienceMs: number = PATIENCE_MS,
+  patienceMs: number = GIVE_UP_AFTER_MS,
 ): Promise<T> {
   try {
-    return await insist(request, (reply) => reply, elapsed() + patienceMs);
+    return await retryUntilAnswered(request, (reply) => reply, elapsed() + patienceMs);
   } catch (error) {
     if (error instanceof LockError) throw error;
     const owner = core.owners.clientId;
-    throw mayPass(error) ? new OutcomeUnknown(lock, owner, error) : refusal(lock, owner, error);
+    throw isTransient(error) ? new OutcomeUnknown(lock, owner, error) : refusal(lock, owner, error);
   }
 }

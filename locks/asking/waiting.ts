@@ -4,13 +4,13 @@
  */
 
 import { LocksClosed, OutcomeUnknown, ServerRefused } from '../errors.ts';
-import { Held, type HeldLock } from '../holding/held.ts';
+import { type HeldLock, HoldHandle } from '../holding/held.ts';
 import { NoReply } from '../server/outcomes.ts';
-import { mayPass, pauseMs } from '../server/retry.ts';
+import { isTransient, pauseMs } from '../server/retry.ts';
 import type { LockServer } from '../server/server.ts';
-import type { Channel, Choose, Heir, Waiter } from '../server/wakeups.ts';
+import type { Channel, ChannelWaiter, Choose, Successor } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
-import { Alarm } from '../timing/deadlines.ts';
+import { CallbackDeadline } from '../timing/deadlines.ts';
 
 /**
  * The outcome of one look: the lock, or in how many milliseconds it may be free without a message (-1: unknown).
@@ -31,7 +31,7 @@ export interface Acquisition<H extends Releasable = HeldLock> {
   /** Its release tells how many heard of it: within the process it may be handed over without starving others. */
   readonly handsOver?: boolean;
   /** Itself, where the holder can hand the lock over to it. */
-  readonly heir?: Heir | undefined;
+  readonly successor?: Successor | undefined;
   /** Of how many servers the messages must be heard before it looks again; all, where left out. */
   readonly quorum?: number;
   readonly demand?: number;
@@ -41,13 +41,13 @@ export interface Acquisition<H extends Releasable = HeldLock> {
   /** Asks, at this moment of the monotonic clock. Idempotent: asking again after a lost reply gives the same lock. */
   attempt(now: number): Promise<Attempt<H>>;
   /** A look brought this error, and may be repeated. */
-  missed?(error: unknown): void;
+  onTransientError?(error: unknown): void;
   /** Undoes what attempts may have done. `unknown`: some got no answer, or one in vain. Rejects never. */
   abandon(unknown: boolean): Promise<void>;
   /** After a look that a wake-up caused: to which of the other waiters the wake-up goes on, if any. */
-  passOn?(granted: boolean): ((waiter: Waiter) => boolean) | undefined;
+  passOn?(granted: boolean): ((waiter: ChannelWaiter) => boolean) | undefined;
   /** When it was not to be had: an error that says more than a time-out would. */
-  whyNot?(): Error | undefined;
+  failureReason?(): Error | undefined;
 }
 
 export interface Releasable {
@@ -56,7 +56,7 @@ export interface Releasable {
   assertHeld?(): void;
 }
 
-export interface Patience {
+export interface WaitLimits {
   readonly waitMs: number;
   readonly signal: AbortSignal | undefined;
   /** The longest sleep between two looks: the net under lost messages. */
@@ -76,9 +76,9 @@ const READ_BACKS = 2;
 /** Acquires, or gives null when the lock was not free in time. Throws what `signal` was aborted with. */
 export function acquireBy<H extends Releasable>(
   acquisition: Acquisition<H>,
-  patience: Patience,
+  limits: WaitLimits,
 ): Promise<Acquired<H> | null> {
-  return new Wait(acquisition, patience).run();
+  return new PendingAcquisition(acquisition, limits).run();
 }
 
 function isLive(held: Releasable): boolean {
@@ -90,18 +90,18 @@ function isLive(held: Releasable): boolean {
   }
 }
 
-class Wait<H extends Releasable> implements Waiter {
+class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
   readonly demand: number;
   readonly shared: boolean;
   woken = false;
   readonly #acquisition: Acquisition<H>;
-  readonly #patience: Patience;
+  readonly #limits: WaitLimits;
   readonly #startedAt = elapsed();
   readonly #deadline: number;
   #attempts = 0;
   #failures = 0;
   /** Grants in a row that were over when their answer was read. */
-  #late = 0;
+  #expiredGrants = 0;
   #unknown = false;
   #lastError: unknown;
   #retryInMs = 0;
@@ -110,10 +110,10 @@ class Wait<H extends Releasable> implements Waiter {
   /** The attempt that was under way when the signal was aborted. */
   #unfinished: Promise<Attempt<H>> | undefined;
 
-  constructor(acquisition: Acquisition<H>, patience: Patience) {
+  constructor(acquisition: Acquisition<H>, limits: WaitLimits) {
     this.#acquisition = acquisition;
-    this.#patience = patience;
-    this.#deadline = this.#startedAt + patience.waitMs;
+    this.#limits = limits;
+    this.#deadline = this.#startedAt + limits.waitMs;
     this.demand = acquisition.demand ?? 1;
     this.shared = acquisition.shared ?? false;
   }
@@ -122,8 +122,8 @@ class Wait<H extends Releasable> implements Waiter {
     return this.#acquisition.owner;
   }
 
-  get heir(): Heir | undefined {
-    return this.#acquisition.heir;
+  get successor(): Successor | undefined {
+    return this.#acquisition.successor;
   }
 
   look(): void {
@@ -132,21 +132,21 @@ class Wait<H extends Releasable> implements Waiter {
 
   /** The first look takes the shortest way: most locks are free. */
   run(): Promise<Acquired<H> | null> {
-    const { signal, waitMs } = this.#patience;
+    const { signal, waitMs } = this.#limits;
     if (signal?.aborted) return Promise.reject(signal.reason);
-    if (waitMs > 0 && this.#hasLine()) return this.#goOn();
+    if (waitMs > 0 && this.#hasLine()) return this.#continueAfterFirstLook();
     return this.#attempt(this.#startedAt).then(
       (attempt) => {
         const held = this.#seen(attempt);
-        return held && !signal?.aborted ? this.#take(held) : this.#goOn(held);
+        return held && !signal?.aborted ? this.#take(held) : this.#continueAfterFirstLook(held);
       },
-      (error: unknown) => this.#goOn(null, error),
+      (error: unknown) => this.#continueAfterFirstLook(null, error),
     );
   }
 
   /** What follows a first look that gave no lock, or for which it is too late, or none at all. */
-  async #goOn(seen: H | null = null, error?: unknown): Promise<Acquired<H> | null> {
-    const { signal, waitMs } = this.#patience;
+  async #continueAfterFirstLook(seen: H | null = null, error?: unknown): Promise<Acquired<H> | null> {
+    const { signal, waitMs } = this.#limits;
     try {
       if (seen) return await this.#refuse(seen);
       if (error !== undefined) this.#missed(error);
@@ -188,7 +188,7 @@ class Wait<H extends Releasable> implements Waiter {
     this.#attempts++;
     this.#firm = false;
     const attempt = this.#acquisition.attempt(now);
-    return this.#patience.signal ? this.#unlessAborted(attempt, this.#patience.signal) : attempt;
+    return this.#limits.signal ? this.#unlessAborted(attempt, this.#limits.signal) : attempt;
   }
 
   #seen(attempt: Attempt<H>): H | null {
@@ -199,11 +199,11 @@ class Wait<H extends Releasable> implements Waiter {
       // Where answers take longer than a lease this does not change: it looks ever more rarely.
       // The answer was read so late that its lease is over: nothing to hand out, perhaps something to give back; but
       // only at the end, for a release asked again and again could undo what the next look is granted.
-      this.#retryInMs = pauseMs(++this.#late);
+      this.#retryInMs = pauseMs(++this.#expiredGrants);
       this.#firm = true;
       this.#unknown = true;
     } else {
-      this.#late = 0;
+      this.#expiredGrants = 0;
       this.#retryInMs = attempt.retryInMs;
       this.#firm = attempt.firm ?? false;
     }
@@ -212,9 +212,9 @@ class Wait<H extends Releasable> implements Waiter {
 
   /** Throws what will not pass. */
   #missed(error: unknown): null {
-    if (!mayPass(error)) throw error;
+    if (!isTransient(error)) throw error;
     if (error instanceof NoReply) this.#unknown = true;
-    this.#acquisition.missed?.(error);
+    this.#acquisition.onTransientError?.(error);
     this.#lastError = error;
     this.#retryInMs = pauseMs(++this.#failures);
     return null;
@@ -235,7 +235,7 @@ class Wait<H extends Releasable> implements Waiter {
   async #readBack(): Promise<H | null> {
     for (let tries = 0; tries < READ_BACKS && this.#lastError !== undefined; tries++) {
       await this.#sleep(this.#retryInMs);
-      this.#patience.signal?.throwIfAborted();
+      this.#limits.signal?.throwIfAborted();
       const held = await this.#look();
       if (held) return held;
     }
@@ -246,18 +246,18 @@ class Wait<H extends Releasable> implements Waiter {
     const { servers, channel, choose } = this.#acquisition;
     const channels = servers.map((server) => server.wakeups.join(channel, choose, this));
     const onAbort = (): void => this.#wakeUp?.();
-    this.#patience.signal?.addEventListener('abort', onAbort);
+    this.#limits.signal?.addEventListener('abort', onAbort);
     let granted = false;
     try {
       const early = channels.some(({ isReady }) => !isReady) ? await this.#untilReady(channels) : null;
       const held = early ?? (await this.#lookUntilDeadline(channels[0]!));
       granted = held !== null;
-      if (this.#acquisition.handsOver && held instanceof Held) {
+      if (this.#acquisition.handsOver && held instanceof HoldHandle) {
         for (const each of channels) each.holder = held.hold;
       }
       return held;
     } finally {
-      this.#patience.signal?.removeEventListener('abort', onAbort);
+      this.#limits.signal?.removeEventListener('abort', onAbort);
       const wasFirst = channels[0]!.waiters[0] === this;
       for (const [index, each] of channels.entries()) servers[index]!.wakeups.leave(each, this);
       // Whoever stands first now has never looked, and knows no end of the lease.
@@ -280,7 +280,7 @@ class Wait<H extends Releasable> implements Waiter {
       });
     }
     await Promise.resolve();
-    while (!settled && elapsed() < this.#deadline && !this.#patience.signal?.aborted) {
+    while (!settled && elapsed() < this.#deadline && !this.#limits.signal?.aborted) {
       if (!this.woken) await this.#sleep(this.#deadline - elapsed());
       else {
         const held = await this.#lookFrom(channels[0]!);
@@ -293,7 +293,7 @@ class Wait<H extends Releasable> implements Waiter {
   async #lookUntilDeadline(channel: Channel): Promise<H | null> {
     const { ordered } = this.#acquisition;
     for (let mayLook = !ordered || !channel.isHeld; ; mayLook = true) {
-      this.#patience.signal?.throwIfAborted();
+      this.#limits.signal?.throwIfAborted();
       if (!ordered || this.woken || (mayLook && channel.waiters[0] === this)) {
         const held = await this.#lookFrom(channel);
         if (held) return held;
@@ -304,7 +304,7 @@ class Wait<H extends Releasable> implements Waiter {
       const left = this.#deadline - elapsed();
       if (left <= 0) return null;
       const net = Math.min(
-        this.#patience.maxSleepMs,
+        this.#limits.maxSleepMs,
         this.#acquisition.longestSleepMs ?? Number.POSITIVE_INFINITY,
       );
       const free = this.#retryInMs < 0 ? net : this.#retryInMs + 1;
@@ -328,13 +328,13 @@ class Wait<H extends Releasable> implements Waiter {
   async #sleepFirmly(ms: number): Promise<void> {
     const end = elapsed() + ms;
     do await this.#sleep(end - elapsed());
-    while (elapsed() < end && !this.#patience.signal?.aborted);
+    while (elapsed() < end && !this.#limits.signal?.aborted);
   }
 
   #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const { sleeps } = this.#acquisition.servers[0]!.wakeups;
-      const end = new Alarm(elapsed() + Math.max(0, ms), () => this.#wakeUp?.());
+      const end = new CallbackDeadline(elapsed() + Math.max(0, ms), () => this.#wakeUp?.());
       this.#wakeUp = () => {
         sleeps.remove(end);
         this.#wakeUp = undefined;
@@ -347,12 +347,12 @@ class Wait<H extends Releasable> implements Waiter {
   /** Nobody wants it any more: it goes back. */
   async #refuse(held: H): Promise<never> {
     await held.release().catch(() => {});
-    throw this.#patience.signal?.reason;
+    throw this.#limits.signal?.reason;
   }
 
   #take(held: H): Acquired<H> {
     const { handsOver, servers, channel } = this.#acquisition;
-    if (handsOver && held instanceof Held) held.hold.tellOfEnd(servers[0]!.wakeups, channel);
+    if (handsOver && held instanceof HoldHandle) held.hold.notifyOnEnd(servers[0]!.wakeups, channel);
     return { held, startedAt: this.#startedAt, attempts: this.#attempts };
   }
 
@@ -367,8 +367,8 @@ class Wait<H extends Releasable> implements Waiter {
       const attempt = await unfinished;
       if ('held' in attempt) await attempt.held.release();
     } catch (error) {
-      if (mayPass(error)) this.#unknown = true;
-      this.#acquisition.missed?.(error);
+      if (isTransient(error)) this.#unknown = true;
+      this.#acquisition.onTransientError?.(error);
     }
     await this.#acquisition.abandon(this.#unknown);
   }

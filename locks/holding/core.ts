@@ -1,6 +1,7 @@
 /** What all locks of one `createLocks` share. */
 
 import {
+  type AllowedOptions,
   acquireRules,
   checkOptions,
   count,
@@ -9,12 +10,11 @@ import {
   half,
   millis,
   oneOf,
-  type Rules,
   share,
   text,
 } from '../options.ts';
 import { RequestLog } from '../server/requests.ts';
-import type { LockServer, Replication } from '../server/server.ts';
+import type { LockServer, ReplicaRequirement } from '../server/server.ts';
 import { Deadlines } from '../timing/deadlines.ts';
 import { LockEvents } from './events.ts';
 import type { Hold } from './hold.ts';
@@ -62,7 +62,7 @@ const LEAST_PAUSE_MS = 10;
 /** A lease that is renewed every third of it. */
 export const RENEWED_LEASE = millis(3 * LEAST_PAUSE_MS);
 
-const SETTINGS: Rules = {
+const SETTINGS: AllowedOptions = {
   leaseMs: RENEWED_LEASE,
   requestTimeoutMs: millis(1),
   maxSleepMs: millis(LEAST_PAUSE_MS),
@@ -80,7 +80,7 @@ const SETTINGS: Rules = {
 };
 
 /** One owner's counted holds of one lock; see counted.ts. */
-export interface Counted {
+export interface CountedHolds {
   hold: Hold | undefined;
   count: number;
   /** How many of the holds want to be renewed. */
@@ -89,7 +89,7 @@ export interface Counted {
   holds?: (Hold | undefined)[];
   busy: boolean;
   /** Requests that wait for their turn. */
-  readonly line: (() => void)[];
+  readonly queue: (() => void)[];
 }
 
 /** How much of the lease one of several servers may take to answer, and how long it may in any case, in milliseconds. */
@@ -111,13 +111,13 @@ export class Core {
   readonly maxSleepMs: number;
   readonly driftFactor: number;
   /** What acquisitions may ask for. */
-  readonly acquireRules: Rules;
+  readonly acquireRules: AllowedOptions;
   readonly lockDelayMs: number;
   readonly fairWaitMs: number;
   readonly placeMs: number;
   readonly #serverShare: number | undefined;
-  readonly replication: Replication | undefined;
-  readonly counted = new Map<string, Counted>();
+  readonly replication: ReplicaRequirement | undefined;
+  readonly counted = new Map<string, CountedHolds>();
 
   constructor(servers: readonly LockServer[], options: LocksOptions) {
     checkOptions('createLocks', options, SETTINGS);

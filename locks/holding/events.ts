@@ -23,11 +23,11 @@ export const lockChannel = channel('lostlock:locks');
 
 export class LockEvents extends EventEmitter<Record<LockEventName, [LockEvent]>> {
   /** Whether anybody listens: where nobody does, no event need be made. */
-  isHeard(event: LockEventName): boolean {
+  hasListeners(event: LockEventName): boolean {
     return lockChannel.hasSubscribers || this.listenerCount(event) > 0;
   }
 
-  tell(event: LockEvent): void {
+  publish(event: LockEvent): void {
     if (lockChannel.hasSubscribers) lockChannel.publish(event);
     for (const listener of this.listeners(event.event)) {
       try {

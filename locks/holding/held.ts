@@ -4,7 +4,7 @@ import { LockError, NotOwner, NotReplicated, OutcomeUnknown } from '../errors.ts
 import { check, millis } from '../options.ts';
 import { TooFewCopies } from '../server/outcomes.ts';
 import { refusal } from '../server/refusal.ts';
-import { mayPass } from '../server/retry.ts';
+import { isTransient } from '../server/retry.ts';
 import { elapsed } from '../timing/clock.ts';
 import type { Hold } from './hold.ts';
 
@@ -46,21 +46,21 @@ export interface HeldLock extends AsyncDisposable {
 }
 
 /** How a kind of lock gives back and extends. */
-export interface Backing {
+export interface HoldOperations {
   /** Gives it back; false when the server knows no such hold. Retries by itself. */
   release(hold: Hold): Promise<boolean>;
   /** Asks for a new lease; false when the server knows no such hold. */
   extend(hold: Hold, leaseMs: number): Promise<boolean>;
 }
 
-export class Held implements HeldLock {
+export class HoldHandle implements HeldLock {
   readonly hold: Hold;
-  readonly #backing: Backing;
+  readonly #operations: HoldOperations;
   #released: Promise<void> | undefined;
 
-  constructor(hold: Hold, backing: Backing) {
+  constructor(hold: Hold, operations: HoldOperations) {
     this.hold = hold;
-    this.#backing = backing;
+    this.#operations = operations;
   }
 
   get name(): string {
@@ -98,7 +98,7 @@ export class Held implements HeldLock {
     if (this.hold.leaseMs === Number.POSITIVE_INFINITY) return;
     const leaseMs = Math.ceil(wanted ?? this.hold.leaseMs);
     const sentAt = elapsed();
-    const extended = await this.#backing.extend(this.hold, leaseMs).catch((error: unknown) => {
+    const extended = await this.#operations.extend(this.hold, leaseMs).catch((error: unknown) => {
       throw this.#translate(error);
     });
     if (!extended) this.hold.lose('the server does not know it any more');
@@ -121,12 +121,12 @@ export class Held implements HeldLock {
     const { lost } = this.hold;
     if (lost) {
       // The key may still be there (the holder's clock is the more careful one): give it back, whatever comes of it.
-      this.#backing.release(this.hold).catch(() => {});
+      this.#operations.release(this.hold).catch(() => {});
       throw lost;
     }
     let released: boolean;
     try {
-      released = await this.#backing.release(this.hold);
+      released = await this.#operations.release(this.hold);
     } catch (error) {
       throw this.#translate(error);
     }
@@ -141,7 +141,7 @@ export class Held implements HeldLock {
       const { copies, needed, cause } = error;
       return new NotReplicated(this.name, this.owner, copies, needed, { cause, extending: true });
     }
-    return mayPass(error)
+    return isTransient(error)
       ? new OutcomeUnknown(this.name, this.owner, error)
       : refusal(this.name, this.owner, error);
   }

@@ -3,9 +3,9 @@
 import { LockLost } from '../errors.ts';
 import type { LockServer } from '../server/server.ts';
 import type { Wakeups } from '../server/wakeups.ts';
-import { Link } from '../timing/chain.ts';
+import { ChainLink } from '../timing/chain.ts';
 import { elapsed, wallClockAt } from '../timing/clock.ts';
-import type { Deadline, Deadlines } from '../timing/deadlines.ts';
+import type { Deadlines, ScheduledDeadline } from '../timing/deadlines.ts';
 import type { LockEvents } from './events.ts';
 
 /** How the server recognises a hold, for the script that renews many at once. */
@@ -19,7 +19,7 @@ export interface Renewal {
  * Whoever asked for a hold, and answers for it. One object for all of this, and no functions made for each hold: these
  * would be the greater part of its cost.
  */
-export interface Keeper {
+export interface HoldCallbacks {
   /** What the server knows of it now. */
   renewal(): Renewal;
   /** It was lost. */
@@ -37,17 +37,17 @@ export interface HoldSpec {
   /** The servers that keep it, and how many of them must agree. */
   readonly servers: readonly LockServer[];
   readonly quorum: number;
-  readonly keeper: Keeper;
+  readonly callbacks: HoldCallbacks;
 }
 
 /** Renews holds before their leases end. The watchdog is one. */
 export interface Renewer {
   /** Renews the hold, whose lease may have begun at `since`, until the returned link is unlinked. */
-  add(hold: Hold, since: number): Link;
+  add(hold: Hold, since: number): ChainLink;
 }
 
 /** What a hold needs of its surroundings. */
-export interface HoldHome {
+export interface HoldContext {
   readonly events: LockEvents;
   readonly driftFactor: number;
   /** Added to every TTL on the server: after an unclean end the lock stays closed this much longer. */
@@ -58,13 +58,13 @@ export interface HoldHome {
 }
 
 /** The end of its lease is a deadline of its own. */
-export class Hold extends Link implements Deadline {
+export class Hold extends ChainLink implements ScheduledDeadline {
   /** Until when it is certain: a moment of this process' monotonic clock. */
   at = 0;
   readonly spec: HoldSpec;
-  readonly #home: HoldHome;
+  readonly #context: HoldContext;
   /** With the watchdog, while that renews it. */
-  #renewals: Link | undefined;
+  #renewals: ChainLink | undefined;
   #leaseMs: number;
   #lost: LockLost | undefined;
   #over = false;
@@ -77,13 +77,13 @@ export class Hold extends Link implements Deadline {
   #validUntil = Number.NaN;
 
   /** @param sentAt when the request that was granted left: the lease may have begun then, never earlier */
-  constructor(spec: HoldSpec, home: HoldHome, sentAt: number) {
+  constructor(spec: HoldSpec, context: HoldContext, sentAt: number) {
     super();
     this.spec = spec;
-    this.#home = home;
+    this.#context = context;
     this.#leaseMs = spec.leaseMs;
     this.prolong(sentAt, spec.leaseMs);
-    if (spec.renewed) this.#renewals = home.watchdog.add(this, sentAt);
+    if (spec.renewed) this.#renewals = context.watchdog.add(this, sentAt);
   }
 
   get leaseMs(): number {
@@ -124,43 +124,43 @@ export class Hold extends Link implements Deadline {
 
   /** The TTL to ask of the server for a lease. */
   serverLeaseMs(leaseMs: number): number {
-    return leaseMs + this.#home.lockDelayMs;
+    return leaseMs + this.#context.lockDelayMs;
   }
 
   /** The server has confirmed a lease asked for at `sentAt`. Validity never shrinks. */
   prolong(sentAt: number, leaseMs: number): void {
     if (this.#over) return;
     this.#unconfirmed = undefined;
-    const drift = Number.isFinite(leaseMs) ? Math.ceil(leaseMs * this.#home.driftFactor) : 0;
+    const drift = Number.isFinite(leaseMs) ? Math.ceil(leaseMs * this.#context.driftFactor) : 0;
     this.at = Math.max(this.at, sentAt + leaseMs - drift);
-    if (!this.linked && Number.isFinite(this.at)) this.#home.leases.add(this);
+    if (!this.linked && Number.isFinite(this.at)) this.#context.leases.add(this);
   }
 
   /** The server has confirmed a lease, but so few replicas have it that it does not count. */
-  missCopies(copies: number, needed: number): void {
+  renewalMissedReplicas(copies: number, needed: number): void {
     this.#unconfirmed = `its last renewal reached ${copies} of ${needed} replicas in time`;
   }
 
   /** Whoever waits for it in this process is told of its end, in the same turn in which a release is sent. */
-  tellOfEnd(wakeups: Pick<Wakeups, 'peek'>, channel: string): void {
+  notifyOnEnd(wakeups: Pick<Wakeups, 'peek'>, channel: string): void {
     this.#wakeups = wakeups;
     this.#channel = channel;
   }
 
   /** Whether its end is told. */
-  get isAwaitable(): boolean {
+  get notifiesOnEnd(): boolean {
     return this.#wakeups !== undefined;
   }
 
   /** From now on the watchdog keeps it, with the given lease. */
-  renew(leaseMs: number): void {
+  startRenewing(leaseMs: number): void {
     if (this.#renewals || this.#over) return;
     this.#leaseMs = leaseMs;
-    this.#renewals = this.#home.watchdog.add(this, elapsed());
+    this.#renewals = this.#context.watchdog.add(this, elapsed());
   }
 
   /** From now on it ends with the lease it has. */
-  rest(): void {
+  stopRenewing(): void {
     this.#renewals?.unlink();
     this.#renewals = undefined;
   }
@@ -171,9 +171,9 @@ export class Hold extends Link implements Deadline {
     const { lock, owner, token, fence } = this.spec;
     this.#lost = new LockLost(lock, owner, reason, cause);
     this.end();
-    this.spec.keeper.lost?.(this);
+    this.spec.callbacks.lost?.(this);
     this.#controller?.abort(this.#lost);
-    this.#home.events.tell({
+    this.#context.events.publish({
       event: 'lost',
       lock,
       owner,
@@ -187,7 +187,7 @@ export class Hold extends Link implements Deadline {
   end(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#home.leases.remove(this);
+    this.#context.leases.remove(this);
     this.#renewals?.unlink();
     this.#wakeups?.peek(this.#channel)?.handOver();
   }
@@ -197,10 +197,10 @@ export class Hold extends Link implements Deadline {
     event: 'acquired' | 'extended' | 'released',
     more: { waitedMs?: number; attempts?: number } = {},
   ): void {
-    const { events } = this.#home;
-    if (!events.isHeard(event)) return;
+    const { events } = this.#context;
+    if (!events.hasListeners(event)) return;
     const { lock, owner, token, fence } = this.spec;
-    events.tell({ event, lock, owner, token, ...(fence !== undefined && { fence }), ...more });
+    events.publish({ event, lock, owner, token, ...(fence !== undefined && { fence }), ...more });
   }
 
   /** After a stall the timer may be late; the clock is not. The wall clock is not asked: it may be set. */
@@ -214,8 +214,8 @@ export class Hold extends Link implements Deadline {
   }
 
   /** The timer says that the lease is over. It may ring a fraction of a millisecond too early. */
-  due(): void {
+  fire(): void {
     this.#checkClock();
-    if (!this.#over) this.#home.leases.add(this);
+    if (!this.#over) this.#context.leases.add(this);
   }
 }

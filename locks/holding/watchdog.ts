@@ -6,10 +6,10 @@
  */
 
 import { renewScript } from '../scripts/renew.ts';
-import type { LockServer, Replication } from '../server/server.ts';
-import { Chain, Link } from '../timing/chain.ts';
+import type { LockServer, ReplicaRequirement } from '../server/server.ts';
+import { Chain, ChainLink } from '../timing/chain.ts';
 import { elapsed } from '../timing/clock.ts';
-import { Alarm, Deadlines } from '../timing/deadlines.ts';
+import { CallbackDeadline, Deadlines } from '../timing/deadlines.ts';
 import type { Hold, Renewer } from './hold.ts';
 
 const BATCH = 100;
@@ -17,7 +17,7 @@ const BATCH = 100;
 const TOGETHER = 1 / 12;
 
 /** A hold under the watchdog's care, for as long as it is in the chain. */
-export class Entry extends Link {
+export class RenewalEntry extends ChainLink {
   readonly hold: Hold;
   readonly since: number;
   dueAt: number;
@@ -40,25 +40,25 @@ interface Ballot {
 }
 
 export class Watchdog implements Renewer {
-  readonly #entries = new Chain<Entry>();
+  readonly #entries = new Chain<RenewalEntry>();
   readonly #clock = new Deadlines(false);
-  #tickAt: Alarm | undefined;
+  #tickAt: CallbackDeadline | undefined;
   readonly #maxHoldMs: number;
-  readonly #replication: Replication | undefined;
+  readonly #replication: ReplicaRequirement | undefined;
   #closed = false;
 
   /**
    * @param maxHoldMs how long a hold is renewed at most, in milliseconds
    * @param replication what renewals on one server have to reach before they count; a Redlock's copies are its servers
    */
-  constructor(maxHoldMs = Number.POSITIVE_INFINITY, replication?: Replication) {
+  constructor(maxHoldMs = Number.POSITIVE_INFINITY, replication?: ReplicaRequirement) {
     this.#maxHoldMs = maxHoldMs;
     this.#replication = replication;
   }
 
   /** Renews the hold, whose lease may have begun at `since`, until the entry given back is unlinked. */
-  add(hold: Hold, since: number): Entry {
-    const entry = new Entry(hold, since);
+  add(hold: Hold, since: number): RenewalEntry {
+    const entry = new RenewalEntry(hold, since);
     if (this.#closed) return entry; // What was under way when the locks were closed ends with its lease.
     this.#entries.add(entry);
     this.#wakeAt(entry.dueAt);
@@ -75,7 +75,7 @@ export class Watchdog implements Renewer {
   #wakeAt(at: number): void {
     if (this.#tickAt && this.#tickAt.at <= at) return;
     if (this.#tickAt) this.#clock.remove(this.#tickAt);
-    this.#tickAt = new Alarm(at, () => this.#tick());
+    this.#tickAt = new CallbackDeadline(at, () => this.#tick());
     this.#clock.add(this.#tickAt);
   }
 
@@ -98,10 +98,10 @@ export class Watchdog implements Renewer {
     if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
   }
 
-  #renew(entries: Entry[]): void {
+  #renew(entries: RenewalEntry[]): void {
     const sentAt = elapsed();
-    const ballots = new Map<Entry, Ballot>();
-    const byServer = new Map<LockServer, Entry[]>();
+    const ballots = new Map<RenewalEntry, Ballot>();
+    const byServer = new Map<LockServer, RenewalEntry[]>();
     for (const entry of entries) {
       entry.busy = true;
       const { servers } = entry.hold.spec;
@@ -117,7 +117,7 @@ export class Watchdog implements Renewer {
         this.#renewAll(server, group, ballots, sentAt);
         continue;
       }
-      const isAlone = ({ hold }: Entry): boolean => hold.spec.servers.length === 1;
+      const isAlone = ({ hold }: RenewalEntry): boolean => hold.spec.servers.length === 1;
       const [alone, shared] = [group.filter(isAlone), group.filter((entry) => !isAlone(entry))];
       this.#renewAll(server, alone, ballots, sentAt, this.#replication);
       this.#renewAll(server, shared, ballots, sentAt);
@@ -126,12 +126,15 @@ export class Watchdog implements Renewer {
 
   #renewAll(
     server: LockServer,
-    entries: Entry[],
-    ballots: Map<Entry, Ballot>,
+    entries: RenewalEntry[],
+    ballots: Map<RenewalEntry, Ballot>,
     sentAt: number,
-    replication?: Replication,
+    replication?: ReplicaRequirement,
   ): void {
-    for (const sameSlot of server.groupBySlot(entries, ({ hold }) => hold.spec.keeper.renewal().keys[0]!)) {
+    for (const sameSlot of server.groupBySlot(
+      entries,
+      ({ hold }) => hold.spec.callbacks.renewal().keys[0]!,
+    )) {
       for (let at = 0; at < sameSlot.length; at += BATCH) {
         void this.#renewOn(server, sameSlot.slice(at, at + BATCH), ballots, sentAt, replication);
       }
@@ -141,10 +144,10 @@ export class Watchdog implements Renewer {
   /** Renews entries on one server. Each is judged as soon as its outcome is decided, whoever else is silent. */
   async #renewOn(
     server: LockServer,
-    entries: Entry[],
-    ballots: Map<Entry, Ballot>,
+    entries: RenewalEntry[],
+    ballots: Map<RenewalEntry, Ballot>,
     sentAt: number,
-    replication: Replication | undefined,
+    replication: ReplicaRequirement | undefined,
   ): Promise<void> {
     const replies = await renew(server, entries, replication);
     for (const [index, entry] of entries.entries()) {
@@ -157,12 +160,12 @@ export class Watchdog implements Renewer {
       const { servers, quorum } = entry.hold.spec;
       if (ballot.open > 0 && ballot.yes < quorum && ballot.no <= servers.length - quorum) continue;
       ballots.delete(entry);
-      this.#judge(entry, ballot, sentAt);
+      this.#settle(entry, ballot, sentAt);
     }
     this.#plan();
   }
 
-  #judge(entry: Entry, { yes, no }: Ballot, sentAt: number): void {
+  #settle(entry: RenewalEntry, { yes, no }: Ballot, sentAt: number): void {
     const { hold } = entry;
     entry.busy = false;
     if (!entry.linked) return; // Released or lost meanwhile.
@@ -185,14 +188,14 @@ export class Watchdog implements Renewer {
  */
 async function renew(
   server: LockServer,
-  entries: Entry[],
-  replication: Replication | undefined,
+  entries: RenewalEntry[],
+  replication: ReplicaRequirement | undefined,
 ): Promise<(boolean | undefined)[] | undefined> {
   const keys: string[] = [];
   const args: (string | number)[] = [];
   let patience = server.requestTimeoutMs;
   for (const { hold } of entries) {
-    const renewal = hold.spec.keeper.renewal();
+    const renewal = hold.spec.callbacks.renewal();
     keys.push(...renewal.keys);
     args.push(renewal.kind, renewal.keys.length, renewal.token, hold.serverLeaseMs(hold.leaseMs));
     patience = Math.min(patience, Math.max(20, hold.leaseMs / 6));
@@ -204,7 +207,7 @@ async function renew(
     const timeoutMs = Math.min(replication.timeoutMs, patience); // While WAIT waits, nothing else passes the connection.
     const wanted = { ...replication, timeoutMs };
     const { reply, copies, needed } = await server.runReplicated(renewScript, keys, args, wanted, patience);
-    if (copies < needed) for (const { hold } of entries) hold.missCopies(copies, needed);
+    if (copies < needed) for (const { hold } of entries) hold.renewalMissedReplicas(copies, needed);
     return votes(reply, copies >= needed);
   } catch {
     return undefined; // Unknown, refused or not ready: none of it proves that a hold is lost.

@@ -6,27 +6,27 @@
  * that a failover set back is put right by the next request.
  */
 import { ServerAcquisition } from '../asking/acquisition.ts';
-import { Lock, type Wish } from '../asking/lock.ts';
-import type { Request } from '../asking/taking.ts';
+import { type AcquireParams, Lock } from '../asking/lock.ts';
+import type { LockRequest } from '../asking/taking.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
-import type { Core, Counted } from '../holding/core.ts';
-import { type Backing, Held } from '../holding/held.ts';
-import type { Hold, Keeper, Renewal } from '../holding/hold.ts';
+import type { Core, CountedHolds } from '../holding/core.ts';
+import { HoldHandle, type HoldOperations } from '../holding/held.ts';
+import type { Hold, HoldCallbacks, Renewal } from '../holding/hold.ts';
 import { abandonedKey } from '../keys.ts';
 import type { OnceArgs } from '../server/requests.ts';
-import { insist } from '../server/retry.ts';
+import { retryUntilAnswered } from '../server/retry.ts';
 import type { LockServer } from '../server/server.ts';
-import { type Choose, chooseFirst, type Heir, type Waiter } from '../server/wakeups.ts';
+import { type ChannelWaiter, type Choose, chooseFirst, type Successor } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 
 /** What the server said to a request for a hold. */
-export type Taken =
+export type CountedReply =
   | { granted: true; fence?: number }
   | { granted: false; retryInMs: number }
   | { granted: false; gone: true };
 
 /** One request to hold `target` times; the same `request` again must have the same effect. */
-export interface Take {
+export interface CountedAcquire {
   readonly owner: string;
   readonly target: number;
   readonly ttlMs: number;
@@ -36,7 +36,7 @@ export interface Take {
 }
 
 /** One request to hold only `target` times. `lateMs` > 0 bars the request that took the hold, which may be under way. */
-export interface Give extends Omit<Take, 'waits' | 'request'> {
+export interface CountedRelease extends Omit<CountedAcquire, 'waits' | 'request'> {
   /** The number of the hold that ends; see read-write.ts, where each hold has a key of its own. */
   readonly ending: number;
   readonly lateMs: number;
@@ -58,30 +58,30 @@ export interface CountedKind {
   readonly shared?: boolean;
   /** A waiter looks at least that often, whatever it hears. */
   readonly longestSleepMs?: number;
-  passOn?(granted: boolean): ((waiter: Waiter) => boolean) | undefined;
+  passOn?(granted: boolean): ((waiter: ChannelWaiter) => boolean) | undefined;
   token(owner: string): string;
-  takeScript(take: Take): Request;
-  taken(reply: unknown): Taken;
-  give(server: LockServer, give: Give): Promise<unknown>;
+  acquireRequest(take: CountedAcquire): LockRequest;
+  readAcquireReply(reply: unknown): CountedReply;
+  release(server: LockServer, give: CountedRelease): Promise<unknown>;
   /** What the reply to that says: 1: free now, 0: still held, -1: not the owner's. Left out where it is that number. */
-  given?(server: LockServer, reply: unknown): number;
+  readReleaseReply?(server: LockServer, reply: unknown): number;
   /** From an owner that holds it once to the next one of this process, where it can be handed over. */
-  handOver?(owner: string, heir: Heir): Request;
+  handOver?(owner: string, successor: Successor): LockRequest;
   /** @param number how many holds the owner has; of read holds, which one */
   renewal(owner: string, number: number): Renewal;
   /** Its key may outlive its lease, because other holds of the same owner keep it up. */
-  readonly outlived?: boolean;
+  readonly keyMayOutliveLease?: boolean;
   /** Leaves the line, when waiting left a trace there. */
-  leave?(server: LockServer, owner: string): Promise<void>;
+  leaveQueue?(server: LockServer, owner: string): Promise<void>;
 }
 
 /** Why holds are lost of which the server has no trace. */
-export const UNKNOWN_THERE = 'the server does not know it any more';
+export const UNKNOWN_TO_SERVER = 'the server does not know it any more';
 
 /** For how long a release is remembered: a copy that comes later would find its owner holding the lock again. */
 const REMEMBER_MS = 10_000;
 
-export class CountedLock extends Lock<Held> {
+export class CountedLock extends Lock<HoldHandle> {
   protected readonly kind: CountedKind;
 
   constructor(core: Core, kind: CountedKind) {
@@ -89,25 +89,29 @@ export class CountedLock extends Lock<Held> {
     this.kind = kind;
   }
 
-  protected prepare(wish: Wish): Acquisition<Held> {
-    return new CountedAcquisition(this.core, this.kind, wish);
+  protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
+    return new CountedAcquisition(this.core, this.kind, params);
   }
 }
 
 /** Runs `work` when the owner's earlier requests for this lock are done. */
-export async function inTurn<T>(core: Core, key: string, work: (counted: Counted) => Promise<T>): Promise<T> {
+export async function inTurn<T>(
+  core: Core,
+  key: string,
+  work: (counted: CountedHolds) => Promise<T>,
+): Promise<T> {
   let counted = core.counted.get(key);
   if (!counted) {
-    counted = nothing();
+    counted = noHolds();
     core.counted.set(key, counted);
   }
   const mine = counted;
-  if (mine.busy) await new Promise<void>((resolve) => mine.line.push(resolve));
+  if (mine.busy) await new Promise<void>((resolve) => mine.queue.push(resolve));
   mine.busy = true;
   try {
     return await work(mine);
   } finally {
-    const next = mine.line.shift();
+    const next = mine.queue.shift();
     if (next)
       next(); // It stays busy: the turn is handed on.
     else {
@@ -117,10 +121,13 @@ export async function inTurn<T>(core: Core, key: string, work: (counted: Counted
   }
 }
 
-const nothing = (): Counted => ({ hold: undefined, count: 0, renewed: 0, busy: false, line: [] });
+const noHolds = (): CountedHolds => ({ hold: undefined, count: 0, renewed: 0, busy: false, queue: [] });
 
 /** All holds of an owner are one: they have one lease, the longest that was asked for, and are lost together. */
-export class CountedAcquisition extends ServerAcquisition implements Backing, Heir, Keeper {
+export class CountedAcquisition
+  extends ServerAcquisition
+  implements HoldOperations, Successor, HoldCallbacks
+{
   readonly channel: string;
   readonly choose: Choose;
   readonly ordered: boolean;
@@ -130,30 +137,30 @@ export class CountedAcquisition extends ServerAcquisition implements Backing, He
   protected readonly kind: CountedKind;
   readonly #request: string;
   /** The holds of an owner that nobody else asks for: neither has it to be found, nor does anybody wait for his turn. */
-  readonly #own: Counted | undefined;
+  readonly #soleHolds: CountedHolds | undefined;
   /** The holds that it keeps. */
-  #counted: Counted | undefined;
+  #counted: CountedHolds | undefined;
 
-  constructor(core: Core, kind: CountedKind, wish: Wish) {
-    super(core, kind.name, wish);
+  constructor(core: Core, kind: CountedKind, params: AcquireParams) {
+    super(core, kind.name, params);
     this.#request = core.owners.request();
     this.kind = kind;
-    this.#own = core.owners.isAlone(wish.owner) ? nothing() : undefined;
-    this.channel = kind.channel(wish.owner);
+    this.#soleHolds = core.owners.isAlone(params.owner) ? noHolds() : undefined;
+    this.channel = kind.channel(params.owner);
     this.handsOver = kind.ordered;
     this.choose = kind.choose ?? chooseFirst;
     this.shared = kind.shared ?? false;
     this.longestSleepMs = kind.longestSleepMs;
     // Who holds it already does not stand in line to enter again.
-    this.ordered = kind.ordered && (this.#own ?? core.counted.get(this.#key) ?? nothing()).count === 0;
+    this.ordered = kind.ordered && (this.#soleHolds ?? core.counted.get(this.#key) ?? noHolds()).count === 0;
   }
 
   get #key(): string {
     return `${this.kind.id} ${this.kind.name} ${this.owner}`;
   }
 
-  protected inTurn<T>(work: (counted: Counted) => Promise<T>): Promise<T> {
-    return this.#own ? work(this.#own) : inTurn(this.core, this.#key, work);
+  protected inTurn<T>(work: (counted: CountedHolds) => Promise<T>): Promise<T> {
+    return this.#soleHolds ? work(this.#soleHolds) : inTurn(this.core, this.#key, work);
   }
 
   get token(): string {
@@ -165,34 +172,34 @@ export class CountedAcquisition extends ServerAcquisition implements Backing, He
   }
 
   /** Where replicas have to confirm a grant, or the owner may hold it already, nothing is handed over. */
-  get heir(): Heir | undefined {
-    return this.#own && this.kind.handOver && !this.core.replication ? this : undefined;
+  get successor(): Successor | undefined {
+    return this.#soleHolds && this.kind.handOver && !this.core.replication ? this : undefined;
   }
 
-  passOn(granted: boolean): ((waiter: Waiter) => boolean) | undefined {
+  passOn(granted: boolean): ((waiter: ChannelWaiter) => boolean) | undefined {
     const others = this.kind.passOn?.(granted);
-    if (!granted || this.#own) return others;
+    if (!granted || this.#soleHolds) return others;
     // Whoever else waits for the same owner enters with it.
     return (waiter) => waiter.owner === this.owner || others?.(waiter) === true;
   }
 
-  attempt(): Promise<Attempt<Held>> {
+  attempt(): Promise<Attempt<HoldHandle>> {
     return this.inTurn((counted) => this.look(counted));
   }
 
-  protected async look(counted: Counted): Promise<Attempt<Held>> {
+  protected async look(counted: CountedHolds): Promise<Attempt<HoldHandle>> {
     if (counted.hold && !counted.hold.active) reset(counted);
-    const inherited = this.inherits ? await this.claim() : undefined;
-    if (inherited !== undefined) {
+    const handedAt = this.hasHandOver ? await this.acceptHandOver() : undefined;
+    if (handedAt !== undefined) {
       counted.count = 1;
-      return { held: this.#held(counted, inherited, undefined) };
+      return { held: this.#held(counted, handedAt, undefined) };
     }
     const sentAt = elapsed();
-    let taken = this.kind.taken(await this.takeTo(counted.count + 1));
+    let taken = this.kind.readAcquireReply(await this.takeTo(counted.count + 1));
     if ('gone' in taken) {
-      counted.hold?.lose(UNKNOWN_THERE);
+      counted.hold?.lose(UNKNOWN_TO_SERVER);
       reset(counted);
-      taken = this.kind.taken(await this.takeTo(1));
+      taken = this.kind.readAcquireReply(await this.takeTo(1));
     }
     if (!taken.granted) return { retryInMs: 'retryInMs' in taken ? taken.retryInMs : 0 };
     counted.count++;
@@ -201,7 +208,7 @@ export class CountedAcquisition extends ServerAcquisition implements Backing, He
 
   /** Asks the server for so many holds. */
   protected takeTo(target: number): Promise<unknown> {
-    const wanted = this.kind.takeScript({
+    const wanted = this.kind.acquireRequest({
       owner: this.owner,
       target,
       ttlMs: this.ttlMs,
@@ -209,22 +216,22 @@ export class CountedAcquisition extends ServerAcquisition implements Backing, He
       waits: this.waits,
     });
     return this.take(wanted, () => ({
-      granted: (answer) => this.kind.taken(answer).granted,
+      granted: (answer) => this.kind.readAcquireReply(answer).granted,
       undo: () => this.giveBack(target - 1),
     }));
   }
 
-  #held(counted: Counted, sentAt: number, fence: number | undefined): Held {
-    const { leaseMs, renewed } = this.wish;
+  #held(counted: CountedHolds, sentAt: number, fence: number | undefined): HoldHandle {
+    const { leaseMs, renewed } = this.params;
     if (renewed) counted.renewed++;
     if (counted.hold) {
       counted.hold.prolong(sentAt, leaseMs);
-      if (renewed) counted.hold.renew(leaseMs);
+      if (renewed) counted.hold.startRenewing(leaseMs);
     } else {
       this.#counted = counted;
-      counted.hold = this.hold(sentAt, { token: this.token, fence, keeper: this });
+      counted.hold = this.hold(sentAt, { token: this.token, fence, callbacks: this });
     }
-    return new Held(counted.hold, this);
+    return new HoldHandle(counted.hold, this);
   }
 
   renewal(): Renewal {
@@ -233,34 +240,35 @@ export class CountedAcquisition extends ServerAcquisition implements Backing, He
 
   lost(hold: Hold): void {
     if (this.#counted) reset(this.#counted, hold);
-    if (this.#own || !this.kind.outlived) return;
+    if (this.#soleHolds || !this.kind.keyMayOutliveLease) return;
     this.inTurn(async (counted) => {
       if (!counted.hold) await this.giveBack(0);
     }).catch(() => {});
   }
 
   extend(hold: Hold, leaseMs: number): Promise<boolean> {
-    return this.renew(hold.spec.keeper.renewal(), hold.serverLeaseMs(leaseMs));
+    return this.renew(hold.spec.callbacks.renewal(), hold.serverLeaseMs(leaseMs));
   }
 
   release(hold: Hold): Promise<boolean> {
-    return this.inTurn((counted) => this.giveUpOne(counted, hold));
+    return this.inTurn((counted) => this.releaseOne(counted, hold));
   }
 
-  protected async giveUpOne(counted: Counted, hold: Hold): Promise<boolean> {
+  protected async releaseOne(counted: CountedHolds, hold: Hold): Promise<boolean> {
     if (counted.hold !== hold) {
       // Lost before: the field on the server may still be there, unless a new hold of the owner stands on it.
       if (!counted.hold && hold.lost) await this.giveBack(0);
       return false;
     }
     const target = counted.count - 1;
-    const heir = target === 0 && this.#own && this.kind.handOver ? this.heirOf(hold) : undefined;
+    const successor =
+      target === 0 && this.#soleHolds && this.kind.handOver ? this.successorFor(hold) : undefined;
     if (target === 0) hold.end();
-    else if (this.wish.renewed && --counted.renewed === 0) hold.rest();
+    else if (this.params.renewed && --counted.renewed === 0) hold.stopRenewing();
     try {
-      if (heir) return await this.#handOver(heir, hold.endsAt);
+      if (successor) return await this.#handOver(successor, hold.endsAt);
       const left = await this.giveBack(target, hold.endsAt);
-      if (target > 0 && left < 0) hold.lose(UNKNOWN_THERE);
+      if (target > 0 && left < 0) hold.lose(UNKNOWN_TO_SERVER);
       return left >= 0;
     } finally {
       counted.count = target; // Where it is unknown, the next request, or the end of the lease, puts it right.
@@ -268,8 +276,8 @@ export class CountedAcquisition extends ServerAcquisition implements Backing, He
     }
   }
 
-  #handOver(heir: Heir, validUntil: number): Promise<boolean> {
-    return this.handOver(heir, this.kind.handOver!(this.owner, heir), async (unanswered) => {
+  #handOver(successor: Successor, validUntil: number): Promise<boolean> {
+    return this.handOver(successor, this.kind.handOver!(this.owner, successor), async (unanswered) => {
       return (await this.giveBack(0, validUntil)) >= 0 || (unanswered && elapsed() < validUntil);
     });
   }
@@ -277,13 +285,13 @@ export class CountedAcquisition extends ServerAcquisition implements Backing, He
   /** The release of an owner that may come back is numbered: no copy of it may end a later hold. */
   protected giveBack(
     target: number,
-    validUntil = elapsed() + this.wish.leaseMs,
+    validUntil = elapsed() + this.params.leaseMs,
     ending = target + 1,
   ): Promise<number> {
     const { server, requests, owners } = this.core;
     const number = owners.isLasting(this.owner) ? requests.open() : 0;
     const ask = (): Promise<unknown> =>
-      this.kind.give(server, {
+      this.kind.release(server, {
         owner: this.owner,
         target,
         ending,
@@ -294,24 +302,24 @@ export class CountedAcquisition extends ServerAcquisition implements Backing, He
         once: requests.args(number, REMEMBER_MS),
       });
     const read = (reply: unknown, unanswered: number): number => {
-      const left = this.kind.given?.(server, reply) ?? Number(reply);
+      const left = this.kind.readReleaseReply?.(server, reply) ?? Number(reply);
       const byItself = number === 0 && unanswered > 0 && elapsed() < validUntil;
       return left < 0 && byItself ? Number(target === 0) : left;
     };
-    const given = insist(ask, read, Math.max(validUntil, elapsed() + server.requestTimeoutMs));
+    const given = retryUntilAnswered(ask, read, Math.max(validUntil, elapsed() + server.requestTimeoutMs));
     return number > 0 ? given.finally(() => requests.settle(number)) : given;
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    this.disclaim();
-    if (this.waits) await this.kind.leave?.(this.core.server, this.owner).catch(() => {});
+    this.declineHandOver();
+    if (this.waits) await this.kind.leaveQueue?.(this.core.server, this.owner).catch(() => {});
     if (!unknown && this.markerMs === 0) return;
     // Whatever a lost request did: back to the holds that are known.
     this.inTurn((counted) => this.giveBack(counted.count)).catch(() => {});
   }
 }
 
-function reset(counted: Counted, only?: Hold): void {
+function reset(counted: CountedHolds, only?: Hold): void {
   if (only && counted.hold !== only) return;
   counted.hold = undefined;
   counted.count = 0;

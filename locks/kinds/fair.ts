@@ -3,7 +3,7 @@ import type { Core } from '../holding/core.ts';
 import { abandonedKey, prefixed, suffixed } from '../keys.ts';
 import { fairAcquireScript, fairLeaveScript, fairReleaseScript } from '../scripts/fair.ts';
 import type { LockServer } from '../server/server.ts';
-import { type CountedKind, CountedLock, type Give } from './counted.ts';
+import { type CountedKind, CountedLock, type CountedRelease } from './counted.ts';
 import { lockChannelName } from './reentrant.ts';
 
 /** The queue, the times at which waiters are presumed dead, and until when ours have shown up. */
@@ -31,27 +31,27 @@ function fairKind(core: Core, name: string): CountedKind {
     token: (owner) => owner,
     // A waiter shows up in time to keep its place, also when nothing happens.
     longestSleepMs: Math.max(1, Math.floor(core.placeMs / 3)),
-    takeScript: ({ owner, target, ttlMs, request, waits }) => ({
+    acquireRequest: ({ owner, target, ttlMs, request, waits }) => ({
       script: fairAcquireScript,
       keys: [name, ...line, abandonedKey(name, request)],
       args: [ttlMs, owner, target, core.fairWaitMs, waits ? core.placeMs : 0],
     }),
-    taken: (reply) => {
+    readAcquireReply: (reply) => {
       if (reply === null) return { granted: true };
       return Number(reply) === -2
         ? { granted: false, gone: true }
         : { granted: false, retryInMs: Number(reply) };
     },
-    give: (server, give) => giveFair(server, name, line, give),
+    release: (server, give) => giveFair(server, name, line, give),
     renewal: (owner) => ({ kind: 'hash', keys: [name], token: owner }),
-    leave: async (server, owner) => {
+    leaveQueue: async (server, owner) => {
       const keys = [name, ...line, lockChannelName(name)];
       await server.run(fairLeaveScript, keys, [owner, core.fairWaitMs]);
     },
   };
 }
 
-function giveFair(server: LockServer, name: string, line: string[], give: Give): Promise<unknown> {
+function giveFair(server: LockServer, name: string, line: string[], give: CountedRelease): Promise<unknown> {
   return server.run(
     fairReleaseScript,
     [name, ...line, abandonedKey(name, give.takenBy), lockChannelName(name), give.requests],

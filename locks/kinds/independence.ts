@@ -1,11 +1,11 @@
 /** Whether the servers of a Redlock are what it needs: odd in number, primaries, and none of them there twice. */
 import { BadConfiguration } from '../errors.ts';
-import { mayPass } from '../server/retry.ts';
+import { isTransient } from '../server/retry.ts';
 import type { LockServer } from '../server/server.ts';
 import { askAll } from './majority.ts';
 
 /** Two majorities must always share a server, and a vote must be its server's own. */
-export class Independence {
+export class IndependenceCheck {
   readonly #servers: readonly LockServer[];
   /** The servers' run ids, as far as they have told them. */
   readonly #ids = new Map<LockServer, string>();
@@ -46,7 +46,7 @@ export class Independence {
       this.#note(server, String(await server.command(['INFO'])));
     } catch (error) {
       // Who may not tell (no permission) is trusted.
-      if (!mayPass(error)) this.#ids.set(server, `unknown ${this.#ids.size}`);
+      if (!isTransient(error)) this.#ids.set(server, `unknown ${this.#ids.size}`);
     }
     this.#asking.delete(server);
     return true;

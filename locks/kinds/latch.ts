@@ -4,7 +4,7 @@ import { ask } from '../asking/taking.ts';
 import { type Acquisition, acquireBy, type Releasable } from '../asking/waiting.ts';
 import { LockTimeout } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import { abortSignal, check, checkOptions, count, millis, type Rules, text } from '../options.ts';
+import { type AllowedOptions, abortSignal, check, checkOptions, count, millis, text } from '../options.ts';
 import { latchCountDownScript, latchSetScript } from '../scripts/latch.ts';
 import { chooseAll } from '../server/wakeups.ts';
 
@@ -16,7 +16,7 @@ export interface AwaitOptions {
 }
 
 const AT_LEAST_ONE = count(1);
-const AWAIT_RULES: Rules = { waitMs: millis(0, true), signal: abortSignal };
+const AWAIT_RULES: AllowedOptions = { waitMs: millis(0, true), signal: abortSignal };
 
 export class CountDownLatch {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** Several locks as one: all of them, or none. */
 import { randomInt } from 'node:crypto';
-import { type AcquireOptions, Lock, type Wish } from '../asking/lock.ts';
+import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts';
 import type { Acquisition } from '../asking/waiting.ts';
 import { LockLost, LockTimeout, NotOwner } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
@@ -21,14 +21,14 @@ export class MultiLock extends Lock<HeldLock> {
       throw badOption('multi', locks, 'an array of one or more locks');
     }
     const inOrder = [...locks].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-    if (inOrder.some((lock, index) => index > 0 && lock.isNamesake(inOrder[index - 1]!))) {
+    if (inOrder.some((lock, index) => index > 0 && lock.isSameLock(inOrder[index - 1]!))) {
       throw badOption('multi', locks, 'locks of which no two have one name');
     }
     super(core, inOrder.map((lock) => lock.name).join(' + '));
     this.#locks = inOrder;
   }
 
-  protected prepare(_wish: Wish): Acquisition<HeldLock> {
+  protected prepare(_params: AcquireParams): Acquisition<HeldLock> {
     throw new Error('a multi lock acquires its locks');
   }
 
@@ -44,7 +44,7 @@ export class MultiLock extends Lock<HeldLock> {
       options.signal?.throwIfAborted();
       const until = Math.min(deadline, elapsed() + budget);
       const helds = await this.#round(owner, options, waitMs === 0 ? 0 : until);
-      if (helds) return new HeldMulti(this.name, owner, helds);
+      if (helds) return new HeldMultiLock(this.name, owner, helds);
       const rest = randomInt(5, 50); // Others may have tried the same locks at the same time.
       if (elapsed() + rest >= deadline) {
         if (must) throw new LockTimeout(this.name, owner, waitMs);
@@ -87,7 +87,7 @@ export class MultiLock extends Lock<HeldLock> {
   }
 }
 
-class HeldMulti implements HeldLock {
+class HeldMultiLock implements HeldLock {
   readonly name: string;
   readonly owner: string;
   readonly fence = undefined;

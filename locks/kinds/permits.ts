@@ -1,18 +1,18 @@
 /** Permits with a lease each, on the keys of Redisson's RPermitExpirableSemaphore; and the lock made of one permit. */
 import { ServerAcquisition } from '../asking/acquisition.ts';
-import { Lock, type Wish } from '../asking/lock.ts';
-import { ask, insistOnRelease } from '../asking/taking.ts';
+import { type AcquireParams, Lock } from '../asking/lock.ts';
+import { ask, releaseUntilAnswered } from '../asking/taking.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import { NotSetUp } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import type { Held } from '../holding/held.ts';
+import type { HoldHandle } from '../holding/held.ts';
 import { abandonedKey, suffixed } from '../keys.ts';
 import { permitAcquireScript, permitCountScript, permitReleaseScript } from '../scripts/permits.ts';
-import type { Waiter } from '../server/wakeups.ts';
+import type { ChannelWaiter } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 import {
   chooseByCount,
-  NOBODY_SET,
+  PERMITS_NOT_SET,
   SET_UP_RULES,
   type SetUpOptions,
   semaphoreChannel,
@@ -23,7 +23,7 @@ import {
  * A number of permits; each is known by its id and returns by itself when its lease ends. Acquisitions throw NotSetUp
  * where nobody has called `trySetPermits`.
  */
-export class ExpirablePermits extends Lock<Held, SetUpOptions> {
+export class ExpirablePermits extends Lock<HoldHandle, SetUpOptions> {
   /** Permits to begin with where none were ever set. */
   readonly #initial: number;
 
@@ -44,8 +44,8 @@ export class ExpirablePermits extends Lock<Held, SetUpOptions> {
     return Number(await ask(core, name, count));
   }
 
-  protected prepare(wish: Wish<SetUpOptions>): Acquisition<Held> {
-    return new ExpirableAcquisition(this.core, this.name, wish, this.#initial);
+  protected prepare(params: AcquireParams<SetUpOptions>): Acquisition<HoldHandle> {
+    return new ExpirableAcquisition(this.core, this.name, params, this.#initial);
   }
 }
 
@@ -66,18 +66,18 @@ class ExpirableAcquisition extends ServerAcquisition<SetUpOptions> {
   readonly #initial: number;
   readonly #id: string;
 
-  constructor(core: Core, name: string, wish: Wish<SetUpOptions>, initial: number) {
-    super(core, name, wish);
+  constructor(core: Core, name: string, params: AcquireParams<SetUpOptions>, initial: number) {
+    super(core, name, params);
     this.#id = core.owners.token();
     this.#initial = initial;
     this.ordered = initial === 1;
   }
 
-  passOn(granted: boolean): ((waiter: Waiter) => boolean) | undefined {
+  passOn(granted: boolean): ((waiter: ChannelWaiter) => boolean) | undefined {
     return granted && !this.ordered ? () => true : undefined;
   }
 
-  async attempt(): Promise<Attempt<Held>> {
+  async attempt(): Promise<Attempt<HoldHandle>> {
     const sentAt = elapsed();
     const reply = await this.take(
       {
@@ -87,10 +87,10 @@ class ExpirableAcquisition extends ServerAcquisition<SetUpOptions> {
       },
       () => ({
         granted: (answer) => answer === null,
-        undo: () => this.#giveBack(sentAt + this.wish.leaseMs),
+        undo: () => this.#giveBack(sentAt + this.params.leaseMs),
       }),
     );
-    if (Number(reply ?? 0) === NOBODY_SET && !this.wish.options.waitForSetup) {
+    if (Number(reply ?? 0) === PERMITS_NOT_SET && !this.params.options.waitForSetup) {
       throw new NotSetUp(this.lock, this.owner);
     }
     if (reply !== null) return { retryInMs: Number(reply) };
@@ -107,10 +107,10 @@ class ExpirableAcquisition extends ServerAcquisition<SetUpOptions> {
     const { server } = this.core;
     const args = [this.#id, this.markerMs];
     const giveBack = (): Promise<unknown> => server.run(permitReleaseScript, this.#keys(), args);
-    return insistOnRelease(server, giveBack, (reply) => Number(reply) === 1, validUntil, { background });
+    return releaseUntilAnswered(server, giveBack, (reply) => Number(reply) === 1, validUntil, { background });
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    if (unknown) this.#giveBack(elapsed() + this.wish.leaseMs, true).catch(() => {});
+    if (unknown) this.#giveBack(elapsed() + this.params.leaseMs, true).catch(() => {});
   }
 }

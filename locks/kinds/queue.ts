@@ -1,19 +1,19 @@
 /** The queue lock: ZooKeeper's recipe, where each waiter watches only its predecessor and a release wakes one. */
 import { ServerAcquisition } from '../asking/acquisition.ts';
-import { Lock, type Wish } from '../asking/lock.ts';
-import { insistOnRelease } from '../asking/taking.ts';
+import { type AcquireParams, Lock } from '../asking/lock.ts';
+import { releaseUntilAnswered } from '../asking/taking.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { Core } from '../holding/core.ts';
-import type { Held } from '../holding/held.ts';
+import type { HoldHandle } from '../holding/held.ts';
 import { abandonedKey, prefixed, suffixed } from '../keys.ts';
 import { queueLeaveScript, queueVisitScript } from '../scripts/queue.ts';
 import { chooseFirst } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 
 /** Grants in the order of arrival; `fence` is the number drawn, which grows with every grant. */
-export class QueueLock extends Lock<Held> {
-  protected prepare(wish: Wish): Acquisition<Held> {
-    return new QueueAcquisition(this.core, this.name, wish);
+export class QueueLock extends Lock<HoldHandle> {
+  protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
+    return new QueueAcquisition(this.core, this.name, params);
   }
 }
 
@@ -27,8 +27,8 @@ class QueueAcquisition extends ServerAcquisition {
   readonly #queue: string;
   readonly #seen: string;
 
-  constructor(core: Core, name: string, wish: Wish) {
-    super(core, name, wish);
+  constructor(core: Core, name: string, params: AcquireParams) {
+    super(core, name, params);
     this.#id = core.owners.token();
     this.#channels = prefixed('lostlock_queue__channel', name);
     this.channel = `${this.#channels}:${this.#id}`;
@@ -37,7 +37,7 @@ class QueueAcquisition extends ServerAcquisition {
     this.longestSleepMs = Math.max(1, Math.floor(core.placeMs / 3));
   }
 
-  async attempt(): Promise<Attempt<Held>> {
+  async attempt(): Promise<Attempt<HoldHandle>> {
     const sentAt = elapsed();
     const number = suffixed(this.lock, 'lostlock_queue_number');
     const reply = await this.take(
@@ -48,7 +48,7 @@ class QueueAcquisition extends ServerAcquisition {
       },
       () => ({
         granted: (answer) => Number((answer as unknown[])[0]) >= 0,
-        undo: () => this.#leave(sentAt + this.wish.leaseMs),
+        undo: () => this.#leave(sentAt + this.params.leaseMs),
       }),
     );
     const [drawn, left] = (reply as unknown[]).map(Number) as [number, number];
@@ -62,7 +62,7 @@ class QueueAcquisition extends ServerAcquisition {
     const keys = [this.#queue, this.#seen, abandonedKey(this.lock, this.#id), this.#channels];
     const args = [this.#id, this.markerMs];
     const leave = (): Promise<unknown> => server.run(queueLeaveScript, keys, args);
-    return insistOnRelease(server, leave, (reply) => Number(reply) === 1, validUntil, { background });
+    return releaseUntilAnswered(server, leave, (reply) => Number(reply) === 1, validUntil, { background });
   }
 
   async abandon(unknown: boolean): Promise<void> {

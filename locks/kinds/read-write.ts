@@ -8,8 +8,8 @@ import {
   writeReleaseScript,
 } from '../scripts/read-write.ts';
 import type { LockServer } from '../server/server.ts';
-import type { Choose, Waiter } from '../server/wakeups.ts';
-import { type CountedKind, CountedLock, type Give, type Taken } from './counted.ts';
+import type { ChannelWaiter, Choose } from '../server/wakeups.ts';
+import { type CountedKind, CountedLock, type CountedRelease, type CountedReply } from './counted.ts';
 import { ReadLock } from './reading.ts';
 
 /**
@@ -39,9 +39,9 @@ const chooseReadersAndOneWriter: Choose = (waiters) => {
   return waiters.filter((waiter) => waiter.shared || waiter === writer);
 };
 
-const isReader = (waiter: Waiter): boolean => waiter.shared;
+const isReader = (waiter: ChannelWaiter): boolean => waiter.shared;
 
-function taken(reply: unknown): Taken {
+function readAcquireReply(reply: unknown): CountedReply {
   if (reply === null) return { granted: true };
   return Number(reply) === -2 ? { granted: false, gone: true } : { granted: false, retryInMs: Number(reply) };
 }
@@ -57,13 +57,13 @@ function readKind(name: string): CountedKind {
     passOn: (granted) => (granted ? isReader : undefined),
     channel: () => channelName(name),
     token: (owner) => owner,
-    takeScript: ({ owner, target, ttlMs, request }) => ({
+    acquireRequest: ({ owner, target, ttlMs, request }) => ({
       script: readAcquireScript,
       keys: [name, abandonedKey(name, request), timeoutKey(name, owner, target)],
       args: [ttlMs, owner, target, asWriter(owner)],
     }),
-    taken,
-    give: (server, give) => giveRead(server, name, give),
+    readAcquireReply,
+    release: (server, give) => giveRead(server, name, give),
     renewal: (owner, number) => ({
       kind: 'read',
       keys: [name, timeoutKey(name, owner, number)],
@@ -82,19 +82,19 @@ function writeKind(name: string): CountedKind {
     passOn: (granted) => (granted ? undefined : isReader),
     channel: () => channelName(name),
     token: asWriter,
-    takeScript: ({ owner, target, ttlMs, request }) => ({
+    acquireRequest: ({ owner, target, ttlMs, request }) => ({
       script: writeAcquireScript,
       keys: [name, abandonedKey(name, request)],
       args: [ttlMs, asWriter(owner), target],
     }),
-    taken,
-    give: (server, give) => giveWrite(server, name, give),
+    readAcquireReply,
+    release: (server, give) => giveWrite(server, name, give),
     renewal: (owner) => ({ kind: 'hash', keys: [name], token: asWriter(owner) }),
-    outlived: true, // By the reads of the writer.
+    keyMayOutliveLease: true, // By the reads of the writer.
   };
 }
 
-function giveRead(server: LockServer, name: string, give: Give): Promise<unknown> {
+function giveRead(server: LockServer, name: string, give: CountedRelease): Promise<unknown> {
   const ending = timeoutKey(name, give.owner, give.ending);
   return server.run(
     readReleaseScript,
@@ -103,7 +103,7 @@ function giveRead(server: LockServer, name: string, give: Give): Promise<unknown
   );
 }
 
-function giveWrite(server: LockServer, name: string, give: Give): Promise<unknown> {
+function giveWrite(server: LockServer, name: string, give: CountedRelease): Promise<unknown> {
   return server.run(
     writeReleaseScript,
     [name, channelName(name), abandonedKey(name, give.takenBy), tagged(name), give.requests],

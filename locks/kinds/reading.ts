@@ -1,17 +1,17 @@
 /** Read holds: each has a number, a key and a lease of its own, also where one owner has several. */
 
-import type { Wish } from '../asking/lock.ts';
+import type { AcquireParams } from '../asking/lock.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
-import type { Counted } from '../holding/core.ts';
-import { Held } from '../holding/held.ts';
+import type { CountedHolds } from '../holding/core.ts';
+import { HoldHandle } from '../holding/held.ts';
 import type { Hold, Renewal } from '../holding/hold.ts';
 import { elapsed } from '../timing/clock.ts';
-import { CountedAcquisition, CountedLock, UNKNOWN_THERE } from './counted.ts';
+import { CountedAcquisition, CountedLock, UNKNOWN_TO_SERVER } from './counted.ts';
 
 /** The reading side of a read-write lock. */
 export class ReadLock extends CountedLock {
-  protected override prepare(wish: Wish): Acquisition<Held> {
-    return new ReadAcquisition(this.core, this.kind, wish);
+  protected override prepare(params: AcquireParams): Acquisition<HoldHandle> {
+    return new ReadAcquisition(this.core, this.kind, params);
   }
 }
 
@@ -21,24 +21,24 @@ export class ReadLock extends CountedLock {
  */
 class ReadAcquisition extends CountedAcquisition {
   #number = 0;
-  #kept: Counted | undefined;
+  #kept: CountedHolds | undefined;
 
-  protected override async look(counted: Counted): Promise<Attempt<Held>> {
+  protected override async look(counted: CountedHolds): Promise<Attempt<HoldHandle>> {
     counted.holds ??= [];
     const sentAt = elapsed();
     this.#number = counted.count + 1;
-    let taken = this.kind.taken(await this.takeTo(this.#number));
+    let taken = this.kind.readAcquireReply(await this.takeTo(this.#number));
     if ('gone' in taken) {
       loseAll(counted);
       this.#number = 1;
-      taken = this.kind.taken(await this.takeTo(1));
+      taken = this.kind.readAcquireReply(await this.takeTo(1));
     }
     if (!taken.granted) return { retryInMs: 'retryInMs' in taken ? taken.retryInMs : 0 };
     this.#kept = counted;
-    const hold = this.hold(sentAt, { token: this.token, keeper: this });
+    const hold = this.hold(sentAt, { token: this.token, callbacks: this });
     counted.holds[this.#number - 1] = hold;
     counted.count = counted.holds.length;
-    return { held: new Held(hold, this) };
+    return { held: new HoldHandle(hold, this) };
   }
 
   override renewal(): Renewal {
@@ -49,7 +49,7 @@ class ReadAcquisition extends CountedAcquisition {
     if (this.#kept) this.#drop(this.#kept, hold);
   }
 
-  protected override async giveUpOne(counted: Counted, hold: Hold): Promise<boolean> {
+  protected override async releaseOne(counted: CountedHolds, hold: Hold): Promise<boolean> {
     const known = counted.holds?.[this.#number - 1];
     if (known !== undefined && known !== hold) return false; // It was lost, and a later hold has its number.
     hold.end();
@@ -59,7 +59,7 @@ class ReadAcquisition extends CountedAcquisition {
     return left >= 0;
   }
 
-  #drop(counted: Counted, hold: Hold): void {
+  #drop(counted: CountedHolds, hold: Hold): void {
     const { holds = [] } = counted;
     if (holds[this.#number - 1] === hold) holds[this.#number - 1] = undefined;
     while (holds.length > 0 && holds.at(-1) === undefined) holds.pop();
@@ -68,6 +68,6 @@ class ReadAcquisition extends CountedAcquisition {
 }
 
 /** The server knows nothing of the owner: all that it has is lost. */
-function loseAll(counted: Counted): void {
-  for (const hold of counted.holds?.slice() ?? []) hold?.lose(UNKNOWN_THERE);
+function loseAll(counted: CountedHolds): void {
+  for (const hold of counted.holds?.slice() ?? []) hold?.lose(UNKNOWN_TO_SERVER);
 }

@@ -1,44 +1,44 @@
 /** Redlock: one lock on independent servers, held while more than half of them grant it. */
 import { randomInt } from 'node:crypto';
-import { Asker, MARKER_MS, renewOne } from '../asking/acquisition.ts';
-import { type AcquireOptions, Lock, type Wish } from '../asking/lock.ts';
+import { BaseAcquisition, MARKER_MS, renewOne } from '../asking/acquisition.ts';
+import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import { QuorumFailed } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import { Held } from '../holding/held.ts';
+import { HoldHandle } from '../holding/held.ts';
 import type { Renewal } from '../holding/hold.ts';
 import { simpleAcquireScript } from '../scripts/simple.ts';
 import { NoReply } from '../server/outcomes.ts';
-import { mayPass } from '../server/retry.ts';
+import { isTransient } from '../server/retry.ts';
 import type { LockServer } from '../server/server.ts';
 import { chooseFirst } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
-import { Independence } from './independence.ts';
+import { IndependenceCheck } from './independence.ts';
 import { askAll, type Votes } from './majority.ts';
-import { givenUpKey, releaseByToken, simpleChannel } from './simple.ts';
+import { abandonedTokensKey, releaseByToken, simpleChannel } from './simple.ts';
 
-const independence = new WeakMap<Core, Independence>();
+const independence = new WeakMap<Core, IndependenceCheck>();
 
 /**
  * Each server keeps a simple lock. A server that restarts without its data within a lease can let a second holder in:
  * let it stay away for the longest lease first.
  */
-export class Redlock extends Lock<Held> {
+export class Redlock extends Lock<HoldHandle> {
   override async acquireAs(
     owner: string,
     options: AcquireOptions,
     waitMs: number,
     must = false,
-  ): Promise<Held | null> {
+  ): Promise<HoldHandle | null> {
     const { core } = this;
     let servers = independence.get(core);
-    if (!servers) independence.set(core, (servers = new Independence(core.servers)));
+    if (!servers) independence.set(core, (servers = new IndependenceCheck(core.servers)));
     await servers.check(this.name, core.serverLimitMs(options.leaseMs ?? core.leaseMs));
     return super.acquireAs(owner, options, waitMs, must);
   }
 
-  protected prepare(wish: Wish): Acquisition<Held> {
-    return new RedlockAcquisition(this.core, this.name, wish);
+  protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
+    return new RedlockAcquisition(this.core, this.name, params);
   }
 }
 
@@ -51,7 +51,7 @@ interface Round {
   soonestMs: number;
 }
 
-class RedlockAcquisition extends Asker {
+class RedlockAcquisition extends BaseAcquisition {
   readonly channel = simpleChannel(this.lock, this.core.server);
   readonly choose = chooseFirst;
   readonly ordered = true;
@@ -61,18 +61,18 @@ class RedlockAcquisition extends Asker {
   #failure: QuorumFailed | undefined;
   #splits = 0;
 
-  constructor(core: Core, name: string, wish: Wish) {
-    super(core, name, wish, core.servers);
-    this.#limitMs = core.serverLimitMs(wish.leaseMs);
+  constructor(core: Core, name: string, params: AcquireParams) {
+    super(core, name, params, core.servers);
+    this.#limitMs = core.serverLimitMs(params.leaseMs);
   }
 
   /**
    * Decided as soon as a majority has granted it or cannot do so any more. A grant that comes later belongs to the
    * lock all the same, for release and renewal go to all servers, or has been given back before it comes.
    */
-  async attempt(): Promise<Attempt<Held>> {
+  async attempt(): Promise<Attempt<HoldHandle>> {
     const sentAt = elapsed();
-    const { leaseMs } = this.wish;
+    const { leaseMs } = this.params;
     const round: Round = {
       token: this.core.owners.token(),
       granted: new Set(),
@@ -98,7 +98,7 @@ class RedlockAcquisition extends Asker {
   }
 
   async #ask(server: LockServer, round: Round): Promise<boolean> {
-    const keys = [this.lock, givenUpKey(this.lock)];
+    const keys = [this.lock, abandonedTokensKey(this.lock)];
     // Heard for longer than it counts: what became of it decides what is left behind at the release.
     const reply = await server.run(simpleAcquireScript, keys, [round.token, this.ttlMs]);
     if (reply === null) {
@@ -111,11 +111,11 @@ class RedlockAcquisition extends Asker {
     return false;
   }
 
-  #held(round: Round, sentAt: number): Held {
+  #held(round: Round, sentAt: number): HoldHandle {
     const { token } = round;
     const renewal: Renewal = { kind: 'string', keys: [this.lock], token };
-    const hold = this.hold(sentAt, { token, quorum: this.quorum, keeper: { renewal: () => renewal } });
-    return new Held(hold, {
+    const hold = this.hold(sentAt, { token, quorum: this.quorum, callbacks: { renewal: () => renewal } });
+    return new HoldHandle(hold, {
       release: () => {
         hold.end();
         return this.#release(round, hold.endsAt);
@@ -145,7 +145,7 @@ class RedlockAcquisition extends Asker {
   #outcome({ yes, no, cause }: Votes): boolean {
     if (yes >= this.quorum) return true;
     if (no > this.servers.length - this.quorum) return false;
-    if (cause !== undefined && !mayPass(cause)) throw cause;
+    if (cause !== undefined && !isTransient(cause)) throw cause;
     throw new NoReply(`${yes} of the ${this.quorum} servers it needs have answered`, { cause });
   }
 
@@ -167,7 +167,7 @@ class RedlockAcquisition extends Asker {
     return releasing;
   }
 
-  whyNot(): QuorumFailed | undefined {
+  failureReason(): QuorumFailed | undefined {
     return this.#failure;
   }
 

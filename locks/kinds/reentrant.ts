@@ -1,6 +1,6 @@
 /** The re-entrant lock and the fenced lock, on the keys of Redisson's RLock and RFencedLock. */
 
-import type { Request } from '../asking/taking.ts';
+import type { LockRequest } from '../asking/taking.ts';
 import type { Core } from '../holding/core.ts';
 import type { Renewal } from '../holding/hold.ts';
 import { abandonedKey, prefixed } from '../keys.ts';
@@ -13,8 +13,14 @@ import {
   reentrantReleaseScript,
 } from '../scripts/reentrant.ts';
 import type { LockServer } from '../server/server.ts';
-import type { Heir } from '../server/wakeups.ts';
-import { type CountedKind, CountedLock, type Give, type Take, type Taken } from './counted.ts';
+import type { Successor } from '../server/wakeups.ts';
+import {
+  type CountedAcquire,
+  type CountedKind,
+  CountedLock,
+  type CountedRelease,
+  type CountedReply,
+} from './counted.ts';
 
 export const lockChannelName = (name: string): string => prefixed('redisson_lock__channel', name);
 
@@ -36,19 +42,19 @@ class ReentrantKind implements CountedKind {
     return owner;
   }
 
-  takeScript({ owner, target, ttlMs, request }: Take): Request {
+  acquireRequest({ owner, target, ttlMs, request }: CountedAcquire): LockRequest {
     const keys = [this.name, abandonedKey(this.name, request)];
     const args = target === 1 ? [ttlMs, owner] : [ttlMs, owner, target];
     return { script: reentrantAcquireScript, keys, args };
   }
 
-  taken(reply: unknown): Taken {
+  readAcquireReply(reply: unknown): CountedReply {
     if (reply === null) return { granted: true };
     const left = Number(reply);
     return left === -2 ? { granted: false, gone: true } : { granted: false, retryInMs: left };
   }
 
-  give(server: LockServer, give: Give): Promise<unknown> {
+  release(server: LockServer, give: CountedRelease): Promise<unknown> {
     const { name } = this;
     const channel = lockChannelName(name);
     const last = give.target === 0 && give.lateMs === 0 && give.once[0] === 0;
@@ -61,7 +67,7 @@ class ReentrantKind implements CountedKind {
         );
   }
 
-  given(server: LockServer, reply: unknown): number {
+  readReleaseReply(server: LockServer, reply: unknown): number {
     const left = Number(reply);
     if (left > 1) server.wakeups.heardBy(this.channel(), left - 1);
     return left;
@@ -74,7 +80,7 @@ class ReentrantKind implements CountedKind {
 
 /** Without a number to draw for each grant, it can be handed over. */
 class PlainKind extends ReentrantKind {
-  handOver(owner: string, { token, ttlMs, markerKey }: Heir): Request {
+  handOver(owner: string, { token, ttlMs, markerKey }: Successor): LockRequest {
     const keys = [this.name, markerKey!];
     return { script: reentrantHandOverScript, keys, args: [owner, token, ttlMs] };
   }
@@ -104,13 +110,13 @@ class FencedKind extends ReentrantKind {
     this.#fence = fence;
   }
 
-  override takeScript({ owner, target, ttlMs, request }: Take): Request {
+  override acquireRequest({ owner, target, ttlMs, request }: CountedAcquire): LockRequest {
     const { name } = this;
     const keys = [name, abandonedKey(name, request), prefixed('redisson_lock_token', name)];
     return { script: fencedAcquireScript, keys, args: [ttlMs, owner, target, this.#fence] };
   }
 
-  override taken(reply: unknown): Taken {
+  override readAcquireReply(reply: unknown): CountedReply {
     const [given, left] = (reply as unknown[]).map(Number) as [number, number];
     if (given >= 0) return { granted: true, fence: given };
     return left === -2 ? { granted: false, gone: true } : { granted: false, retryInMs: left };

@@ -7,7 +7,7 @@ import type { Core } from '../holding/core.ts';
 import type { HeldLock } from '../holding/held.ts';
 import { suffixed } from '../keys.ts';
 import { check, checkOptions, count, text } from '../options.ts';
-import type { Script } from '../scripts/define.ts';
+import type { LockScript } from '../scripts/define.ts';
 import { segmentPutScript, segmentTakeScript } from '../scripts/segmented.ts';
 import { SimpleLock } from './simple.ts';
 
@@ -117,7 +117,7 @@ export class SegmentedLock {
 
   /** Runs a script that has its effect once, however often it is asked. */
   #once(
-    script: Script,
+    script: LockScript,
     segment: number,
     keys: readonly string[],
     args: readonly (string | number)[],

@@ -1,21 +1,21 @@
 /** The semaphore: a number of permits in one string, on the key and channel of Redisson's RSemaphore. */
 import { ServerAcquisition } from '../asking/acquisition.ts';
-import { type AcquireOptions, Lock, type Wish } from '../asking/lock.ts';
-import { ask, PATIENCE_MS } from '../asking/taking.ts';
+import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts';
+import { ask, GIVE_UP_AFTER_MS } from '../asking/taking.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import { NotSetUp } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import { Held } from '../holding/held.ts';
+import { HoldHandle } from '../holding/held.ts';
 import { prefixed } from '../keys.ts';
-import { check, count, flag, type Rules } from '../options.ts';
+import { type AllowedOptions, check, count, flag } from '../options.ts';
 import {
   semaphoreAcquireScript,
   semaphoreReleaseScript,
   semaphoreSetScript,
   semaphoreUndoScript,
 } from '../scripts/semaphore.ts';
-import { insist } from '../server/retry.ts';
-import type { Choose, Waiter } from '../server/wakeups.ts';
+import { retryUntilAnswered } from '../server/retry.ts';
+import type { ChannelWaiter, Choose } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 
 export interface SetUpOptions extends AcquireOptions {
@@ -23,10 +23,10 @@ export interface SetUpOptions extends AcquireOptions {
   waitForSetup?: boolean;
 }
 
-export const SET_UP_RULES: Rules = { waitForSetup: flag };
+export const SET_UP_RULES: AllowedOptions = { waitForSetup: flag };
 
 /** A reply of the scripts: nobody has set the permits. */
-export const NOBODY_SET = -4;
+export const PERMITS_NOT_SET = -4;
 
 export interface PermitOptions extends SetUpOptions {
   /** How many permits to take at once. Default 1. */
@@ -42,7 +42,7 @@ export const chooseByCount: Choose = (waiters, text) => waiters.slice(0, Math.ma
  * Permits without a lease: a holder that dies keeps them. `expirablePermits` is for those who mind. Acquisitions throw
  * NotSetUp where nobody has called `trySetPermits`.
  */
-export class Semaphore extends Lock<Held, PermitOptions> {
+export class Semaphore extends Lock<HoldHandle, PermitOptions> {
   constructor(core: Core, name: string) {
     super(core, name, { ...SET_UP_RULES, permits: count(1) });
   }
@@ -64,8 +64,8 @@ export class Semaphore extends Lock<Held, PermitOptions> {
     await giveBack(this.core, this.name, permits);
   }
 
-  protected prepare(wish: Wish<PermitOptions>): Acquisition<Held> {
-    return new PermitAcquisition(this.core, this.name, wish);
+  protected prepare(params: AcquireParams<PermitOptions>): Acquisition<HoldHandle> {
+    return new PermitAcquisition(this.core, this.name, params);
   }
 }
 
@@ -99,19 +99,19 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
   /** The number of the request that has no answer yet. */
   #request: number | undefined;
 
-  constructor(core: Core, name: string, wish: Wish<PermitOptions>) {
-    super(core, name, wish);
+  constructor(core: Core, name: string, params: AcquireParams<PermitOptions>) {
+    super(core, name, params);
     this.#token = core.owners.request();
-    this.demand = wish.options.permits ?? 1;
+    this.demand = params.options.permits ?? 1;
   }
 
   /** More may be left for the next one; where there were too few, somebody who wants less may be content. */
-  passOn(granted: boolean): (waiter: Waiter) => boolean {
+  passOn(granted: boolean): (waiter: ChannelWaiter) => boolean {
     return granted ? () => true : (waiter) => waiter.demand < this.demand;
   }
 
   /** An unanswered request is asked again under its number; one that was answered is over. */
-  async attempt(): Promise<Attempt<Held>> {
+  async attempt(): Promise<Attempt<HoldHandle>> {
     const { requests } = this.core;
     this.#request ??= requests.open();
     const number = this.#request;
@@ -128,19 +128,19 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
     );
     this.#settle(number);
     if (reply === null) return { held: this.#held() };
-    if (Number(reply) === NOBODY_SET && !this.wish.options.waitForSetup)
+    if (Number(reply) === PERMITS_NOT_SET && !this.params.options.waitForSetup)
       throw new NotSetUp(this.lock, this.owner);
     return { retryInMs: Number(reply) === -3 ? 0 : -1 };
   }
 
-  #held(): Held {
+  #held(): HoldHandle {
     const hold = this.hold(elapsed(), {
       token: this.#token,
       leaseMs: Number.POSITIVE_INFINITY,
       renewed: false,
-      keeper: { renewal: () => ({ kind: 'string', keys: [this.lock], token: '' }) },
+      callbacks: { renewal: () => ({ kind: 'string', keys: [this.lock], token: '' }) },
     });
-    return new Held(hold, {
+    return new HoldHandle(hold, {
       release: async () => {
         hold.end();
         await giveBack(this.core, this.lock, this.demand);
@@ -170,6 +170,6 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
     const keys = [this.lock, this.channel, requests.key(this.lock)];
     const undo = (): Promise<unknown> =>
       server.run(semaphoreUndoScript, keys, [...requests.args(number), this.demand]);
-    return insist(undo, (reply) => reply, elapsed() + PATIENCE_MS, background);
+    return retryUntilAnswered(undo, (reply) => reply, elapsed() + GIVE_UP_AFTER_MS, background);
   }
 }

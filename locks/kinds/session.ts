@@ -1,20 +1,20 @@
 /** Sessions: ZooKeeper's way of ending locks, all together with the process that held them. */
 import { randomUUID } from 'node:crypto';
 import { ServerAcquisition } from '../asking/acquisition.ts';
-import { Lock, type Wish } from '../asking/lock.ts';
+import { type AcquireParams, Lock } from '../asking/lock.ts';
 import { ask } from '../asking/taking.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { Command } from '../clients/client.ts';
 import { BadConfiguration, LockLost, LocksClosed, NotReplicated } from '../errors.ts';
 import { type Core, RENEWED_LEASE } from '../holding/core.ts';
-import { Held } from '../holding/held.ts';
-import { Hold, type Keeper, type Renewal } from '../holding/hold.ts';
+import { HoldHandle } from '../holding/held.ts';
+import { Hold, type HoldCallbacks, type Renewal } from '../holding/hold.ts';
 import { checkOptions } from '../options.ts';
 import { sessionAcquireScript, sessionCloseScript } from '../scripts/session.ts';
 import { NoReply } from '../server/outcomes.ts';
 import { chooseFirst } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
-import { givenUpKey, releaseByToken, simpleChannel } from './simple.ts';
+import { abandonedTokensKey, releaseByToken, simpleChannel } from './simple.ts';
 
 export interface SessionOptions {
   /** How long the session outlives its process, in milliseconds; kept up by the watchdog; 30 or more. Default: the locks' lease. */
@@ -22,7 +22,7 @@ export interface SessionOptions {
 }
 
 /** One process' presence. Its locks have no leases: they end when they are released, or all with the session. */
-export class Session implements AsyncDisposable, Keeper {
+export class Session implements AsyncDisposable, HoldCallbacks {
   readonly key: string;
   readonly #core: Core;
   readonly #hold: Hold;
@@ -40,7 +40,7 @@ export class Session implements AsyncDisposable, Keeper {
       renewed: true,
       servers: core.first,
       quorum: 1,
-      keeper: this,
+      callbacks: this,
     };
     this.#hold = new Hold(spec, core, sentAt);
   }
@@ -138,7 +138,7 @@ export class Session implements AsyncDisposable, Keeper {
   }
 }
 
-export class SessionLock extends Lock<Held> {
+export class SessionLock extends Lock<HoldHandle> {
   readonly #session: Session;
 
   constructor(core: Core, name: string, session: Session) {
@@ -146,16 +146,16 @@ export class SessionLock extends Lock<Held> {
     this.#session = session;
   }
 
-  protected prepare(wish: Wish): Acquisition<Held> {
-    return new SessionAcquisition(this.core, this.#session, this.name, wish);
+  protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
+    return new SessionAcquisition(this.core, this.#session, this.name, params);
   }
 }
 
 /** A held lock whose validity is its session's. */
-class HeldInSession extends Held {
+class SessionHoldHandle extends HoldHandle {
   readonly #session: Session;
 
-  constructor(session: Session, ...rest: ConstructorParameters<typeof Held>) {
+  constructor(session: Session, ...rest: ConstructorParameters<typeof HoldHandle>) {
     super(...rest);
     this.#session = session;
   }
@@ -183,18 +183,18 @@ class SessionAcquisition extends ServerAcquisition {
   readonly #session: Session;
   readonly #token: string;
 
-  constructor(core: Core, session: Session, name: string, wish: Wish) {
-    super(core, name, wish);
+  constructor(core: Core, session: Session, name: string, params: AcquireParams) {
+    super(core, name, params);
     this.#session = session;
     this.#token = `${session.key} ${core.owners.token()}`;
   }
 
-  async attempt(): Promise<Attempt<Held>> {
+  async attempt(): Promise<Attempt<HoldHandle>> {
     this.#session.assertAlive();
     const reply = await this.take(
       {
         script: sessionAcquireScript,
-        keys: [this.lock, this.#session.key, givenUpKey(this.lock)],
+        keys: [this.lock, this.#session.key, abandonedTokensKey(this.lock)],
         args: [this.#token],
       },
       () => ({
@@ -207,15 +207,15 @@ class SessionAcquisition extends ServerAcquisition {
     return { retryInMs: Number(reply) };
   }
 
-  #held(): Held {
+  #held(): HoldHandle {
     const hold = this.hold(elapsed(), {
       token: this.#token,
       leaseMs: Number.POSITIVE_INFINITY,
       renewed: false,
-      keeper: { renewal: () => this.#session.renewal() },
+      callbacks: { renewal: () => this.#session.renewal() },
     });
     this.#session.keep(hold);
-    return new HeldInSession(this.#session, hold, {
+    return new SessionHoldHandle(this.#session, hold, {
       release: () => {
         hold.end();
         this.#session.drop(hold);

@@ -1,11 +1,11 @@
 /** The simple lock: a string with a random token, taken, renewed and given back by that token only. */
 import { MARKER_MS, ServerAcquisition } from '../asking/acquisition.ts';
-import { Lock, type Wish } from '../asking/lock.ts';
-import { type Insistence, insistOnRelease } from '../asking/taking.ts';
+import { type AcquireParams, Lock } from '../asking/lock.ts';
+import { type RetryOptions, releaseUntilAnswered } from '../asking/taking.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { Core } from '../holding/core.ts';
-import { type Backing, Held } from '../holding/held.ts';
-import type { Hold, Keeper, Renewal } from '../holding/hold.ts';
+import { HoldHandle, type HoldOperations } from '../holding/held.ts';
+import type { Hold, HoldCallbacks, Renewal } from '../holding/hold.ts';
 import { prefixed, suffixed } from '../keys.ts';
 import {
   SIMPLE_CHANNEL,
@@ -14,12 +14,12 @@ import {
   simpleReleaseScript,
 } from '../scripts/simple.ts';
 import type { LockServer } from '../server/server.ts';
-import { chooseFirst, type Heir } from '../server/wakeups.ts';
+import { chooseFirst, type Successor } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 
-export class SimpleLock extends Lock<Held> {
-  protected prepare(wish: Wish): Acquisition<Held> {
-    return new SimpleAcquisition(this.core, this.name, wish);
+export class SimpleLock extends Lock<HoldHandle> {
+  protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
+    return new SimpleAcquisition(this.core, this.name, params);
   }
 }
 
@@ -28,7 +28,7 @@ export const simpleChannel = (name: string, { client }: LockServer): string =>
   client.sharded ? suffixed(name, SIMPLE_CHANNEL) : `${name}:${SIMPLE_CHANNEL}`;
 
 /** Where the tokens of simple locks' requests are listed that were given up and may come late. */
-export const givenUpKey = (name: string): string => prefixed('lostlock_abandoned', name);
+export const abandonedTokensKey = (name: string): string => prefixed('lostlock_abandoned', name);
 
 /**
  * Releases by token until an answer comes or the lease is over.
@@ -40,11 +40,11 @@ export function releaseByToken(
   token: string,
   validUntil: number,
   listMs = 0,
-  insistence?: Insistence,
+  insistence?: RetryOptions,
   channel = simpleChannel(name, server),
 ): Promise<boolean> {
   const keys = server.client.sharded || listMs > 0 ? [name, channel] : [name];
-  if (listMs > 0) keys.push(givenUpKey(name));
+  if (listMs > 0) keys.push(abandonedTokensKey(name));
   const args = listMs > 0 ? [token, listMs] : [token];
   const released = (reply: unknown): boolean => {
     const heard = Number(reply) - 1;
@@ -52,10 +52,10 @@ export function releaseByToken(
     return heard >= 0;
   };
   const release = (): Promise<unknown> => server.run(simpleReleaseScript, keys, args);
-  return insistOnRelease(server, release, released, validUntil, insistence);
+  return releaseUntilAnswered(server, release, released, validUntil, insistence);
 }
 
-class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keeper {
+class SimpleAcquisition extends ServerAcquisition implements HoldOperations, Successor, HoldCallbacks {
   readonly channel = simpleChannel(this.lock, this.core.server);
   readonly choose = chooseFirst;
   readonly ordered = true;
@@ -63,20 +63,20 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
   readonly token: string;
   #asked = false;
 
-  constructor(core: Core, name: string, wish: Wish) {
-    super(core, name, wish);
+  constructor(core: Core, name: string, params: AcquireParams) {
+    super(core, name, params);
     this.token = core.owners.token();
   }
 
   /** Where replicas have to confirm a grant, nothing is handed over. */
-  get heir(): Heir | undefined {
+  get successor(): Successor | undefined {
     return this.core.replication ? undefined : this;
   }
 
-  async attempt(now: number): Promise<Attempt<Held>> {
+  async attempt(now: number): Promise<Attempt<HoldHandle>> {
     let sentAt = now;
-    if (this.inherits) {
-      const handedAt = await this.claim();
+    if (this.hasHandOver) {
+      const handedAt = await this.acceptHandOver();
       if (handedAt !== undefined) return { held: this.#held(handedAt) };
       sentAt = elapsed(); // That has taken its time.
     }
@@ -89,16 +89,16 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
   }
 
   /** Whose is it? A copy of our own request may have taken it, or one that was given up. */
-  async #ask(): Promise<Attempt<Held>> {
+  async #ask(): Promise<Attempt<HoldHandle>> {
     const sentAt = elapsed();
     const request = {
       script: simpleAcquireScript,
-      keys: [this.lock, givenUpKey(this.lock)],
+      keys: [this.lock, abandonedTokensKey(this.lock)],
       args: [this.token, this.ttlMs],
     };
     const reply = await this.take(request, () => ({
       granted: (answer) => answer === null,
-      undo: () => this.#giveBack(elapsed() + this.wish.leaseMs),
+      undo: () => this.#giveBack(elapsed() + this.params.leaseMs),
     }));
     return reply === null ? { held: this.#held(sentAt) } : { retryInMs: Number(reply) };
   }
@@ -107,16 +107,16 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
     return { kind: 'string', keys: [this.lock], token: this.token };
   }
 
-  #held(sentAt: number): Held {
-    return new Held(this.hold(sentAt, { token: this.token, keeper: this }), this);
+  #held(sentAt: number): HoldHandle {
+    return new HoldHandle(this.hold(sentAt, { token: this.token, callbacks: this }), this);
   }
 
   release(hold: Hold): Promise<boolean> {
-    const heir = this.heirOf(hold);
+    const successor = this.successorFor(hold);
     hold.end();
-    if (!heir) return this.#giveBack(hold.endsAt);
-    const args = [this.token, heir.token, heir.ttlMs];
-    return this.handOver(heir, { script: simpleHandOverScript, keys: [this.lock], args }, (unanswered) =>
+    if (!successor) return this.#giveBack(hold.endsAt);
+    const args = [this.token, successor.token, successor.ttlMs];
+    return this.handOver(successor, { script: simpleHandOverScript, keys: [this.lock], args }, (unanswered) =>
       this.#giveBack(hold.endsAt, { unanswered }),
     );
   }
@@ -126,15 +126,15 @@ class SimpleAcquisition extends ServerAcquisition implements Backing, Heir, Keep
   }
 
   /** Releases by token; one under which a request may be under way is listed: what it takes is nobody's. */
-  #giveBack(validUntil: number, insistence?: Insistence): Promise<boolean> {
+  #giveBack(validUntil: number, insistence?: RetryOptions): Promise<boolean> {
     const listMs = this.markerMs > 0 ? MARKER_MS + this.ttlMs : 0;
     const { lock, token, channel } = this;
     return releaseByToken(this.core.server, lock, token, validUntil, listMs, insistence, channel);
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    this.disclaim();
+    this.declineHandOver();
     if (this.markerMs === 0 && !unknown) return;
-    this.#giveBack(elapsed() + this.wish.leaseMs, { background: true }).catch(() => {});
+    this.#giveBack(elapsed() + this.params.leaseMs, { background: true }).catch(() => {});
   }
 }

@@ -6,14 +6,14 @@ export interface ScriptText {
   readonly sha: string;
 }
 
-export interface Script extends ScriptText {
+export interface LockScript extends ScriptText {
   readonly name: string;
   /** For a cluster whose messages go to the node of their slot only: with SPUBLISH in place of PUBLISH. */
   readonly sharded: ScriptText;
 }
 
 /** Declares a script, which publishes, if at all, by `redis.call('publish', …`. `name` is for messages only. */
-export function defineScript(name: string, text: string): Script {
+export function defineScript(name: string, text: string): LockScript {
   const plain = text.trim();
   const sharded = plain.replaceAll("redis.call('publish'", "redis.call('spublish'");
   return { name, ...digested(plain), sharded: digested(sharded) };

@@ -16,7 +16,7 @@ export class TryAgain extends Error {
 }
 
 /** What a request was answered, to how many replicas its effects are known to have come, and how many were asked for. */
-export interface Replicated {
+export interface ReplicatedReply {
   readonly reply: unknown;
   readonly copies: number;
   readonly needed: number;
@@ -30,7 +30,7 @@ export class TooFewCopies extends Error {
   readonly copies: number;
   readonly needed: number;
 
-  constructor({ copies, needed, cause }: Replicated) {
+  constructor({ copies, needed, cause }: ReplicatedReply) {
     super(`${copies} of ${needed} replicas have it`, { cause });
     this.copies = copies;
     this.needed = needed;

@@ -7,7 +7,7 @@ const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1000;
 
 /** Whether the same request may be sent again. */
-export const mayPass = (error: unknown): boolean => error instanceof NoReply || error instanceof TryAgain;
+export const isTransient = (error: unknown): boolean => error instanceof NoReply || error instanceof TryAgain;
 
 /** The pause before try number `failures + 1`, with jitter so that many clients do not come back together. */
 export function pauseMs(failures: number): number {
@@ -28,7 +28,7 @@ export function pause(ms: number, background = false): Promise<void> {
  * @param read what the reply says, given the number of earlier calls whose outcome is unknown
  * @param until when to give up, on the monotonic clock; the last error is thrown then
  */
-export function insist<R, T>(
+export function retryUntilAnswered<R, T>(
   request: () => Promise<R>,
   read: (reply: R, unknown: number) => T,
   until: number,
@@ -36,11 +36,11 @@ export function insist<R, T>(
 ): Promise<T> {
   return request().then(
     (reply) => read(reply, 0),
-    (error: unknown) => askAgain(request, read, error, until, background),
+    (error: unknown) => retryAfter(request, read, error, until, background),
   );
 }
 
-async function askAgain<R, T>(
+async function retryAfter<R, T>(
   request: () => Promise<R>,
   read: (reply: R, unknown: number) => T,
   first: unknown,
@@ -50,7 +50,7 @@ async function askAgain<R, T>(
   let error = first;
   let unknown = 0;
   for (let failures = 1; ; failures++) {
-    if (!mayPass(error)) throw error;
+    if (!isTransient(error)) throw error;
     if (error instanceof NoReply) unknown++;
     const wait = pauseMs(failures);
     if (elapsed() + wait >= until) throw error;

@@ -1,14 +1,14 @@
 /** One Redis as the locks see it: scripts by SHA, a limit on how long a reply may take, and unknown told from refused. */
 import { type Command, isReplyError, type LockClient, type Settled } from '../clients/client.ts';
 import { slotOf } from '../keys.ts';
-import { type Script, type ScriptText, stamped } from '../scripts/define.ts';
+import { type LockScript, type ScriptText, stamped } from '../scripts/define.ts';
 import { elapsed } from '../timing/clock.ts';
-import { Alarm, Deadlines } from '../timing/deadlines.ts';
-import { NoReply, type Replicated, TryAgain, Unsendable } from './outcomes.ts';
+import { CallbackDeadline, Deadlines } from '../timing/deadlines.ts';
+import { NoReply, type ReplicatedReply, TryAgain, Unsendable } from './outcomes.ts';
 import { Wakeups } from './wakeups.ts';
 
 /** How many replicas must have a write (`all`: those connected, at least one), within how long, on disk or not. */
-export interface Replication {
+export interface ReplicaRequirement {
   replicas: number | 'all';
   timeoutMs: number;
   fsync: boolean;
@@ -39,7 +39,7 @@ export class LockServer {
    * now, and with the server's own error otherwise.
    */
   run(
-    script: Script,
+    script: LockScript,
     keys: readonly string[],
     args: readonly (string | number)[],
     timeoutMs: number = this.requestTimeoutMs,
@@ -71,12 +71,12 @@ export class LockServer {
    * run() does. @param timeoutMs how long the reply to the script may take
    */
   async runReplicated(
-    script: Script,
+    script: LockScript,
     keys: readonly string[],
     args: readonly (string | number)[],
-    replication: Replication,
+    replication: ReplicaRequirement,
     timeoutMs: number = this.requestTimeoutMs,
-  ): Promise<Replicated> {
+  ): Promise<ReplicatedReply> {
     const text = stamped(this.#textOf(script));
     const command = evalsha(text, keys, args);
     const byText = (): Command => ['eval', text.text, ...command.slice(2)];
@@ -84,16 +84,16 @@ export class LockServer {
   }
 
   /** Sends one plain command that writes, with runReplicated()'s errors. */
-  commandReplicated(command: Command, replication: Replication): Promise<Replicated> {
+  commandReplicated(command: Command, replication: ReplicaRequirement): Promise<ReplicatedReply> {
     return this.#replicated(command, replication, this.requestTimeoutMs);
   }
 
   async #replicated(
     command: Command,
-    { replicas, timeoutMs, fsync }: Replication,
+    { replicas, timeoutMs, fsync }: ReplicaRequirement,
     replyTimeoutMs: number,
     byText?: () => Command,
-  ): Promise<Replicated> {
+  ): Promise<ReplicatedReply> {
     const needed = replicas === 'all' ? Math.max(1, await this.#connectedReplicas()) : replicas;
     const waitMs = Math.max(1, Math.ceil(timeoutMs)); // 0 would be for ever.
     const wait = fsync
@@ -122,7 +122,7 @@ export class LockServer {
     return demoted ? new NoReply(outcome.message, { cause: reason }) : outcome;
   }
 
-  #textOf(script: Script): ScriptText {
+  #textOf(script: LockScript): ScriptText {
     return this.client.sharded ? script.sharded : script;
   }
 
@@ -153,13 +153,15 @@ export class LockServer {
   /** Stops listening. Requests under way may still end, but the process does not wait for them. */
   close(): void {
     this.wakeups.close();
-    this.#pending.letGo();
+    this.#pending.unref();
   }
 
   /** The reply, or NoReply once `limitMs` have passed. `byText` asks again where a script's hash does not do. */
   #answer<T>(reply: Promise<T>, limitMs: number, byText?: () => Promise<T>, now = elapsed()): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const deadline = new Alarm(now + limitMs, () => reject(new NoReply(`no reply within ${limitMs} ms`)));
+      const deadline = new CallbackDeadline(now + limitMs, () =>
+        reject(new NoReply(`no reply within ${limitMs} ms`)),
+      );
       this.#pending.add(deadline);
       reply.then(
         (value) => {

@@ -6,34 +6,34 @@
  */
 import type { LockClient, Subscriber } from '../clients/client.ts';
 import { elapsed } from '../timing/clock.ts';
-import { Alarm, Deadlines } from '../timing/deadlines.ts';
+import { CallbackDeadline, Deadlines } from '../timing/deadlines.ts';
 
 /** A waiter to whom the lock's holder of the same process can hand it over, in one step on the server. */
-export interface Heir {
+export interface Successor {
   readonly token: string;
   readonly ttlMs: number;
   /** The key of the marker that says that it has given up. */
   readonly markerKey?: string;
   /** The request that hands it over left at `sentAt`; its answer tells both. */
-  inherit(reply: Promise<unknown>, sentAt: number): void;
+  receiveHandOver(reply: Promise<unknown>, sentAt: number): void;
 }
 
 /** One waiter on a channel. `look` ends its sleep. */
-export interface Waiter {
+export interface ChannelWaiter {
   /** For whom it waits. */
   readonly owner: string;
   /** How many permits it wants; 1 for a lock. */
   readonly demand: number;
   /** Whether it could hold the lock together with others like it. */
   readonly shared: boolean;
-  readonly heir?: Heir | undefined;
+  readonly successor?: Successor | undefined;
   /** Set when it was told to look and has not looked yet. */
   woken: boolean;
   look(): void;
 }
 
 /** Which of the waiters a message is for, in their order of arrival. */
-export type Choose = (waiters: readonly Waiter[], text: string) => readonly Waiter[];
+export type Choose = (waiters: readonly ChannelWaiter[], text: string) => readonly ChannelWaiter[];
 
 /** A lock that one may hold wakes the one that has waited longest. */
 export const chooseFirst: Choose = (waiters) => waiters.slice(0, 1);
@@ -53,7 +53,7 @@ const LINGER_MS = 100;
 /** The waiters of this process on one channel. */
 export class Channel {
   readonly name: string;
-  readonly waiters: Waiter[] = [];
+  readonly waiters: ChannelWaiter[] = [];
   readonly #choose: Choose;
   /** The first release tells how many others listen. */
   #handOvers = HAND_OVERS - 1;
@@ -66,11 +66,11 @@ export class Channel {
   ready: Promise<void> = Promise.resolve();
   isReady = true;
   /** When nobody has waited for long. */
-  readonly quiet: Alarm;
+  readonly quiet: CallbackDeadline;
 
   /** @param onQuiet called when nobody has waited for a while */
   constructor(name: string, choose: Choose, onQuiet: (channel: Channel) => void) {
-    this.quiet = new Alarm(0, () => onQuiet(this));
+    this.quiet = new CallbackDeadline(0, () => onQuiet(this));
     this.name = name;
     this.#choose = choose;
   }
@@ -91,8 +91,8 @@ export class Channel {
   }
 
   /** To whom of this process the lock may be handed over; nobody when it is time to let others hear of a release. */
-  heir(): Heir | undefined {
-    return this.#handOvers + 1 < HAND_OVERS && !this.#pauses ? this.waiters[0]?.heir : undefined;
+  successor(): Successor | undefined {
+    return this.#handOvers + 1 < HAND_OVERS && !this.#pauses ? this.waiters[0]?.successor : undefined;
   }
 
   /**
@@ -117,20 +117,20 @@ export class Channel {
   }
 
   /** Takes a waiter out; a wake-up it has not used goes to the next one. */
-  leave(waiter: Waiter): void {
+  leave(waiter: ChannelWaiter): void {
     const index = this.waiters.indexOf(waiter);
     if (index >= 0) this.waiters.splice(index, 1);
     if (waiter.woken) this.lookAgain();
   }
 
   /** Passes a wake-up on to the first waiter that satisfies the condition. */
-  passOn(condition: (waiter: Waiter) => boolean): void {
+  passOn(condition: (waiter: ChannelWaiter) => boolean): void {
     const next = this.waiters.find((waiter) => !waiter.woken && condition(waiter));
     if (next) wake(next);
   }
 }
 
-function wake(waiter: Waiter): void {
+function wake(waiter: ChannelWaiter): void {
   waiter.woken = true;
   waiter.look();
 }
@@ -162,7 +162,7 @@ export class Wakeups {
   }
 
   /** Joins the waiters of a channel; the first to come subscribes. */
-  join(name: string, choose: Choose, waiter: Waiter): Channel {
+  join(name: string, choose: Choose, waiter: ChannelWaiter): Channel {
     let channel = this.#channels.get(name);
     if (!channel) {
       channel = new Channel(name, choose, (quiet) => this.#drop(quiet));
@@ -174,7 +174,7 @@ export class Wakeups {
   }
 
   /** Leaves a channel; the last to give up unsubscribes, the last to get the lock some time later. */
-  leave(channel: Channel, waiter: Waiter): void {
+  leave(channel: Channel, waiter: ChannelWaiter): void {
     channel.leave(waiter);
     if (channel.waiters.length > 0) return;
     if (!channel.isHeld) this.#drop(channel);

@@ -6,10 +6,10 @@
  */
 
 /** What can be in a chain, in one at a time. */
-export class Link {
+export class ChainLink {
   /** Its neighbours in the chain, whose two ends are tied to the chain's own link. */
-  before: Link | undefined = undefined;
-  after: Link | undefined = undefined;
+  before: ChainLink | undefined = undefined;
+  after: ChainLink | undefined = undefined;
 
   get linked(): boolean {
     return this.after !== undefined;
@@ -27,8 +27,8 @@ export class Link {
   }
 }
 
-export class Chain<T extends Link> {
-  readonly #ends = new Link();
+export class Chain<T extends ChainLink> {
+  readonly #ends = new ChainLink();
 
   constructor() {
     this.#ends.before = this.#ends;

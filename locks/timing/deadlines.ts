@@ -1,23 +1,23 @@
 /** Many moments under one timer. Most of them are taken back before they come, so taking back must cost nothing. */
 
-import { Chain, Link } from './chain.ts';
+import { Chain, ChainLink } from './chain.ts';
 import { elapsed, LONGEST_TIMER_MS } from './clock.ts';
 
 /** Something to do at a moment of the monotonic clock (milliseconds). It may be moved to a later one at any time. */
-export interface Deadline extends Link {
+export interface ScheduledDeadline extends ChainLink {
   at: number;
-  due(): void;
+  fire(): void;
 }
 
 /** A deadline that does what it was given. */
-export class Alarm extends Link implements Deadline {
+export class CallbackDeadline extends ChainLink implements ScheduledDeadline {
   at: number;
-  readonly due: () => void;
+  readonly fire: () => void;
 
   constructor(at: number, due: () => void) {
     super();
     this.at = at;
-    this.due = due;
+    this.fire = due;
   }
 }
 
@@ -29,7 +29,7 @@ const GRACE_MS = 50;
 
 /** The timer stays where it is when a moment is taken back or moved: it then rings for nothing, and is set anew. */
 export class Deadlines {
-  readonly #entries = new Chain<Deadline>();
+  readonly #entries = new Chain<ScheduledDeadline>();
   #keepsAlive: boolean;
   #timer: NodeJS.Timeout | undefined;
   #ringsAt = Number.POSITIVE_INFINITY;
@@ -43,7 +43,7 @@ export class Deadlines {
     this.#keepsAlive = keepsAlive;
   }
 
-  add(deadline: Deadline): void {
+  add(deadline: ScheduledDeadline): void {
     const first = this.#entries.empty;
     this.#entries.add(deadline);
     this.#busy = true;
@@ -52,14 +52,14 @@ export class Deadlines {
   }
 
   /** Takes it back; false when it has come, or was taken back, before. */
-  remove(deadline: Deadline): boolean {
+  remove(deadline: ScheduledDeadline): boolean {
     if (!deadline.unlink()) return false;
     if (this.#keepsAlive && !this.#inGrace && this.#entries.empty) this.#timer?.unref?.();
     return true;
   }
 
   /** The process waits for none of them any more; they still come while it lives. */
-  letGo(): void {
+  unref(): void {
     this.#keepsAlive = false;
     this.#timer?.unref?.();
   }
@@ -91,7 +91,7 @@ export class Deadlines {
     this.#ringsAt = Number.POSITIVE_INFINITY;
     try {
       for (const deadline of this.#entries.members()) {
-        if (deadline.at <= now && deadline.unlink()) deadline.due();
+        if (deadline.at <= now && deadline.unlink()) deadline.fire();
       }
     } finally {
       let next = Number.POSITIVE_INFINITY;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { describe, expect, test } from 'vitest';
-import type { Request } from '../../../locks/asking/taking.ts';
+import type { LockRequest } from '../../../locks/asking/taking.ts';
 import {
   type AnyClient,
   createLocks,
@@ -95,7 +95,7 @@ const keyOf = (name: Name): string =>
   name === 'permit' ? '{permit}:timeout' : name === 'queue' ? 'lostlock_queue:{queue}' : name;
 
 /** Requests that change nothing when they are asked again. */
-const REPEATED: readonly Request[] = [
+const REPEATED: readonly LockRequest[] = [
   { script: simpleAcquireScript, keys: ['s', 's:given-up'], args: ['me', 1] },
   { script: reentrantAcquireScript, keys: ['r', 'r:given-up'], args: [1, 'me'] },
   { script: sessionAcquireScript, keys: ['l', 'session', 'l:given-up'], args: ['session me'] },

@@ -1,6 +1,6 @@
 /** Many moments under one timer: each rings in its time, whatever is taken back, moved, thrown, or done to the clock. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Alarm, Deadlines } from '../../../locks/timing/deadlines.ts';
+import { CallbackDeadline, Deadlines } from '../../../locks/timing/deadlines.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -12,7 +12,7 @@ afterEach(() => {
 function track(deadlines: Deadlines) {
   const rung: string[] = [];
   const add = (name: string, inMs: number) => {
-    const deadline = new Alarm(performance.now() + inMs, () => void rung.push(name));
+    const deadline = new CallbackDeadline(performance.now() + inMs, () => void rung.push(name));
     deadlines.add(deadline);
     return deadline;
   };
@@ -77,7 +77,7 @@ test('one that throws does not keep the others from ringing', () => {
   const deadlines = new Deadlines(false);
   const { rung, add } = track(deadlines);
   deadlines.add(
-    new Alarm(performance.now() + 100, () => {
+    new CallbackDeadline(performance.now() + 100, () => {
       throw new Error('a listener failed');
     }),
   );
@@ -94,9 +94,9 @@ test('the process waits for them, or not', () => {
     process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
   const before = waiting();
   const [kept, idle] = [new Deadlines(true), new Deadlines(false)];
-  idle.add(new Alarm(performance.now() + 100_000, () => {}));
+  idle.add(new CallbackDeadline(performance.now() + 100_000, () => {}));
   expect(waiting()).toBe(before);
-  kept.add(new Alarm(performance.now() + 100_000, () => {}));
+  kept.add(new CallbackDeadline(performance.now() + 100_000, () => {}));
   expect(waiting()).toBe(before + 1);
   for (const each of [kept, idle]) each.clear();
   expect(waiting()).toBe(before);
@@ -137,7 +137,7 @@ test('the process waits for its moments, and for none of them once they were let
   const { rung, add } = track(deadlines);
   add('before', 100);
   expect(waited()).toBe(true);
-  deadlines.letGo();
+  deadlines.unref();
   expect(waited()).toBe(false);
   add('after', 40); // Sooner than the timer rings, which is set anew.
   expect(waited()).toBe(false);
