@@ -4,8 +4,8 @@ import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { REPLY_SKIP } from '../server/clients/client.ts';
 import type { Caller, Server } from '../server/server.ts';
 import type { Text } from './dataset.ts';
-import { nearest } from './nearest.ts';
 import { badOption, checkInteger, checkNames, checkString } from './options.ts';
+import { nearest } from './similar.ts';
 import { decodeText, encodeText, isText, type TextLike } from './text.ts';
 
 /** A request as rules see it. */

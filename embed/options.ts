@@ -4,9 +4,15 @@ import { refusalOf } from '../server/settings/refusals.ts';
 import { parameters, type Settings } from '../server/settings/settings.ts';
 import { didYouMean } from './similar.ts';
 
-/** The error for a wrong option. */
-export function badOption(name: string, value: unknown, allowed: string): TypeError {
-  return new TypeError(`lostlock: option ${name} is ${inspect(value, { depth: 1 })}; allowed: ${allowed}`);
+/**
+ * The error for a wrong option. `code` is `LOSTLOCK_BAD_OPTION`; `option`, `value` and `allowed` say the same as the message.
+ * `value` is not enumerable: it may be a large object, which would flood a printed error.
+ */
+export function badOption(option: string, value: unknown, allowed: string): TypeError {
+  const shown = inspect(value, { depth: 1 });
+  const error = new TypeError(`lostlock: option ${option} is ${shown}; allowed: ${allowed}`);
+  Object.defineProperty(error, 'value', { value });
+  return Object.assign(error, { code: 'LOSTLOCK_BAD_OPTION', option, allowed });
 }
 
 /** Throws for options that do not exist, so that a misspelt one does not pass in silence. */

@@ -1,6 +1,6 @@
-/** The name that was probably meant: for the errors about names that do not exist. */
+/** Finds the name that was probably meant, for errors about names that do not exist. */
 
-/** How many letters have to be put in, left out, replaced or swapped with their neighbour. */
+/** The number of letters to insert, remove, replace, or swap with their neighbour to turn one word into the other. */
 function distance(one: string, other: string): number {
   let [before, last]: [number[], number[]] = [[], Array.from({ length: other.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= one.length; i++) {
@@ -26,4 +26,17 @@ export function didYouMean(name: string, names: readonly string[]): string {
   });
   const [best] = rated.sort((a, b) => a.letters - b.letters);
   return best && best.letters <= Math.max(1, wanted.length / 3) ? `; did you mean ${best.each}?` : '';
+}
+
+/** The first name that is closest to the word; undefined when all differ in more than a third of the word's letters. */
+export function nearest(word: string, names: Iterable<string>): string | undefined {
+  let [found, least]: [string | undefined, number] = [
+    undefined,
+    Math.max(1, Math.floor(word.length / 3)) + 1,
+  ];
+  for (const name of names) {
+    const steps = distance(word, name);
+    if (steps < least) [found, least] = [name, steps];
+  }
+  return found;
 }

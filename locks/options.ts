@@ -10,9 +10,14 @@ export interface AllowedValue {
 
 export type AllowedOptions = { readonly [option: string]: AllowedValue };
 
-/** The error for a wrong option: its name, its value and what is allowed. */
-export function badOption(name: string, value: unknown, allowed: string): RangeError {
-  return new RangeError(`lostlock: option ${name} is ${inOneLine(value)}; allowed: ${allowed}`);
+/**
+ * The error for a wrong option. `code` is `LOSTLOCK_BAD_OPTION`; `option`, `value` and `allowed` say the same as the message.
+ * `value` is not enumerable: it may be a whole client, which would flood a printed error.
+ */
+export function badOption(option: string, value: unknown, allowed: string): RangeError {
+  const error = new RangeError(`lostlock: option ${option} is ${inOneLine(value)}; allowed: ${allowed}`);
+  Object.defineProperty(error, 'value', { value });
+  return Object.assign(error, { code: 'LOSTLOCK_BAD_OPTION', option, allowed });
 }
 
 /** A value as errors show it: whole where that is short, by its kind otherwise. */

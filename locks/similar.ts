@@ -1,6 +1,6 @@
-/** The name that was probably meant: for the errors about names that do not exist. */
+/** Finds the name that was probably meant, for errors about names that do not exist. */
 
-/** How many letters have to be put in, left out, replaced or swapped with their neighbour. */
+/** The number of letters to insert, remove, replace, or swap with their neighbour to turn one word into the other. */
 function distance(one: string, other: string): number {
   let [before, last]: [number[], number[]] = [[], Array.from({ length: other.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= one.length; i++) {

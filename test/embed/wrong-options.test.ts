@@ -46,6 +46,20 @@ test.each<[what: string, options: object, message: string]>([
   );
   expect(error).toBeInstanceOf(TypeError);
   expect((error as TypeError).message).toContain(`lostlock: option ${message}`);
+  expect(error).toMatchObject({ code: 'LOSTLOCK_BAD_OPTION', option: message.split(' is ')[0] });
+});
+
+test('the error for a wrong option carries its name, its value and what is allowed as properties', async () => {
+  const error = await startServer({ port: 70_000 }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    name: 'TypeError',
+    code: 'LOSTLOCK_BAD_OPTION',
+    option: 'port',
+    value: 70_000,
+    allowed: 'an integer from 0 to 65535',
+    message: 'lostlock: option port is 70000; allowed: an integer from 0 to 65535',
+  });
+  expect(Object.keys(error as object)).not.toContain('value'); // A large object would flood the printed error.
 });
 
 test('options that are none are refused as such', async () => {

@@ -115,6 +115,7 @@ test.each<[what: string, call: () => unknown, option: string]>([
   expect(error).toBeInstanceOf(RangeError);
   expect((error as RangeError).message).toContain(`lostlock: option ${option} is `);
   expect((error as RangeError).message).toContain('; allowed: ');
+  expect(error).toMatchObject({ code: 'LOSTLOCK_BAD_OPTION', option });
   expect(server.dump()).toEqual([]);
 });
 
@@ -175,4 +176,26 @@ test('an extension by nothing is refused, and the lock stays as it was', async (
   await expect(held.extend(0)).rejects.toThrow('lostlock: option extend is 0; allowed: milliseconds from 1');
   held.assertHeld();
   await held.release();
+});
+
+test('the error for a wrong option carries its name, its value and what is allowed as properties', () => {
+  const refused = (call: () => unknown): unknown => {
+    try {
+      return call();
+    } catch (error) {
+      return error;
+    }
+  };
+  expect(refused(() => createLocks(redis, { leaseMs: -1 }))).toMatchObject({
+    name: 'RangeError',
+    code: 'LOSTLOCK_BAD_OPTION',
+    option: 'createLocks.leaseMs',
+    value: -1,
+    allowed: 'milliseconds from 30',
+    message: 'lostlock: option createLocks.leaseMs is -1; allowed: milliseconds from 30',
+  });
+  const wrongClient = {};
+  const error = refused(() => createLocks(wrongClient as never)) as { value: unknown };
+  expect(error.value).toBe(wrongClient);
+  expect(Object.keys(error)).not.toContain('value'); // A whole client would flood the printed error.
 });
