@@ -1,15 +1,15 @@
 /** What acquisitions have in common: who asks for what, requests that may be under way for long, the hold that a grant gives. */
 
 import type { Core } from '../holding/core.ts';
-import { HoldHandle } from '../holding/held.ts';
 import { Hold, type HoldSpec, type Renewal } from '../holding/hold.ts';
+import { HoldHandle } from '../holding/hold-handle.ts';
 import { renewScript } from '../scripts/renew.ts';
 import { NoReply, TooFewCopies } from '../server/outcomes.ts';
 import type { LockServer, ReplicaRequirement } from '../server/server.ts';
 import type { Choose, Successor } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 import type { AcquireOptions, AcquireParams } from './lock.ts';
-import { type LockRequest, take, type UndoableGrant } from './taking.ts';
+import { type LockRequest, take, type UndoableGrant } from './requests.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 
 /** How long a request given up is remembered at most: longer than any connection keeps it under way. */

@@ -2,7 +2,7 @@
 
 import { LockError, LockTimeout } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import { type HeldLock, HoldHandle } from '../holding/held.ts';
+import { type HeldLock, HoldHandle } from '../holding/hold-handle.ts';
 import { type AllowedOptions, badOption, check, checkOptions, text } from '../options.ts';
 import { refusal } from '../server/refusal.ts';
 import { elapsed } from '../timing/clock.ts';

@@ -4,7 +4,7 @@
  */
 
 import { LocksClosed, OutcomeUnknown, ServerRefused } from '../errors.ts';
-import { type HeldLock, HoldHandle } from '../holding/held.ts';
+import { type HeldLock, HoldHandle } from '../holding/hold-handle.ts';
 import { NoReply } from '../server/outcomes.ts';
 import { isTransient, pauseMs } from '../server/retry.ts';
 import type { LockServer } from '../server/server.ts';

@@ -13,7 +13,7 @@ import {
   share,
   text,
 } from '../options.ts';
-import { RequestLog } from '../server/requests.ts';
+import { RequestLog } from '../server/request-log.ts';
 import type { LockServer, ReplicaRequirement } from '../server/server.ts';
 import { Deadlines } from '../timing/deadlines.ts';
 import { LockEvents } from './events.ts';
@@ -79,13 +79,13 @@ const SETTINGS: AllowedOptions = {
   clientId: text,
 };
 
-/** One owner's counted holds of one lock; see counted.ts. */
+/** One owner's counted holds of one lock; see kinds/counted.ts. */
 export interface CountedHolds {
   hold: Hold | undefined;
   count: number;
   /** How many of the holds want to be renewed. */
   renewed: number;
-  /** Where each hold has a lease of its own: by their numbers, with gaps for those that have ended; see reading.ts. */
+  /** Where each hold has a lease of its own: by their numbers, with gaps for those that have ended; see kinds/read-lock.ts. */
   holds?: (Hold | undefined)[];
   busy: boolean;
   /** Requests that wait for their turn. */

@@ -7,13 +7,13 @@
  */
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
-import type { LockRequest } from '../asking/taking.ts';
+import type { LockRequest } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { Core, CountedHolds } from '../holding/core.ts';
-import { HoldHandle, type HoldOperations } from '../holding/held.ts';
 import type { Hold, HoldCallbacks, Renewal } from '../holding/hold.ts';
+import { HoldHandle, type HoldOperations } from '../holding/hold-handle.ts';
 import { abandonedKey } from '../keys.ts';
-import type { OnceArgs } from '../server/requests.ts';
+import type { OnceArgs } from '../server/request-log.ts';
 import { retryUntilAnswered } from '../server/retry.ts';
 import type { LockServer } from '../server/server.ts';
 import { type ChannelWaiter, type Choose, chooseFirst, type Successor } from '../server/wakeups.ts';

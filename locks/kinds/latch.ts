@@ -1,6 +1,6 @@
 /** The count-down latch: closed while a count stands, open for good when it has come to nothing. */
 
-import { ask } from '../asking/taking.ts';
+import { ask } from '../asking/requests.ts';
 import { type Acquisition, acquireBy, type Releasable } from '../asking/waiting.ts';
 import { LockTimeout } from '../errors.ts';
 import type { Core } from '../holding/core.ts';

@@ -4,7 +4,7 @@ import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts
 import type { Acquisition } from '../asking/waiting.ts';
 import { LockLost, LockTimeout, NotOwner } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import type { HeldLock } from '../holding/held.ts';
+import type { HeldLock } from '../holding/hold-handle.ts';
 import { badOption } from '../options.ts';
 import { pause } from '../server/retry.ts';
 import { elapsed } from '../timing/clock.ts';

@@ -1,10 +1,10 @@
 /** The queue lock: ZooKeeper's recipe, where each waiter watches only its predecessor and a release wakes one. */
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
-import { releaseUntilAnswered } from '../asking/taking.ts';
+import { releaseUntilAnswered } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { Core } from '../holding/core.ts';
-import type { HoldHandle } from '../holding/held.ts';
+import type { HoldHandle } from '../holding/hold-handle.ts';
 import { abandonedKey, prefixed, suffixed } from '../keys.ts';
 import { queueLeaveScript, queueVisitScript } from '../scripts/queue.ts';
 import { chooseFirst } from '../server/wakeups.ts';

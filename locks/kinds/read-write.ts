@@ -10,7 +10,7 @@ import {
 import type { LockServer } from '../server/server.ts';
 import type { ChannelWaiter, Choose } from '../server/wakeups.ts';
 import { type CountedKind, CountedLock, type CountedRelease, type CountedReply } from './counted.ts';
-import { ReadLock } from './reading.ts';
+import { ReadLock } from './read-lock.ts';
 
 /**
  * A pair of locks. The writer may also read (and keep reading when it stops writing); a reader may not begin to write.

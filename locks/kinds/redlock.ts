@@ -5,15 +5,15 @@ import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import { QuorumFailed } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import { HoldHandle } from '../holding/held.ts';
 import type { Renewal } from '../holding/hold.ts';
+import { HoldHandle } from '../holding/hold-handle.ts';
 import { simpleAcquireScript } from '../scripts/simple.ts';
 import { NoReply } from '../server/outcomes.ts';
 import { isTransient } from '../server/retry.ts';
 import type { LockServer } from '../server/server.ts';
 import { chooseFirst } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
-import { IndependenceCheck } from './independence.ts';
+import { IndependenceCheck } from './independence-check.ts';
 import { askAll, type Votes } from './majority.ts';
 import { abandonedTokensKey, releaseByToken, simpleChannel } from './simple.ts';
 

@@ -1,6 +1,6 @@
 /** The re-entrant lock and the fenced lock, on the keys of Redisson's RLock and RFencedLock. */
 
-import type { LockRequest } from '../asking/taking.ts';
+import type { LockRequest } from '../asking/requests.ts';
 import type { Core } from '../holding/core.ts';
 import type { Renewal } from '../holding/hold.ts';
 import { abandonedKey, prefixed } from '../keys.ts';

@@ -1,10 +1,10 @@
 /** The segmented lock: one stock behind k locks, so that k may take from it at a time. */
 import { randomInt } from 'node:crypto';
 import type { AcquireOptions } from '../asking/lock.ts';
-import { ask } from '../asking/taking.ts';
+import { ask } from '../asking/requests.ts';
 import { NotOwner } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import type { HeldLock } from '../holding/held.ts';
+import type { HeldLock } from '../holding/hold-handle.ts';
 import { suffixed } from '../keys.ts';
 import { check, checkOptions, count, text } from '../options.ts';
 import type { LockScript } from '../scripts/define.ts';

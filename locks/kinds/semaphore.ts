@@ -1,11 +1,11 @@
 /** The semaphore: a number of permits in one string, on the key and channel of Redisson's RSemaphore. */
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts';
-import { ask, GIVE_UP_AFTER_MS } from '../asking/taking.ts';
+import { ask, GIVE_UP_AFTER_MS } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import { NotSetUp } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import { HoldHandle } from '../holding/held.ts';
+import { HoldHandle } from '../holding/hold-handle.ts';
 import { prefixed } from '../keys.ts';
 import { type AllowedOptions, check, count, flag } from '../options.ts';
 import {

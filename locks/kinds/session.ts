@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
-import { ask } from '../asking/taking.ts';
+import { ask } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { Command } from '../clients/client.ts';
 import { BadConfiguration, LockLost, LocksClosed, NotReplicated } from '../errors.ts';
 import { type Core, RENEWED_LEASE } from '../holding/core.ts';
-import { HoldHandle } from '../holding/held.ts';
 import { Hold, type HoldCallbacks, type Renewal } from '../holding/hold.ts';
+import { HoldHandle } from '../holding/hold-handle.ts';
 import { checkOptions } from '../options.ts';
 import { sessionAcquireScript, sessionCloseScript } from '../scripts/session.ts';
 import { NoReply } from '../server/outcomes.ts';

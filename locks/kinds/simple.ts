@@ -1,11 +1,11 @@
 /** The simple lock: a string with a random token, taken, renewed and given back by that token only. */
 import { MARKER_MS, ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
-import { type RetryOptions, releaseUntilAnswered } from '../asking/taking.ts';
+import { type RetryOptions, releaseUntilAnswered } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { Core } from '../holding/core.ts';
-import { HoldHandle, type HoldOperations } from '../holding/held.ts';
 import type { Hold, HoldCallbacks, Renewal } from '../holding/hold.ts';
+import { HoldHandle, type HoldOperations } from '../holding/hold-handle.ts';
 import { prefixed, suffixed } from '../keys.ts';
 import {
   SIMPLE_CHANNEL,

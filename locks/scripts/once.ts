@@ -1,4 +1,4 @@
-/** What scripts begin with whose requests may have their effect once only; see requests.ts. */
+/** What scripts begin with whose requests may have their effect once only; see server/request-log.ts. */
 
 /**
  * The last KEY is a sorted set of this client's requests: `<number>:<what it did>` by number, and `heard` with minus the

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { describe, expect, test } from 'vitest';
-import type { LockRequest } from '../../../locks/asking/taking.ts';
+import type { LockRequest } from '../../../locks/asking/requests.ts';
 import {
   type AnyClient,
   createLocks,

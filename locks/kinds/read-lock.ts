@@ -3,8 +3,8 @@
 import type { AcquireParams } from '../asking/lock.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { CountedHolds } from '../holding/core.ts';
-import { HoldHandle } from '../holding/held.ts';
 import type { Hold, Renewal } from '../holding/hold.ts';
+import { HoldHandle } from '../holding/hold-handle.ts';
 import { elapsed } from '../timing/clock.ts';
 import { CountedAcquisition, CountedLock, UNKNOWN_TO_SERVER } from './counted.ts';
 

@@ -1,11 +1,11 @@
 /** Permits with a lease each, on the keys of Redisson's RPermitExpirableSemaphore; and the lock made of one permit. */
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
-import { ask, releaseUntilAnswered } from '../asking/taking.ts';
+import { ask, releaseUntilAnswered } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import { NotSetUp } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import type { HoldHandle } from '../holding/held.ts';
+import type { HoldHandle } from '../holding/hold-handle.ts';
 import { abandonedKey, suffixed } from '../keys.ts';
 import { permitAcquireScript, permitCountScript, permitReleaseScript } from '../scripts/permits.ts';
 import type { ChannelWaiter } from '../server/wakeups.ts';
