@@ -12,11 +12,26 @@ export interface LockScript extends ScriptText {
   readonly sharded: ScriptText;
 }
 
+/** A script whose digest is made when it is first sent: there are many scripts, and a program uses few. */
+class Text implements ScriptText {
+  readonly text: string;
+  #sha: string | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get sha(): string {
+    this.#sha ??= createHash('sha1').update(this.text).digest('hex');
+    return this.#sha;
+  }
+}
+
 /** Declares a script, which publishes, if at all, by `redis.call('publish', …`. `name` is for messages only. */
 export function defineScript(name: string, text: string): LockScript {
   const plain = text.trim();
   const sharded = plain.replaceAll("redis.call('publish'", "redis.call('spublish'");
-  return { name, ...digested(plain), sharded: digested(sharded) };
+  return Object.assign(new Text(plain), { name, sharded: new Text(sharded) });
 }
 
 /** Changes nothing, but is a write all the same: of the first key that has a TTL or is a string. */
@@ -42,13 +57,8 @@ const stampedTexts = new WeakMap<ScriptText, ScriptText>();
 export function stamped(script: ScriptText): ScriptText {
   let text = stampedTexts.get(script);
   if (!text) {
-    text = digested(`local function run()\n${script.text}\nend\nlocal reply = run()${STAMP}\nreturn reply`);
+    text = new Text(`local function run()\n${script.text}\nend\nlocal reply = run()${STAMP}\nreturn reply`);
     stampedTexts.set(script, text);
   }
   return text;
 }
-
-const digested = (text: string): ScriptText => ({
-  text,
-  sha: createHash('sha1').update(text).digest('hex'),
-});
