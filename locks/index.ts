@@ -23,7 +23,7 @@ import { badOption } from './options.ts';
 import { LockServer } from './server/server.ts';
 
 export type { AcquireOptions, Lock } from './asking/lock.ts';
-export type { Command, LockClient, Settled, Subscriber, SubscriberEvents } from './clients/client.ts';
+export type { LockClient, RedisCommand, Settled, Subscriber, SubscriberEvents } from './clients/client.ts';
 export { fromIoredis, type IoredisLike } from './clients/ioredis.ts';
 export { fromNodeRedis, type NodeRedisLike } from './clients/node-redis.ts';
 export * from './errors.ts';

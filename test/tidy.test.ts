@@ -6,8 +6,10 @@ import { defineCommands, defineContainer } from '../server/commands/define.ts';
 import { allCommands } from '../server/commands/index.ts';
 import type { Command } from '../server/table/command.ts';
 import { untestedCommands } from './tidy/command-coverage.ts';
-import { describeViolation, rules, violations } from './tidy/rules.ts';
+import { rules } from './tidy/rules.ts';
 import { readSources, sourceFile } from './tidy/source-text.ts';
+import { treeRules } from './tidy/tree.ts';
+import { describeViolation, violations } from './tidy/violations.ts';
 
 const sources = readSources(process.cwd());
 
@@ -107,9 +109,60 @@ for (const [rule, path, bad, good] of planted) {
   });
 }
 
+/** Trees that break a rule about the tree as a whole, each beside one that keeps it. */
+const plantedTrees: Record<string, [bad: Record<string, string>, good: Record<string, string>]> = {
+  circles: [
+    {
+      'server/a.ts': "import type { B } from './b.ts';\nexport const a = 1;",
+      'server/b.ts': "import { c } from './c.ts';",
+      'server/c.ts': "export { a } from './a.ts';",
+    },
+    {
+      'server/a.ts': "import type { B } from './b.ts';",
+      'server/b.ts': "export type B = 'x'; // from './a.ts'",
+    },
+  ],
+  rooms: [
+    Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`lab/${i}.ts`, ''])),
+    Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`lab/${i}.ts`, ''])),
+  ],
+  patches: [
+    {
+      'server/a.ts': 'export class A {\n  feedBytes(x: string): void {}\n}',
+      'lab/b.ts': 'a.feedBytes = () => {};',
+    },
+    {
+      'server/a.ts': 'export class A {\n  feedBytes(x: string): void {}\n  seen = 0;\n}',
+      'lab/b.ts': 'a.seen = 1;\nif (a.feedBytes === b) c();',
+    },
+  ],
+  'type-names': [
+    { 'server/a.ts': 'export interface Rule {}', 'lab/b.ts': 'class Rule {}' },
+    { 'server/a.ts': 'export interface Rule {}', 'lab/b.ts': "import type { Rule } from '../server/a.ts';" },
+  ],
+};
+
+for (const [rule, [bad, good]] of Object.entries(plantedTrees)) {
+  test(`the rule '${rule}' finds a tree that breaks it, and names the files`, () => {
+    const broken = (tree: Record<string, string>) =>
+      violations(Object.entries(tree).map(([path, text]) => sourceFile(path, `${opened}${text}\n`))).map(
+        (violation) => violation.rule,
+      );
+    expect(broken(bad)).toContain(rule);
+    expect(broken(good)).toEqual([]);
+  });
+}
+
+test('a circle of imports is reported with every file in it', () => {
+  const [circle] = violations(
+    Object.entries(plantedTrees.circles![0]).map(([path, text]) => sourceFile(path, opened + text)),
+  );
+  expect(describeViolation(circle!)).toContain('server/a.ts, server/b.ts, server/c.ts');
+});
+
 test('every rule has a planted violation', () => {
-  const proven = new Set(['opening', ...planted.map(([rule]) => rule)]);
-  expect(rules.map((rule) => rule.name).filter((name) => !proven.has(name))).toEqual([]);
+  const proven = new Set(['opening', ...planted.map(([rule]) => rule), ...Object.keys(plantedTrees)]);
+  expect([...rules, ...treeRules].map((rule) => rule.name).filter((name) => !proven.has(name))).toEqual([]);
 });
 
 test('a folder that is in no stratum is found', () => {

@@ -1,7 +1,7 @@
 /** The narrow face of a Redis client that the locks need; `ioredis.ts` and `node-redis.ts` put it on real clients. */
 
 /** One command with its arguments. */
-export type Command = readonly string[];
+export type RedisCommand = readonly string[];
 
 /** How one of several commands sent together ended. */
 export type Settled = PromiseSettledResult<unknown>;
@@ -17,13 +17,13 @@ export interface LockClient {
   readonly cluster: boolean;
   /** Whether messages go by SPUBLISH to the node of the channel's slot. */
   readonly sharded: boolean;
-  send(command: Command): Promise<unknown>;
+  send(command: RedisCommand): Promise<unknown>;
   /**
    * Sends commands back to back on one connection (a cluster: that of the first command's keys). When that connection
    * breaks, whatever it has not answered rejects, or all of them are sent again together: never the rest alone. WAIT says
    * something about the commands before it only when it was answered by the connection that answered those.
    */
-  sendAll(commands: readonly Command[]): Promise<Settled[]>;
+  sendAll(commands: readonly RedisCommand[]): Promise<Settled[]>;
   /** Whether an error means that this client will not send anything any more: it was closed, or only listens. */
   unusable?(error: unknown): boolean;
   /** A connection of its own for messages. */

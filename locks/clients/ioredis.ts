@@ -1,7 +1,7 @@
 /** The locks' view of an ioredis client (5 or 6), single, behind Sentinel, or a cluster. */
 import {
-  type Command,
   type LockClient,
+  type RedisCommand,
   type Settled,
   type Subscriber,
   type SubscriberEvents,
@@ -31,7 +31,7 @@ export interface IoredisLike {
  */
 export function fromIoredis(redis: IoredisLike, { sharded = true } = {}): LockClient {
   const cluster = redis.isCluster === true;
-  const send = (command: Command): Promise<unknown> => redis.call(...command);
+  const send = (command: RedisCommand): Promise<unknown> => redis.call(...command);
   return {
     cluster,
     sharded: cluster && sharded,
@@ -69,7 +69,7 @@ function openSubscriber(redis: IoredisLike, events: SubscriberEvents, sharded: b
  * that was answered in part ioredis sends nothing again, while it sends single commands again one by one. That the
  * replies came from one socket is checked besides.
  */
-async function sendPipeline(redis: IoredisLike, commands: readonly Command[]): Promise<Settled[]> {
+async function sendPipeline(redis: IoredisLike, commands: readonly RedisCommand[]): Promise<Settled[]> {
   const heardOn: unknown[] = [];
   const calls = commands.map((command, index) => [
     'call',

@@ -1,7 +1,7 @@
 /** The locks' view of a node-redis client (the `redis` package, 5 or 6). */
 import {
-  type Command,
   type LockClient,
+  type RedisCommand,
   type Settled,
   type Subscriber,
   type SubscriberEvents,
@@ -22,7 +22,7 @@ export interface NodeRedisLike {
 
 /** Wraps a connected node-redis client. The client stays the caller's: it is never closed here. */
 export function fromNodeRedis(redis: NodeRedisLike): LockClient {
-  const send = (command: Command): Promise<unknown> => redis.sendCommand([...command]).catch(raise);
+  const send = (command: RedisCommand): Promise<unknown> => redis.sendCommand([...command]).catch(raise);
   return {
     cluster: false,
     sharded: false,
@@ -49,7 +49,7 @@ function connectionsOf(redis: NodeRedisLike): { count: number } {
  * A chain, as node-redis' own pipelines are: when its connection breaks, none of it is kept for the next one, while a
  * single command that was not written yet would be. That the replies came from one connection is checked besides.
  */
-async function sendChain(redis: NodeRedisLike, commands: readonly Command[]): Promise<Settled[]> {
+async function sendChain(redis: NodeRedisLike, commands: readonly RedisCommand[]): Promise<Settled[]> {
   const connection = connectionsOf(redis);
   const chainId = Symbol('lostlock');
   const heardOn: unknown[] = [];

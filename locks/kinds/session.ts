@@ -4,7 +4,7 @@ import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
 import { ask } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
-import type { Command } from '../clients/client.ts';
+import type { RedisCommand } from '../clients/client.ts';
 import { BadConfiguration, LockLost, LocksClosed, NotReplicated } from '../errors.ts';
 import { type Core, RENEWED_LEASE } from '../holding/core.ts';
 import { Hold, type HoldCallbacks, type Renewal } from '../holding/hold.ts';
@@ -61,7 +61,7 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     return new Session(core, key, leaseMs, sentAt);
   }
 
-  static async #open({ server, replication, owners }: Core, key: string, set: Command): Promise<void> {
+  static async #open({ server, replication, owners }: Core, key: string, set: RedisCommand): Promise<void> {
     if (!replication) return void (await server.command(set));
     const { copies, needed, cause } = await server.commandReplicated(set, replication);
     if (copies >= needed) return;

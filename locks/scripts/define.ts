@@ -13,7 +13,7 @@ export interface LockScript extends ScriptText {
 }
 
 /** A script whose digest is made when it is first sent: there are many scripts, and a program uses few. */
-class Text implements ScriptText {
+class ScriptBody implements ScriptText {
   readonly text: string;
   #sha: string | undefined;
 
@@ -31,7 +31,7 @@ class Text implements ScriptText {
 export function defineScript(name: string, text: string): LockScript {
   const plain = text.trim();
   const sharded = plain.replaceAll("redis.call('publish'", "redis.call('spublish'");
-  return Object.assign(new Text(plain), { name, sharded: new Text(sharded) });
+  return Object.assign(new ScriptBody(plain), { name, sharded: new ScriptBody(sharded) });
 }
 
 /** Changes nothing, but is a write all the same: of the first key that has a TTL or is a string. */
@@ -57,7 +57,9 @@ const stampedTexts = new WeakMap<ScriptText, ScriptText>();
 export function stamped(script: ScriptText): ScriptText {
   let text = stampedTexts.get(script);
   if (!text) {
-    text = new Text(`local function run()\n${script.text}\nend\nlocal reply = run()${STAMP}\nreturn reply`);
+    text = new ScriptBody(
+      `local function run()\n${script.text}\nend\nlocal reply = run()${STAMP}\nreturn reply`,
+    );
     stampedTexts.set(script, text);
   }
   return text;

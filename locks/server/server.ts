@@ -1,5 +1,5 @@
 /** One Redis as the locks see it: scripts by SHA, a limit on how long a reply may take, and unknown told from refused. */
-import { type Command, isReplyError, type LockClient, type Settled } from '../clients/client.ts';
+import { isReplyError, type LockClient, type RedisCommand, type Settled } from '../clients/client.ts';
 import { slotOf } from '../keys.ts';
 import { type LockScript, type ScriptText, stamped } from '../scripts/define.ts';
 import { elapsed } from '../timing/clock.ts';
@@ -79,27 +79,27 @@ export class LockServer {
   ): Promise<ReplicatedReply> {
     const text = stamped(this.#textOf(script));
     const command = evalsha(text, keys, args);
-    const byText = (): Command => ['eval', text.text, ...command.slice(2)];
+    const byText = (): RedisCommand => ['eval', text.text, ...command.slice(2)];
     return this.#replicated(command, replication, timeoutMs, byText);
   }
 
   /** Sends one plain command that writes, with runReplicated()'s errors. */
-  commandReplicated(command: Command, replication: ReplicaRequirement): Promise<ReplicatedReply> {
+  commandReplicated(command: RedisCommand, replication: ReplicaRequirement): Promise<ReplicatedReply> {
     return this.#replicated(command, replication, this.requestTimeoutMs);
   }
 
   async #replicated(
-    command: Command,
+    command: RedisCommand,
     { replicas, timeoutMs, fsync }: ReplicaRequirement,
     replyTimeoutMs: number,
-    byText?: () => Command,
+    byText?: () => RedisCommand,
   ): Promise<ReplicatedReply> {
     const needed = replicas === 'all' ? Math.max(1, await this.#connectedReplicas()) : replicas;
     const waitMs = Math.max(1, Math.ceil(timeoutMs)); // 0 would be for ever.
     const wait = fsync
       ? ['WAITAOF', '1', String(needed), String(waitMs)]
       : ['WAIT', String(needed), String(waitMs)];
-    const all = (first: Command): Promise<Settled[]> =>
+    const all = (first: RedisCommand): Promise<Settled[]> =>
       this.#answer(this.client.sendAll([first, wait]), replyTimeoutMs + waitMs);
     let settled = await all(byText === undefined || this.#byHash === true ? command : byText());
     if (byText && settled[0]?.status === 'rejected' && this.#wantsText(settled[0].reason)) {
@@ -127,7 +127,7 @@ export class LockServer {
   }
 
   /** Sends one plain command, with run()'s errors. @param now this moment, where it is known, on the monotonic clock */
-  command(command: Command, now?: number): Promise<unknown> {
+  command(command: RedisCommand, now?: number): Promise<unknown> {
     return this.#answer(this.client.send(command), this.requestTimeoutMs, undefined, now);
   }
 

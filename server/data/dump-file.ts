@@ -26,7 +26,7 @@ interface Child {
 }
 
 /** What INFO tells of background work of one kind. */
-interface Outcome {
+interface SaveOutcome {
   status: 'ok' | 'err';
   /** How long the last one took; -1 before the first. */
   seconds: number;
@@ -50,7 +50,7 @@ export class DumpFile {
   #timer: Timer | undefined;
   /** What waits for the present child, or the transaction, to end. */
   readonly scheduled = { rdb: false, aof: false };
-  readonly last: Record<Child['kind'], Outcome> = {
+  readonly last: Record<Child['kind'], SaveOutcome> = {
     rdb: { status: 'ok', seconds: -1, triedAt: 0 },
     aof: { status: 'ok', seconds: -1, triedAt: 0 },
   };

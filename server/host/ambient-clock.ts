@@ -9,7 +9,7 @@ const WATCH_MS = 5;
 /** A timer's longest delay, in milliseconds. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-interface Alarm {
+interface AmbientAlarm {
   readonly deadline: Millis;
   readonly task: () => void;
   /** Takes the timer back that would ring it. */
@@ -21,7 +21,7 @@ interface Alarm {
  * the test's own. Installing fakes, taking them away, or setting their time moves the alarms along.
  */
 export class AmbientClock implements Clock {
-  readonly #alarms = new Set<Alarm>();
+  readonly #alarms = new Set<AmbientAlarm>();
   #armedBy: typeof setTimeout | undefined;
   #watch: Timer | undefined;
   readonly soon = realSoon;
@@ -38,7 +38,7 @@ export class AmbientClock implements Clock {
 
   at(deadline: Millis, task: () => void): Timer {
     this.#follow();
-    const alarm: Alarm = { deadline, task, disarm: () => {} };
+    const alarm: AmbientAlarm = { deadline, task, disarm: () => {} };
     this.#alarms.add(alarm);
     this.#armedBy = setTimeout;
     this.#arm(alarm);
@@ -46,7 +46,7 @@ export class AmbientClock implements Clock {
     return { cancel: () => this.#end(alarm) };
   }
 
-  #arm(alarm: Alarm): void {
+  #arm(alarm: AmbientAlarm): void {
     const clear = clearTimeout;
     const ring = (): void => (Date.now() >= alarm.deadline ? this.#ring(alarm) : this.#arm(alarm));
     const handle = setTimeout(ring, Math.max(1, Math.min(alarm.deadline - Date.now(), LONGEST_DELAY)));
@@ -75,13 +75,13 @@ export class AmbientClock implements Clock {
     for (const alarm of due) this.#ring(alarm);
   }
 
-  #ring(alarm: Alarm): void {
+  #ring(alarm: AmbientAlarm): void {
     if (!this.#alarms.has(alarm)) return;
     this.#end(alarm);
     alarm.task();
   }
 
-  #end(alarm: Alarm): void {
+  #end(alarm: AmbientAlarm): void {
     this.#alarms.delete(alarm);
     alarm.disarm();
     if (this.#alarms.size > 0) return;

@@ -28,7 +28,7 @@ import { checkWords } from '../table/resolve.ts';
 import type { SlowScript } from './slow-script.ts';
 
 /** A TypeScript function that stands in for a script. `call` runs a command and throws ReplyError when it fails. */
-export type NativeFunction = (
+export type NativeHandler = (
   keys: readonly Bytes[],
   argv: readonly Bytes[],
   call: (...argv: Bytes[]) => Reply,
@@ -83,7 +83,7 @@ export class Scripts implements ScriptHost {
   readonly #server: ScriptingNode;
   /** Scripts by SHA-1, as EVAL, SCRIPT LOAD and register made them known to this node. */
   readonly #known = new Map<Bytes, CompiledScript>();
-  readonly #natives = new Map<Bytes, NativeFunction>();
+  readonly #natives = new Map<Bytes, NativeHandler>();
   readonly #client: Client;
   #caller: Client | undefined;
   #readonly = false;
@@ -109,7 +109,7 @@ export class Scripts implements ScriptHost {
   }
 
   /** Lets a function answer for a script, given by its text or its SHA-1. */
-  register(script: Bytes, run: NativeFunction): void {
+  register(script: Bytes, run: NativeHandler): void {
     const sha = /^[0-9a-fA-F]{40}$/.test(script) ? asciiLower(script) : Scripts.sha1(script);
     this.#natives.set(sha, run);
   }
@@ -189,7 +189,7 @@ export class Scripts implements ScriptHost {
     return this.#enter(client, request, () => program.start(keys, args, this, fuel), kind);
   }
 
-  #runNative(client: Client, run: NativeFunction, request: ScriptRequest): Outcome {
+  #runNative(client: Client, run: NativeHandler, request: ScriptRequest): Outcome {
     const callOrThrow = (...words: Bytes[]): Reply => {
       const reply = this.call(words);
       if (reply instanceof ReplyError) throw reply;

@@ -40,6 +40,7 @@ async function setUp(): Promise<{ server: LostlockServer; redis: Redis; expired:
   listener.on('message', (_channel, key) => expired.push(key));
   await listener.subscribe('__keyevent@0__:expired');
   const stop = server.stop.bind(server);
+  // tidy patches: the test's own clients end with the server
   server.stop = () => {
     redis.disconnect();
     listener.disconnect();

@@ -1,5 +1,5 @@
 /** A client whose requests and replies get lost, delayed or doubled: what a network does to a lock. */
-import type { Command, LockClient, Settled } from '../../locks/index.ts';
+import type { LockClient, RedisCommand, Settled } from '../../locks/index.ts';
 
 /**
  * What happens to one command: `lose-request`: it never arrives · `lose-reply`: it is executed, nobody is told ·
@@ -10,7 +10,7 @@ export type Fault = 'lose-request' | 'lose-reply' | 'reset' | 'late' | 'twice';
 
 export interface FaultyClient extends LockClient {
   /** Asked for every script call and every SET; undefined lets it pass. */
-  fault: (command: Command) => Fault | undefined;
+  fault: (command: RedisCommand) => Fault | undefined;
   /** Faults that fired. */
   readonly fired: Fault[];
   /** Delivers the commands that are under way still. */
@@ -20,7 +20,7 @@ export interface FaultyClient extends LockClient {
 /** Puts faults between the locks and a client. PING, INFO and the like pass unharmed. */
 export function faulty(inner: LockClient): FaultyClient {
   const fired: Fault[] = [];
-  const late: Command[] = [];
+  const late: RedisCommand[] = [];
   const never = (): Promise<never> => new Promise<never>(() => {});
   const client: FaultyClient = {
     cluster: inner.cluster,

@@ -1,25 +1,7 @@
-/** The repository's rules as functions from a source file to its violations, each with the cure. */
+/** The repository's rules for single files, as functions from a source file to its violations, each with the cure. */
+import { imports, resolveFrom } from './imports.ts';
+import type { Rule } from './rule.ts';
 import type { SourceFile } from './source-text.ts';
-
-/** A broken rule: where, and what to write instead. */
-export interface Violation {
-  readonly rule: string;
-  readonly path: string;
-  readonly line: number;
-  readonly cure: string;
-}
-
-/** One rule; `name` is what a line's excuse must call it by. */
-export interface Rule {
-  readonly name: string;
-  check(file: SourceFile): Iterable<Finding>;
-}
-
-/** The place of a finding as an offset into the text, and its cure. */
-interface Finding {
-  readonly at: number;
-  readonly cure: string;
-}
 
 /** What each folder may import; the root's own files are `.`. */
 const mayImport: Record<string, readonly string[]> = {
@@ -43,8 +25,9 @@ const doors = [
 ];
 const coreFolders = ['protocol', 'keyspace', 'scripting', 'server'];
 
-/** The stratum a path belongs to. */
+/** The stratum a path belongs to. Configuration is not shipped, and belongs to the tests. */
 function folderOf(path: string): string {
+  if (/^[^/]+\.config\.ts$/.test(path)) return 'test';
   return path.includes('/') ? path.slice(0, path.indexOf('/')) : '.';
 }
 
@@ -59,28 +42,6 @@ function isTest(file: SourceFile): boolean {
 /** The files that spell the banned words out. */
 function isTidyItself(file: SourceFile): boolean {
   return /^test\/tidy[./]/.test(file.path);
-}
-
-const importPattern = /\b(?:import|export)\b[^;'"]*?['"]([^'"\n]+)['"]/g;
-
-function* imports(file: SourceFile): Iterable<{ at: number; specifier: string }> {
-  for (const match of file.text.matchAll(importPattern)) {
-    const isCode = /^(import|export)/.test(file.code.slice(match.index));
-    const isImport = /\bfrom\s*$|^import\s*\(?\s*$/.test(
-      match[0].slice(0, match[0].length - match[1]!.length - 2),
-    );
-    if (isCode && isImport) yield { at: match.index, specifier: match[1]! };
-  }
-}
-
-/** The path that a relative specifier names, from the root. */
-function resolveFrom(path: string, specifier: string): string {
-  const parts = path.split('/').slice(0, -1);
-  for (const part of specifier.split('/')) {
-    if (part === '..') parts.pop();
-    else if (part !== '.') parts.push(part);
-  }
-  return parts.join('/');
 }
 
 const layers: Rule = {
@@ -307,38 +268,7 @@ export const rules: readonly Rule[] = [
   ascii,
 ];
 
-/** Rules that a line may be excused from, by a comment `tidy <rule>: <reason>` on it or on the line above. */
-const excusable = new Set(['bytes', 'sleeps', 'words', 'doors']);
-
-/** Every violation in the files, in their order. */
-export function violations(files: readonly SourceFile[]): Violation[] {
-  const found: Violation[] = [];
-  for (const file of files) {
-    for (const rule of rules) {
-      for (const { at, cure } of rule.check(file)) {
-        const line = file.text.slice(0, at).split('\n').length;
-        if (!isExcused(file, rule.name, line)) found.push({ rule: rule.name, path: file.path, line, cure });
-      }
-    }
-  }
-  return found;
-}
-
-function isExcused(file: SourceFile, rule: string, line: number): boolean {
-  if (!excusable.has(rule)) return false;
-  const near = file.comments
-    .split('\n')
-    .slice(Math.max(0, line - 2), line)
-    .join('\n');
-  return new RegExp(`// tidy ${rule}: .{10,}`).test(near);
-}
-
 function lineAt(text: string, at: number): string {
   const end = text.indexOf('\n', at);
   return text.slice(text.lastIndexOf('\n', at) + 1, end === -1 ? text.length : end);
-}
-
-/** A violation as one line for a person. */
-export function describeViolation({ rule, path, line, cure }: Violation): string {
-  return `${path}:${line} [${rule}] ${cure}`;
 }

@@ -65,18 +65,15 @@ export class OwnTarget implements Target {
   #clients = new Map<string, TestClient>();
   #protocol: 2 | 3 = 2;
   #effects: string[][] = [];
-  #events: { key: string; event: string }[] = [];
+  #listener = new TestClient(this.#server);
 
   async begin(): Promise<void> {
     this.#host = new TestHost();
     this.#server = createNode(this.#host, { settings: { 'notify-keyspace-events': 'AKE' } });
     this.#server.replication.observe({ effects: (effects, atomic) => this.#feed(effects, atomic) });
-    const { notifications } = this.#server;
-    const send = notifications.send.bind(notifications);
-    notifications.send = (db, key, event) => {
-      if (event !== 'keymiss' && event !== 'new') this.#events.push({ key, event });
-      send(db, key, event);
-    };
+    this.#listener = new TestClient(this.#server);
+    this.#listener.send(['PSUBSCRIBE', '__keyspace@*']);
+    this.#listener.received();
     this.#clients.clear();
     this.#protocol = 2;
   }
@@ -107,9 +104,40 @@ export class OwnTarget implements Target {
     const replies = [...this.#clients].flatMap(([client, each]) =>
       each.received().map((reply) => ({ client, reply })),
     );
-    const outcome = { replies, effects: this.#effects, events: this.#events, now: this.#host.clock.now() };
+    const events = this.#listener.received().map(eventOf);
+    const outcome = { replies, effects: this.#effects, events, now: this.#host.clock.now() };
     this.#effects = [];
-    this.#events = [];
     return outcome;
   }
+}
+
+/** The keyspace event of a subscriber's message, `['pmessage', pattern, channel, event]`. */
+function eventOf([, items]: RawReply): { key: string; event: string } {
+  const [, , channel = '', event = ''] = Array.isArray(items) ? items.map(([, text]) => String(text)) : [];
+  return { key: channel.slice(channel.indexOf(':') + 1), event };
+}
+
+/** Subscribes to the server's keyspace events. Returns the list that grows with each, as `key event`. */
+export function recordEvents(server: Server): string[] {
+  const lines: string[] = [];
+  const reader = new ReplyReader();
+  const client = server.accept({
+    remote: '127.0.0.1:3',
+    local: '127.0.0.1:2',
+    pending: 0,
+    send(bytes) {
+      reader.write(bytes);
+      for (const message of reader.take()) {
+        const { key, event } = eventOf(readReply(message));
+        if (event !== '') lines.push(`${key} ${event}`);
+      }
+    },
+    close() {},
+    abort() {},
+    pause() {},
+    resume() {},
+  });
+  client?.receive(Buffer.from('PSUBSCRIBE __keyspace@*\r\n'));
+  lines.length = 0;
+  return lines;
 }

@@ -24,7 +24,7 @@ const BAD_TYPE =
 
 type Overflow = 'WRAP' | 'SAT' | 'FAIL';
 
-interface Step {
+interface BitfieldStep {
   readonly kind: 'GET' | 'SET' | 'INCRBY';
   readonly signed: boolean;
   readonly bits: number;
@@ -63,8 +63,8 @@ function offsetOf(client: Caller, text: Bytes, bits: number): number {
   return +offset.toString();
 }
 
-function parseSteps(client: Caller, argv: readonly Bytes[]): Step[] {
-  const steps: Step[] = [];
+function parseSteps(client: Caller, argv: readonly Bytes[]): BitfieldStep[] {
+  const steps: BitfieldStep[] = [];
   let overflow: Overflow = 'WRAP';
   for (let at = 2; at < argv.length; at++) {
     const kind = asciiUpper(argv[at]!);
@@ -79,14 +79,14 @@ function parseSteps(client: Caller, argv: readonly Bytes[]): Step[] {
     const { signed, bits } = typeOfField(argv[at + 1]!);
     const offset = offsetOf(client, argv[at + 2]!, bits);
     const operand = operands === 3 ? BigInt(int64(argv[at + 3]!)) : 0n;
-    steps.push({ kind: kind as Step['kind'], signed, bits, offset, operand, overflow });
+    steps.push({ kind: kind as BitfieldStep['kind'], signed, bits, offset, operand, overflow });
     at += operands;
   }
   return steps;
 }
 
 /** Reads an integer; beyond the end there are zeros. */
-function readField(data: Uint8Array, { offset, bits, signed }: Step): bigint {
+function readField(data: Uint8Array, { offset, bits, signed }: BitfieldStep): bigint {
   const first = Math.floor(offset / 8);
   const last = Math.floor((offset + bits - 1) / 8);
   let value = 0n;
@@ -95,7 +95,7 @@ function readField(data: Uint8Array, { offset, bits, signed }: Step): bigint {
   return signed ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
 }
 
-function writeField(data: Uint8Array, { offset, bits }: Step, value: bigint): void {
+function writeField(data: Uint8Array, { offset, bits }: BitfieldStep, value: bigint): void {
   const last = Math.floor((offset + bits - 1) / 8);
   const below = BigInt(last * 8 + 7 - (offset + bits - 1));
   let mask = ((1n << BigInt(bits)) - 1n) << below;
@@ -106,7 +106,10 @@ function writeField(data: Uint8Array, { offset, bits }: Step, value: bigint): vo
 }
 
 /** What a value becomes in a field of that width; `over` when it did not fit. */
-function fitInto(value: bigint, { signed, bits, overflow, kind }: Step): { value: bigint; over: boolean } {
+function fitInto(
+  value: bigint,
+  { signed, bits, overflow, kind }: BitfieldStep,
+): { value: bigint; over: boolean } {
   const width = BigInt(signed ? bits - 1 : bits);
   const max = (1n << width) - 1n;
   const min = signed ? -max - 1n : 0n;
@@ -126,7 +129,7 @@ interface Answers {
 }
 
 /** Carries the steps out on the bytes; a string that had to grow counts as changed by every write. */
-function perform(steps: readonly Step[], data: Uint8Array, grown: boolean): Answers {
+function perform(steps: readonly BitfieldStep[], data: Uint8Array, grown: boolean): Answers {
   const replies: Reply[] = [];
   let changes = 0;
   for (const step of steps) {

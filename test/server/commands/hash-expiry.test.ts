@@ -4,7 +4,7 @@ import { createNode } from '../../../server/index.ts';
 import type { Server } from '../../../server/server.ts';
 import { recordEffects } from '../../support/talk.ts';
 import { TestHost } from '../../support/targets.ts';
-import { Conversation } from '../../transcripts/own.ts';
+import { Conversation, recordEvents } from '../../transcripts/own.ts';
 
 let host: TestHost;
 let server: Server;
@@ -17,11 +17,7 @@ beforeEach(() => {
   server = createNode(host, { settings: { 'notify-keyspace-events': 'AKE' } });
   redis = new Conversation(server);
   effects = recordEffects(server);
-  events = [];
-  const { notifications } = server;
-  notifications.send = (_db, key, event) => {
-    if (event !== 'keymiss' && event !== 'new') events.push(`${key} ${event}`);
-  };
+  events = recordEvents(server);
   redis.ask('HSET h a 1 b 2 c 3');
   effects.length = 0;
   events.length = 0;

@@ -224,6 +224,7 @@ test('a dataset that cannot be read leaves the data and the offset as they were'
   const bench = new Bench();
   const replica = bench.node(2);
   write(replica, 'SET', 'mine', '1');
+  // tidy patches: no primary sends such a dataset
   bench.node(1).replication.sendDataset = (client) => {
     client.write('$9\r\nnonsense!');
   };
