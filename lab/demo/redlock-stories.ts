@@ -10,14 +10,14 @@ const MAJORITY = 3;
 /** What one node may take, small against the lease. */
 const PER_NODE = 50;
 
-interface Scene {
+interface RedlockScene {
   readonly servers: Servers;
   readonly stage: Stage;
 }
 
 /** Asks every node for the lock. Those that cannot be reached in time count as refusals. */
 async function acquire(
-  { servers, stage }: Scene,
+  { servers, stage }: RedlockScene,
   who: 'A' | 'B',
   clients: readonly Redis[],
 ): Promise<boolean> {
@@ -41,7 +41,7 @@ async function acquire(
 async function tell(
   title: string,
   seed: number,
-  harm: (scene: Scene) => Promise<Verdict['why']>,
+  harm: (scene: RedlockScene) => Promise<Verdict['why']>,
 ): Promise<Played> {
   await using servers = await startServers({ clock: 'virtual', seed, primaries: 5 });
   const begun = servers.world.elapsed();

@@ -8,7 +8,7 @@ const KEY = 'my:lock';
 const LEASE = 30_000;
 
 /** What a story works with. */
-interface Scene {
+interface ReplicatedScene {
   readonly pair: Pair;
   readonly stage: Stage;
   readonly a: Redis;
@@ -22,7 +22,7 @@ interface Setting {
   readonly quorum?: boolean;
   /** Lanes beside A, B and the nodes. */
   readonly lanes?: readonly string[];
-  play(scene: Scene): Promise<Verdict>;
+  play(scene: ReplicatedScene): Promise<Verdict>;
 }
 
 async function tell({
@@ -43,19 +43,19 @@ async function tell({
 }
 
 /** Takes the lock for a client, as step 2 of the ladder does. */
-async function lock({ stage }: Scene, who: 'A' | 'B', client: Redis): Promise<boolean> {
+async function lock({ stage }: ReplicatedScene, who: 'A' | 'B', client: Redis): Promise<boolean> {
   const reply = await client.set(KEY, who, 'PX', LEASE, 'NX');
   const request = `SET ${KEY} ${who} NX PX ${LEASE}`;
   stage.note(who, `${request} -> ${reply ?? 'nil'}`, reply === 'OK' ? 'good' : 'plain');
   return reply === 'OK';
 }
 
-function hold({ pair, stage }: Scene, replica: string): void {
+function hold({ pair, stage }: ReplicatedScene, replica: string): void {
   pair.linkTo(replica).hold();
   stage.note(replica, 'the link is held: replication stops here', 'hand');
 }
 
-async function failover({ pair, stage }: Scene, to?: string): Promise<Failover> {
+async function failover({ pair, stage }: ReplicatedScene, to?: string): Promise<Failover> {
   stage.note(pair.primary.name, 'crash', 'hand');
   const done = await pair.failover({ crash: true, ...(to !== undefined && { to }) });
   stage.note(
@@ -90,7 +90,7 @@ export function plainFailover(seed: number): Promise<Played> {
   });
 }
 
-async function wait({ stage }: Scene, client: Redis, note = ''): Promise<number> {
+async function wait({ stage }: ReplicatedScene, client: Redis, note = ''): Promise<number> {
   const copies = await client.wait(1, 100);
   stage.note('A', `WAIT 1 100${note} -> ${copies}`, copies > 0 ? 'good' : 'bad');
   return copies;
@@ -162,7 +162,7 @@ export function waitOnAnotherConnection(seed: number): Promise<Played> {
 class Resource {
   readonly accepted: { who: string; token: number }[] = [];
 
-  write({ stage }: Scene, who: string, token: number): boolean {
+  write({ stage }: ReplicatedScene, who: string, token: number): boolean {
     const last = this.accepted.at(-1)?.token ?? 0;
     const fine = token >= last;
     if (fine) this.accepted.push({ who, token });
@@ -172,7 +172,7 @@ class Resource {
   }
 }
 
-async function fence(scene: Scene, who: 'A' | 'B', client: Redis): Promise<number> {
+async function fence(scene: ReplicatedScene, who: 'A' | 'B', client: Redis): Promise<number> {
   const token = await client.incr(`${KEY}:fence`);
   scene.stage.note(who, `INCR ${KEY}:fence -> ${token}`);
   return token;

@@ -76,7 +76,7 @@ function assertComplete<N extends Candidate>(election: Election<N>, candidate: N
 }
 
 /** What lanes tell of who reaches whom. */
-interface Lanes {
+interface LaneFinder {
   lane(from: string, to: string): { readonly partitioned: boolean };
 }
 
@@ -84,7 +84,12 @@ interface Lanes {
  * True unless the node is partitioned off from `judge`, or from every one of the others: then nobody can be asked to
  * promote it. A lane cut in one direction is as good as two, since no answer comes.
  */
-export function isReachable(lanes: Lanes, name: string, judge: string, others: readonly string[]): boolean {
+export function isReachable(
+  lanes: LaneFinder,
+  name: string,
+  judge: string,
+  others: readonly string[],
+): boolean {
   const isCut = (other: string): boolean =>
     lanes.lane(name, other).partitioned || lanes.lane(other, name).partitioned;
   if (isCut(judge)) return false;

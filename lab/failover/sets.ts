@@ -3,13 +3,13 @@ import { badOption, checkFlag, checkInteger, checkNames, checkSettings } from '.
 import type { Settings } from '../../server/settings/settings.ts';
 
 /** Several sets in a row. */
-interface Replicated<N> {
+interface NodesInRoles<N> {
   readonly primary: N;
   readonly replicas: readonly N[];
 }
 
 /** Every node of the sets: all primaries first. */
-export function primariesFirst<N>(sets: readonly Replicated<N>[]): readonly N[] {
+export function primariesFirst<N>(sets: readonly NodesInRoles<N>[]): readonly N[] {
   return [...sets.map((set) => set.primary), ...sets.flatMap((set) => set.replicas)];
 }
 

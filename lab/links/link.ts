@@ -2,7 +2,7 @@
 import type { Amount, Delays, LaneControls } from './gate.ts';
 
 /** What can be done to both directions alike. */
-class Road<L extends LaneControls> {
+class BothLanes<L extends LaneControls> {
   readonly #lanes: readonly [there: L, back: L];
 
   constructor(there: L, back: L) {
@@ -26,7 +26,7 @@ class Road<L extends LaneControls> {
 }
 
 /** The way between two parties: `out` leads from the first to the second. */
-export class Link<L extends LaneControls = LaneControls> extends Road<L> {
+export class Link<L extends LaneControls = LaneControls> extends BothLanes<L> {
   readonly out: L;
   readonly back: L;
   readonly #reset: () => void;
@@ -63,7 +63,7 @@ export class Link<L extends LaneControls = LaneControls> extends Road<L> {
 }
 
 /** The way from a primary to a replica: commands one way, acknowledgements the other. */
-export class ReplicationLink<L extends LaneControls = LaneControls> extends Road<L> {
+export class ReplicationLink<L extends LaneControls = LaneControls> extends BothLanes<L> {
   readonly commands: L;
   readonly acks: L;
 

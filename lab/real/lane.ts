@@ -6,7 +6,7 @@ import { Gate } from '../links/gate.ts';
 /** What arrives; undefined: something without bytes, such as the end of the connection. */
 type Content = Uint8Array | undefined;
 
-interface Message {
+interface LaneMessage {
   readonly content: Content;
   /** Not before this instant, in milliseconds since the epoch. */
   readonly due: number;
@@ -20,7 +20,7 @@ export const CLOSED = 'this pair is closed: nothing happens in it any more';
 export class RealLane extends Gate {
   readonly #random: () => number;
   #timer: { cancel(): void } | undefined;
-  readonly #waiting = new Denque<Message>();
+  readonly #waiting = new Denque<LaneMessage>();
   #closed = false;
 
   /** @param random a number in [0, 1), for jitter */

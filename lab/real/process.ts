@@ -46,7 +46,7 @@ export class RealClock implements Clock {
   #shown = 0;
   #since = 0;
   #rate = 1;
-  readonly #alarms = new Set<Alarm>();
+  readonly #alarms = new Set<RealAlarm>();
 
   constructor(process: RealProcess) {
     this.#process = process;
@@ -86,13 +86,13 @@ export class RealClock implements Clock {
   }
 
   at(deadline: Millis, task: () => void): Timer {
-    const alarm = new Alarm(this.#alarms, deadline, task);
+    const alarm = new RealAlarm(this.#alarms, deadline, task);
     this.#alarms.add(alarm);
     this.#arm(alarm);
     return alarm;
   }
 
-  #arm(alarm: Alarm): void {
+  #arm(alarm: RealAlarm): void {
     alarm.timer?.cancel();
     const left = Math.ceil(Math.max(0, alarm.deadline - this.now()) / this.#rate);
     alarm.timer = nodeClock.at(nodeClock.now() + left, () => {
@@ -123,13 +123,13 @@ export class RealClock implements Clock {
 }
 
 /** One `at`. */
-class Alarm implements Timer {
+class RealAlarm implements Timer {
   readonly deadline: Millis;
   readonly task: () => void;
   timer: Timer | undefined;
-  readonly #alarms: Set<Alarm>;
+  readonly #alarms: Set<RealAlarm>;
 
-  constructor(alarms: Set<Alarm>, deadline: Millis, task: () => void) {
+  constructor(alarms: Set<RealAlarm>, deadline: Millis, task: () => void) {
     this.#alarms = alarms;
     this.deadline = deadline;
     this.task = task;

@@ -1,6 +1,9 @@
 /** Lays routes over functions: each looks like what it replaces, and none is laid over another. */
 import { present } from '../time/present.ts';
 
+/** A function of which a route knows nothing but that it can be called. */
+export type AnyFunction = (...args: unknown[]) => unknown;
+
 /**
  * Replaces a method by a route, unless a route is there already: realms (Jest's test files, vm) share Node's modules, and
  * each of them lays its routes.

@@ -4,10 +4,9 @@ import dns from 'node:dns';
 import fs from 'node:fs';
 import net from 'node:net';
 import { type Inside, present } from '../time/present.ts';
-import { lay } from './dress-like.ts';
+import { type AnyFunction, lay } from './dress-like.ts';
 
 type Done = (error: Error | null, value?: unknown) => void;
-type AnyFunction = (...args: unknown[]) => unknown;
 
 /** Replaces the functions. */
 export function routeModules(): void {

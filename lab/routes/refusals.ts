@@ -3,9 +3,7 @@ import crypto from 'node:crypto';
 import dns from 'node:dns';
 import zlib from 'node:zlib';
 import { present } from '../time/present.ts';
-import { lay } from './dress-like.ts';
-
-type AnyFunction = (...args: unknown[]) => unknown;
+import { type AnyFunction, lay } from './dress-like.ts';
 
 const { subtle } = globalThis.crypto;
 

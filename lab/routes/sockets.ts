@@ -2,11 +2,11 @@
 import { Socket } from 'node:net';
 import { present } from '../time/present.ts';
 
-type Write = (this: Socket, ...args: unknown[]) => unknown;
+type SocketWrite = (this: Socket, ...args: unknown[]) => unknown;
 
 /** Makes writing to a real socket tell the driver when that happens in a world. */
 export function routeSockets(): void {
-  const prototype = Socket.prototype as unknown as Record<'_write' | '_writev', Write>;
+  const prototype = Socket.prototype as unknown as Record<'_write' | '_writev', SocketWrite>;
   for (const name of ['_write', '_writev'] as const) {
     const real = prototype[name];
     prototype[name] = function (...args) {

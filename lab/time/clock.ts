@@ -26,7 +26,7 @@ export class VirtualClock implements Clock {
   #rate = 1;
   /** By how much it was set in all, in microseconds. */
   #jumped = 0;
-  readonly #alarms = new Set<Alarm>();
+  readonly #alarms = new Set<VirtualAlarm>();
 
   constructor(actor: ClockOwner) {
     this.#actor = actor;
@@ -77,7 +77,7 @@ export class VirtualClock implements Clock {
   }
 
   at(deadline: Millis, task: () => void): Timer {
-    const alarm = new Alarm(this.#actor, this.#alarms, deadline, () => {
+    const alarm = new VirtualAlarm(this.#actor, this.#alarms, deadline, () => {
       if (this.now() < deadline) return this.#arm(alarm);
       this.#alarms.delete(alarm);
       task();
@@ -87,7 +87,7 @@ export class VirtualClock implements Clock {
     return alarm;
   }
 
-  #arm(alarm: Alarm): void {
+  #arm(alarm: VirtualAlarm): void {
     const { schedule } = this.#actor;
     const ahead = Math.max(0, (alarm.deadline * 1000 - this.micros()) / this.#rate);
     alarm.run = alarm.task;
@@ -108,13 +108,13 @@ export class VirtualClock implements Clock {
 }
 
 /** One `at`. */
-class Alarm extends Task<ClockOwner> {
+class VirtualAlarm extends Task<ClockOwner> {
   readonly deadline: Millis;
   readonly task: () => void;
   fired = false;
-  readonly #alarms: Set<Alarm>;
+  readonly #alarms: Set<VirtualAlarm>;
 
-  constructor(actor: ClockOwner, alarms: Set<Alarm>, deadline: Millis, task: () => void) {
+  constructor(actor: ClockOwner, alarms: Set<VirtualAlarm>, deadline: Millis, task: () => void) {
     super(actor, true);
     this.deadline = deadline;
     this.#alarms = alarms;

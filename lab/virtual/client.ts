@@ -3,10 +3,10 @@
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Actor } from '../time/actor.ts';
 import { type Address, connectorTo, type DialWorld } from './connector.ts';
-import { Driven, type DrivenWorld } from './driven.ts';
+import { type AwaitedWorld, DrivenPromise } from './driver.ts';
 
 /** The world that a client lives in. */
-interface ClientWorld extends DialWorld, DrivenWorld {
+interface ClientWorld extends DialWorld, AwaitedWorld {
   /** Whose code is running, or ran last. */
   readonly running: Actor;
 }
@@ -65,7 +65,7 @@ export function openClient(
       // The client's connection and timers are its actor's, whoever asks.
       if (world.isInside && world.running === actor) return method(...args);
       const called = actor.call(() => method(...args));
-      return world.isInside ? called : new Driven(world, called);
+      return world.isInside ? called : new DrivenPromise(world, called);
     };
   };
   const wrap = (name: PropertyKey, method: Method): Method => {

@@ -2,7 +2,7 @@
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import type { Connection, Receiver } from '../../server/host/host.ts';
 import type { Watched } from '../failover/write-log.ts';
-import type { Ends, Message, Pipe } from './pipe.ts';
+import type { Ends, Pipe, PipeMessage } from './pipe.ts';
 
 /** Bytes go into one pipe and come out of the other. */
 export class VirtualConnection implements Connection, Watched {
@@ -71,7 +71,7 @@ export class VirtualConnection implements Connection, Watched {
   }
 
   /** Takes what arrives, for the pipe. */
-  readonly take = (message: Message): void => {
+  readonly take = (message: PipeMessage): void => {
     if (typeof message !== 'string') {
       if (!this.#closed) this.#receiver?.receive(message);
     } else if (message === 'end' || message === 'reset' || message === 'timed out') {

@@ -4,8 +4,8 @@ import type { Random } from '../time/random.ts';
 import type { Schedule } from '../time/schedule.ts';
 import type { Trace } from '../time/trace.ts';
 
-/** What lanes need of their network. */
-export interface Roadside {
+/** The world of a lane, as far as the lane needs it. */
+export interface LaneWorld {
   readonly schedule: Schedule;
   readonly trace: Trace;
   readonly random: Random;
@@ -28,15 +28,15 @@ interface Traffic {
  * change it. What is held or partitioned off waits at the far end, as if it had not come yet, and is not lost.
  */
 export class Lane extends Gate {
-  readonly #roadside: Roadside;
+  readonly #world: LaneWorld;
   readonly #random: () => number;
   /** One entry per message that has come to the gate, in order. */
   #waiting: Traffic[] = [];
 
-  constructor(from: string, to: string, roadside: Roadside, delays: Delays) {
+  constructor(from: string, to: string, world: LaneWorld, delays: Delays) {
     super(from, to, delays);
-    this.#roadside = roadside;
-    this.#random = () => roadside.random.next();
+    this.#world = world;
+    this.#random = () => world.random.next();
   }
 
   get waiting(): number {
@@ -79,10 +79,10 @@ export class Lane extends Gate {
   }
 
   protected checkOpen(): void {
-    this.#roadside.assertUsable();
+    this.#world.assertUsable();
   }
 
   protected override note(what: string, detail = ''): void {
-    this.#roadside.trace.note(`${this.from}>${this.to}`, what, detail);
+    this.#world.trace.note(`${this.from}>${this.to}`, what, detail);
   }
 }

@@ -9,8 +9,8 @@ import { Task } from '../time/task.ts';
 import type { Trace } from '../time/trace.ts';
 import { VirtualConnection } from './connection.ts';
 import type { Address } from './connector.ts';
-import { Lane, type Roadside } from './lane.ts';
-import { type Ending, type Ends, type Message, Pipe } from './pipe.ts';
+import { Lane, type LaneWorld } from './lane.ts';
+import { type Ending, type Ends, Pipe, type PipeMessage } from './pipe.ts';
 import { VirtualSocket } from './socket.ts';
 
 /** What links take that are not paced on their own, in milliseconds. */
@@ -19,7 +19,7 @@ export type NetworkOptions = Partial<Delays>;
 /** What a node does with a new connection; undefined when it refuses it. */
 export type Accept = (connection: VirtualConnection) => Receiver | undefined;
 
-interface Listener {
+interface VirtualListener {
   readonly actor: Actor;
   readonly accept: Accept;
 }
@@ -50,9 +50,9 @@ const PATIENCE = 924_600_000;
 
 export class Network extends Lanes<Lane> {
   readonly #world: NetworkWorld;
-  readonly #roadside: Roadside;
+  readonly #laneWorld: LaneWorld;
   readonly #delays: Delays;
-  readonly #listeners = new Map<string, Listener>();
+  readonly #listeners = new Map<string, VirtualListener>();
   /** Who was last listening at an address: lanes keep their name while a node is down. */
   readonly #owners = new Map<string, string>();
   /** Addresses that lead elsewhere. */
@@ -69,11 +69,11 @@ export class Network extends Lanes<Lane> {
     this.#delays = { latency: options.latency ?? 1, jitter: options.jitter ?? 1 };
     const { schedule, trace } = world;
     const assertUsable = (): void => world.assertUsable();
-    this.#roadside = { schedule, trace, random: world.stream('network'), assertUsable };
+    this.#laneWorld = { schedule, trace, random: world.stream('network'), assertUsable };
   }
 
   protected lay(from: string, to: string): Lane {
-    return new Lane(from, to, this.#roadside, this.#delays);
+    return new Lane(from, to, this.#laneWorld, this.#delays);
   }
 
   /** Breaks the connections between two actors, whoever dialled. */
@@ -151,7 +151,7 @@ export class Network extends Lanes<Lane> {
    * Opens a connection for an end of any kind. Its first message is 'accepted' or 'refused'.
    * @param inner the end is our own synchronous code
    */
-  open(actor: Actor, host: string, port: number, inner: boolean, take: (message: Message) => void): Ends {
+  open(actor: Actor, host: string, port: number, inner: boolean, take: (message: PipeMessage) => void): Ends {
     const dialled = addressOf(host, port);
     const forwarded = this.#forwards.get(dialled)?.();
     const address = forwarded === undefined ? dialled : addressOf(forwarded.host, forwarded.port);

@@ -5,7 +5,7 @@ import { Task } from '../time/task.ts';
 import type { Lane } from './lane.ts';
 
 /** The bytes of one write, or what TCP says without bytes. */
-export type Message = Uint8Array | 'open' | 'accepted' | 'refused' | 'end' | Ending;
+export type PipeMessage = Uint8Array | 'open' | 'accepted' | 'refused' | 'end' | Ending;
 
 /** How a connection breaks, as its ends hear of it: the far end is gone, or has not answered for too long. */
 export type Ending = 'reset' | 'timed out';
@@ -27,10 +27,10 @@ export class Pipe {
   /** Where each message ends. */
   readonly #ends = new Denque<number>();
   readonly #label: string;
-  readonly #messages = new Denque<Message>();
+  readonly #messages = new Denque<PipeMessage>();
   /** When each message arrives at the far end, in microseconds. */
   readonly #arrivals = new Denque<number>();
-  #take: (message: Message) => void;
+  #take: (message: PipeMessage) => void;
   #lastArrival = 0;
   /** Messages that may pass although their delivery is still scheduled. */
   #passing = 0;
@@ -46,7 +46,7 @@ export class Pipe {
   /** The sender's process is gone; its kernel delivers what it has sent. */
   #left = false;
 
-  constructor(lane: Lane, label: string, actor: Actor, inner: boolean, take: (message: Message) => void) {
+  constructor(lane: Lane, label: string, actor: Actor, inner: boolean, take: (message: PipeMessage) => void) {
     this.lane = lane;
     this.#label = label;
     this.actor = actor;
@@ -86,13 +86,13 @@ export class Pipe {
   }
 
   /** From now on somebody else takes what arrives. */
-  handOver(actor: Actor, take: (message: Message) => void): void {
+  handOver(actor: Actor, take: (message: PipeMessage) => void): void {
     this.actor = actor;
     this.#take = take;
   }
 
   /** Sends a message; nothing happens once the pipe was broken or closed. */
-  send(message: Message): void {
+  send(message: PipeMessage): void {
     if (this.#state !== 'open') return;
     this.sent += sizeOf(message);
     this.pending += sizeOf(message);
@@ -221,13 +221,13 @@ export class Pipe {
     if (this.#taken >= this.#breaksAt) this.trouble('last');
   }
 
-  #note(what: string, message: Message): void {
+  #note(what: string, message: PipeMessage): void {
     const detail = typeof message === 'string' ? '' : Buffer.prototype.latin1Slice.call(message);
     this.actor.world.trace.note(this.#label, what, detail);
   }
 }
 
-function sizeOf(message: Message): number {
+function sizeOf(message: PipeMessage): number {
   return typeof message === 'string' ? 0 : message.length;
 }
 

@@ -5,7 +5,7 @@ import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Actor } from '../time/actor.ts';
 import { type IoredisConstructor, openClient } from './client.ts';
-import { Driven } from './driven.ts';
+import { DrivenPromise } from './driver.ts';
 import type { Lane } from './lane.ts';
 import type { Network } from './network.ts';
 import { LabNode, type LabNodeOptions } from './node.ts';
@@ -112,7 +112,7 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
       return Promise.reject(error);
     }
     const done = this.world.actor(JUDGE).call(() => this.#failOver(options));
-    return this.world.isInside ? done : new Driven(this.world, done);
+    return this.world.isInside ? done : new DrivenPromise(this.world, done);
   }
 
   async #failOver(options: FailoverOptions): Promise<Failover> {

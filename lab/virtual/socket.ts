@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Actor } from '../time/actor.ts';
 import { VirtualTimeout } from '../time/timers.ts';
-import type { Ends, Message, Pipe } from './pipe.ts';
+import type { Ends, Pipe, PipeMessage } from './pipe.ts';
 
 type WriteDone = (error?: Error | null) => void;
 
@@ -43,7 +43,7 @@ export class VirtualSocket extends Duplex {
   }
 
   /** Takes what arrives, for the pipe. */
-  readonly arrived = (message: Message): void => {
+  readonly arrived = (message: PipeMessage): void => {
     if (this.destroyed) return;
     this.#idle?.refresh();
     if (typeof message !== 'string') {

@@ -9,7 +9,7 @@ import { Random } from '../time/random.ts';
 import { Schedule } from '../time/schedule.ts';
 import { Task } from '../time/task.ts';
 import { Trace } from '../time/trace.ts';
-import { Driven, Pump } from './driven.ts';
+import { DrivenPromise, Driver } from './driver.ts';
 import { WorldInside } from './inside.ts';
 import { Network, type NetworkOptions } from './network.ts';
 
@@ -49,7 +49,7 @@ export class World {
   readonly trace: Trace;
   readonly network: Network;
   readonly inside: WorldInside;
-  readonly pump = new Pump(this);
+  readonly driver = new Driver(this);
   readonly #start: number;
   readonly #actors = new Map<string, Actor>();
   /** Stands for code that nobody has claimed. */
@@ -115,7 +115,7 @@ export class World {
       () => checkMillis('advance', ms),
       () => {
         const goal = this.schedule.micros + Math.round(ms * 1000);
-        if (!this.isInside) return this.pump.reach(goal);
+        if (!this.isInside) return this.driver.reach(goal);
         return new Promise((resolve) => this.schedule.arm(new Task(this.running, false, resolve), goal));
       },
     );
@@ -141,11 +141,11 @@ export class World {
     return this.#checked(check, () => {
       if (this.isInside) return this.running === actor ? attempt(code) : actor.call(code);
       const deadline = this.schedule.micros + maxMs * 1000;
-      const begun = this.pump.start(() => {
+      const begun = this.driver.start(() => {
         this.schedule.running = actor;
         return code();
       });
-      return new Driven(this, begun, maxMs, deadline);
+      return new DrivenPromise(this, begun, maxMs, deadline);
     });
   }
 
@@ -160,7 +160,7 @@ export class World {
     };
     // Code inside waits in virtual time, like any other.
     return this.#checked(check, () =>
-      this.isInside ? Promise.resolve(promise) : this.pump.wait(promise, maxMs),
+      this.isInside ? Promise.resolve(promise) : this.driver.wait(promise, maxMs),
     );
   }
 

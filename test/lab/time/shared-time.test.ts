@@ -6,7 +6,7 @@ import { connect, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startPair } from '../../../index.ts';
-import { RealInputOutput } from '../../../lab/time/driver.ts';
+import { RealInputOutput } from '../../../lab/time/drive.ts';
 import { World } from '../../../lab/virtual/world.ts';
 import { observe } from '../../support/observe.ts';
 

@@ -1,11 +1,11 @@
 /** Promises from within a world that move time while somebody outside awaits them. */
-import { drive, RealInputOutput } from '../time/driver.ts';
+import { drive, RealInputOutput } from '../time/drive.ts';
 import { present } from '../time/present.ts';
 import { EndlessLoop } from '../time/schedule.ts';
-import { type Goal, Journey, type TimedWorld } from './journey.ts';
+import { type Goal, type TimedWorld, WorldDrive } from './world-drive.ts';
 
 /** A world whose time is moved for all who wait in it. */
-interface PumpWorld extends TimedWorld {
+interface DriverWorld extends TimedWorld {
   /** True while code of this world is running. */
   readonly isInside: boolean;
   /** The world has lost its determinism: whoever uses it from now on gets this error. */
@@ -13,25 +13,25 @@ interface PumpWorld extends TimedWorld {
 }
 
 /** A world whose promises move its time. */
-export interface DrivenWorld {
+export interface AwaitedWorld {
   readonly isInside: boolean;
   /** How long a wait may take, in virtual milliseconds. */
   readonly patience: number;
-  readonly pump: Pump;
+  readonly driver: Driver;
 }
 
 /**
  * Moves a world's time for all who wait for something in it. They share the clock: time stops at the instant at which
  * one of them has what it wants, so that the test goes on there, and moves on for the others afterwards.
  */
-export class Pump {
-  readonly #world: PumpWorld;
+export class Driver {
+  readonly #world: DriverWorld;
   readonly #goals = new Set<Goal>();
   readonly #starts: (() => void)[] = [];
   #afterwards: (() => void)[] = [];
   #running = false;
 
-  constructor(world: PumpWorld) {
+  constructor(world: DriverWorld) {
     this.#world = world;
   }
 
@@ -93,7 +93,7 @@ export class Pump {
     this.#running = true;
     while (this.#goals.size > 0) {
       await othersFirst();
-      await drive(new Journey(this.#world, this.#goals, this.#starts)).catch((error: unknown) =>
+      await drive(new WorldDrive(this.#world, this.#goals, this.#starts)).catch((error: unknown) =>
         this.#fail(error),
       );
       for (const goal of this.#goals) {
@@ -130,8 +130,8 @@ async function othersFirst(): Promise<void> {
  * Awaiting it outside the world moves time until it settles. Left alone, it settles whenever something else moves
  * time that far; so that several may be under way at once, as with any client.
  */
-export class Driven<T> implements Promise<T> {
-  readonly #world: DrivenWorld;
+export class DrivenPromise<T> implements Promise<T> {
+  readonly #world: AwaitedWorld;
   readonly #promise: Promise<T>;
   readonly #maxMs: number;
   /** When it has taken too long, in microseconds since the epoch; by default so long after it is first awaited. */
@@ -140,14 +140,14 @@ export class Driven<T> implements Promise<T> {
   #heard = false;
 
   /** @param maxMs how much virtual time it may take */
-  constructor(world: DrivenWorld, promise: Promise<T>, maxMs: number = world.patience, deadline?: number) {
+  constructor(world: AwaitedWorld, promise: Promise<T>, maxMs: number = world.patience, deadline?: number) {
     this.#world = world;
     this.#promise = promise;
     this.#maxMs = maxMs;
     this.#deadline = deadline;
     // A rejection that nobody has heard of is reported outside, where the handlers of such things live.
     promise.catch((error: unknown) =>
-      world.pump.afterwards(() => {
+      world.driver.afterwards(() => {
         if (!this.#heard) this.#driven = Promise.reject(error);
       }),
     );
@@ -176,7 +176,7 @@ export class Driven<T> implements Promise<T> {
   #drive(): Promise<T> {
     this.#heard = true;
     if (this.#world.isInside) return this.#promise;
-    this.#driven ??= this.#world.pump.wait(this.#promise, this.#maxMs, this.#deadline);
+    this.#driven ??= this.#world.driver.wait(this.#promise, this.#maxMs, this.#deadline);
     return this.#driven;
   }
 }

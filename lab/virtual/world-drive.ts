@@ -1,5 +1,5 @@
 /** One move of a world's time: to the nearest of the instants and promises that somebody waits for, and no further. */
-import type { Drive } from '../time/driver.ts';
+import type { Drive } from '../time/drive.ts';
 import type { Inside } from '../time/present.ts';
 import { EndlessLoop, type Schedule } from '../time/schedule.ts';
 
@@ -41,7 +41,7 @@ export class WaitedInVain extends Error {
 }
 
 /** Goals may be added and come nearer while the move is under way. */
-export class Journey implements Drive {
+export class WorldDrive implements Drive {
   readonly inside;
   readonly #world: TimedWorld;
   readonly #goals: Set<Goal>;
