@@ -1,4 +1,4 @@
-/** startPair and startServers: nodes in a world of their own, ready for a test. */
+/** startPair and startServers: start Redis nodes in a world of their own, ready for a test. */
 
 import type { Losses } from './failover/losses.ts';
 import type { Failover, FailoverOptions } from './failover/roles.ts';
@@ -25,27 +25,27 @@ import { checkWorld, World, type WorldOptions } from './virtual/world.ts';
 
 /** How to start a pair. */
 export interface PairOptions extends WorldOptions, LabNodeOptions {
-  /** Time moves only by the test's hand: the default. */
+  /** Time moves only when the test moves it: the default. */
   readonly clock?: 'virtual';
-  /** Replicas of the primary; default 1. */
+  /** How many replicas the primary has; default 1. */
   readonly replicas?: number;
 }
 
 /** How to start several independent primaries. */
 export interface ServersOptions extends WorldOptions, LabNodeOptions {
   readonly clock?: 'virtual';
-  /** Independent primaries, for Redlock say; default 1. */
+  /** How many independent primaries to start, for example for Redlock; default 1. */
   readonly primaries?: number;
-  /** Replicas of each; default 0. */
+  /** How many replicas each primary has; default 0. */
   readonly replicas?: number;
 }
 
 const FIRST_PORT = 6379;
 
-/** What can be asked of nodes on a virtual clock besides. */
+/** The options that exist only on the virtual clock. */
 const OPTIONS = ['scripts', 'seed', 'start', 'patience', 'network'];
 
-/** Lets a test move time, and end it. */
+/** What pairs and servers have in common: a test can move their time and close them. */
 class Timed {
   readonly world: World;
 
@@ -58,19 +58,19 @@ class Timed {
   }
 
   /**
-   * Moves time on by exactly so many virtual milliseconds, and runs whatever comes due on the way; what others wait for
-   * goes on meanwhile. Rejects with TypeError for less than 0, with the first error that a timer throws, and when code
-   * in the world begins real I/O.
+   * Moves time forward by exactly `ms` virtual milliseconds and runs everything that comes due on the way, including
+   * what other callers wait for. Rejects with TypeError when `ms` is less than 0, with the first error that a timer
+   * throws, and when code in the world starts real I/O.
    */
   advance(ms: number): Promise<void> {
     return this.world.advance(ms);
   }
 
   /**
-   * Runs code inside the world, where unmodified clients and lock libraries live on virtual time. Awaiting the result
-   * moves time until what the code returns has settled; left alone, it goes on with the next `advance`. Rejects as the
-   * code does, when it cannot settle any more, and when it has not within `maxMs` virtual milliseconds (default: the
-   * option `patience`, an hour).
+   * Runs code inside the world, where unmodified clients and lock libraries run on virtual time. Awaiting the result
+   * moves time until the promise that the code returns has settled; if nobody awaits it, it continues with the next
+   * `advance`. Rejects as the code does, when the promise can no longer settle, and when it has not settled within
+   * `maxMs` virtual milliseconds (default: the option `patience`, one hour).
    */
   run<T>(code: () => T, maxMs?: number): Promise<Awaited<T>> {
     return this.world.run(code, maxMs);
@@ -81,7 +81,7 @@ class Timed {
     return this.world.until(promise, maxMs);
   }
 
-  /** Ends the world: nothing that is scheduled in it happens any more. */
+  /** Closes the world: nothing that is scheduled in it will run. */
   async close(): Promise<void> {
     this.world.close();
   }
@@ -117,34 +117,34 @@ export class Pair extends Timed {
     return this.set.replicas;
   }
 
-  /** Replication from the primary to the first replica; `linkTo(name)` is that to another. */
+  /** The replication link from the primary to the first replica; use `linkTo(name)` for another replica. */
   get link(): ReplicationLink<Lane> {
     return this.set.link;
   }
 
-  /** Replication from the present primary to the replica of that name. */
+  /** The replication link from the current primary to the named replica. Throws RangeError for an unknown name. */
   linkTo(replica: string): ReplicationLink<Lane> {
     return this.set.linkTo(replica);
   }
 
-  /** The way between a client and a node, by default the present primary: `out` has requests, `back` replies. */
+  /** The link between a client and a node, by default the current primary: `out` carries requests, `back` replies. */
   clientLink(client: string, node: string = this.primary.name): Link<Lane> {
     this.world.assertUsable();
     this.set.node(node);
     return this.world.network.link(client, node);
   }
 
-  /** Every lane between nodes and clients, by name. */
+  /** The lanes between all nodes and clients, by name. */
   get network(): Network {
     return this.world.network;
   }
 
-  /** Every acknowledged write that was lost so far. */
+  /** Every acknowledged write that has been lost so far. */
   get lost(): readonly Write[] {
     return this.set.lost;
   }
 
-  /** A node by name. Throws RangeError for a name that nobody has. */
+  /** The node with this name. Throws RangeError when there is none. */
   node(name: string): LabNode {
     return this.set.node(name);
   }
@@ -155,65 +155,65 @@ export class Pair extends Timed {
   }
 
   /**
-   * An address that leads to whoever is primary when a client connects, in `run` or `actor(name).run`. Connections break
-   * at a failover as those to the primary itself do.
+   * A URL that leads to whichever node is primary when a client connects, in `run` or `actor(name).run`. A failover
+   * breaks these connections like those to the primary itself.
    */
   get url(): string {
     return this.set.url;
   }
 
   /**
-   * A client of that name, of any library: the timers and connections that are made in `actor.run(() => …)` are its own.
-   * `pause`, `resume`, `kill` and `clientLink` know it by the name. Throws TypeError for a name that it cannot have.
+   * A client process of any library: the timers and connections that code creates in `actor.run(() => …)` belong to it.
+   * `pause`, `resume`, `kill` and `clientLink` take its name. Throws TypeError for a name that a client cannot have.
    */
   actor(name: string): Actor {
     return this.set.actor(name);
   }
 
-  /** Ends a client's process, as SIGKILL does, or crashes a node, which keeps nothing. Throws RangeError for an unknown name. */
+  /** Ends a client's process, as SIGKILL does, or crashes a node, which loses its data. Throws RangeError for an unknown name. */
   kill(name: string): void {
     this.set.kill(name);
   }
 
   /**
-   * Does what Sentinel does: promotes a replica, lets the others and the old primary follow it, disconnects the clients
-   * of all of them, and says what was lost. Awaited outside the world, it moves time as far as it must.
+   * Does what Sentinel does: promotes a replica, makes the other nodes and the old primary follow it, and disconnects
+   * their clients. Returns what was lost. Awaiting it outside the world moves time as far as needed.
    * Rejects when no replica can be promoted, and with TypeError for a wrong option.
    */
   failover(options?: FailoverOptions): Promise<Failover> {
     return this.set.failover(options);
   }
 
-  /** REPLICAOF NO ONE: makes a node the primary, and leaves all others as they are. Throws RangeError for an unknown name. */
+  /** REPLICAOF NO ONE: makes a node the primary and leaves the other nodes as they are. Throws RangeError for an unknown name. */
   promote(name: string): void {
     this.set.promote(name);
   }
 
   /**
-   * REPLICAOF: makes a node follow the present primary. What it took as a primary itself is discarded, and returned.
+   * REPLICAOF: makes a node follow the current primary. The writes that it took as a primary are discarded and returned.
    * Throws RangeError for an unknown name.
    */
   demote(name: string): Losses {
     return this.set.demote(name);
   }
 
-  /** Stops a node's process or a client's, as SIGSTOP does. Opposite: `resume`. Throws RangeError for an unknown name. */
+  /** Stops the process of a node or client, as SIGSTOP does; `resume` continues it. Throws RangeError for an unknown name. */
   pause(name: string): void {
     this.set.pause(name);
   }
 
-  /** Everything that came due during the pause happens now, in order. Throws RangeError for an unknown name. */
+  /** Continues a paused process: everything that came due during the pause runs now, in order. Throws RangeError for an unknown name. */
   resume(name: string): void {
     this.set.resume(name);
   }
 
-  /** Starts a node that crashed; as a replica, unless it is still the primary. Throws RangeError for an unknown name. */
+  /** Restarts a node that crashed, as a replica unless it is still the primary. Throws RangeError for an unknown name. */
   restart(name: string): void {
     this.set.restart(name);
   }
 }
 
-/** Independent primaries, each perhaps with replicas, on one virtual clock. */
+/** Independent primaries, each with its replicas if any, on one virtual clock. */
 export class Servers extends Timed {
   readonly sets: readonly ReplicaSet[];
 
@@ -222,26 +222,26 @@ export class Servers extends Timed {
     this.sets = sets;
   }
 
-  /** Every node: all primaries first. */
+  /** All nodes, the primaries first. */
   get nodes(): readonly LabNode[] {
     return primariesFirst(this.sets);
   }
 
-  /** A client of that name, of any library: the timers and connections made in `actor.run(() => …)` are its own. */
+  /** A client process of any library: the timers and connections that code creates in `actor.run(() => …)` belong to it. */
   actor(name: string): Actor {
     for (const set of this.sets) set.actor(name);
     return this.world.actor(name);
   }
 
-  /** One ioredis client to each primary, as Redlock wants them. */
+  /** One ioredis client per primary, as Redlock needs them. */
   clients(name: string, options?: RedisOptions): Redis[] {
     return this.sets.map((set) => set.client(name, options));
   }
 }
 
 /**
- * Starts a primary with its replicas, in sync: in a world of their own by default, or with `clock: 'real'` over TCP and
- * real time, where traces are not promised. Rejects when ioredis is not installed, and with TypeError for an option that is wrong.
+ * Starts a primary with its replicas, in sync: by default in a world of their own; with `clock: 'real'` over TCP in real
+ * time, where runs are not reproducible. Rejects when ioredis is not installed, and with TypeError for a wrong option.
  */
 export async function startPair(options?: PairOptions): Promise<Pair>;
 export async function startPair(options: RealPairOptions): Promise<RealPair>;
@@ -255,7 +255,7 @@ export async function startPair(options: PairOptions | RealPairOptions = {}): Pr
   return new Pair(sets[0] as ReplicaSet);
 }
 
-/** A world may need ioredis later, even if this pair does not live in one. */
+/** The routes come first: another pair may need ioredis in a world later. */
 function ioredisAfterRoutes(): Promise<IoredisConstructor> {
   layRoutes();
   return loadIoredis();

@@ -9,8 +9,8 @@ const startServersLater: Start = async (...args) =>
   ((await import('./pair.ts')).startServers as Start)(...args);
 
 /**
- * Starts a primary with its replicas, in sync: in a world of their own, or on the real clock over TCP, where traces are
- * not promised. Rejects when ioredis is not installed, and with TypeError for an option that is wrong.
+ * Starts a primary with its replicas, in sync: by default in a world of their own; with `clock: 'real'` over TCP in real
+ * time, where runs are not reproducible. Rejects when ioredis is not installed, and with TypeError for a wrong option.
  */
 export const startPair = startPairLater as typeof lab.startPair;
 

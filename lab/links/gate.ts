@@ -1,14 +1,14 @@
-/** The gate of one direction between two parties, on either clock: a test holds it, cuts it, and says what a message suffers. */
+/** One direction between two parties, on either clock: a test can hold, cut and delay it, and drop messages. */
 import { checkNames } from '../../embed/options.ts';
 import { checkMessages, checkMillis } from '../checks.ts';
 
-/** How long a message is under way, in milliseconds (fractions count): `latency`, and up to `jitter` more. */
+/** How long a message takes, in milliseconds (fractions count): `latency` plus a random part of up to `jitter`. */
 export interface Delays {
   readonly latency: number;
   readonly jitter: number;
 }
 
-/** How much `release` lets through; without limits everything, and the lane is open again. */
+/** How much `release` delivers; without limits everything, and the lane is open again. */
 export interface Amount {
   readonly messages?: number;
   readonly bytes?: number;
@@ -30,10 +30,10 @@ export function checkDelays(where: string, delays: Partial<Delays>): void {
   }
 }
 
-/** What becomes of a message. */
+/** What happens to a message: it arrives, is lost, or arrives as the last one of its connection. */
 export type Fate = 'arrives' | 'lost' | 'last';
 
-/** What a test can do to one direction, on either clock. */
+/** The controls of one direction, on either clock; `Gate` documents them. */
 export interface LaneControls {
   readonly from: string;
   readonly to: string;
@@ -50,7 +50,7 @@ export interface LaneControls {
   heal(): void;
 }
 
-/** What is held or partitioned off waits, in order, as if it had not come yet, and is not lost. */
+/** Messages that are held or partitioned off wait in order, as if they had not arrived yet; they are not lost. */
 export abstract class Gate implements LaneControls {
   readonly from: string;
   readonly to: string;
@@ -81,22 +81,22 @@ export abstract class Gate implements LaneControls {
   /** Bytes of the first message that waits. */
   protected abstract get firstSize(): number;
 
-  /** Lets the first messages pass, at most so many. */
+  /** Delivers the first waiting messages, at most so many. */
   protected abstract letPass(messages: number): void;
 
-  /** Lets so many bytes of the first message pass; the rest of it waits on. */
+  /** Delivers so many bytes of the first waiting message; the rest of it keeps waiting. */
   protected abstract letPart(bytes: number): void;
 
-  /** Lets everything pass whose time has come; the gate is open. */
+  /** Delivers every waiting message that is due; called when the gate opens. */
   protected abstract open(): void;
 
-  /** Throws when the lane's world or pair is closed. */
+  /** Throws when the world or pair of this lane is closed. */
   protected abstract checkOpen(): void;
 
-  /** Keeps a record of what a test has done. */
+  /** Records what a test did to the lane. */
   protected note(_what: string, _detail?: string): void {}
 
-  /** Nothing arrives any more, also of what is under way already, until `release`. */
+  /** Holds all messages, including those in flight, until `release`. */
   hold(): void {
     this.checkOpen();
     this.#held = true;
@@ -104,8 +104,8 @@ export abstract class Gate implements LaneControls {
   }
 
   /**
-   * Lets what is held arrive: everything, after which the lane is open, or so many messages or bytes of it, after
-   * which it is still held. A message may be split by a number of bytes. Throws TypeError for a wrong amount.
+   * Delivers what is held. Without an amount: everything, and the lane is open again. With a number of messages or
+   * bytes: only these, and the lane stays held; bytes may split a message. Throws TypeError for a wrong amount.
    */
   release(amount: Amount = {}): void {
     this.checkOpen();
@@ -123,7 +123,7 @@ export abstract class Gate implements LaneControls {
     else this.letPass(messages as number);
   }
 
-  /** Makes every later message take so many milliseconds longer; 0 ends it. Throws TypeError for less than 0. */
+  /** Delays every later message by `ms` milliseconds; 0 ends it. Throws TypeError for less than 0. */
   delay(ms: number): void {
     this.checkOpen();
     checkMillis('delay', ms);
@@ -131,7 +131,7 @@ export abstract class Gate implements LaneControls {
     this.note('delay', `${ms} ms`);
   }
 
-  /** Sets the usual time under way, for later messages: `latency`, and up to `jitter` more, in milliseconds. */
+  /** Sets latency and jitter of later messages, in milliseconds. Throws TypeError for a wrong value. */
   pace(delays: Partial<Delays>): void {
     this.checkOpen();
     checkDelays('pace', delays);
@@ -139,9 +139,9 @@ export abstract class Gate implements LaneControls {
   }
 
   /**
-   * Loses the next messages (default all to come) for good, as when no retransmission gets through. What follows on the
-   * same connection, in this direction, cannot arrive either: it stalls, until the sender gives up. `drop(0)` ends it for
-   * later messages. Throws TypeError for a wrong number.
+   * Loses the next messages (default: all later ones) for good, as when no retransmission gets through. Messages behind
+   * them on the same connection and in this direction cannot arrive either: the connection stalls until the sender gives
+   * up. `drop(0)` ends it for later messages. Throws TypeError for a wrong number.
    */
   drop(messages = Infinity): void {
     this.checkOpen();
@@ -151,9 +151,9 @@ export abstract class Gate implements LaneControls {
   }
 
   /**
-   * Breaks the connection behind each of the next messages (default all to come): they arrive, and nothing comes back.
-   * A client that sends its request again then, as ioredis does by default, has it executed twice; no network repeats
-   * bytes within a connection. `duplicate(0)` ends it. Throws TypeError for a wrong number.
+   * Breaks the connection after each of the next messages (default: all later ones): they arrive, but no reply comes
+   * back. A client that then sends its request again, as ioredis does by default, has it executed twice; a network never
+   * repeats bytes within a connection. `duplicate(0)` ends it. Throws TypeError for a wrong number.
    */
   duplicate(messages = Infinity): void {
     this.checkOpen();
@@ -162,14 +162,14 @@ export abstract class Gate implements LaneControls {
     this.note('duplicate', `${messages} messages`);
   }
 
-  /** Half of a partition: nothing arrives until `heal`. */
+  /** Cuts this direction: nothing arrives until `heal`. */
   partition(): void {
     this.checkOpen();
     this.#cut = true;
     this.note('partition');
   }
 
-  /** Ends the partition; what was sent meanwhile arrives, unless the lane is held as well. */
+  /** Ends the partition; what was sent in the meantime arrives, unless the lane is also held. */
   heal(): void {
     this.checkOpen();
     this.#cut = false;
@@ -177,7 +177,7 @@ export abstract class Gate implements LaneControls {
     this.#openUnlessShut();
   }
 
-  /** What becomes of the next message with bytes: it arrives, is lost, or arrives as the last one of its connection. */
+  /** Decides what happens to the next message with bytes, and counts it against `drop` or `duplicate`. */
   fate(): Fate {
     if (this.#toDrop > 0) {
       this.#toDrop--;
@@ -188,12 +188,12 @@ export abstract class Gate implements LaneControls {
     return 'last';
   }
 
-  /** Nothing passes. */
+  /** True while nothing may pass. */
   protected get shut(): boolean {
     return this.#held || this.#cut;
   }
 
-  /** How many milliseconds the next message is under way. @param random a number in [0, 1), asked for jitter alone */
+  /** How many milliseconds the next message takes. @param random returns a number in [0, 1); called only when there is jitter */
   protected travelMs(random: () => number): number {
     const { latency, jitter } = this.#delays;
     return latency + (jitter === 0 ? 0 : random() * jitter) + this.#extra;

@@ -1,4 +1,4 @@
-/** The lanes between all parties by name, on either clock, with what a test does to many of them at once. */
+/** The lanes between all parties by name, on either clock, and what a test can do to many of them at once. */
 import type { LaneControls } from './gate.ts';
 import { Link } from './link.ts';
 
@@ -7,14 +7,14 @@ export abstract class Lanes<L extends LaneControls> {
 
   protected abstract lay(from: string, to: string): L;
 
-  /** Breaks the connections between two parties, whoever dialled. */
+  /** Breaks the connections between two parties, in whichever direction they were opened. */
   abstract reset(one: string, other: string): void;
 
   protected get all(): Iterable<L> {
     return this.#lanes.values();
   }
 
-  /** The lane from one party to another. */
+  /** The lane from one party to another; created when first asked for. */
   lane(from: string, to: string): L {
     const key = `${from}>${to}`;
     let lane = this.#lanes.get(key);
@@ -22,12 +22,12 @@ export abstract class Lanes<L extends LaneControls> {
     return lane;
   }
 
-  /** Both lanes between two parties; `out` leads from the first to the second. */
+  /** The link between two parties; `out` leads from the first to the second. */
   link(from: string, to: string): Link<L> {
     return new Link(this.lane(from, to), this.lane(to, from), () => this.reset(from, to));
   }
 
-  /** Puts each group out of reach of the others; within a group nothing changes. Opposite: `heal`. */
+  /** Cuts the groups off from each other until `heal`; within a group nothing changes. */
   partition(...groups: readonly (readonly string[])[]): void {
     for (const group of groups) {
       for (const other of groups) {

@@ -1,7 +1,7 @@
-/** Both lanes between two parties, with the controls that a test has over the two at once. */
+/** The two lanes between two parties, and what a test can do to both at once. */
 import type { Amount, Delays, LaneControls } from './gate.ts';
 
-/** What can be done to both directions alike. */
+/** The controls that act on both directions alike. */
 class BothLanes<L extends LaneControls> {
   readonly #lanes: readonly [there: L, back: L];
 
@@ -9,23 +9,23 @@ class BothLanes<L extends LaneControls> {
     this.#lanes = [there, back];
   }
 
-  /** Nothing passes, dialling included, and nobody is told: what a firewall or a broken switch does. */
+  /** Stops all traffic, new connections included, without telling either end, as a firewall or a broken switch does. */
   partition(): void {
     for (const lane of this.#lanes) lane.partition();
   }
 
-  /** Ends the partition; what was sent meanwhile arrives. */
+  /** Ends the partition; what was sent in the meantime arrives. */
   heal(): void {
     for (const lane of this.#lanes) lane.heal();
   }
 
-  /** Makes every later message take so many milliseconds longer, in both directions; 0 ends it. */
+  /** Delays every later message by `ms` milliseconds, in both directions; 0 ends it. Throws TypeError for less than 0. */
   delay(ms: number): void {
     for (const lane of this.#lanes) lane.delay(ms);
   }
 }
 
-/** The way between two parties: `out` leads from the first to the second. */
+/** The link between two parties: `out` leads from the first to the second, `back` the other way. */
 export class Link<L extends LaneControls = LaneControls> extends BothLanes<L> {
   readonly out: L;
   readonly back: L;
@@ -38,31 +38,31 @@ export class Link<L extends LaneControls = LaneControls> extends BothLanes<L> {
     this.#reset = reset;
   }
 
-  /** Nothing arrives any more, in either direction; what is sent waits. */
+  /** Holds all messages in both directions until `release`. */
   hold(): void {
     this.out.hold();
     this.back.hold();
   }
 
-  /** Everything that was held arrives. */
+  /** Delivers everything that was held, and opens both lanes. */
   release(): void {
     this.out.release();
     this.back.release();
   }
 
-  /** Sets the usual time under way in both directions, in milliseconds. Throws TypeError for a wrong one. */
+  /** Sets latency and jitter of both directions, in milliseconds. Throws TypeError for a wrong value. */
   pace(delays: Partial<Delays>): void {
     this.out.pace(delays);
     this.back.pace(delays);
   }
 
-  /** Breaks every connection on the link: both ends are told at once, and what was under way is lost. */
+  /** Breaks every connection on the link: both ends are notified at once, and messages in flight are lost. */
   reset(): void {
     this.#reset();
   }
 }
 
-/** The way from a primary to a replica: commands one way, acknowledgements the other. */
+/** The link from a primary to a replica: commands in one direction, acknowledgements in the other. */
 export class ReplicationLink<L extends LaneControls = LaneControls> extends BothLanes<L> {
   readonly commands: L;
   readonly acks: L;
@@ -73,12 +73,12 @@ export class ReplicationLink<L extends LaneControls = LaneControls> extends Both
     this.acks = acks;
   }
 
-  /** Replication stops reaching the replica; what is sent waits. */
+  /** Holds the replication stream: nothing reaches the replica until `release`. */
   hold(): void {
     this.commands.hold();
   }
 
-  /** Everything that was held arrives, or so many messages or bytes of it. Throws TypeError for a wrong amount. */
+  /** Delivers what was held: everything, or the given number of messages or bytes. Throws TypeError for a wrong amount. */
   release(amount?: Amount): void {
     this.commands.release(amount);
   }
