@@ -1,10 +1,10 @@
-/** A disk of a lab node: it knows what was synced, and can forget the rest in a crash. */
+/** The disk of a lab node: it knows what was synced and can lose the rest in a crash. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Disk } from '../../server/host/host.ts';
 
 /**
- * What survives a crash: nothing (a fresh machine), everything (the process died, the kernel wrote on), what was
- * synced (the power failed), or besides that each file's first so many bytes (some of the rest was written, too).
+ * What survives a crash: nothing (a new machine), everything (only the process died), what was synced (power failure),
+ * or in addition to that the first `bytes` bytes of each file (some of the rest was written as well).
  */
 export type Keep = 'nothing' | 'everything' | 'synced' | { readonly bytes: number };
 
@@ -49,12 +49,12 @@ export class VirtualDisk implements Disk {
     return [...this.#files.keys()].sort();
   }
 
-  /** How many bytes of the file a power failure would leave. */
+  /** How many bytes of the file would survive a power failure. */
   durable(name: string): number {
     return this.#files.get(name)?.synced?.length ?? 0;
   }
 
-  /** Loses what does not survive; what remains counts as synced. */
+  /** Discards what does not survive the crash; what remains counts as synced. */
   crash(keep: Keep): void {
     for (const [name, file] of this.#files) {
       const left = survivor(file, keep);

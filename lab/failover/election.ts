@@ -1,4 +1,4 @@
-/** Who is promoted: Redis' own rule, and what quorum mode asks besides. */
+/** Which replica is promoted: Redis' own rule, and what quorum mode requires in addition. */
 import type { Server } from '../../server/server.ts';
 
 /** A node that may be promoted, on either clock. */
@@ -10,21 +10,22 @@ export interface Candidate {
   readonly offset: number;
 }
 
-/** What an election is about. */
+/** The nodes of an election. */
 export interface Election<N extends Candidate> {
   readonly primary: N;
   readonly replicas: readonly N[];
   /** How many nodes are a majority, in quorum mode; otherwise 0. */
   readonly quorum: number;
-  /** True when whoever decides can talk to the node. */
+  /** True when the party that decides can reach the node. */
   readonly reaches: (node: N) => boolean;
 }
 
 const isAlive = ({ up, paused }: Candidate): boolean => up && !paused;
 
 /**
- * The replica to promote: of those that are up, run and can be reached the one with the lowest priority number, the
- * highest offset, the lowest run id; in quorum mode the offset goes first. Throws when there is none, saying why.
+ * Chooses the replica to promote among those that are up, not paused and reachable: lowest priority number, then highest
+ * offset, then lowest run id; in quorum mode the offset comes first. Throws, with the reasons, when there is none.
+ * See https://redis.io/docs/latest/operate/oss_and_stack/management/sentinel/ ("Replica selection and priority").
  */
 export function elect<N extends Candidate>(election: Election<N>): N {
   const { replicas, quorum, reaches } = election;
@@ -44,8 +45,8 @@ export function elect<N extends Candidate>(election: Election<N>): N {
 }
 
 /**
- * A replica named by the test, whether it can be reached or not.
- * Throws when it is down, and in quorum mode when it lacks what a majority has.
+ * Accepts the replica that the test has named, reachable or not.
+ * Throws when it is down, and in quorum mode when it lacks writes that a majority has.
  */
 export function appoint<N extends Candidate>(election: Election<N>, node: N): N {
   if (!node.up) throw new Error(`${node.name} cannot be promoted: it is down`);
@@ -63,7 +64,7 @@ function reasons<N extends Candidate>({ replicas, reaches }: Election<N>): strin
   return replicas.map((node) => `${node.name} ${why(node)}`).join(', ');
 }
 
-/** In quorum mode: of any majority, the node that is furthest has every write that was answered. */
+/** Quorum mode: in any majority, the node with the highest offset has every write that was answered. */
 function assertComplete<N extends Candidate>(election: Election<N>, candidate: N): void {
   const { primary, replicas, quorum, reaches } = election;
   const reachable = replicas.filter((node) => isAlive(node) && reaches(node));
@@ -75,14 +76,14 @@ function assertComplete<N extends Candidate>(election: Election<N>, candidate: N
   }
 }
 
-/** What lanes tell of who reaches whom. */
+/** Finds the lanes that say which parties can reach each other. */
 interface LaneFinder {
   lane(from: string, to: string): { readonly partitioned: boolean };
 }
 
 /**
- * True unless the node is partitioned off from `judge`, or from every one of the others: then nobody can be asked to
- * promote it. A lane cut in one direction is as good as two, since no answer comes.
+ * False when the node is partitioned off from `judge` or from all of `others`: then nobody can tell it to take over.
+ * A lane that is cut in one direction counts as cut, because no answer would come back.
  */
 export function isReachable(
   lanes: LaneFinder,

@@ -8,14 +8,14 @@ import type { Timer } from '../../server/host/host.ts';
 import type { Server } from '../../server/server.ts';
 import type { Keep, VirtualDisk } from './disk.ts';
 
-/** The dataset at the stream's offset `#begin`. */
+/** The dataset at the replication offset `#begin`. */
 const BASE = 'base.rdb';
-/** The stream behind it. */
+/** The replication stream after that offset. */
 const LOG = 'appendonly.aof';
 
 /**
- * What survives a crash: nothing; everything; what was synced, under `appendonly` and its policy `appendfsync`; or all
- * up to an offset of the replication stream.
+ * What the disk keeps in a crash: nothing, everything, what was synced (according to `appendonly` and `appendfsync`), or
+ * everything up to a replication offset.
  */
 export type KeepData = 'nothing' | 'everything' | 'synced' | { readonly offset: number };
 
@@ -30,14 +30,14 @@ export function checkKeep(name: string, keep: KeepData): void {
   }
 }
 
-/** The journal of one server process. It is kept whether or not `appendonly` is on: that decides what is synced. */
+/** The journal of one server process. It is always written; `appendonly` only decides whether it is synced. */
 export class Journal {
   readonly #server: Server;
   readonly #disk: VirtualDisk;
   #begin = 0;
   #syncing: Timer | undefined;
 
-  /** Recovers what the disk holds into the fresh server, then notes everything that it takes into its stream. */
+  /** Loads what the disk holds into the new server, then journals everything that enters its replication stream. */
   constructor(server: Server, disk: VirtualDisk) {
     this.#server = server;
     this.#disk = disk;
@@ -52,7 +52,7 @@ export class Journal {
     };
   }
 
-  /** Loses what does not survive a crash. */
+  /** Discards what does not survive the crash. */
   crash(keep: KeepData): void {
     this.#syncing?.cancel();
     this.#disk.crash(typeof keep === 'string' ? keep : this.#bytesUpTo(keep.offset));

@@ -1,28 +1,28 @@
-/** What a promotion loses: the old primary's writes that the new one has not, and whether anybody had been promised them. */
+/** What a promotion loses: writes of the old primary that the new one lacks, and whether they had been acknowledged. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Server } from '../../server/server.ts';
 import { Comparison } from './comparison.ts';
 import { isAnswered, partOf, type Sweep, type Write, type WriteLog } from './write-log.ts';
 
-/** The writes that are gone. */
+/** The writes that a promotion or demotion has lost. */
 export interface Losses {
   /**
-   * Their clients have been told that they succeeded. FLUSHALL, FLUSHDB and SWAPDB are listed once for each key that
-   * differs because of them, changes of functions once for each library.
+   * Acknowledged writes: the reply had reached the client. FLUSHALL, FLUSHDB and SWAPDB are listed once for each key
+   * that differs because of them, changes of functions once for each library.
    */
   readonly lost: readonly Write[];
-  /** They were executed, but no reply has reached their clients. */
+  /** Writes that were executed, but whose reply had not reached the client. */
   readonly unanswered: readonly Write[];
-  /** The new primary has them, although an earlier promotion had lost them: it had not come to discard them yet. */
+  /** Writes that an earlier promotion had lost and the new primary still has, because it had not discarded them yet. */
   readonly returned: readonly Write[];
   /**
-   * False when the log of writes was too long to keep: beyond 100,000 writes it keeps of each key the last one and the
-   * last one that was answered. Every key that differs is still listed, but perhaps not each of its lost writes.
+   * False when the log of writes was shortened: beyond 100,000 writes it keeps only the last write and the last answered
+   * write of each key. Every key that differs is still listed, but perhaps not every lost write on it.
    */
   readonly complete: boolean;
   /**
-   * Keys of the old primary that the new one has not as they were, and for which the log has no write: it forgets the
-   * oldest beyond a million keys, and does not know what a node has loaded from its disk or a full resync.
+   * Keys that differ on the new primary and for which the log has no write: the log forgets the oldest beyond a million
+   * keys, and does not contain what a node loaded from its disk or through a full resync.
    */
   readonly unlogged: readonly { readonly db: number; readonly key: Bytes }[];
 }

@@ -1,4 +1,4 @@
-/** What the nodes of either clock have in common: a server whose writes are logged, and which is up or down. */
+/** What nodes on both clocks have in common: a server whose writes are logged, and which is up or down. */
 import { checkFlag, checkNames } from '../../embed/options.ts';
 import { GATE_QUORUM } from '../../server/gates.ts';
 import type { Server } from '../../server/server.ts';
@@ -6,11 +6,11 @@ import type { VirtualDisk } from './disk.ts';
 import { checkKeep, Journal, type KeepData } from './journal.ts';
 import { WriteLog } from './write-log.ts';
 
-/** How a node ends. */
+/** How a node crashes. */
 export interface CrashOptions {
-  /** What its disk still has at the restart; default nothing. */
+  /** What its disk still has after the restart; default 'nothing'. */
   readonly keep?: KeepData;
-  /** The machine is gone, not only the process: connections hang instead of being reset. */
+  /** The machine is gone, not only the process: connections hang instead of being reset. Default false. */
   readonly silent?: boolean;
 }
 
@@ -24,7 +24,7 @@ export function checkCrash(where: string, options: CrashOptions): void {
 
 export abstract class AnyNode {
   readonly name: string;
-  /** The present process; after a crash, what it was. */
+  /** The current process; after a crash, the one that died. */
   abstract server: Server;
   protected running = true;
   /** Replicas that must have a write before it is answered. */
@@ -48,12 +48,12 @@ export abstract class AnyNode {
     return this.server.replication.offset;
   }
 
-  /** What was written while it was a primary, with what it inherited. */
+  /** The writes that it took as a primary, with those that it inherited. */
   get log(): WriteLog {
     return this.#log;
   }
 
-  /** Recovers what the disk holds into a fresh process' server; from now on its stream is logged. */
+  /** Loads what the disk holds into a new process' server, and logs its replication stream from now on. */
   protected recover(server: Server, disk: VirtualDisk): Journal {
     server.writeQuorum = this.#writeQuorum;
     server.gate(GATE_QUORUM, this.#writeQuorum > 0);

@@ -1,4 +1,4 @@
-/** Who is primary of the nodes that replicate one dataset, who takes over, and what that loses; on either clock. */
+/** The roles of the nodes that replicate one dataset: the primary, failover, and what a failover loses; on either clock. */
 import { badOption, checkFlag, checkNames } from '../../embed/options.ts';
 import { checkMillis } from '../checks.ts';
 import type { LaneControls } from '../links/gate.ts';
@@ -9,19 +9,19 @@ import { type Losses, lossesBetween, sharedOffset } from './losses.ts';
 import { type CrashOptions, checkCrash } from './node.ts';
 import type { Write, WriteLog } from './write-log.ts';
 
-/** How a failover is to happen. */
+/** How a failover happens. */
 export interface FailoverOptions {
-  /** The primary dies first; true: keeping nothing. Otherwise it lives, and is told to follow. */
+  /** Crash the primary first; true: it loses its data. By default it stays up and is told to follow the new primary. */
   readonly crash?: boolean | CrashOptions;
-  /** How long nobody is primary, in milliseconds of the lab's clock; default 0. */
+  /** How long there is no primary, in milliseconds of the lab's clock; default 0. */
   readonly after?: number;
   /**
-   * The name of the replica to promote, which may be out of reach, but not down. By default the choice is Redis' own,
-   * by priority, offset and run id, of those that are up, run and can be reached: a replica is out of reach when it is
-   * partitioned off from every client of the set and every other node that is up, or from the party 'failover'.
+   * The name of the replica to promote; it may be unreachable, but not down. By default Redis' own rule decides, by
+   * priority, offset and run id, among the replicas that are up, not paused and reachable. A replica is unreachable when
+   * it is partitioned off from every client of the set and every other node that is up, or from the party 'failover'.
    */
   readonly to?: string;
-  /** False: the old primary is left alone, as when nobody can reach it: two nodes take writes. */
+  /** False: the old primary is left alone, as if it could not be reached, so that two nodes take writes. Default true. */
   readonly demote?: boolean;
 }
 
@@ -42,13 +42,13 @@ export function checkFailover(options: FailoverOptions, nodes: readonly { readon
 export interface Failover extends Losses {
   readonly from: string;
   readonly to: string;
-  /** Up to where the new primary has the old one's stream; undefined when the histories have nothing in common. */
+  /** The offset up to which both have the same stream; undefined when their histories have nothing in common. */
   readonly offset: number | undefined;
-  /** How far the old primary was. */
+  /** The old primary's replication offset. */
   readonly oldOffset: number;
 }
 
-/** Who decides on failovers, as a party. */
+/** The name of the party that decides on failovers. */
 export const JUDGE = 'failover';
 
 /** A node of either clock. */
@@ -84,10 +84,10 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     this.#primary = this.nodes[0] as N;
   }
 
-  /** Throws when the nodes are no more. */
+  /** Throws when the set is closed. */
   protected abstract checkOpen(): void;
 
-  /** Throws TypeError unless a client may have that name. */
+  /** Throws TypeError unless a client may have this name. @param what the function that was called, for the error */
   protected checkParty(what: string, name: unknown): void {
     const taken = [...this.nodes.map((node) => node.name), JUDGE, 'kernel'];
     if (typeof name === 'string' && name !== '' && !taken.includes(name)) return;
@@ -97,7 +97,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   /** The lanes between the nodes and the clients, by name. */
   abstract get network(): Lanes<L>;
 
-  /** Who takes writes, as far as the set's own clients are told. */
+  /** The node that the set's own clients connect to for writes. */
   get primary(): N {
     return this.#primary;
   }
@@ -113,12 +113,12 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     return replica;
   }
 
-  /** Every acknowledged write that a promotion or a demotion has lost so far. */
+  /** Every acknowledged write that a promotion or demotion has lost so far. */
   get lost(): readonly Write[] {
     return this.#lost;
   }
 
-  /** A node by name. Throws RangeError for a name that nobody has. */
+  /** The node with this name. Throws RangeError when there is none. */
   node(name: string): N {
     const found = this.nodes.find((node) => node.name === name);
     if (found === undefined) {
@@ -167,7 +167,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   }
 
   /**
-   * Makes a node follow the present primary. What it took as a primary itself is discarded, and returned.
+   * Makes a node follow the current primary. The writes that it took as a primary are discarded and returned.
    * Throws RangeError for an unknown name.
    */
   demote(name: string): Losses {
@@ -179,12 +179,12 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     return losses;
   }
 
-  /** A node has started again, which it does as a primary: it follows, unless it still is the primary. */
+  /** A node restarts as a primary: makes it follow the current primary, unless it is that itself. */
   protected rejoin(node: N): void {
     if (node !== this.#primary) node.follow(this.#primary);
   }
 
-  /** The old primary is out of office: another is promoted, and the rest follow it. Throws when none can be. */
+  /** Promotes a replica in place of the old primary and makes the other nodes follow it. Throws when none can be promoted. */
   protected replace(old: N, { to, demote = true }: FailoverOptions): Failover {
     const election = this.#election();
     const fresh = to === undefined ? elect(election) : appoint(election, this.node(to));
@@ -200,7 +200,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     return { from: old.name, to: fresh.name, offset, oldOffset, ...losses };
   }
 
-  /** Keeps a record of what a failover has lost. */
+  /** Records what a failover has lost. */
   protected noteLost(_old: N, _lost: readonly Write[]): void {}
 
   #redirect(node: N): void {

@@ -2,27 +2,27 @@
 import { badOption, checkFlag, checkInteger, checkNames, checkSettings } from '../../embed/options.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 
-/** Several sets in a row. */
+/** The nodes of one set, by role. */
 interface NodesInRoles<N> {
   readonly primary: N;
   readonly replicas: readonly N[];
 }
 
-/** Every node of the sets: all primaries first. */
+/** All nodes of the sets, the primaries first. */
 export function primariesFirst<N>(sets: readonly NodesInRoles<N>[]): readonly N[] {
   return [...sets.map((set) => set.primary), ...sets.flatMap((set) => set.replicas)];
 }
 
-/** How many sets to start, and of how many nodes. */
+/** How many sets to start and how large they are: independent primaries, and replicas of each. */
 export interface SetSizes {
   readonly primaries?: number;
   readonly replicas?: number;
 }
 
-/** The function that starts them, as errors name it. */
+/** The function that starts them, for error messages. */
 export type Starter = 'startPair' | 'startServers';
 
-/** The names of each set's nodes, its primary's first: redis-1, redis-2 and so on through all sets. */
+/** The node names of each set, the primary's first: redis-1, redis-2 and so on through all sets. */
 export function nodeNames({ primaries = 1, replicas }: SetSizes, starter: Starter): string[][] {
   const size = (replicas ?? (starter === 'startPair' ? 1 : 0)) + 1;
   return Array.from({ length: primaries }, (_, i) =>
@@ -30,7 +30,7 @@ export function nodeNames({ primaries = 1, replicas }: SetSizes, starter: Starte
   );
 }
 
-/** Throws unless the clock is one that there is; without one it is the virtual clock. */
+/** Throws TypeError unless the options name a known clock; the default is the virtual clock. */
 export function checkClock(starter: Starter, options: unknown): void {
   if (typeof options !== 'object' || options === null)
     throw badOption(starter, options, 'an object of options');
@@ -40,7 +40,11 @@ export function checkClock(starter: Starter, options: unknown): void {
   }
 }
 
-/** Throws for what the sets of either clock cannot be; `names` are the options that there are besides. */
+/**
+ * Throws TypeError for a wrong option of sets on either clock.
+ * @param names further options that are allowed
+ * @param most the largest number of primaries and of replicas
+ */
 export function checkSets(
   options: SetSizes & { readonly quorum?: boolean; readonly settings?: Partial<Settings> },
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** What a primary has promised to whom: every write with its offset, and whether its reply has reached the client. */
+/** The log of a primary's writes: each with its offset and client, and whether the reply has reached that client. */
 import { type Held, type TypeName, typeOf } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Connection } from '../../server/host/host.ts';
@@ -6,40 +6,40 @@ import type { Effect } from '../../server/ports.ts';
 import type { Server } from '../../server/server.ts';
 import { type Touched, touchedBy } from './touched.ts';
 
-/** One write, on one key or one library of functions. */
+/** One write to one key or one library of functions. */
 export interface Write {
   /** What `key` names: a key of database `db`, or a library of functions, which belongs to no database. */
   readonly kind: 'key' | 'library';
   readonly db: number;
   readonly key: Bytes;
-  /** What the key held afterwards; 'none' when it was gone, and of a library. */
+  /** The type of the key's value afterwards; 'none' when the key was gone, and for a library. */
   readonly type: TypeName | 'none';
-  /** The string's value or the hash's first field: who holds the lock, in every common layout. A string edited in place is no lock. */
+  /** The string's value or the hash's first field: the lock's holder in every common layout. Undefined for a string edited in place. */
   readonly holder: Bytes | undefined;
-  /** As it entered the replication stream: with an absolute deadline, scripts by their effects. */
+  /** The command as it entered the replication stream: with an absolute deadline, and scripts as their effects. */
   readonly command: readonly Bytes[];
-  /** The stream's offset behind it. */
+  /** The replication offset right after it. */
   readonly offset: number;
-  /** Whose connection it came in on; undefined for what the node did by itself, as when a key expires. */
+  /** The client that sent it; undefined for what the node did by itself, such as expiring a key. */
   readonly client: string | undefined;
-  /** The node's clock when it was executed. */
+  /** When it was executed, by the node's clock, in milliseconds since the epoch. */
   readonly at: Millis;
 }
 
-/** A write on every key of some databases (FLUSHALL, FLUSHDB, SWAPDB), or on libraries of functions. */
+/** A write to whole databases (FLUSHALL, FLUSHDB, SWAPDB) or to libraries of functions. */
 export interface Sweep extends Omit<Write, 'kind' | 'key' | 'type' | 'holder'> {
   readonly databases: readonly number[];
   readonly fate: Touched['fate'];
   readonly libraries: boolean;
 }
 
-/** A connection of a lab node: it knows who is at its far end, and what has been taken there. */
+/** A connection of a lab node: it knows the party at its far end, and how much that party has received. */
 export interface Watched {
-  /** The name of the party at the other end; undefined when it has none. */
+  /** The name of the party at the far end; undefined when it has none. */
   readonly peer: string | undefined;
-  /** Calls back after the next `send`, with the position at which it ends. */
+  /** Calls back once, after the next `send`, with the position in the byte stream at which that ends. */
   afterNextSend(told: (position: number) => void): void;
-  /** True when the far end has taken everything up to the position. */
+  /** True when the far end has received everything up to the position. */
   delivered(position: number): boolean;
 }
 
@@ -50,7 +50,7 @@ function isWatched(connection: Connection | undefined): connection is Connection
 /** How to find out whether the reply to a write has arrived; not among what tests see of it. */
 const answers = new WeakMap<Write | Sweep, () => boolean>();
 
-/** True when the client that asked for the write has its reply. */
+/** True when the reply to the write has reached the client. */
 export function isAnswered(write: Write): boolean {
   return answers.get(write)?.() ?? false;
 }
@@ -64,17 +64,17 @@ export function partOf(sweep: Sweep, server: Server, kind: Write['kind'], db: nu
   return write;
 }
 
-/** How much a log remembers. */
+/** How many writes a log keeps. */
 export interface LogLimits {
-  /** Above so many writes only some of each key are kept: the last one, and the last one that was answered. */
+  /** Above this number, only the last write and the last answered write of each key are kept. */
   readonly writes: number;
-  /** Above so many after that, the oldest are forgotten. */
+  /** Above this number after that, the oldest are forgotten. */
   readonly kept: number;
 }
 
 const LIMITS: LogLimits = { writes: 100_000, kept: 1_000_000 };
 
-/** The writes of one primary's term, and those of earlier terms that it inherited. */
+/** The writes of a primary's term, and those that it inherited from earlier terms. */
 export class WriteLog {
   readonly #limits: LogLimits;
   #writes: Write[] = [];
@@ -98,17 +98,17 @@ export class WriteLog {
     return this.#sweeps;
   }
 
-  /** Up to this offset writes are missing that a later one on the same key has followed. */
+  /** Up to this offset, writes that a later write to the same key followed are missing. */
   get thinnedUpTo(): number {
     return this.#thinnedUpTo;
   }
 
-  /** Up to this offset the last writes on some keys are missing, too. */
+  /** Up to this offset, even the last writes to some keys are missing. */
   get forgottenUpTo(): number {
     return this.#forgottenUpTo;
   }
 
-  /** Notes every write that the server takes into its replication stream from now on. */
+  /** Logs every write that enters the server's replication stream from now on. */
   watch(server: Server): void {
     server.replication.observe({
       effects: (effects) => this.#record(server, effects),
@@ -120,7 +120,7 @@ export class WriteLog {
     });
   }
 
-  /** Starts a term: with the former primary's writes up to the offset that both have, and our own behind it. */
+  /** Starts a term: with the former primary's writes up to the shared offset, and our own after it. */
   inherit(former: WriteLog, shared: number): void {
     const join = <T extends { offset: number }>(theirs: readonly T[], own: readonly T[]): T[] => [
       ...theirs.filter(({ offset }) => offset <= shared),
