@@ -128,12 +128,12 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     return found;
   }
 
-  /** Replication from the primary to the first replica; `linkTo(name)` is that to another. */
+  /** The replication link from the primary to the first replica; use `linkTo(name)` for another. Throws RangeError when there is none. */
   get link(): ReplicationLink<L> {
     return this.linkTo(this.replica.name);
   }
 
-  /** Replication from the present primary to the replica of that name. */
+  /** The replication link from the current primary to the named replica. Throws RangeError for an unknown name. */
   linkTo(replica: string): ReplicationLink<L> {
     this.checkOpen();
     this.node(replica);

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../server/host/host.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { checkNumber } from '../checks.ts';
 
-/** Stopped like SIGSTOP: what would happen meanwhile happens at the resumption, in the order in which it came. */
+/** Can be stopped as by SIGSTOP: what comes in the meantime runs when it resumes, in the order in which it came. */
 export class RealProcess {
   readonly clock: RealClock = new RealClock(this);
   #paused = false;
@@ -25,13 +25,13 @@ export class RealProcess {
     for (const task of waiting) this.run(task);
   }
 
-  /** Runs the task, now or at the resumption. */
+  /** Runs the task now or, while the process is paused, when it resumes. */
   run(task: () => void): void {
     if (this.#paused) this.#waiting.push(task);
     else task();
   }
 
-  /** Ends the process: nothing that it has begun happens any more. The clock goes on, for the next one. */
+  /** Ends the process: nothing that it has scheduled runs any more. The clock keeps running for the next process. */
   kill(): void {
     this.#paused = false;
     this.#waiting = [];
@@ -39,7 +39,7 @@ export class RealProcess {
   }
 }
 
-/** Follows the machine's clock until a test lets it jump or drift. */
+/** Follows the machine's clock until a test makes it jump or drift. */
 export class RealClock implements Clock {
   readonly #process: RealProcess;
   /** The clock showed `#shown` when the machine's showed `#since`, both in milliseconds. */
@@ -65,13 +65,13 @@ export class RealClock implements Clock {
     return this.now() - nodeClock.now();
   }
 
-  /** Sets the clock forward, or back by a negative number of milliseconds, as an operator or NTP's step would. */
+  /** Sets the clock forward by `byMs` milliseconds, or back when negative, as an operator or an NTP step does. Throws TypeError for a number that is not finite. */
   jump(byMs: number): void {
     checkNumber('jump', byMs, 'milliseconds, negative ones for back');
     this.#set(byMs, this.#rate);
   }
 
-  /** Makes the clock run at a rate from now on: 1 is true, 1.01 gains 10 ms a second. Throws TypeError at 0 or less. */
+  /** Makes the clock run at this rate from now on: 1 is exact, 1.01 gains 10 ms per second. Throws TypeError for 0 or less. */
   drift(rate: number): void {
     checkNumber('drift', rate, 'a rate above 0', 0);
     this.#set(0, rate);

@@ -1,4 +1,4 @@
-/** Somebody in a world: a node or a client, with a wall clock of its own, whom a test can pause, resume and kill. */
+/** A process in a world, either a node or a client, with its own wall clock; a test can pause, resume and kill it. */
 
 import { VirtualClock } from './clock.ts';
 import type { Schedule } from './schedule.ts';
@@ -23,8 +23,8 @@ export interface ActorWorld {
 }
 
 /**
- * A process, as far as the world models it. Timers and connections belong to the actor whose code made them; while it
- * is paused they wait, as under SIGSTOP or a long garbage collection, and come due together when it resumes.
+ * A process as the world models it. Timers and connections belong to the actor whose code created them. While the actor
+ * is paused they wait, as under SIGSTOP or a long garbage collection; when it resumes, they all come due at once.
  */
 export class Actor implements TaskOwner {
   readonly name: string;
@@ -50,14 +50,14 @@ export class Actor implements TaskOwner {
     return this.#alive;
   }
 
-  /** Stops the actor's timers and what arrives for it. Its wall clock goes on. */
+  /** Stops the actor's timers and holds what arrives for it. Its wall clock keeps running. */
   pause(): void {
     if (this.#paused) return;
     this.#paused = true;
     this.world.trace.note(this.name, 'pause');
   }
 
-  /** Lets everything that came due during the pause happen now, in the order in which it came due. */
+  /** Continues the actor: everything that came due during the pause runs now, in the order in which it came due. */
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
@@ -68,8 +68,8 @@ export class Actor implements TaskOwner {
   }
 
   /**
-   * Ends the process: nothing that it started happens any more, and its connections end as the kernel ends those of a
-   * process that was killed. @param silent the machine is gone, and nobody is told
+   * Ends the process: nothing that it has scheduled runs any more, and its connections end as the kernel ends those of a
+   * killed process. @param silent the machine is gone: the far ends are not notified
    */
   kill(silent = false): void {
     this.#alive = false;
@@ -80,7 +80,7 @@ export class Actor implements TaskOwner {
     this.world.network.abandon(this, silent);
   }
 
-  /** The process starts anew, with nothing of its former self but the name and the clock. */
+  /** Starts a new process under the same name; only the clock is kept. */
   revive(): void {
     this.#alive = true;
   }
@@ -92,19 +92,19 @@ export class Actor implements TaskOwner {
   }
 
   /**
-   * Runs code as this actor, from outside or inside the world: `world.run` with its name on it.
+   * Runs code as this actor, from outside or inside the world; otherwise like `world.run`.
    * Rejects with what the code throws.
    */
   run<T>(code: () => T): Promise<Awaited<T>> {
     return this.world.runAs(this, code);
   }
 
-  /** A task of this actor's, after which promises may be pending. */
+  /** A task of this actor that may leave promises pending. */
   task(run: () => void): Task {
     return new Task(this, false, run);
   }
 
-  /** Calls the code as this actor when time next moves (inside: before it moves); settles as the code does. */
+  /** Calls the code as this actor when time next moves (inside the world: before it moves); settles as the code does. */
   call<T>(code: () => T): Promise<Awaited<T>> {
     return new Promise((resolve, reject) => {
       const attempt = (): void => {

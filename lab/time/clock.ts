@@ -1,4 +1,4 @@
-/** The wall clock of one actor: it follows the world's time until a test lets it jump or drift. */
+/** The wall clock of one actor: it follows the world's time until a test makes it jump or drift. */
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Clock, Timer } from '../../server/host/host.ts';
 import { checkNumber } from '../checks.ts';
@@ -24,7 +24,7 @@ export class VirtualClock implements Clock {
   #shown = 0;
   #since = 0;
   #rate = 1;
-  /** By how much it was set in all, in microseconds. */
+  /** The sum of all jumps, in microseconds. */
   #jumped = 0;
   readonly #alarms = new Set<VirtualAlarm>();
 
@@ -47,13 +47,13 @@ export class VirtualClock implements Clock {
     return (this.micros() - this.#actor.schedule.micros) / 1000;
   }
 
-  /** Microseconds since the world began, on the actor's monotonic clock: it drifts as the wall clock does, and never jumps. */
+  /** Microseconds since the world began, on the actor's monotonic clock: it drifts like the wall clock, but never jumps. */
   elapsed(): number {
     const { world } = this.#actor;
     return world.elapsed() + (this.micros() - this.#actor.schedule.micros) - this.#jumped;
   }
 
-  /** Sets the clock forward, or back by a negative number of milliseconds, as an operator or NTP's step would. */
+  /** Sets the clock forward by `byMs` milliseconds, or back when negative, as an operator or an NTP step does. Throws TypeError for a number that is not finite. */
   jump(byMs: number): void {
     checkNumber('jump', byMs, 'milliseconds, negative ones for back');
     const by = Math.round(byMs * 1000);
@@ -62,7 +62,7 @@ export class VirtualClock implements Clock {
     this.#actor.world.trace.note(this.#actor.name, 'clock', `jumps by ${byMs} ms`);
   }
 
-  /** Makes the clock run at a rate from now on: 1 is true, 1.01 gains 10 ms a second. Throws TypeError at 0 or less. */
+  /** Makes the clock run at this rate from now on: 1 is exact, 1.01 gains 10 ms per second. Throws TypeError for 0 or less. */
   drift(rate: number): void {
     checkNumber('drift', rate, 'a rate above 0', 0);
     this.#set(this.micros(), rate);

@@ -1,16 +1,16 @@
 /** Moves one world at a time through real macrotasks, in contiguous batches, so that no outside code ever sees virtual time. */
 import { countResources, type Inside, present } from './present.ts';
 
-/** What a drive asks of its world. */
+/** One drive: moves the time of one world until there is nothing left to do. */
 export interface Drive {
   readonly inside: Inside;
-  /** Called once, when it is this drive's turn; what it throws ends the drive. */
+  /** Called once, when it is this drive's turn; an error ends the drive. */
   begin(): void;
-  /** Does one thing, after which Node runs every tick and microtask; true when there is nothing left to do. */
+  /** Takes one step, after which Node runs all ticks and microtasks; true when there is nothing left to do. */
   step(): boolean;
 }
 
-/** Steps in one batch; the outside world waits for so many. */
+/** Most steps in one batch; real I/O and real timers wait for the batch to end. */
 const BATCH = 64;
 
 /**
@@ -122,7 +122,7 @@ function leave(): void {
   present.inside = undefined;
 }
 
-/** Code in a world began something that virtual time cannot finish. */
+/** Code in a world started something that virtual time cannot finish. */
 export class RealInputOutput extends Error {
   /** Node's names of what was begun. */
   readonly resources: readonly string[];

@@ -1,13 +1,13 @@
-/** What will happen in a world, and when: tasks due at an instant, and tasks due before time moves. */
+/** What will happen in a world and when: tasks due at an instant, and tasks due before time moves. */
 import type { Timer } from '../../server/host/host.ts';
 import { type Task, TaskHeap, type TaskOwner } from './task.ts';
 
-/** So many events without time moving are taken for an endless loop. */
+/** This many events without time moving count as an endless loop. */
 const EVENTS_AT_ONE_INSTANT = 200_000;
 /** Our own synchronous events may follow each other within one step, but the outside must get its turn. */
 const INNER_EVENTS = 256;
 
-/** Something in the world re-arms itself for ever. */
+/** Something in the world keeps scheduling itself at the same instant. */
 export class EndlessLoop extends Error {
   constructor() {
     super(
@@ -26,7 +26,7 @@ export class Schedule {
   micros: number;
   /** Whose code is running, or ran last. */
   running: TaskOwner | undefined;
-  /** Called before each step: all that the last one began has run by then, promises included. For checkers. */
+  /** Called before each step, when everything that the last step started has run, promises included. For checkers. */
   beforeStep: (() => void) | undefined;
   #immediates: Task[] = [];
   #nextImmediate = 0;
@@ -37,12 +37,12 @@ export class Schedule {
     this.micros = micros;
   }
 
-  /** Schedules the task at an instant; when that is past already, at the present one. */
+  /** Schedules the task at an instant in microseconds since the epoch; when that has passed, at the current one. */
   arm(task: Task, at: number): void {
     if (!this.#stopped) this.heap.push(task, Math.max(at, this.micros));
   }
 
-  /** Schedules the task before time moves, after what is enqueued already. */
+  /** Schedules the task before time moves, after everything that is already enqueued. */
   enqueue(task: Task): void {
     if (!this.#stopped) this.#immediates.push(task);
   }
@@ -54,7 +54,7 @@ export class Schedule {
     for (const task of this.heap.tasksOf(owner)) task.cancel();
   }
 
-  /** Nothing is scheduled any more, nor ever will be. */
+  /** Cancels everything, and schedules nothing from now on. */
   stop(): void {
     this.#stopped = true;
     this.heap.clear();
@@ -69,9 +69,9 @@ export class Schedule {
   }
 
   /**
-   * Runs what comes next, up to an instant; false when there is nothing. Where that is our own synchronous code it
-   * goes on, up to and including the first task that may leave promises behind.
-   * Throws what the task throws, and an error when time does not move any more.
+   * Runs what comes next, up to an instant; false when there is nothing. After our own synchronous code it continues,
+   * up to and including the first task that may leave promises pending.
+   * Throws what the task throws, and EndlessLoop when time no longer moves.
    */
   runNext(limit: number): boolean {
     this.beforeStep?.();
@@ -109,7 +109,7 @@ export class Schedule {
     }
   }
 
-  /** True when promises may be pending afterwards. */
+  /** Runs the task; true when promises may be pending afterwards. */
   #fire(task: Task): boolean {
     const { run, actor } = task;
     if (run === undefined) return false;

@@ -10,10 +10,10 @@ export interface TaskOwner {
 }
 
 const IDLE = -1;
-/** The task came due while its actor was paused, and waits for it to resume. */
+/** The task came due while its owner was paused and waits for it to resume. */
 const DEFERRED = -2;
 
-/** Something to be run at an instant, on behalf of an actor. */
+/** Code that runs at an instant on behalf of its owner. */
 export class Task<O extends TaskOwner = TaskOwner> implements Timer {
   /** Microseconds since the epoch. */
   at = 0;
@@ -24,7 +24,7 @@ export class Task<O extends TaskOwner = TaskOwner> implements Timer {
   heap: TaskHeap | undefined;
   run: (() => void) | undefined;
   readonly actor: O;
-  /** Runs only synchronous code of ours, after which no promise can be pending: the driver need not pause. */
+  /** Runs only our own synchronous code, after which no promise can be pending: the drive need not end its step. */
   readonly inner: boolean;
 
   constructor(actor: O, inner: boolean, run?: () => void) {
@@ -48,7 +48,7 @@ export class Task<O extends TaskOwner = TaskOwner> implements Timer {
   }
 }
 
-/** A binary heap of tasks; each knows its place, so that cancelling leaves no garbage behind. */
+/** A binary heap of tasks. Each task knows its place, so that a cancelled one is removed at once. */
 export class TaskHeap {
   #tasks: Task[] = [];
   #order = 0;

@@ -13,15 +13,15 @@ import { DrivenPromise, Driver } from './driver.ts';
 import { WorldInside } from './inside.ts';
 import { Network, type NetworkOptions } from './network.ts';
 
-/** What decides a world. */
+/** The options of a world. */
 export interface WorldOptions {
-  /** Everything random follows from it; default 1. */
+  /** The seed of everything random; default 1. */
   readonly seed?: number | string;
-  /** The wall clock at the beginning, in milliseconds since the epoch; default the first instant of 2026, UTC. */
+  /** What the wall clock shows at the beginning, in milliseconds since the epoch; default 2026-01-01T00:00:00Z. */
   readonly start?: Millis;
-  /** How long `run` and `until` wait, in virtual milliseconds, when they are not told; default one hour. */
+  /** How long `run` and `until` wait by default, in virtual milliseconds; default one hour. */
   readonly patience?: number;
-  /** Latency of every link that is not given one of its own. */
+  /** Latency and jitter of every link that is not paced on its own; default 1 ms each. */
   readonly network?: NetworkOptions;
 }
 
@@ -93,22 +93,22 @@ export class World {
     return present.inside === this.inside;
   }
 
-  /** The actor of that name; made when first asked for. */
+  /** The actor of this name; created when first asked for. */
   actor(name: string): Actor {
     let actor = this.#actors.get(name);
     if (actor === undefined) this.#actors.set(name, (actor = new Actor(this, name)));
     return actor;
   }
 
-  /** A stream of random numbers; the same name gives the same numbers, whatever else is random. */
+  /** A stream of random numbers; seed and name decide its numbers, whatever other streams are used. */
   stream(name: string): Random {
     return new Random(this.seed, name);
   }
 
   /**
-   * Moves time on by exactly so many milliseconds, and runs whatever comes due on the way, the last instant included;
-   * what others wait for goes on meanwhile. Rejects with the first error that a timer throws (time stops there), and
-   * when code in the world begins real I/O. Rejects with TypeError for less than 0.
+   * Moves time forward by exactly `ms` milliseconds and runs everything that comes due on the way, the last instant
+   * included. Rejects with the first error that a timer throws (time stops there), when code in the world starts real
+   * I/O, and with TypeError when `ms` is less than 0.
    */
   advance(ms: number): Promise<void> {
     return this.#checked(
@@ -186,7 +186,7 @@ export class World {
     return parts.join('; ');
   }
 
-  /** Throws when the world was closed, or has lost its determinism. */
+  /** Throws when the world is closed or is no longer deterministic. */
   assertUsable(): void {
     if (this.#broken !== undefined) throw this.#broken;
     if (this.#closed) throw new Error('this world is closed: nothing happens in it any more');
@@ -203,7 +203,7 @@ export class World {
     return begin();
   }
 
-  /** The world has lost its determinism: whoever uses it from now on is told why. */
+  /** Marks the world as no longer deterministic: every later use of it fails with this error. */
   breakDown(error: Error): void {
     this.#broken = error;
   }
