@@ -75,7 +75,7 @@ function changedRules({ what }: Denial): ReplyError {
 }
 
 function exec(client: Caller): Outcome {
-  const { server, transaction } = client;
+  const { transaction } = client;
   if (transaction === undefined) fail('ERR EXEC without MULTI');
   const spoilt = client.touched || client.watched.some((seen) => !seen.expired && isPastDeadline(seen));
   if (transaction.aborted || spoilt) {
