@@ -1,10 +1,10 @@
-/** What can go wrong with a lock, as types: each error names the key and the owner, and says what to do. */
+/** The errors that locks throw. Each names the lock and the owner, and says what to do. */
 
-/** The base of every error of this folder. */
+/** The base class of all lock errors. */
 export class LockError extends Error {
   /** The lock's name. */
   readonly lock: string;
-  /** Who asked: `<client id>:<owner id>`, or the token. */
+  /** The owner that asked: `<client id>:<owner id>`. */
   readonly owner: string;
 
   constructor(message: string, lock: string, owner: string, cause?: unknown) {
@@ -15,7 +15,7 @@ export class LockError extends Error {
   }
 }
 
-/** The lock was not to be had within `waitMs`. Nothing was left behind: wait longer, or come back later. */
+/** The lock was not free within `waitMs` milliseconds. Nothing was left on the server. */
 export class LockTimeout extends LockError {
   constructor(lock: string, owner: string, waitMs: number) {
     super(
@@ -26,11 +26,11 @@ export class LockTimeout extends LockError {
   }
 }
 
-/** A lock that was held is held no longer, though nobody released it. Stop the work it protected. */
+/** A held lock is no longer held, though it was not released. Stop the work that it protected. */
 export class LockLost extends LockError {
   constructor(lock: string, owner: string, reason: string, cause?: unknown) {
     super(
-      `lock '${lock}' was lost by ${owner}: ${reason}; stop what it protected, others may be at it`,
+      `lock '${lock}' was lost by ${owner}: ${reason}; stop the work that it protects, another client may hold it now`,
       lock,
       owner,
       cause,
@@ -38,7 +38,7 @@ export class LockLost extends LockError {
   }
 }
 
-/** Somebody tried to release or extend what is not his (any more). */
+/** A release or an extension of a lock that this owner does not hold, or does not hold any more. */
 export class NotOwner extends LockError {
   constructor(lock: string, owner: string) {
     super(
@@ -49,14 +49,16 @@ export class NotOwner extends LockError {
   }
 }
 
-/** Fewer than a majority of the independent servers granted a Redlock. What was taken has been given back. */
+/** Fewer than a majority of the servers granted a Redlock. The servers that granted it were asked to release it. */
 export class QuorumFailed extends LockError {
+  /** How many servers granted it. */
   readonly granted: number;
+  /** How many servers make a majority. */
   readonly needed: number;
 
   constructor(lock: string, owner: string, granted: number, needed: number, cause?: unknown) {
     super(
-      `lock '${lock}' got ${granted} of the ${needed} servers it needs (owner ${owner}): check the servers, or try again`,
+      `lock '${lock}' was granted by ${granted} of the ${needed} servers it needs (owner ${owner}): check the servers, or try again`,
       lock,
       owner,
       cause,
@@ -66,9 +68,11 @@ export class QuorumFailed extends LockError {
   }
 }
 
-/** A grant reached fewer replicas than asked for, and was rolled back; or a new lease did, and the old one stands. */
+/** A grant reached fewer replicas than required and was rolled back; or an extended lease did, and the old lease stays valid. */
 export class NotReplicated extends LockError {
+  /** How many replicas acknowledged it in time. */
   readonly copies: number;
+  /** How many replicas were required. */
   readonly needed: number;
 
   constructor(
@@ -79,10 +83,10 @@ export class NotReplicated extends LockError {
     { cause, extending = false }: { cause?: unknown; extending?: boolean } = {},
   ) {
     const what = extending ? `the new lease of lock '${lock}'` : `lock '${lock}'`;
-    const result = extending ? 'the old lease stands' : 'was given back';
+    const result = extending ? 'the old lease stays valid' : 'was released';
     super(
       `${what} reached ${copies} of ${needed} replicas in time and ${result} (owner ${owner}): ` +
-        'look at the replication links, or ask for fewer replicas',
+        'check the replication links, or require fewer replicas',
       lock,
       owner,
       cause,
@@ -92,12 +96,12 @@ export class NotReplicated extends LockError {
   }
 }
 
-/** No answer came: the command may have been executed or not. What it may have done is being undone by token. */
+/** No reply came: the command may have been executed or not. What it may have done is undone in the background. */
 export class OutcomeUnknown extends LockError {
   constructor(lock: string, owner: string, cause: unknown) {
     super(
-      `no answer about lock '${lock}' (owner ${owner}): it counts as not held; what the request may have left ` +
-        'is released by token, or ends with its lease',
+      `no reply about lock '${lock}' (owner ${owner}): treat it as not held; if the request took it after all, ` +
+        'it is released in the background, or ends with its lease',
       lock,
       owner,
       cause,
@@ -105,7 +109,7 @@ export class OutcomeUnknown extends LockError {
   }
 }
 
-/** The server answered with an error that trying again does not cure (wrong type of key, no permission, …). */
+/** The server replied with an error that a retry does not fix, such as a key of the wrong type or a missing permission. */
 export class ServerRefused extends LockError {
   constructor(lock: string, owner: string, cause: unknown) {
     const text = cause instanceof Error ? cause.message : String(cause);
@@ -113,13 +117,13 @@ export class ServerRefused extends LockError {
   }
 }
 
-/** The client cannot be asked: it was closed, or it listens to channels and can do nothing else. */
+/** The client cannot send commands: it was closed, or it is in subscriber mode. */
 export class ClientUnusable extends LockError {
   constructor(lock: string, owner: string, cause: unknown) {
     const text = cause instanceof Error ? cause.message : String(cause);
     super(
-      `the client cannot be asked about lock '${lock}' (owner ${owner}): ${text} What is held ends with its lease; ` +
-        'give createLocks a client that is connected, stays so, and subscribes to nothing',
+      `the client cannot send the request for lock '${lock}' (owner ${owner}): ${text} Held locks end with their leases; ` +
+        'give createLocks a client that stays connected and is not in subscriber mode',
       lock,
       owner,
       cause,
@@ -127,26 +131,26 @@ export class ClientUnusable extends LockError {
   }
 }
 
-/** Nobody has set the number of permits (or it was lost, or deleted): nobody would ever get one. */
+/** The number of permits was never set, or was lost or deleted: no acquisition could succeed. */
 export class NotSetUp extends LockError {
   constructor(lock: string, owner: string) {
     super(
       `nobody has set the permits of '${lock}' (owner ${owner}): call trySetPermits(number) first, or acquire with ` +
-        'waitForSetup: true to wait until somebody does',
+        'waitForSetup: true to wait until it is set',
       lock,
       owner,
     );
   }
 }
 
-/** The set of locks was closed while somebody waited, or before he asked. */
+/** The locks were closed while the acquisition waited, or before it began. */
 export class LocksClosed extends LockError {
   constructor(lock: string, owner: string) {
-    super(`lock '${lock}' was not acquired by ${owner}: its set of locks is closed`, lock, owner);
+    super(`lock '${lock}' was not acquired by ${owner}: the locks were closed (Locks.close)`, lock, owner);
   }
 }
 
-/** The locks were set up in a way that cannot be safe (an even number of Redlock servers, a server twice, …). */
+/** The configuration cannot be safe, such as a Redlock with an even number of servers or the same server twice. */
 export class BadConfiguration extends LockError {
   constructor(lock: string, message: string) {
     super(message, lock, '-');

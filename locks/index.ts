@@ -1,4 +1,4 @@
-/** Locks over any Redis: `createLocks(client)` and everything it gives. */
+/** The public API of lostlock/locks: distributed locks on any Redis, made by `createLocks(client)`. */
 
 import type { Lock } from './asking/lock.ts';
 import type { LockClient } from './clients/client.ts';
@@ -43,22 +43,25 @@ export type { PermitOptions, Semaphore, SetUpOptions } from './kinds/semaphore.t
 export type { Session, SessionLock, SessionOptions } from './kinds/session.ts';
 export type { SimpleLock } from './kinds/simple.ts';
 
-/** An ioredis client or cluster, a node-redis client, or anything behind the LockClient face. */
+/** An ioredis client or cluster, a node-redis client, or any object that implements LockClient. */
 export type AnyClient = IoredisLike | NodeRedisLike | LockClient;
 
 /**
- * Locks over one Redis (or over several independent ones, for Redlock). The clients stay the caller's; only the
- * connections opened here, for messages, are closed by `close()`. Nothing is sent before a lock is used.
- * Throws a RangeError for a wrong client or option, naming it.
+ * Creates locks on one Redis, or on several independent ones for Redlock. Nothing is sent before a lock is used.
+ *
+ * The caller keeps ownership of the clients: `close()` closes only the Pub/Sub connections that the locks opened themselves.
+ * @param clients one client, or one client per independent server; only Redlock uses more than the first
+ * @param options defaults for all locks; times are in milliseconds
+ * @throws RangeError (`code` is `LOSTLOCK_BAD_OPTION`) for a wrong client or option
  */
 export function createLocks(clients: AnyClient | readonly AnyClient[], options: LocksOptions = {}): Locks {
   return new Locks(Array.isArray(clients) ? clients : [clients as AnyClient], options);
 }
 
 /**
- * Every kind of lock over the same clients. A kind is cheap to make and keeps nothing: ask for it by name where it is
- * needed. Each kind's method throws a RangeError for a name that is no string, or an empty one, and for a wrong option.
- * Which failures each lock survives is on docs/locks.md.
+ * Every kind of lock on the same clients. Lock objects are cheap and stateless: create one by name wherever it is needed.
+ * Every method that takes a name throws a RangeError when it is not a string or is empty, or when an option is wrong.
+ * docs/locks.md lists the failures that each kind survives.
  */
 export class Locks implements AsyncDisposable {
   readonly #core: Core;
@@ -72,109 +75,113 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * A string with a random token, by SET NX PX. Not re-entrant.
-   * As on https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/, "with a single instance".
+   * A string key with a random token, set by SET NX PX. Not re-entrant. See "Correct implementation with a single instance":
+   * https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
    */
   simple(name: string): SimpleLock {
     return new SimpleLock(this.#core, name);
   }
 
-  /** Its owner may enter again, and must leave as often. Redisson's RLock. */
+  /** A re-entrant lock: its owner may acquire it again, and must release it as often. Compatible with Redisson's RLock. */
   reentrant(name: string): ReentrantLock {
     return new ReentrantLock(this.#core, name);
   }
 
   /**
-   * Re-entrant, with a growing number per grant, for resources that refuse smaller ones. Redisson's RFencedLock; why it is
-   * needed: https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
+   * A re-entrant lock with a fencing token: `fence` grows with every grant, and the protected resource refuses smaller ones.
+   * Compatible with Redisson's RFencedLock. Why it is needed:
+   * https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
    */
   fenced(name: string, options?: FencedOptions): FencedLock {
     return new FencedLock(this.#core, name, options);
   }
 
-  /** Re-entrant, first come first served among live waiters. Redisson's fair lock. */
+  /** A re-entrant lock, granted to live waiters in order of arrival. Compatible with Redisson's fair lock. */
   fair(name: string): FairLock {
     return new FairLock(this.#core, name);
   }
 
-  /** Readers share, a writer excludes. Redisson's RReadWriteLock. */
+  /** A shared read lock and an exclusive write lock. Compatible with Redisson's RReadWriteLock. */
   readWrite(name: string): ReadWriteLock {
     return new ReadWriteLock(this.#core, name);
   }
 
-  /** Several locks as one, all or none, whatever kinds they are of. Redisson's RedissonMultiLock, on any servers. */
+  /** Several locks, of any kinds and on any servers, acquired together or not at all; like RedissonMultiLock. */
   multi(locks: readonly Lock<HeldLock>[]): MultiLock {
     return new MultiLock(this.#core, locks);
   }
 
   /**
-   * One lock on all the (independent) servers, by majority: https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/.
-   * Its acquisitions throw BadConfiguration unless the servers are odd in number, 3 or more, primaries, and none is there
-   * twice; QuorumFailed when too few answer.
+   * Redlock: one lock, held while a majority of the independent servers grant it. The algorithm:
+   * https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
+   *
+   * Acquiring throws BadConfiguration unless there is an odd number of servers (3 or more), all primaries and all
+   * different, and QuorumFailed when too few of them answer.
    */
   redlock(name: string): Redlock {
     return new Redlock(this.#core, name);
   }
 
-  /** A number of permits without leases: a holder that dies keeps its permits. Redisson's RSemaphore. */
+  /** A semaphore without leases: a holder that dies keeps its permits. Compatible with Redisson's RSemaphore. */
   semaphore(name: string): Semaphore {
     return new Semaphore(this.#core, name);
   }
 
-  /** A number of permits with a lease each. Redisson's RPermitExpirableSemaphore. */
+  /** A semaphore whose permits each have a lease. Compatible with Redisson's RPermitExpirableSemaphore. */
   expirablePermits(name: string): ExpirablePermits {
     return new ExpirablePermits(this.#core, name);
   }
 
-  /** Excludes its own holder too: one expirable permit. */
+  /** A lock that even its holder cannot acquire again: one expirable permit. */
   nonReentrant(name: string): NonReentrantLock {
     return new NonReentrantLock(this.#core, name);
   }
 
-  /** Closed until counted down. Redisson's RCountDownLatch. */
+  /** A latch that opens when its count reaches 0. Compatible with Redisson's RCountDownLatch. */
   latch(name: string): CountDownLatch {
     return new CountDownLatch(this.#core, name);
   }
 
-  /** One stock behind several locks, each with its part of it, so that as many can take at a time. */
+  /** A stock of units split over several locks, so that several clients can take from it at the same time. */
   segmented(name: string, options: SegmentedOptions): SegmentedLock {
     return new SegmentedLock(this.#core, name, options);
   }
 
   /**
-   * Opens a session: locks that end with it, not with a TTL each, as ZooKeeper's ephemeral nodes do.
-   * Rejects with BadConfiguration on a cluster, OutcomeUnknown or ServerRefused when it could not be opened.
+   * Opens a session. Its locks have no TTL of their own: they end with the session, as ZooKeeper's ephemeral nodes do.
+   * Rejects with BadConfiguration on a cluster, NotReplicated when too few replicas have it, and OutcomeUnknown or
+   * ServerRefused when the server did not reply or refused.
    */
   session(options?: SessionOptions): Promise<Session> {
     return Session.open(this.#core, options);
   }
 
   /**
-   * Ordered waiters of which each hears only from its predecessor, and a fence with every grant. ZooKeeper's recipe:
+   * A queue of waiters, each notified by its predecessor only, with a fencing token per grant. ZooKeeper's lock recipe:
    * https://zookeeper.apache.org/doc/current/recipes.html
    */
   queue(name: string): QueueLock {
     return new QueueLock(this.#core, name);
   }
 
-  /** Runs `fn` as a new owner: what it acquires, and what it starts acquires, belongs together. Throws what it throws. */
+  /** Runs `fn` as a new owner: all locks acquired in it, and in the async work it starts, have that owner. Throws what `fn` throws. */
   run<T>(fn: () => T): T {
     return this.#core.owners.run(fn);
   }
 
-  /** Listens for `acquired`, `extended`, `lost` or `released`; `lockChannel` tells the same to node:diagnostics_channel. */
+  /** Adds a listener for an event. The same events are published to `lockChannel`, a node:diagnostics_channel. */
   on(event: LockEventName, listener: (event: LockEvent) => void): this {
     this.#core.events.on(event, listener);
     return this;
   }
 
-  /** Listens no longer. */
+  /** Removes a listener. */
   off(event: LockEventName, listener: (event: LockEvent) => void): this {
     this.#core.events.off(event, listener);
     return this;
   }
 
-  /** Stops renewing and listening. Locks still held end with their leases; whoever waits is told with LocksClosed. */
+  /** Stops renewals and closes Pub/Sub connections. Held locks end with their leases; pending acquisitions reject with LocksClosed. */
   close(): void {
     this.#core.watchdog.close();
     for (const server of this.#core.servers) server.close();

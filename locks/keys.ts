@@ -1,21 +1,21 @@
-/** The names of keys and channels, as Redisson derives them from a lock's name, and a key's cluster slot. */
+/** Names of keys and channels, derived from a lock's name as Redisson does, and the cluster slot of a key. */
 
-/** `prefix:{name}`; a name that has a brace already gets none added. */
+/** `prefix:{name}`; a name that contains a brace gets no further braces. */
 export function prefixed(prefix: string, name: string): string {
   return name.includes('{') ? `${prefix}:${name}` : `${prefix}:{${name}}`;
 }
 
-/** `{name}:suffix`, so that both keys fall into one cluster slot. */
+/** `{name}:suffix`, so that both keys are in one cluster slot. */
 export function suffixed(name: string, suffix: string): string {
   return name.includes('{') ? `${name}:${suffix}` : `{${name}}:${suffix}`;
 }
 
-/** What must stand before a suffix: the name, braced unless it has a brace already. */
+/** The name in braces, unless it contains a brace already. */
 export function tagged(name: string): string {
   return name.includes('{') ? name : `{${name}}`;
 }
 
-/** The marker of a request that was given up: should it arrive late, it must not take the lock any more. */
+/** The key that marks an abandoned request: if it arrives late, it must not take the lock. */
 export const abandonedKey = (name: string, request: string): string =>
   `${prefixed('lostlock_abandoned', name)}:${request}`;
 
@@ -25,7 +25,7 @@ const CRC16 = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc & 0xffff;
 });
 
-/** The cluster slot (0 to 16,383) of a key: CRC16 of what stands in its first braces, or of all of it. */
+/** The cluster slot (0 to 16,383) of a key: CRC16 of the hash tag in its first braces, or of the whole key. */
 export function slotOf(key: string): number {
   const open = key.indexOf('{');
   const close = open < 0 ? -1 : key.indexOf('}', open + 1);

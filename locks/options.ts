@@ -1,8 +1,8 @@
-/** What may be asked of the locks: a wrong option is refused before anything is sent. */
+/** Checks of the locks' options: a wrong option is refused before anything is sent. */
 import { inspect } from 'node:util';
 import { didYouMean } from './similar.ts';
 
-/** What an option may be, and how the error says it. */
+/** The values that an option allows, and how the error describes them. */
 export interface AllowedValue {
   readonly allowed: string;
   fits(value: unknown): boolean;
@@ -20,7 +20,7 @@ export function badOption(option: string, value: unknown, allowed: string): Rang
   return Object.assign(error, { code: 'LOSTLOCK_BAD_OPTION', option, allowed });
 }
 
-/** A value as errors show it: whole where that is short, by its kind otherwise. */
+/** A value as errors show it, in one line: abbreviated where it is long. */
 function inOneLine(value: unknown): string {
   const whole = inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY, maxStringLength: 80 });
   if (whole.length <= 120 && !whole.includes('\n')) return whole;
@@ -31,13 +31,13 @@ function inOneLine(value: unknown): string {
 const isNumber = (value: unknown, least: number): value is number =>
   typeof value === 'number' && value >= least;
 
-/** A whole number of `least` or more. */
+/** An integer of at least `least`. */
 export const count = (least: number): AllowedValue => ({
   allowed: `an integer from ${least}`,
   fits: (value) => Number.isSafeInteger(value) && (value as number) >= least,
 });
 
-/** A time span in milliseconds; Infinity is for ever where `endless`. */
+/** A time span of at least `least` milliseconds. @param endless whether Infinity is allowed */
 export const millis = (least: number, endless = false): AllowedValue => ({
   allowed: `milliseconds from ${least}${endless ? ', or Infinity' : ''}`,
   fits: (value) => isNumber(value, least) && (endless || Number.isFinite(value)),
@@ -61,25 +61,25 @@ export const abortSignal: AllowedValue = {
     typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value,
 };
 
-/** A share of something: some of it, and not all. */
+/** A fraction above 0 and below 1. */
 export const share: AllowedValue = {
   allowed: 'a number above 0 and below 1',
   fits: (value) => isNumber(value, 0) && value > 0 && value < 1,
 };
 
-/** A share of something: none of it, or half at most. */
+/** A fraction from 0 to 0.5. */
 export const half: AllowedValue = {
   allowed: 'a number from 0 to 0.5',
   fits: (value) => isNumber(value, 0) && value <= 0.5,
 };
 
-/** One rule or the other. */
+/** A value that either of the two allows. */
 export const either = (one: AllowedValue, other: AllowedValue): AllowedValue => ({
   allowed: `${one.allowed}, or ${other.allowed}`,
   fits: (value) => one.fits(value) || other.fits(value),
 });
 
-/** What every acquisition may ask for. @param leastLeaseMs the shortest lease that can be held, in milliseconds */
+/** The options of every acquisition. @param leastLeaseMs the shortest lease that can be held, in milliseconds */
 export const acquireRules = (leastLeaseMs: number): AllowedOptions => ({
   waitMs: millis(0, true),
   leaseMs: millis(leastLeaseMs),
@@ -87,12 +87,15 @@ export const acquireRules = (leastLeaseMs: number): AllowedOptions => ({
   owner: text,
 });
 
-/** Throws a RangeError where the value breaks the rule. */
+/** Throws a RangeError when the value is not allowed. @param name the option as the error names it */
 export function check(name: string, value: unknown, rule: AllowedValue): void {
   if (!rule.fits(value)) throw badOption(name, value, rule.allowed);
 }
 
-/** Throws a RangeError for an option that is wrong or does not exist; one that is undefined was left out. */
+/**
+ * Throws a RangeError for an option that is wrong or does not exist. An option that is undefined counts as left out.
+ * @param where the call or object that the options belong to, as the error names it
+ */
 export function checkOptions(where: string, options: object, rules: AllowedOptions): void {
   if (typeof options !== 'object' || options === null)
     throw badOption(where, options, 'an object of options');

@@ -1,4 +1,4 @@
-/** The one shape of all locks: acquire, tryAcquire, using. */
+/** The methods that all locks have: acquire, tryAcquire, using. */
 
 import { LockError, LockTimeout } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
@@ -8,25 +8,25 @@ import { refusal } from '../server/refusal.ts';
 import { elapsed } from '../timing/clock.ts';
 import { type Acquisition, acquireBy } from './waiting.ts';
 
-/** What an acquisition may ask for; times in milliseconds. */
+/** Options of an acquisition. Times are in milliseconds. */
 export interface AcquireOptions {
-  /** How long to wait for the lock. acquire: for ever by default; tryAcquire: not at all. */
+  /** How long to wait for the lock. Default: forever for `acquire`, 0 for `tryAcquire`. */
   waitMs?: number;
   /**
-   * An explicit lease is not renewed: it ends by itself. Without one the default lease is kept up by the watchdog.
-   * At least 2 (1 with a `driftFactor` of 0): a shorter one would be over before it was granted.
+   * A lease that is not renewed: the lock ends with it. Without this option the watchdog renews the default lease.
+   * At least 2 (1 with a `driftFactor` of 0): a shorter lease would be over before it was granted.
    */
   leaseMs?: number;
-  /** Gives up when aborted. */
+  /** Gives up, with the signal's reason, when aborted. */
   signal?: AbortSignal;
-  /** The owner's name within this set of locks; default: that of the async context, or a new one. */
+  /** The owner's name. Default: the owner of the async context (`run`, `using`), or a new owner. */
   owner?: string;
 }
 
-/** No options: need no check. */
+/** No options, which need no check. */
 const NONE: AcquireOptions = {};
 
-/** An acquisition's wishes, filled in. */
+/** The options of one acquisition, with defaults filled in. */
 export interface AcquireParams<O extends AcquireOptions = AcquireOptions> {
   readonly options: O;
   readonly owner: string;
@@ -35,11 +35,11 @@ export interface AcquireParams<O extends AcquireOptions = AcquireOptions> {
   readonly renewed: boolean;
 }
 
-/** A lock with one name. `H` is what holding it gives, `O` what can be asked for. */
+/** A lock with one name. `H` is the type of the held lock, `O` that of the options. */
 export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptions = AcquireOptions> {
   readonly name: string;
   protected readonly core: Core;
-  /** What may be asked for. */
+  /** The allowed options. */
   protected readonly rules: AllowedOptions;
 
   constructor(core: Core, name: string, more?: AllowedOptions) {
@@ -49,7 +49,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
     this.name = name;
   }
 
-  /** Whether the other one is the same name in the same set of locks. */
+  /** Whether the other lock has the same name and comes from the same `createLocks` call. */
   isSameLock(other: Lock<HeldLock>): boolean {
     return this.core === (other as this).core && this.name === other.name;
   }
@@ -58,9 +58,10 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   protected abstract prepare(params: AcquireParams<O>): Acquisition<H>;
 
   /**
-   * Waits for the lock and gives it.
-   * Throws a RangeError for a wrong option, LockTimeout after `waitMs`, the signal's reason when aborted, OutcomeUnknown
-   * when no answer came, ServerRefused when the server will not.
+   * Waits for the lock and acquires it.
+   * @throws RangeError for a wrong option, LockTimeout after `waitMs`, the signal's reason when aborted, OutcomeUnknown
+   *   when no reply came, ServerRefused when the server refused, ClientUnusable when the client cannot send commands,
+   *   NotReplicated when too few replicas acknowledged the grant, LocksClosed after `Locks.close()`
    */
   acquire(options: O = NONE as O): Promise<H> {
     return this.#getFor(this.core.owners.choose(options?.owner), options);
@@ -70,15 +71,14 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
     return this.acquireAs(owner, options, options?.waitMs ?? Number.POSITIVE_INFINITY, true) as Promise<H>;
   }
 
-  /** The lock if it is free (or gets free within `waitMs`, 0 by default), else null. Throws as acquire() does. */
+  /** Acquires the lock if it is free, or becomes free within `waitMs` (default 0); otherwise resolves to null. Throws as acquire() does. */
   tryAcquire(options: O = NONE as O): Promise<H | null> {
     return this.acquireAs(this.core.owners.choose(options?.owner), options, options?.waitMs ?? 0);
   }
 
   /**
-   * Runs `fn` with the lock held, as one owner: the same lock acquired inside is entered again. Releases at its end, unless
-   * `fn` did.
-   * Throws what `fn` threw; otherwise LockLost when the lock did not last to the end.
+   * Acquires the lock, runs `fn` and releases the lock, unless `fn` did. All of it has one owner, so a re-entrant lock can
+   * be acquired again inside. Throws as acquire() does, what `fn` threw, or LockLost when the lock was lost before the end.
    */
   async using<T>(fn: (held: H) => T | Promise<T>): Promise<T>;
   async using<T>(options: O, fn: (held: H) => T | Promise<T>): Promise<T>;
@@ -93,7 +93,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
       try {
         result = await fn(held);
       } catch (error) {
-        await held.release().catch(() => {}); // What the work threw is what the caller has to know.
+        await held.release().catch(() => {}); // The caller needs the error of `fn`, not that of the release.
         throw error;
       }
       await held[Symbol.asyncDispose]();
@@ -102,8 +102,9 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   }
 
   /**
-   * Acquires for an owner given by its full name, within `waitMs`; the way in for locks made of locks. Where it was not
-   * free in time, gives null; `must`: throws LockTimeout.
+   * Acquires the lock for an owner given by its full name; locks that consist of locks use this.
+   * @param waitMs how long to wait, in milliseconds
+   * @param must whether to throw LockTimeout when the lock was not free in time; otherwise resolves to null
    */
   async acquireAs(owner: string, options: O, waitMs: number, must = false): Promise<H | null> {
     if (options !== NONE) checkOptions('acquire', options, this.rules);

@@ -1,4 +1,4 @@
-/** What all locks of one `createLocks` share. */
+/** The state that all locks of one `createLocks` call share. */
 
 import {
   type AllowedOptions,
@@ -21,45 +21,45 @@ import type { Hold } from './hold.ts';
 import { Owners } from './owner.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** Settings of a set of locks; times in milliseconds. */
+/** Options of `createLocks`. Times are in milliseconds. */
 export interface LocksOptions {
-  /** The lease of an acquisition that names none, 30 or more; the watchdog renews it every third. Default 30,000. */
+  /** The lease of acquisitions without `leaseMs`, renewed by the watchdog after each third of it. At least 30; default 30,000. */
   leaseMs?: number;
-  /** How long a reply may take before its outcome counts as unknown. Default 3,000. */
+  /** How long to wait for a reply before the outcome counts as unknown. Default 3,000. */
   requestTimeoutMs?: number;
-  /** The longest sleep between two looks of a waiter, should every message be lost; 10 or more. Default 5,000. */
+  /** How often a waiter checks the lock even without a notification. At least 10; default 5,000. */
   maxSleepMs?: number;
-  /** How much of a lease is not trusted, for clocks that do not run alike: 0 to 0.5. Default 0.01. */
+  /** The fraction of a lease subtracted as an allowance for clock drift, from 0 to 0.5. Default 0.01. */
   driftFactor?: number;
-  /** After an unclean end (crash, loss) a lock stays closed this much longer. A clean release opens it at once. Default 0. */
+  /** How much longer a lock stays closed after its holder crashed or lost it. A release frees it at once. Default 0. */
   lockDelayMs?: number;
-  /** The watchdog lets a hold end that was kept longer: a holder that hangs does not keep others out for ever. */
+  /** How long the watchdog renews a lock at most, so that a hung holder does not keep it forever. Default: no limit. */
   maxHoldMs?: number;
   /**
-   * A grant must reach that many replicas (WAIT, on the same connection), or it is rolled back. A renewal prolongs a hold
-   * only when it has reached them too.
+   * How many replicas must acknowledge a grant (by WAIT, on the same connection), or it is rolled back. A renewal counts
+   * only when as many have acknowledged it. `all`: those connected at the time, at least one. Default: none.
    */
   replicas?: number | 'all';
-  /** How long to wait for the replicas, 1 or more. Default 1,000. */
+  /** How long to wait for the replicas. At least 1; default 1,000. */
   replicaTimeoutMs?: number;
-  /** With `replicas`: they must have it on disk, and the primary too (WAITAOF, Redis 7.2). */
+  /** With `replicas`: require it on disk, on the primary and the replicas (WAITAOF, from Redis 7.2). Default false. */
   fsync?: boolean;
-  /** Fair locks: when a waiter of Redisson is presumed dead, as in its own `fairLockWaitTimeout`. Default 300,000. */
+  /** Fair locks: after how long a Redisson waiter is presumed dead, as its `fairLockWaitTimeout`. Default 300,000. */
   fairWaitMs?: number;
-  /** Fair and queue locks: when a waiter of ours that does not show up any more loses its place; 30 or more. Default 6,000. */
+  /** Fair and queue locks: how long a waiter keeps its place without a sign of life. At least 30; default 6,000. */
   placeMs?: number;
   /**
-   * Redlock: how long one server may take to answer, as a share of the lease, so that a dead one costs little of it.
-   * Default 0.01, but at least 50 ms. Never more than `requestTimeoutMs`, or than a share that leaves half of the lease.
+   * Redlock: how long to wait for one server, as a fraction of the lease, so that a dead server costs little of it.
+   * Default 0.01, but at least 50 ms. Never more than `requestTimeoutMs`, or than half of the lease divided by the servers.
    */
   redlockServerShare?: number;
-  /** The name of this client among the owners. Default: a random UUID. */
+  /** The first part of the names of all owners in this process. Default: a random UUID. */
   clientId?: string;
 }
 
-/** Nobody looks for a lock, shows up in a line or renews more often than every so many milliseconds. */
+/** The shortest interval between two checks, signs of life or renewals, in milliseconds. */
 const LEAST_PAUSE_MS = 10;
-/** A lease that is renewed every third of it. */
+/** A lease that the watchdog renews after each third of it. */
 export const RENEWED_LEASE = millis(3 * LEAST_PAUSE_MS);
 
 const SETTINGS: AllowedOptions = {
@@ -71,36 +71,36 @@ const SETTINGS: AllowedOptions = {
   lockDelayMs: millis(0),
   maxHoldMs: millis(1, true),
   replicas: either(count(1), oneOf('all')),
-  replicaTimeoutMs: millis(1), // 0 would be for ever.
+  replicaTimeoutMs: millis(1), // WAIT takes 0 as forever.
   fsync: flag,
   fairWaitMs: millis(1),
-  placeMs: millis(3 * LEAST_PAUSE_MS), // A waiter shows up every third of it.
+  placeMs: millis(3 * LEAST_PAUSE_MS), // A waiter gives a sign of life after each third of it.
   redlockServerShare: share,
   clientId: text,
 };
 
-/** One owner's counted holds of one lock; see kinds/counted.ts. */
+/** How often one owner holds one re-entrant lock; see kinds/counted.ts. */
 export interface CountedHolds {
   hold: Hold | undefined;
   count: number;
-  /** How many of the holds want to be renewed. */
+  /** How many of these were acquired without `leaseMs` and are renewed. */
   renewed: number;
-  /** Where each hold has a lease of its own: by their numbers, with gaps for those that have ended; see kinds/read-lock.ts. */
+  /** Read locks, where each hold has a lease of its own: the holds by number, with gaps for ended ones; see kinds/read-lock.ts. */
   holds?: (Hold | undefined)[];
   busy: boolean;
-  /** Requests that wait for their turn. */
+  /** Requests waiting for the one under way. */
   readonly queue: (() => void)[];
 }
 
-/** How much of the lease one of several servers may take to answer, and how long it may in any case, in milliseconds. */
+/** How long one of several servers may take to answer: this fraction of the lease, but at least so many milliseconds. */
 const SERVER_SHARE = 0.01;
 const SERVER_LEAST_MS = 50;
 
 export class Core {
   readonly servers: readonly LockServer[];
-  /** The server of every lock but Redlock. */
+  /** The server of all locks except Redlock. */
   readonly server: LockServer;
-  /** That one only. */
+  /** `[server]`. */
   readonly first: readonly LockServer[];
   readonly owners: Owners;
   readonly requests: RequestLog;
@@ -110,7 +110,7 @@ export class Core {
   readonly leaseMs: number;
   readonly maxSleepMs: number;
   readonly driftFactor: number;
-  /** What acquisitions may ask for. */
+  /** The options that acquisitions allow. */
   readonly acquireRules: AllowedOptions;
   readonly lockDelayMs: number;
   readonly fairWaitMs: number;
@@ -129,7 +129,7 @@ export class Core {
     this.leaseMs = options.leaseMs ?? 30_000;
     this.maxSleepMs = options.maxSleepMs ?? 5000;
     this.driftFactor = options.driftFactor ?? 0.01;
-    // A lease must leave its holder something: the drift allowance takes a whole millisecond at least.
+    // The drift allowance is at least 1 ms, and a lease must be longer than that.
     this.acquireRules = acquireRules(this.driftFactor > 0 ? 2 : 1);
     // Servers take whole milliseconds.
     this.lockDelayMs = Math.ceil(options.lockDelayMs ?? 0);
@@ -147,7 +147,7 @@ export class Core {
     this.watchdog = new Watchdog(options.maxHoldMs, this.replication);
   }
 
-  /** How long one of several servers is waited for: little against the lease, so that a dead one does not eat it up. */
+  /** How long to wait for one of several servers, in milliseconds: short, so that a dead server does not use up the lease. */
   serverLimitMs(leaseMs: number): number {
     const wanted =
       this.#serverShare === undefined

@@ -1,4 +1,4 @@
-/** What happens to locks, told to listeners and to the diagnostics channel `lostlock:locks`. */
+/** Lock events, for listeners and for the diagnostics channel `lostlock:locks`. */
 import { channel } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 
@@ -9,20 +9,21 @@ export interface LockEvent {
   readonly lock: string;
   readonly owner: string;
   readonly token: string;
-  /** Only of fenced locks. */
+  /** The fencing token, for locks that have one. */
   readonly fence?: number;
-  /** With `lost`: why. */
+  /** For `lost`: why. */
   readonly reason?: string;
-  /** With `acquired`: how long it took in milliseconds, and how often the server was asked. */
+  /** For `acquired`: how long it took, in milliseconds. */
   readonly waitedMs?: number;
+  /** For `acquired`: how often the server was asked. */
   readonly attempts?: number;
 }
 
-/** Every lock event of the process goes here, for tracing tools. */
+/** The node:diagnostics_channel that gets every lock event of the process, for tracing tools. */
 export const lockChannel = channel('lostlock:locks');
 
 export class LockEvents extends EventEmitter<Record<LockEventName, [LockEvent]>> {
-  /** Whether anybody listens: where nobody does, no event need be made. */
+  /** Whether anything listens; otherwise the event need not be created. */
   hasListeners(event: LockEventName): boolean {
     return lockChannel.hasSubscribers || this.listenerCount(event) > 0;
   }
@@ -33,7 +34,7 @@ export class LockEvents extends EventEmitter<Record<LockEventName, [LockEvent]>>
       try {
         listener.call(this, event);
       } catch (error) {
-        // A listener's own failure: not the lock's, which is held or given back all the same.
+        // A listener that throws must not affect the lock: the error is reported as uncaught.
         queueMicrotask(() => {
           throw error;
         });

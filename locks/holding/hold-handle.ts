@@ -1,4 +1,4 @@
-/** What an acquisition gives: the lock in hand. */
+/** The result of an acquisition: a handle on the held lock. */
 
 import { LockError, NotOwner, NotReplicated, OutcomeUnknown } from '../errors.ts';
 import { check, millis } from '../options.ts';
@@ -10,46 +10,47 @@ import type { Hold } from './hold.ts';
 
 const LEASE = millis(1);
 
-/** What every held lock can do, however many servers and keys are behind it. */
+/** A held lock. Use `await using`, or call `release()`. */
 export interface HeldLock extends AsyncDisposable {
   /** The lock's name. */
   readonly name: string;
-  /** The random value by which the server knows this holder. */
+  /** The value that identifies this holder on the server. */
   readonly token: string;
   /** `<client id>:<owner id>`. */
   readonly owner: string;
-  /** Of fenced locks: grows with every grant. Hand it to the resource, which must refuse smaller ones. */
+  /** The fencing token, which grows with every grant. Pass it to the resource, which must refuse smaller ones. */
   readonly fence: number | undefined;
   /**
-   * Until when the lock is certainly held, as a moment of this process' wall clock (milliseconds of Date.now), renewals
-   * included. Validity itself is counted on a monotonic clock: when the wall clock is set, this moment moves with it, so
-   * read it anew, or ask `assertHeld()`.
+   * Until when the lock is certainly held, renewals included, in milliseconds as of Date.now(). Validity is measured on a
+   * monotonic clock; when the wall clock is set, this value changes with it. Read it again then, or call `assertHeld()`.
    */
   readonly validUntil: number;
-  /** Aborts, with a LockLost as reason, when the lock is lost. */
+  /** Aborted when the lock is lost; the reason is a LockLost. */
   readonly signal: AbortSignal;
-  /** Throws LockLost from the moment the lease could have ended on this process' clock, NotOwner after release. */
+  /** Throws LockLost as soon as the lease may have ended by this process's clock, and NotOwner after a release. */
   assertHeld(): void;
   /**
-   * Asks for a lease from now on (milliseconds; the one it was acquired with if left out). Never shortens it.
-   * Throws LockLost when the lock is not held any more, NotReplicated when too few replicas have the new lease in time
-   * (the old one stands). A hold without a lease (a semaphore's permits, a session's lock) has nothing to extend: it is
-   * only asserted.
+   * Starts a new lease now. It never shortens the present one.
+   * Locks without a lease (a semaphore's permits, a session's lock) are only checked, as by `assertHeld()`.
+   * @param leaseMs the new lease in milliseconds; default: the lease it was acquired with
+   * @throws RangeError for a wrong lease, LockLost or NotOwner when the lock is not held any more, OutcomeUnknown when no
+   *   reply came, NotReplicated when too few replicas acknowledged the new lease in time (the old lease stays valid)
    */
   extend(leaseMs?: number): Promise<void>;
   /**
-   * Gives the lock back. Throws NotOwner or LockLost when it was not held any more, OutcomeUnknown when no answer
-   * came until the lease was over. Called again, it throws what the first call threw, and NotOwner where that gave the
-   * lock back. The end of an `await using` block releases what has not been released yet, and is silent otherwise.
+   * Releases the lock. A second call throws what the first one threw, or NotOwner if that one succeeded. The end of an
+   * `await using` block releases the lock unless `release()` was called.
+   * @throws NotOwner or LockLost when the lock was not held any more, OutcomeUnknown when no reply came until the lease
+   *   was over
    */
   release(): Promise<void>;
 }
 
-/** How a kind of lock gives back and extends. */
+/** How a kind of lock releases and extends its holds. */
 export interface HoldOperations {
-  /** Gives it back; false when the server knows no such hold. Retries by itself. */
+  /** Releases it; false when the server has no such hold. Retries by itself. */
   release(hold: Hold): Promise<boolean>;
-  /** Asks for a new lease; false when the server knows no such hold. */
+  /** Requests a new lease; false when the server has no such hold. */
   extend(hold: Hold, leaseMs: number): Promise<boolean>;
 }
 
@@ -120,7 +121,7 @@ export class HoldHandle implements HeldLock {
   async #release(): Promise<void> {
     const { lost } = this.hold;
     if (lost) {
-      // The key may still be there (the holder's clock is the more careful one): give it back, whatever comes of it.
+      // The holder's clock ends the lease before the server does, so the key may still exist: try to delete it.
       this.#operations.release(this.hold).catch(() => {});
       throw lost;
     }

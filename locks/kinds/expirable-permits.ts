@@ -1,4 +1,4 @@
-/** Permits with a lease each, on the keys of Redisson's RPermitExpirableSemaphore; and the lock made of one permit. */
+/** A semaphore whose permits have leases, on the keys of Redisson's RPermitExpirableSemaphore; and a lock of one permit. */
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
 import { ask, releaseUntilAnswered } from '../asking/requests.ts';
@@ -20,11 +20,11 @@ import {
 } from './semaphore.ts';
 
 /**
- * A number of permits; each is known by its id and returns by itself when its lease ends. Acquisitions throw NotSetUp
- * where nobody has called `trySetPermits`.
+ * Permits with an id and a lease each: a permit whose lease ends is free again. Acquisitions throw NotSetUp when
+ * `trySetPermits` was never called.
  */
 export class ExpirablePermits extends Lock<HoldHandle, SetUpOptions> {
-  /** Permits to begin with where none were ever set. */
+  /** The number of permits when none was set. */
   readonly #initial: number;
 
   constructor(core: Core, name: string, initial = 0) {
@@ -32,12 +32,12 @@ export class ExpirablePermits extends Lock<HoldHandle, SetUpOptions> {
     this.#initial = initial;
   }
 
-  /** Sets the number of permits, unless it was set before. */
+  /** Sets the number of permits, 0 or more; false when it was set before. Throws OutcomeUnknown when no reply came. */
   async trySetPermits(permits: number): Promise<boolean> {
     return setPermits(this.core, this.name, permits);
   }
 
-  /** The permits left, expired ones included. */
+  /** The number of free permits, including those whose lease has ended. */
   async availablePermits(): Promise<number> {
     const { core, name } = this;
     const count = (): Promise<unknown> => core.server.run(permitCountScript, permitKeys(name), []);
@@ -49,7 +49,7 @@ export class ExpirablePermits extends Lock<HoldHandle, SetUpOptions> {
   }
 }
 
-/** Excludes everybody, its own holder too. */
+/** A lock that even its holder cannot acquire again. */
 export class NonReentrantLock extends ExpirablePermits {
   constructor(core: Core, name: string) {
     super(core, name, 1);

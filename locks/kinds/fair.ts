@@ -6,14 +6,14 @@ import type { LockServer } from '../server/server.ts';
 import { type CountedKind, CountedLock, type CountedRelease } from './counted.ts';
 import { lockChannelName } from './reentrant.ts';
 
-/** The queue, the times at which waiters are presumed dead, and until when ours have shown up. */
+/** The queue, the times at which waiters are presumed dead, and until when our own waiters keep their places. */
 const lineKeys = (name: string): string[] => [
   prefixed('redisson_lock_queue', name),
   prefixed('redisson_lock_timeout', name),
   suffixed(name, 'lostlock_shown_up'),
 ];
 
-/** Gives the lock in the order of arrival. Each waiter listens on a channel of its own: a release wakes one. */
+/** Granted in order of arrival. Each waiter listens on a channel of its own, so a release notifies one waiter. */
 export class FairLock extends CountedLock {
   constructor(core: Core, name: string) {
     super(core, fairKind(core, name));
@@ -25,11 +25,11 @@ function fairKind(core: Core, name: string): CountedKind {
   return {
     name,
     id: 'lock',
-    // Each waiter stands in the server's line; this process keeps none.
+    // The queue is on the server; this process keeps none.
     ordered: false,
     channel: (owner) => `${lockChannelName(name)}:${owner}`,
     token: (owner) => owner,
-    // A waiter shows up in time to keep its place, also when nothing happens.
+    // A waiter must ask in time to keep its place, even without a notification.
     longestSleepMs: Math.max(1, Math.floor(core.placeMs / 3)),
     acquireRequest: ({ owner, target, ttlMs, request, waits }) => ({
       script: fairAcquireScript,

@@ -1,13 +1,13 @@
-/** Whether the servers of a Redlock are what it needs: odd in number, primaries, and none of them there twice. */
+/** Checks the servers of a Redlock: an odd number, all primaries, all different. */
 import { BadConfiguration } from '../errors.ts';
 import { isTransient } from '../server/retry.ts';
 import type { LockServer } from '../server/server.ts';
 import { askAll } from './majority.ts';
 
-/** Two majorities must always share a server, and a vote must be its server's own. */
+/** Redlock is safe only if any two majorities share a server, and each server votes once. */
 export class IndependenceCheck {
   readonly #servers: readonly LockServer[];
-  /** The servers' run ids, as far as they have told them. */
+  /** The run ids of the servers, as far as they are known. */
   readonly #ids = new Map<LockServer, string>();
   readonly #asking = new Set<LockServer>();
   #begun = false;
@@ -18,8 +18,8 @@ export class IndependenceCheck {
   }
 
   /**
-   * Throws BadConfiguration for what is known to be wrong. Only the first time it waits for the servers to say who
-   * they are, and not longer than `limitMs` milliseconds: who was away then is asked again along with later locks.
+   * Throws BadConfiguration for a known fault. Only the first call waits for the servers to identify themselves, for
+   * `limitMs` milliseconds at most; those that did not reply are asked again by later calls.
    */
   async check(lock: string, limitMs: number): Promise<void> {
     const { length } = this.#servers;
@@ -34,7 +34,7 @@ export class IndependenceCheck {
     }
     const fault = this.#fault;
     if (fault === undefined) return;
-    this.#fault = undefined; // It may have been mended by the next time: all are asked again.
+    this.#fault = undefined; // It may be fixed by the next call: all servers are asked again.
     this.#ids.clear();
     this.#begun = false;
     throw new BadConfiguration(lock, fault);
@@ -45,7 +45,7 @@ export class IndependenceCheck {
     try {
       this.#note(server, String(await server.command(['INFO'])));
     } catch (error) {
-      // Who may not tell (no permission) is trusted.
+      // A server whose user may not run INFO is trusted.
       if (!isTransient(error)) this.#ids.set(server, `unknown ${this.#ids.size}`);
     }
     this.#asking.delete(server);

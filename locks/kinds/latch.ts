@@ -1,4 +1,4 @@
-/** The count-down latch: closed while a count stands, open for good when it has come to nothing. */
+/** The count-down latch: closed while its count is above 0, open from then on. */
 
 import { ask } from '../asking/requests.ts';
 import { type Acquisition, acquireBy, type Releasable } from '../asking/waiting.ts';
@@ -8,16 +8,18 @@ import { type AllowedOptions, abortSignal, check, checkOptions, count, millis, t
 import { latchCountDownScript, latchSetScript } from '../scripts/latch.ts';
 import { chooseAll } from '../server/wakeups.ts';
 
+/** Options of `CountDownLatch.await`. */
 export interface AwaitOptions {
-  /** How long to wait, in milliseconds. Default: for ever. */
+  /** How long to wait, in milliseconds. Default: forever. */
   waitMs?: number;
-  /** Gives up when aborted. */
+  /** Gives up, with the signal's reason, when aborted. */
   signal?: AbortSignal;
 }
 
 const AT_LEAST_ONE = count(1);
 const AWAIT_RULES: AllowedOptions = { waitMs: millis(0, true), signal: abortSignal };
 
+/** Compatible with Redisson's RCountDownLatch. */
 export class CountDownLatch {
   readonly name: string;
   readonly #core: Core;
@@ -30,17 +32,21 @@ export class CountDownLatch {
     this.#channel = `redisson_countdownlatch__channel__{${name}}`;
   }
 
-  /** Closes the latch with a count, unless it is closed. */
+  /**
+   * Sets the count; false when the latch is closed already.
+   * @param count an integer of 1 or more
+   * @throws RangeError for a wrong count, OutcomeUnknown when no reply came, ServerRefused when the server refused
+   */
   async trySetCount(count: number): Promise<boolean> {
     check('trySetCount', count, AT_LEAST_ONE);
     const { server } = this.#core;
     const keys = [this.name, this.#channel];
-    // Not idempotent in its reply: unanswered it is unknown, and the caller has to look.
+    // A retry would get another reply, so there is none: without a reply the outcome is unknown.
     const set = (): Promise<unknown> => server.run(latchSetScript, keys, [count]);
     return Number(await ask(this.#core, this.name, set, 0)) === 1;
   }
 
-  /** Counts down by one, exactly once however many answers get lost. Gives the count that remains. */
+  /** Counts down by one, exactly once even if replies are lost. Resolves to the remaining count. Throws as trySetCount() does. */
   async countDown(): Promise<number> {
     const { server, requests } = this.#core;
     const number = requests.open();
@@ -49,13 +55,13 @@ export class CountDownLatch {
     return Number(await ask(this.#core, this.name, down).finally(() => requests.settle(number)));
   }
 
-  /** The count; 0 when open. */
+  /** The count; 0 when the latch is open. */
   async getCount(): Promise<number> {
     const get = (): Promise<unknown> => this.#core.server.command(['GET', this.name]);
     return Number((await ask(this.#core, this.name, get)) ?? 0);
   }
 
-  /** Waits until the latch is open. Throws LockTimeout after `waitMs`. */
+  /** Waits until the latch is open. Throws LockTimeout after `waitMs`, and the signal's reason when aborted. */
   async await(options: AwaitOptions = {}): Promise<void> {
     checkOptions('await', options, AWAIT_RULES);
     const { waitMs = Number.POSITIVE_INFINITY, signal } = options;

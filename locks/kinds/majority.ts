@@ -1,19 +1,19 @@
-/** Asking independent servers the same thing: decided when the outcome is decided, not when the last one answers. */
+/** Asks independent servers the same thing, and resolves when the outcome is decided, not when the last one answers. */
 import type { LockServer } from '../server/server.ts';
 
-/** What the servers have said until it was decided. */
+/** The servers' answers up to the decision. */
 export interface Votes {
   yes: number;
   no: number;
-  /** Those that gave no usable answer, or none in time. */
+  /** Servers that failed, or did not answer in time. */
   failed: number;
-  /** The last error in place of an answer. */
+  /** The last error. */
   cause: unknown;
 }
 
 /**
- * Asks every server at once. Resolves as soon as `quorum` of them say yes, or too few are left to say so, or after
- * `limitMs`; whoever answers later finds its own promise settled and nobody counting any more.
+ * Asks all servers at once. Resolves when `quorum` of them say yes, when too few are left for that, or after `limitMs`
+ * milliseconds. Later answers are not counted.
  */
 export function askAll(
   servers: readonly LockServer[],

@@ -1,4 +1,4 @@
-/** Several locks as one: all of them, or none. */
+/** Several locks acquired together: all of them, or none. */
 import { randomInt } from 'node:crypto';
 import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts';
 import type { Acquisition } from '../asking/waiting.ts';
@@ -9,27 +9,27 @@ import { badOption } from '../options.ts';
 import { pause } from '../server/retry.ts';
 import { elapsed } from '../timing/clock.ts';
 
-/** Redisson's budget: how long each of the locks may be waited for before all are given back and tried anew. */
+/** How long to wait per lock before all are released and tried again, in milliseconds; as Redisson. */
 const BUDGET_PER_LOCK_MS = 1500;
 
 export class MultiLock extends Lock<HeldLock> {
   readonly #locks: readonly Lock<HeldLock>[];
 
-  /** @param locks any locks, of any kind; they are taken in the order of their names, whatever order they come in */
+  /** @param locks locks of any kind; they are always acquired in the order of their names */
   constructor(core: Core, locks: readonly Lock<HeldLock>[]) {
     if (!Array.isArray(locks) || locks.length === 0 || !locks.every((lock) => lock instanceof Lock)) {
       throw badOption('multi', locks, 'an array of one or more locks');
     }
     const inOrder = [...locks].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     if (inOrder.some((lock, index) => index > 0 && lock.isSameLock(inOrder[index - 1]!))) {
-      throw badOption('multi', locks, 'locks of which no two have one name');
+      throw badOption('multi', locks, 'locks with different names');
     }
     super(core, inOrder.map((lock) => lock.name).join(' + '));
     this.#locks = inOrder;
   }
 
   protected prepare(_params: AcquireParams): Acquisition<HeldLock> {
-    throw new Error('a multi lock acquires its locks');
+    throw new Error('unreachable: a multi lock acquires its locks one by one');
   }
 
   override async acquireAs(
@@ -54,7 +54,7 @@ export class MultiLock extends Lock<HeldLock> {
     }
   }
 
-  /** Takes all locks until that moment (0: those that are free now), or gives back what it took. */
+  /** Acquires all locks until the given moment (0: only if free now), or releases those it acquired. */
   async #round(owner: string, options: AcquireOptions, until: number): Promise<HeldLock[] | null> {
     const helds: HeldLock[] = [];
     try {
@@ -67,14 +67,14 @@ export class MultiLock extends Lock<HeldLock> {
       for (const held of helds) held.assertHeld();
       return helds.splice(0);
     } catch (error) {
-      if (error instanceof LockLost) return null; // The first ended while the last was waited for.
+      if (error instanceof LockLost) return null; // The first lock was lost while it waited for the last.
       throw error;
     } finally {
       await this.#giveBack(helds, options.leaseMs ?? this.core.leaseMs);
     }
   }
 
-  /** The locks may be on several servers. One that is silent is not waited for: its lock is given back when it is heard. */
+  /** Waits only briefly for a server that does not answer; its lock is released when it does. */
   #giveBack(helds: readonly HeldLock[], leaseMs: number): Promise<void> | undefined {
     if (helds.length === 0) return undefined;
     return new Promise((resolve) => {
@@ -109,7 +109,7 @@ class HeldMultiLock implements HeldLock {
     return Math.min(...this.#helds.map((held) => held.validUntil));
   }
 
-  /** Aborts when the first of the locks is lost. */
+  /** Aborted when the first of the locks is lost. */
   get signal(): AbortSignal {
     this.#signal ??= AbortSignal.any(this.#helds.map((held) => held.signal));
     return this.#signal;
@@ -133,7 +133,7 @@ class HeldMultiLock implements HeldLock {
     return this.#released;
   }
 
-  /** Gives all back, the last taken first, and only then says what went wrong. */
+  /** Releases all, the last acquired first, and then throws the first error. */
   async #releaseAll(): Promise<void> {
     const outcomes = await Promise.allSettled([...this.#helds].reverse().map((held) => held.release()));
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');

@@ -1,4 +1,4 @@
-/** The queue lock: ZooKeeper's recipe, where each waiter watches only its predecessor and a release wakes one. */
+/** The queue lock, ZooKeeper's recipe: each waiter watches only its predecessor, and a release notifies one waiter. */
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
 import { releaseUntilAnswered } from '../asking/requests.ts';
@@ -10,7 +10,7 @@ import { queueLeaveScript, queueVisitScript } from '../scripts/queue.ts';
 import { chooseFirst } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 
-/** Grants in the order of arrival; `fence` is the number drawn, which grows with every grant. */
+/** Granted in order of arrival. `fence` is the waiter's number in the queue, which grows with every grant. */
 export class QueueLock extends Lock<HoldHandle> {
   protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
     return new QueueAcquisition(this.core, this.name, params);

@@ -1,4 +1,4 @@
-/** Read holds: each has a number, a key and a lease of its own, also where one owner has several. */
+/** The read lock: each hold has a number, a key and a lease of its own, even if one owner has several. */
 
 import type { AcquireParams } from '../asking/lock.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
@@ -8,7 +8,7 @@ import { HoldHandle } from '../holding/hold-handle.ts';
 import { elapsed } from '../timing/clock.ts';
 import { CountedAcquisition, CountedLock, UNKNOWN_TO_SERVER } from './counted.ts';
 
-/** The reading side of a read-write lock. */
+/** The shared lock of a read-write lock. */
 export class ReadLock extends CountedLock {
   protected override prepare(params: AcquireParams): Acquisition<HoldHandle> {
     return new ReadAcquisition(this.core, this.kind, params);
@@ -16,8 +16,8 @@ export class ReadLock extends CountedLock {
 }
 
 /**
- * The count on the server is the greatest number in use: Redisson's release looks for a key under each number up to it,
- * and skips those that are missing. So a hold keeps its number, whichever of the others ends first.
+ * The count on the server is the greatest number in use. Redisson's release looks for a key under each number up to it
+ * and skips missing ones, so a hold can keep its number when others end first.
  */
 class ReadAcquisition extends CountedAcquisition {
   #number = 0;
@@ -67,7 +67,7 @@ class ReadAcquisition extends CountedAcquisition {
   }
 }
 
-/** The server knows nothing of the owner: all that it has is lost. */
+/** The server has no hold of this owner: all of them are lost. */
 function loseAll(counted: CountedHolds): void {
   for (const hold of counted.holds?.slice() ?? []) hold?.lose(UNKNOWN_TO_SERVER);
 }

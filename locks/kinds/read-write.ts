@@ -1,4 +1,4 @@
-/** The read-write lock, on the keys of Redisson's RReadWriteLock: readers share, a writer excludes all but itself. */
+/** The read-write lock, on the keys of Redisson's RReadWriteLock: readers share it, a writer has it alone. */
 import type { Core } from '../holding/core.ts';
 import { abandonedKey, prefixed, suffixed, tagged } from '../keys.ts';
 import {
@@ -13,12 +13,14 @@ import { type CountedKind, CountedLock, type CountedRelease, type CountedReply }
 import { ReadLock } from './read-lock.ts';
 
 /**
- * A pair of locks. The writer may also read (and keep reading when it stops writing); a reader may not begin to write.
- * Each read hold has a lease of its own, also where one owner has several.
+ * A pair of locks. The owner of the write lock may also acquire the read lock, and keep it after releasing the write lock;
+ * a reader cannot upgrade. Every acquisition of the read lock has a lease of its own, even if one owner has several.
  */
 export class ReadWriteLock {
   readonly name: string;
+  /** The shared lock. */
   readonly read: CountedLock;
+  /** The exclusive lock. */
   readonly write: CountedLock;
 
   constructor(core: Core, name: string) {
@@ -33,7 +35,7 @@ const asWriter = (owner: string): string => `${owner}:write`;
 const timeoutKey = (name: string, owner: string, hold: number): string =>
   `${suffixed(name, owner)}:rwlock_timeout:${hold}`;
 
-/** Whoever waits may be of either kind: all readers can come in together, but only the first of the writers. */
+/** Notifies all readers, which can share the lock, and the first writer. */
 const chooseReadersAndOneWriter: Choose = (waiters) => {
   const writer = waiters.find((waiter) => !waiter.shared);
   return waiters.filter((waiter) => waiter.shared || waiter === writer);
@@ -53,7 +55,7 @@ function readKind(name: string): CountedKind {
     ordered: false,
     shared: true,
     choose: chooseReadersAndOneWriter,
-    // Where one reader got in, others may.
+    // If one reader was granted the lock, others can be too.
     passOn: (granted) => (granted ? isReader : undefined),
     channel: () => channelName(name),
     token: (owner) => owner,
@@ -78,7 +80,7 @@ function writeKind(name: string): CountedKind {
     id: 'write',
     ordered: false,
     choose: chooseReadersAndOneWriter,
-    // A writer that must go on waiting leaves the wake-up to the readers behind it.
+    // A writer that was refused passes its notification on to the readers behind it.
     passOn: (granted) => (granted ? undefined : isReader),
     channel: () => channelName(name),
     token: asWriter,
@@ -90,7 +92,7 @@ function writeKind(name: string): CountedKind {
     readAcquireReply,
     release: (server, give) => giveWrite(server, name, give),
     renewal: (owner) => ({ kind: 'hash', keys: [name], token: asWriter(owner) }),
-    keyMayOutliveLease: true, // By the reads of the writer.
+    keyMayOutliveLease: true, // The writer's read locks may keep it.
   };
 }
 

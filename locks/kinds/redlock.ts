@@ -20,8 +20,8 @@ import { abandonedTokensKey, releaseByToken, simpleChannel } from './simple.ts';
 const independence = new WeakMap<Core, IndependenceCheck>();
 
 /**
- * Each server keeps a simple lock. A server that restarts without its data within a lease can let a second holder in:
- * let it stay away for the longest lease first.
+ * Each server keeps a simple lock. A server that restarts without its data must stay down for the longest lease: otherwise
+ * a second holder can get a majority.
  */
 export class Redlock extends Lock<HoldHandle> {
   override async acquireAs(
@@ -42,12 +42,12 @@ export class Redlock extends Lock<HoldHandle> {
   }
 }
 
-/** One attempt: what it is known by, and what became of it on each server. */
+/** One attempt: its token, and the replies of the servers. */
 interface Round {
   readonly token: string;
   readonly granted: Set<LockServer>;
   readonly refused: Set<LockServer>;
-  /** The soonest end of a lease that is in the way; -1: unknown. */
+  /** In how many milliseconds the first lease of another holder ends; -1: unknown. */
   soonestMs: number;
 }
 
@@ -67,8 +67,8 @@ class RedlockAcquisition extends BaseAcquisition {
   }
 
   /**
-   * Decided as soon as a majority has granted it or cannot do so any more. A grant that comes later belongs to the
-   * lock all the same, for release and renewal go to all servers, or has been given back before it comes.
+   * Resolves as soon as a majority has granted the lock, or cannot any more. Releases and renewals go to all servers, so a
+   * grant that arrives later is covered by them.
    */
   async attempt(): Promise<Attempt<HoldHandle>> {
     const sentAt = elapsed();
@@ -89,8 +89,8 @@ class RedlockAcquisition extends BaseAcquisition {
       votes.failed > this.servers.length - this.quorum
         ? new QuorumFailed(this.lock, this.owner, votes.yes, this.quorum, votes.cause)
         : undefined;
-    // Where nobody has a majority, all try again: not at the same time, so not when the others' give-back is told
-    // either. It may be that somebody has one all the same: then ever more rarely.
+    // A split vote: every contender retries after a random delay, and ignores notifications, which all of them get at
+    // the same time. The delays grow, because another contender may have a majority after all.
     const split = votes.no < this.quorum || votes.yes > 0;
     return split
       ? { retryInMs: randomInt(10, Math.min(100 * 2 ** this.#splits++, 1000)), firm: true }
@@ -99,7 +99,7 @@ class RedlockAcquisition extends BaseAcquisition {
 
   async #ask(server: LockServer, round: Round): Promise<boolean> {
     const keys = [this.lock, abandonedTokensKey(this.lock)];
-    // Heard for longer than it counts: what became of it decides what is left behind at the release.
+    // The reply is read even if it comes too late to count: the release depends on it.
     const reply = await server.run(simpleAcquireScript, keys, [round.token, this.ttlMs]);
     if (reply === null) {
       round.granted.add(server);
@@ -124,7 +124,7 @@ class RedlockAcquisition extends BaseAcquisition {
     });
   }
 
-  /** True: a majority has a new lease. False: none can have one any more. Else nobody knows, and the old one stands. */
+  /** True: a majority has the new lease. False: a majority is impossible. Throws when unknown; the old lease stays valid. */
   async #extend(renewal: Renewal, ttlMs: number): Promise<boolean> {
     const { servers, quorum } = this;
     const votes = await askAll(servers, quorum, this.core.server.requestTimeoutMs, (server) =>
@@ -133,7 +133,7 @@ class RedlockAcquisition extends BaseAcquisition {
     return this.#outcome(votes);
   }
 
-  /** Resolves when a majority has released it; the rest goes on until the lease is over. */
+  /** Resolves when a majority has released it. The other servers are asked until the lease is over. */
   async #release(round: Round, validUntil: number): Promise<boolean> {
     const { servers, quorum } = this;
     const votes = await askAll(servers, quorum, this.core.server.requestTimeoutMs, (server) =>
@@ -149,7 +149,7 @@ class RedlockAcquisition extends BaseAcquisition {
     throw new NoReply(`${yes} of the ${this.quorum} servers it needs have answered`, { cause });
   }
 
-  /** Gives an attempt back, wherever it may have taken something; waits for those that are known to have granted it. */
+  /** Releases the lock wherever the attempt may have taken it, and waits for the servers that granted it. */
   async #undo(round: Round, validUntil: number): Promise<void> {
     const giving = new Map<LockServer, Promise<boolean>>();
     for (const server of this.servers) {
@@ -159,7 +159,7 @@ class RedlockAcquisition extends BaseAcquisition {
     await askAll(granted, granted.length, this.#limitMs, (server) => giving.get(server)!);
   }
 
-  /** A request without an answer may come after its release: its token is listed, and it takes nothing then. */
+  /** A request without a reply may arrive after its release, so its token is listed as abandoned and cannot take the lock. */
   #giveBack(server: LockServer, { token, granted }: Round, validUntil: number): Promise<boolean> {
     const listMs = granted.has(server) ? 0 : MARKER_MS + this.ttlMs;
     const releasing = releaseByToken(server, this.lock, token, validUntil, listMs, { background: true });
@@ -171,5 +171,5 @@ class RedlockAcquisition extends BaseAcquisition {
     return this.#failure;
   }
 
-  async abandon(): Promise<void> {} // Each attempt has given back what it took.
+  async abandon(): Promise<void> {} // Each attempt has released what it took.
 }

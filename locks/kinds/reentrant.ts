@@ -78,7 +78,7 @@ class ReentrantKind implements CountedKind {
   }
 }
 
-/** Without a number to draw for each grant, it can be handed over. */
+/** A lock without a fencing token can be handed over within the process. */
 class PlainKind extends ReentrantKind {
   handOver(owner: string, { token, ttlMs, markerKey }: Successor): LockRequest {
     const keys = [this.name, markerKey!];
@@ -86,18 +86,19 @@ class PlainKind extends ReentrantKind {
   }
 }
 
-/** Excludes everybody but its owner, who may enter it again. */
+/** A lock that its owner may acquire again. Compatible with Redisson's RLock. */
 export class ReentrantLock extends CountedLock {
   constructor(core: Core, name: string) {
     super(core, new PlainKind(name));
   }
 }
 
+/** Options of `Locks.fenced`. */
 export interface FencedOptions {
   /**
-   * How the fence grows. `counter` (default): by one, as Redisson counts; after a failover that lost grants it can
-   * repeat. `clock`: it also never falls behind the server's clock in microseconds, which closes that gap as long as
-   * the promoted server's clock is not behind.
+   * How the fencing token grows. `counter` (default): by one, as in Redisson; it can repeat after a failover that lost
+   * grants. `clock`: it is also at least the server's time in microseconds, so it does not repeat unless the clock of
+   * the promoted replica is behind.
    */
   fence?: 'counter' | 'clock';
 }
@@ -123,7 +124,7 @@ class FencedKind extends ReentrantKind {
   }
 }
 
-/** A re-entrant lock whose grants are numbered, for resources that refuse smaller numbers. */
+/** A re-entrant lock with a fencing token per grant, for resources that refuse smaller tokens. */
 export class FencedLock extends CountedLock {
   constructor(core: Core, name: string, options: FencedOptions = {}) {
     checkOptions('fenced', options, { fence: oneOf('counter', 'clock') });

@@ -1,4 +1,4 @@
-/** The segmented lock: one stock behind k locks, so that k may take from it at a time. */
+/** The segmented lock: a stock of units split over k locks, so that k clients can take from it at the same time. */
 import { randomInt } from 'node:crypto';
 import type { AcquireOptions } from '../asking/lock.ts';
 import { ask } from '../asking/requests.ts';
@@ -11,12 +11,13 @@ import type { LockScript } from '../scripts/define.ts';
 import { segmentPutScript, segmentTakeScript } from '../scripts/segmented.ts';
 import { SimpleLock } from './simple.ts';
 
+/** Options of `Locks.segmented`. */
 export interface SegmentedOptions {
-  /** How many locks the stock is split over. */
+  /** How many locks the stock is split over; 1 or more. */
   segments: number;
 }
 
-/** What one segment gave. */
+/** The units taken from one segment. */
 export interface Portion {
   readonly segment: number;
   readonly units: number;
@@ -28,7 +29,7 @@ export interface HeldSegment {
   readonly held: HeldLock;
 }
 
-/** Stock and locks of one name, in `segments` parts. Every part has a cluster slot of its own. */
+/** A stock and its locks, split into `segments` parts. Each part has a cluster slot of its own. */
 export class SegmentedLock {
   readonly name: string;
   readonly segments: number;
@@ -49,12 +50,12 @@ export class SegmentedLock {
     );
   }
 
-  /** The key of a segment's stock, for those who keep their own books under `acquire`. */
+  /** The key of a segment's stock, for callers that change it themselves while they hold the segment. */
   stockKey(segment: number): string {
     return suffixed(`${this.name}:segment:${segment}`, 'stock');
   }
 
-  /** Spreads a stock evenly, unless one was set before. */
+  /** Spreads a stock of `units` (0 or more) evenly over the segments; false when one was set before. */
   async trySetStock(units: number): Promise<boolean> {
     check('trySetStock', units, count(0));
     const parts = this.#locks.map(
@@ -64,20 +65,21 @@ export class SegmentedLock {
     return (await Promise.all(set)).every((reply) => reply !== null);
   }
 
-  /** The sum over all segments. It is exact only while nobody takes. */
+  /** The sum over all segments. It is exact only while no client takes units. */
   async stock(): Promise<number> {
     const parts = this.#locks.map((_, index) => this.#command(['GET', this.stockKey(index)]));
     return (await Promise.all(parts)).reduce<number>((sum, part) => sum + Number(part ?? 0), 0);
   }
 
-  /** Any free segment, or the first to get free of a randomly chosen one. Throws as Lock.acquire does. */
+  /** Acquires any free segment; if none is free, waits for a randomly chosen one. Throws as Lock.acquire does. */
   async acquire(options: AcquireOptions = {}): Promise<HeldSegment> {
     return this.#lockOneOf(new Set(this.#locks.keys()), options);
   }
 
   /**
-   * Takes units from as many segments as it needs, one lock at a time: all, or none and null. The sum is kept whatever
-   * fails on the way. Throws as Lock.acquire does; what was taken by then is put back.
+   * Takes units from as many segments as needed, holding one lock at a time. Resolves to null, having taken nothing, when
+   * the stock is too small. Throws as Lock.acquire does; units taken by then are put back, so none is lost.
+   * @param units how many to take; 1 or more
    */
   async take(units: number, options: AcquireOptions = {}): Promise<Portion[] | null> {
     check('take', units, count(1));
@@ -101,7 +103,7 @@ export class SegmentedLock {
     return null;
   }
 
-  /** Returns what was taken, each portion once however many answers get lost. */
+  /** Puts units back, each portion exactly once even if replies are lost. */
   async putBack(portions: readonly Portion[]): Promise<void> {
     await Promise.all(
       portions.map(({ segment, units }) => {
@@ -115,7 +117,7 @@ export class SegmentedLock {
     return ask(this.#core, this.name, () => this.#core.server.command(command));
   }
 
-  /** Runs a script that has its effect once, however often it is asked. */
+  /** Runs a script that has its effect once, however often it is sent. */
   #once(
     script: LockScript,
     segment: number,
@@ -130,7 +132,7 @@ export class SegmentedLock {
     return ask(this.#core, this.name, run).finally(() => requests.settle(number));
   }
 
-  /** A free one of the segments, in random order; if none is free, waits for one of them. */
+  /** Tries the segments from a random one on; if none is free, waits for one of them. */
   async #lockOneOf(candidates: ReadonlySet<number>, options: AcquireOptions): Promise<HeldSegment> {
     const list = [...candidates];
     const start = randomInt(list.length);
@@ -151,7 +153,7 @@ export class SegmentedLock {
       if (taken < 0) throw new NotOwner(held.name, held.owner);
       return taken;
     } finally {
-      await held.release().catch(() => {}); // What was taken is taken; a lease that ended since changes nothing.
+      await held.release().catch(() => {}); // The units are taken; it does not matter if the lease has ended since.
     }
   }
 }

@@ -18,47 +18,49 @@ import { retryUntilAnswered } from '../server/retry.ts';
 import type { ChannelWaiter, Choose } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 
+/** Options of acquisitions from a semaphore, whose number of permits must have been set. */
 export interface SetUpOptions extends AcquireOptions {
-  /** Where nobody has set the permits: waits until somebody does, in place of throwing NotSetUp. Default false. */
+  /** Waits until the number of permits is set, instead of throwing NotSetUp. Default false. */
   waitForSetup?: boolean;
 }
 
 export const SET_UP_RULES: AllowedOptions = { waitForSetup: flag };
 
-/** A reply of the scripts: nobody has set the permits. */
+/** The scripts' reply when the number of permits was never set. */
 export const PERMITS_NOT_SET = -4;
 
+/** Options of `Semaphore.acquire`. */
 export interface PermitOptions extends SetUpOptions {
-  /** How many permits to take at once. Default 1. */
+  /** How many permits to acquire at once. Default 1. */
   permits?: number;
 }
 
 export const semaphoreChannel = (name: string): string => prefixed('redisson_sc', name);
 
-/** A message says how many permits came back: so many waiters may find one. */
+/** The message says how many permits were released, so as many waiters are notified. */
 export const chooseByCount: Choose = (waiters, text) => waiters.slice(0, Math.max(1, Number(text) || 1));
 
 /**
- * Permits without a lease: a holder that dies keeps them. `expirablePermits` is for those who mind. Acquisitions throw
- * NotSetUp where nobody has called `trySetPermits`.
+ * Permits without a lease: a holder that dies keeps them. `expirablePermits` has permits with leases. Acquisitions throw
+ * NotSetUp when `trySetPermits` was never called.
  */
 export class Semaphore extends Lock<HoldHandle, PermitOptions> {
   constructor(core: Core, name: string) {
     super(core, name, { ...SET_UP_RULES, permits: count(1) });
   }
 
-  /** Sets the number of permits, unless it was set before. */
+  /** Sets the number of permits, 0 or more; false when it was set before. Throws OutcomeUnknown when no reply came. */
   async trySetPermits(permits: number): Promise<boolean> {
     return setPermits(this.core, this.name, permits);
   }
 
-  /** The permits left. */
+  /** The number of free permits. */
   async availablePermits(): Promise<number> {
     const { core, name } = this;
     return Number((await ask(core, name, () => core.server.command(['GET', name]))) ?? 0);
   }
 
-  /** Adds permits to the pool and wakes who waits for them. Not for permits that were acquired: release those. */
+  /** Adds permits (1 or more) to the pool and notifies waiters. Acquired permits are returned by `release()`, not by this. */
   async addPermits(permits: number): Promise<void> {
     check('addPermits', permits, count(1));
     await giveBack(this.core, this.name, permits);
@@ -69,17 +71,17 @@ export class Semaphore extends Lock<HoldHandle, PermitOptions> {
   }
 }
 
-/** Sets a number of permits where there is none. */
+/** Sets the number of permits; false when it was set before. */
 export async function setPermits(core: Core, name: string, permits: number): Promise<boolean> {
   check('trySetPermits', permits, count(0));
   const { server } = core;
   const keys = [name, semaphoreChannel(name)];
-  // Not idempotent in its reply: unanswered it is unknown, and the caller has to look.
+  // A retry would get another reply, so there is none: without a reply the outcome is unknown.
   const set = (): Promise<unknown> => server.run(semaphoreSetScript, keys, [permits]);
   return ask(core, name, set, 0).then((reply) => Number(reply) === 1);
 }
 
-/** Gives permits back exactly once, however many answers get lost. */
+/** Returns permits exactly once, even if replies are lost. */
 async function giveBack(core: Core, name: string, permits: number): Promise<void> {
   const { server, requests } = core;
   const number = requests.open();
@@ -96,7 +98,7 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
   readonly shared = true;
   readonly demand: number;
   readonly #token: string;
-  /** The number of the request that has no answer yet. */
+  /** The number of the request that has no reply yet. */
   #request: number | undefined;
 
   constructor(core: Core, name: string, params: AcquireParams<PermitOptions>) {
@@ -105,12 +107,12 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
     this.demand = params.options.permits ?? 1;
   }
 
-  /** More may be left for the next one; where there were too few, somebody who wants less may be content. */
+  /** After a grant more permits may be left for any waiter; after a refusal, enough for a waiter that wants fewer. */
   passOn(granted: boolean): (waiter: ChannelWaiter) => boolean {
     return granted ? () => true : (waiter) => waiter.demand < this.demand;
   }
 
-  /** An unanswered request is asked again under its number; one that was answered is over. */
+  /** A request without a reply is repeated under the same number. */
   async attempt(): Promise<Attempt<HoldHandle>> {
     const { requests } = this.core;
     this.#request ??= requests.open();

@@ -1,4 +1,4 @@
-/** Sessions: ZooKeeper's way of ending locks, all together with the process that held them. */
+/** Sessions, as in ZooKeeper: all locks of a session end together, when its process dies or closes it. */
 import { randomUUID } from 'node:crypto';
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
@@ -16,12 +16,13 @@ import { chooseFirst } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 import { abandonedTokensKey, releaseByToken, simpleChannel } from './simple.ts';
 
+/** Options of `Locks.session`. */
 export interface SessionOptions {
-  /** How long the session outlives its process, in milliseconds; kept up by the watchdog; 30 or more. Default: the locks' lease. */
+  /** How long the session outlives its process, in milliseconds; the watchdog renews it. At least 30; default: that of `createLocks`. */
   leaseMs?: number;
 }
 
-/** One process' presence. Its locks have no leases: they end when they are released, or all with the session. */
+/** A session of one process. Its locks have no leases: they end when released, or together with the session. */
 export class Session implements AsyncDisposable, HoldCallbacks {
   readonly key: string;
   readonly #core: Core;
@@ -45,7 +46,7 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     this.#hold = new Hold(spec, core, sentAt);
   }
 
-  /** Opens a session. Throws BadConfiguration on a cluster, where a lock and its session would need one slot; NotReplicated. */
+  /** Opens a session. Throws BadConfiguration on a cluster (a lock and its session would need one slot), and NotReplicated. */
   static async open(core: Core, options: SessionOptions = {}): Promise<Session> {
     checkOptions('session', options, { leaseMs: RENEWED_LEASE });
     const leaseMs = Math.ceil(options.leaseMs ?? core.leaseMs);
@@ -66,47 +67,47 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     const { copies, needed, cause } = await server.commandReplicated(set, replication);
     if (copies >= needed) return;
     if (cause instanceof NoReply) throw cause;
-    throw new NotReplicated(key, owners.clientId, copies, needed, { cause }); // Nobody knows its key: it ends by itself.
+    throw new NotReplicated(key, owners.clientId, copies, needed, { cause }); // The key is used by nothing and expires.
   }
 
-  /** What the server knows of it. */
+  /** How the server recognises the session. */
   renewal(): Renewal {
     return { kind: 'session', keys: [this.key], token: this.key };
   }
 
-  /** It was lost, and with it its locks. */
+  /** The session was lost, and its locks with it. */
   lost(hold: Hold): void {
     for (const held of this.#helds) held.lose('its session was lost', hold.lost);
     this.#helds.clear();
   }
 
-  /** A lock that ends with this session. Leases do not apply to it. */
+  /** A lock that ends with this session. It has no lease: `leaseMs` has no effect. */
   lock(name: string): SessionLock {
     return new SessionLock(this.#core, name, this);
   }
 
-  /** Until when the session is certain, as a moment of this process' wall clock; see HeldLock.validUntil. */
+  /** Until when the session is certainly alive, in milliseconds as of Date.now(); see HeldLock.validUntil. */
   get validUntil(): number {
     return this.#hold.validUntil;
   }
 
-  /** Until when it is certain, on the monotonic clock. */
+  /** Until when it is certainly alive, on the monotonic clock. */
   get endsAt(): number {
     return this.#hold.endsAt;
   }
 
-  /** Aborts when the session, and with it every lock, is lost. */
+  /** Aborted when the session, and with it every lock, is lost. */
   get signal(): AbortSignal {
     return this.#hold.signal;
   }
 
-  /** Throws LockLost from the moment the session could have ended. */
+  /** Throws LockLost as soon as the session may have ended by this process's clock. */
   assertAlive(): void {
     if (this.#hold.lost) throw this.#hold.lost;
     if (!this.#hold.active) throw new LockLost(this.key, this.#hold.spec.owner, 'the session was closed');
   }
 
-  /** Ends the session: its locks are free at once. */
+  /** Ends the session and frees its locks at once. */
   async close(): Promise<void> {
     if (!this.#hold.active) return;
     this.#hold.end();
@@ -118,7 +119,7 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     const closed = ask(this.#core, this.key, () =>
       server.run(sessionCloseScript, [this.key, ...keys], values),
     );
-    // With or without an answer; who waits in this process asks right after that request.
+    // Without waiting for the reply: waiters of this process send their requests right after this one.
     for (const held of helds) held.lose('its session was closed');
     await closed;
   }
@@ -128,7 +129,7 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     this.#helds.add(hold);
   }
 
-  /** A lock of this session is given back. */
+  /** A lock of this session is released. */
   drop(hold: Hold): void {
     this.#helds.delete(hold);
   }
@@ -151,7 +152,7 @@ export class SessionLock extends Lock<HoldHandle> {
   }
 }
 
-/** A held lock whose validity is its session's. */
+/** A held lock that is valid as long as its session. */
 class SessionHoldHandle extends HoldHandle {
   readonly #session: Session;
 
@@ -169,7 +170,7 @@ class SessionHoldHandle extends HoldHandle {
     this.#session.assertAlive();
   }
 
-  /** There is no lease to extend: the session is kept up as long as its process lives. */
+  /** There is no lease to extend: the session is renewed as long as its process lives. */
   override async extend(): Promise<void> {
     this.assertHeld();
   }

@@ -1,4 +1,4 @@
-/** The simple lock: a string with a random token, taken, renewed and given back by that token only. */
+/** The simple lock: a string with a random token, by which alone it is renewed and released. */
 import { MARKER_MS, ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
 import { type RetryOptions, releaseUntilAnswered } from '../asking/requests.ts';
@@ -17,22 +17,23 @@ import type { LockServer } from '../server/server.ts';
 import { chooseFirst, type Successor } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 
+/** A lock that is not re-entrant, for one server. */
 export class SimpleLock extends Lock<HoldHandle> {
   protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
     return new SimpleAcquisition(this.core, this.name, params);
   }
 }
 
-/** The channel on which a simple lock's release is told; its script makes the name itself, where channels have no slots. */
+/** The channel for releases of a simple lock. Unless channels are sharded, the script derives the same name itself. */
 export const simpleChannel = (name: string, { client }: LockServer): string =>
   client.sharded ? suffixed(name, SIMPLE_CHANNEL) : `${name}:${SIMPLE_CHANNEL}`;
 
-/** Where the tokens of simple locks' requests are listed that were given up and may come late. */
+/** The key that lists the tokens of abandoned requests, which may still arrive. */
 export const abandonedTokensKey = (name: string): string => prefixed('lostlock_abandoned', name);
 
 /**
- * Releases by token until an answer comes or the lease is over.
- * @param listMs for how many milliseconds the token is listed as given up, for a request under way; 0: there is none
+ * Releases by token until a reply comes or the lease is over.
+ * @param listMs for how many milliseconds to list the token as abandoned, because a request may be under way; 0: none is
  */
 export function releaseByToken(
   server: LockServer,
@@ -68,7 +69,7 @@ class SimpleAcquisition extends ServerAcquisition implements HoldOperations, Suc
     this.token = core.owners.token();
   }
 
-  /** Where replicas have to confirm a grant, nothing is handed over. */
+  /** Nothing is handed over when replicas have to acknowledge a grant. */
   get successor(): Successor | undefined {
     return this.core.replication ? undefined : this;
   }
@@ -78,17 +79,17 @@ class SimpleAcquisition extends ServerAcquisition implements HoldOperations, Suc
     if (this.hasHandOver) {
       const handedAt = await this.acceptHandOver();
       if (handedAt !== undefined) return { held: this.#held(handedAt) };
-      sentAt = elapsed(); // That has taken its time.
+      sentAt = elapsed(); // Waiting for the hand-over took some time.
     }
     if (this.#asked || this.core.replication || !this.core.server.runsScripts) return this.#ask();
-    // The first look: most locks are free, and a plain SET costs the server less than a script.
+    // The first attempt: most locks are free, and a plain SET costs the server less than a script.
     this.#asked = true;
     const set = ['set', this.lock, this.token, 'NX', 'PX', String(this.ttlMs)];
     if ((await this.core.server.command(set, sentAt)) === 'OK') return { held: this.#held(sentAt) };
     return this.#ask();
   }
 
-  /** Whose is it? A copy of our own request may have taken it, or one that was given up. */
+  /** Asks by script, which recognises our own token: an earlier request may have taken the lock, or been abandoned. */
   async #ask(): Promise<Attempt<HoldHandle>> {
     const sentAt = elapsed();
     const request = {
@@ -125,7 +126,7 @@ class SimpleAcquisition extends ServerAcquisition implements HoldOperations, Suc
     return this.renew(this.renewal(), hold.serverLeaseMs(leaseMs));
   }
 
-  /** Releases by token; one under which a request may be under way is listed: what it takes is nobody's. */
+  /** Releases by token. If a request may be under way, lists the token as abandoned so that it cannot take the lock. */
   #giveBack(validUntil: number, insistence?: RetryOptions): Promise<boolean> {
     const listMs = this.markerMs > 0 ? MARKER_MS + this.ttlMs : 0;
     const { lock, token, channel } = this;
