@@ -164,7 +164,7 @@ export class Locks implements AsyncDisposable {
     return new QueueLock(this.#core, name);
   }
 
-  /** Runs `fn` as a new owner: all locks acquired in it, and in the async work it starts, have that owner. Throws what `fn` throws. */
+  /** Runs `fn` as a new owner of all locks acquired in it and in the async work it starts. Throws what `fn` throws. */
   run<T>(fn: () => T): T {
     return this.#core.owners.run(fn);
   }
@@ -181,7 +181,7 @@ export class Locks implements AsyncDisposable {
     return this;
   }
 
-  /** Stops renewals and closes Pub/Sub connections. Held locks end with their leases; pending acquisitions reject with LocksClosed. */
+  /** Stops renewals and Pub/Sub. Held locks end with their leases; pending acquisitions reject with LocksClosed. */
   close(): void {
     this.#core.watchdog.close();
     for (const server of this.#core.servers) server.close();

@@ -71,7 +71,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
     return this.acquireAs(owner, options, options?.waitMs ?? Number.POSITIVE_INFINITY, true) as Promise<H>;
   }
 
-  /** Acquires the lock if it is free, or becomes free within `waitMs` (default 0); otherwise resolves to null. Throws as acquire() does. */
+  /** Acquires the lock if it is free or becomes so within `waitMs` (default 0); else resolves to null. Throws as acquire(). */
   tryAcquire(options: O = NONE as O): Promise<H | null> {
     return this.acquireAs(this.core.owners.choose(options?.owner), options, options?.waitMs ?? 0);
   }

@@ -1,49 +1,52 @@
-/** The narrow face of a Redis client that the locks need; `ioredis.ts` and `node-redis.ts` put it on real clients. */
+/** The interface to a Redis client that the locks need; `ioredis.ts` and `node-redis.ts` implement it for real clients. */
 
 /** One command with its arguments. */
 export type RedisCommand = readonly string[];
 
-/** How one of several commands sent together ended. */
+/** The outcome of one of several commands sent together. */
 export type Settled = PromiseSettledResult<unknown>;
 
 /**
- * A client of one Redis: a server, a pair behind Sentinel, or a cluster.
+ * A client of one Redis: a server, a primary with replicas behind Sentinel, or a cluster.
  *
- * An error that the server answered must reject with an Error whose `name` is `ReplyError`. Any other rejection means
- * that nobody knows whether the command was executed.
+ * An error reply of the server must reject with an Error whose `name` is `ReplyError`. Any other rejection means that it is
+ * unknown whether the command was executed.
  */
 export interface LockClient {
-  /** Whether keys live in slots: scripts are then kept to one slot each. */
+  /** Whether the client is for a cluster: each script then uses keys of one slot only. */
   readonly cluster: boolean;
-  /** Whether messages go by SPUBLISH to the node of the channel's slot. */
+  /** Whether messages are sent by SPUBLISH, to the node of the channel's slot only. */
   readonly sharded: boolean;
+  /** Sends one command. */
   send(command: RedisCommand): Promise<unknown>;
   /**
-   * Sends commands back to back on one connection (a cluster: that of the first command's keys). When that connection
-   * breaks, whatever it has not answered rejects, or all of them are sent again together: never the rest alone. WAIT says
-   * something about the commands before it only when it was answered by the connection that answered those.
+   * Sends commands back to back on one connection; on a cluster, that of the first command's keys. When the connection
+   * breaks, the commands without a reply must reject, or all be sent again together, but never a part of them: WAIT covers
+   * the commands before it only on the same connection.
    */
   sendAll(commands: readonly RedisCommand[]): Promise<Settled[]>;
-  /** Whether an error means that this client will not send anything any more: it was closed, or only listens. */
+  /** Whether an error means that this client cannot send commands any more: it was closed, or is in subscriber mode. */
   unusable?(error: unknown): boolean;
-  /** A connection of its own for messages. */
+  /** Opens a separate connection for Pub/Sub. */
   openSubscriber(events: SubscriberEvents): Subscriber;
 }
 
+/** The events of a Subscriber. */
 export interface SubscriberEvents {
   message(channel: string, text: string): void;
-  /** The connection was lost and is back; everything is subscribed again. Messages may have been missed. */
+  /** The connection was lost, is back, and all channels are subscribed again. Messages may have been missed. */
   reconnected(): void;
 }
 
+/** A Pub/Sub connection. */
 export interface Subscriber {
-  /** Resolves when the server has confirmed. */
+  /** Resolves when the server has confirmed the subscription. */
   subscribe(channel: string): Promise<void>;
   unsubscribe(channel: string): Promise<void>;
   close(): void;
 }
 
-/** A reply that came from another connection than the one before it: it says nothing about that one's writes. */
+/** A reply from another connection than the reply before it, so that it does not cover that connection's writes. */
 export class OtherConnection extends Error {
   override readonly name = 'OtherConnection';
 
@@ -53,8 +56,9 @@ export class OtherConnection extends Error {
 }
 
 /**
- * What several commands sent together came to, given the connection that answered each: from the first that another one
- * has answered, nothing is known.
+ * The outcomes of commands sent together. Those whose reply came from another connection than the first one's are rejected
+ * with OtherConnection.
+ * @param connections the connection that each reply came from
  */
 export function settledOn(connections: readonly unknown[], settled: readonly Settled[]): Settled[] {
   const same = (index: number): boolean => connections[index] === connections[0];
@@ -63,7 +67,7 @@ export function settledOn(connections: readonly unknown[], settled: readonly Set
   );
 }
 
-/** Whether an error is the server's answer, and so a certain outcome. */
+/** Whether an error is a reply of the server, which makes the outcome certain. */
 export function isReplyError(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }

@@ -1,9 +1,9 @@
-/** Sharded channels on an ioredis cluster: one connection for messages per node, each told only of its own slots. */
+/** Sharded Pub/Sub on an ioredis cluster: one connection per node, which gets the messages of the node's slots. */
 
 import { slotOf } from '../keys.ts';
 import type { Subscriber, SubscriberEvents } from './client.ts';
 
-/** What is used of a cluster's node for messages. */
+/** The parts of a cluster node that are used for Pub/Sub. */
 export interface NodeLike {
   readonly options: { host?: string | undefined; port?: number | undefined };
   duplicate(options: object): NodeLike;
@@ -13,9 +13,9 @@ export interface NodeLike {
   disconnect(reconnect?: boolean): void;
 }
 
-/** What is used of the cluster to find a slot's node. */
+/** The parts of the cluster that are used to find the node of a slot. */
 export interface ClusterLike {
-  /** For each slot the nodes that have it as host:port, the primary first. */
+  /** The nodes of each slot as host:port, the primary first. */
   readonly slots: string[][];
   call(command: string, ...args: string[]): Promise<unknown>;
   nodes(role?: 'master'): NodeLike[];
@@ -38,7 +38,7 @@ export class ShardedSubscriber implements Subscriber {
   }
 
   async subscribe(channel: string): Promise<void> {
-    // The key of the channel's slot, asked of the cluster: whoever has it now answers, and a move becomes known.
+    // A command for the channel's slot makes the cluster client learn of a slot that moved.
     await this.#cluster.call('EXISTS', channel);
     const node = this.#nodeOf(channel);
     node.channels.add(channel);
@@ -79,7 +79,7 @@ export class ShardedSubscriber implements Subscriber {
   #listen(key: string, { redis, channels }: Node): void {
     let before = false;
     redis.on('smessage', (channel: string, text: string) => this.#events.message(channel, text));
-    redis.on('error', () => {}); // The commands' own rejections tell; an unheard 'error' would end the process.
+    redis.on('error', () => {}); // Commands reject by themselves; an 'error' without a listener would end the process.
     redis.on('ready', () => {
       if (before) void this.#move(key, redis, channels);
       before = true;
@@ -87,7 +87,7 @@ export class ShardedSubscriber implements Subscriber {
     redis.on('end', () => void this.#move(key, redis, channels));
   }
 
-  /** The node was away, or its slots went elsewhere: its channels are subscribed where they belong now. */
+  /** The node was away or lost slots: subscribes its channels again, on the nodes that have their slots now. */
   async #move(key: string, redis: NodeLike, channels: Set<string>): Promise<void> {
     if (this.#closed) return;
     redis.disconnect();

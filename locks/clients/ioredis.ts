@@ -1,4 +1,4 @@
-/** The locks' view of an ioredis client (5 or 6), single, behind Sentinel, or a cluster. */
+/** The LockClient of an ioredis client (5 or 6): single, behind Sentinel, or a cluster. */
 import {
   type LockClient,
   type RedisCommand,
@@ -9,7 +9,7 @@ import {
 } from './client.ts';
 import { type ClusterLike, ShardedSubscriber } from './ioredis-cluster.ts';
 
-/** What is used of ioredis' Redis and Cluster. */
+/** The parts of ioredis' Redis and Cluster that the locks use. */
 export interface IoredisLike {
   call(...command: string[]): Promise<unknown>;
   on(event: string, listener: (...args: string[]) => void): unknown;
@@ -18,7 +18,7 @@ export interface IoredisLike {
   unsubscribe(...channels: string[]): Promise<unknown>;
   disconnect(reconnect?: boolean): void;
   pipeline(commands?: unknown[][]): { exec(): Promise<[Error | null, unknown][] | null> };
-  /** The socket of the moment; a cluster has none of its own. */
+  /** The current socket; a cluster has none. */
   readonly stream?: unknown;
   readonly isCluster?: boolean;
   readonly status?: string;
@@ -26,8 +26,9 @@ export interface IoredisLike {
 }
 
 /**
- * Wraps an ioredis client. The client stays the caller's: it is never closed here, only its duplicates are.
- * @param sharded on a cluster (Redis 7): whether each message goes to the node of its slot only, or to all nodes
+ * Makes a LockClient of an ioredis client. The caller keeps ownership: only duplicates of the client are ever closed.
+ * @param redis a Redis or Cluster
+ * @param sharded on a cluster, whether to use sharded Pub/Sub (Redis 7) instead of messages to all nodes. Default true
  */
 export function fromIoredis(redis: IoredisLike, { sharded = true } = {}): LockClient {
   const cluster = redis.isCluster === true;
@@ -45,7 +46,7 @@ export function fromIoredis(redis: IoredisLike, { sharded = true } = {}): LockCl
   };
 }
 
-/** ioredis puts its prefix before the keys of scripts, channels among them, but not before those that are subscribed. */
+/** ioredis adds `keyPrefix` to the keys of scripts, which include channels, but not to the channels of SUBSCRIBE. */
 function openSubscriber(redis: IoredisLike, events: SubscriberEvents, sharded: boolean): Subscriber {
   const open = (told: SubscriberEvents): Subscriber =>
     sharded
@@ -65,9 +66,8 @@ function openSubscriber(redis: IoredisLike, events: SubscriberEvents, sharded: b
 }
 
 /**
- * A pipeline: it leaves in one write, keeps commands without a key (WAIT) on the connection of those with keys, and of one
- * that was answered in part ioredis sends nothing again, while it sends single commands again one by one. That the
- * replies came from one socket is checked besides.
+ * Sends a pipeline. It is one write, keeps commands without a key (WAIT) on the connection of those with keys, and is not
+ * sent again in part after a lost connection, as single commands are. The sockets of the replies are checked as well.
  */
 async function sendPipeline(redis: IoredisLike, commands: readonly RedisCommand[]): Promise<Settled[]> {
   const heardOn: unknown[] = [];
@@ -92,18 +92,18 @@ class IoredisSubscriber implements Subscriber {
   #connectedBefore = false;
 
   constructor(source: IoredisLike, events: SubscriberEvents) {
-    // Resubscribing is done here and not by ioredis: a waiter may only look again once the server has confirmed.
+    // We resubscribe ourselves: a waiter may check the lock only after the server has confirmed the subscription.
     const options = {
       autoResubscribe: false,
       lazyConnect: false,
       maxRetriesPerRequest: null,
-      enableOfflineQueue: true, // Waiting for the connection is what the subscriptions are there for.
+      enableOfflineQueue: true, // Subscriptions wait for the connection.
     };
     this.#redis = source.isCluster
       ? (source.duplicate as (nodes: never[], options: object) => IoredisLike).call(source, [], {})
       : (source.duplicate as (options: object) => IoredisLike).call(source, options);
     this.#redis.on('message', (channel: string, text: string) => events.message(channel, text));
-    this.#redis.on('error', () => {}); // The commands' own rejections tell; an unheard 'error' would end the process.
+    this.#redis.on('error', () => {}); // Commands reject by themselves; an 'error' without a listener would end the process.
     this.#redis.on('ready', () => {
       if (!this.#connectedBefore) this.#connectedBefore = true;
       else void this.#resubscribe(events);
@@ -114,7 +114,7 @@ class IoredisSubscriber implements Subscriber {
     try {
       if (this.#channels.size > 0) await this.#redis.subscribe(...this.#channels);
     } catch {
-      return; // The connection broke again; the next 'ready' tries again.
+      return; // The connection was lost again; the next 'ready' tries again.
     }
     events.reconnected();
   }

@@ -1,4 +1,4 @@
-/** The locks' view of a node-redis client (the `redis` package, 5 or 6). */
+/** The LockClient of a node-redis client (the `redis` package, 5 or 6). */
 import {
   type LockClient,
   type RedisCommand,
@@ -8,7 +8,7 @@ import {
   settledOn,
 } from './client.ts';
 
-/** What is used of a node-redis client. */
+/** The parts of a node-redis client that the locks use. */
 export interface NodeRedisLike {
   readonly isOpen: boolean;
   sendCommand(args: string[], options?: { chainId?: symbol }): Promise<unknown>;
@@ -20,7 +20,7 @@ export interface NodeRedisLike {
   unsubscribe(channel: string): Promise<unknown>;
 }
 
-/** Wraps a connected node-redis client. The client stays the caller's: it is never closed here. */
+/** Makes a LockClient of a connected node-redis client. The caller keeps ownership: it is never closed here. */
 export function fromNodeRedis(redis: NodeRedisLike): LockClient {
   const send = (command: RedisCommand): Promise<unknown> => redis.sendCommand([...command]).catch(raise);
   return {
@@ -33,7 +33,7 @@ export function fromNodeRedis(redis: NodeRedisLike): LockClient {
   };
 }
 
-/** How often each client has connected, as far as somebody counts. */
+/** How often each client has connected since it was first used here. */
 const connections = new WeakMap<NodeRedisLike, { count: number }>();
 
 function connectionsOf(redis: NodeRedisLike): { count: number } {
@@ -46,8 +46,8 @@ function connectionsOf(redis: NodeRedisLike): { count: number } {
 }
 
 /**
- * A chain, as node-redis' own pipelines are: when its connection breaks, none of it is kept for the next one, while a
- * single command that was not written yet would be. That the replies came from one connection is checked besides.
+ * Sends a chain, as node-redis' pipelines do: when the connection is lost, no part of it is kept for the next connection, as
+ * an unwritten single command would be. The connections of the replies are checked as well.
  */
 async function sendChain(redis: NodeRedisLike, commands: readonly RedisCommand[]): Promise<Settled[]> {
   const connection = connectionsOf(redis);
@@ -69,7 +69,7 @@ function raise(error: unknown): never {
   throw asReplyError(error);
 }
 
-/** node-redis tells the server's answers apart by class (ErrorReply and what extends it), not by name. */
+/** node-redis marks error replies by class (ErrorReply and its subclasses), not by name. */
 function asReplyError(error: unknown): unknown {
   for (let type = Object.getPrototypeOf(error); type; type = Object.getPrototypeOf(type)) {
     if (type.constructor?.name === 'ErrorReply') {
@@ -92,9 +92,9 @@ class NodeRedisSubscriber implements Subscriber {
   constructor(source: NodeRedisLike, events: SubscriberEvents) {
     this.#redis = source.duplicate();
     this.#events = events;
-    this.#redis.on('error', () => {}); // The commands' own rejections tell; an unheard 'error' would end the process.
+    this.#redis.on('error', () => {}); // Commands reject by themselves; an 'error' without a listener would end the process.
     this.#redis.on('ready', () => {
-      // node-redis has subscribed everything again before it says 'ready'.
+      // node-redis has subscribed all channels again when it emits 'ready'.
       if (this.#readyBefore) events.reconnected();
       this.#readyBefore = true;
     });
@@ -113,7 +113,7 @@ class NodeRedisSubscriber implements Subscriber {
     });
   }
 
-  /** node-redis loses a subscription that is asked for while its end is under way: one after the other. */
+  /** One change at a time: node-redis loses a subscription made while its UNSUBSCRIBE is under way. */
   async #inTurn(channel: string, change: () => Promise<unknown>): Promise<void> {
     const before = this.#turns.get(channel) ?? this.#connected;
     const turn = before.then(change, change);

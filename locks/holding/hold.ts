@@ -1,4 +1,4 @@
-/** A hold: one owner's grant of one lock, its validity on the holder's monotonic clock, and how its end becomes known. */
+/** A hold: one lock granted to one owner, valid until its lease ends on the holder's monotonic clock. */
 
 import { LockLost } from '../errors.ts';
 import type { LockServer } from '../server/server.ts';
@@ -8,7 +8,7 @@ import { elapsed, wallClockAt } from '../timing/clock.ts';
 import type { Deadlines, ScheduledDeadline } from '../timing/deadlines.ts';
 import type { LockEvents } from './events.ts';
 
-/** How the server recognises a hold, for the script that renews many at once. */
+/** How the server recognises a hold, for the script that renews many holds at once. */
 export interface Renewal {
   readonly kind: 'string' | 'hash' | 'read' | 'permit' | 'place' | 'session';
   readonly keys: readonly string[];
@@ -16,13 +16,13 @@ export interface Renewal {
 }
 
 /**
- * Whoever asked for a hold, and answers for it. One object for all of this, and no functions made for each hold: these
- * would be the greater part of its cost.
+ * What a hold calls; the acquisition that got it implements this. It is one object, because closures created for each hold
+ * would be most of its cost.
  */
 export interface HoldCallbacks {
-  /** What the server knows of it now. */
+  /** How the server recognises the hold now. */
   renewal(): Renewal;
-  /** It was lost. */
+  /** The hold was lost. */
   lost?(hold: Hold): void;
 }
 
@@ -32,9 +32,9 @@ export interface HoldSpec {
   readonly token: string;
   readonly fence?: number | undefined;
   readonly leaseMs: number;
-  /** Renewed by the watchdog, or left to end with its lease. */
+  /** Whether the watchdog renews it; otherwise it ends with its lease. */
   readonly renewed: boolean;
-  /** The servers that keep it, and how many of them must agree. */
+  /** The servers that keep it, and how many of them must agree on a renewal. */
   readonly servers: readonly LockServer[];
   readonly quorum: number;
   readonly callbacks: HoldCallbacks;
@@ -46,24 +46,24 @@ export interface Renewer {
   add(hold: Hold, since: number): ChainLink;
 }
 
-/** What a hold needs of its surroundings. */
+/** The shared parts that holds use. */
 export interface HoldContext {
   readonly events: LockEvents;
   readonly driftFactor: number;
-  /** Added to every TTL on the server: after an unclean end the lock stays closed this much longer. */
+  /** Added to every TTL on the server, in milliseconds, so that a lock whose holder crashed stays closed longer. */
   readonly lockDelayMs: number;
-  /** Where the ends of leases are watched. */
+  /** Deadlines at the ends of leases. */
   readonly leases: Deadlines;
   readonly watchdog: Renewer;
 }
 
-/** The end of its lease is a deadline of its own. */
+/** A hold is itself the deadline at the end of its lease. */
 export class Hold extends ChainLink implements ScheduledDeadline {
-  /** Until when it is certain: a moment of this process' monotonic clock. */
+  /** Until when it is certainly held, on the monotonic clock. */
   at = 0;
   readonly spec: HoldSpec;
   readonly #context: HoldContext;
-  /** With the watchdog, while that renews it. */
+  /** Its entry in the watchdog, while it is renewed. */
   #renewals: ChainLink | undefined;
   #leaseMs: number;
   #lost: LockLost | undefined;
@@ -71,12 +71,12 @@ export class Hold extends ChainLink implements ScheduledDeadline {
   #controller: AbortController | undefined;
   #wakeups: Pick<Wakeups, 'peek'> | undefined;
   #channel = '';
-  /** Why the last renewal did not count, though the server has it. */
+  /** Why the last renewal did not count although the server executed it. */
   #unconfirmed: string | undefined;
-  /** What `validUntil` last said. */
+  /** The last value of `validUntil`. */
   #validUntil = Number.NaN;
 
-  /** @param sentAt when the request that was granted left: the lease may have begun then, never earlier */
+  /** @param sentAt when the granted request was sent: the lease cannot have begun earlier */
   constructor(spec: HoldSpec, context: HoldContext, sentAt: number) {
     super();
     this.spec = spec;
@@ -90,12 +90,12 @@ export class Hold extends ChainLink implements ScheduledDeadline {
     return this.#leaseMs;
   }
 
-  /** Until when it is certain, on the monotonic clock. */
+  /** Until when it is certainly held, on the monotonic clock. */
   get endsAt(): number {
     return this.at;
   }
 
-  /** The same on the wall clock as that goes now. Two clocks are read one after the other: 1 ms of difference is no change. */
+  /** The same on the wall clock. A difference of 1 ms is ignored, because the two clocks are read one after the other. */
   get validUntil(): number {
     const moment = wallClockAt(this.at);
     if (!(Math.abs(moment - this.#validUntil) <= 1)) this.#validUntil = moment;
@@ -113,7 +113,7 @@ export class Hold extends ChainLink implements ScheduledDeadline {
     return !this.#over;
   }
 
-  /** Aborts when the hold is lost. */
+  /** Aborted when the hold is lost. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -122,12 +122,12 @@ export class Hold extends ChainLink implements ScheduledDeadline {
     return this.#controller.signal;
   }
 
-  /** The TTL to ask of the server for a lease. */
+  /** The TTL to request from the server for a lease, in milliseconds. */
   serverLeaseMs(leaseMs: number): number {
     return leaseMs + this.#context.lockDelayMs;
   }
 
-  /** The server has confirmed a lease asked for at `sentAt`. Validity never shrinks. */
+  /** The server has confirmed a lease requested at `sentAt`. Validity is never shortened. */
   prolong(sentAt: number, leaseMs: number): void {
     if (this.#over) return;
     this.#unconfirmed = undefined;
@@ -136,36 +136,36 @@ export class Hold extends ChainLink implements ScheduledDeadline {
     if (!this.linked && Number.isFinite(this.at)) this.#context.leases.add(this);
   }
 
-  /** The server has confirmed a lease, but so few replicas have it that it does not count. */
+  /** The server has confirmed a lease, but too few replicas acknowledged it for it to count. */
   renewalMissedReplicas(copies: number, needed: number): void {
     this.#unconfirmed = `its last renewal reached ${copies} of ${needed} replicas in time`;
   }
 
-  /** Whoever waits for it in this process is told of its end, in the same turn in which a release is sent. */
+  /** At its end, notifies the waiters of this process on the channel, in the same turn in which the release is sent. */
   notifyOnEnd(wakeups: Pick<Wakeups, 'peek'>, channel: string): void {
     this.#wakeups = wakeups;
     this.#channel = channel;
   }
 
-  /** Whether its end is told. */
+  /** Whether its end is notified. */
   get notifiesOnEnd(): boolean {
     return this.#wakeups !== undefined;
   }
 
-  /** From now on the watchdog keeps it, with the given lease. */
+  /** From now on the watchdog renews it, with the given lease in milliseconds. */
   startRenewing(leaseMs: number): void {
     if (this.#renewals || this.#over) return;
     this.#leaseMs = leaseMs;
     this.#renewals = this.#context.watchdog.add(this, elapsed());
   }
 
-  /** From now on it ends with the lease it has. */
+  /** From now on it ends with its present lease. */
   stopRenewing(): void {
     this.#renewals?.unlink();
     this.#renewals = undefined;
   }
 
-  /** It is held no longer, and nobody released it. */
+  /** It is no longer held, though it was not released. */
   lose(reason: string, cause?: unknown): void {
     if (this.#over) return;
     const { lock, owner, token, fence } = this.spec;
@@ -183,7 +183,7 @@ export class Hold extends ChainLink implements ScheduledDeadline {
     });
   }
 
-  /** It is about to be released: no renewal leaves any more. */
+  /** It is about to be released: no further renewal is sent. */
   end(): void {
     if (this.#over) return;
     this.#over = true;
@@ -192,7 +192,7 @@ export class Hold extends ChainLink implements ScheduledDeadline {
     this.#wakeups?.peek(this.#channel)?.handOver();
   }
 
-  /** Tells of something that happened to this hold. */
+  /** Publishes an event of this hold. */
   tell(
     event: 'acquired' | 'extended' | 'released',
     more: { waitedMs?: number; attempts?: number } = {},
@@ -203,7 +203,7 @@ export class Hold extends ChainLink implements ScheduledDeadline {
     events.publish({ event, lock, owner, token, ...(fence !== undefined && { fence }), ...more });
   }
 
-  /** After a stall the timer may be late; the clock is not. The wall clock is not asked: it may be set. */
+  /** After a stall the timer may fire late, so the monotonic clock is checked too; the wall clock could have been set. */
   #checkClock(): void {
     if (!this.#over && elapsed() >= this.at) this.#expire();
   }
@@ -213,7 +213,7 @@ export class Hold extends ChainLink implements ScheduledDeadline {
     this.lose(`its lease ended on the holder's clock${why}`);
   }
 
-  /** The timer says that the lease is over. It may ring a fraction of a millisecond too early. */
+  /** The timer at the end of the lease. It may fire a fraction of a millisecond too early. */
   fire(): void {
     this.#checkClock();
     if (!this.#over) this.#context.leases.add(this);

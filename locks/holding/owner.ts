@@ -1,11 +1,11 @@
-/** Who holds a lock: in Node not a thread but an async context, a name, or a single acquisition. */
+/** Lock owners: in Node an owner is not a thread but an async context, a name, or a single acquisition. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes, randomUUID } from 'node:crypto';
 
-/** How many random bytes are asked for at once: asking costs more than the bytes. */
+/** How many random bytes to generate at once: each call costs more than the bytes. */
 const POOL = 768;
 
-/** As whom code runs: in its own set of locks, and in those around it. */
+/** The owner as which code runs, for one `createLocks` call, and the contexts around it. */
 interface Context {
   readonly owners: Owners;
   readonly owner: string;
@@ -13,12 +13,12 @@ interface Context {
 }
 
 /**
- * One for all sets of locks: up to Node 22 each AsyncLocalStorage that was ever used makes every promise of the process
- * slower, and is never let go of.
+ * Shared by all `createLocks` calls: up to Node 22 every AsyncLocalStorage that was ever used slows down every promise of
+ * the process, and is never freed.
  */
 const contexts = new AsyncLocalStorage<Context>();
 
-/** The owners of one set of locks. An owner's full name is `<client id>:<owner id>`, as Redisson's is. */
+/** The owners of one `createLocks` call. An owner's full name is `<client id>:<owner id>`, as in Redisson. */
 export class Owners {
   /** Random, one per `createLocks`: no two processes share an owner by accident. */
   readonly clientId: string;
@@ -27,7 +27,7 @@ export class Owners {
   #used = 0;
   #requests = 0;
   readonly #requestPrefix = randomBytes(12).toString('base64url');
-  /** What the full names of owners begin with that are made for one acquisition, and of those made for one task. */
+  /** The prefixes of the full names of owners made for one acquisition, and for one task. */
   readonly #oncePrefix: string;
   readonly #taskPrefix: string;
 
@@ -37,28 +37,28 @@ export class Owners {
     this.#taskPrefix = `${clientId}:task.`;
   }
 
-  /** The owner for an acquisition: the named one, else that of the async context, else a new one of its own. */
+  /** The owner of an acquisition: the named one, else that of the async context, else a new one. */
   choose(named?: string): string {
     if (named !== undefined) return `${this.clientId}:${named}`;
     return this.#current() ?? this.#oncePrefix + this.request();
   }
 
-  /** Runs `fn` as a new owner: all that it and what it starts acquires belongs together, and re-enters. */
+  /** Runs `fn` as a new owner, which all acquisitions in it, and in the async work it starts, share. */
   run<T>(fn: () => T): T {
     return this.runAs(`${this.clientId}:${this.#random(16)}`, fn);
   }
 
-  /** The owner for a task that may acquire more than once: one made for an acquisition gives way to one for the task. */
+  /** The owner for a task that may acquire several times: an owner made for one acquisition is replaced by a new one. */
   forTask(owner: string): string {
     return this.isAlone(owner) ? this.#taskPrefix + this.request() : owner;
   }
 
-  /** Whether an owner was made for one acquisition: nobody else ever asks in its name. */
+  /** Whether an owner was made for one acquisition, so that no other acquisition has it. */
   isAlone(owner: string): boolean {
     return owner.startsWith(this.#oncePrefix);
   }
 
-  /** Whether an owner may come back for the same lock: one that has a name, or a context of its own. */
+  /** Whether an owner may acquire the same lock again later: a named one, or that of a context. */
   isLasting(owner: string): boolean {
     return !this.isAlone(owner) && !owner.startsWith(this.#taskPrefix);
   }
@@ -68,19 +68,19 @@ export class Owners {
     return contexts.run({ owners: this, owner, outer: without(contexts.getStore(), this) }, fn);
   }
 
-  /** The owner of the async context, if this set of locks has one there. */
+  /** The owner of the async context, if it has one for this `createLocks` call. */
   #current(): string | undefined {
     let context = contexts.getStore();
     while (context && context.owners !== this) context = context.outer;
     return context?.owner;
   }
 
-  /** A random value nobody else has: 162 bits. */
+  /** A random token of 162 bits. */
   token(): string {
     return this.#random(27);
   }
 
-  /** A name for a request, or for who makes one, that no other has. */
+  /** A unique name for a request, or for the owner of one. */
   request(): string {
     return `${this.#requestPrefix}.${(++this.#requests).toString(36)}`;
   }
@@ -95,7 +95,7 @@ export class Owners {
   }
 }
 
-/** The context without the owners' own part, which is to be replaced: however often code runs as somebody else, none piles up. */
+/** The context without the part of these owners, which is being replaced, so that nested contexts do not pile up. */
 function without(context: Context | undefined, owners: Owners): Context | undefined {
   if (context === undefined || context.owners === owners) return context?.outer;
   return { ...context, outer: without(context.outer, owners) };

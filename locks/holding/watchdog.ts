@@ -1,8 +1,8 @@
 /**
- * Renews the holds of all locks every third of their lease, many in one script, while their holders live.
+ * The watchdog: renews all holds after each third of their lease, many in one script.
  *
- * A hold leaves the watchdog in the same turn in which its release begins, and the renewing script only touches what
- * carries the hold's token: nothing is renewed after release, nor on somebody else's behalf.
+ * A hold leaves the watchdog in the same turn in which its release begins, and the renewing script changes only keys with
+ * the hold's token. So nothing is renewed after its release, and no hold of another owner is.
  */
 
 import { renewScript } from '../scripts/renew.ts';
@@ -16,7 +16,7 @@ const BATCH = 100;
 /** Holds due within this part of their lease are renewed together with those due now. */
 const TOGETHER = 1 / 12;
 
-/** A hold under the watchdog's care, for as long as it is in the chain. */
+/** A hold that the watchdog renews, as long as the entry is in the chain. */
 export class RenewalEntry extends ChainLink {
   readonly hold: Hold;
   readonly since: number;
@@ -31,11 +31,11 @@ export class RenewalEntry extends ChainLink {
   }
 }
 
-/** What the servers of one hold say to a renewal. */
+/** The replies of the servers of one hold to a renewal. */
 interface Ballot {
   yes: number;
   no: number;
-  /** Servers that have not been heard. */
+  /** Servers that have not replied. */
   open: number;
 }
 
@@ -49,17 +49,17 @@ export class Watchdog implements Renewer {
 
   /**
    * @param maxHoldMs how long a hold is renewed at most, in milliseconds
-   * @param replication what renewals on one server have to reach before they count; a Redlock's copies are its servers
+   * @param replication the replicas that must acknowledge renewals on one server; a Redlock's copies are its servers
    */
   constructor(maxHoldMs = Number.POSITIVE_INFINITY, replication?: ReplicaRequirement) {
     this.#maxHoldMs = maxHoldMs;
     this.#replication = replication;
   }
 
-  /** Renews the hold, whose lease may have begun at `since`, until the entry given back is unlinked. */
+  /** Renews the hold, whose lease may have begun at `since`, until the returned entry is unlinked. */
   add(hold: Hold, since: number): RenewalEntry {
     const entry = new RenewalEntry(hold, since);
-    if (this.#closed) return entry; // What was under way when the locks were closed ends with its lease.
+    if (this.#closed) return entry; // A lock granted after close() ends with its lease.
     this.#entries.add(entry);
     this.#wakeAt(entry.dueAt);
     return entry;
@@ -83,7 +83,7 @@ export class Watchdog implements Renewer {
     this.#tickAt = undefined;
     const now = elapsed();
     for (const entry of this.#entries.members()) {
-      if (now - entry.since >= this.#maxHoldMs) entry.unlink(); // It ends with the lease it has.
+      if (now - entry.since >= this.#maxHoldMs) entry.unlink(); // It ends with its present lease.
     }
     const due = this.#entries
       .members()
@@ -141,7 +141,7 @@ export class Watchdog implements Renewer {
     }
   }
 
-  /** Renews entries on one server. Each is judged as soon as its outcome is decided, whoever else is silent. */
+  /** Renews entries on one server. Each is settled as soon as its outcome is decided, even if other servers are silent. */
   async #renewOn(
     server: LockServer,
     entries: RenewalEntry[],
@@ -176,15 +176,15 @@ export class Watchdog implements Renewer {
     } else if (no > servers.length - quorum) {
       hold.lose('the server does not know it any more');
     } else {
-      // No answer, or too few copies: the old deadline stands, and the next try comes soon. The hold's own timer ends it.
+      // No reply, or too few copies: the old lease stays valid and the renewal is retried soon. The hold's own timer ends it.
       entry.dueAt = elapsed() + Math.max(10, hold.leaseMs / 20);
     }
   }
 }
 
 /**
- * What one server says to the renewal of each entry. Undefined is no vote: it says nothing, or too few replicas have what
- * it says.
+ * One server's reply to the renewal of each entry. Undefined counts neither way: the server did not reply, or too few
+ * replicas acknowledged the renewal.
  */
 async function renew(
   server: LockServer,
@@ -204,16 +204,16 @@ async function renew(
     if (!replication) {
       return votes(await server.run(renewScript, keys, args, patience), true);
     }
-    const timeoutMs = Math.min(replication.timeoutMs, patience); // While WAIT waits, nothing else passes the connection.
+    const timeoutMs = Math.min(replication.timeoutMs, patience); // WAIT blocks the connection meanwhile.
     const wanted = { ...replication, timeoutMs };
     const { reply, copies, needed } = await server.runReplicated(renewScript, keys, args, wanted, patience);
     if (copies < needed) for (const { hold } of entries) hold.renewalMissedReplicas(copies, needed);
     return votes(reply, copies >= needed);
   } catch {
-    return undefined; // Unknown, refused or not ready: none of it proves that a hold is lost.
+    return undefined; // No reply or an error does not prove that a hold is lost.
   }
 }
 
-/** Where the copies are missing, a hold that is there is neither confirmed nor lost. */
+/** With too few copies, a hold that exists is neither confirmed nor lost. */
 const votes = (reply: unknown, copied: boolean): (boolean | undefined)[] =>
   (reply as unknown[]).map((each) => (Number(each) === 1 ? copied || undefined : false));

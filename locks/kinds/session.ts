@@ -18,7 +18,7 @@ import { abandonedTokensKey, releaseByToken, simpleChannel } from './simple.ts';
 
 /** Options of `Locks.session`. */
 export interface SessionOptions {
-  /** How long the session outlives its process, in milliseconds; the watchdog renews it. At least 30; default: that of `createLocks`. */
+  /** How long the session outlives its process, in milliseconds, 30 or more. Default: `leaseMs` of `createLocks`. */
   leaseMs?: number;
 }
 

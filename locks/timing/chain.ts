@@ -1,13 +1,13 @@
 /**
- * A list whose members come and go in one step each.
+ * A linked list: members are added and removed in constant time.
  *
- * Sets and Maps do that too; but one that takes in and lets go all the time replaces its table all the time, and an old
- * table that the garbage collector has promoted keeps all later ones, and what was in them, until a full collection.
+ * Set and Map do that too, but one that constantly adds and deletes keeps replacing its table, and an old table that the
+ * garbage collector has promoted keeps all later tables and their contents alive until a full collection.
  */
 
-/** What can be in a chain, in one at a time. */
+/** A member of a chain; it can be in one chain at a time. */
 export class ChainLink {
-  /** Its neighbours in the chain, whose two ends are tied to the chain's own link. */
+  /** Its neighbours. The chain's own link joins its first and last member. */
   before: ChainLink | undefined = undefined;
   after: ChainLink | undefined = undefined;
 
@@ -15,13 +15,13 @@ export class ChainLink {
     return this.after !== undefined;
   }
 
-  /** Leaves its chain; false when it is in none. */
+  /** Removes it from its chain; false when it is in none. */
   unlink(): boolean {
     const { before, after } = this;
     if (!before || !after) return false;
     before.after = after;
     after.before = before;
-    this.before = undefined; // What is gone keeps nobody alive.
+    this.before = undefined; // So that a removed link keeps no other alive.
     this.after = undefined;
     return true;
   }
@@ -49,7 +49,7 @@ export class Chain<T extends ChainLink> {
     this.#ends.before = link;
   }
 
-  /** The members of this moment, in the order in which they came. */
+  /** A copy of the present members, in the order in which they were added. */
   members(): T[] {
     const members: T[] = [];
     for (let link = this.#ends.after!; link !== this.#ends; link = link.after!) members.push(link as T);

@@ -1,9 +1,9 @@
-/** The clock that leases and waits are counted on: monotonic, so that setting the wall clock neither prolongs nor ends anything. */
+/** The monotonic clock that measures leases and waits, so that setting the wall clock does not affect them. */
 
-/** This moment in milliseconds since the process began; for comparison with other moments of this clock only. */
+/** The present time in milliseconds since the process began; comparable only with other times of this clock. */
 export const elapsed = (): number => performance.now();
 
-/** What the wall clock (Date.now) will show at a moment of the monotonic clock, unless it is set before then. */
+/** The wall-clock time (Date.now) at a moment of the monotonic clock, unless the wall clock is set before then. */
 export const wallClockAt = (moment: number): number => Math.floor(Date.now() + (moment - performance.now()));
 
 /** The longest delay of a Node timer in milliseconds: a longer one would fire at once. */

@@ -1,15 +1,15 @@
-/** Many moments under one timer. Most of them are taken back before they come, so taking back must cost nothing. */
+/** Many deadlines with one timer. Most are removed before they are reached, so removal must be cheap. */
 
 import { Chain, ChainLink } from './chain.ts';
 import { elapsed, LONGEST_TIMER_MS } from './clock.ts';
 
-/** Something to do at a moment of the monotonic clock (milliseconds). It may be moved to a later one at any time. */
+/** Something to do at a moment of the monotonic clock (milliseconds), which may be moved later at any time. */
 export interface ScheduledDeadline extends ChainLink {
   at: number;
   fire(): void;
 }
 
-/** A deadline that does what it was given. */
+/** A deadline that calls a function. */
 export class CallbackDeadline extends ChainLink implements ScheduledDeadline {
   at: number;
   readonly fire: () => void;
@@ -22,23 +22,23 @@ export class CallbackDeadline extends ChainLink implements ScheduledDeadline {
 }
 
 /**
- * Telling Node whether the process waits for a timer costs as much as a timer. While moments come and go, the process
- * therefore waits for one that rings so soon, in milliseconds, and is told the truth when none have come since.
+ * `ref()` and `unref()` cost as much as a new timer. While deadlines are added and removed, the timer therefore stays
+ * referenced and fires after so many milliseconds; it is unreferenced only if no deadline was added since.
  */
 const GRACE_MS = 50;
 
-/** The timer stays where it is when a moment is taken back or moved: it then rings for nothing, and is set anew. */
+/** The timer is not moved when a deadline is removed or moved: it then fires for nothing, and is set again. */
 export class Deadlines {
   readonly #entries = new Chain<ScheduledDeadline>();
   #keepsAlive: boolean;
   #timer: NodeJS.Timeout | undefined;
   #ringsAt = Number.POSITIVE_INFINITY;
-  /** The timer rings within the grace: the process waits for it, whether there is anything to wait for or not. */
+  /** The timer is referenced and fires within GRACE_MS, whether a deadline is left or not. */
   #inGrace = false;
-  /** Something was added while the timer stood. */
+  /** A deadline was added since the timer was set. */
   #busy = false;
 
-  /** @param keepsAlive whether the process waits for these moments before it ends, and at most 50 ms longer */
+  /** @param keepsAlive whether these deadlines keep the process alive (for up to 50 ms longer than needed) */
   constructor(keepsAlive: boolean) {
     this.#keepsAlive = keepsAlive;
   }
@@ -51,20 +51,20 @@ export class Deadlines {
     else if (first && this.#keepsAlive && !this.#inGrace) this.#timer?.ref?.();
   }
 
-  /** Takes it back; false when it has come, or was taken back, before. */
+  /** Removes it; false when it was reached or removed before. */
   remove(deadline: ScheduledDeadline): boolean {
     if (!deadline.unlink()) return false;
     if (this.#keepsAlive && !this.#inGrace && this.#entries.empty) this.#timer?.unref?.();
     return true;
   }
 
-  /** The process waits for none of them any more; they still come while it lives. */
+  /** From now on the deadlines do not keep the process alive; they still fire while it runs. */
   unref(): void {
     this.#keepsAlive = false;
     this.#timer?.unref?.();
   }
 
-  /** Forgets everything. */
+  /** Removes all deadlines. */
   clear(): void {
     this.#entries.clear();
     clearTimeout(this.#timer);
@@ -84,7 +84,7 @@ export class Deadlines {
   }
 
   #ring(): void {
-    // Timers count whole milliseconds, and may ring a fraction of one too early.
+    // Timers have a resolution of 1 ms and may fire a fraction of it too early.
     const earlyMs = Math.max(0, this.#ringsAt - elapsed());
     const now = elapsed() + earlyMs;
     this.#timer = undefined;
