@@ -58,7 +58,8 @@ export class QuorumFailed extends LockError {
 
   constructor(lock: string, owner: string, granted: number, needed: number, cause?: unknown) {
     super(
-      `lock '${lock}' was granted by ${granted} of the ${needed} servers it needs (owner ${owner}): check the servers, or try again`,
+      `lock '${lock}' was granted by ${granted} of the ${needed} servers it needs (owner ${owner}): ` +
+        'check the servers, or try again',
       lock,
       owner,
       cause,

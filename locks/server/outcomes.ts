@@ -1,30 +1,30 @@
 /** How requests to a Redis server can end, besides a plain reply: unknown, impossible, refused for now, on too few replicas. */
 
-/** No reply: the command may have been executed, may be executed later, or never. */
+/** No reply came: the command may have been executed, or may still be, or never will. */
 export class NoReply extends Error {
   override readonly name = 'NoReply';
 }
 
-/** The client will never send it: the request is lost, and so is every other one. */
+/** The client cannot send this request, nor any other. */
 export class Unsendable extends Error {
   override readonly name = 'Unsendable';
 }
 
-/** The server answered an error that passes: nothing was executed, and the same request may succeed soon. */
+/** The server replied with a temporary error: nothing was executed, and the same request may succeed soon. */
 export class TryAgain extends Error {
   override readonly name = 'TryAgain';
 }
 
-/** What a request was answered, to how many replicas its effects are known to have come, and how many were asked for. */
+/** A reply, how many replicas acknowledged its effects, and how many were required. */
 export interface ReplicatedReply {
   readonly reply: unknown;
   readonly copies: number;
   readonly needed: number;
-  /** Why there is no count: the connection was lost meanwhile, or the server is no primary any more (NoReply), or its error. */
+  /** Why there is no count: NoReply when the connection was lost or the server was demoted, otherwise its error. */
   readonly cause?: Error;
 }
 
-/** A new lease is on too few replicas. */
+/** Too few replicas acknowledged a new lease. */
 export class TooFewCopies extends Error {
   override readonly name = 'TooFewCopies';
   readonly copies: number;

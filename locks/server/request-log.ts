@@ -1,49 +1,49 @@
 /**
- * Requests that may have their effect once only: they are numbered, and the server remembers what each did until this
- * client has heard all answers up to it; from then on it refuses them. So a copy may come as late as it likes (a client
- * sends again what a broken connection left open, and the first may be under way still) and changes nothing.
+ * Numbers for requests that must have their effect only once. The server remembers what each request did until this client
+ * has all replies up to it, and refuses it from then on. So a late copy changes nothing, for example one that a client
+ * library sent again after a lost connection.
  */
 import { prefixed } from '../keys.ts';
 
-/** For how long the server remembers after the last request, in milliseconds: longer than any copy is under way. */
+/** How long the server remembers requests, in milliseconds: longer than a copy can be under way. */
 const REMEMBER_MS = 60_000;
 
-/** Number, up to which all are heard, for how many milliseconds to remember. */
+/** The number, up to which number all replies were received, and how many milliseconds to remember it. */
 export type OnceArgs = readonly [number: number, heard: number, rememberMs: number];
 
-/** The numbered requests of one set of locks. */
+/** The numbered requests of one `createLocks` call. */
 export class RequestLog {
   readonly #client: string;
   readonly #open = new Set<number>();
   #last = 0;
 
-  /** @param client a name that no other client has */
+  /** @param client a unique name of this client */
   constructor(client: string) {
     this.#client = client;
   }
 
-  /** A new number. It stays open until it is settled. */
+  /** Returns a new number, which stays open until settle(). */
   open(): number {
     this.#open.add(++this.#last);
     return this.#last;
   }
 
-  /** Its answer was heard, or nobody waits for it any more: a copy of it that comes from now on is refused. */
+  /** The reply came, or nothing waits for it any more: later copies of the request are refused. */
   settle(number: number): void {
     this.#open.delete(number);
   }
 
-  /** The key under which the server remembers this client's requests for something of that name. */
+  /** The key where the server remembers this client's requests for the lock of that name. */
   key(name: string): string {
     return `${prefixed('lostlock_requests', name)}:${this.#client}`;
   }
 
-  /** The first arguments of every script that begins with `once` (scripts/once.ts). */
+  /** The first arguments of scripts that begin with `once` (scripts/once.ts). */
   args(number: number, rememberMs: number = REMEMBER_MS): OnceArgs {
     return [number, this.#heard(), rememberMs];
   }
 
-  /** All up to this one are settled. */
+  /** The number up to which all are settled. */
   #heard(): number {
     for (const first of this.#open) return first - 1;
     return this.#last;

@@ -1,4 +1,4 @@
-/** Asking again when no answer came: with growing pauses, up to a moment. The request must be idempotent. */
+/** Retries of idempotent requests that got no reply, with growing pauses. */
 import { randomInt } from 'node:crypto';
 import { elapsed, LONGEST_TIMER_MS } from '../timing/clock.ts';
 import { NoReply, TryAgain } from './outcomes.ts';
@@ -6,16 +6,16 @@ import { NoReply, TryAgain } from './outcomes.ts';
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1000;
 
-/** Whether the same request may be sent again. */
+/** Whether the same request may be sent again after this error. */
 export const isTransient = (error: unknown): boolean => error instanceof NoReply || error instanceof TryAgain;
 
-/** The pause before try number `failures + 1`, with jitter so that many clients do not come back together. */
+/** The pause before try number `failures + 1` in milliseconds, with jitter so that clients do not retry at the same time. */
 export function pauseMs(failures: number): number {
   const full = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10));
   return full / 2 + randomInt(Math.ceil(full / 2) + 1);
 }
 
-/** Waits; a `background` wait does not keep the process alive. */
+/** Waits for `ms` milliseconds. @param background whether the process may end meanwhile */
 export function pause(ms: number, background = false): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS));
@@ -24,8 +24,8 @@ export function pause(ms: number, background = false): Promise<void> {
 }
 
 /**
- * Calls `request` until it answers.
- * @param read what the reply says, given the number of earlier calls whose outcome is unknown
+ * Calls `request` until a reply comes.
+ * @param read interprets the reply, given the number of earlier calls whose outcome is unknown
  * @param until when to give up, on the monotonic clock; the last error is thrown then
  */
 export function retryUntilAnswered<R, T>(

@@ -1,5 +1,5 @@
-/** One Redis as the locks see it: scripts by SHA, a limit on how long a reply may take, and unknown told from refused. */
-import { isReplyError, type LockClient, type RedisCommand, type Settled } from '../clients/client.ts';
+/** Sends the locks' requests to one Redis: scripts by SHA-1, with a reply timeout, and with errors sorted by outcome. */
+import { type RedisCommand, isReplyError, type LockClient, type Settled } from '../clients/client.ts';
 import { slotOf } from '../keys.ts';
 import { type LockScript, type ScriptText, stamped } from '../scripts/define.ts';
 import { elapsed } from '../timing/clock.ts';
@@ -7,7 +7,7 @@ import { CallbackDeadline, Deadlines } from '../timing/deadlines.ts';
 import { NoReply, type ReplicatedReply, TryAgain, Unsendable } from './outcomes.ts';
 import { Wakeups } from './wakeups.ts';
 
-/** How many replicas must have a write (`all`: those connected, at least one), within how long, on disk or not. */
+/** How many replicas must acknowledge a write (`all`: those connected, at least one), within how many ms, on disk or not. */
 export interface ReplicaRequirement {
   replicas: number | 'all';
   timeoutMs: number;
@@ -17,7 +17,7 @@ export interface ReplicaRequirement {
 const PASSING =
   /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY |NOREPLICAS|ERR max number of clients)/;
 
-/** How WAIT fails on a server that has become a replica, after it or meanwhile. */
+/** How WAIT fails on a server that became a replica before or during it. */
 const DEMOTED = /^UNBLOCKED|replica instances/;
 
 export class LockServer {
@@ -25,7 +25,7 @@ export class LockServer {
   readonly wakeups: Wakeups;
   readonly requestTimeoutMs: number;
   readonly #pending = new Deadlines(true);
-  /** Whether scripts go by their hashes, which some users may not; undefined until one has run by its text. */
+  /** Whether to use EVALSHA, which some users may not run; undefined until a script has run by EVAL. */
   #byHash: boolean | undefined;
 
   constructor(client: LockClient, requestTimeoutMs: number) {
@@ -35,8 +35,8 @@ export class LockServer {
   }
 
   /**
-   * Runs a script. Rejects with NoReply when nobody knows what happened, with TryAgain when the server cannot just
-   * now, and with the server's own error otherwise.
+   * Runs a script. Rejects with NoReply when the outcome is unknown, Unsendable when the client cannot send it, TryAgain for
+   * a temporary error, and the server's own error otherwise.
    */
   run(
     script: LockScript,
@@ -54,8 +54,8 @@ export class LockServer {
   }
 
   /**
-   * Whether a script has run. A user who may not EVAL must not take a lock in another way, for it could never give it
-   * back: the first script goes by its text, and is refused then.
+   * Whether a script has run. A user without permission for EVAL must not take a lock by a plain command, since it could
+   * not release it: so the first request is an EVAL.
    */
   get runsScripts(): boolean {
     return this.#byHash !== undefined;
@@ -67,8 +67,8 @@ export class LockServer {
   }
 
   /**
-   * Runs a script and waits on the same connection until its effects are on enough replicas, or time is up. Rejects as
-   * run() does. @param timeoutMs how long the reply to the script may take
+   * Runs a script, and waits on the same connection until enough replicas acknowledge its effects or time is up. Rejects as
+   * run() does. @param timeoutMs how long the reply to the script may take, in milliseconds
    */
   async runReplicated(
     script: LockScript,
@@ -95,7 +95,7 @@ export class LockServer {
     byText?: () => RedisCommand,
   ): Promise<ReplicatedReply> {
     const needed = replicas === 'all' ? Math.max(1, await this.#connectedReplicas()) : replicas;
-    const waitMs = Math.max(1, Math.ceil(timeoutMs)); // 0 would be for ever.
+    const waitMs = Math.max(1, Math.ceil(timeoutMs)); // 0 means forever.
     const wait = fsync
       ? ['WAITAOF', '1', String(needed), String(waitMs)]
       : ['WAIT', String(needed), String(waitMs)];
@@ -115,7 +115,7 @@ export class LockServer {
     return { reply, copies, needed };
   }
 
-  /** What a WAIT that failed says about the grant before it: nothing, unless the server just does not count. */
+  /** Why WAIT failed. After a demotion the outcome of the grant before it is unknown (NoReply). */
   #noCount(reason: unknown): Error {
     const outcome = this.#asOutcome(reason);
     const demoted = outcome instanceof TryAgain || DEMOTED.test(outcome.message);
@@ -126,7 +126,7 @@ export class LockServer {
     return this.client.sharded ? script.sharded : script;
   }
 
-  /** Sends one plain command, with run()'s errors. @param now this moment, where it is known, on the monotonic clock */
+  /** Sends one plain command, with run()'s errors. @param now the present time on the monotonic clock, if known */
   command(command: RedisCommand, now?: number): Promise<unknown> {
     return this.#answer(this.client.send(command), this.requestTimeoutMs, undefined, now);
   }
@@ -136,7 +136,7 @@ export class LockServer {
     return Number(/connected_slaves:(\d+)/.exec(info)?.[1] ?? 0);
   }
 
-  /** Splits items into groups that one command may touch: all together, or on a cluster by the slot of their key. */
+  /** Splits items into groups that one command may use: by the slot of their key on a cluster, otherwise one group. */
   groupBySlot<T>(items: readonly T[], key: (item: T) => string): T[][] {
     if (items.length === 0) return [];
     if (!this.client.cluster) return [[...items]];
@@ -150,13 +150,13 @@ export class LockServer {
     return [...groups.values()];
   }
 
-  /** Stops listening. Requests under way may still end, but the process does not wait for them. */
+  /** Closes the Pub/Sub connection. Requests under way can still complete, but do not keep the process alive. */
   close(): void {
     this.wakeups.close();
     this.#pending.unref();
   }
 
-  /** The reply, or NoReply once `limitMs` have passed. `byText` asks again where a script's hash does not do. */
+  /** The reply, or NoReply after `limitMs` milliseconds. `byText` sends the script's text if its hash is refused. */
   #answer<T>(reply: Promise<T>, limitMs: number, byText?: () => Promise<T>, now = elapsed()): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const deadline = new CallbackDeadline(now + limitMs, () =>
@@ -169,7 +169,7 @@ export class LockServer {
           resolve(value);
         },
         (error: unknown) => {
-          if (!this.#pending.remove(deadline)) return; // It came too late, and nothing is asked again.
+          if (!this.#pending.remove(deadline)) return; // Too late: nothing is sent again.
           if (byText && this.#wantsText(error)) resolve(byText());
           else reject(this.#asOutcome(error));
         },
@@ -183,7 +183,7 @@ export class LockServer {
     return this.#byHash === false || NO_SCRIPT.test(error.message);
   }
 
-  /** The server's own errors stay, passing ones become TryAgain, all else NoReply, or Unsendable where none can come. */
+  /** Keeps the server's own errors, except temporary ones (TryAgain). All others become NoReply or Unsendable. */
   #asOutcome(error: unknown): Error {
     if (error instanceof NoReply || error instanceof Unsendable) return error;
     if (!isReplyError(error)) {
@@ -199,7 +199,7 @@ function evalsha(
   keys: readonly string[],
   args: readonly (string | number)[],
 ): readonly string[] {
-  // In small letters, by which clients and servers look names up: they need not make them first.
+  // In lower case, the form in which clients and servers look up command names.
   const command = ['evalsha', script.sha, String(keys.length)];
   for (const key of keys) command.push(key);
   for (const arg of args) command.push(String(arg));
@@ -208,5 +208,5 @@ function evalsha(
 
 /** The server does not know the script. */
 const NO_SCRIPT = /^NOSCRIPT/;
-/** The user may not name it by its hash. */
+/** The user may not run EVALSHA. */
 const NO_HASHES = /^NOPERM .*'evalsha'/;

@@ -1,53 +1,54 @@
 /**
- * Who waits for which message, in this process: one subscribed connection for all, and a queue of waiters per channel.
+ * The waiters of this process: one Pub/Sub connection for all of them, and a queue of waiters per channel.
  *
- * A message is a hint and nothing more: it may come twice, too early or never. A waiter therefore subscribes, looks
- * again, and only then sleeps, never longer than its net; and after a lost connection everybody looks again at once.
+ * A message is only a hint: it may come twice, too early or never. A waiter therefore subscribes, checks the lock again, and
+ * only then sleeps, for a limited time; after a lost connection the waiters check at once.
  */
 import type { LockClient, Subscriber } from '../clients/client.ts';
 import { elapsed } from '../timing/clock.ts';
 import { CallbackDeadline, Deadlines } from '../timing/deadlines.ts';
 
-/** A waiter to whom the lock's holder of the same process can hand it over, in one step on the server. */
+/** A waiter to which a holder in the same process can hand the lock over, by one command. */
 export interface Successor {
   readonly token: string;
   readonly ttlMs: number;
-  /** The key of the marker that says that it has given up. */
+  /** The key of the marker for an abandoned request. */
   readonly markerKey?: string;
-  /** The request that hands it over left at `sentAt`; its answer tells both. */
+  /** The request that hands the lock over was sent at `sentAt`; its reply is for both. */
   receiveHandOver(reply: Promise<unknown>, sentAt: number): void;
 }
 
-/** One waiter on a channel. `look` ends its sleep. */
+/** A waiter on a channel. */
 export interface ChannelWaiter {
-  /** For whom it waits. */
+  /** The owner for which it waits. */
   readonly owner: string;
   /** How many permits it wants; 1 for a lock. */
   readonly demand: number;
-  /** Whether it could hold the lock together with others like it. */
+  /** Whether it can share the lock with other such waiters. */
   readonly shared: boolean;
   readonly successor?: Successor | undefined;
-  /** Set when it was told to look and has not looked yet. */
+  /** Whether it was notified and has not checked the lock since. */
   woken: boolean;
+  /** Ends its sleep. */
   look(): void;
 }
 
-/** Which of the waiters a message is for, in their order of arrival. */
+/** Chooses the waiters to notify of a message; they are given in order of arrival. */
 export type Choose = (waiters: readonly ChannelWaiter[], text: string) => readonly ChannelWaiter[];
 
-/** A lock that one may hold wakes the one that has waited longest. */
+/** For an exclusive lock: the waiter that has waited longest. */
 export const chooseFirst: Choose = (waiters) => waiters.slice(0, 1);
-/** A gate that opened lets everybody through. */
+/** For a latch: all waiters. */
 export const chooseAll: Choose = (waiters) => waiters;
 
 /**
- * After so many hand-overs the lock is released for all to hear; and where other processes wait too, this one pauses
- * then, for so many milliseconds.
+ * After so many hand-overs within the process the release is published; if other processes wait too, the waiters of this
+ * process then pause for so many milliseconds.
  */
 const HAND_OVERS = 10;
 const PAUSE_MS = 5;
 
-/** Whose last waiter got the lock, that channel stays subscribed so long, in milliseconds: the next one may come soon. */
+/** How long a channel stays subscribed after its last waiter got the lock, in milliseconds: the next may come soon. */
 const LINGER_MS = 100;
 
 /** The waiters of this process on one channel. */
@@ -55,20 +56,20 @@ export class Channel {
   readonly name: string;
   readonly waiters: ChannelWaiter[] = [];
   readonly #choose: Choose;
-  /** The first release tells how many others listen. */
+  /** So that the first release is published: its reply says how many others listen. */
   #handOvers = HAND_OVERS - 1;
   #pauses = false;
-  /** How many other processes heard the last release. */
+  /** How many other processes received the message of the last release. */
   others = 0;
-  /** Who of this process holds what is waited for; messages need wake nobody before that hold ends. */
+  /** The hold of this process on the lock, if any; until it ends, messages are ignored. */
   holder: { readonly active: boolean } | undefined;
-  /** Resolves when messages arrive, or when that has taken too long: then the sleepers' net has to do. */
+  /** Resolves when the channel is subscribed, or that takes too long; then waiters rely on their longest sleep. */
   ready: Promise<void> = Promise.resolve();
   isReady = true;
-  /** When nobody has waited for long. */
+  /** When to unsubscribe if no waiter comes. */
   readonly quiet: CallbackDeadline;
 
-  /** @param onQuiet called when nobody has waited for a while */
+  /** @param onQuiet called when there was no waiter for a while */
   constructor(name: string, choose: Choose, onQuiet: (channel: Channel) => void) {
     this.quiet = new CallbackDeadline(0, () => onQuiet(this));
     this.name = name;
@@ -80,24 +81,24 @@ export class Channel {
     for (const waiter of [...this.#choose(this.waiters, text)]) wake(waiter);
   }
 
-  /** Whether nobody of this process needs to look: somebody of it holds the lock, whose end will be told. */
+  /** Whether this process holds the lock, so that its waiters will be notified and need not check. */
   get isHeld(): boolean {
     return this.holder?.active === true;
   }
 
-  /** The connection was away: whoever could get the lock looks. */
+  /** The connection was lost meanwhile: waiters that could get the lock check it. */
   lookAgain(): void {
     this.message('');
   }
 
-  /** To whom of this process the lock may be handed over; nobody when it is time to let others hear of a release. */
+  /** The waiter to hand the lock over to; none when it is time to publish a release to other processes. */
   successor(): Successor | undefined {
     return this.#handOvers + 1 < HAND_OVERS && !this.#pauses ? this.waiters[0]?.successor : undefined;
   }
 
   /**
-   * The lock's holder was of this process, and its release is leaving. The next one's request may follow on the same
-   * connection at once: the server executes it right after the release.
+   * A holder of this process is sending its release. The next waiter's request can follow at once on the same connection:
+   * the server executes it right after the release.
    */
   handOver(): void {
     this.holder = undefined;
@@ -116,14 +117,14 @@ export class Channel {
     }, PAUSE_MS);
   }
 
-  /** Takes a waiter out; a wake-up it has not used goes to the next one. */
+  /** Removes a waiter; a notification that it has not used goes to the next one. */
   leave(waiter: ChannelWaiter): void {
     const index = this.waiters.indexOf(waiter);
     if (index >= 0) this.waiters.splice(index, 1);
     if (waiter.woken) this.lookAgain();
   }
 
-  /** Passes a wake-up on to the first waiter that satisfies the condition. */
+  /** Passes a notification on to the first waiter that satisfies the condition. */
   passOn(condition: (waiter: ChannelWaiter) => boolean): void {
     const next = this.waiters.find((waiter) => !waiter.woken && condition(waiter));
     if (next) wake(next);
@@ -139,7 +140,7 @@ export class Wakeups {
   readonly #client: LockClient;
   readonly #limitMs: number;
   readonly #channels = new Map<string, Channel>();
-  /** When sleepers wake up by themselves. */
+  /** When sleeping waiters wake up by themselves. */
   readonly sleeps = new Deadlines(true);
   readonly #quiet = new Deadlines(false);
   #subscriber: Subscriber | undefined;
@@ -150,18 +151,18 @@ export class Wakeups {
     this.#limitMs = limitMs;
   }
 
-  /** The channel, if somebody of this process waits there, or did so just now. */
+  /** The channel, if it has or recently had waiters of this process. */
   peek(name: string): Channel | undefined {
     return this.#channels.size === 0 ? undefined : this.#channels.get(name);
   }
 
-  /** A release was heard by so many connections, our own among them. */
+  /** The message of a release reached so many connections, including our own. */
   heardBy(name: string, receivers: number): void {
     const channel = this.#channels.get(name);
     if (channel) channel.others = receivers - (channel.isReady ? 1 : 0);
   }
 
-  /** Joins the waiters of a channel; the first to come subscribes. */
+  /** Adds a waiter to a channel; the first one subscribes. */
   join(name: string, choose: Choose, waiter: ChannelWaiter): Channel {
     let channel = this.#channels.get(name);
     if (!channel) {
@@ -173,7 +174,7 @@ export class Wakeups {
     return channel;
   }
 
-  /** Leaves a channel; the last to give up unsubscribes, the last to get the lock some time later. */
+  /** Removes a waiter. After the last one the channel is unsubscribed: at once if it gave up, later if it got the lock. */
   leave(channel: Channel, waiter: ChannelWaiter): void {
     channel.leave(waiter);
     if (channel.waiters.length > 0) return;
@@ -204,9 +205,9 @@ export class Wakeups {
     let timer: NodeJS.Timeout | undefined;
     const confirmed = subscriber.subscribe(channel.name).then(
       () => {
-        if (late) channel.lookAgain(); // Nobody has looked since; a message may have been missed.
+        if (late) channel.lookAgain(); // No waiter has checked since; a message may have been missed.
       },
-      () => {}, // Not to be had (no permission, no connection): the net has to do.
+      () => {}, // No permission or no connection: waiters rely on their longest sleep.
     );
     const limit = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
@@ -218,7 +219,7 @@ export class Wakeups {
     clearTimeout(timer);
   }
 
-  /** The connection for messages; undefined where none is to be had: then the net has to do, and the next one tries. */
+  /** The Pub/Sub connection; undefined if it cannot be opened, in which case the next waiter tries again. */
   #connect(): Subscriber | undefined {
     try {
       this.#subscriber ??= this.#client.openSubscriber({
@@ -237,14 +238,14 @@ export class Wakeups {
     return this.#closed;
   }
 
-  /** Closes the connection of the messages; whoever waits is told to look, and finds it closed. */
+  /** Closes the Pub/Sub connection and wakes all waiters, which then find it closed. */
   close(): void {
     this.#closed = true;
     this.#quiet.clear();
     this.#subscriber?.close();
     this.#subscriber = undefined;
     const channels = [...this.#channels.values()];
-    this.#channels.clear(); // Who comes now stands in no line.
+    this.#channels.clear(); // Later waiters are not queued.
     for (const { waiters } of channels) {
       for (const waiter of [...waiters]) wake(waiter);
     }
