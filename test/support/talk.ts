@@ -1,38 +1,34 @@
 /** Short conversations with a server of ours in memory, for what no transcript of redis-server can show. */
-import type { Duplex } from 'node:stream';
 import { encodeRequest } from '../../protocol/encode.ts';
 import { splitInline } from '../../protocol/inline.ts';
 import { connectInMemory } from '../../server/host/in-memory.ts';
 import type { Server } from '../../server/server.ts';
+import { RawClient } from './raw-client.ts';
 import { until } from './until.ts';
 
 /** One raw connection: lines in, bytes out. */
 export class Talk {
-  readonly #stream: Duplex;
+  readonly #client: RawClient;
   #received = '';
 
   constructor(server: Server) {
-    this.#stream = connectInMemory(server);
-    this.#stream.on('data', (chunk: Buffer) => {
-      this.#received += chunk.toString('latin1');
-    });
-    // A server that stops resets its connections.
-    this.#stream.on('error', () => {});
+    this.#client = new RawClient(connectInMemory(server));
   }
 
   /** What has come and has not been taken. */
   get heard(): string {
+    this.#received += this.#client.take();
     return this.#received;
   }
 
   /** Sends commands in one write, without waiting. */
   send(...lines: string[]): void {
-    this.#stream.write(lines.map((line) => encodeRequest(splitInline(line) ?? [])).join(''), 'latin1');
+    void this.#client.send(lines.map((line) => encodeRequest(splitInline(line) ?? [])).join(''));
   }
 
   /** Waits for bytes that the condition accepts (by default: any at all) and takes them. */
   async hear(enough: (bytes: string) => boolean = (bytes) => bytes !== ''): Promise<string> {
-    await until(() => enough(this.#received), { what: 'a reply' });
+    await until(() => enough(this.heard), { what: 'a reply' });
     const bytes = this.#received;
     this.#received = '';
     return bytes;
@@ -45,7 +41,7 @@ export class Talk {
   }
 
   hangUp(): void {
-    this.#stream.destroy();
+    this.#client.close();
   }
 }
 

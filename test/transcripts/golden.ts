@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { encodeRequest } from '../../protocol/encode.ts';
 import { splitInline } from '../../protocol/inline.ts';
+import { RawClient } from '../support/raw-client.ts';
 
 /*
  * How a transcript is written:
@@ -77,37 +78,47 @@ export async function recordGolden(path: string, target: GoldenTarget): Promise<
   writeFileSync(path, `${recorded.trimEnd()}\n`);
 }
 
+/** One connection of a part; requests may be kept back until the next one. */
 class Talker {
-  readonly #stream: Duplex;
+  readonly #client: RawClient;
   #held = '';
-  received = '';
-  closed = false;
+  /** What came and was not collected yet. */
+  #fresh = '';
 
   constructor(stream: Duplex) {
-    this.#stream = stream;
-    stream.on('data', (chunk: Buffer) => {
-      this.received += chunk.toString('latin1');
-    });
-    const end = (): void => {
-      this.closed = true;
-    };
-    stream.on('end', end).on('close', end).on('error', end);
+    this.#client = new RawClient(stream);
   }
 
-  /** Resolves when more bytes have come. */
-  next(): Promise<void> {
-    return new Promise((resolve) => this.#stream.once('data', () => resolve()));
+  get received(): string {
+    this.#fresh += this.#client.take();
+    return this.#fresh;
+  }
+
+  get closed(): boolean {
+    return this.#client.ending !== undefined;
+  }
+
+  /** Takes what came. */
+  collect(): string {
+    const bytes = this.received;
+    this.#fresh = '';
+    return bytes;
   }
 
   send(words: readonly string[], hold: boolean): void {
     this.#held += encodeRequest(words);
     if (hold) return;
-    this.#stream.write(this.#held, 'latin1');
+    void this.#client.send(this.#held);
     this.#held = '';
   }
 
+  /** Sends a request and waits for its reply. */
+  async ask(...words: [string, ...string[]]): Promise<void> {
+    await this.#client.ask(...words);
+  }
+
   hangUp(): void {
-    this.#stream.destroy();
+    this.#client.close();
   }
 }
 
@@ -159,8 +170,8 @@ export class Stage {
     await this.#settle();
     const heard = new Map<string, string>();
     for (const [each, talker] of this.#talkers) {
-      if (talker.received !== '') heard.set(each, talker.received);
-      talker.received = '';
+      const bytes = talker.collect();
+      if (bytes !== '') heard.set(each, bytes);
     }
     return heard;
   }
@@ -180,9 +191,7 @@ export class Stage {
   /** Two round trips of a bystander: by then the server has handled and answered all it was sent. */
   async #settle(): Promise<void> {
     for (let i = 0; i < 2; i++) {
-      const answered = this.#barrier.next();
-      this.#barrier.send(['PING'], false);
-      await answered;
+      await this.#barrier.ask('PING');
       await turn();
     }
   }
@@ -190,8 +199,8 @@ export class Stage {
   #collect(sorted: boolean): string[] {
     const out: string[] = [];
     for (const [name, talker] of this.#talkers) {
-      const bytes = sorted ? sortItems(talker.received) : talker.received;
-      talker.received = '';
+      const received = talker.collect();
+      const bytes = sorted ? sortItems(received) : received;
       if (bytes !== '') out.push(`${name}< ${steady(escapeOdd(bytes))}`);
       if (talker.closed && !this.#gone.has(talker)) {
         out.push(`${name}< (closed)`);
