@@ -87,6 +87,7 @@ test('it ends when the shell that npm started it through is gone', async () => {
   await once(client, 'connect');
   shell.kill('SIGTERM');
   await closed;
+  expect(client.destroyed).toBe(true);
 });
 
 test('a flag that does not exist, a bad value and a taken port end it with the reason', async () => {

@@ -195,6 +195,7 @@ describe.each(ioredisWays)('$name', (way) => {
       () => {},
     );
     await until(() => server.dump().length === 0, { what: 'the end of the lease' });
+    expect(await redis.exists('unknown')).toBe(0);
   });
 
   test('a waiter is woken by a message, not by polling', async () => {

@@ -1,6 +1,6 @@
 /** Servers are started and stopped many times over, used and unused, and leave no handle behind. */
 import { Redis } from 'ioredis';
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startPair, startServer } from '../../index.ts';
 import { sampleOf } from '../support/long.ts';
 import { until } from '../support/until.ts';
@@ -24,6 +24,7 @@ test('ten thousand starts and stops leave no handle behind', async () => {
   }
   await until(() => sockets() <= before.sockets, { what: 'the last socket to be gone' });
   await until(() => (handles().Timeout ?? 0) <= before.timers + 5, { what: 'the last timer to be gone' });
+  expect(sockets()).toBeLessThanOrEqual(before.sockets);
 });
 
 async function useInMemory(server: { readonly connector: never | unknown }): Promise<void> {
@@ -53,4 +54,5 @@ test('pairs on the real clock, held, paused and crashed, leave no handle behind'
     await pair.close();
   }
   await until(() => sockets() <= before, { what: 'the last socket to be gone' });
+  expect(sockets()).toBeLessThanOrEqual(before);
 });

@@ -115,9 +115,10 @@ test('what may stand for a crash is told, where it is neither', async () => {
 
 test('all messages to come may be lost, until it is enough', async () => {
   await using pair = await startPair({ clock: 'virtual' });
-  pair.link.commands.drop(Infinity);
-  pair.link.commands.duplicate(Infinity);
-  pair.link.commands.drop(0);
+  const { commands } = pair.link;
+  expect(() => commands.drop(Infinity)).not.toThrow();
+  expect(() => commands.duplicate(Infinity)).not.toThrow();
+  expect(() => commands.drop(0)).not.toThrow();
 });
 
 test.each<[what: string, call: (pair: Pair) => Promise<unknown>, option: string]>([

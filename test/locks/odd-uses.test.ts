@@ -131,7 +131,9 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     const held = await locks.simple('L').acquire();
     const waiting = locks.simple('L').acquire({ waitMs: 4000 });
     await held.release();
-    await (await waiting).release();
+    const next = await waiting;
+    expect(next.name).toBe('L');
+    await next.release();
   });
 
   test('who may not run scripts, or not publish, is told so, and locks nobody out', async () => {

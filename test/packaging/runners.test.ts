@@ -33,7 +33,10 @@ const fileTest = withServer({ password: 'secret' }, 'file');
 
 describe('a server for the file', () => {
   const seen: string[] = [];
-  fileTest('the first test has it', ({ server }) => void seen.push(server.url));
+  fileTest('the first test has it', ({ server }) => {
+    seen.push(server.url);
+    expect(seen).toHaveLength(1);
+  });
   fileTest('the second test has it too', async ({ server }) => {
     expect(seen).toEqual([server.url]);
     expect(await isServing(server.url)).toBe(true);

@@ -161,7 +161,9 @@ describe.skipIf(!hasRedisServer)('locks through other clients (needs redis-serve
       await until(async () => (await channels()) === 1);
       for (const node of cluster.nodes('master')) await node.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
       await held.release();
-      await (await waiting).release();
+      const next = await waiting;
+      expect(next.name).toBe('k');
+      await next.release();
       await until(async () => (await channels()) === 0);
       locks.close();
     });

@@ -104,7 +104,9 @@ function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
     await until(async () => (await channelsOf(bench().raw)).length >= 1);
     await bench().raw.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await held.release(); // Nobody hears it.
-    await (await waiting).release();
+    const next = await waiting;
+    expect(next.name).toBe(name);
+    await next.release();
   });
 
   test('never has two holders under contention, and everybody gets his turn', async () => {

@@ -134,6 +134,7 @@ function converse(start: () => Promise<Node>): void {
     const head = '*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n';
     await until(() => b.received.includes(head), { what: 'the message' });
     await until(() => b.received.endsWith(`${head}_\r\n`), { what: 'its end' });
+    expect(b.received.split(head)).toHaveLength(2);
   });
 
   test('a hearer in RESP2 that has not subscribed hears nothing', async () => {

@@ -254,6 +254,7 @@ describe('while the target is silent', () => {
     await until(() => source.server.blocking.total === 0, { what: 'the client to be gone' });
     link.commands.release();
     await until(async () => (await source.ask('EXISTS', 'key')) === 0, { what: 'the key to be gone' });
+    expect(await target.ask('EXISTS', 'key')).toBe(1);
   });
 
   test('a node that becomes a replica keeps what it has, and says so', async () => {

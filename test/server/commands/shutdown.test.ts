@@ -66,6 +66,7 @@ test('SHUTDOWN stops a server with its listeners', async () => {
   talk.send('SHUTDOWN');
   await until(() => started.node.clients.size === 0, { what: 'the end of the connections' });
   await started.stop();
+  await expect(RawClient.connect({ port: started.port })).rejects.toThrow('ECONNREFUSED');
 });
 
 test('`save` writes the dump file after so many seconds with so many changes', () => {

@@ -24,7 +24,8 @@ for (const [state, bring] of Object.entries(states)) {
     await client.ask('PING');
     bring(server);
     await server.stop();
-    await client.ended();
+    expect(await client.ended()).toMatch(/^(end|reset)$/);
+    expect(server.node.clients.size).toBe(0);
   });
 }
 
@@ -53,6 +54,7 @@ test('a connection that is reset while it closes is gone at last', async () => {
   connection.close();
   connection.abort(); // Node cannot reset a socket whose end is on its way.
   await closed;
+  expect(socket.destroyed).toBe(true);
   far.destroy();
   await new Promise((resolve) => listener.close(resolve));
 });
