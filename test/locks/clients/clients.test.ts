@@ -102,8 +102,12 @@ describe.skipIf(!hasRedisServer)('locks through other clients (needs redis-serve
       };
       /** Begins to wait, and has what is waited for done when that is heard of. */
       const tell = async (name: string, wait: () => Promise<unknown>, done: () => Promise<unknown>) => {
-        const waiting = wait();
+        let over = false;
+        const waiting = wait().then(() => {
+          over = true;
+        });
         await until(async () => (await heard()).some((channel) => channel.includes(name)));
+        expect(over).toBe(false);
         await done();
         await waiting;
       };
