@@ -65,7 +65,7 @@ export class RealClock implements Clock {
     return this.now() - nodeClock.now();
   }
 
-  /** Sets the clock forward by `byMs` milliseconds, or back when negative, as an operator or an NTP step does. Throws TypeError for a number that is not finite. */
+  /** Sets the clock forward by `byMs` milliseconds, back when negative, as an NTP step does. Throws TypeError for no number. */
   jump(byMs: number): void {
     checkNumber('jump', byMs, 'milliseconds, negative ones for back');
     this.#set(byMs, this.#rate);

@@ -53,7 +53,7 @@ export class VirtualClock implements Clock {
     return world.elapsed() + (this.micros() - this.#actor.schedule.micros) - this.#jumped;
   }
 
-  /** Sets the clock forward by `byMs` milliseconds, or back when negative, as an operator or an NTP step does. Throws TypeError for a number that is not finite. */
+  /** Sets the clock forward by `byMs` milliseconds, back when negative, as an NTP step does. Throws TypeError for no number. */
   jump(byMs: number): void {
     checkNumber('jump', byMs, 'milliseconds, negative ones for back');
     const by = Math.round(byMs * 1000);
