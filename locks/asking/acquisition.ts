@@ -1,4 +1,4 @@
-/** What acquisitions have in common: who asks for what, requests that may be under way for long, the hold that a grant gives. */
+/** The base classes of acquisitions: their parameters, abandoned requests, hand-overs, and the hold that a grant creates. */
 
 import type { Core } from '../holding/core.ts';
 import { Hold, type HoldSpec, type Renewal } from '../holding/hold.ts';
@@ -12,12 +12,12 @@ import type { AcquireOptions, AcquireParams } from './lock.ts';
 import { type LockRequest, take, type UndoableGrant } from './requests.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 
-/** How long a request given up is remembered at most: longer than any connection keeps it under way. */
+/** How long an abandoned request is remembered, in milliseconds: longer than it can be under way. */
 export const MARKER_MS = 60_000;
 
 /**
- * Whether the one renewed hold is still there, asked by the renewing script. With `replication`, rejects with TooFewCopies
- * when the new lease does not reach enough replicas in time.
+ * Renews one hold; false when the server has no such hold. With `replication`, rejects with TooFewCopies when too few
+ * replicas acknowledge the new lease in time.
  */
 export async function renewOne(
   server: LockServer,
@@ -35,7 +35,7 @@ export async function renewOne(
 
 const isRenewed = (reply: unknown): boolean => Number((reply as unknown[])[0]) === 1;
 
-/** What a hold is besides its acquisition's; without a lease it has the one that was wished for. */
+/** The part of a hold's spec that depends on the grant; the rest, by default the lease too, is the acquisition's. */
 type GrantedHold = Pick<HoldSpec, 'token' | 'fence' | 'callbacks'> &
   Partial<Pick<HoldSpec, 'leaseMs' | 'renewed' | 'quorum'>>;
 
@@ -64,12 +64,12 @@ export abstract class BaseAcquisition<O extends AcquireOptions = AcquireOptions>
 
   abstract abandon(unknown: boolean): Promise<void>;
 
-  /** The TTL to ask of a server. */
+  /** The TTL to request from a server, in milliseconds. */
   get ttlMs(): number {
     return this.params.leaseMs + this.core.lockDelayMs;
   }
 
-  /** The hold that was granted. @param sentAt when the request for it left */
+  /** Creates the granted hold. @param sentAt when the request was sent */
   protected hold(sentAt: number, granted: GrantedHold): Hold {
     const { lock, owner, servers, params } = this;
     const {
@@ -85,7 +85,7 @@ export abstract class BaseAcquisition<O extends AcquireOptions = AcquireOptions>
   }
 }
 
-/** What the holder of this process hands over: the answer to come, and when the request left. */
+/** A hand-over by a holder of this process: its reply, and when the request was sent. */
 interface HandOver {
   readonly reply: Promise<unknown>;
   readonly sentAt: number;
@@ -95,7 +95,7 @@ interface HandOver {
 export abstract class ServerAcquisition<
   O extends AcquireOptions = AcquireOptions,
 > extends BaseAcquisition<O> {
-  /** A request for the lock got no answer: it may be under way still. */
+  /** Whether a request for the lock got no reply, and so may still be under way. */
   #unknown = false;
   #handOver: HandOver | undefined;
 
@@ -103,17 +103,17 @@ export abstract class ServerAcquisition<
     super(core, name, params, core.first);
   }
 
-  /** Whether it may stand in line. */
+  /** Whether it may wait in the queue. */
   protected get waits(): boolean {
     return this.params.waitMs > 0;
   }
 
-  /** For how long a release must bar a request that took the lock, which may come after it; 0: there is none. */
+  /** How long a release must bar a request that may still arrive, in milliseconds; 0 when there is none. */
   protected get markerMs(): number {
     return this.#unknown ? MARKER_MS : 0;
   }
 
-  /** A request for the lock got no answer: it may be under way still. */
+  /** A request for the lock failed; without a reply it may still be under way. */
   onTransientError(error: unknown): void {
     if (error instanceof NoReply) this.#unknown = true;
   }
@@ -129,18 +129,18 @@ export abstract class ServerAcquisition<
     return renewOne(this.core.server, renewal, ttlMs, this.core.replication);
   }
 
-  /** The holder of this process hands the lock over: the next look waits for that answer. */
+  /** A holder of this process hands the lock over: the next attempt waits for the reply. */
   receiveHandOver(reply: Promise<unknown>, sentAt: number): void {
     this.#handOver = { reply, sentAt };
-    reply.catch(() => {}); // Whoever gives up now does not look any more.
+    reply.catch(() => {}); // An abandoned acquisition does not read it.
   }
 
-  /** Whether the lock was handed over, and nobody has looked yet. */
+  /** Whether there is a hand-over that no attempt has read yet. */
   protected get hasHandOver(): boolean {
     return this.#handOver !== undefined;
   }
 
-  /** When the request left that handed the lock over; undefined where the server refused it. */
+  /** When the request that handed the lock over was sent; undefined when the server refused it. */
   protected async acceptHandOver(): Promise<number | undefined> {
     const handOver = this.#handOver!;
     this.#handOver = undefined;
@@ -152,15 +152,15 @@ export abstract class ServerAcquisition<
     }
   }
 
-  /** Nobody looks any more. What is on its way to this acquisition has to go back, and may come after that. */
+  /** The acquisition is abandoned: a hand-over under way must be released, and may take effect only after that. */
   protected declineHandOver(): void {
     if (this.#handOver) this.#unknown = true;
     this.#handOver = undefined;
   }
 
   /**
-   * To whom of this process the hold may go in one step. Not what was never handed out (its end wakes nobody here), nor
-   * where a request may be under way.
+   * The waiter of this process to hand the hold over to. None if the hold was never returned to a caller, or if a request
+   * may still be under way.
    */
   protected successorFor(hold: Hold): Successor | undefined {
     const channel = this.core.server.wakeups.peek(this.channel);
@@ -170,8 +170,8 @@ export abstract class ServerAcquisition<
   }
 
   /**
-   * Hands the lock over to the next one of this process.
-   * @param giveBack releases it, should the server not do that; `unanswered`: nobody knows whether it has
+   * Hands the lock over to the next waiter of this process.
+   * @param giveBack releases it if the server refused the hand-over, or (`unanswered`) its outcome is unknown
    */
   protected async handOver(
     successor: Successor,
@@ -189,7 +189,7 @@ export abstract class ServerAcquisition<
     }
   }
 
-  /** A hold that one renewal keeps up, in hand. @param giveBack retries by itself until the hold is over */
+  /** The handle on a granted hold. @param giveBack releases it, with retries until the hold is over */
   protected held(
     sentAt: number,
     renewal: Renewal,

@@ -1,4 +1,4 @@
-/** How requests are sent: those for a lock, which may have to reach replicas before they count, and all others. */
+/** Sends requests: acquisitions, which replicas may have to acknowledge, and releases and others, which are retried. */
 
 import { LockError, NotReplicated, OutcomeUnknown } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
@@ -9,24 +9,25 @@ import { isTransient, retryUntilAnswered } from '../server/retry.ts';
 import type { LockServer, ReplicaRequirement } from '../server/server.ts';
 import { elapsed } from '../timing/clock.ts';
 
+/** A script with its keys and arguments. */
 export interface LockRequest {
   readonly script: LockScript;
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
 }
 
-/** What has to be known of a grant that may have to be undone. */
+/** A grant that may have to be undone. */
 export interface UndoableGrant {
   readonly lock: string;
   readonly owner: string;
   granted(reply: unknown): boolean;
-  /** Gives back what was granted. */
+  /** Releases what was granted. */
   undo(): Promise<unknown>;
 }
 
 /**
- * The script's reply. Throws NotReplicated, after undoing the grant, when too few replicas have it; NoReply when the
- * connection was lost before they confirmed it, for the next one may lead to a server that knows nothing of it.
+ * Sends an acquiring script and returns its reply. Throws NotReplicated, after undoing the grant, when too few replicas
+ * acknowledge it, and NoReply when the connection is lost before: the next one may lead to a server without the grant.
  */
 export function take(
   { server, replication }: Core,
@@ -46,22 +47,22 @@ async function takeReplicated(
 ): Promise<unknown> {
   const { reply, copies, needed, cause } = await server.runReplicated(script, keys, args, replication);
   if (!grant.granted(reply) || copies >= needed) return reply;
-  if (cause instanceof NoReply) throw cause; // Whether the present primary has it, and its replicas, is asked again.
-  await grant.undo().catch(() => {}); // What cannot be undone now ends with its lease.
+  if (cause instanceof NoReply) throw cause; // The retry finds out whether the present primary and its replicas have it.
+  await grant.undo().catch(() => {}); // If this fails, the grant ends with its lease.
   throw new NotReplicated(grant.lock, grant.owner, copies, needed, { cause });
 }
 
 export interface RetryOptions {
-  /** Does not keep the process alive. */
+  /** Whether the process may end meanwhile. */
   readonly background?: boolean;
-  /** It was asked in another way before, and no answer came. */
+  /** Whether an earlier request for the same got no reply. */
   readonly unanswered?: boolean;
 }
 
 /**
- * Releases until an answer comes or the hold is over. Answers may get lost: after one of them "gone" means released.
- * @param release asks once
- * @param released what the reply says; false when the server knows no such hold
+ * Sends a release until a reply comes or the hold is over. After a lost reply, "no such hold" means released.
+ * @param release sends the request once
+ * @param released whether the reply means released; false when the server has no such hold
  * @param validUntil when the hold is over, on the monotonic clock
  */
 export function releaseUntilAnswered(
@@ -79,12 +80,12 @@ export function releaseUntilAnswered(
   );
 }
 
-/** For how long a request that is no acquisition goes on without an answer, in milliseconds. */
+/** How long a request other than an acquisition is retried without a reply, in milliseconds. */
 export const GIVE_UP_AFTER_MS = 30_000;
 
 /**
- * Asks the server something idempotent until it answers.
- * Throws OutcomeUnknown when no answer comes for long, ServerRefused when the server will not, and LockErrors as they are.
+ * Sends an idempotent request until a reply comes. Throws OutcomeUnknown when none comes within `patienceMs` milliseconds,
+ * and ServerRefused or ClientUnusable when a retry would not help. Lock errors are passed on.
  */
 export async function ask<T>(
   core: Core,
