@@ -123,9 +123,10 @@ class Drawing {
     };
   }
 
-  #life(spanMs: number, depth: number): Life {
+  #life(spanMs: number, depth: number, outer?: Life['owner']): Life {
     const leaseMs = this.#chance(0.45) ? this.#lease() : undefined;
-    const owner = this.#chance(0.5) ? this.#random.pick(['client', 'client', 'task'] as const) : undefined;
+    const anew = this.#chance(0.6) ? this.#random.pick(['client', 'client', 'task'] as const) : undefined;
+    const owner = outer !== undefined && this.#chance(0.8) ? outer : anew;
     const forEver = depth === 0 && this.#kind !== 'semaphore' && this.#chance(0.3);
     const patience = this.#chance(0.15) ? 0 : this.#spell(4 * this.#leaseMs);
     return {
@@ -139,7 +140,9 @@ class Drawing {
       abortAfter: this.#chance(0.07) ? this.#spell(this.#leaseMs) : undefined,
       permits: this.#chance(0.3) ? this.#between(1, this.#units) : 1,
       using: this.#chance(0.2),
-      steps: Array.from({ length: this.#between(0, depth > 0 ? 2 : 4) }, () => this.#step(spanMs, depth)),
+      steps: Array.from({ length: this.#between(0, depth > 0 ? 2 : 4) }, () =>
+        this.#step(spanMs, depth, owner),
+      ),
       end: this.#end(depth === 0 && owner === undefined ? leaseMs : undefined),
     };
   }
@@ -152,10 +155,10 @@ class Drawing {
     return this.#chance(0.05) ? 'twice' : 'release';
   }
 
-  #step(spanMs: number, depth: number): Step {
+  #step(spanMs: number, depth: number, owner: Life['owner']): Step {
     const inner = this.#kind === 'multi' ? [] : REENTRANT;
     if (depth < 2 && inner.includes(this.#kind) && this.#chance(0.25)) {
-      return { do: 'nest', life: this.#life(spanMs, depth + 1) };
+      return { do: 'nest', life: this.#life(spanMs, depth + 1, owner) };
     }
     if (this.#chance(0.15)) {
       const ms = this.#kind === 'semaphore' || this.#chance(0.6) ? this.#lease() : undefined;
@@ -212,7 +215,7 @@ class Drawing {
       () =>
         ({
           do: 'delay replication',
-          ms: this.#fault(),
+          ms: this.#time(5 * this.#leaseMs),
           node: this.#node(),
           way: this.#way(),
           byMs: this.#spell(500),
