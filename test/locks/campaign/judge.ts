@@ -52,6 +52,8 @@ interface Resource {
   fence: number;
   fencedBy: string;
   fencedAt: number;
+  /** The last one of each owner. */
+  readonly fences: Map<string, number>;
 }
 
 /** `validUntil` is told on the wall clock, which shows whole milliseconds. */
@@ -212,7 +214,7 @@ export class Judge {
   #resource(lock: string): Resource {
     let resource = this.#resources.get(lock);
     if (resource === undefined) {
-      resource = { visits: [], fence: -1, fencedBy: '', fencedAt: 0 };
+      resource = { visits: [], fence: -1, fencedBy: '', fencedAt: 0, fences: new Map() };
       this.#resources.set(lock, resource);
     }
     return resource;
@@ -223,7 +225,9 @@ export class Judge {
     const resource = this.#resource(holder.lock);
     const { owner } = holder.held;
     const grows = fence > resource.fence || (fence === resource.fence && owner === resource.fencedBy);
-    if (!grows && !this.promises.excusesFence(resource.fencedAt, this.now)) {
+    const again = resource.fences.get(owner) === fence;
+    resource.fences.set(owner, fence);
+    if (!grows && !this.promises.excusesFence(resource.fencedAt, this.now, again)) {
       this.report('fence', `${holder.name} was granted fence ${fence} after ${resource.fence}`);
     }
     resource.fence = fence;

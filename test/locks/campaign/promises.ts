@@ -20,7 +20,9 @@
  * Permits of a plain semaphore have no names: one that a failover has lost is given back all the same, and from then on
  * there is one too many (S103, S106). That is excused for good.
  *
- * Fences of the counting kinds fall back with a failover that loses grants (S20, S56), and are excused with them.
+ * Fences of the counting kinds fall back with a failover that loses grants (S20, S56), and are excused with them. With
+ * `fence: 'clock'` an owner that comes back to a hold whose release was lost gets that hold's fence again: the resource
+ * refuses it, which is safe.
  * A failover never promotes a node that has not had the primary's data yet (S126). The count of a latch and the stock of
  * a segmented lock are not covered by `replicas`. Redlock is failed over by nobody; its servers keep their data (S69).
  */
@@ -67,14 +69,17 @@ export class Promises {
     });
   }
 
-  /** Whether a fence may be smaller than one that was granted before. */
-  excusesFence(before: number, now: number): boolean {
+  /**
+   * Whether a fence may be smaller than one that was granted before.
+   * @param again the owner has had this very fence before
+   */
+  excusesFence(before: number, now: number, again: boolean): boolean {
     const struck = this.marks.some((mark) => {
       const { kind, from, to } = mark;
       const takes = kind === 'lossy failover' || kind === 'two primaries';
       return takes && !this.#survives(mark) && before <= to && now >= from;
     });
-    return struck && (!this.#byClock || this.marks.some(({ kind }) => kind === 'clock back'));
+    return struck && (!this.#byClock || again || this.marks.some(({ kind }) => kind === 'clock back'));
   }
 
   /** Whether each grant that counts has a copy that survives the failover. */
