@@ -5,7 +5,8 @@ import { isLongRun } from '../../support/long.ts';
 import { playSeeds, runCampaign } from './crew.ts';
 import { draw, KINDS } from './draw.ts';
 import type { Violation } from './judge.ts';
-import { type KindName, type Life, livesOf, type Plan } from './plan.ts';
+import { type Deed, type KindName, type Life, livesOf, type Plan } from './plan.ts';
+import { PLANTS, type Plant } from './plants.ts';
 import { play } from './play.ts';
 import { shrink } from './shrink.ts';
 import { tellStory } from './story.ts';
@@ -96,6 +97,59 @@ test.each(KINDS)('the judge sees when a server forgets its locks: %s', async (ki
   const { violations, story } = await play(forgetful(kind));
   const rules = violations.map(({ rule }) => rule);
   expect(rules, story.join('\n')).toContain(expected[kind] ?? 'exclusion');
+});
+
+/** Two clients of a pair, the second of which wants the lock when faults have struck the first. */
+function pairUnder(leaseMs: number, secondAfter: number, faults: readonly Deed[][]): Plan {
+  return {
+    ...forgetful('reentrant'),
+    replicas: 1,
+    settings: { leaseMs, maxSleepMs: 100, replicas: 1 },
+    clients: ['ioredis', 'ioredis'],
+    tasks: [
+      { client: 0, lives: [{ ...plain, after: 60, steps: [{ do: 'work', ms: 3000 }] }] },
+      { client: 1, lives: [{ ...plain, id: 2, after: secondAfter }] },
+    ],
+    faults: faults.flatMap((deeds, at) => deeds.map((deed) => ({ id: at, at, deed }))),
+  };
+}
+
+const died: Deed = { do: 'failover', crash: 'everything', after: 0, backAfter: 5 };
+const first = { client: 0, node: 0 };
+const found: Record<Plant, Plan> = {
+  'wait sent alone': pairUnder(5000, 400, at({ 50: holdsReplication(100), 70: died })),
+  'renewals without replicas': pairUnder(
+    600,
+    1250,
+    at({ 100: holdsReplication(1500), 1190: { do: 'stall client', ms: 1500, who: first }, 1200: died }),
+  ),
+  'leases on the wall clock': pairUnder(
+    500,
+    200,
+    at({
+      100: { do: 'step client clock', byMs: -5000, who: first },
+      150: { do: 'stall client', ms: 2000, who: first },
+    }),
+  ),
+};
+
+function holdsReplication(ms: number): Deed {
+  return { do: 'hold replication', ms, node: 0, way: 'there' };
+}
+
+function at(deeds: Record<number, Deed>): Deed[][] {
+  const all: Deed[][] = [];
+  for (const [ms, deed] of Object.entries(deeds)) all[Number(ms)] = [deed];
+  return Array.from(all, (each) => each ?? []);
+}
+
+test.each(PLANTS)('the judge sees a defect of old, and nothing without it: %s', async (plant) => {
+  const planted = await play(found[plant], { plant });
+  const rules = planted.violations.map(({ rule }) => rule);
+  expect(rules, planted.story.join('\n')).toContain('exclusion');
+  const mended = await play(found[plant]);
+  expect(mended.violations, mended.story.join('\n')).toEqual([]);
+  expect(mended.grants).toBe(2);
 });
 
 test('a story is made as short as it gets', async () => {

@@ -3,9 +3,16 @@ import type { Actor } from '../../../lab/time/actor.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
 import type { ReplicaSet } from '../../../lab/virtual/set.ts';
 import type { World } from '../../../lab/virtual/world.ts';
-import { type AnyClient, createLocks, type NodeRedisLike } from '../../../locks/index.ts';
+import {
+  createLocks,
+  fromIoredis,
+  fromNodeRedis,
+  type LockClient,
+  type NodeRedisLike,
+} from '../../../locks/index.ts';
 import { Kit } from './kinds.ts';
 import type { Library, Plan } from './plan.ts';
+import { type Plant, plantInClient } from './plants.ts';
 
 /** One process. */
 export interface Client {
@@ -72,22 +79,23 @@ export async function openClient(
   nodeRedis: NodeRedis,
   plan: Plan,
   index: number,
+  plant?: Plant,
 ): Promise<Client> {
   const name = String.fromCharCode(65 + index);
   const actor = world.actor(name);
   const library = plan.clients[index] as Library;
   const connections: { close(): void }[] = [];
-  const open = (set: ReplicaSet): AnyClient => {
+  const open = (set: ReplicaSet): LockClient => {
     if (library === 'ioredis') {
       const redis = set.client(name);
       connections.push({ close: () => redis.disconnect() });
-      return redis;
+      return plantInClient(fromIoredis(redis), plant);
     }
     const redis = nodeRedis.duplicate({ socket: { host: names.of(set), port: 6379 } });
     redis.on('error', () => {});
     redis.connect().catch(() => {});
     connections.push({ close: () => redis.destroy() });
-    return redis;
+    return plantInClient(fromNodeRedis(redis), plant);
   };
   const locks = await actor.call(() => createLocks(sets.map(open), plan.settings));
   let tell = (): void => {};

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { draw } from './draw.ts';
 import type { Violation } from './judge.ts';
 import { type KindName, livesOf } from './plan.ts';
+import type { Plant } from './plants.ts';
 import { play } from './play.ts';
 
 /** What to live. */
@@ -16,6 +17,8 @@ export interface Campaign {
   readonly jobs: number;
   /** One kind of lock only. */
   readonly kind?: KindName | undefined;
+  /** A defect to live with. */
+  readonly plant?: Plant | undefined;
 }
 
 /** A world that broke a promise. */
@@ -39,14 +42,15 @@ const SHARE = 50;
 interface Order {
   readonly from: number;
   readonly kind?: KindName | undefined;
+  readonly plant?: Plant | undefined;
 }
 
 /** Plays the worlds of so many seeds, in this process. */
-export async function playSeeds(from: number, count: number, kind?: KindName): Promise<Tally> {
+export async function playSeeds(from: number, count: number, kind?: KindName, plant?: Plant): Promise<Tally> {
   const tally: Tally = { worlds: 0, lives: 0, grants: 0, failures: [] };
   for (let seed = from; seed < from + count; seed++) {
     const plan = draw(seed, kind);
-    const { violations, grants } = await play(plan);
+    const { violations, grants } = await play(plan, { plant });
     tally.worlds++;
     tally.lives += livesOf(plan);
     tally.grants += grants;
@@ -57,7 +61,7 @@ export async function playSeeds(from: number, count: number, kind?: KindName): P
 
 /** Lives a whole campaign. Rejects when one of its processes dies. @param told hears how far it is, now and then */
 export function runCampaign(campaign: Campaign, told: (soFar: Tally) => void = () => {}): Promise<Tally> {
-  const { seed, lives, jobs, kind } = campaign;
+  const { seed, lives, jobs, kind, plant } = campaign;
   const sum: Tally = { worlds: 0, lives: 0, grants: 0, failures: [] };
   let next = seed;
   const order = (worker: ChildProcess): void => {
@@ -65,7 +69,7 @@ export function runCampaign(campaign: Campaign, told: (soFar: Tally) => void = (
       worker.disconnect();
       return;
     }
-    worker.send({ from: next, kind } satisfies Order);
+    worker.send({ from: next, kind, plant } satisfies Order);
     next += SHARE;
   };
   const labour = (): Promise<void> =>
@@ -95,8 +99,8 @@ export function runCampaign(campaign: Campaign, told: (soFar: Tally) => void = (
 
 /** Does what the parent process orders, until that has no more to do. */
 export function obey(): void {
-  process.on('message', ({ from, kind }: Order) => {
-    void playSeeds(from, SHARE, kind).then((tally) => process.send?.(tally));
+  process.on('message', ({ from, kind, plant }: Order) => {
+    void playSeeds(from, SHARE, kind, plant).then((tally) => process.send?.(tally));
   });
   process.on('disconnect', () => process.exit(0));
 }

@@ -1,4 +1,5 @@
 /** Judges a world: holders who believe, resources that were entered, fences, permits, and whatever went wrong besides. */
+import { setMaxListeners } from 'node:events';
 import type { Actor } from '../../../lab/time/actor.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import { type HeldLock, LockError, LockLost, NotOwner } from '../../../locks/index.ts';
@@ -97,6 +98,7 @@ export class Judge {
     if (all === undefined) this.#holders.set(holder.lock, (all = new Set()));
     all.add(holder);
     // A holder that lost its lock believes no more, whatever its lease says.
+    setMaxListeners(0, holder.held.signal); // All holds of one owner share it.
     holder.held.signal.addEventListener('abort', () => this.ended(holder, 'was lost'));
     const until = Math.round(this.#timeLeft(holder));
     this.tell(`${holder.name} is granted, for ${Number.isFinite(until) ? `${until} ms` : 'good'}`);

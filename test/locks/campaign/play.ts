@@ -9,6 +9,7 @@ import { Judge, type Violation } from './judge.ts';
 import { NAMES } from './kinds.ts';
 import { type Home, type Latch, liveAll, pass } from './lives.ts';
 import type { Life, Plan } from './plan.ts';
+import { type Plant, plantInWorld } from './plants.ts';
 
 /** What came of a world. */
 export interface Outcome {
@@ -22,10 +23,12 @@ export interface Outcome {
 export interface PlayOptions {
   /** Whether the trace's hash is wanted, which costs some time. */
   readonly hash?: boolean;
+  /** A defect to play it with. */
+  readonly plant?: Plant | undefined;
 }
 
 /** Plays it. Rejects only when the world itself cannot be made. */
-export async function play(plan: Plan, { hash = false }: PlayOptions = {}): Promise<Outcome> {
+export async function play(plan: Plan, { hash = false, plant }: PlayOptions = {}): Promise<Outcome> {
   const nodeRedis = await loadNodeRedis();
   const { seed, primaries, replicas, latency, jitter } = plan;
   const network = { latency, jitter };
@@ -38,6 +41,7 @@ export async function play(plan: Plan, { hash = false }: PlayOptions = {}): Prom
     network,
   });
   const { world, sets } = servers;
+  plantInWorld(world, plant);
   const judge = new Judge(world, plan);
   const onRejection = (error: unknown): void =>
     judge.report('error', `unhandled rejection: ${String(error)}`);
@@ -47,7 +51,7 @@ export async function play(plan: Plan, { hash = false }: PlayOptions = {}): Prom
       const names = new Names(world, sets);
       const clients: Client[] = [];
       for (const index of plan.clients.keys()) {
-        clients.push(await openClient(world, sets, names, nodeRedis, plan, index));
+        clients.push(await openClient(world, sets, names, nodeRedis, plan, index, plant));
       }
       await setUp(plan, clients, sets);
       world.schedule.beforeStep = judge.look;

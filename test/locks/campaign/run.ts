@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { obey, runCampaign } from './crew.ts';
 import { draw, KINDS } from './draw.ts';
 import type { KindName } from './plan.ts';
+import { PLANTS, type Plant } from './plants.ts';
 import { play } from './play.ts';
 import { tellStory } from './story.ts';
 
@@ -12,6 +13,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     jobs: { type: 'string', default: '1' },
     kind: { type: 'string' },
+    /** A defect that the locks once had, to see that it is found. */
+    plant: { type: 'string' },
     replay: { type: 'string' },
     /** Replays the world as it was drawn, without making it smaller. */
     whole: { type: 'boolean', default: false },
@@ -22,6 +25,10 @@ const { values } = parseArgs({
 const kind = values.kind as KindName | undefined;
 if (kind !== undefined && !KINDS.includes(kind)) {
   throw new RangeError(`--kind: got '${kind}', allowed are ${KINDS.join(', ')}`);
+}
+const plant = values.plant as Plant | undefined;
+if (plant !== undefined && !PLANTS.includes(plant)) {
+  throw new RangeError(`--plant: got '${plant}', allowed are ${PLANTS.join(', ')}`);
 }
 const wholeNumber = (name: 'lives' | 'seed' | 'jobs' | 'replay'): number => {
   const value = Number(values[name]);
@@ -35,8 +42,8 @@ else await live();
 
 async function replay(seed: number): Promise<void> {
   const plan = draw(seed, kind);
-  const outcome = await play(plan, { hash: true });
-  console.log(values.whole ? outcome.story.join('\n') : await tellStory(plan, outcome));
+  const outcome = await play(plan, { hash: true, plant });
+  console.log(values.whole ? outcome.story.join('\n') : await tellStory(plan, outcome, { plant }));
   console.log(`trace ${outcome.hash}`);
   process.exitCode = outcome.violations.length > 0 ? 1 : 0;
 }
@@ -48,6 +55,7 @@ async function live(): Promise<void> {
     lives: wholeNumber('lives'),
     jobs: wholeNumber('jobs'),
     kind,
+    plant,
   };
   const seconds = (): number => (performance.now() - started) / 1000;
   let reported = 0;
@@ -66,7 +74,7 @@ async function live(): Promise<void> {
   );
   for (const { seed } of failures.slice(0, 3)) {
     const plan = draw(seed, kind);
-    console.log(await tellStory(plan, await play(plan)));
+    console.log(await tellStory(plan, await play(plan, { plant }), { plant }));
   }
   process.exitCode = failures.length > 0 ? 1 : 0;
 }

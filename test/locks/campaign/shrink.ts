@@ -1,7 +1,7 @@
 /** Makes a plan that breaks a promise as small as it gets, by leaving out faults, tasks, lives and steps one at a time. */
 
 import type { Life, Plan, Step, TaskPlan } from './plan.ts';
-import { type Outcome, play } from './play.ts';
+import { type Outcome, type PlayOptions, play } from './play.ts';
 
 /** A plan and what came of it. */
 export interface Found {
@@ -13,13 +13,13 @@ export interface Found {
 const TRIES = 400;
 
 /** The smallest plan found that breaks one of the same rules. @param outcome of the plan as it is */
-export async function shrink(plan: Plan, outcome: Outcome, tries = TRIES): Promise<Found> {
+export async function shrink(plan: Plan, outcome: Outcome, options: PlayOptions = {}): Promise<Found> {
   const rules = new Set(outcome.violations.map(({ rule }) => rule));
   let found: Found = { plan, outcome };
-  let left = tries;
+  let left = TRIES;
   const fails = async (smaller: Plan): Promise<boolean> => {
     left--;
-    const result = await play(smaller);
+    const result = await play(smaller, options);
     if (!result.violations.some(({ rule }) => rules.has(rule))) return false;
     found = { plan: smaller, outcome: result };
     return true;

@@ -2,13 +2,14 @@
 import { draw } from './draw.ts';
 import type { Plan } from './plan.ts';
 import { describeFault } from './plan.ts';
-import type { Outcome } from './play.ts';
+import type { Outcome, PlayOptions } from './play.ts';
 import { shrink } from './shrink.ts';
 
 /** The story, with the plan made as small as it gets. */
-export async function tellStory(plan: Plan, outcome: Outcome): Promise<string> {
-  const small = outcome.violations.length > 0 ? await shrink(plan, outcome) : { plan, outcome };
+export async function tellStory(plan: Plan, outcome: Outcome, options: PlayOptions = {}): Promise<string> {
+  const small = outcome.violations.length > 0 ? await shrink(plan, outcome, options) : { plan, outcome };
   const { seed, kind, parts, primaries, replicas, settings, clients, units } = small.plan;
+  const planted = options.plant === undefined ? '' : ` --plant '${options.plant}'`;
   const drawn = draw(seed).kind === kind ? '' : ` --kind '${kind}'`;
   return [
     '',
@@ -17,6 +18,6 @@ export async function tellStory(plan: Plan, outcome: Outcome): Promise<string> {
     `settings: ${JSON.stringify(settings)}`,
     ...small.plan.faults.map(describeFault),
     ...small.outcome.story,
-    `again: npm run campaign -- --replay ${seed}${drawn}`,
+    `again: npm run campaign -- --replay ${seed}${drawn}${planted}`,
   ].join('\n');
 }
