@@ -21,7 +21,7 @@ const MAX_CALLS = 19999;
 type Input = { readonly value: Result } | { readonly error: unknown };
 
 /** One script under way. */
-export class Driver {
+export class FrameDriver {
   #thread: Thread;
   #calls = 0;
   #input: Input = { value: undefined };

@@ -1,7 +1,7 @@
 /** A script that outlives its first slice: run again in the resumable form, and from then on a slice at a time. */
 import { type Bytes, cString } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
-import { Driver } from './driver.ts';
+import { FrameDriver } from './driver.ts';
 import { address } from './library/base.ts';
 import { luaErrorOf } from './library/protected.ts';
 import { resumableRealm } from './library/realms.ts';
@@ -76,7 +76,7 @@ function textIn(table: LuaTable): Bytes | undefined {
     const found: Result = index(table, 'err', NATIVE);
     if (!isFrame(found)) return toText(firstOf(found));
     S.fuel = LAST_WORDS;
-    const ended = new Driver(() => found).run();
+    const ended = new FrameDriver(() => found).run();
     return ended && toText(firstOf(ended.result));
   } catch {
     return undefined;
@@ -91,7 +91,7 @@ function placeOf(label: Bytes, site: Site | undefined): Bytes {
 /** A script under way. Between slices other scripts may run. */
 export class Execution {
   readonly #beginning: Beginning;
-  readonly #driver: Driver;
+  readonly #driver: FrameDriver;
   #saved: Partial<typeof S> = {};
   #identities = 0;
 
@@ -101,7 +101,7 @@ export class Execution {
     begin(beginning.keys, beginning.argv, beginning.host);
     beginning.host.random.state = beginning.random;
     beginning.host.setProtocol(2);
-    this.#driver = new Driver(body);
+    this.#driver = new FrameDriver(body);
     S.log = log;
     this.#save();
   }

@@ -3,7 +3,7 @@ import type { Bytes } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
 import type { Reply } from '../protocol/reply.ts';
 import { isStateless } from './compiler/stateless.ts';
-import { Driver } from './driver.ts';
+import { FrameDriver } from './driver.ts';
 import { begin, errorText } from './execution.ts';
 import type { Realm } from './library/index.ts';
 import { luaErrorOf } from './library/protected.ts';
@@ -84,7 +84,7 @@ export class FunctionLibrary {
   resumable(): Callbacks {
     this.#resumable ??= this.#load(resumableRealm(), (main) => {
       S.resumable = true;
-      const driver = new Driver(main);
+      const driver = new FrameDriver(main);
       driver.enter();
       if (driver.run() === undefined) throw new Signal('fuel');
     });

@@ -1,5 +1,5 @@
 /** Sends the locks' requests to one Redis: scripts by SHA-1, with a reply timeout, and with errors sorted by outcome. */
-import { type RedisCommand, isReplyError, type LockClient, type Settled } from '../clients/client.ts';
+import { isReplyError, type LockClient, type RedisCommand, type Settled } from '../clients/client.ts';
 import { slotOf } from '../keys.ts';
 import { type LockScript, type ScriptText, stamped } from '../scripts/define.ts';
 import { elapsed } from '../timing/clock.ts';

@@ -1,6 +1,6 @@
 /** Defects that the locks once had, put back from outside, to see that the campaign finds them. */
-import type { World } from '../../../lab/world.ts';
-import type { Command, LockClient } from '../../../locks/index.ts';
+import type { World } from '../../../lab/virtual/world.ts';
+import type { LockClient, RedisCommand } from '../../../locks/index.ts';
 
 /**
  * `wait sent alone`: a WAIT whose connection broke is sent again without its grant, and counts.
@@ -18,7 +18,7 @@ export const PLANTS: readonly Plant[] = [
 /** What a renewing script is asked about. */
 const RENEWED: readonly unknown[] = ['string', 'hash', 'read', 'permit', 'place', 'session'];
 
-function isRenewal(command: Command): boolean {
+function isRenewal(command: RedisCommand): boolean {
   return command[0]?.startsWith('eval') === true && RENEWED.includes(command[3 + Number(command[2])]);
 }
 
@@ -32,7 +32,7 @@ export function plantInWorld(world: World, plant: Plant | undefined): void {
 /** Puts a defect between the locks and their client. */
 export function plantInClient(client: LockClient, plant: Plant | undefined): LockClient {
   const { sendAll } = client;
-  const apart = (commands: readonly Command[]) =>
+  const apart = (commands: readonly RedisCommand[]) =>
     Promise.allSettled(commands.map((each) => client.send(each)));
   if (plant === 'wait sent alone') return { ...client, sendAll: apart };
   if (plant !== 'renewals without replicas') return client;
