@@ -201,6 +201,7 @@ test.each<[how: string, stop: (server: LostlockServer) => unknown]>([
   await until(() => inMemory.destroyed, { what: 'the end of the connection' });
   await until(() => isRefused(server.port), { what: 'the end of the listener' });
   await server.stop();
+  expect(await isRefused(server.port)).toBe(true);
 });
 
 test.each<[what: string, filter: unknown, act: unknown, option: string]>([
