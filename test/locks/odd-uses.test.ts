@@ -83,7 +83,9 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
           return heard.length > 0;
         });
         await held.release();
-        await (await waiting).release();
+        const next = await waiting;
+        expect(next.name).toBe(kind);
+        await next.release();
       }
     },
     30_000,

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
-import { realTime } from './real-time.ts';
+import { realTime } from '../../../vitest.config.ts';
 
 test('every glob of the suites on real time names a suite', () => {
   const names = readdirSync('test', { recursive: true, encoding: 'utf8' });

@@ -1,6 +1,6 @@
 /** A project with a test that needs a retry; test/support/retries/retried.test.ts runs it. */
 import { defineConfig } from 'vitest/config';
-import { RetriedReporter } from '../retries/retried.ts';
+import { RetriedReporter } from '../../../vitest.config.ts';
 
 export default defineConfig({
   test: {
