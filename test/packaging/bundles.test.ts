@@ -60,7 +60,7 @@ test('lostlock/locks has the code of the locks, and nothing of the server', () =
 });
 
 test('the lab is loaded when its first node is started, and not before', () => {
-  const inLab = (path: string): boolean => /^lab\/(?!start|present)/.test(path);
+  const inLab = (path: string): boolean => /^lab\/(?!start|time\/present)/.test(path);
   expect(sourcesOf(loadedWith('dist/index.js', false)).filter(inLab)).toEqual([]);
   expect(sourcesOf(loadedWith('dist/index.js', true))).toContain('lab/virtual/world.ts');
 });
