@@ -1,6 +1,6 @@
 /** How the tests run: samples in `npm test`, everything under `--mode long`. */
 import { writeFileSync } from 'node:fs';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import type { Reporter, TestCase } from 'vitest/node';
 
 const report = process.env.LOSTLOCK_REPORT; // Where .ci/run wants the counts.
@@ -10,7 +10,7 @@ const report = process.env.LOSTLOCK_REPORT; // Where .ci/run wants the counts.
  * tests by chance. Everything else has to give the same result every time: a test that fails there once, such as one of a
  * seed, has found something.
  */
-export const realTime: readonly string[] = [
+export const realTime: string[] = [
   'test/cli.test.ts',
   'test/golden.test.ts',
   'test/readme.test.ts',
@@ -45,6 +45,22 @@ export const realTime: readonly string[] = [
   'test/support/redis-server.test.ts',
 ];
 
+/** The suites that run in worlds of the lab, on virtual time. */
+const worlds: string[] = ['test/lab/**/*.test.ts', 'test/locks/**/*.test.ts', 'test/clients/**/*.test.ts'];
+
+/** Suites that replace timers or depend on the order of imports: each file has a process of its own. */
+const alone: string[] = [
+  'test/lab/determinism.test.ts',
+  'test/lab/virtual/world.test.ts',
+  'test/locks/timing/deadlines.test.ts',
+];
+
+/** Those of the suites on real time that need a process of their own, as they replace timers or count handles. */
+const realAlone: string[] = [
+  'test/embed/{ambient-clock,cycles,fake-timers}.test.ts',
+  'test/lab/routes/*.test.ts',
+];
+
 /** Writes the tests that passed only after a retry to a file, one a line: the module and the test's full name. */
 export class RetriedReporter implements Reporter {
   readonly #file: string;
@@ -63,10 +79,18 @@ export class RetriedReporter implements Reporter {
   }
 }
 
+// CI's machine is crowded. A test that needed a retry is named at the end of .ci/run's output.
+const retry = process.env.CI === undefined ? 0 : 2;
+
+/** A project of the run, with what all projects have in common. */
+function suites(test: NonNullable<TestProjectInlineConfiguration['test']>): TestProjectInlineConfiguration {
+  return { extends: true, test };
+}
+
 export default defineConfig(({ mode }) => ({
   test: {
-    // One worker a core: most tests wait for a server or a timer half of the time.
-    maxWorkers: '100%',
+    // Two workers a core: the suites on real time mostly wait, for a server or a timer.
+    maxWorkers: '200%',
     env: { LOSTLOCK_LONG: mode === 'long' ? '1' : '' },
     // A test that asserts nothing cannot fail.
     expect: { requireAssertions: true },
@@ -77,20 +101,24 @@ export default defineConfig(({ mode }) => ({
       ? ['default', ['json', { outputFile: report }], new RetriedReporter(`${report}.retried`)]
       : ['default'],
     coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks}/**/*.ts'] },
+    // The files of a worker share the modules that they import, which saves half of the time. A file must leave no trace.
+    isolate: false,
     projects: [
-      {
-        extends: true,
-        test: { name: 'same every time', include: ['test/**/*.test.ts'], exclude: [...realTime] },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'real time',
-          include: [...realTime],
-          // CI's machine is crowded. A test that needed a retry is named at the end of .ci/run's output.
-          retry: process.env.CI === undefined ? 0 : 2,
-        },
-      },
+      suites({
+        name: 'same every time',
+        include: ['test/**/*.test.ts'],
+        exclude: [...realTime, ...worlds, ...alone],
+      }),
+      // The lab's router has to be loaded before any client: in a shared process, before the first file.
+      suites({
+        name: 'worlds',
+        include: worlds,
+        exclude: [...realTime, ...alone],
+        setupFiles: ['lab/router.ts'],
+      }),
+      suites({ name: 'alone', include: alone, isolate: true }),
+      suites({ name: 'real time', include: realTime, exclude: realAlone, retry }),
+      suites({ name: 'real time, alone', include: realAlone, isolate: true, retry }),
     ],
   },
 }));

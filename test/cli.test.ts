@@ -5,13 +5,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
+import { ensureBuilt } from './support/built.ts';
 import { until } from './support/until.ts';
 
-/** Starts `lostlock` from its sources with the flags given; resolves with its port once it says that it is ready. */
+beforeAll(ensureBuilt);
+
+/** Starts `lostlock` as it is built, with the flags given; resolves with its port once it says that it is ready. */
 async function startCli(...flags: string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'cli.ts', ...flags], {
+  const child = spawn(process.execPath, ['dist/cli.js', ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let printed = '';
@@ -53,7 +56,7 @@ test('its log is as long as --loglevel and CONFIG SET say, and goes where --logf
   const folder = mkdtempSync(join(tmpdir(), 'lostlock-cli-'));
   const [logfile, portFile] = [join(folder, 'log'), join(folder, 'port')];
   const flags = ['--port', '0', '--loglevel', 'warning', '--logfile', logfile, '--port-file', portFile];
-  const child = spawn(process.execPath, ['--import', 'tsx', 'cli.ts', ...flags], { stdio: 'inherit' });
+  const child = spawn(process.execPath, ['dist/cli.js', ...flags], { stdio: 'inherit' });
   const read = (path: string) => (existsSync(path) ? readFileSync(path, 'latin1') : '');
   const port = Number(await until(() => read(portFile).trim(), { what: 'the port', limitMs: 60_000 }));
   const log = (level: string, text: string) => `EVAL "redis.log(redis.LOG_${level}, '${text}')" 0\r\n`;
@@ -78,7 +81,7 @@ test('SHUTDOWN ends it with status 0', async () => {
 });
 
 test('it ends when the shell that npm started it through is gone', async () => {
-  const command = `"${process.execPath}" --import tsx cli.ts --port 0; true`;
+  const command = `"${process.execPath}" dist/cli.js --port 0; true`;
   const shell = spawn('sh', ['-c', command], { env: { ...process.env, npm_command: 'exec' } });
   const [line] = await once(shell.stdout, 'data');
   const port = Number(String(line).split(' ').pop());
@@ -92,7 +95,7 @@ test('it ends when the shell that npm started it through is gone', async () => {
 
 test('a flag that does not exist, a bad value and a taken port end it with the reason', async () => {
   const fails = (...flags: string[]): string => {
-    const run = spawnSync(process.execPath, ['--import', 'tsx', 'cli.ts', ...flags], { encoding: 'utf8' });
+    const run = spawnSync(process.execPath, ['dist/cli.js', ...flags], { encoding: 'utf8' });
     expect([run.status, run.stdout]).toEqual([expect.toSatisfy((status) => status > 0), '']);
     return run.stderr;
   };
@@ -114,7 +117,7 @@ test('what is not to be had is refused with the reason; the values that describe
     ['--syslog-enabled', 'yes', 'lostlock does not log to syslog'],
     ['--unixsocketperm', '789', "argument couldn't be parsed into an integer"],
   ] as const) {
-    const run = spawnSync(process.execPath, ['--import', 'tsx', 'cli.ts', flag, value], { encoding: 'utf8' });
+    const run = spawnSync(process.execPath, ['dist/cli.js', flag, value], { encoding: 'utf8' });
     expect([run.status, run.stdout, run.stderr.split('\n')[0]]).toEqual([
       2,
       '',
@@ -143,6 +146,6 @@ test('what is not to be had is refused with the reason; the values that describe
 });
 
 test('--version is the version of the package', () => {
-  const run = spawnSync(process.execPath, ['--import', 'tsx', 'cli.ts', '--version'], { encoding: 'utf8' });
+  const run = spawnSync(process.execPath, ['dist/cli.js', '--version'], { encoding: 'utf8' });
   expect(run.stdout).toBe(`lostlock ${manifest.version}\n`);
 });

@@ -14,11 +14,7 @@ import { RealSide } from './sides.ts';
 import { test as run } from './tester.ts';
 
 /** Mutants that show soon. */
-const SAMPLE = [
-  'a reply that is one too much',
-  'a write that does not happen',
-  'an acknowledgement that is forgotten',
-];
+const SAMPLE = ['a write that does not happen', 'an acknowledgement that is forgotten'];
 
 describe.skipIf(!hasRedisServer)('generated programs (needs redis-server)', () => {
   let real: RealSide;
@@ -29,9 +25,9 @@ describe.skipIf(!hasRedisServer)('generated programs (needs redis-server)', () =
 
   // .ci/run plays 50,000 requests, and looks for every mutant.
   test.each(isLongRun ? [1, 2, 3] : [1])('seed %i shows no difference from redis-server', async (seed) => {
-    const result = await run(real, { seed, commands: sampleOf(1_000_000, 4000) });
+    const result = await run(real, { seed, commands: sampleOf(1_000_000, 3000) });
     expect(result.transcripts.join('\n\n')).toBe('');
-    expect(result.commands).toBeGreaterThanOrEqual(4000);
+    expect(result.commands).toBeGreaterThanOrEqual(3000);
     expect(result.inconclusive + result.vanished).toBeLessThan(result.programs / 20);
   });
 

@@ -2,9 +2,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { cleanups, type Kind, Node, start } from '../support/nodes.ts';
+import { cleanUpAfterEachTest, cleanups, type Kind, Node, start } from '../support/nodes.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
+
+cleanUpAfterEachTest();
 
 const PAIRS: [Kind, Kind][] = [
   ['lostlock', 'lostlock'],

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import { startServer } from '../../index.ts';
+import { ensureBuilt } from '../support/built.ts';
 import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
@@ -126,7 +127,8 @@ test.skipIf(!hasRedisServer)(
 );
 
 test('the command line starts replicas and says where', async () => {
-  const args = ['--import', 'tsx', 'cli.ts', '--port', '0', '--replicas', '2'];
+  await ensureBuilt();
+  const args = ['dist/cli.js', '--port', '0', '--replicas', '2'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   cleanups.push(() => void child.kill());
   let printed = '';

@@ -1,4 +1,4 @@
-/** A server of ours on a clock that the test drives, new for each test of the file that imports it. */
+/** A server of ours on a clock that the test drives, new for each test of the file that asks for it. */
 import { afterEach, beforeEach } from 'vitest';
 import { createNode } from '../../server/index.ts';
 import type { Server } from '../../server/server.ts';
@@ -7,9 +7,11 @@ import { TestHost } from './targets.ts';
 export let host: TestHost;
 export let server: Server;
 
-beforeEach(() => {
-  host = new TestHost();
-  server = createNode(host);
-});
-
-afterEach(() => server.stop());
+/** Call it at the top of a test file: each of its tests finds a new `server` on a new `host`, which ends with the test. */
+export function freshServerForEachTest(): void {
+  beforeEach(() => {
+    host = new TestHost();
+    server = createNode(host);
+  });
+  afterEach(() => server.stop());
+}

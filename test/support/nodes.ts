@@ -11,9 +11,12 @@ import { until } from './until.ts';
 /** What ends with the test. */
 export const cleanups: (() => Promise<unknown> | unknown)[] = [];
 
-afterEach(async () => {
-  for (const clean of cleanups.splice(0).reverse()) await clean();
-});
+/** Call it at the top of a test file: what its tests start ends with each test. */
+export function cleanUpAfterEachTest(): void {
+  afterEach(async () => {
+    for (const clean of cleanups.splice(0).reverse()) await clean();
+  });
+}
 
 export type Kind = 'lostlock' | 'redis';
 

@@ -1,6 +1,6 @@
 /** Many lock lives under random faults on a real server, judged by the independent checker. */
 import { Redis } from 'ioredis';
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 import {
   createLocks,
   fromIoredis,
@@ -45,7 +45,7 @@ const kinds: Record<string, Kind> = {
 
 // Most of a life with faults is waiting: the kinds live at the same time, each on a server of its own.
 describe.skipIf(!hasRedisServer)('lock lives under faults (needs redis-server)', { concurrent: true }, () => {
-  test.each(Object.entries(kinds))('the %s lock keeps its promise', async (_name, kind) => {
+  test.for(Object.entries(kinds))('the %s lock keeps its promise', async ([, kind], { expect }) => {
     await using server = await startRedisServer();
     const raw = new Redis({ path: server.path });
     try {

@@ -1,9 +1,11 @@
 /** Access control where no transcript can show it: the log, replicas that log in, connections cut off, the extent of a check. */
 import { beforeEach, expect, test } from 'vitest';
-import { host, server } from '../../support/fresh.ts';
+import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { Talk } from '../../support/talk.ts';
 import { until } from '../../support/until.ts';
 import { Conversation } from '../../transcripts/own.ts';
+
+freshServerForEachTest();
 
 let a: Conversation;
 

@@ -1,9 +1,11 @@
 /** Clients that are let go: slow readers by their output, silent ones by `timeout`, the one too many by maxclients. */
 import { beforeEach, expect, test } from 'vitest';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
-import { host, server } from '../../support/fresh.ts';
+import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { Talk } from '../../support/talk.ts';
 import { until } from '../../support/until.ts';
+
+freshServerForEachTest();
 
 let talk: Talk;
 

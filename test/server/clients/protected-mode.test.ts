@@ -5,9 +5,11 @@ import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
 import { startServer } from '../../../index.ts';
 import { refusal } from '../../../server/clients/admission.ts';
-import { server } from '../../support/fresh.ts';
+import { freshServerForEachTest, server } from '../../support/fresh.ts';
 import { hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
 import { Talk } from '../../support/talk.ts';
+
+freshServerForEachTest();
 
 const near = [
   '127.0.0.1:1',

@@ -1,7 +1,9 @@
 /** What waiting for lists does beyond the transcripts of redis-server 7.0 (test/golden/blocking-lists.txt). */
 import { beforeEach, expect, test } from 'vitest';
-import { host, server } from '../../support/fresh.ts';
+import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { recordEffects, Talk } from '../../support/talk.ts';
+
+freshServerForEachTest();
 
 let talk: Talk;
 

@@ -1,7 +1,9 @@
 /** DEBUG, as test suites use it. */
 import { beforeEach, expect, test } from 'vitest';
-import { host, server } from '../../support/fresh.ts';
+import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { Talk } from '../../support/talk.ts';
+
+freshServerForEachTest();
 
 let talk: Talk;
 

@@ -4,11 +4,13 @@ import type { Connection, Receiver } from '../../../server/host/host.ts';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
 import { createNode } from '../../../server/index.ts';
 import type { Server } from '../../../server/server.ts';
-import { HeldLink, type Kind, type Node, ours, start } from '../../support/nodes.ts';
+import { cleanUpAfterEachTest, HeldLink, type Kind, type Node, ours, start } from '../../support/nodes.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { freePort, hasRedisServer } from '../../support/redis-server.ts';
 import { TestHost } from '../../support/targets.ts';
 import { until } from '../../support/until.ts';
+
+cleanUpAfterEachTest();
 
 /** Puts one key of each type on a node. */
 async function fill(node: Node): Promise<void> {

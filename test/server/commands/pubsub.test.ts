@@ -1,8 +1,10 @@
 /** What publishing does beyond the transcripts of redis-server 7.0 (test/golden/pubsub.txt). */
 import { beforeEach, expect, test } from 'vitest';
 import { PushMessage } from '../../../server/clients/message.ts';
-import { server } from '../../support/fresh.ts';
+import { freshServerForEachTest, server } from '../../support/fresh.ts';
 import { recordEffects, Talk } from '../../support/talk.ts';
+
+freshServerForEachTest();
 
 let talk: Talk;
 

@@ -1,7 +1,9 @@
 /** What transactions do beyond the transcript of redis-server 7.0 (test/golden/transactions.txt). */
 import { beforeEach, expect, test } from 'vitest';
-import { host, server } from '../../support/fresh.ts';
+import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { recordEffects, Talk } from '../../support/talk.ts';
+
+freshServerForEachTest();
 
 let talk: Talk;
 

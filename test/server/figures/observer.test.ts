@@ -1,10 +1,12 @@
 /** Who looks on: MONITOR, SLOWLOG, LATENCY, the times in INFO; and what redirected tracking says. */
 import { beforeEach, expect, test } from 'vitest';
 import { Beside, labelled } from '../../support/beside.ts';
-import { host, server } from '../../support/fresh.ts';
+import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
 import { Talk } from '../../support/talk.ts';
 import { Conversation } from '../../transcripts/own.ts';
+
+freshServerForEachTest();
 
 let a: Conversation;
 

@@ -1,9 +1,11 @@
 /** Fields that end, across a full sync and the stream behind it: to lostlock, and to a redis-server 7.0 that knows no such thing. */
 import type { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { ours, real } from '../../support/nodes.ts';
+import { cleanUpAfterEachTest, ours, real } from '../../support/nodes.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';
+
+cleanUpAfterEachTest();
 
 /** A hash whose field `short` ends soon and `long` in a while. */
 async function fill(redis: Redis, key: string): Promise<void> {

@@ -4,12 +4,14 @@ import type { Connection, Receiver } from '../../../server/host/host.ts';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
 import { createNode } from '../../../server/index.ts';
 import type { Server } from '../../../server/server.ts';
-import { cleanups, Node, type OwnNode, ours } from '../../support/nodes.ts';
+import { cleanUpAfterEachTest, cleanups, Node, type OwnNode, ours } from '../../support/nodes.ts';
 import { realServers } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { startRedisServer } from '../../support/redis-server.ts';
 import { TestHost } from '../../support/targets.ts';
 import { until } from '../../support/until.ts';
+
+cleanUpAfterEachTest();
 
 const newer = realServers().filter(([name]) => /^(redis-8|valkey-)/.test(name));
 

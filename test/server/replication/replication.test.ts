@@ -1,8 +1,10 @@
 /** Replication over TCP: lostlock follows lostlock, a real redis-server follows lostlock, and lostlock follows it. */
 import { describe, expect, test } from 'vitest';
-import { type Node, ours, real } from '../../support/nodes.ts';
+import { cleanUpAfterEachTest, type Node, ours, real } from '../../support/nodes.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';
+
+cleanUpAfterEachTest();
 
 /** Writes on the primary, waits for it on the replica, and compares what both answer. */
 async function agree(primary: Node, replica: Node): Promise<void> {

@@ -1,9 +1,11 @@
 /** Functions under way, on replicas and under refusals: redis-server and ours give the same answers to the same steps. */
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import { clientOf, type Node, ours, real } from '../../support/nodes.ts';
+import { cleanUpAfterEachTest, clientOf, type Node, ours, real } from '../../support/nodes.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';
+
+cleanUpAfterEachTest();
 
 /** What a request is answered, as JSON; an error by its text. */
 async function ask(redis: Redis, ...words: string[]): Promise<string> {
