@@ -107,7 +107,8 @@ export class Journal {
   #recover(): void {
     const server = this.#server;
     const base = this.#disk.read(BASE);
-    if (base !== undefined && base !== '') server.unit(() => loadSnapshot(server, base));
+    // The log may hold a later deadline for a key of the base whose own one is over by now.
+    if (base !== undefined && base !== '') server.unit(() => loadSnapshot(server, base, undefined, 'keep'));
     const log = this.#disk.read(LOG) ?? '';
     if (log !== '') replay(server, log);
     // A crash may have left half a command at the log's end.

@@ -58,11 +58,14 @@ export interface Merging {
  * past their deadline are left out on a primary, as they would be deleted at once. Answers the database that the stream
  * behind the dataset has selected. Throws RdbError for a damaged file or a key that is taken, ReplyError for a library
  * that does not load, and then changes nothing.
+ * @param expired whether a primary keeps keys past their deadline: it must when a log follows that may move the deadline
+ *   (Redis: RDBFLAGS_AOF_PREAMBLE)
  */
 export function loadSnapshot(
   server: SnapshotNode,
   rdb: Bytes,
   { keeps, replaces }: Merging = { keeps: false, replaces: false },
+  expired: 'drop' | 'keep' = 'drop',
 ): number {
   let streamDb = 0;
   const items = [...readRdb(rdb, server.encoding)];
@@ -76,7 +79,8 @@ export function loadSnapshot(
   for (const item of items) {
     if (item.kind === 'aux' && item.name === 'repl-stream-db') streamDb = parseSafeInteger(item.value) ?? 0;
     if (item.kind !== 'entry' || item.database >= server.databases.length) continue;
-    if (server.role === 'primary' && item.expiresAt !== undefined && item.expiresAt < server.now) {
+    const drops = server.role === 'primary' && expired === 'drop';
+    if (drops && item.expiresAt !== undefined && item.expiresAt < server.now) {
       loaded.expired++;
       continue;
     }
