@@ -28,6 +28,9 @@ export class Session implements AsyncDisposable, HoldCallbacks {
   readonly #core: Core;
   readonly #hold: Hold;
   readonly #helds = new Set<Hold>();
+  /** The number of the last acquisition, and those that hold their lock or may still get it. */
+  #last = 0;
+  readonly #numbers = new Set<number>();
 
   /** @param sentAt when the request that opened it left */
   private constructor(core: Core, key: string, leaseMs: number, sentAt: number) {
@@ -70,9 +73,21 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     throw new NotReplicated(key, owners.clientId, copies, needed, { cause }); // The key is used by nothing and expires.
   }
 
-  /** How the server recognises the session. */
+  /** How the server recognises the session. The token also declares which acquisitions are over (scripts/session.ts). */
   renewal(): Renewal {
-    return { kind: 'session', keys: [this.key], token: this.key };
+    const open = [...this.#numbers, ''].map((number) => `,${number}`).join('');
+    return { kind: 'session', keys: [this.key], token: `${this.key} ${this.#last} ${open}` };
+  }
+
+  /** Numbers an acquisition, which is not over until settle(). */
+  number(): number {
+    this.#numbers.add(++this.#last);
+    return this.#last;
+  }
+
+  /** The acquisition has failed, or its lock is being released: from the next renewal on, nothing is held by it. */
+  settle(number: number): void {
+    this.#numbers.delete(number);
   }
 
   /** The session was lost, and its locks with it. */
@@ -182,16 +197,20 @@ class SessionAcquisition extends ServerAcquisition {
   readonly ordered = true;
   readonly handsOver = true;
   readonly #session: Session;
-  readonly #token: string;
+  #number = 0;
+  #token = '';
 
   constructor(core: Core, session: Session, name: string, params: AcquireParams) {
     super(core, name, params);
     this.#session = session;
-    this.#token = `${session.key} ${core.owners.token()}`;
   }
 
   async attempt(): Promise<Attempt<HoldHandle>> {
     this.#session.assertAlive();
+    if (this.#number === 0) {
+      this.#number = this.#session.number();
+      this.#token = `${this.#session.key} ${this.#number}.${this.core.owners.token()}`;
+    }
     const reply = await this.take(
       {
         script: sessionAcquireScript,
@@ -220,6 +239,7 @@ class SessionAcquisition extends ServerAcquisition {
       release: () => {
         hold.end();
         this.#session.drop(hold);
+        this.#session.settle(this.#number);
         return this.#giveBack(this.#session.endsAt);
       },
       extend: async () => true,
@@ -231,6 +251,7 @@ class SessionAcquisition extends ServerAcquisition {
   }
 
   async abandon(unknown: boolean): Promise<void> {
+    this.#session.settle(this.#number);
     if (unknown) this.#giveBack(this.#session.endsAt).catch(() => {});
   }
 }

@@ -5,7 +5,8 @@ import { defineScript } from './define.ts';
  * KEYS  the keys of all holds, one after the other, the one that carries the lease first:
  *       string, hash, session: name · read: name, one timeout key per hold of the owner ·
  *       permit: timeouts zset, permits string · place: timeouts zset
- * ARGV  for each hold four: kind, number of its keys, token, lease in milliseconds
+ * ARGV  for each hold four: kind, number of its keys, token, lease in milliseconds; the token of a session is its new
+ *       value, of which the first word is its key (see session.ts)
  * reply for each hold 1 when it was the token's and has at least that lease now, else 0
  *
  * A key of a wrong type must not keep the other holds from being renewed: what can fail is called by pcall.
@@ -29,7 +30,11 @@ for a = 1, #ARGV, 4 do
   elseif kind == 'hash' then
     held = redis.pcall('hexists', key, token) == 1
   elseif kind == 'session' then
-    held = redis.pcall('get', key) == token
+    local value = redis.pcall('get', key)
+    held = type(value) == 'string' and string.match(value, '^%S+') == string.match(token, '^%S+')
+    if held and value ~= token then
+      redis.pcall('set', key, token, 'px', math.max(redis.call('pttl', key), lease))
+    end
   elseif kind == 'read' then
     held = redis.pcall('hexists', key, token) == 1
     for k = first + 1, first + count - 1 do

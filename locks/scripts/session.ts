@@ -2,18 +2,29 @@
 import { defineScript } from './define.ts';
 
 /**
- * A session is one string with a TTL. A lock is a string without one: its value is the session's key, a space and a
- * token, and it is held while that key exists. The key of another's session is read out of the value, and stands under
- * the own one's prefix, should the client put one before its keys. Any other value is a lock of another kind, or data.
+ * A session is one string with a TTL. A lock is a string without one: its value is the session's key, a space, the number
+ * of the acquisition within the session, a dot, and a token. It is held while the session exists and has not declared
+ * that the number is over. The declaration is the session's value: its key, a number, and the smaller or equal numbers
+ * that are not over, as `,3,5,`. Every renewal repeats it, because a failover can lose the release of a lock, which has no
+ * lease that would end it. What is declared over stays over, so a request that arrives late declares nothing wrong.
  *
- * KEYS  1 the lock · 2 the own session · 3 the tokens that were given up
- * ARGV  1 the own session's key, a space, and the token
- * reply null: held · -2: the own session is over · -3: given up before it came · else the remaining milliseconds of
- *       the holder's session, or of a value that is no session's, -1 when it has no TTL
+ * The key of another session is read out of the lock's value. It is under the own session's prefix if the client puts one
+ * before its keys. Any other value is a lock of another kind, or data.
+ *
+ * KEYS  1 the lock · 2 the own session · 3 the abandoned tokens
+ * ARGV  1 the lock's value when it is acquired
+ * reply null: held · -2: the own session is over · -3: abandoned before the request arrived · else the remaining
+ *       milliseconds of the holder's session, or of a value that is no session's, -1 when it has no TTL
  */
 export const sessionAcquireScript = defineScript(
   'session-acquire',
   `
+local function isOver(lock, session)
+  local number = string.match(lock, '^%S+ (%d+)%.')
+  local upTo, open = string.match(session, '^%S+ (%d+) (%S+)$')
+  if not number or not upTo or tonumber(number) > tonumber(upTo) then return false end
+  return not string.find(open, ',' .. number .. ',', 1, true)
+end
 if redis.call('exists', KEYS[2]) == 0 then return -2 end
 local holder = redis.call('get', KEYS[1])
 if holder == ARGV[1] then return nil end
@@ -21,8 +32,8 @@ if holder then
   local session = string.match(holder, '^(lostlock_session:%S+) %S+$')
   if not session then return redis.call('pttl', KEYS[1]) end
   local prefix = string.sub(KEYS[2], 1, -#string.match(ARGV[1], '^%S+') - 1)
-  local left = redis.call('pttl', prefix .. session)
-  if left ~= -2 then return left end
+  local alive = redis.call('get', prefix .. session)
+  if alive and not isOver(holder, alive) then return redis.call('pttl', prefix .. session) end
 end
 if redis.call('zscore', KEYS[3], ARGV[1]) then return -3 end
 redis.call('set', KEYS[1], ARGV[1])

@@ -2,8 +2,8 @@
 import '../../../lab/router.ts';
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
-import { startServer } from '../../../index.ts';
-import { createLocks, LockLost, OutcomeUnknown } from '../../../locks/index.ts';
+import { startPair, startServer } from '../../../index.ts';
+import { createLocks, fromIoredis, LockLost, OutcomeUnknown } from '../../../locks/index.ts';
 import { HOUR, L, play } from '../quiet.ts';
 
 test('with its session a lock is lost: its holder hears of it at once', () =>
@@ -101,4 +101,53 @@ test('a session outlives its process by the lock delay, too', () =>
   play(async ({ raw, locks }) => {
     const session = await locks('A', { lockDelayMs: 5000 }).session({ leaseMs: HOUR });
     expect(await raw.pttl(session.key)).toBeGreaterThan(HOUR + 4000);
+  }));
+
+test('when a failover loses a release, the lock is free after the next renewal of the session that had it', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 1, network: { latency: 1, jitter: 0 } });
+  await pair.run(async () => {
+    const raw = pair.client('raw');
+    const locks = (name: string) => createLocks(fromIoredis(pair.client(name)), { maxSleepMs: 100 });
+    const [mine, others] = [locks('A'), locks('B')];
+    const session = await mine.session({ leaseMs: 3000 });
+    const kept = await session.lock('kept').acquire();
+    const released = await session.lock(L).acquire();
+    const later = await session.lock('later').acquire();
+    await pair.advance(10);
+    pair.world.network.lane('redis-1', 'redis-2').hold();
+    await released.release();
+    await pair.failover();
+    expect(await raw.exists(L, 'kept', 'later')).toBe(3);
+    const other = await others.session();
+    expect(await other.lock(L).tryAcquire()).toBeNull();
+    const got = await other.lock(L).acquire({ waitMs: 2000 });
+    expect(await other.lock('kept').tryAcquire()).toBeNull();
+    expect(await other.lock('later').tryAcquire()).toBeNull();
+    for (const held of [kept, later, got]) await held.release();
+    expect(await raw.exists(L, 'kept', 'later')).toBe(0);
+    for (const each of [mine, others]) each.close();
+  });
+});
+
+test('a session says which of its acquisitions are under way or hold a lock, and no others', () =>
+  play(async ({ pair, raw, locks }) => {
+    const mine = locks('A', { leaseMs: 3000 });
+    const session = await mine.session();
+    const held = await session.lock(L).acquire();
+    const value = async (): Promise<string | null> => {
+      await pair.advance(1100);
+      return raw.get(session.key);
+    };
+    expect(await value()).toBe(`${session.key} 1 ,1,`);
+    const controller = new AbortController();
+    const waiting = session.lock(L).acquire({ signal: controller.signal });
+    waiting.catch(() => {});
+    expect(await value()).toBe(`${session.key} 2 ,1,2,`);
+    controller.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    expect(await session.lock(L).tryAcquire()).toBeNull();
+    await expect(session.lock(L).acquire({ waitMs: 10 })).rejects.toThrow('not free');
+    expect(await value()).toBe(`${session.key} 4 ,1,`);
+    await held.release();
+    expect(await value()).toBe(`${session.key} 4 ,`);
   }));

@@ -312,6 +312,22 @@ async function renew(b: ScriptBench): Promise<void> {
   expect(await b.redis.pttl('p')).toBe(-1);
   expect(await b.run('renew', ['s'], ['string', 1, 'tok', 1000])).toEqual([1]);
   near(await b.redis.pttl('s'), 60_000); // Never shortened.
+  await b.redis.set('session', 'session', 'PX', 90_000);
+  const declare = (value: string, lease = 60_000): Promise<unknown> =>
+    b.run(
+      'renew',
+      ['wrong', 'session', 's'],
+      ['session', 1, value, 1, 'session', 1, value, lease, 'string', 1, 'tok', 1],
+    );
+  expect(await declare('session 4 ,2,')).toEqual([0, 1, 1]);
+  expect(await b.redis.get('session')).toBe('session 4 ,2,');
+  near(await b.redis.pttl('session'), 90_000);
+  expect(await declare('session 5 ,', 120_000)).toEqual([0, 1, 1]);
+  near(await b.redis.pttl('session'), 120_000);
+  expect(await declare('session 5 ,', 130_000)).toEqual([0, 1, 1]);
+  near(await b.redis.pttl('session'), 130_000);
+  expect(await declare('sessions 5 ,')).toEqual([0, 0, 1]);
+  expect(await b.redis.get('session')).toBe('session 5 ,');
   await b.run(
     'renew',
     ['none', 's', 'h'],

@@ -347,6 +347,17 @@ async function session(b: ScriptBench): Promise<void> {
   for (const session of [one, two]) await b.redis.set(`p:${session}`, 'x', 'PX', 40_000);
   expect(await take(one, 'h', 'p:')).toBeNull();
   near(await take(two, 'i', 'p:'), 40_000);
+  const declared = async (value: string, lock: string): Promise<unknown> => {
+    await b.redis.set(one, value, 'PX', 60_000);
+    await b.redis.set('N', `${one} ${lock}`);
+    return await b.run('session-acquire', ['N', two, 'gone'], [`${two} 9.j`]);
+  };
+  for (const lock of ['13.k', '3.k', '25.k', 'k', '5k'])
+    near(await declared(`${one} 24 ,3,13,`, lock), 60_000);
+  near(await declared(`${one} 24`, '5.k'), 60_000);
+  for (const lock of ['1.k', '24.k', '5.k']) expect(await declared(`${one} 24 ,3,13,`, lock)).toBeNull();
+  expect(await declared(`${one} 24 ,`, '3.k')).toBeNull();
+  expect(await b.redis.get('N')).toBe(`${two} 9.j`);
   await b.redis.set('M', `${two} e`);
   await b.redis.set('O', 'other f');
   const close = (): Promise<unknown> =>
