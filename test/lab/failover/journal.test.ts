@@ -1,9 +1,9 @@
 /** A node of the lab that crashes more than once finds on its disk what it had, deadlines included. */
 import { expect, test } from 'vitest';
-import { startPair } from '../../../lab/pair.ts';
+import { type Pair, startPair } from '../../../lab/pair.ts';
 
 /** Crashes the primary with all that it wrote, and starts it again. */
-function restart(pair: Awaited<ReturnType<typeof startPair>>): void {
+function restart(pair: Pair): void {
   pair.node('redis-1').crash({ keep: 'everything' });
   pair.restart('redis-1');
 }
