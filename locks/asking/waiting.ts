@@ -40,6 +40,8 @@ export interface Acquisition<H extends Releasable = HeldLock> {
   readonly longestSleepMs?: number | undefined;
   /** Asks, at this moment of the monotonic clock. Idempotent: asking again after a lost reply gives the same lock. */
   attempt(now: number): Promise<Attempt<H>>;
+  /** The caller gets what was acquired: there are no more attempts. */
+  taken?(): void;
   /** A look brought this error, and may be repeated. */
   onTransientError?(error: unknown): void;
   /** Undoes what attempts may have done. `unknown`: some got no answer, or one in vain. Rejects never. */
@@ -352,6 +354,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
 
   #take(held: H): Acquired<H> {
     const { handsOver, servers, channel } = this.#acquisition;
+    this.#acquisition.taken?.();
     if (handsOver && held instanceof HoldHandle) held.hold.notifyOnEnd(servers[0]!.wakeups, channel);
     return { held, startedAt: this.#startedAt, attempts: this.#attempts };
   }

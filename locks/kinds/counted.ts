@@ -140,6 +140,8 @@ export class CountedAcquisition
   readonly #soleHolds: CountedHolds | undefined;
   /** The holds that it keeps. */
   #counted: CountedHolds | undefined;
+  /** There are no more attempts: the caller has the lock, or the acquisition was abandoned. */
+  #isOver = false;
 
   constructor(core: Core, kind: CountedKind, params: AcquireParams) {
     super(core, kind.name, params);
@@ -241,6 +243,8 @@ export class CountedAcquisition
   lost(hold: Hold): void {
     if (this.#counted) reset(this.#counted, hold);
     if (this.#soleHolds || !this.kind.keyMayOutliveLease) return;
+    // A grant whose reply came too late: the next attempt may get the lock, and a release would bar that too.
+    if (!this.#isOver) return;
     this.inTurn(async (counted) => {
       if (!counted.hold) await this.giveBack(0);
     }).catch(() => {});
@@ -310,7 +314,12 @@ export class CountedAcquisition
     return number > 0 ? given.finally(() => requests.settle(number)) : given;
   }
 
+  taken(): void {
+    this.#isOver = true;
+  }
+
   async abandon(unknown: boolean): Promise<void> {
+    this.#isOver = true;
     this.declineHandOver();
     if (this.waits) await this.kind.leaveQueue?.(this.core.server, this.owner).catch(() => {});
     if (!unknown && this.markerMs === 0) return;
