@@ -187,6 +187,7 @@ export class Chaos {
     for (const lane of lanes) lane.delay(byMs);
     await pass(ms);
     for (const lane of lanes) lane.delay(0);
+    await pass(byMs); // The last messages that were delayed are under way for so long, and those behind them wait.
   }
 
   /** The ways to one replica, or to all of them. */

@@ -92,7 +92,7 @@ class Drawing {
         tasks.push({ client, lives });
       }
     }
-    return {
+    const plan: Plan = {
       seed: this.#seed,
       kind,
       parts: kind === 'multi' ? [this.#random.pick(PARTS), this.#random.pick(PARTS)] : [],
@@ -106,6 +106,23 @@ class Drawing {
       tasks,
       faults: this.#faults(spanMs, replicas),
     };
+    return { ...plan, tasks: this.#withLeasesFor(plan) };
+  }
+
+  /**
+   * The lease of a multi's first lock must last until the second one is granted too and both are extended. With `replicas`
+   * each of these three requests takes up to three round trips: INFO, the script, and the way to the replicas.
+   */
+  #withLeasesFor({ kind, settings, tasks }: Plan): readonly TaskPlan[] {
+    if (kind !== 'multi' || settings.replicas === undefined) return tasks;
+    const leastMs = 40 + 9 * 2 * (this.#latency + this.#jitter);
+    return tasks.map((task) => ({
+      ...task,
+      lives: task.lives.map((life) => ({
+        ...life,
+        leaseMs: life.leaseMs === undefined ? undefined : Math.ceil(Math.max(life.leaseMs, leastMs)),
+      })),
+    }));
   }
 
   #settings(replicas: number): LocksOptions {

@@ -142,14 +142,21 @@ export function livesOf(plan: Plan): number {
 
 /** The longest time without a moment free of lasting faults, in milliseconds: nobody may get an answer for so long. */
 export function longestTrouble({ faults }: Plan): number {
+  const lasts = (deed: Deed): number =>
+    deed.do === 'failover' ? deed.after + deed.backAfter : 'ms' in deed ? deed.ms : 0;
+  const end = Math.max(0, ...faults.map(({ at, deed }) => at + lasts(deed)));
   let [longest, from, until] = [0, 0, -1];
   for (const { at, deed } of [...faults].sort((a, b) => a.at - b.at)) {
     if (at > until) from = at;
-    const lasts = deed.do === 'failover' ? deed.after + deed.backAfter : 'ms' in deed ? deed.ms : 0;
-    until = Math.max(until, at + lasts);
+    until = Math.max(until, hangsForGood(deed) ? end : at + lasts(deed));
     longest = Math.max(longest, until - from);
   }
   return longest;
+}
+
+/** Connections to the old primary hang until all faults are over: its machine is gone, and does not come back before. */
+function hangsForGood(deed: Deed): boolean {
+  return deed.do === 'failover' && deed.crash === 'silent' && deed.backAfter === 0;
 }
 
 /** A fault in words. */
