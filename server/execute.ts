@@ -21,7 +21,7 @@ import { checkWords, resolve, step } from './table/resolve.ts';
 /** Runs one request of a client, from the words on the wire to the queued reply. */
 export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   if ((server.state & GATE_BUSY) !== 0 && server.slowScript.postpone(client, argv)) return;
-  const named = server.commands.get(argv[0]!) ?? resolve(server, argv);
+  const named = server.commands.get(argv[0] ?? '') ?? resolve(server, argv);
   client.usedAt = server.now;
   if (server.interceptor?.(client, argv) === true) return;
   // Where client and node are in no special state, nothing but its own words can refuse the request.
@@ -29,7 +29,7 @@ export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   if (!plain) skipIfAsked(client);
   const command = named instanceof ReplyError ? named : checkWords(server, named, argv);
   if (command instanceof ReplyError) {
-    if (isSecurityProbe(server, client, argv[0]!)) return;
+    if (isSecurityProbe(server, client, argv[0] ?? '')) return;
     reject(server, client, named instanceof ReplyError ? undefined : step(named, argv), command);
     return;
   }

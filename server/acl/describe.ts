@@ -23,8 +23,9 @@ export function describeCommands(selector: Selector): Bytes {
   const { commands } = selector;
   const built = new Selector(commands);
   const adds = !selector.future;
-  const rules: Bytes[] = [adds ? '-@all' : '+@all'];
-  built.apply(rules[0] as Bytes);
+  const start = adds ? '-@all' : '+@all';
+  const rules: Bytes[] = [start];
+  built.apply(start);
   const left = selector.allowed.slice();
   const members = new Map<string, Command[]>(CATEGORIES.map((name) => [name, []]));
   for (const command of everyCommand(commands)) {

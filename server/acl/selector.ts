@@ -222,7 +222,7 @@ export class Selector {
     let at = 1;
     if (permissions === 0) {
       for (; at < rule.length && rule[at] !== '~'; at++) {
-        const letter = asciiLower(rule[at] as Bytes);
+        const letter = asciiLower(rule.charAt(at));
         const bit = letter === 'r' ? READ_KEYS : letter === 'w' ? WRITE_KEYS : 0;
         if (bit === 0) bad(SYNTAX);
         permissions |= bit;

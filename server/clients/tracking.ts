@@ -1,7 +1,9 @@
 /** Client-side caching: which connections have read which keys, and the messages that tell them of changes. */
+
 import type { Bytes } from '../../protocol/bytes.ts';
 import { encodeReply } from '../../protocol/encode.ts';
 import type { HasClients, HasSettings } from '../ports.ts';
+import { wordAt } from '../table/arguments.ts';
 import type { Command } from '../table/command.ts';
 import { findKeys } from '../table/info.ts';
 import { type Client, SCRIPT, TRACKING } from './client.ts';
@@ -152,7 +154,7 @@ export class Tracking {
     if (request === undefined) return;
     const found = findKeys(request.command, request.argv) ?? [];
     if (request.command.name === 'xread' && isUnbalanced(request.argv, found[0]?.at ?? 0)) return;
-    for (const { at } of found) this.#remember(request.argv[at] as Bytes, reader);
+    for (const { at } of found) this.#remember(wordAt(request.argv, at), reader);
   }
 
   #remember(key: Bytes, reader: Client): void {
@@ -163,8 +165,9 @@ export class Tracking {
     this.#items++;
     const limit = this.#server.settings['tracking-table-max-keys'];
     // A table that is full forgets its oldest key, as if that had changed.
-    if (limit > 0 && this.#readers.size > limit)
-      this.#tellReaders(this.#readers.keys().next().value as Bytes);
+    if (limit <= 0 || this.#readers.size <= limit) return;
+    const [oldest] = this.#readers.keys();
+    if (oldest !== undefined) this.#tellReaders(oldest);
   }
 
   /** The command after CLIENT CACHING has run: what that said no longer holds. */

@@ -105,10 +105,11 @@ class Migration implements Receiver {
   #answered(line: Bytes): void {
     const { preface, keys } = this.shipment;
     const at = this.#lines++ - preface.length;
+    const key = keys[at];
     if (line.startsWith('-')) {
       this.#refusal ??= new ReplyError(`ERR Target instance replied with error: ${line.slice(1)}`);
       if (at < 0) this.#misled = true;
-    } else if (at >= 0 && !this.#misled) this.taken.push(keys[at] as Bytes);
+    } else if (key !== undefined && !this.#misled) this.taken.push(key);
     if (at === keys.length - 1) this.#end(OK);
     else this.#arm();
   }

@@ -1,5 +1,7 @@
 /** Requests without their secrets, for MONITOR and SLOWLOG. */
+
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { wordAt } from '../table/arguments.ts';
 import type { Command } from '../table/command.ts';
 
 const HIDDEN = '(redacted)';
@@ -17,12 +19,12 @@ function secrets(command: Command, argv: readonly Bytes[]): number[] {
     case 'migrate': {
       const at = argv.findIndex((word) => /^AUTH2?$/.test(asciiUpper(word)));
       if (at < 0) return [];
-      const two = command.name === 'hello' || asciiUpper(argv[at] as Bytes) === 'AUTH2';
+      const two = command.name === 'hello' || asciiUpper(wordAt(argv, at)) === 'AUTH2';
       return all.slice(at + 1, at + (two ? 3 : 2));
     }
     case 'config|set':
       return all.filter(
-        (at) => at >= 3 && at % 2 === 1 && SECRET_SETTINGS.has(asciiLower(argv[at - 1] as Bytes)),
+        (at) => at >= 3 && at % 2 === 1 && SECRET_SETTINGS.has(asciiLower(wordAt(argv, at - 1))),
       );
     default:
       return [];

@@ -15,6 +15,7 @@ import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED } from '../clients/
 import { GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
 import type { Gated, HasLog, LogLevel } from '../ports.ts';
 import {
+  type Argv,
   arityFits,
   type Command,
   DENY_OOM,
@@ -56,8 +57,8 @@ interface ScriptRequest {
   readonly args: readonly Bytes[];
   /** It is one of the commands that may not write. */
   readonly readonly: boolean;
-  /** Its words. */
-  readonly argv: readonly Bytes[];
+  /** Its words: the command's name, the script or the function, the count of keys, and the rest. */
+  readonly argv: Argv<-3>;
 }
 
 /** The node, as scripts see it. */
@@ -153,7 +154,7 @@ export class Scripts implements ScriptHost {
 
   /** EVALSHA. Throws NOSCRIPT when this node does not know the script. */
   evalSha(client: Client, request: ScriptRequest): Outcome {
-    const sha = request.argv[1] as Bytes;
+    const sha = request.argv[1];
     const program = this.#known.get(sha) ?? this.#known.get(asciiLower(sha));
     const native = this.#natives.size === 0 ? undefined : this.#natives.get(asciiLower(sha));
     if (native !== undefined) return this.#runNative(client, native, request);
@@ -163,7 +164,7 @@ export class Scripts implements ScriptHost {
 
   /** EVAL: makes the script known, then runs it. */
   eval(client: Client, request: ScriptRequest): Outcome {
-    const text = request.argv[1] as Bytes;
+    const text = request.argv[1];
     if (this.#natives.size > 0) {
       const native = this.#natives.get(Scripts.sha1(text));
       if (native !== undefined) return this.#runNative(client, native, request);
@@ -236,12 +237,12 @@ export class Scripts implements ScriptHost {
 
   call(argv: Bytes[]): Reply {
     const server = this.#server;
-    const name = argv[0] as Bytes;
+    const name = argv[0] ?? '';
     let command = server.commands.get(name) ?? server.commands.get(asciiLower(name));
     if (command === undefined) return refuse(UNKNOWN);
     if (command.subcommands !== undefined) {
       const found = checkWords(server, command, argv);
-      const isKnown = argv.length === 1 || command.subcommands.has(asciiLower(argv[1] as Bytes));
+      const isKnown = argv.length === 1 || command.subcommands.has(asciiLower(argv[1] ?? ''));
       if (found instanceof ReplyError) return refuse(isKnown ? ARITY : UNKNOWN);
       command = found;
     }
@@ -292,7 +293,7 @@ export class Scripts implements ScriptHost {
   }
 
   allowed(argv: Bytes[]): boolean | undefined {
-    const command = this.#server.commands.get(asciiLower(argv[0] as Bytes));
+    const command = this.#server.commands.get(asciiLower(argv[0] ?? ''));
     if (command === undefined) return undefined;
     return this.#caller === undefined || this.#caller.account.check(command, argv) === undefined;
   }

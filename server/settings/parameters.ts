@@ -225,14 +225,15 @@ export function parseOutputLimits(text: Bytes): Map<OutputClass, OutputLimit> | 
   }
   const limits = new Map<OutputClass, OutputLimit>();
   for (let at = 0; at < words.length; at += 4) {
-    const name = asciiLower(words[at] as Bytes);
-    const which = name === 'replica' ? 'slave' : OUTPUT_CLASSES.find((each) => each === name);
+    const [name = '', hardText = '', softText = '', secondsText = ''] = words.slice(at, at + 4);
+    const lower = asciiLower(name);
+    const which = lower === 'replica' ? 'slave' : OUTPUT_CLASSES.find((each) => each === lower);
     if (which === undefined) {
       return new BadSetting('Invalid client class specified in buffer limit configuration.');
     }
-    const hard = parseMemory(words[at + 1] as Bytes);
-    const soft = parseMemory(words[at + 2] as Bytes);
-    const seconds = parseSafeInteger(words[at + 3] as Bytes) ?? -1;
+    const hard = parseMemory(hardText);
+    const soft = parseMemory(softText);
+    const seconds = parseSafeInteger(secondsText) ?? -1;
     if (hard === undefined || soft === undefined || seconds < 0) {
       return new BadSetting('Error in hard, soft or soft_seconds setting in buffer limit configuration.');
     }

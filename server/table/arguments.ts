@@ -14,6 +14,18 @@ import { parseLongDouble } from '../../protocol/long-double.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 
+/**
+ * A word whose place follows from a loop or a count, so that its arity cannot type it. Throws RangeError for a word
+ * that is not there: the handler has not checked the number of words.
+ */
+export function wordAt(argv: readonly Bytes[], at: number): Bytes {
+  return argv[at] ?? missing(argv, at);
+}
+
+function missing(argv: readonly Bytes[], at: number): never {
+  throw new RangeError(`word ${at} of a request of ${argv.length} words was read`);
+}
+
 /** A 64-bit integer, exact: a number up to 2^53, a bigint beyond. Throws what Redis answers. */
 export function int64(text: Bytes, error = NOT_INTEGER): number | bigint {
   return parseInteger(text) ?? fail(error);

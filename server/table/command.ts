@@ -123,10 +123,10 @@ type Tuple<N extends number, T extends Bytes[] = []> = T['length'] extends N ? T
 
 /** A request's words as Redis' arity types them, the name first: 3 is exactly three, -3 is three or more. */
 export type Argv<A extends number> = number extends A
-  ? Bytes[]
+  ? readonly Bytes[]
   : `${A}` extends `-${infer N extends number}`
-    ? [...Tuple<N>, ...Bytes[]]
-    : Tuple<A>;
+    ? readonly [...Tuple<N>, ...Bytes[]]
+    : Readonly<Tuple<A>>;
 
 /** What an author writes for one command. */
 export interface CommandSpec<A extends number, C = unknown> {
@@ -149,8 +149,8 @@ export interface CommandSpec<A extends number, C = unknown> {
   getKeys?(argv: readonly Bytes[]): number[];
   /** What one request does with its keys, where the specs say that it depends. */
   getFlags?(argv: readonly Bytes[]): string;
-  /** Validates, then acts. */
-  run(client: C, argv: Argv<A>): Outcome;
+  /** Validates, then acts. A property, so that the compiler refuses a handler that reads more words than the arity proves. */
+  readonly run: (client: C, argv: Argv<A>) => Outcome;
 }
 
 /** A container such as CLIENT: its first argument names the subcommand. */

@@ -29,10 +29,21 @@ function unknownText(argv: readonly Bytes[]): Bytes {
   return `ERR unknown command '${cString(argv[0] ?? '', 128)}', with args beginning with: ${args}`;
 }
 
+/** The command, or the subcommand, that words name within the words of another request; undefined when there is none. */
+export function commandOf<C>(
+  commands: ReadonlyMap<Bytes, Command<C>>,
+  words: readonly Bytes[],
+): Command<C> | undefined {
+  const [name = '', sub] = words;
+  const command = commands.get(asciiLower(name));
+  if (command?.subcommands === undefined || sub === undefined) return command;
+  return command.subcommands.get(asciiLower(sub));
+}
+
 /** Steps from a container to the subcommand that the request names; undefined when there is none of that name. */
 export function step<C>(command: Command<C>, argv: readonly Bytes[]): Command<C> | undefined {
   if (command.subcommands === undefined || argv.length === 1) return command;
-  return command.subcommands.get(asciiLower(argv[1] as Bytes));
+  return command.subcommands.get(asciiLower(argv[1] ?? ''));
 }
 
 /** Steps from a container to its subcommand and checks the count of words. */
@@ -44,7 +55,7 @@ export function checkWords<C>(
   const found = step(command, argv);
   if (found === undefined) {
     stats.unknown(argv);
-    const text = cString(argv[1] as Bytes, 128);
+    const text = cString(argv[1] ?? '', 128);
     return new ReplyError(`ERR unknown subcommand '${text}'. Try ${asciiUpper(command.name)} HELP.`);
   }
   const runs = found.subcommands === undefined || found.arity === -1;

@@ -128,6 +128,17 @@ const byteHelpers = ban(
   ],
 );
 
+const typedArguments = ban('arguments', (file) => file.path.startsWith('server/'), [
+  [
+    /\b(argv|args|words|request)(\[[^\]\n]*\])!/g,
+    'type argv by the arity (Argv<-3> of server/table/command.ts), or read wordAt(argv, at)',
+  ],
+  [
+    /\bas (readonly )?(\[\s*)?Bytes\b/g,
+    'type argv by the arity (Argv<-3> of server/table/command.ts), or check that the word is there',
+  ],
+]);
+
 const anyType = ban('any', (file) => !isTidyItself(file), [
   [/(?:[:<|&]\s*|\bas\s+)any\b(?!\s*[(.])/g, 'write the type, or unknown with a check'],
 ]);
@@ -256,6 +267,7 @@ export const rules: readonly Rule[] = [
   hostDoors,
   worlds,
   byteHelpers,
+  typedArguments,
   anyType,
   defaultExports,
   focusedTests,

@@ -8,8 +8,9 @@ import { describeCommands } from '../../acl/describe.ts';
 import type { Selector } from '../../acl/selector.ts';
 import type { Caller } from '../../server.ts';
 import { int64 } from '../../table/arguments.ts';
-import { arityFits } from '../../table/command.ts';
+import { type Argv, arityFits } from '../../table/command.ts';
 import { categoriesOf } from '../../table/info.ts';
+import { commandOf } from '../../table/resolve.ts';
 import { defineContainer } from '../define.ts';
 
 const NO_FILE =
@@ -17,8 +18,8 @@ const NO_FILE =
 const BITS =
   'ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096';
 
-function tooMany(argv: readonly Bytes[]): never {
-  const name = cString(argv[1] as Bytes, 128);
+function tooMany(argv: Argv<-2>): never {
+  const name = cString(argv[1], 128);
   return fail(`ERR unknown subcommand or wrong number of arguments for '${name}'. Try ACL HELP.`);
 }
 
@@ -42,8 +43,8 @@ function mergeSelectors(words: readonly Bytes[]): Bytes[] {
   return rules;
 }
 
-function setUser(client: Caller, argv: readonly Bytes[]): Reply {
-  const name = argv[2] as Bytes;
+function setUser(client: Caller, argv: Argv<-3>): Reply {
+  const name = argv[2];
   for (let i = 0; i < name.length; i++) {
     const code = name.charCodeAt(i);
     if (code === 0 || code === 32 || (code >= 9 && code <= 13)) {
@@ -65,8 +66,8 @@ function describeSelector(selector: Selector): Reply[] {
   ];
 }
 
-function getUser(client: Caller, argv: readonly Bytes[]): Reply {
-  const user = client.server.acl.users.get(argv[2] as Bytes);
+function getUser(client: Caller, argv: Argv<-3>): Reply {
+  const user = client.server.acl.users.get(argv[2]);
   if (user === undefined) return null;
   return new MapReply([
     'flags',
@@ -86,11 +87,12 @@ function deleteUsers(client: Caller, argv: readonly Bytes[]): Reply {
   return deleted;
 }
 
-function categories(client: Caller, argv: readonly Bytes[]): Reply {
+function categories(client: Caller, argv: Argv<-2>): Reply {
   if (argv.length > 3) tooMany(argv);
-  if (argv.length === 2) return [...CATEGORIES];
-  const name = asciiLower(argv[2] as Bytes);
-  if (!CATEGORIES.includes(name)) fail(`ERR Unknown category '${cString(argv[2] as Bytes, 128)}'`);
+  const [, , asked] = argv;
+  if (asked === undefined) return [...CATEGORIES];
+  const name = asciiLower(asked);
+  if (!CATEGORIES.includes(name)) fail(`ERR Unknown category '${cString(asked, 128)}'`);
   const found: Bytes[] = [];
   for (const command of everyCommand(client.server.acl.commands)) {
     if (categoriesOf(command).includes(`@${name}`)) found.push(command.fullName);
@@ -98,23 +100,23 @@ function categories(client: Caller, argv: readonly Bytes[]): Reply {
   return found;
 }
 
-function generate(client: Caller, argv: readonly Bytes[]): Reply {
+function generate(client: Caller, argv: Argv<-2>): Reply {
   if (argv.length > 3) tooMany(argv);
-  const bits = argv.length === 3 ? int64(argv[2] as Bytes) : 256;
+  const bits = argv[2] === undefined ? 256 : int64(argv[2]);
   if (bits <= 0 || bits > 4096) fail(BITS);
   return client.server.randomHex(Math.ceil(approximate(bits) / 4));
 }
 
-function log(client: Caller, argv: readonly Bytes[]): Reply {
+function log(client: Caller, argv: Argv<-2>): Reply {
   const { acl, now } = client.server;
   if (argv.length > 3) tooMany(argv);
   let count = 10;
-  if (argv.length === 3) {
-    if (asciiUpper(argv[2] as Bytes) === 'RESET') {
+  if (argv[2] !== undefined) {
+    if (asciiUpper(argv[2]) === 'RESET') {
       acl.log = [];
       return OK;
     }
-    count = Math.max(0, approximate(int64(argv[2] as Bytes)));
+    count = Math.max(0, approximate(int64(argv[2])));
   }
   return acl.log
     .slice(0, count)
@@ -139,16 +141,13 @@ function log(client: Caller, argv: readonly Bytes[]): Reply {
     );
 }
 
-function dryRun(client: Caller, argv: readonly Bytes[]): Reply {
+function dryRun(client: Caller, argv: Argv<-4>): Reply {
   const { server } = client;
-  const user = server.acl.users.get(argv[2] as Bytes);
-  if (user === undefined) fail(`ERR User '${cString(argv[2] as Bytes)}' not found`);
-  const request = argv.slice(3);
-  let command = server.commands.get(asciiLower(request[0] as Bytes));
-  if (command?.subcommands !== undefined && request.length > 1) {
-    command = command.subcommands.get(asciiLower(request[1] as Bytes));
-  }
-  if (command === undefined) fail(`ERR Command '${cString(request[0] as Bytes)}' not found`);
+  const [, , userName, ...request] = argv;
+  const user = server.acl.users.get(userName);
+  if (user === undefined) fail(`ERR User '${cString(userName)}' not found`);
+  const command = commandOf(server.commands, request);
+  if (command === undefined) fail(`ERR Command '${cString(request[0])}' not found`);
   if (!arityFits(command.arity, request.length)) throw wrongArity(command.fullName);
   const denial = user.check(command, request);
   if (denial === undefined) return OK;

@@ -16,7 +16,8 @@ import {
 } from '../../clients/client.ts';
 import { connectionOf, describeClient, everyClient } from '../../clients/info.ts';
 import type { Caller } from '../../server.ts';
-import { integer, Options } from '../../table/arguments.ts';
+import { integer, Options, wordAt } from '../../table/arguments.ts';
+import type { Argv } from '../../table/command.ts';
 import { SILENT } from '../../table/outcome.ts';
 import { defineContainer } from '../define.ts';
 import { trackingSubcommands } from './tracking.ts';
@@ -83,8 +84,8 @@ function parseKill(client: Caller, argv: readonly Bytes[]): KillFilter {
   const filter: KillFilter = { skipMe: true };
   if ((argv.length & 1) !== 0) fail(SYNTAX);
   for (let at = 2; at < argv.length; at += 2) {
-    const value = argv[at + 1] as Bytes;
-    switch (asciiUpper(argv[at] as Bytes)) {
+    const value = wordAt(argv, at + 1);
+    switch (asciiUpper(wordAt(argv, at))) {
       case 'ID': {
         const id = integer(value, 'ERR client-id should be greater than 0');
         filter.id = id > 0 ? id : fail('ERR client-id should be greater than 0');
@@ -116,9 +117,9 @@ function parseKill(client: Caller, argv: readonly Bytes[]): KillFilter {
   return filter;
 }
 
-function kill(client: Caller, argv: readonly Bytes[]): Reply {
+function kill(client: Caller, argv: Argv<-3>): Reply {
   const old = argv.length === 3;
-  const filter = old ? { address: argv[2] as Bytes, skipMe: false } : parseKill(client, argv);
+  const filter: KillFilter = old ? { address: argv[2], skipMe: false } : parseKill(client, argv);
   let killed = 0;
   for (const each of everyClient(client.server)) {
     if (filter.address !== undefined && connectionOf(client.server, each)?.remote !== filter.address)
@@ -257,7 +258,7 @@ export const clientCommand = defineContainer(
         if (argv.length > 4) {
           fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try CLIENT HELP.`);
         }
-        const mode = argv.length === 4 ? asciiUpper(argv[3] as Bytes) : 'TIMEOUT';
+        const mode = asciiUpper(argv[3] ?? 'TIMEOUT');
         if (mode !== 'TIMEOUT' && mode !== 'ERROR') {
           fail('ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR');
         }
@@ -275,7 +276,7 @@ export const clientCommand = defineContainer(
         if (argv.length > 4) {
           fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try CLIENT HELP.`);
         }
-        const mode = argv.length === 4 ? asciiUpper(argv[3] as Bytes) : 'ALL';
+        const mode = asciiUpper(argv[3] ?? 'ALL');
         if (mode !== 'ALL' && mode !== 'WRITE') fail('ERR CLIENT PAUSE mode must be WRITE or ALL');
         const error = 'ERR timeout is not an integer or out of range';
         const timeout = integer(argv[2], error);

@@ -6,7 +6,8 @@ import { MapReply, OK, PONG, SimpleString } from '../../../protocol/reply.ts';
 import { REPLY_SKIP, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../../clients/client.ts';
 import { markSubscriber } from '../../clients/pubsub.ts';
 import type { Caller } from '../../server.ts';
-import { int32, int64 } from '../../table/arguments.ts';
+import { int32, int64, wordAt } from '../../table/arguments.ts';
+import type { Argv } from '../../table/command.ts';
 import { SILENT } from '../../table/outcome.ts';
 import { VERSION } from '../../version.ts';
 import { defineCommands } from '../define.ts';
@@ -29,23 +30,23 @@ function switchProtocol(client: Caller, protocol: 2 | 3): void {
 function parseHello(client: Caller, argv: readonly Bytes[]) {
   const wanted: { auth?: { user: Bytes; password: Bytes }; name?: Bytes } = {};
   for (let at = 2; at < argv.length; at++) {
-    const option = asciiUpper(argv[at] as Bytes);
+    const option = asciiUpper(wordAt(argv, at));
     const left = argv.length - 1 - at;
     if (option === 'AUTH' && left >= 2) {
-      wanted.auth = { user: argv[at + 1] as Bytes, password: argv[at + 2] as Bytes };
+      wanted.auth = { user: wordAt(argv, at + 1), password: wordAt(argv, at + 2) };
       authenticate(client, wanted.auth.user, wanted.auth.password);
       at += 2;
     } else if (option === 'SETNAME' && left >= 1) {
-      wanted.name = checkName(argv[at + 1] as Bytes);
+      wanted.name = checkName(wordAt(argv, at + 1));
       at += 1;
     } else {
-      fail(`ERR Syntax error in HELLO option '${cString(argv[at] as Bytes)}'`);
+      fail(`ERR Syntax error in HELLO option '${cString(wordAt(argv, at))}'`);
     }
   }
   return wanted;
 }
 
-function hello(client: Caller, argv: readonly Bytes[]) {
+function hello(client: Caller, argv: Argv<-1>) {
   const asked = argv[1];
   let protocol = client.protocol;
   if (asked !== undefined) {
@@ -150,13 +151,14 @@ export const connectionCommands = defineCommands('connection', {
     flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
     run(client, argv) {
       if (argv.length > 3) fail(SYNTAX);
-      const user = argv.length === 3 ? (argv[1] as Bytes) : 'default';
+      const [, first, second] = argv;
+      const [user, password] = second === undefined ? ['default', first] : [first, second];
       if (argv.length === 2 && client.server.acl.default.noPassword) {
         fail(
           'ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?',
         );
       }
-      authenticate(client, user, argv[argv.length - 1] as Bytes);
+      authenticate(client, user, password);
       return OK;
     },
   },

@@ -5,7 +5,7 @@ import { MapReply, OK, type Reply, SetReply } from '../../../protocol/reply.ts';
 import type { TrackingMode } from '../../clients/tracking.ts';
 import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
-import type { CommandSpec } from '../../table/command.ts';
+import type { Argv, CommandSpec } from '../../table/command.ts';
 
 const BEFORE = 'before disabling tracking for this client, and then re-enabling it with a different mode.';
 const NOT_OVERLAP = 'Prefixes for a single client must not overlap.';
@@ -75,10 +75,10 @@ function checkPrefixes(prefixes: readonly Bytes[], present: readonly Bytes[]): v
   }
 }
 
-function track(client: Caller, argv: readonly Bytes[]): Reply {
+function track(client: Caller, argv: Argv<-3>): Reply {
   const { tracking } = client.server;
   const wanted = parse(client, argv);
-  const word = asciiLower(argv[2] as Bytes);
+  const word = asciiLower(argv[2]);
   if (word === 'off') {
     tracking.disable(client);
     return OK;
@@ -96,14 +96,14 @@ function track(client: Caller, argv: readonly Bytes[]): Reply {
   return OK;
 }
 
-function caching(client: Caller, argv: readonly Bytes[]): Reply {
+function caching(client: Caller, argv: Argv<-3>): Reply {
   const mode = client.server.tracking.modeOf(client);
   if (mode === undefined) {
     fail(
       'ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled',
     );
   }
-  const word = asciiLower(argv[2] as Bytes);
+  const word = asciiLower(argv[2]);
   if (word !== 'yes' && word !== 'no') fail(SYNTAX);
   if (word === 'yes' && !mode.optIn) {
     fail('ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.');

@@ -8,6 +8,7 @@ import type { Denial } from '../../acl/selector.ts';
 import { call } from '../../call.ts';
 import { IN_MULTI, RESTRICTED, type Transaction, Watch } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
+import { wordAt } from '../../table/arguments.ts';
 import { type Flag, keys } from '../../table/command.ts';
 import { type Outcome, PAUSED, SILENT, Unanswered } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
@@ -129,7 +130,7 @@ export const transactionCommands = defineCommands('transactions', {
     keys: keys('RO'),
     run(client, argv) {
       if (client.has(IN_MULTI)) fail('ERR WATCH inside MULTI is not allowed');
-      if (!client.touched) for (let i = 1; i < argv.length; i++) watch(client, argv[i]!);
+      if (!client.touched) for (let i = 1; i < argv.length; i++) watch(client, wordAt(argv, i));
       return OK;
     },
   },

@@ -5,7 +5,7 @@
 import { asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { type CommandSpec, key } from '../../table/command.ts';
+import { type Argv, type CommandSpec, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { readHash, writeHash } from './access.ts';
 import { FieldEffects, fieldEnd, fieldsAt } from './fields.ts';
@@ -24,8 +24,8 @@ const CONDITIONS: ReadonlyMap<Bytes, (old: Millis | undefined, at: Millis) => bo
   ['LT', (old, at) => old === undefined || at < old],
 ]);
 
-function expire(client: Caller, argv: readonly Bytes[], unit: 1 | 1000, relative: boolean): Reply {
-  const [command = '', name = '', text = '', word = ''] = argv;
+function expire(client: Caller, argv: Argv<-4>, command: Bytes, unit: 1 | 1000, relative: boolean): Reply {
+  const [, name, text, word] = argv;
   const hash = writeHash(client, name);
   const at = fieldEnd(text, unit, relative ? client.server.now : 0, command);
   const condition = CONDITIONS.get(asciiUpper(word));
@@ -44,8 +44,8 @@ function expire(client: Caller, argv: readonly Bytes[], unit: 1 | 1000, relative
   return replies;
 }
 
-function persist(client: Caller, argv: readonly Bytes[]): Reply {
-  const name = argv[1]!;
+function persist(client: Caller, argv: Argv<-2>): Reply {
+  const name = argv[1];
   const hash = writeHash(client, name);
   const fields = fieldsAt(argv, 2);
   if (hash === undefined) return fields.map(() => NO_FIELD);
@@ -59,8 +59,8 @@ function persist(client: Caller, argv: readonly Bytes[]): Reply {
 }
 
 /** Answers something about each field's end. */
-function tell(client: Caller, argv: readonly Bytes[], of: (at: Millis, now: Millis) => number): Reply {
-  const hash = readHash(client, argv[1]!);
+function tell(client: Caller, argv: Argv<-2>, of: (at: Millis, now: Millis) => number): Reply {
+  const hash = readHash(client, argv[1]);
   const fields = fieldsAt(argv, 2);
   return fields.map((field) => {
     if (hash === undefined || !hash.has(field)) return NO_FIELD;
@@ -77,10 +77,7 @@ function seconds(millis: Millis): number {
 const COMPLEXITY = 'O(N), N fields';
 const SINCE = '7.4.0';
 
-function writing(
-  summary: string,
-  run: (client: Caller, argv: readonly Bytes[]) => Reply,
-): CommandSpec<-6, Caller> {
+function writing(summary: string, run: (client: Caller, argv: Argv<-6>) => Reply): CommandSpec<-6, Caller> {
   return {
     summary,
     since: SINCE,
@@ -88,7 +85,7 @@ function writing(
     arity: -6,
     flags: ['write', 'denyoom', 'fast'],
     keys: key('RW UPDATE'),
-    run: (client, argv) => run(client, argv),
+    run,
   };
 }
 
@@ -106,16 +103,16 @@ function reading(summary: string, of: (at: Millis, now: Millis) => number): Comm
 
 export const hashExpiryCommands = defineCommands('hash', {
   hexpire: writing('Has fields of a hash end after some seconds.', (client, argv) =>
-    expire(client, ['hexpire', ...argv.slice(1)], 1000, true),
+    expire(client, argv, 'hexpire', 1000, true),
   ),
   hpexpire: writing('Has fields of a hash end after some milliseconds.', (client, argv) =>
-    expire(client, ['hpexpire', ...argv.slice(1)], 1, true),
+    expire(client, argv, 'hpexpire', 1, true),
   ),
   hexpireat: writing('Has fields of a hash end at a Unix time in seconds.', (client, argv) =>
-    expire(client, ['hexpireat', ...argv.slice(1)], 1000, false),
+    expire(client, argv, 'hexpireat', 1000, false),
   ),
   hpexpireat: writing('Has fields of a hash end at a Unix time in milliseconds.', (client, argv) =>
-    expire(client, ['hpexpireat', ...argv.slice(1)], 1, false),
+    expire(client, argv, 'hpexpireat', 1, false),
   ),
   hpersist: {
     summary: 'Takes the TTL of fields of a hash away.',

@@ -6,7 +6,8 @@ import { asciiUpper, type Bytes, cString, type Millis, parseSafeInteger } from '
 import { fail, wrongArity } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { key } from '../../table/command.ts';
+import { wordAt } from '../../table/arguments.ts';
+import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { createHash, writeHash } from './access.ts';
 import { FieldEffects, fieldEnd, fieldsAt, hasEnded } from './fields.ts';
@@ -27,8 +28,8 @@ function endOf(client: Caller, word: Bytes, text: Bytes | undefined, command: By
   return fieldEnd(text, time.unit, time.relative ? client.server.now : 0, command);
 }
 
-function hgetex(client: Caller, argv: readonly Bytes[]): Reply {
-  const [, name = '', word = '', text] = argv;
+function hgetex(client: Caller, argv: Argv<-3>): Reply {
+  const [, name, word, text] = argv;
   const hash = writeHash(client, name);
   const persists = asciiUpper(word) === 'PERSIST';
   const timed = TIMES.has(asciiUpper(word));
@@ -47,8 +48,8 @@ function hgetex(client: Caller, argv: readonly Bytes[]): Reply {
   return replies;
 }
 
-function hgetdel(client: Caller, argv: readonly Bytes[]): Reply {
-  const name = argv[1]!;
+function hgetdel(client: Caller, argv: Argv<-2>): Reply {
+  const name = argv[1];
   const hash = writeHash(client, name);
   const fields = fieldsAt(argv, 2);
   const effects = new FieldEffects();
@@ -74,7 +75,7 @@ interface SetRequest {
 function parseSet(client: Caller, argv: readonly Bytes[]): SetRequest {
   const request: SetRequest = { condition: undefined, keepTtl: false, at: undefined, pairs: [] };
   for (let i = 2; i < argv.length; i++) {
-    const word = asciiUpper(argv[i]!);
+    const word = asciiUpper(wordAt(argv, i));
     if (word === 'FIELDS') {
       request.pairs = pairsAt(argv, i);
       return request;
@@ -88,7 +89,7 @@ function parseSet(client: Caller, argv: readonly Bytes[]): SetRequest {
       }
       if (word === 'KEEPTTL') request.keepTtl = true;
       else request.at = endOf(client, word, argv[++i], 'hsetex');
-    } else fail(`ERR unknown argument: ${cString(argv[i]!)}`);
+    } else fail(`ERR unknown argument: ${cString(wordAt(argv, i))}`);
   }
   throw wrongArity('hsetex');
 }
@@ -96,18 +97,18 @@ function parseSet(client: Caller, argv: readonly Bytes[]): SetRequest {
 /** FIELDS, their number, and pairs of fields and values to the end. */
 function pairsAt(argv: readonly Bytes[], at: number): readonly Bytes[] {
   if (at + 3 >= argv.length) throw wrongArity('hsetex');
-  const count = parseSafeInteger(argv[at + 1]!) ?? 0;
+  const count = parseSafeInteger(wordAt(argv, at + 1)) ?? 0;
   if (count < 1 || count >= 2 ** 31) fail('ERR invalid number of fields');
   if (argv.length - at - 2 !== count * 2) throw wrongArity('hsetex');
   return argv.slice(at + 2);
 }
 
-function hsetex(client: Caller, argv: readonly Bytes[]): Reply {
-  const name = argv[1]!;
+function hsetex(client: Caller, argv: Argv<-2>): Reply {
+  const name = argv[1];
   const found = writeHash(client, name);
   const { condition, keepTtl, at, pairs } = parseSet(client, argv);
   for (let i = 0; condition !== undefined && i < pairs.length; i += 2) {
-    if ((found?.has(pairs[i]!) ?? false) !== (condition === 'FXX')) return 0;
+    if ((found?.has(wordAt(pairs, i)) ?? false) !== (condition === 'FXX')) return 0;
   }
   const ended = at !== undefined && hasEnded(client, at);
   // What would end at once never comes to be.
@@ -116,7 +117,7 @@ function hsetex(client: Caller, argv: readonly Bytes[]): Reply {
   const effects = new FieldEffects();
   const kept: [Bytes, Millis][] = [];
   for (let i = 0; i < pairs.length; i += 2) {
-    const [field = '', value = ''] = [pairs[i], pairs[i + 1]];
+    const [field, value] = [wordAt(pairs, i), wordAt(pairs, i + 1)];
     const end = keepTtl ? hash.times?.endOf(field) : undefined;
     if (end === undefined) hash.set(field, value);
     else {
@@ -125,7 +126,8 @@ function hsetex(client: Caller, argv: readonly Bytes[]): Reply {
     }
   }
   client.db.changed(name, 'hset', pairs.length / 2);
-  for (let i = 0; at !== undefined && i < pairs.length; i += 2) effects.end(client, hash, pairs[i]!, at);
+  for (let i = 0; at !== undefined && i < pairs.length; i += 2)
+    effects.end(client, hash, wordAt(pairs, i), at);
   const keeping = kept.map(([field, end]) => ['HPEXPIREAT', name, String(end), 'FIELDS', '1', field]);
   effects.report(client, name, at ?? 0, [['HSET', name, ...pairs], ...keeping]);
   return 1;

@@ -4,7 +4,7 @@ import { fail, NOT_FLOAT, wrongArity } from '../../../protocol/errors.ts';
 import { parseLongDouble } from '../../../protocol/long-double.ts';
 import { MapReply, OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { int64 } from '../../table/arguments.ts';
+import { int64, wordAt } from '../../table/arguments.ts';
 import { type Argv, type Flag, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { addFloats, addIntegers } from '../string/counter.ts';
@@ -16,12 +16,12 @@ const READS: readonly Flag[] = ['readonly', 'fast'];
 const UNORDERED = ['nondeterministic_output_order'];
 
 /** Sets pairs of fields and values; how many fields are new. */
-function setAll(client: Caller, argv: readonly Bytes[], command: Bytes): number {
+function setAll(client: Caller, argv: Argv<-2>, command: Bytes): number {
   if (argv.length % 2 === 1) throw wrongArity(command);
-  const name = argv[1]!;
+  const name = argv[1];
   const hash = writeHash(client, name) ?? createHash(client, name);
   let added = 0;
-  for (let i = 2; i < argv.length; i += 2) if (hash.set(argv[i]!, argv[i + 1]!)) added++;
+  for (let i = 2; i < argv.length; i += 2) if (hash.set(wordAt(argv, i), wordAt(argv, i + 1))) added++;
   client.db.changed(name, 'hset', (argv.length - 2) / 2);
   return added;
 }
@@ -56,12 +56,12 @@ function incrementFloat(client: Caller, argv: Argv<4>): Reply {
   return sum;
 }
 
-function remove(client: Caller, argv: readonly Bytes[]): number {
-  const name = argv[1]!;
+function remove(client: Caller, argv: Argv<-2>): number {
+  const name = argv[1];
   const hash = writeHash(client, name);
   if (hash === undefined) return 0;
   let removed = 0;
-  for (let i = 2; i < argv.length; i++) if (hash.delete(argv[i]!)) removed++;
+  for (let i = 2; i < argv.length; i++) if (hash.delete(wordAt(argv, i))) removed++;
   if (removed > 0) client.db.changed(name, 'hdel', removed);
   return removed;
 }

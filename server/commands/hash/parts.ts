@@ -4,13 +4,14 @@ import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { PairsReply, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
+import type { Argv } from '../../table/command.ts';
 import { randomNumbers, signedCount } from '../keys/picking.ts';
 import { scanCursor, scanOptions } from '../keys/scanning.ts';
 import { readHash } from './access.ts';
 
 /** HRANDFIELD key [count [WITHVALUES]]. */
-export function randomFields(client: Caller, argv: readonly Bytes[]): Reply {
-  const [, name, text, option] = argv as [Bytes, Bytes, Bytes?, Bytes?];
+export function randomFields(client: Caller, argv: Argv<-2>): Reply {
+  const [, name, text, option] = argv;
   const random = (): number => client.server.host.random();
   if (text === undefined) {
     const hash = readHash(client, name);
@@ -32,9 +33,9 @@ function pick(hash: HashValue, count: number, random: () => number): Bytes[] {
 }
 
 /** HSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
-export function hashScan(client: Caller, argv: readonly Bytes[]): Reply {
-  const cursor = scanCursor(argv[2]!);
-  const hash = readHash(client, argv[1]!);
+export function hashScan(client: Caller, argv: Argv<-3>): Reply {
+  const cursor = scanCursor(argv[2]);
+  const hash = readHash(client, argv[1]);
   if (hash === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);
   const { names, next } = hash.scan(cursor, count);

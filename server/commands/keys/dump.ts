@@ -8,7 +8,7 @@ import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { instantOf, int64, integer, Options } from '../../table/arguments.ts';
-import { key } from '../../table/command.ts';
+import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 
 const BAD_TTL = 'ERR Invalid TTL value, must be >= 0';
@@ -67,8 +67,8 @@ function instant(ttl: number | bigint, base: Millis): Millis {
   return instantOf(BigInt.asIntN(64, BigInt(ttl) + BigInt(base)));
 }
 
-function restore(client: Caller, argv: readonly Bytes[]): Reply {
-  const [, name, ttlText, payload] = argv as [Bytes, Bytes, Bytes, Bytes];
+function restore(client: Caller, argv: Argv<-4>): Reply {
+  const [, name, ttlText, payload] = argv;
   const { server, db } = client;
   const options = parseOptions(argv);
   if (!options.replace && db.find(name) !== undefined) fail('BUSYKEY Target key name already exists.');
@@ -89,7 +89,7 @@ function restore(client: Caller, argv: readonly Bytes[]): Reply {
   if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
   db.changed(name, 'restore');
   if (expiresAt !== undefined) {
-    const [command = ''] = argv;
+    const [command] = argv;
     const marks = options.absolute ? [] : ['ABSTTL'];
     server.propagateAs([command, name, String(expiresAt), payload, ...argv.slice(4), ...marks]);
   }

@@ -4,7 +4,7 @@ import { fail, invalidExpiry } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { instantOf, int64, Options } from '../../table/arguments.ts';
-import { key } from '../../table/command.ts';
+import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { isOver, removeAtOnce } from '../string/string.ts';
 
@@ -63,17 +63,11 @@ function allows(bits: number, present: Millis | undefined, at: Millis): boolean 
 }
 
 /** EXPIRE and its like, for one unit and base. */
-function expire(
-  client: Caller,
-  argv: readonly Bytes[],
-  unit: number,
-  relative: boolean,
-  command: Bytes,
-): Reply {
+function expire(client: Caller, argv: Argv<-3>, unit: number, relative: boolean, command: Bytes): Reply {
   const { db, server } = client;
-  const name = argv[1]!;
+  const name = argv[1];
   const bits = argv.length === 3 ? 0 : parseConditions(argv);
-  const at = instant(argv[2]!, unit, relative ? server.now : 0, command);
+  const at = instant(argv[2], unit, relative ? server.now : 0, command);
   const entry = db.find(name);
   if (entry === undefined || !allows(bits, entry.deadline?.expiresAt, at)) return 0;
   if (isOver(client, at)) {

@@ -7,8 +7,8 @@ import { globMatch } from '../../../protocol/glob.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { carryEncoding } from '../../settings/encodings.ts';
-import { int32, Options } from '../../table/arguments.ts';
-import { type KeySpec, key, keys } from '../../table/command.ts';
+import { int32, Options, wordAt } from '../../table/arguments.ts';
+import { type Argv, type KeySpec, key, keys } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 
 const SAME = 'ERR source and destination objects are the same';
@@ -17,7 +17,7 @@ function remove(client: Caller, argv: readonly Bytes[]): Reply {
   const { db } = client;
   let removed = 0;
   for (let i = 1; i < argv.length; i++) {
-    const name = argv[i]!;
+    const name = wordAt(argv, i);
     if (!db.remove(name)) continue;
     db.changed(name, 'del');
     removed++;
@@ -27,7 +27,7 @@ function remove(client: Caller, argv: readonly Bytes[]): Reply {
 
 function count(argv: readonly Bytes[], find: (name: Bytes) => Entry | undefined): number {
   let found = 0;
-  for (let i = 1; i < argv.length; i++) if (find(argv[i]!) !== undefined) found++;
+  for (let i = 1; i < argv.length; i++) if (find(wordAt(argv, i)) !== undefined) found++;
   return found;
 }
 
@@ -52,8 +52,8 @@ function otherDatabase(client: Caller, text: Bytes) {
   return client.server.db(index);
 }
 
-function copy(client: Caller, argv: readonly Bytes[]): Reply {
-  const [, from = '', to = ''] = argv;
+function copy(client: Caller, argv: Argv<-3>): Reply {
+  const [, from, to] = argv;
   const { db } = client;
   const options = new Options(argv, 3);
   let target = db;

@@ -6,8 +6,8 @@ import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { SimpleString } from '../../../protocol/reply.ts';
 import { SCRIPT } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
-import { int64, integer } from '../../table/arguments.ts';
-import { key } from '../../table/command.ts';
+import { int64, integer, wordAt } from '../../table/arguments.ts';
+import { type Argv, key } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 
@@ -25,15 +25,15 @@ interface MigrateRequest {
   keys: readonly Bytes[];
 }
 
-function parseOptions(argv: readonly Bytes[]): MigrateRequest {
+function parseOptions(argv: Argv<-4>): MigrateRequest {
   const wanted: MigrateRequest = {
     copy: false,
     replace: false,
     credentials: undefined,
-    keys: [argv[3] as Bytes],
+    keys: [argv[3]],
   };
   for (let at = OPTIONS; at < argv.length; at++) {
-    const option = asciiUpper(argv[at] as Bytes);
+    const option = asciiUpper(wordAt(argv, at));
     const left = argv.length - 1 - at;
     if (option === 'COPY') wanted.copy = true;
     else if (option === 'REPLACE') wanted.replace = true;
@@ -58,8 +58,8 @@ function portOf(text: Bytes): number | undefined {
   return port < 0 ? undefined : port % 65536;
 }
 
-function migrate(client: Caller, argv: readonly Bytes[]): Outcome {
-  const [, host, port, , dbText, timeoutText] = argv as [Bytes, Bytes, Bytes, Bytes, Bytes, Bytes];
+function migrate(client: Caller, argv: Argv<-6>): Outcome {
+  const [, host, port, , dbText, timeoutText] = argv;
   const { server, db } = client;
   const wanted = parseOptions(argv);
   const timeout = integer(timeoutText);
@@ -99,9 +99,9 @@ function migrate(client: Caller, argv: readonly Bytes[]): Outcome {
 }
 
 /** The key, or those behind KEYS; none where both are given. */
-function migratedKeys(argv: readonly Bytes[]): number[] {
+function migratedKeys(argv: Argv<-4>): number[] {
   for (let at = OPTIONS; at + 1 < argv.length; at++) {
-    const option = asciiUpper(argv[at] as Bytes);
+    const option = asciiUpper(wordAt(argv, at));
     if (option === 'AUTH') at++;
     else if (option === 'AUTH2') at += 2;
     else if (option === 'KEYS') return argv[3] === '' ? argv.slice(at + 1).map((_, i) => at + 1 + i) : [];

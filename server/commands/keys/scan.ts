@@ -6,14 +6,14 @@ import { fail } from '../../../protocol/errors.ts';
 import { type Reply, SimpleString } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { encodingOf } from '../../settings/encodings.ts';
-import { type Command, key } from '../../table/command.ts';
+import { type Argv, type Command, key } from '../../table/command.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 import { scanCursor, scanOptions } from './scanning.ts';
 
 /** SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]. No state is kept but the cursor's number. */
-function scan(client: Caller, argv: readonly Bytes[]): Reply {
+function scan(client: Caller, argv: Argv<-2>): Reply {
   const { db } = client;
-  const cursor = scanCursor(argv[1]!);
+  const cursor = scanCursor(argv[1]);
   const { count, matches, type } = scanOptions(argv, 2, true);
   const wanted = type === undefined ? undefined : asciiLower(type);
   const { names, next } = db.roll.walk(cursor, count);

@@ -15,8 +15,8 @@ import { fail, SYNTAX, WRONGTYPE } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import { SCRIPT } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
-import { integer, Options } from '../../table/arguments.ts';
-import { type KeySpec, key } from '../../table/command.ts';
+import { integer, Options, wordAt } from '../../table/arguments.ts';
+import { type Argv, type KeySpec, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { sortPart } from './partial-sort.ts';
 
@@ -150,11 +150,11 @@ function storeList(client: Caller, name: Bytes, items: Bytes[]): Reply {
   return items.length;
 }
 
-function sort(client: Caller, argv: readonly Bytes[], readOnly: boolean): Reply {
+function sort(client: Caller, argv: Argv<-2>, readOnly: boolean): Reply {
   const options = parse(argv, readOnly);
   const { get, store } = options;
   if (!client.account.unlimited) checkPatterns(client, options);
-  const value = client.db.lookup(argv[1]!)?.value;
+  const value = client.db.lookup(argv[1])?.value;
   let unsorted = options.by !== undefined && !options.by.includes('*');
   if (unsorted && isSet(value) && (store !== undefined || client.has(SCRIPT))) {
     // A set has no order of its own: what is stored or seen by a script must not depend on chance.
@@ -193,7 +193,7 @@ function isSet(value: Value | undefined): boolean {
 function sortKeys(argv: readonly Bytes[]): number[] {
   let stored = 0;
   for (let i = 2; i < argv.length; i++) {
-    const option = asciiUpper(argv[i]!);
+    const option = asciiUpper(wordAt(argv, i));
     if (option === 'LIMIT') i += 2;
     else if (option === 'GET' || option === 'BY') i++;
     else if (option === 'STORE' && i + 1 < argv.length) stored = ++i;

@@ -3,7 +3,7 @@
 import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { waitingTime } from '../../table/arguments.ts';
+import { waitingTime, wordAt } from '../../table/arguments.ts';
 import { countedKeys, type Flag, key, keys } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
@@ -21,7 +21,7 @@ function pop(client: Caller, name: Bytes, end: End): Reply | undefined {
 function blockingPop(end: End) {
   return (client: Caller, argv: readonly Bytes[]): Outcome => {
     const { server } = client;
-    const timeout = waitingTime(argv[argv.length - 1]!);
+    const timeout = waitingTime(wordAt(argv, argv.length - 1));
     const names = argv.slice(1, -1);
     for (const name of names) {
       const popped = pop(client, name, end);

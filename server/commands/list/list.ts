@@ -1,6 +1,6 @@
 /** Commands on lists that answer at once (https://redis.io/docs/latest/commands/?group=list). */
 import type { ListValue } from '../../../keyspace/collections/list.ts';
-import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { asciiUpper } from '../../../protocol/bytes.ts';
 import {
   fail,
   NO_SUCH_KEY,
@@ -21,16 +21,16 @@ const PUSHES: readonly Flag[] = ['write', 'denyoom', 'fast'];
 const MOVES = [...key('RW ACCESS DELETE'), ...key('RW INSERT', 2)];
 
 function pushing(end: End, onlyExisting = false) {
-  return (client: Caller, argv: readonly Bytes[]): Reply => {
-    const name = argv[1]!;
+  return (client: Caller, argv: Argv<-2>): Reply => {
+    const name = argv[1];
     if (onlyExisting && client.db.get(name, 'list') === undefined) return 0;
     return push(client, name, end, argv.slice(2));
   };
 }
 
 function popping(end: End) {
-  return (client: Caller, argv: readonly Bytes[]): Reply => {
-    const [, name, text] = argv as [Bytes, Bytes, Bytes?];
+  return (client: Caller, argv: Argv<-2>): Reply => {
+    const [, name, text] = argv;
     if (argv.length > 3) throw wrongArity(end === 'LEFT' ? 'lpop' : 'rpop');
     const count = text === undefined ? 1 : integerBetween(text, 0, 2 ** 63, NOT_POSITIVE, NOT_POSITIVE);
     const list = client.db.get(name, 'list');

@@ -4,7 +4,7 @@ import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { integerBetween } from '../../table/arguments.ts';
+import { integerBetween, wordAt } from '../../table/arguments.ts';
 
 /** An end of a list. */
 export type End = 'LEFT' | 'RIGHT';
@@ -68,13 +68,13 @@ export interface MultiPop {
 /** Reads `numkeys key … LEFT|RIGHT [COUNT count]` from a position on. Throws what Redis answers. */
 export function parseMultiPop(argv: readonly Bytes[], at: number): MultiPop {
   const tooFew = 'ERR numkeys should be greater than 0';
-  const count = integerBetween(argv[at]!, 1, 2 ** 63, tooFew, tooFew);
+  const count = integerBetween(wordAt(argv, at), 1, 2 ** 63, tooFew, tooFew);
   const behind = at + 1 + count;
   const end = listEnd(argv[behind]);
   let most = 1;
   for (let i = behind + 1; i < argv.length; i += 2) {
     const text = argv[i + 1];
-    if (i > behind + 1 || asciiUpper(argv[i]!) !== 'COUNT' || text === undefined) fail(SYNTAX);
+    if (i > behind + 1 || asciiUpper(wordAt(argv, i)) !== 'COUNT' || text === undefined) fail(SYNTAX);
     const wrong = 'ERR count should be greater than 0';
     most = integerBetween(text, 1, 2 ** 63, wrong, wrong);
   }

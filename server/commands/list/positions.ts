@@ -5,6 +5,7 @@ import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { integer, integerBetween, Options } from '../../table/arguments.ts';
+import type { Argv } from '../../table/command.ts';
 
 const RANK_ZERO =
   "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list";
@@ -55,9 +56,9 @@ function find(list: ListValue, value: Bytes, { rank, count = 1, most }: Position
 }
 
 /** LPOS key element [RANK rank] [COUNT num-matches] [MAXLEN len]. */
-export function positions(client: Caller, argv: readonly Bytes[]): Reply {
+export function positions(client: Caller, argv: Argv<-3>): Reply {
   const search = parse(argv);
-  const list = client.db.read(argv[1]!, 'list');
-  const found = list === undefined ? [] : find(list, argv[2]!, search);
+  const list = client.db.read(argv[1], 'list');
+  const found = list === undefined ? [] : find(list, argv[2], search);
   return search.count === undefined ? (found[0] ?? null) : found;
 }

@@ -5,9 +5,10 @@ import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, type Reply, ReplyError, SetReply, SimpleString } from '../../../protocol/reply.ts';
 import type { Caller, Server } from '../../server.ts';
 import { Options } from '../../table/arguments.ts';
-import { arityFits, type Command } from '../../table/command.ts';
+import { type Argv, arityFits, type Command } from '../../table/command.ts';
 import { commandDocs } from '../../table/docs.ts';
 import { categoriesOf, commandInfo, type FoundKey, findKeys, keyFlags } from '../../table/info.ts';
+import { commandOf } from '../../table/resolve.ts';
 import { defineContainer } from '../define.ts';
 
 /** The table's commands, each once. */
@@ -41,12 +42,9 @@ function list(client: Caller, argv: readonly Bytes[]): Reply {
   return keep === undefined ? fail(SYNTAX) : all.filter(keep).map((each) => each.fullName);
 }
 
-function keysOf(client: Caller, argv: readonly Bytes[]): { request: Bytes[]; found: FoundKey[] } {
-  const request = argv.slice(2);
-  let command = client.server.commands.get(asciiLower(request[0] as Bytes));
-  if (command?.subcommands !== undefined && request.length > 1) {
-    command = command.subcommands.get(asciiLower(request[1] as Bytes));
-  }
+function keysOf(client: Caller, argv: Argv<-3>): { request: Bytes[]; found: FoundKey[] } {
+  const [, , ...request] = argv;
+  const command = commandOf(client.server.commands, request);
   if (command === undefined) throw new ReplyError('ERR Invalid command specified');
   // Channels have specs like keys, and are none.
   const takesKeys = (command.spec.keys ?? []).some(({ flags }) => !flags.includes('NOT_KEY'));

@@ -7,6 +7,7 @@ import type { Caller } from '../../server.ts';
 import { BadSetting } from '../../settings/parameters.ts';
 import { refusalOf } from '../../settings/refusals.ts';
 import { aliases, parameters, type Settings } from '../../settings/settings.ts';
+import { wordAt } from '../../table/arguments.ts';
 import { defineContainer } from '../define.ts';
 
 type Name = keyof Settings;
@@ -49,7 +50,7 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
   const refuse = (word: Bytes, why: string): never =>
     fail(`ERR CONFIG SET failed (possibly related to argument '${cString(word)}') - ${why}`);
   for (let at = 2; at < argv.length; at += 2) {
-    const word = argv[at] as Bytes;
+    const word = wordAt(argv, at);
     const name =
       lookUp(word) ?? fail(`ERR Unknown option or number of arguments for CONFIG SET - '${cString(word)}'`);
     const parameter = parameters[name];
@@ -58,7 +59,7 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
     }
     if (words.has(asciiLower(word))) refuse(word, 'duplicate parameter');
     words.add(asciiLower(word));
-    const value = parameter.read(argv[at + 1] as Bytes);
+    const value = parameter.read(wordAt(argv, at + 1));
     if (value instanceof BadSetting) refuse(word, value.why);
     const refusal = refusalOf(name, value, client.server.durability !== undefined);
     if (refusal !== undefined) refuse(word, refusal);

@@ -180,7 +180,7 @@ type Subcommand = readonly [number, number, (client: Caller, words: readonly Byt
 const one = (run: (client: Caller, word: Bytes) => Outcome): Subcommand => [
   1,
   1,
-  (client, words) => run(client, words[0] as Bytes),
+  (client, [word = '']) => run(client, word),
 ];
 
 const SUBCOMMANDS: Record<string, Subcommand> = {

@@ -6,7 +6,8 @@ import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, OK, type Reply, SetReply, SimpleString } from '../../../protocol/reply.ts';
 import type { FunctionLibrary } from '../../../scripting/functions.ts';
 import type { Caller } from '../../server.ts';
-import { countedKeys, noted } from '../../table/command.ts';
+import { wordAt } from '../../table/arguments.ts';
+import { type Argv, countedKeys, noted } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 import { unknownWords } from '../stream/group.ts';
@@ -19,27 +20,27 @@ function load({ server }: Caller, argv: readonly Bytes[]): Reply {
   for (const option of options) {
     if (asciiUpper(option) !== 'REPLACE') fail(`ERR Unknown option given: ${cString(option)}`);
   }
-  const name = server.functions.load(argv.at(-1)!, options.length > 0);
+  const name = server.functions.load(wordAt(argv, argv.length - 1), options.length > 0);
   server.world.dirty++;
   return name;
 }
 
-function restore({ server }: Caller, argv: readonly Bytes[]): Reply {
+function restore({ server }: Caller, argv: Argv<-3>): Reply {
   if (argv.length > 4) {
-    unknownWords('function', argv[1]!);
+    unknownWords('function', argv[1]);
   }
   const policy = asciiUpper(argv[3] ?? 'APPEND');
   if (policy !== 'FLUSH' && policy !== 'APPEND' && policy !== 'REPLACE') {
     fail('ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.');
   }
-  server.functions.restore(argv[2]!, policy);
+  server.functions.restore(argv[2], policy);
   server.world.dirty++;
   return OK;
 }
 
-function flush({ server }: Caller, argv: readonly Bytes[]): Reply {
+function flush({ server }: Caller, argv: Argv<-2>): Reply {
   if (argv.length > 3) {
-    unknownWords('function', argv[1]!);
+    unknownWords('function', argv[1]);
   }
   const mode = asciiUpper(argv[2] ?? 'SYNC');
   if (mode !== 'SYNC' && mode !== 'ASYNC') fail('ERR FUNCTION FLUSH only supports SYNC|ASYNC option');
@@ -52,11 +53,11 @@ function list({ server }: Caller, argv: readonly Bytes[]): Reply {
   let pattern: Bytes | undefined;
   let withCode = false;
   for (let i = 2; i < argv.length; i++) {
-    const word = asciiUpper(argv[i]!);
+    const word = asciiUpper(wordAt(argv, i));
     if (word === 'WITHCODE' && !withCode) withCode = true;
     else if (word === 'LIBRARYNAME' && pattern === undefined) {
       pattern = argv[++i] ?? fail('ERR library name argument was not given');
-    } else fail(`ERR Unknown argument ${cString(argv[i]!).replace(/[\r\n]/g, ' ')}`);
+    } else fail(`ERR Unknown argument ${cString(wordAt(argv, i)).replace(/[\r\n]/g, ' ')}`);
   }
   const found = [...server.functions.libraries].filter(
     ({ name }) => pattern === undefined || globMatch(pattern, name, true),
@@ -95,9 +96,9 @@ function stats({ server }: Caller): Reply {
 }
 
 function callFunction(readonly: boolean) {
-  return (client: Caller, argv: Bytes[]): Outcome => {
+  return (client: Caller, argv: Argv<-3>): Outcome => {
     const { server } = client;
-    const program = server.functions.find(argv[1]!);
+    const program = server.functions.find(argv[1]);
     const { keys, args } = split(argv, 'ERR Bad number of keys provided');
     return server.scripts.start(client, program, { keys, args, readonly, argv });
   };
@@ -105,7 +106,7 @@ function callFunction(readonly: boolean) {
 
 /** What the function of an FCALL declares. */
 function declares({ server }: Caller, argv: readonly Bytes[]): ReadonlySet<Bytes> | undefined {
-  return server.functions.get(argv[1]!)?.flags;
+  return server.functions.get(wordAt(argv, 1))?.flags;
 }
 
 export const functionCommands = [

@@ -1,8 +1,9 @@
 /** LOLWUT: a picture of our own, and the version. */
-import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { asciiUpper } from '../../../protocol/bytes.ts';
 import { type Reply, Verbatim } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { integer } from '../../table/arguments.ts';
+import type { Argv } from '../../table/command.ts';
 import { LOSTLOCK_VERSION, VERSION } from '../../version.ts';
 import { defineCommands } from '../define.ts';
 
@@ -19,8 +20,8 @@ function row(columns: number, random: () => number): string[] {
 }
 
 /** LOLWUT [VERSION number] [columns [rows]] */
-function lolwut(client: Caller, argv: readonly Bytes[]): Reply {
-  const versioned = argv.length >= 3 && asciiUpper(argv[1]!) === 'VERSION';
+function lolwut(client: Caller, argv: Argv<-1>): Reply {
+  const versioned = argv.length >= 3 && asciiUpper(argv[1] ?? '') === 'VERSION';
   const numbers = versioned ? argv.slice(2).map((word) => integer(word)) : [];
   const [, columns = COLUMNS, rows = 1] = numbers.map((number) => Math.max(1, Math.min(MOST, number)));
   const { host } = client.server;

@@ -1,12 +1,12 @@
 /** MEMORY: what keys and the node take of memory (https://redis.io/docs/latest/commands/?group=server). */
 import { memoryUsage } from '../../../keyspace/footprint.ts';
-import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { asciiUpper } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply, SimpleString, Verbatim } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { encodingOf } from '../../settings/encodings.ts';
-import { int64 } from '../../table/arguments.ts';
-import { key } from '../../table/command.ts';
+import { int64, wordAt } from '../../table/arguments.ts';
+import { type Argv, key } from '../../table/command.ts';
 import { defineContainer } from '../define.ts';
 import { memoryStats } from './memory-report.ts';
 
@@ -26,12 +26,12 @@ const HELP = [
   '    Prints this help.',
 ];
 
-function usage(client: Caller, argv: readonly Bytes[]): Reply {
+function usage(client: Caller, argv: Argv<-3>): Reply {
   for (let at = 3; at < argv.length; at++) {
-    if (asciiUpper(argv[at] as Bytes) !== 'SAMPLES' || at + 1 >= argv.length) fail(SYNTAX);
-    if (int64(argv[++at] as Bytes) < 0) fail(SYNTAX);
+    if (asciiUpper(wordAt(argv, at)) !== 'SAMPLES' || at + 1 >= argv.length) fail(SYNTAX);
+    if (int64(wordAt(argv, ++at)) < 0) fail(SYNTAX);
   }
-  const name = argv[2] as Bytes;
+  const name = argv[2];
   const entry = client.db.peek(name);
   return entry === undefined ? null : memoryUsage(name, entry.held, encodingOf(entry));
 }

@@ -1,10 +1,11 @@
 /** MONITOR and SLOWLOG: what runs, and what ran too long (https://redis.io/docs/latest/commands/?group=server). */
 
-import { type Bytes, cString, parseSafeInteger } from '../../../protocol/bytes.ts';
+import { cString, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
 import { IN_MULTI, MONITOR, REPLICA_LINK } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
+import type { Argv } from '../../table/command.ts';
 import { SILENT } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 
@@ -25,13 +26,13 @@ export const monitorCommands = defineCommands('server', {
   },
 });
 
-function get(client: Caller, argv: readonly Bytes[]): Reply {
+function get(client: Caller, argv: Argv<-2>): Reply {
   const { slowlog } = client.server.observer;
   if (argv.length > 3) {
-    const name = cString(argv[1] as Bytes, 128);
+    const name = cString(argv[1], 128);
     fail(`ERR unknown subcommand or wrong number of arguments for '${name}'. Try SLOWLOG HELP.`);
   }
-  const count = argv.length === 3 ? parseSafeInteger(argv[2] as Bytes) : 10;
+  const count = argv[2] === undefined ? 10 : parseSafeInteger(argv[2]);
   if (count === undefined || count < -1) fail('ERR count should be greater than or equal to -1');
   const chosen = count === -1 ? slowlog.entries : slowlog.entries.slice(0, count);
   return chosen.map(({ id, second, micros, argv: words, address, name }) => [

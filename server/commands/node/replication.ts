@@ -7,7 +7,8 @@ import { REPLICA_LINK } from '../../clients/client.ts';
 import type { FailoverRequest } from '../../replication/failover.ts';
 import { promote, replicateFrom } from '../../replication/role.ts';
 import type { Caller, Server } from '../../server.ts';
-import { integer } from '../../table/arguments.ts';
+import { integer, wordAt } from '../../table/arguments.ts';
+import type { Argv } from '../../table/command.ts';
 import { type Outcome, SILENT } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 
@@ -23,8 +24,8 @@ function countOf(text: Bytes): number {
   return count < 0 ? fail(NOT_INTEGER) : count;
 }
 
-function replicaof(client: Caller, argv: readonly Bytes[]): Reply {
-  const [, host, port] = argv as [Bytes, Bytes, Bytes];
+function replicaof(client: Caller, argv: Argv<-3>): Reply {
+  const [, host, port] = argv;
   const { server } = client;
   if (server.replication.failover.state !== 'no-failover')
     fail('ERR REPLICAOF not allowed while failing over.');
@@ -46,8 +47,8 @@ function replconf(client: Caller, argv: readonly Bytes[]): Outcome {
   if (argv.length % 2 === 0) fail(SYNTAX);
   const { replication } = client.server;
   for (let at = 1; at < argv.length; at += 2) {
-    const option = asciiLower(argv[at] as Bytes);
-    const value = argv[at + 1] as Bytes;
+    const option = asciiLower(wordAt(argv, at));
+    const value = wordAt(argv, at + 1);
     switch (option) {
       case 'listening-port':
         replication.follower(client).port = integer(value);
@@ -79,12 +80,12 @@ function replconf(client: Caller, argv: readonly Bytes[]): Outcome {
   return OK;
 }
 
-function psync(client: Caller, argv: readonly Bytes[]): Outcome {
+function psync(client: Caller, argv: Argv<-1>): Outcome {
   const { server } = client;
   const { replication } = server;
   if (client.has(REPLICA_LINK)) return SILENT;
-  const [name, id = '', from = ''] = argv as Bytes[];
-  const partial = asciiLower(name as Bytes) === 'psync';
+  const [name, id = '', from = ''] = argv;
+  const partial = asciiLower(name) === 'psync';
   if (partial && asciiLower(argv[3] ?? '') === 'failover') takeOver(server, id);
   if (server.role === 'replica' && server.primary?.linkUp !== true) {
     fail("NOMASTERLINK Can't SYNC while not connected with my master");
@@ -107,7 +108,7 @@ function takeOver(server: Server, id: Bytes): void {
 
 function failover(client: Caller, argv: readonly Bytes[]): Reply {
   const coordinator = client.server.replication.failover;
-  if (argv.length === 2 && asciiUpper(argv[1] as Bytes) === 'ABORT') {
+  if (argv.length === 2 && asciiUpper(argv[1] ?? '') === 'ABORT') {
     if (coordinator.state === 'no-failover') fail('ERR No failover in progress.');
     coordinator.abort();
     return OK;
@@ -116,12 +117,12 @@ function failover(client: Caller, argv: readonly Bytes[]): Reply {
   let force = false;
   let target: FailoverRequest['target'];
   for (let at = 1; at < argv.length; at++) {
-    const word = asciiUpper(argv[at] as Bytes);
+    const word = asciiUpper(wordAt(argv, at));
     if (word === 'TIMEOUT' && at + 1 < argv.length && timeout === 0) {
-      timeout = integer(argv[++at] as Bytes);
+      timeout = integer(wordAt(argv, ++at));
       if (timeout <= 0) fail('ERR FAILOVER timeout must be greater than 0');
     } else if (word === 'TO' && at + 2 < argv.length && target === undefined) {
-      target = { host: argv[at + 1] as Bytes, port: integer(argv[at + 2] as Bytes) };
+      target = { host: wordAt(argv, at + 1), port: integer(wordAt(argv, at + 2)) };
       at += 2;
     } else if (word === 'FORCE' && !force) {
       force = true;

@@ -4,8 +4,8 @@ import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, NOSCRIPT } from '../../../protocol/errors.ts';
 import { OK } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { integer } from '../../table/arguments.ts';
-import { countedKeys, type Flag, noted } from '../../table/command.ts';
+import { integer, wordAt } from '../../table/arguments.ts';
+import { type Argv, countedKeys, type Flag, noted } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 
@@ -13,23 +13,23 @@ import { defineCommands, defineContainer } from '../define.ts';
 const SHA_LENGTH = 40;
 
 /** Splits what follows the count of keys into keys and arguments. */
-export function split(argv: readonly Bytes[], error?: Bytes): { keys: Bytes[]; args: Bytes[] } {
-  const count = integer(argv[2] as Bytes, error);
+export function split(argv: Argv<-3>, error?: Bytes): { keys: Bytes[]; args: Bytes[] } {
+  const count = integer(argv[2], error);
   if (count > argv.length - 3) fail("ERR Number of keys can't be greater than number of args");
   if (count < 0) fail("ERR Number of keys can't be negative");
   return { keys: argv.slice(3, 3 + count), args: argv.slice(3 + count) };
 }
 
 function evaluate(readonly: boolean) {
-  return (client: Caller, argv: readonly Bytes[]): Outcome => {
+  return (client: Caller, argv: Argv<-3>): Outcome => {
     const { keys, args } = split(argv);
     return client.server.scripts.eval(client, { keys, args, readonly, argv });
   };
 }
 
 function evaluateSha(readonly: boolean) {
-  return (client: Caller, argv: readonly Bytes[]): Outcome => {
-    if (argv[1]?.length !== SHA_LENGTH) fail(NOSCRIPT);
+  return (client: Caller, argv: Argv<-3>): Outcome => {
+    if (argv[1].length !== SHA_LENGTH) fail(NOSCRIPT);
     const { keys, args } = split(argv);
     return client.server.scripts.evalSha(client, { keys, args, readonly, argv });
   };
@@ -37,7 +37,7 @@ function evaluateSha(readonly: boolean) {
 
 /** What the script of an EVAL or EVALSHA declares, known or not. */
 function declares(sha: boolean) {
-  return ({ server }: Caller, argv: readonly Bytes[]) => server.scripts.declared(argv[1] as Bytes, sha);
+  return ({ server }: Caller, argv: readonly Bytes[]) => server.scripts.declared(wordAt(argv, 1), sha);
 }
 
 const COMMON: readonly Flag[] = ['noscript', 'stale', 'skip_monitor', 'no_mandatory_keys', 'movablekeys'];

@@ -6,6 +6,7 @@ import { OK, type Reply, SimpleString, Verbatim } from '../../../protocol/reply.
 import { IN_MULTI } from '../../clients/client.ts';
 import type { Caller, Server } from '../../server.ts';
 import { integerBetween } from '../../table/arguments.ts';
+import type { Argv } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { info } from './info.ts';
 
@@ -20,7 +21,7 @@ export function empty(server: Server, databases: readonly Keyspace[]): void {
   if (server.tracking.listens) server.tracking.flushed();
 }
 
-function flush(client: Caller, argv: readonly Bytes[], databases: readonly Keyspace[]): Reply {
+function flush(client: Caller, argv: Argv<-1>, databases: readonly Keyspace[]): Reply {
   const mode = argv[1] === undefined ? 'SYNC' : asciiUpper(argv[1]);
   if (argv.length > 2 || (mode !== 'SYNC' && mode !== 'ASYNC')) fail(SYNTAX);
   empty(client.server, databases);
@@ -139,7 +140,7 @@ export const serverCommands = defineCommands('server', {
     arity: -1,
     flags: ['admin', 'noscript', 'no_async_loading'],
     run(client, argv) {
-      if (argv.length > 2 || (argv.length === 2 && asciiUpper(argv[1] as Bytes) !== 'SCHEDULE')) fail(SYNTAX);
+      if (argv.length > 2 || asciiUpper(argv[1] ?? 'SCHEDULE') !== 'SCHEDULE') fail(SYNTAX);
       const how = client.server.dumpFile.saveLater(client.has(IN_MULTI), argv.length === 2);
       return new SimpleString(`Background saving ${how}`);
     },

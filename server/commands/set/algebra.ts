@@ -4,7 +4,8 @@ import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { integerBetween } from '../../table/arguments.ts';
+import { integerBetween, wordAt } from '../../table/arguments.ts';
+import type { Argv } from '../../table/command.ts';
 
 type Combination = (client: Caller, names: readonly Bytes[]) => SetValue;
 
@@ -54,9 +55,9 @@ export const difference: Combination = (client, names) => {
 
 /** The command that keeps the result at its first key, over whatever was there; an empty result deletes the key. */
 export function storing(combine: Combination, event: string) {
-  return (client: Caller, argv: readonly Bytes[]): Reply => {
+  return (client: Caller, argv: Argv<-2>): Reply => {
     const { db } = client;
-    const target = argv[1]!;
+    const target = argv[1];
     const result = combine(client, argv.slice(2));
     if (result.size > 0) {
       db.put(target, result);
@@ -69,14 +70,14 @@ export function storing(combine: Combination, event: string) {
 }
 
 /** SINTERCARD numkeys key … [LIMIT limit]. */
-export function countIntersection(client: Caller, argv: readonly Bytes[]): Reply {
+export function countIntersection(client: Caller, argv: Argv<-2>): Reply {
   const tooFew = 'ERR numkeys should be greater than 0';
-  const count = integerBetween(argv[1]!, 1, 2 ** 63, tooFew, tooFew);
+  const count = integerBetween(argv[1], 1, 2 ** 63, tooFew, tooFew);
   if (count > argv.length - 2) fail("ERR Number of keys can't be greater than number of args");
   let limit = 0;
   for (let i = 2 + count; i < argv.length; i += 2) {
     const text = argv[i + 1];
-    if (asciiUpper(argv[i]!) !== 'LIMIT' || text === undefined) fail(SYNTAX);
+    if (asciiUpper(wordAt(argv, i)) !== 'LIMIT' || text === undefined) fail(SYNTAX);
     const negative = "ERR LIMIT can't be negative";
     limit = integerBetween(text, 0, 2 ** 63, negative, negative);
   }

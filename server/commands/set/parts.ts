@@ -5,6 +5,7 @@ import { fail, NOT_POSITIVE, SYNTAX } from '../../../protocol/errors.ts';
 import { type Reply, SetReply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { integerBetween } from '../../table/arguments.ts';
+import type { Argv } from '../../table/command.ts';
 import { randomNumbers, signedCount } from '../keys/picking.ts';
 import { scanCursor, scanOptions } from '../keys/scanning.ts';
 
@@ -15,9 +16,9 @@ function pick(client: Caller, set: SetValue, count: number): Bytes[] {
 }
 
 /** SPOP key [count]. A replica is told which members went, or that all did. */
-export function popMembers(client: Caller, argv: readonly Bytes[]): Reply {
+export function popMembers(client: Caller, argv: Argv<-2>): Reply {
   const { db, server } = client;
-  const [, name, text] = argv as [Bytes, Bytes, Bytes?];
+  const [, name, text] = argv;
   if (argv.length > 3) fail(SYNTAX);
   const count = text === undefined ? 1 : integerBetween(text, 0, 2 ** 63, NOT_POSITIVE, NOT_POSITIVE);
   const set = db.get(name, 'set');
@@ -34,8 +35,8 @@ export function popMembers(client: Caller, argv: readonly Bytes[]): Reply {
 }
 
 /** SRANDMEMBER key [count]. */
-export function randomMembers(client: Caller, argv: readonly Bytes[]): Reply {
-  const [, name, text] = argv as [Bytes, Bytes, Bytes?];
+export function randomMembers(client: Caller, argv: Argv<-2>): Reply {
+  const [, name, text] = argv;
   if (argv.length > 3) fail(SYNTAX);
   const count = text === undefined ? 1 : signedCount(text);
   const set = client.db.read(name, 'set');
@@ -45,9 +46,9 @@ export function randomMembers(client: Caller, argv: readonly Bytes[]): Reply {
 }
 
 /** SSCAN key cursor [MATCH pattern] [COUNT count]; an intset is answered whole. */
-export function setScan(client: Caller, argv: readonly Bytes[]): Reply {
-  const cursor = scanCursor(argv[2]!);
-  const set = client.db.read(argv[1]!, 'set');
+export function setScan(client: Caller, argv: Argv<-3>): Reply {
+  const cursor = scanCursor(argv[2]);
+  const set = client.db.read(argv[1], 'set');
   if (set === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);
   const { names, next } = set.scan(cursor, count);

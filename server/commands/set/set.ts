@@ -1,8 +1,8 @@
 /** Commands on sets (https://redis.io/docs/latest/commands/?group=set). */
 import { SetValue } from '../../../keyspace/collections/set.ts';
-import type { Bytes } from '../../../protocol/bytes.ts';
 import { type Reply, SetReply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
+import { wordAt } from '../../table/arguments.ts';
 import { type Argv, countedKeys, type Flag, key, keys } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { countIntersection, difference, intersection, storing, union } from './algebra.ts';
@@ -12,23 +12,23 @@ const READS: readonly Flag[] = ['readonly', 'fast'];
 const STORES: readonly Flag[] = ['write', 'denyoom'];
 const UNORDERED = ['nondeterministic_output_order'];
 
-function addMembers(client: Caller, argv: readonly Bytes[]): Reply {
+function addMembers(client: Caller, argv: Argv<-2>): Reply {
   const { db } = client;
-  const name = argv[1]!;
+  const name = argv[1];
   let set = db.get(name, 'set');
   if (set === undefined) db.put(name, (set = new SetValue(client.server.encoding)));
   let added = 0;
-  for (let i = 2; i < argv.length; i++) if (set.add(argv[i]!)) added++;
+  for (let i = 2; i < argv.length; i++) if (set.add(wordAt(argv, i))) added++;
   if (added > 0) db.changed(name, 'sadd', added);
   return added;
 }
 
-function removeMembers(client: Caller, argv: readonly Bytes[]): Reply {
-  const name = argv[1]!;
+function removeMembers(client: Caller, argv: Argv<-2>): Reply {
+  const name = argv[1];
   const set = client.db.get(name, 'set');
   if (set === undefined) return 0;
   let removed = 0;
-  for (let i = 2; i < argv.length; i++) if (set.delete(argv[i]!)) removed++;
+  for (let i = 2; i < argv.length; i++) if (set.delete(wordAt(argv, i))) removed++;
   if (removed > 0) client.db.changed(name, 'srem', removed);
   return removed;
 }

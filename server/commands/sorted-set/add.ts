@@ -3,7 +3,8 @@ import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { Double, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { float } from '../../table/arguments.ts';
+import { float, wordAt } from '../../table/arguments.ts';
+import type { Argv } from '../../table/command.ts';
 import { emptySet } from './parts.ts';
 
 const NX = 1;
@@ -22,11 +23,12 @@ const ADD_OPTIONS: ReadonlyMap<Bytes, number> = new Map([
 ]);
 
 /** ZADD key [NX|XX] [GT|LT] [CH] [INCR] score member … */
-export function add(client: Caller, argv: readonly Bytes[]): Reply {
+export function add(client: Caller, argv: Argv<-2>): Reply {
   let at = 2;
   let bits = 0;
   for (; at < argv.length; at++) {
-    const bit = ADD_OPTIONS.get(argv[at]!) ?? ADD_OPTIONS.get(asciiUpper(argv[at]!));
+    const option = wordAt(argv, at);
+    const bit = ADD_OPTIONS.get(option) ?? ADD_OPTIONS.get(asciiUpper(option));
     if (bit === undefined) break;
     bits |= bit;
   }
@@ -44,15 +46,15 @@ export function add(client: Caller, argv: readonly Bytes[]): Reply {
 }
 
 /** ZINCRBY key increment member */
-export function increment(client: Caller, argv: readonly Bytes[]): Reply {
+export function increment(client: Caller, argv: Argv<4>): Reply {
   return addPairs(client, argv, 2, INCR);
 }
 
-function addPairs(client: Caller, argv: readonly Bytes[], from: number, bits: number): Reply {
+function addPairs(client: Caller, argv: Argv<-2>, from: number, bits: number): Reply {
   const { db } = client;
-  const name = argv[1]!;
+  const name = argv[1];
   const scores: number[] = [];
-  for (let i = from; i < argv.length; i += 2) scores.push(float(argv[i]!));
+  for (let i = from; i < argv.length; i += 2) scores.push(float(wordAt(argv, i)));
   let set = db.get(name, 'zset');
   if (set === undefined) {
     if ((bits & XX) !== 0) return (bits & INCR) !== 0 ? null : 0;
@@ -62,7 +64,7 @@ function addPairs(client: Caller, argv: readonly Bytes[], from: number, bits: nu
   let updated = 0;
   let result: number | undefined;
   for (let i = 0; i < scores.length; i++) {
-    const member = argv[from + 2 * i + 1]!;
+    const member = wordAt(argv, from + 2 * i + 1);
     const old = set.score(member);
     const score = nextScore(old, scores[i]!, bits);
     if (score === undefined) continue;

@@ -5,8 +5,8 @@ import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, WRONGTYPE } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { float, integer, integerBetween, Options } from '../../table/arguments.ts';
-import { countedKeys, type Flag, type KeySpec, key } from '../../table/command.ts';
+import { float, integer, integerBetween, Options, wordAt } from '../../table/arguments.ts';
+import { type Argv, countedKeys, type Flag, type KeySpec, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { emptySet, membersReply, storeResult } from './parts.ts';
 
@@ -55,7 +55,7 @@ interface AlgebraOptions {
 
 /** Reads `numkeys key …` and the options from a position on. Throws what Redis answers. */
 function parse(client: Caller, argv: readonly Bytes[], at: number, form: AlgebraOptions): AlgebraRequest {
-  const numkeys = integer(argv[at]!);
+  const numkeys = integer(wordAt(argv, at));
   if (numkeys < 1) fail(`ERR at least 1 input key is needed for '${form.command}' command`);
   if (numkeys > argv.length - at - 1) fail(SYNTAX);
   const inputs = argv.slice(at + 1, at + 1 + numkeys).map((name) => inputAt(client, name));
@@ -164,8 +164,8 @@ function answering(form: AlgebraOptions) {
 
 function storing(operation: Operation, command: Bytes) {
   const form: AlgebraOptions = { operation, command, storing: true };
-  return (client: Caller, argv: readonly Bytes[]): Reply =>
-    storeResult(client, argv[1]!, combine(client, form, parse(client, argv, 2, form)), command);
+  return (client: Caller, argv: Argv<-2>): Reply =>
+    storeResult(client, argv[1], combine(client, form, parse(client, argv, 2, form)), command);
 }
 
 function count(client: Caller, argv: readonly Bytes[]): Reply {

@@ -5,7 +5,8 @@ import { type Place, placeOf } from '../../../keyspace/geo/geohash.ts';
 import type { Shape } from '../../../keyspace/geo/search.ts';
 import { type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
-import { float, integer, Options } from '../../table/arguments.ts';
+import { float, integer, Options, wordAt } from '../../table/arguments.ts';
+import type { Argv } from '../../table/command.ts';
 import { placeFrom, unitOf } from './geo-parts.ts';
 
 /** What sets the commands of this family apart. */
@@ -38,7 +39,7 @@ export class GeoRequest {
   readonly #set: SortedSet | undefined;
 
   /** Reads a request; `set` is what is searched. Throws what Redis answers. */
-  constructor(kind: GeoVariant, argv: readonly Bytes[], set: SortedSet | undefined) {
+  constructor(kind: GeoVariant, argv: Argv<-5>, set: SortedSet | undefined) {
     this.#kind = kind;
     this.#set = set;
     this.#readFixed(argv);
@@ -47,19 +48,19 @@ export class GeoRequest {
       const option = words.next();
       if (!this.#readOption(option, words) && !this.#readShape(option, words)) fail(SYNTAX);
     }
-    this.#check(cString(argv[0]!));
+    this.#check(cString(argv[0]));
   }
 
   /** What has its place in the words of the older commands. */
-  #readFixed(argv: readonly Bytes[]): void {
+  #readFixed(argv: Argv<-5>): void {
     const { from, stores } = this.#kind;
     if (stores === 'always') this.target = argv[1];
     if (from === 'place') {
-      this.center = placeFrom(argv[2]!, argv[3]!);
-      this.#setRadius(argv[4]!, argv[5]!);
+      this.center = placeFrom(argv[2], argv[3]);
+      this.#setRadius(argv[4], wordAt(argv, 5));
     } else if (from === 'member' && this.#set !== undefined) {
-      this.#setMember(argv[2]!);
-      this.#setRadius(argv[3]!, argv[4]!);
+      this.#setMember(argv[2]);
+      this.#setRadius(argv[3], argv[4]);
     }
   }
 

@@ -5,15 +5,15 @@ import { type Found, search } from '../../../keyspace/geo/search.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { type KeySpec, key } from '../../table/command.ts';
+import { type Argv, type KeySpec, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { sortPart } from '../keys/partial-sort.ts';
 import { distanceReply, placeReply } from './geo-parts.ts';
 import { GeoRequest, type GeoVariant } from './geo-request.ts';
 import { storeResult } from './parts.ts';
 
-function geosearch(client: Caller, argv: readonly Bytes[], kind: GeoVariant): Reply {
-  const set = client.db.read(argv[kind.source]!, 'zset');
+function geosearch(client: Caller, argv: Argv<-5>, kind: GeoVariant): Reply {
+  const set = client.db.read(argv[kind.source], 'zset');
   const request = new GeoRequest(kind, argv, set);
   const { center, extent, target } = request;
   if (set === undefined || center === undefined || extent === undefined) {

@@ -4,7 +4,8 @@ import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { key } from '../../table/command.ts';
+import { wordAt } from '../../table/arguments.ts';
+import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { add } from './add.ts';
 import { distanceReply, placeFrom, placeReply, unitOf } from './geo-parts.ts';
@@ -12,19 +13,19 @@ import { distanceReply, placeFrom, placeReply, unitOf } from './geo-parts.ts';
 const ADD_OPTIONS = new Set(['NX', 'XX', 'CH']);
 
 /** GEOADD is a ZADD of the places' scores, and is replicated as such. */
-function geoadd(client: Caller, argv: readonly Bytes[]): Reply {
+function geoadd(client: Caller, argv: Argv<-5>): Reply {
   let at = 2;
   const options = new Set<Bytes>();
   for (; at < argv.length; at++) {
-    const option = asciiUpper(argv[at]!);
+    const option = asciiUpper(wordAt(argv, at));
     if (!ADD_OPTIONS.has(option)) break;
     options.add(option);
   }
   if ((argv.length - at) % 3 !== 0 || (options.has('NX') && options.has('XX'))) fail(SYNTAX);
-  const zadd = ['zadd', ...argv.slice(1, at)];
+  const zadd: [Bytes, Bytes, ...Bytes[]] = ['zadd', argv[1], ...argv.slice(2, at)];
   for (; at < argv.length; at += 3) {
-    const score = scoreOf(placeFrom(argv[at]!, argv[at + 1]!));
-    zadd.push(String(score), argv[at + 2]!);
+    const score = scoreOf(placeFrom(wordAt(argv, at), wordAt(argv, at + 1)));
+    zadd.push(String(score), wordAt(argv, at + 2));
   }
   const { world } = client.server;
   const before = world.dirty;
@@ -33,8 +34,8 @@ function geoadd(client: Caller, argv: readonly Bytes[]): Reply {
   return reply;
 }
 
-function geodist(client: Caller, argv: readonly Bytes[]): Reply {
-  const [, name = '', first = '', second = '', unit = 'm'] = argv;
+function geodist(client: Caller, argv: Argv<-4>): Reply {
+  const [, name, first, second, unit = 'm'] = argv;
   const metres = argv.length === 5 ? unitOf(unit) : 1;
   if (argv.length > 5) fail(SYNTAX);
   const set = client.db.read(name, 'zset');
@@ -45,8 +46,8 @@ function geodist(client: Caller, argv: readonly Bytes[]): Reply {
 }
 
 /** Answers something about each member's score. */
-function each(client: Caller, argv: readonly Bytes[], tell: (score: number) => Reply, none: Reply): Reply {
-  const set = client.db.read(argv[1]!, 'zset');
+function each(client: Caller, argv: Argv<-2>, tell: (score: number) => Reply, none: Reply): Reply {
+  const set = client.db.read(argv[1], 'zset');
   return argv.slice(2).map((member) => {
     const score = set?.score(member);
     return score === undefined ? none : tell(score);

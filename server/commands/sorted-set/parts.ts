@@ -4,7 +4,7 @@ import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { Double, PairsReply, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { integer, Options } from '../../table/arguments.ts';
+import { integer, Options, wordAt } from '../../table/arguments.ts';
 import { lexRange, membersIn, type Range, rankRange, scoreRange } from './range.ts';
 
 /** A sorted set without members, measured by the server's thresholds. */
@@ -64,7 +64,9 @@ export function parseRange(
     fail('ERR syntax error, WITHSCORES not supported in combination with BYLEX');
   }
   const swapped = backwards === true && by !== undefined && by !== 'rank';
-  const [first, last] = swapped ? [argv[at + 1]!, argv[at]!] : [argv[at]!, argv[at + 1]!];
+  const [first, last] = swapped
+    ? [wordAt(argv, at + 1), wordAt(argv, at)]
+    : [wordAt(argv, at), wordAt(argv, at + 1)];
   const range = READERS[by ?? 'rank'](first, last);
   return {
     range,

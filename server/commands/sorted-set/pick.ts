@@ -4,13 +4,14 @@ import { asciiUpper, type Bytes, formatDouble } from '../../../protocol/bytes.ts
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
+import type { Argv } from '../../table/command.ts';
 import { randomNumbers, signedCount } from '../keys/picking.ts';
 import { scanCursor, scanOptions } from '../keys/scanning.ts';
 import { membersReply } from './parts.ts';
 
 /** ZRANDMEMBER key [count [WITHSCORES]] */
-export function randomMembers(client: Caller, argv: readonly Bytes[]): Reply {
-  const [, name = '', text, option] = argv;
+export function randomMembers(client: Caller, argv: Argv<-2>): Reply {
+  const [, name, text, option] = argv;
   const random = (): number => client.server.host.random();
   if (text === undefined) {
     const set = client.db.read(name, 'zset');
@@ -29,9 +30,9 @@ export function randomMembers(client: Caller, argv: readonly Bytes[]): Reply {
 }
 
 /** ZSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
-export function scanMembers(client: Caller, argv: readonly Bytes[]): Reply {
-  const cursor = scanCursor(argv[2]!);
-  const set = client.db.read(argv[1]!, 'zset');
+export function scanMembers(client: Caller, argv: Argv<-3>): Reply {
+  const cursor = scanCursor(argv[2]);
+  const set = client.db.read(argv[1], 'zset');
   if (set === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);
   const { names, next } = set.scan(cursor, count);

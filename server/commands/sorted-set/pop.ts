@@ -5,8 +5,8 @@ import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { Double, NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { integerBetween, waitingTime } from '../../table/arguments.ts';
-import { countedKeys, key, keys } from '../../table/command.ts';
+import { integerBetween, waitingTime, wordAt } from '../../table/arguments.ts';
+import { type Argv, countedKeys, key, keys } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 
@@ -38,8 +38,8 @@ function inPairs(items: readonly Reply[]): Reply[] {
 const NOT_POSITIVE = 'ERR value is out of range, must be positive';
 
 /** ZPOPMIN and ZPOPMAX. Pairs are nested only in RESP3 and where a count is given. */
-function pop(client: Caller, argv: readonly Bytes[], end: ScoreEnd): Reply {
-  const [, name = '', text] = argv;
+function pop(client: Caller, argv: Argv<-2>, end: ScoreEnd): Reply {
+  const [, name, text] = argv;
   if (argv.length > 3) fail(SYNTAX);
   const count = text === undefined ? 1 : integerBetween(text, 0, 2 ** 63, NOT_POSITIVE, NOT_POSITIVE);
   const set = client.db.get(name, 'zset');
@@ -60,14 +60,14 @@ const TOO_FEW = 'ERR count should be greater than 0';
 
 /** Reads `numkeys key … MIN|MAX [COUNT count]` from a position on. Throws what Redis answers. */
 function parseMultiPop(argv: readonly Bytes[], at: number): ScoredPop {
-  const numkeys = integerBetween(argv[at]!, 1, 2 ** 63, TOO_FEW_KEYS, TOO_FEW_KEYS);
+  const numkeys = integerBetween(wordAt(argv, at), 1, 2 ** 63, TOO_FEW_KEYS, TOO_FEW_KEYS);
   const behind = at + 1 + numkeys;
   const end = asciiUpper(argv[behind] ?? fail(SYNTAX));
   if (end !== 'MIN' && end !== 'MAX') return fail(SYNTAX);
   let count = 1;
   for (let i = behind + 1; i < argv.length; i += 2) {
     const text = argv[i + 1];
-    if (i > behind + 1 || asciiUpper(argv[i]!) !== 'COUNT' || text === undefined) return fail(SYNTAX);
+    if (i > behind + 1 || asciiUpper(wordAt(argv, i)) !== 'COUNT' || text === undefined) return fail(SYNTAX);
     count = integerBetween(text, 1, 2 ** 63, TOO_FEW, TOO_FEW);
   }
   return { names: argv.slice(at + 1, behind), end, count };
@@ -125,7 +125,7 @@ function takeOrWait(
 }
 
 function blockingPop(client: Caller, argv: readonly Bytes[], end: ScoreEnd): Outcome {
-  const timeout = waitingTime(argv[argv.length - 1]!);
+  const timeout = waitingTime(wordAt(argv, argv.length - 1));
   return takeOrWait(client, argv.slice(1, -1), timeout, (name) => takeOne(client, name, end));
 }
 

@@ -3,7 +3,8 @@ import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { Double, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { type Flag, key } from '../../table/command.ts';
+import { wordAt } from '../../table/arguments.ts';
+import { type Argv, type Flag, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { add, increment } from './add.ts';
 import { emptySet, membersReply, parseRange, removeRange, select, storeResult } from './parts.ts';
@@ -16,19 +17,19 @@ function read(client: Caller, name: Bytes): SortedSet | undefined {
 
 /** ZRANGE and its like: what the command's name fixes, and what it leaves to options. */
 function ranging(fixed: Parameters<typeof parseRange>[2]) {
-  return (client: Caller, argv: readonly Bytes[]): Reply => {
+  return (client: Caller, argv: Argv<-2>): Reply => {
     const request = parseRange(argv, 2, fixed);
-    const set = read(client, argv[1]!);
+    const set = read(client, argv[1]);
     return set === undefined ? [] : membersReply(select(set, request), request.withScores);
   };
 }
 
-function rangeStore(client: Caller, argv: readonly Bytes[]): Reply {
+function rangeStore(client: Caller, argv: Argv<-3>): Reply {
   const request = parseRange(argv, 3, { storing: true });
-  const set = read(client, argv[2]!);
+  const set = read(client, argv[2]);
   const result = emptySet(client);
   if (set !== undefined) for (const { member, score } of select(set, request)) result.set(member, score);
-  return storeResult(client, argv[1]!, result, 'zrangestore');
+  return storeResult(client, argv[1], result, 'zrangestore');
 }
 
 function count(client: Caller, name: Bytes, range: Range): Reply {
@@ -38,12 +39,12 @@ function count(client: Caller, name: Bytes, range: Range): Reply {
   return end - start;
 }
 
-function remove(client: Caller, argv: readonly Bytes[]): Reply {
-  const set = client.db.get(argv[1]!, 'zset');
+function remove(client: Caller, argv: Argv<-2>): Reply {
+  const set = client.db.get(argv[1], 'zset');
   if (set === undefined) return 0;
   let removed = 0;
-  for (let i = 2; i < argv.length && set.size > 0; i++) if (set.delete(argv[i]!)) removed++;
-  if (removed > 0) client.db.changed(argv[1]!, 'zrem', removed);
+  for (let i = 2; i < argv.length && set.size > 0; i++) if (set.delete(wordAt(argv, i))) removed++;
+  if (removed > 0) client.db.changed(argv[1], 'zrem', removed);
   return removed;
 }
 

@@ -7,7 +7,7 @@ import { fail } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { int64, Options } from '../../table/arguments.ts';
-import { key } from '../../table/command.ts';
+import { type Argv, key } from '../../table/command.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 import { report, strictId } from './parts.ts';
 
@@ -26,7 +26,7 @@ export function unknownWords(container: Bytes, sub: Bytes): never {
   );
 }
 
-function parseOptions(argv: readonly Bytes[], creating: boolean): GroupOptions {
+function parseOptions(argv: Argv<-2>, creating: boolean): GroupOptions {
   const options = new Options(argv, 5);
   let makeStream = false;
   let entriesRead: bigint | undefined;
@@ -37,7 +37,7 @@ function parseOptions(argv: readonly Bytes[], creating: boolean): GroupOptions {
       const count = BigInt(int64(options.value()));
       if (count < -1n) fail('ERR value for ENTRIESREAD must be positive or -1');
       entriesRead = count === -1n ? undefined : count;
-    } else unknownWords('xgroup', argv[1]!);
+    } else unknownWords('xgroup', argv[1]);
   }
   return { makeStream, entriesRead };
 }
@@ -51,13 +51,13 @@ function existing(client: Caller, name: Bytes, groupName: Bytes) {
   return { stream, group };
 }
 
-function create(client: Caller, argv: readonly Bytes[]): Reply {
+function create(client: Caller, argv: Argv<-5>): Reply {
   const { db, server } = client;
-  const [, , name, groupName, text] = argv as [Bytes, Bytes, Bytes, Bytes, Bytes];
+  const [, , name, groupName, text] = argv;
   const { makeStream, entriesRead } = parseOptions(argv, true);
   const found = db.get(name, 'stream');
   if (found === undefined && !makeStream) fail(NO_STREAM);
-  if (argv.length > 8) unknownWords('xgroup', argv[1]!);
+  if (argv.length > 8) unknownWords('xgroup', argv[1]);
   const id = text === '$' ? (found?.lastId ?? MIN_ID) : strictId(text);
   if (found?.groups.has(groupName) === true) fail('BUSYGROUP Consumer Group name already exists');
   const stream = found ?? new StreamValue(server.encoding);
@@ -76,11 +76,11 @@ function looseId(text: Bytes): StreamId {
   return text === '+' ? MAX_ID : strictId(text);
 }
 
-function setId(client: Caller, argv: readonly Bytes[]): Reply {
-  const [, , name, groupName, text] = argv as [Bytes, Bytes, Bytes, Bytes, Bytes];
+function setId(client: Caller, argv: Argv<-5>): Reply {
+  const [, , name, groupName, text] = argv;
   const { entriesRead } = parseOptions(argv, false);
   const { stream, group } = existing(client, name, groupName);
-  if (argv.length > 7) unknownWords('xgroup', argv[1]!);
+  if (argv.length > 7) unknownWords('xgroup', argv[1]);
   group.lastId = text === '$' ? stream.lastId : looseId(text);
   group.entriesRead = entriesRead;
   report(client, name, 'xgroup-setid');

@@ -9,7 +9,7 @@ import { fail, NO_SUCH_KEY } from '../../../protocol/errors.ts';
 import { MapReply, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { integer } from '../../table/arguments.ts';
-import { key } from '../../table/command.ts';
+import { type Argv, key } from '../../table/command.ts';
 import { defineContainer } from '../define.ts';
 import { unknownWords } from './group.ts';
 import { entryReply } from './parts.ts';
@@ -27,9 +27,9 @@ function countReply(count: bigint | undefined): Reply {
 const FULL_COUNT = 10;
 
 /** How much FULL is to list, undefined when it was not asked for. */
-function fullCount(argv: readonly Bytes[]): number | undefined {
+function fullCount(argv: Argv<-3>): number | undefined {
   if (argv.length === 3) return undefined;
-  const [, sub = '', , full = '', word = '', text = ''] = argv;
+  const [, sub, , full = '', word = '', text = ''] = argv;
   const counted = argv.length === 6 && asciiUpper(word) === 'COUNT';
   if (asciiUpper(full) !== 'FULL' || (argv.length !== 4 && !counted)) unknownWords('xinfo', sub);
   const count = counted ? integer(text) : FULL_COUNT;
@@ -79,8 +79,8 @@ function groupDetails(stream: StreamValue, group: StreamGroup, count: number): R
   ]);
 }
 
-function streamInfo(client: Caller, argv: readonly Bytes[]): Reply {
-  const stream = streamOf(client, argv[2]!);
+function streamInfo(client: Caller, argv: Argv<-3>): Reply {
+  const stream = streamOf(client, argv[2]);
   const count = fullCount(argv);
   const common: Reply[] = [
     'length',

@@ -7,8 +7,8 @@ import { approximate, type Bytes, cString, type Millis, narrow } from '../../../
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { int64, integer, integerBetween, Options } from '../../table/arguments.ts';
-import { key } from '../../table/command.ts';
+import { int64, integer, integerBetween, Options, wordAt } from '../../table/arguments.ts';
+import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import {
   claimEffect,
@@ -34,8 +34,8 @@ function summary(group: StreamGroup): Reply {
   ];
 }
 
-function xpending(client: Caller, argv: readonly Bytes[]): Reply {
-  const [, name = '', groupName = ''] = argv;
+function xpending(client: Caller, argv: Argv<-3>): Reply {
+  const [, name, groupName] = argv;
   if (argv.length === 3) return summary(groupOf(client, name, groupName).group);
   if (argv.length < 6 || argv.length > 9) fail(SYNTAX);
   const options = new Options(argv, 3);
@@ -139,13 +139,13 @@ function parseClaim(argv: readonly Bytes[], from: number, now: Millis): ClaimOpt
   };
 }
 
-function xclaim(client: Caller, argv: readonly Bytes[]): Reply {
+function xclaim(client: Caller, argv: Argv<-5>): Reply {
   const { server, db } = client;
-  const [, name, groupName, consumer, idleText] = argv as [Bytes, Bytes, Bytes, Bytes, Bytes];
+  const [, name, groupName, consumer, idleText] = argv;
   const { stream, group } = groupOf(client, name, groupName);
   const idle = integer(idleText, 'ERR Invalid min-idle-time argument for XCLAIM');
   let at = 5;
-  while (at < argv.length && parseId(argv[at]!) !== undefined) at++;
+  while (at < argv.length && parseId(wordAt(argv, at)) !== undefined) at++;
   const texts = argv.slice(5, at);
   const ids = texts.map(strictId);
   const { now } = server;
@@ -178,16 +178,9 @@ const ATTEMPTS = 10;
 const BAD_COUNT = 'ERR COUNT must be > 0';
 const COUNT_MAX = Math.floor((2 ** 63 - 1) / 16);
 
-function xautoclaim(client: Caller, argv: readonly Bytes[]): Reply {
+function xautoclaim(client: Caller, argv: Argv<-6>): Reply {
   const { server } = client;
-  const [, name, groupName, consumer, idleText, startText] = argv as [
-    Bytes,
-    Bytes,
-    Bytes,
-    Bytes,
-    Bytes,
-    Bytes,
-  ];
+  const [, name, groupName, consumer, idleText, startText] = argv;
   // The key is looked up first, and refused last.
   const found = client.db.lookup(name) !== undefined;
   const idle = integer(idleText, 'ERR Invalid min-idle-time argument for XAUTOCLAIM');

@@ -8,7 +8,7 @@ import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { MapReply, NULL_ARRAY, type Reply, ReplyError } from '../../../protocol/reply.ts';
 import { SCRIPT } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
-import { integer, Options } from '../../table/arguments.ts';
+import { integer, Options, wordAt } from '../../table/arguments.ts';
 import type { KeySpec } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
@@ -222,7 +222,7 @@ function read(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadg
   const { server } = client;
   const reading = parseReading(client, argv, command);
   const { names, ids, group } = reading;
-  const sources = names.map((name, i) => resolveSource(client, name, ids[i]!, group));
+  const sources = names.map((name, i) => resolveSource(client, name, wordAt(ids, i), group));
   const reader = new StreamReader(client, reading);
   const found = readNow(client, reading, reader, sources);
   if (group !== undefined && server.feeding) server.propagateAs(...reader.effects);

@@ -18,8 +18,8 @@ import { fail, NO_SUCH_KEY, SYNTAX, wrongArity } from '../../../protocol/errors.
 import { NULL_ARRAY, OK, type Reply } from '../../../protocol/reply.ts';
 import { PRIMARY_LINK } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
-import { int64, integer, Options } from '../../table/arguments.ts';
-import { key, noted } from '../../table/command.ts';
+import { int64, integer, Options, wordAt } from '../../table/arguments.ts';
+import { type Argv, key, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { entryReply, INVALID_ID, intervalEnd, intervalStart, report, strictId } from './parts.ts';
 
@@ -70,7 +70,7 @@ function parseTrimming(client: Caller, argv: readonly Bytes[], adding: boolean):
     } else if (adding && option === 'NOMKSTREAM') {
       makeStream = false;
     } else if (adding) {
-      id = parseIdParts(argv[at() - 1]!, 0n) ?? fail(INVALID_ID);
+      id = parseIdParts(wordAt(argv, at() - 1), 0n) ?? fail(INVALID_ID);
       break;
     } else {
       fail(SYNTAX);
@@ -138,9 +138,9 @@ function newId(stream: StreamValue | undefined, asked: IdParts | undefined, now:
   return id > last ? id : fail(SMALLER);
 }
 
-function xadd(client: Caller, argv: readonly Bytes[]): Reply {
+function xadd(client: Caller, argv: Argv<-2>): Reply {
   const { db, server } = client;
-  const name = argv[1]!;
+  const name = argv[1];
   const wanted = parseTrimming(client, argv, true);
   const fields = argv.slice(wanted.idAt + 1);
   if (fields.length < 2 || fields.length % 2 === 1) throw wrongArity('xadd');
@@ -157,15 +157,15 @@ function xadd(client: Caller, argv: readonly Bytes[]): Reply {
   if (wanted.trim !== undefined && stream.trimTo(wanted.trim) > 0) db.changed(name, 'xtrim', 0);
   if (server.feeding) {
     const effect = exactTrim(argv, wanted, stream);
-    effect[wanted.idAt] = wanted.id?.sequence === undefined ? formatId(id) : argv[wanted.idAt]!;
+    effect[wanted.idAt] = wanted.id?.sequence === undefined ? formatId(id) : wordAt(argv, wanted.idAt);
     server.propagateAs(effect);
   }
   return formatId(id);
 }
 
-function xtrim(client: Caller, argv: readonly Bytes[]): Reply {
+function xtrim(client: Caller, argv: Argv<-2>): Reply {
   const { db, server } = client;
-  const name = argv[1]!;
+  const name = argv[1];
   const wanted = parseTrimming(client, argv, false);
   const stream = db.get(name, 'stream');
   if (stream === undefined) return 0;
@@ -176,9 +176,9 @@ function xtrim(client: Caller, argv: readonly Bytes[]): Reply {
   return removed;
 }
 
-function range(client: Caller, argv: readonly Bytes[], reverse: boolean): Reply {
-  const start = intervalStart(argv[reverse ? 3 : 2]!);
-  const end = intervalEnd(argv[reverse ? 2 : 3]!);
+function range(client: Caller, argv: Argv<-4>, reverse: boolean): Reply {
+  const start = intervalStart(argv[reverse ? 3 : 2]);
+  const end = intervalEnd(argv[reverse ? 2 : 3]);
   const options = new Options(argv, 4);
   let count: number | undefined;
   while (options.more()) {
@@ -186,12 +186,12 @@ function range(client: Caller, argv: readonly Bytes[], reverse: boolean): Reply 
     // -1 is how Redis itself writes "no COUNT", but a client's is taken for none at all.
     count = Math.max(0, integer(options.value()));
   }
-  const stream = client.db.read(argv[1]!, 'stream');
+  const stream = client.db.read(argv[1], 'stream');
   if (stream === undefined) return [];
   return count === 0 ? NULL_ARRAY : stream.range(start, end, count, reverse).map(entryReply);
 }
 
-function xdel(client: Caller, [, name = '', ...texts]: readonly Bytes[]): Reply {
+function xdel(client: Caller, [, name, ...texts]: Argv<-3>): Reply {
   const stream = client.db.get(name, 'stream');
   if (stream === undefined) return 0;
   const ids = texts.map(strictId);
@@ -201,8 +201,8 @@ function xdel(client: Caller, [, name = '', ...texts]: readonly Bytes[]): Reply 
   return deleted;
 }
 
-function xsetid(client: Caller, argv: readonly Bytes[]): Reply {
-  const id = strictId(argv[2]!);
+function xsetid(client: Caller, argv: Argv<-3>): Reply {
+  const id = strictId(argv[2]);
   const options = new Options(argv, 3);
   let added: bigint | undefined;
   let deletedId = MIN_ID;
@@ -218,7 +218,7 @@ function xsetid(client: Caller, argv: readonly Bytes[]): Reply {
       }
     } else fail(SYNTAX);
   }
-  const stream = client.db.get(argv[1]!, 'stream') ?? fail(NO_SUCH_KEY);
+  const stream = client.db.get(argv[1], 'stream') ?? fail(NO_SUCH_KEY);
   const last = stream.lastEntry();
   if (last !== undefined) {
     if (id < last.id) fail('ERR The ID specified in XSETID is smaller than the target stream top item');
@@ -229,7 +229,7 @@ function xsetid(client: Caller, argv: readonly Bytes[]): Reply {
   stream.lastId = id;
   if (added !== undefined) stream.entriesAdded = added;
   if (deletedId !== MIN_ID) stream.maxDeletedId = deletedId;
-  report(client, argv[1]!, 'xsetid');
+  report(client, argv[1], 'xsetid');
   return OK;
 }
 

@@ -14,8 +14,8 @@ import type { Reply } from '../../../protocol/reply.ts';
 import { PRIMARY_LINK } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
 import { noteEncoding } from '../../settings/encodings.ts';
-import { int64 } from '../../table/arguments.ts';
-import { key, noted } from '../../table/command.ts';
+import { int64, wordAt } from '../../table/arguments.ts';
+import { type Argv, key, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 
 const BAD_OFFSET = 'ERR bit offset is not an integer or out of range';
@@ -67,18 +67,18 @@ function parseSteps(client: Caller, argv: readonly Bytes[]): BitfieldStep[] {
   const steps: BitfieldStep[] = [];
   let overflow: Overflow = 'WRAP';
   for (let at = 2; at < argv.length; at++) {
-    const kind = asciiUpper(argv[at]!);
+    const kind = asciiUpper(wordAt(argv, at));
     const operands = OPERANDS.get(kind) ?? fail(SYNTAX);
     if (argv.length - at - 1 < operands) fail(SYNTAX);
     if (kind === 'OVERFLOW') {
-      const name = asciiUpper(argv[++at]!);
+      const name = asciiUpper(wordAt(argv, ++at));
       if (name !== 'WRAP' && name !== 'SAT' && name !== 'FAIL') fail('ERR Invalid OVERFLOW type specified');
       overflow = name as Overflow;
       continue;
     }
-    const { signed, bits } = typeOfField(argv[at + 1]!);
-    const offset = offsetOf(client, argv[at + 2]!, bits);
-    const operand = operands === 3 ? BigInt(int64(argv[at + 3]!)) : 0n;
+    const { signed, bits } = typeOfField(wordAt(argv, at + 1));
+    const offset = offsetOf(client, wordAt(argv, at + 2), bits);
+    const operand = operands === 3 ? BigInt(int64(wordAt(argv, at + 3))) : 0n;
     steps.push({ kind: kind as BitfieldStep['kind'], signed, bits, offset, operand, overflow });
     at += operands;
   }
@@ -150,9 +150,9 @@ function perform(steps: readonly BitfieldStep[], data: Uint8Array, grown: boolea
   return { replies, changes };
 }
 
-function bitfield(client: Caller, argv: readonly Bytes[], readOnly: boolean): Reply {
+function bitfield(client: Caller, argv: Argv<-2>, readOnly: boolean): Reply {
   const { db } = client;
-  const name = argv[1]!;
+  const name = argv[1];
   const steps = parseSteps(client, argv);
   const writes = steps.filter(({ kind }) => kind !== 'GET');
   if (writes.length === 0) {
@@ -185,7 +185,7 @@ const READING: Readonly<Record<string, number>> = { GET: 2, OVERFLOW: 1 };
 function onlyReads(argv: readonly Bytes[]): boolean {
   let at = 2;
   while (at < argv.length) {
-    const words = READING[asciiUpper(argv[at]!)];
+    const words = READING[asciiUpper(wordAt(argv, at))];
     if (words === undefined) return false;
     at += words + 1;
   }

@@ -7,7 +7,7 @@ import { PRIMARY_LINK } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
 import { noteEncoding } from '../../settings/encodings.ts';
 import { integer } from '../../table/arguments.ts';
-import { key, keys } from '../../table/command.ts';
+import { type Argv, key, keys } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 
 const BAD_OFFSET = 'ERR bit offset is not an integer or out of range';
@@ -129,8 +129,8 @@ function findBit(text: HeldString, range: BitRange, bit: number): number {
   return -1;
 }
 
-function bitcount(client: Caller, argv: readonly Bytes[]): Reply {
-  const value = client.db.readPart(argv[1]!);
+function bitcount(client: Caller, argv: Argv<-2>): Reply {
+  const value = client.db.readPart(argv[1]);
   if (value === undefined) return 0;
   if (argv.length === 3 || argv.length > 5) fail(SYNTAX);
   const [first = '0', last = '-1', unit] = argv.slice(2);
@@ -140,10 +140,10 @@ function bitcount(client: Caller, argv: readonly Bytes[]): Reply {
   return countOnes(value, bitRange(value, start, stop, unitBits(unit)));
 }
 
-function bitpos(client: Caller, argv: readonly Bytes[]): Reply {
-  const bit = integer(argv[2]!);
+function bitpos(client: Caller, argv: Argv<-3>): Reply {
+  const bit = integer(argv[2]);
   if (bit !== 0 && bit !== 1) fail('ERR The bit argument must be 1 or 0.');
-  const text = client.db.readPart(argv[1]!);
+  const text = client.db.readPart(argv[1]);
   if (text === undefined) return bit === 1 ? -1 : 0;
   if (argv.length > 6) fail(SYNTAX);
   const [first = '0', last = '-1', unit] = argv.slice(3);

@@ -14,7 +14,8 @@ import {
 import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { key } from '../../table/command.ts';
+import { wordAt } from '../../table/arguments.ts';
+import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import {
   CAS_OPTIONS,
@@ -40,8 +41,8 @@ const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
   ['IFDNE', IFDNE],
 ]);
 
-function delex(client: Caller, argv: readonly Bytes[]): Reply {
-  const [, name = '', condition, operand] = argv;
+function delex(client: Caller, argv: Argv<-2>): Reply {
+  const [, name, condition, operand] = argv;
   if (argv.length !== 2 && argv.length !== 4) throw wrongArity('delex');
   const entry = client.db.find(name);
   if (entry === undefined) return 0;
@@ -81,8 +82,8 @@ function casDeadline(client: Caller, argv: readonly Bytes[], options: StringOpti
   return Math.max(now, expiryOf(options, now, 'cas') ?? now);
 }
 
-function cas(client: Caller, argv: readonly Bytes[]): Reply {
-  const [, name = '', old, value = ''] = argv;
+function cas(client: Caller, argv: Argv<-4>): Reply {
+  const [, name, old, value] = argv;
   const options = parseStringOptions(argv, 4, CAS_OPTIONS);
   const expiresAt = hasExpiry(options) ? casDeadline(client, argv, options) : undefined;
   const entry = client.db.find(name);
@@ -97,8 +98,8 @@ function cas(client: Caller, argv: readonly Bytes[]): Reply {
 }
 
 /** MSETEX numkeys key value … [NX|XX] [EX …|KEEPTTL]: all keys or none. */
-function msetex(client: Caller, argv: readonly Bytes[]): Reply {
-  const count = parseSafeInteger(argv[1]!) ?? 0;
+function msetex(client: Caller, argv: Argv<-2>): Reply {
+  const count = parseSafeInteger(argv[1]) ?? 0;
   if (count < 1 || count >= 2 ** 31) fail('ERR invalid numkeys value');
   const end = 2 + count * 2;
   if (end > argv.length) fail('ERR wrong number of key-value pairs');
@@ -106,14 +107,14 @@ function msetex(client: Caller, argv: readonly Bytes[]): Reply {
   const { bits } = options;
   const expiresAt = expiryOf(options, client.server.now, 'msetex');
   for (let i = 2; (bits & (NX | XX)) !== 0 && i < end; i += 2) {
-    if ((client.db.find(argv[i]!) !== undefined) !== ((bits & XX) !== 0)) return 0;
+    if ((client.db.find(wordAt(argv, i)) !== undefined) !== ((bits & XX) !== 0)) return 0;
   }
   const keepTtl = (bits & KEEPTTL) !== 0;
   const how = expiresAt !== undefined ? ['PXAT', String(expiresAt)] : keepTtl ? ['KEEPTTL'] : [];
   const effects: Bytes[][] = [];
   for (let i = 2; i < end; i += 2) {
-    store(client, argv[i]!, argv[i + 1]!, expiresAt, keepTtl);
-    effects.push(['SET', argv[i]!, argv[i + 1]!, ...how]);
+    store(client, wordAt(argv, i), wordAt(argv, i + 1), expiresAt, keepTtl);
+    effects.push(['SET', wordAt(argv, i), wordAt(argv, i + 1), ...how]);
   }
   if (client.server.feeding) client.server.propagateAs(...effects);
   return 1;

@@ -6,7 +6,7 @@ import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { noteEncoding } from '../../settings/encodings.ts';
 import { integer, longestString } from '../../table/arguments.ts';
-import { key } from '../../table/command.ts';
+import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { lcs } from './lcs.ts';
 
@@ -31,21 +31,21 @@ function checkLength(client: Caller, length: number): void {
   }
 }
 
-function getrange(client: Caller, argv: readonly Bytes[]): Bytes {
-  const start = integer(argv[2]!);
-  const end = integer(argv[3]!);
-  const value = client.db.readPart(argv[1]!) ?? '';
+function getrange(client: Caller, argv: Argv<-4>): Bytes {
+  const start = integer(argv[2]);
+  const end = integer(argv[3]);
+  const value = client.db.readPart(argv[1]) ?? '';
   if (start < 0 && end < 0 && start > end) return '';
   const first = start < 0 ? Math.max(0, start + value.length) : start;
   const last = end < 0 ? Math.max(0, end + value.length) : end;
   return value.slice(first, last + 1);
 }
 
-function setrange(client: Caller, argv: readonly Bytes[]): Reply {
+function setrange(client: Caller, argv: Argv<-4>): Reply {
   const { db } = client;
-  const name = argv[1]!;
-  const part = argv[3]!;
-  const offset = integer(argv[2]!);
+  const name = argv[1];
+  const part = argv[3];
+  const offset = integer(argv[2]);
   if (offset < 0) fail('ERR offset is out of range');
   const value = db.getPart(name) ?? '';
   if (part === '') return value.length;

@@ -6,7 +6,8 @@ import { fail } from '../../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { noteEncoding } from '../../settings/encodings.ts';
-import { key, keys, noted } from '../../table/command.ts';
+import { wordAt } from '../../table/arguments.ts';
+import { type Argv, key, keys, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { stringOf } from './string.ts';
 
@@ -25,14 +26,14 @@ function keep(client: Caller, name: Bytes, hll: HyperLogLog): void {
   noteEncoding(client.db.put(name, hll.bytes(), true), 'raw');
 }
 
-function add(client: Caller, argv: readonly Bytes[]): Reply {
+function add(client: Caller, argv: Argv<-2>): Reply {
   const { db } = client;
-  const name = argv[1]!;
+  const name = argv[1];
   const entry = db.find(name);
   const hll = entry === undefined ? HyperLogLog.empty() : readEntry(entry);
   let changes = entry === undefined ? 1 : 0;
   for (let i = 2; i < argv.length; i++) {
-    const change = hll.add(argv[i]!, sparseMax(client));
+    const change = hll.add(wordAt(argv, i), sparseMax(client));
     if (change === 'changed') changes++;
     if (change !== 'corrupt') continue;
     // What was counted before the damage was met stays, untold, as in Redis.
@@ -47,13 +48,13 @@ function add(client: Caller, argv: readonly Bytes[]): Reply {
   return changes > 0 ? 1 : 0;
 }
 
-function count(client: Caller, argv: readonly Bytes[]): Reply {
+function count(client: Caller, argv: Argv<-2>): Reply {
   if (argv.length > 2) {
     const max = new Uint8Array(REGISTERS);
     mergeAll(client, argv, max);
     return countRegisters(max);
   }
-  const name = argv[1]!;
+  const name = argv[1];
   const entry = client.db.lookup(name);
   if (entry === undefined) return 0;
   const hll = readEntry(entry);
@@ -73,7 +74,7 @@ function count(client: Caller, argv: readonly Bytes[]): Reply {
 function mergeAll(client: Caller, argv: readonly Bytes[], max: Uint8Array): boolean {
   let dense = false;
   for (let i = 1; i < argv.length; i++) {
-    const entry = client.db.lookup(argv[i]!);
+    const entry = client.db.lookup(wordAt(argv, i));
     if (entry === undefined) continue;
     const hll = readEntry(entry);
     dense ||= hll.dense;
@@ -82,8 +83,8 @@ function mergeAll(client: Caller, argv: readonly Bytes[], max: Uint8Array): bool
   return dense;
 }
 
-function merge(client: Caller, argv: readonly Bytes[]): Reply {
-  const name = argv[1]!;
+function merge(client: Caller, argv: Argv<-2>): Reply {
+  const name = argv[1];
   const max = new Uint8Array(REGISTERS);
   const dense = mergeAll(client, argv, max);
   const entry = client.db.find(name);

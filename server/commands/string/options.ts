@@ -2,7 +2,7 @@
 import type { Bytes, Millis } from '../../../protocol/bytes.ts';
 import { asciiUpper } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
-import { deadline, type ExpiryOption } from '../../table/arguments.ts';
+import { deadline, type ExpiryOption, wordAt } from '../../table/arguments.ts';
 
 /** The options, as bits. */
 export const NX = 1;
@@ -89,7 +89,7 @@ export function parseStringOptions(argv: readonly Bytes[], from: number, allowed
   let operand = '';
   let expiry = '';
   for (let i = from; i < argv.length; i++) {
-    const found = ruleOf(argv[i]!);
+    const found = ruleOf(wordAt(argv, i));
     if ((found.bit & allowed) === 0 || (found.excludes & bits) !== 0) fail(SYNTAX);
     bits |= found.bit;
     if (found.operand) {

@@ -6,7 +6,8 @@ import { fail, WRONGTYPE, wrongArity } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { forgetEncoding } from '../../settings/encodings.ts';
-import { key, keys, noted } from '../../table/command.ts';
+import { wordAt } from '../../table/arguments.ts';
+import { type Argv, key, keys, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import {
   COMPARES,
@@ -70,9 +71,9 @@ function allows({ bits, operand }: StringOptions, old: Entry | undefined): boole
   return old === undefined ? (bits & (IFNE | IFDNE)) !== 0 : compares(bits, operand, stringOf(old));
 }
 
-function set(client: Caller, argv: readonly Bytes[]): Reply {
-  const name = argv[1]!;
-  const value = argv[2]!;
+function set(client: Caller, argv: Argv<-3>): Reply {
+  const name = argv[1];
+  const value = argv[2];
   if (argv.length === 3) {
     store(client, name, value);
     return OK;
@@ -91,8 +92,8 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
 }
 
 /** Replicas need no GET, and know no comparisons: what passed them is a plain SET. */
-function propagateSet(client: Caller, argv: readonly Bytes[], bits: number): void {
-  const [, name = '', value = ''] = argv;
+function propagateSet(client: Caller, argv: Argv<-3>, bits: number): void {
+  const [, name, value] = argv;
   const plain = ['SET', name, value];
   if ((bits & COMPARES) !== 0) {
     client.server.propagateAs((bits & KEEPTTL) === 0 ? plain : [...plain, 'KEEPTTL']);
@@ -103,9 +104,9 @@ function propagateSet(client: Caller, argv: readonly Bytes[], bits: number): voi
 }
 
 /** SETEX and PSETEX: the amount comes before the value. */
-function setWithExpiry(client: Caller, argv: readonly Bytes[], option: 'EX' | 'PX', command: Bytes): Reply {
-  const options = parseStringOptions([option, argv[2]!], 0, SET_OPTIONS);
-  store(client, argv[1]!, argv[3]!, expiryOf(options, client.server.now, command));
+function setWithExpiry(client: Caller, argv: Argv<-4>, option: 'EX' | 'PX', command: Bytes): Reply {
+  const options = parseStringOptions([option, argv[2]], 0, SET_OPTIONS);
+  store(client, argv[1], argv[3], expiryOf(options, client.server.now, command));
   return OK;
 }
 
@@ -114,9 +115,9 @@ export function isOver({ server }: Caller, at: Millis): boolean {
   return at <= server.now && server.world.expiryPolicy === 'delete';
 }
 
-function getex(client: Caller, argv: readonly Bytes[]): Reply {
+function getex(client: Caller, argv: Argv<-2>): Reply {
   const { db, server } = client;
-  const name = argv[1]!;
+  const name = argv[1];
   const options = parseStringOptions(argv, 2, GETEX_OPTIONS);
   const entry = db.lookup(name);
   if (entry === undefined) return null;
@@ -138,7 +139,7 @@ function getex(client: Caller, argv: readonly Bytes[]): Reply {
 }
 
 function storePairs(client: Caller, argv: readonly Bytes[]): void {
-  for (let i = 1; i < argv.length; i += 2) store(client, argv[i]!, argv[i + 1]!);
+  for (let i = 1; i < argv.length; i += 2) store(client, wordAt(argv, i), wordAt(argv, i + 1));
 }
 
 export const stringCommands = defineCommands('string', {
@@ -238,7 +239,7 @@ export const stringCommands = defineCommands('string', {
     tips: ['request_policy:multi_shard', 'response_policy:agg_min'],
     run(client, argv) {
       if (argv.length % 2 === 0) throw wrongArity('msetnx');
-      for (let i = 1; i < argv.length; i += 2) if (client.db.find(argv[i]!) !== undefined) return 0;
+      for (let i = 1; i < argv.length; i += 2) if (client.db.find(wordAt(argv, i)) !== undefined) return 0;
       storePairs(client, argv);
       return 1;
     },
