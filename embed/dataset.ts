@@ -51,7 +51,7 @@ export function dump(server: Server): DumpEntry[] {
           key: decodeText(key),
           ...(expiresAt === undefined ? {} : { expiresAt }),
         };
-        out.push({ ...head, ...plain(entry.value) });
+        out.push({ ...head, ...plain(entry.read()) });
       }
     }
   });

@@ -2,7 +2,6 @@
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../protocol/errors.ts';
 import { EDIT_MIN, type EditedString, type HeldString } from './collections/edited-string.ts';
-import { FieldTimes } from './collections/field-times.ts';
 import { IndexedKeys } from './collections/random-map.ts';
 import { Entry } from './entry.ts';
 import { Deadline, type DeadlineOwner } from './expiry/deadline.ts';
@@ -156,9 +155,9 @@ export class Keyspace implements DeadlineOwner {
   put(key: Bytes, value: Value, keepTtl = false): Entry {
     const entry = this.peek(key);
     if (entry !== undefined) {
-      if (FieldTimes.used) forgetFields(this, entry.held);
-      entry.value = value;
-      if (FieldTimes.used) timeFields(this, key, value);
+      forgetFields(this, entry.held);
+      entry.replace(value);
+      timeFields(this, key, value);
       if (!keepTtl && entry.deadline !== undefined) this.persist(entry);
       return entry;
     }
@@ -167,7 +166,7 @@ export class Keyspace implements DeadlineOwner {
     if (hidden !== undefined) this.#drop(key, hidden);
     const fresh = new Entry(value, ++this.#serial, this.world.now);
     this.entries.set(key, fresh);
-    if (FieldTimes.used) timeFields(this, key, value);
+    timeFields(this, key, value);
     if (this.#roll !== undefined) this.#extendRoll(this.#roll, key, fresh.serial);
     this.#lastKey = key;
     this.#last = fresh;
@@ -187,7 +186,7 @@ export class Keyspace implements DeadlineOwner {
   clear(): void {
     for (const entry of this.entries.values()) {
       if (entry.deadline !== undefined) this.world.wheel.disarm(entry.deadline);
-      if (FieldTimes.used) forgetFields(this, entry.held);
+      forgetFields(this, entry.held);
       this.world.footprint -= entry.footprint;
     }
     this.entries.clear();
@@ -259,7 +258,7 @@ export class Keyspace implements DeadlineOwner {
       const bytes = footprint(key, value);
       world.footprint += bytes - entry.footprint;
       entry.footprint = bytes;
-      if (FieldTimes.used) timeFields(this, key, value);
+      timeFields(this, key, value);
     }
   }
 
@@ -369,7 +368,7 @@ export class Keyspace implements DeadlineOwner {
     this.entries.delete(key);
     if (key === this.#lastKey) this.#last = undefined;
     if (entry.deadline !== undefined) this.persist(entry);
-    if (FieldTimes.used) forgetFields(this, entry.held);
+    forgetFields(this, entry.held);
   }
 }
 
@@ -380,5 +379,5 @@ function stringHeld(held: Held): HeldString {
 
 function typed<T extends TypeName>(entry: Entry, type: T): Types[T] {
   if (typeOf(entry.held) !== type) fail(WRONGTYPE);
-  return entry.value as Types[T];
+  return entry.read() as Types[T];
 }

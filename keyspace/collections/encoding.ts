@@ -44,8 +44,11 @@ export const DEFAULT_LIMITS: Readonly<EncodingLimits> = Object.freeze(defaultLim
 /** The longest string that shares one allocation with its object header, in bytes. */
 export const EMBSTR_MAX = 44;
 
+/** How Redis keeps a string. */
+export type StringEncoding = 'int' | 'embstr' | 'raw';
+
 /** The encoding of a string that was set as a whole; after APPEND or SETRANGE Redis says 'raw' whatever the length. */
-export function stringEncoding(value: Bytes): 'int' | 'embstr' | 'raw' {
+export function stringEncoding(value: Bytes): StringEncoding {
   if (value.length <= 20 && parseInteger(value) !== undefined) return 'int';
   return value.length <= EMBSTR_MAX ? 'embstr' : 'raw';
 }

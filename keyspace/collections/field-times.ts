@@ -4,15 +4,9 @@ import type { Deadline } from '../expiry/deadline.ts';
 import { type ScoredMember, SortedSet } from './sorted-set.ts';
 
 export class FieldTimes {
-  /** False until a field first has a TTL: until then no write need look for any. */
-  static used = false;
   #ends = new SortedSet();
   /** What waits in the expiry wheel for the first of them, while the hash lies under a key. */
   deadline: Deadline | undefined;
-
-  constructor() {
-    FieldTimes.used = true;
-  }
 
   get size(): number {
     return this.#ends.size;

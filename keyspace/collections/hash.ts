@@ -61,7 +61,7 @@ export class HashValue {
 
   /** Sets a field, which loses its TTL unless it is to be kept; true when it is new. */
   set(field: Bytes, value: Bytes, keepTtl = false): boolean {
-    if (FieldTimes.used && !keepTtl) this.times?.delete(field);
+    if (!keepTtl) this.#extras?.times?.delete(field);
     const isNew = this.#store(field, value);
     if (isNew) this.#extras?.roll?.add(field);
     if (!this.#large) {
@@ -74,7 +74,7 @@ export class HashValue {
 
   /** True when the field was there. */
   delete(field: Bytes): boolean {
-    if (FieldTimes.used) this.times?.delete(field);
+    this.#extras?.times?.delete(field);
     this.#extras?.roll?.delete(field);
     const pairs = this.#pairs;
     if (pairs === undefined) {

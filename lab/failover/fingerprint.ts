@@ -13,7 +13,7 @@ export function fingerprint(server: Server, db: number, key: Bytes): string {
   const entry = server.db(db).entries.get(key);
   const expiresAt = entry?.deadline?.expiresAt;
   if (entry === undefined || (expiresAt !== undefined && expiresAt < now)) return '';
-  const text = canonical(entry.value, now);
+  const text = canonical(entry.read(), now);
   return text === '' ? '' : `${expiresAt ?? '-'} ${text}`;
 }
 

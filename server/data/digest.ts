@@ -40,7 +40,9 @@ function mixSets(digest: Buffer, items: Iterable<readonly Bytes[]>): void {
   }
 }
 
-function mixEntry(digest: Buffer, { value, deadline }: Entry): void {
+function mixEntry(digest: Buffer, entry: Entry): void {
+  const value = entry.read();
+  const { deadline } = entry;
   mix(digest, word(TYPES[typeOf(value)]));
   if (typeof value === 'string') mix(digest, toBuffer(value));
   else if (value.type === 'list') for (const item of value.values()) mix(digest, toBuffer(item));

@@ -52,16 +52,17 @@ export class Eviction {
     this.#server = server;
   }
 
-  /** Bytes in use, as redis-server 7.0 would need them for the same data. */
-  get used(): number {
+  /** Measures the bytes in use, as redis-server 7.0 would need them for the same data; the peak follows. */
+  measure(): number {
     const { world, replication } = this.#server;
     const bytes = STARTUP_BYTES + world.footprint + (replication.backlog?.length ?? 0);
     if (bytes > this.#peak) this.#peak = bytes;
     return bytes;
   }
 
+  /** The most bytes ever measured. */
   get peak(): number {
-    return Math.max(this.#peak, this.used);
+    return this.#peak;
   }
 
   /** For how long memory has been beyond the limit, now and in all, in milliseconds. */
@@ -101,11 +102,11 @@ export class Eviction {
   freeMemory(): boolean {
     const { settings, state, role, depth } = this.#server;
     const limit = settings.maxmemory;
-    if (limit === 0 || this.used <= limit) return this.#settled();
+    if (limit === 0 || this.measure() <= limit) return this.#settled();
     const spared = role === 'replica' && settings['replica-ignore-maxmemory'];
     if (spared || (state & GATE_PAUSED) !== 0) return true;
     if (settings['maxmemory-policy'] === 'noeviction' || depth > 0) return this.#exceeding();
-    while (this.used > limit) {
+    while (this.measure() > limit) {
       const victim = this.#choose();
       if (victim === undefined) return this.#exceeding();
       this.#evict(victim.db, victim.key, victim.entry);

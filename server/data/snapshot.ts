@@ -22,7 +22,9 @@ export interface SnapshotNode extends HasData, HasNow {
 }
 
 function* entriesOf(db: Keyspace): Iterable<RdbEntry> {
-  for (const [key, { value, deadline }] of db.entries) yield { key, value, expiresAt: deadline?.expiresAt };
+  for (const [key, entry] of db.entries) {
+    yield { key, value: entry.read(), expiresAt: entry.deadline?.expiresAt };
+  }
 }
 
 /** Every database as one RDB file, with the identity of the stream that continues it. */

@@ -60,7 +60,9 @@ function command(client: Client, random: Random): Promise<unknown> {
 function dataset({ server }: LabNode): Map<string, string> {
   const now = server.host.clock.now();
   const found = new Map<string, string>();
-  for (const [key, { value, deadline }] of server.db(0).entries) {
+  for (const [key, entry] of server.db(0).entries) {
+    const value = entry.read();
+    const { deadline } = entry;
     if (deadline !== undefined && deadline.expiresAt < now) continue;
     const held = content(value, now);
     if (held !== undefined) found.set(key, JSON.stringify([deadline?.expiresAt ?? null, held]));

@@ -59,7 +59,7 @@ test('WAIT falls short while the link is held, and is satisfied by an acknowledg
   pair.link.acks.hold();
   await a.set('k', '2');
   expect(await a.wait(1, 200)).toBe(0);
-  expect(pair.replica.server.db(0).entries.get('k')?.value).toBe('2');
+  expect(pair.replica.server.db(0).entries.get('k')?.read()).toBe('2');
 });
 
 test.each([
@@ -277,7 +277,7 @@ test('the old primary comes back as a replica, with what the new one has', async
   pair.restart('redis-1');
   await pair.set.synchronize();
   expect(pair.node('redis-1').server.role).toBe('replica');
-  expect(pair.node('redis-1').server.db(0).entries.get('k')?.value).toBe('new');
+  expect(pair.node('redis-1').server.db(0).entries.get('k')?.read()).toBe('new');
 });
 
 test('a restart keeps nothing, everything, what was synced, or all up to an offset', async () => {
@@ -321,7 +321,7 @@ test('a replica whose link was cut resumes from the backlog', async () => {
   pair.world.network.link('redis-1', 'redis-2').reset();
   await a.set('k', '2');
   await pair.set.synchronize();
-  expect(pair.replica.server.db(0).entries.get('k')?.value).toBe('2');
+  expect(pair.replica.server.db(0).entries.get('k')?.read()).toBe('2');
   expect(pair.primary.server.replication.counters).toMatchObject({ full: 1, partial: 1 });
 });
 

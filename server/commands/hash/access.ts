@@ -1,6 +1,5 @@
 /** How commands reach a hash: without the fields whose end has passed. */
 
-import { FieldTimes } from '../../../keyspace/collections/field-times.ts';
 import { HashValue } from '../../../keyspace/collections/hash.ts';
 import { liveFields } from '../../../keyspace/field-expiry.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
@@ -9,13 +8,13 @@ import type { Caller } from '../../server.ts';
 /** The hash of a key for a command that reads fields; throws WRONGTYPE. */
 export function readHash(client: Caller, name: Bytes): HashValue | undefined {
   const hash = client.db.read(name, 'hash');
-  return FieldTimes.used && hash?.times !== undefined ? liveFields(client.db, name, hash, true) : hash;
+  return hash?.times !== undefined ? liveFields(client.db, name, hash, true) : hash;
 }
 
 /** The hash of a key for a command that changes fields; throws WRONGTYPE. */
 export function writeHash(client: Caller, name: Bytes): HashValue | undefined {
   const hash = client.db.get(name, 'hash');
-  return FieldTimes.used && hash?.times !== undefined ? liveFields(client.db, name, hash, false) : hash;
+  return hash?.times !== undefined ? liveFields(client.db, name, hash, false) : hash;
 }
 
 /** Makes a hash where there is no key. */

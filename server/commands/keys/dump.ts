@@ -115,7 +115,7 @@ export const dumpCommands = defineCommands('generic', {
     keys: key('RO ACCESS'),
     run(client, argv) {
       const entry = client.db.lookup(argv[1]);
-      return entry === undefined ? null : dumpValue(entry.value);
+      return entry === undefined ? null : dumpValue(entry.read());
     },
   },
   restore: {

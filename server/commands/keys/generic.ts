@@ -34,7 +34,8 @@ function count(argv: readonly Bytes[], find: (name: Bytes) => Entry | undefined)
 /** Puts an entry's value and deadline under another key; the old key is gone, the new one unreported. */
 function rename(client: Caller, from: Bytes, to: Bytes, entry: Entry): void {
   const { db } = client;
-  const { value, deadline } = entry;
+  const value = entry.read();
+  const { deadline } = entry;
   const expiresAt = deadline?.expiresAt;
   db.remove(from);
   db.remove(to);
@@ -71,7 +72,7 @@ function copy(client: Caller, argv: Argv<-3>): Reply {
     if (!replace) return 0;
     target.remove(to);
   }
-  const copied = target.put(to, copyValue(entry.value));
+  const copied = target.put(to, copyValue(entry.read()));
   carryEncoding(entry, copied);
   if (entry.deadline !== undefined) target.expireAt(to, copied, entry.deadline.expiresAt);
   target.changed(to, 'copy_to');
@@ -86,7 +87,7 @@ function move(client: Caller, name: Bytes, index: Bytes): Reply {
   if (entry === undefined || target.find(name) !== undefined) return 0;
   const expiresAt = entry.deadline?.expiresAt;
   db.remove(name);
-  const moved = target.put(name, entry.value);
+  const moved = target.put(name, entry.read());
   carryEncoding(entry, moved);
   if (expiresAt !== undefined) target.expireAt(name, moved, expiresAt);
   db.changed(name, 'move_from');

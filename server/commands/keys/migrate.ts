@@ -76,7 +76,7 @@ function migrate(client: Caller, argv: Argv<-6>): Outcome {
       'RESTORE',
       name,
       String(ttl),
-      dumpValue(entry.value),
+      dumpValue(entry.read()),
       ...(wanted.replace ? ['REPLACE'] : []),
     ]);
   }

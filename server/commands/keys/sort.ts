@@ -81,7 +81,7 @@ function follow(client: Caller, pattern: Bytes, element: Bytes): Bytes | undefin
   const isField = arrow >= 0 && arrow + 2 < pattern.length;
   const end = isField ? arrow : pattern.length;
   const name = pattern.slice(0, star) + element + pattern.slice(star + 1, end);
-  const value = client.db.lookup(name)?.value;
+  const value = client.db.lookup(name)?.read();
   if (!isField) return typeof value === 'string' ? value : undefined;
   if (value === undefined || typeof value === 'string' || value.type !== 'hash') return undefined;
   return liveFields(client.db, name, value, true)?.get(pattern.slice(arrow + 2));
@@ -154,7 +154,7 @@ function sort(client: Caller, argv: Argv<-2>, readOnly: boolean): Reply {
   const options = parse(argv, readOnly);
   const { get, store } = options;
   if (!client.account.unlimited) checkPatterns(client, options);
-  const value = client.db.lookup(argv[1])?.value;
+  const value = client.db.lookup(argv[1])?.read();
   let unsorted = options.by !== undefined && !options.by.includes('*');
   if (unsorted && isSet(value) && (store !== undefined || client.has(SCRIPT))) {
     // A set has no order of its own: what is stored or seen by a script must not depend on chance.

@@ -64,7 +64,7 @@ function describe(client: Caller, key: Bytes): Reply {
   const { now } = client.server;
   const entry = client.db.peek(key) ?? fail(NO_SUCH_KEY);
   const encoding = encodingOf(entry);
-  const { value } = entry;
+  const value = entry.read();
   const length = dumpValue(value).length - AROUND_VALUE;
   const used = `lru:${Math.floor(entry.usedAt / 1000) & 0xffffff} lru_seconds_idle:${Math.floor((now - entry.usedAt) / 1000)}`;
   const what = `refcount:${references(entry)} encoding:${encoding} serializedlength:${length} ${used}`;

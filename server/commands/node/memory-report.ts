@@ -14,7 +14,7 @@ const DEADLINE_OVERHEAD = 40;
 /** The node's memory, by what takes it. */
 function account(server: Server) {
   const { world, databases, eviction, replication } = server;
-  const used = eviction.used;
+  const used = eviction.measure();
   const backlog = replication.backlog?.length ?? 0;
   let keys = 0;
   let tables = 0;

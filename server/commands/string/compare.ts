@@ -47,7 +47,7 @@ function delex(client: Caller, argv: Argv<-2>): Reply {
   const entry = client.db.find(name);
   if (entry === undefined) return 0;
   if (condition !== undefined && operand !== undefined) {
-    const { value } = entry;
+    const value = entry.read();
     if (typeof value !== 'string') {
       return fail('ERR Key should be of string type if conditions are specified');
     }

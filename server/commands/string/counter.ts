@@ -5,7 +5,7 @@ import { fail, NOT_FLOAT, OVERFLOW } from '../../../protocol/errors.ts';
 import { addLongDoubles, formatLongDouble, parseLongDouble } from '../../../protocol/long-double.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { forgetEncoding, noteEncoding } from '../../settings/encodings.ts';
+import { noteEncoding } from '../../settings/encodings.ts';
 import { int64 } from '../../table/arguments.ts';
 import { key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
@@ -30,7 +30,7 @@ function add(client: Caller, name: Bytes, amount: number | bigint): Reply {
   const { db } = client;
   const old = db.get(name, 'string');
   const sum = addIntegers(old === undefined ? 0 : int64(old), amount);
-  forgetEncoding(db.put(name, String(sum), true));
+  db.put(name, String(sum), true);
   db.changed(name, 'incrby');
   return sum;
 }

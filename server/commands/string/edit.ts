@@ -111,8 +111,8 @@ export const stringEditCommands = defineCommands('string', {
     keys: [{ flags: 'RO ACCESS', begin: 1, find: { last: 1, step: 1, limit: 0 } }],
     run(client, argv) {
       const [first, second] = [client.db.lookup(argv[1]), client.db.lookup(argv[2])];
-      const a = first?.value ?? '';
-      const b = second?.value ?? '';
+      const a = first?.read() ?? '';
+      const b = second?.read() ?? '';
       if (typeof a !== 'string' || typeof b !== 'string') {
         fail('ERR The specified keys must contain string values');
       }

@@ -5,7 +5,6 @@ import { asciiLower, asciiUpper, type Bytes, type Millis } from '../../../protoc
 import { fail, WRONGTYPE, wrongArity } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { forgetEncoding } from '../../settings/encodings.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { type Argv, key, keys, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
@@ -33,7 +32,6 @@ import {
 export function store(client: Caller, name: Bytes, value: Bytes, expiresAt?: Millis, keepTtl = false): void {
   const { db } = client;
   const entry = db.put(name, value, keepTtl || expiresAt !== undefined);
-  forgetEncoding(entry);
   if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
   db.changed(name, 'set');
   if (expiresAt === undefined) return;
@@ -43,7 +41,8 @@ export function store(client: Caller, name: Bytes, value: Bytes, expiresAt?: Mil
 
 /** The string of an entry; throws WRONGTYPE for another type. */
 export function stringOf(entry: Entry): Bytes {
-  return typeof entry.value === 'string' ? entry.value : fail(WRONGTYPE);
+  const value = entry.read();
+  return typeof value === 'string' ? value : fail(WRONGTYPE);
 }
 
 /** Removes a key that a command has found; replicated as DEL. */
@@ -211,7 +210,7 @@ export const stringCommands = defineCommands('string', {
     tips: ['request_policy:multi_shard'],
     run: (client, argv) =>
       argv.slice(1).map((name) => {
-        const value = client.db.lookup(name)?.value;
+        const value = client.db.lookup(name)?.read();
         return typeof value === 'string' ? value : null;
       }),
   },

@@ -13,7 +13,7 @@ function isLex(argv: readonly Bytes[]): boolean {
 
 /** A sorted set of several scores: where its members lie by their bytes is left open, and up to random levels. */
 function isMixed(ours: OurSide, client: number, key: Bytes): boolean {
-  const value = ours.client(client)?.db.peek(key)?.value;
+  const value = ours.client(client)?.db.peek(key)?.read();
   if (typeof value !== 'object' || value.type !== 'zset') return false;
   const [first, last] = [value.rangeByRank(0, 0)[0], value.rangeByRank(value.size - 1, value.size - 1)[0]];
   return first?.score !== last?.score;
@@ -34,7 +34,7 @@ const ORDERS = /^(asc|desc|count)$/i;
 function ranksTies(argv: readonly Bytes[], ours: OurSide, client: number): boolean {
   if (!SEARCH.test(asciiLower(argv[0] ?? '')) || !argv.some((word) => ORDERS.test(word))) return false;
   return argv.slice(1, 3).some((key) => {
-    const value = ours.client(client)?.db.peek(key)?.value;
+    const value = ours.client(client)?.db.peek(key)?.read();
     if (typeof value !== 'object' || value.type !== 'zset') return false;
     const scores = [...value.entries()].map(({ score }) => score);
     return new Set(scores).size < scores.length;

@@ -47,7 +47,7 @@ function read(server: Server): Map<string, string> {
   for (const { index } of server.databases) {
     ask('SELECT', String(index));
     for (const key of ask('KEYS', '*') as Bytes[]) {
-      const type = typeOf(server.db(index).peek(key)!.value);
+      const type = typeOf(server.db(index).peek(key)!.read());
       const plain = textOf(type, ask(...(CONTENT[type] as (key: Bytes) => Bytes[])(key)));
       const fields = type === 'hash' ? (ask('HKEYS', key) as Bytes[]).sort() : [];
       const ends = fields.map((field) => String(ask('HPEXPIRETIME', key, 'FIELDS', '1', field)));

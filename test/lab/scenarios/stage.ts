@@ -264,5 +264,5 @@ export class Store {
 
 /** What a node has in a string key, logically expired or not. */
 export function stored(node: LabNode, key: string): unknown {
-  return node.server.db(0).entries.get(key)?.value;
+  return node.server.db(0).entries.get(key)?.read();
 }

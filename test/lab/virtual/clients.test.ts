@@ -191,7 +191,7 @@ test('redlock 4 and 5 and @sesamecare-oss/redlock lock, extend and release on ei
   for (const [, Client] of ioredisMajors) {
     const { world, node } = start();
     const { redis } = await world.run(() => ({ redis: new Client({ host: 'redis' }) }));
-    const holder = () => node.server.db(0).peek('lock')?.value;
+    const holder = () => node.server.db(0).peek('lock')?.read();
     const outcome = await world.run(async () => {
       const tokens: unknown[] = [];
       const four = await new Redlock4([redis]).lock('lock', 1000);

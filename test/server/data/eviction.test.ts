@@ -24,7 +24,7 @@ function filled(policy: string, seed = 1) {
 function goneAfter(policy: string, keys: number, before: (a: Conversation) => void = () => {}, seed = 1) {
   const { server, a } = filled(policy, seed);
   before(a);
-  a.ask(`CONFIG SET maxmemory ${server.eviction.used - keys * 1000}`);
+  a.ask(`CONFIG SET maxmemory ${server.eviction.measure() - keys * 1000}`);
   expect(a.ask('SET last 1')).toBe('+OK');
   const gone: number[] = [];
   for (let i = 1; i <= 20; i++) if (a.ask(`EXISTS k${i}`) === ':0') gone.push(i);
@@ -78,7 +78,7 @@ test('an evicted key is deleted on replicas before the command that needed room,
   b.ask('WATCH k1');
   const listener = new Conversation(server);
   listener.ask('SUBSCRIBE __keyevent@0__:evicted');
-  a.ask(`CONFIG SET maxmemory-samples 64 maxmemory ${server.eviction.used - 1500}`);
+  a.ask(`CONFIG SET maxmemory-samples 64 maxmemory ${server.eviction.measure() - 1500}`);
   expect(a.ask('SET last 1')).toBe('+OK');
   expect(effects).toEqual(['DEL k1', 'DEL k2', 'SET last 1']);
   expect(listener.ask('PING')).toContain('["message" "__keyevent@0__:evicted" "k1"]');
