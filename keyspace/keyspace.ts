@@ -75,8 +75,8 @@ export class Keyspace implements DeadlineOwner {
     return this.entries.size;
   }
 
-  /** The keys by serial number, for SCAN and RANDOMKEY. */
-  get roll(): KeyRoll {
+  /** Makes the roll of the keys by serial number, for SCAN and RANDOMKEY, and keeps it from then on. */
+  openRoll(): KeyRoll {
     this.#roll ??= this.#makeRoll();
     this.#roll.shorten();
     return this.#roll;
@@ -283,8 +283,8 @@ export class Keyspace implements DeadlineOwner {
     entry.footprint = bytes;
   }
 
-  /** The keys with a deadline by number, for policies that evict among them. */
-  get volatileKeys(): IndexedKeys {
+  /** Makes the list of the keys with a deadline, for policies that evict among them, and keeps it from then on. */
+  listVolatile(): IndexedKeys {
     if (this.#volatileKeys === undefined) {
       this.#volatileKeys = new IndexedKeys();
       for (const [key, { deadline }] of this.entries) if (deadline !== undefined) this.#volatileKeys.add(key);

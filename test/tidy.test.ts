@@ -81,6 +81,12 @@ const planted: readonly [rule: string, path: string, bad: string, good: string][
     'const [, name] = argv as [Bytes, Bytes];',
     'const name = argv[1]!; // tidy arguments: the table proves that it is there',
   ],
+  [
+    'getters',
+    'server/a.ts',
+    'class A {\n  #n = 0;\n  get n(): number {\n    if (x) return 1;\n    this.#n = 2;\n    return 2;\n  }\n}',
+    'class A {\n  get n(): number {\n    return (this.#n ??= 2);\n  }\n\n  m(): void {\n    this.#n = 1;\n  }\n}',
+  ],
   ['any', 'lab/a.ts', 'const x: any = 1;', 'const x = Promise.any(list); // any'],
   ['default-exports', 'lab/a.ts', 'export default 1;', 'export const x = 1;'],
   ['focused-tests', 'test/a.test.ts', "test.only('x', f);", "test('only', f);"],

@@ -221,11 +221,11 @@ export class Eviction {
     const size = among === 'all' ? db.size : db.volatile;
     const chosen = new Map<Bytes, Entry>();
     if (size <= count) {
-      const keys = among === 'all' ? db.entries.keys() : db.volatileKeys.values();
+      const keys = among === 'all' ? db.entries.keys() : db.listVolatile().values();
       for (const key of keys) chosen.set(key, db.entries.get(key)!);
     } else {
       for (let i = 0; i < count; i++) {
-        const key = among === 'all' ? this.#anyKey(db) : db.volatileKeys.at(this.#random(size));
+        const key = among === 'all' ? this.#anyKey(db) : db.listVolatile().at(this.#random(size));
         const entry = key === undefined ? undefined : db.entries.get(key);
         if (entry !== undefined) chosen.set(key!, entry);
       }
@@ -234,7 +234,7 @@ export class Eviction {
   }
 
   #anyKey(db: Keyspace): Bytes | undefined {
-    const { roll } = db;
+    const roll = db.openRoll();
     let place = 0;
     for (let i = 0; i < TRIES; i++) {
       place = this.#random(roll.length);

@@ -139,6 +139,13 @@ const typedArguments = ban('arguments', (file) => file.path.startsWith('server/'
   ],
 ]);
 
+const actingGetters = ban('getters', (file) => coreFolders.includes(folderOf(file.path)), [
+  [
+    /^ {2}(static )?get #?\w+\(\)[^{\n]*\{\n(?:(?! {2}\}).*\n)*?.*?(\bthis(\.#?\w+)+ [-+*|&^]?=(?![=>])|\+\+|--)/gm,
+    'a getter only gets: make it a method named by a verb',
+  ],
+]);
+
 const anyType = ban('any', (file) => !isTidyItself(file), [
   [/(?:[:<|&]\s*|\bas\s+)any\b(?!\s*[(.])/g, 'write the type, or unknown with a check'],
 ]);
@@ -268,6 +275,7 @@ export const rules: readonly Rule[] = [
   worlds,
   byteHelpers,
   typedArguments,
+  actingGetters,
   anyType,
   defaultExports,
   focusedTests,

@@ -104,7 +104,7 @@ const TRIES_MAX = 100;
 
 function randomKey(client: Caller): Reply {
   const { db, server } = client;
-  const { roll } = db;
+  const roll = db.openRoll();
   let found: Bytes | undefined;
   for (let tries = 0; db.size > 0 && tries < TRIES_MAX; ) {
     const name = roll.at(Math.floor(server.host.random() * roll.length));

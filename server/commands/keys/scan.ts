@@ -16,7 +16,7 @@ function scan(client: Caller, argv: Argv<-2>): Reply {
   const cursor = scanCursor(argv[1]);
   const { count, matches, type } = scanOptions(argv, 2, true);
   const wanted = type === undefined ? undefined : asciiLower(type);
-  const { names, next } = db.roll.walk(cursor, count);
+  const { names, next } = db.openRoll().walk(cursor, count);
   const found = names.filter((name) => {
     const entry = db.peek(name);
     if (entry === undefined || !matches(name)) return false;
