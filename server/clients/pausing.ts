@@ -5,6 +5,7 @@ import type { Timer } from '../host/host.ts';
 import type { Gated, HasHost, Requests, Units } from '../ports.ts';
 import type { Blocking } from './blocking.ts';
 import { type Client, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
+import { PostponedRequests } from './postponed.ts';
 
 /** The node, as pausing sees it. */
 interface PausingNode extends Gated, HasHost, Requests, Units {
@@ -21,10 +22,11 @@ export class Pausing {
   // FAILOVER holds writes back, whatever CLIENT PAUSE and UNPAUSE say.
   #failingOver = false;
   #timer: Timer | undefined;
-  #postponed: { client: Client; argv: Bytes[] }[] = [];
+  readonly #postponed: PostponedRequests;
 
   constructor(server: PausingNode) {
     this.#server = server;
+    this.#postponed = new PostponedRequests(server);
   }
 
   /** Pauses for so many milliseconds; a pause in force is never shortened or weakened. */
@@ -58,24 +60,7 @@ export class Pausing {
     if (active === ((server.state & GATE_PAUSED) !== 0)) return;
     server.gate(GATE_PAUSED, active);
     server.expiry.follow();
-    if (!active) this.#release();
-  }
-
-  /** Lets everything that waited run, in order of arrival. */
-  #release(): void {
-    const server = this.#server;
-    const postponed = this.#postponed;
-    this.#postponed = [];
-    for (const { client, argv } of postponed) {
-      if (client.gone) continue;
-      server.blocking.forget(client);
-      server.host.clock.soon(() => {
-        if (client.gone) return;
-        server.execute(client, argv);
-        server.unblocked(client);
-        server.settle();
-      });
-    }
+    if (!active) this.#postponed.runInTurn();
   }
 
   /** True when the client's request has to wait; links between nodes never do. */
@@ -86,7 +71,6 @@ export class Pausing {
 
   /** Keeps a request for later. */
   postpone(client: Client, argv: Bytes[]): void {
-    this.#postponed.push({ client, argv });
-    this.#server.blocking.block(client, { kind: 'pause', timeout: 0, timeoutReply: null });
+    this.#postponed.keep(client, argv);
   }
 }

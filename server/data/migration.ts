@@ -9,6 +9,7 @@ import { encodeRequest } from '../../protocol/encode.ts';
 import { OK, type Reply, ReplyError } from '../../protocol/reply.ts';
 import type { Blocking } from '../clients/blocking.ts';
 import { type Client, IN_MULTI, PRIMARY_LINK, REPLICA_LINK } from '../clients/client.ts';
+import { PostponedRequests } from '../clients/postponed.ts';
 import { GATE_MIGRATING } from '../gates.ts';
 import type { Connection, Receiver, Timer } from '../host/host.ts';
 import type { Gated, HasHost, Requests, Stream, Units } from '../ports.ts';
@@ -149,10 +150,12 @@ interface MigratingNode extends Gated, HasHost, Requests, Stream, Units {
 export class Migrations {
   readonly #server: MigratingNode;
   readonly #underway = new Set<Migration>();
-  #postponed: { client: Client; argv: Bytes[] }[] = [];
+  /** Requests that wait for a key on its way. */
+  readonly #postponed: PostponedRequests;
 
   constructor(server: MigratingNode) {
     this.#server = server;
+    this.#postponed = new PostponedRequests(server);
   }
 
   /** Sends the keys; the client is answered once the target has. */
@@ -178,7 +181,7 @@ export class Migrations {
       if (client.blocked?.kind === 'migrate') {
         server.blocking.release(client, server.readOnlyReplica() ? new ReplyError(ROLE_CHANGED) : reply);
       }
-      this.#runPostponed();
+      this.#postponed.run();
     });
     server.gate(GATE_MIGRATING, true);
     return BLOCKED;
@@ -194,8 +197,7 @@ export class Migrations {
 
   /** Keeps a request until a migration has ended. */
   postpone(client: Client, argv: Bytes[]): void {
-    this.#postponed.push({ client, argv });
-    this.#server.blocking.block(client, { kind: 'pause', timeout: 0, timeoutReply: null });
+    this.#postponed.keep(client, argv);
   }
 
   /** The node ends: the keys stay, and nobody is answered. */
@@ -231,17 +233,5 @@ export class Migrations {
     if (!hasKeys) return (bits & WRITE) !== 0;
     const named = new Set((findKeys(command, argv) ?? []).map(({ at }) => argv[at]));
     return [...this.#underway].some(({ shipment }) => shipment.keys.some((key) => named.has(key)));
-  }
-
-  #runPostponed(): void {
-    const server = this.#server;
-    const postponed = this.#postponed;
-    this.#postponed = [];
-    for (const { client, argv } of postponed) {
-      if (client.gone) continue;
-      server.blocking.forget(client);
-      server.execute(client, argv);
-      server.unblocked(client);
-    }
   }
 }

@@ -6,6 +6,7 @@ import { OK, type Reply, ReplyError } from '../../protocol/reply.ts';
 import type { Execution } from '../../scripting/execution.ts';
 import type { Blocking } from '../clients/blocking.ts';
 import type { Client } from '../clients/client.ts';
+import { PostponedRequests } from '../clients/postponed.ts';
 import { GATE_BUSY } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
 import type { Gated, HasHost, HasLog, HasNow, HasSettings, Mistakes, Requests, Units } from '../ports.ts';
@@ -63,7 +64,8 @@ export class SlowScript {
   #running: Running | undefined;
   /** What waits for the script's reply, the innermost first. */
   #continuations: Continuation[] = [];
-  #postponed: { client: Client; argv: Bytes[] }[] = [];
+  /** Requests that came before the node was called busy. */
+  readonly #postponed: PostponedRequests;
   #timer: Timer | undefined;
   #depth = 0;
   #killed = false;
@@ -72,6 +74,7 @@ export class SlowScript {
 
   constructor(server: BusyNode, pace: Partial<ScriptPace> = {}) {
     this.#server = server;
+    this.#postponed = new PostponedRequests(server);
     this.#pace = { start: 2_000_000, slice: 200_000, millis: 0, ...pace };
   }
 
@@ -144,8 +147,7 @@ export class SlowScript {
   /** Keeps a request for later: the node is not yet called busy. */
   postpone(client: Client, argv: Bytes[]): boolean {
     if (this.#busy) return false;
-    this.#postponed.push({ client, argv });
-    this.#server.blocking.block(client, { kind: 'pause', timeout: 0, timeoutReply: null });
+    this.#postponed.keep(client, argv);
     return true;
   }
 
@@ -200,7 +202,7 @@ export class SlowScript {
   #callBusy(elapsed: Millis): void {
     this.#server.log('warning', `Slow script: still running after ${elapsed} milliseconds`);
     this.#busy = true;
-    this.#runPostponed();
+    this.#postponed.run();
   }
 
   #end(reply: Reply): void {
@@ -215,7 +217,7 @@ export class SlowScript {
     if (this.active) return;
     server.unblocked(client);
     server.primary?.resume();
-    this.#runPostponed();
+    this.#postponed.run();
   }
 
   /** Hands the reply outwards; a continuation may come upon another slow script (EXEC with two of them). */
@@ -228,19 +230,6 @@ export class SlowScript {
       if (!this.active) continue;
       this.#continuations.push(...outer);
       return;
-    }
-  }
-
-  /** Runs what was kept, in order of arrival. */
-  #runPostponed(): void {
-    const server = this.#server;
-    const postponed = this.#postponed;
-    this.#postponed = [];
-    for (const { client, argv } of postponed) {
-      if (client.gone) continue;
-      server.blocking.forget(client);
-      server.execute(client, argv);
-      server.unblocked(client);
     }
   }
 }
