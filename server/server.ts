@@ -244,7 +244,7 @@ export class Server {
     this.clients.delete(client.id);
     this.outputLimits.forget(client);
     this.blocking.forget(client);
-    client.unwatch();
+    client.watches.clear();
     this.pubsub.forget(client);
     this.replication.forget(client);
     this.observer.forget(client);
@@ -252,7 +252,7 @@ export class Server {
   }
 
   protocolError(client: Caller, text: Bytes): void {
-    if (text !== '') client.write(encodeReply(new ReplyError(text), 2));
+    if (text !== '') client.output.write(encodeReply(new ReplyError(text), 2));
     this.log('verbose', `Protocol error from client ${client.id}: ${text}`);
     client.close();
   }
@@ -321,7 +321,7 @@ export class Server {
 
   #feedEffects(atomic: boolean): void {
     // Replicas are written before the client is answered.
-    this.running?.reserve();
+    this.running?.output.reserve();
     const effects = this.#effects;
     this.#effects = [];
     this.replication.feed(effects, atomic && effects.length > 1);

@@ -212,7 +212,8 @@ function mayKeepChannels(client: Client, user: User): boolean {
   const some = (name: Bytes, literal: boolean): boolean =>
     [user.root, ...user.selectors].some((each) => each.allowsChannel(name, literal));
   return (
-    [...client.channels, ...client.shardChannels].every((name) => some(name, false)) &&
-    [...client.patterns].every((name) => some(name, true))
+    [...client.subscriptions.channels, ...client.subscriptions.shardChannels].every((name) =>
+      some(name, false),
+    ) && [...client.subscriptions.patterns].every((name) => some(name, true))
   );
 }

@@ -1,5 +1,5 @@
 /** The server's side of one connection: its protocol, database, transaction, subscriptions and output. */
-import type { Keyspace, Watcher } from '../../keyspace/keyspace.ts';
+import type { Keyspace } from '../../keyspace/keyspace.ts';
 import type { TypeName } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { type DecodeLimits, RequestDecoder } from '../../protocol/decode.ts';
@@ -10,7 +10,10 @@ import type { Statistics } from '../figures/statistics.ts';
 import type { Connection, Host, Receiver, Timer } from '../host/host.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Command } from '../table/command.ts';
-import type { PushMessage } from './message.ts';
+import type { Outbox } from './outbox.ts';
+import { Output, UNLIMITED } from './output.ts';
+import { Subscriptions } from './subscriptions.ts';
+import { Watches } from './watches.ts';
 
 /** States that need a closer look before a command runs; zero for an ordinary client. */
 export const UNAUTHENTICATED = 1;
@@ -49,33 +52,6 @@ export interface Transaction {
   aborted: boolean;
 }
 
-/** A key that WATCH saw, as one client's watch on it. */
-export class Watch implements Watcher {
-  readonly db: Keyspace;
-  readonly key: Bytes;
-  /** It was past its deadline already when watched, so that its removal is no change. */
-  expired: boolean;
-  readonly #client: Client;
-
-  constructor(client: Client, key: Bytes, expired: boolean) {
-    this.#client = client;
-    this.db = client.db;
-    this.key = key;
-    this.expired = expired;
-  }
-
-  touch(): void {
-    if (this.expired && !this.db.entries.has(this.key)) this.expired = false;
-    else this.#client.touched = true;
-  }
-}
-
-/** More output than this is handed over before the end of the batch: a string cannot grow beyond 512 MB. */
-const OUT_MAX = 64 * 1024 ** 2;
-
-/** So much output is never too much: Redis keeps it in a buffer that it does not count. */
-const UNLIMITED = 16 * 1024;
-
 /** What a client waits for. */
 export interface Blocked {
   /**
@@ -105,7 +81,7 @@ export interface ClientNode {
   readonly stats: Statistics;
   readonly outputLimits: { check(client: Client): void };
   /** Sends what clients have for output when the event is over. */
-  readonly outbox: { add(client: Client): void };
+  readonly outbox: Outbox;
   db(index: number): Keyspace;
   decodeLimits(): DecodeLimits;
   execute(client: Client, argv: Bytes[]): void;
@@ -138,26 +114,16 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   library: { name: Bytes; version: Bytes } = { name: '', version: '' };
   lastCommand: Command | undefined;
   transaction: Transaction | undefined;
-  readonly watched: Watch[] = [];
-  /** A watched key has changed. */
-  touched = false;
-  readonly channels = new Set<Bytes>();
-  readonly patterns = new Set<Bytes>();
-  readonly shardChannels = new Set<Bytes>();
+  readonly watches = new Watches();
+  readonly subscriptions = new Subscriptions();
+  readonly output = new Output(this);
   blocked: Blocked | undefined;
   /** The offset in the replication stream after its last command: what WAIT waits for. */
   writeOffset = 0;
-  /** Replies not handed to the connection yet. */
-  #out = '';
-  /** Pushes that wait for the end of EXEC's reply. */
-  #held: Bytes | undefined;
   /** Nothing more is read; the connection closes once the output is delivered. */
   closing = false;
   gone = false;
   #draining = false;
-  /** The outbox has it. */
-  #listed = false;
-  #mute = false;
 
   constructor(server: Node, id: number, connection: Connection | undefined) {
     this.server = server;
@@ -219,7 +185,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
 
   /** Queues a reply, unless the client has turned replies off. */
   reply(reply: Reply): void {
-    if (!this.muted) this.write(this.#encode(reply));
+    if (!this.muted) this.output.write(this.#encode(reply));
   }
 
   /** A reply too long for a string (MGET of several 200 MB values) costs the client its connection, not us our life. */
@@ -238,81 +204,24 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     return (this.state & MUTED) !== 0;
   }
 
-  /** Queues a message outside the request-reply order. */
-  push(message: PushMessage): void {
-    const bytes = message.bytes(this.protocol);
-    if (this.#held !== undefined && this.protocol === 3) this.#held += bytes;
-    else this.write(bytes);
-  }
-
-  /** Keeps RESP3's pushes back until `releasePushes`: an array is being written, which they would break. */
-  holdPushes(): void {
-    this.#held = '';
-  }
-
-  releasePushes(): void {
-    const held = this.#held ?? '';
-    this.#held = undefined;
-    if (held !== '') this.write(held);
-  }
-
-  /** Queues encoded bytes. */
-  write(bytes: Bytes): void {
-    if (this.connection === undefined || this.gone || this.#mute || bytes === '') return;
-    this.reserve();
-    if (this.#out.length + bytes.length > OUT_MAX) this.#send();
-    this.#out += bytes;
-    if (this.#out.length > UNLIMITED) this.server.outputLimits.check(this);
-  }
-
-  /** Takes the client's place in the order of writes, though there may be nothing to write yet. */
-  reserve(): void {
-    if (this.#listed || this.connection === undefined) return;
-    this.#listed = true;
-    this.server.outbox.add(this);
-  }
-
-  /** Drops the queued output and all that would follow: the client is about to be cut off. */
-  mute(): void {
-    this.#mute = true;
-    this.#out = '';
-  }
-
-  /** What is queued is the last that the far end hears. */
-  fallSilent(): void {
-    this.#mute = true;
-  }
-
-  /** Bytes of output that the far end has not taken. */
-  get outputBytes(): number {
-    return this.#out.length + (this.connection?.pending ?? 0);
-  }
-
-  /** Hands the queued output to the connection. */
-  flush(): void {
-    this.#listed = false;
-    if (this.gone || this.connection === undefined) return;
-    if (this.#out.length !== 0) this.#send();
-    if (this.closing) this.connection.close();
-  }
-
-  #send(): void {
+  /** Counts bytes that are handed to the connection. */
+  countSent(bytes: number): void {
     const { stats } = this.server;
-    stats.bytesOut += this.#out.length;
-    if (this.has(REPLICA_LINK)) stats.linkBytesOut += this.#out.length;
+    stats.bytesOut += bytes;
+    if (this.has(REPLICA_LINK)) stats.linkBytesOut += bytes;
     stats.writes++;
-    this.connection?.send(this.#out);
-    this.#out = '';
-    if (this.connection !== undefined && this.connection.pending > UNLIMITED) {
-      this.server.outputLimits.check(this);
-    }
+  }
+
+  /** Cuts the client off where it has more output than its class may have. */
+  checkOutput(): void {
+    this.server.outputLimits.check(this);
   }
 
   /** Closes the connection once everything queued is delivered. */
   close(): void {
     if (this.closing || this.gone) return;
     this.closing = true;
-    this.reserve();
+    this.output.reserve();
   }
 
   /** Hangs up, as redis-server does where a connection is killed: an end, no reset, unless much is on its way still. */
@@ -326,7 +235,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   /** Closes at once, in good order where everything has been delivered; queued output is lost. */
   cut(): void {
     if (this.gone) return;
-    this.mute();
+    this.output.mute();
     if (this.connection === undefined || this.connection.pending > 0) this.connection?.abort();
     else this.connection.close();
     this.closed();
@@ -343,19 +252,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   discard(): void {
     this.transaction = undefined;
     this.mark(IN_MULTI, false);
-    this.unwatch();
-  }
-
-  /** Forgets the keys that it watches. */
-  unwatch(): void {
-    for (const watch of this.watched) {
-      const { db, key } = watch;
-      const watchers = db.watchers.get(key);
-      watchers?.delete(watch);
-      if (watchers?.size === 0) db.watchers.delete(key);
-    }
-    this.watched.length = 0;
-    this.touched = false;
+    this.watches.clear();
   }
 
   /** Sets or clears one of the states. */
@@ -370,9 +267,5 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   /** The name of its ACL user. */
   get user(): Bytes {
     return this.account.name;
-  }
-
-  get subscriptions(): number {
-    return this.channels.size + this.patterns.size;
   }
 }

@@ -32,7 +32,7 @@ export class Idle {
     const now = seconds(server.host.clock.now());
     for (const client of [...server.clients.values()]) {
       const spared = client.has(REPLICA_LINK | PRIMARY_LINK) || client.blocked !== undefined;
-      if (spared || client.subscriptions > 0) continue;
+      if (spared || client.subscriptions.count > 0) continue;
       if (now - seconds(client.heardAt) <= server.settings.timeout) continue;
       client.close();
     }

@@ -17,12 +17,12 @@ function flags({ tracking: modes }: ListingNode, client: Client): Bytes {
   let out = '';
   if (client.has(REPLICA_LINK)) out += client.has(MONITOR) ? 'O' : 'S';
   if (client.has(PRIMARY_LINK)) out += 'M';
-  if (client.subscriptions + client.shardChannels.size > 0) out += 'P';
+  if (client.subscriptions.total > 0) out += 'P';
   if (client.has(IN_MULTI)) out += 'x';
   if (client.blocked !== undefined) out += 'b';
   const tracking = modes.modeOf(client);
   if (tracking !== undefined) out += `t${tracking.broken ? 'R' : ''}${tracking.broadcast ? 'B' : ''}`;
-  if (client.touched) out += 'd';
+  if (client.watches.touched) out += 'd';
   if (client.closing) out += 'c';
   if (client.connection?.remote.startsWith('/')) out += 'U';
   if (client.has(NO_EVICT)) out += 'e';
@@ -58,9 +58,9 @@ export function describeClient(server: ListingNode, client: Client): Bytes {
     ['idle', seconds(client.usedAt)],
     ['flags', flags(server, client)],
     ['db', client.db.index],
-    ['sub', client.channels.size],
-    ['psub', client.patterns.size],
-    ['ssub', client.shardChannels.size],
+    ['sub', client.subscriptions.channels.size],
+    ['psub', client.subscriptions.patterns.size],
+    ['ssub', client.subscriptions.shardChannels.size],
     ['multi', transaction === undefined ? -1 : transaction.queue.length],
     ['qbuf', queued],
     ['qbuf-free', 0],
@@ -68,7 +68,7 @@ export function describeClient(server: ListingNode, client: Client): Bytes {
     ['multi-mem', queuedBytes(client)],
     ['rbs', 16384],
     ['rbp', 0],
-    ['obl', client.outputBytes],
+    ['obl', client.output.pending],
     ['oll', 0],
     ['omem', 0],
     ['tot-mem', memoryOf(client)],

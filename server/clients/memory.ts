@@ -24,8 +24,8 @@ export function queuedBytes({ transaction }: Client): number {
 
 /** All that redis-server would need for the connection, or near it, in bytes. */
 export function memoryOf(client: Client): number {
-  const subscriptions = client.subscriptions + client.shardChannels.size;
-  const buffers = client.decoder.buffered + client.outputBytes;
+  const subscriptions = client.subscriptions.total;
+  const buffers = client.decoder.buffered + client.output.pending;
   return CONNECTION + SUBSCRIPTION * subscriptions + buffers + queuedBytes(client);
 }
 

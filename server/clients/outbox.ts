@@ -7,19 +7,19 @@ import type { Client } from './client.ts';
  * answered (blocked clients, MONITOR, replicas). Recorded in test/golden/write-order.json.
  */
 export class Outbox {
-  #clients: Client[] = [];
+  #outputs: { flush(): void }[] = [];
 
-  /** The client will have output, or is to be closed. A client adds itself once until it is flushed. */
-  add(client: Client): void {
-    this.#clients.push(client);
+  /** A client will have output, or is to be closed. An output adds itself once until it is flushed. */
+  add(output: { flush(): void }): void {
+    this.#outputs.push(output);
   }
 
   /** Hands everything over. */
   flush(): void {
-    const clients = this.#clients;
-    if (clients.length === 0) return;
-    this.#clients = [];
-    for (let at = clients.length - 1; at >= 0; at--) clients[at]!.flush();
+    const outputs = this.#outputs;
+    if (outputs.length === 0) return;
+    this.#outputs = [];
+    for (let at = outputs.length - 1; at >= 0; at--) outputs[at]!.flush();
   }
 }
 
@@ -49,5 +49,5 @@ const COMES_EARLY: ReadonlySet<string> = new Set(['new', 'keymiss', 'expired', '
 export function takePlace(client: Client, event: string): void {
   const name = client.lastCommand?.fullName ?? '';
   if (!REPLY_FIRST.has(name) || COMES_EARLY.has(event)) return;
-  if (event !== 'del' || !DELETES_FIRST.has(name)) client.reserve();
+  if (event !== 'del' || !DELETES_FIRST.has(name)) client.output.reserve();
 }

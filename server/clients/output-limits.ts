@@ -40,7 +40,7 @@ export class OutputLimits {
   check(client: Client): void {
     const limit = client.has(PRIMARY_LINK) ? undefined : this.#limits.get(classOf(client));
     if (limit === undefined) return;
-    const bytes = client.outputBytes;
+    const bytes = client.output.pending;
     let { hard } = limit;
     if (hard > 0 && client.has(REPLICA_LINK))
       hard = Math.max(hard, this.#server.settings['repl-backlog-size']);
@@ -69,12 +69,12 @@ export class OutputLimits {
   #cutOff(client: Client): void {
     this.#above.delete(client);
     this.#server.log('warning', `Client ${client.id} is cut off: its output passed the limit`);
-    client.mute();
+    client.output.mute();
     this.#server.host.clock.soon(() => client.abort());
   }
 }
 
 function classOf(client: Client): OutputClass {
   if (client.has(REPLICA_LINK)) return 'slave';
-  return client.subscriptions + client.shardChannels.size > 0 ? 'pubsub' : 'normal';
+  return client.subscriptions.total > 0 ? 'pubsub' : 'normal';
 }

@@ -5,8 +5,7 @@ import { globMatch } from '../../protocol/glob.ts';
 import { PushReply, type Reply } from '../../protocol/reply.ts';
 import { type Client, RESP2_SUBSCRIBER } from './client.ts';
 import { PushMessage } from './message.ts';
-
-export type SubscriptionKind = 'channels' | 'patterns' | 'shardChannels';
+import type { SubscriptionKind } from './subscriptions.ts';
 
 const JOINED: Record<SubscriptionKind, Bytes> = {
   channels: 'subscribe',
@@ -27,8 +26,8 @@ export class PubSub {
   /** Subscribes and confirms, one message per name. */
   subscribe(client: Client, kind: SubscriptionKind, names: readonly Bytes[]): void {
     for (const name of names) {
-      if (!client[kind].has(name)) {
-        client[kind].add(name);
+      if (!client.subscriptions[kind].has(name)) {
+        client.subscriptions[kind].add(name);
         let listeners = this[kind].get(name);
         if (listeners === undefined) this[kind].set(name, (listeners = new Set()));
         listeners.add(client);
@@ -40,7 +39,7 @@ export class PubSub {
 
   /** Unsubscribes from the names, or from all, and confirms each; with nothing to leave, one message says so. */
   unsubscribe(client: Client, kind: SubscriptionKind, names: readonly Bytes[]): void {
-    const all = names.length > 0 ? names : [...client[kind]];
+    const all = names.length > 0 ? names : [...client.subscriptions[kind]];
     if (all.length === 0) confirm(client, LEFT[kind], null, count(client, kind));
     for (const name of all) {
       this.#leave(client, kind, name);
@@ -51,9 +50,9 @@ export class PubSub {
 
   /** Ends all subscriptions without a word: the client has gone or was reset. */
   forget(client: Client): void {
-    if (client.subscriptions + client.shardChannels.size === 0) return;
+    if (client.subscriptions.total === 0) return;
     for (const kind of ['channels', 'patterns', 'shardChannels'] as const) {
-      for (const name of [...client[kind]]) this.#leave(client, kind, name);
+      for (const name of [...client.subscriptions[kind]]) this.#leave(client, kind, name);
     }
     markSubscriber(client);
   }
@@ -85,7 +84,7 @@ export class PubSub {
   }
 
   #leave(client: Client, kind: SubscriptionKind, name: Bytes): void {
-    if (!client[kind].delete(name)) return;
+    if (!client.subscriptions[kind].delete(name)) return;
     const listeners = this[kind].get(name);
     listeners?.delete(client);
     if (listeners?.size === 0) this[kind].delete(name);
@@ -93,22 +92,19 @@ export class PubSub {
 }
 
 function deliver(clients: ReadonlySet<Client>, message: PushMessage): void {
-  for (const client of clients) client.push(message);
+  for (const client of clients) client.output.push(message);
 }
 
 function count(client: Client, kind: SubscriptionKind): number {
-  return kind === 'shardChannels' ? client.shardChannels.size : client.subscriptions;
+  return kind === 'shardChannels' ? client.subscriptions.shardChannels.size : client.subscriptions.count;
 }
 
 /** A confirmation is a push: it reaches even a client that has turned replies off. */
 function confirm(client: Client, event: Bytes, name: Reply, subscriptions: number): void {
-  client.write(encodeReply(new PushReply([event, name, subscriptions]), client.protocol));
+  client.output.write(encodeReply(new PushReply([event, name, subscriptions]), client.protocol));
 }
 
 /** Notes whether RESP2's restriction to a few commands holds; to be called again when the protocol changes. */
 export function markSubscriber(client: Client): void {
-  client.mark(
-    RESP2_SUBSCRIBER,
-    client.protocol === 2 && client.subscriptions + client.shardChannels.size > 0,
-  );
+  client.mark(RESP2_SUBSCRIBER, client.protocol === 2 && client.subscriptions.total > 0);
 }

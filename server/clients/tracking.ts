@@ -261,14 +261,17 @@ export class Tracking {
       target = this.#server.clients.get(mode.redirect);
       if (target === undefined) {
         mode.broken = true;
-        if (client.protocol === 3) client.push(new PushMessage('tracking-redir-broken', mode.redirect));
+        if (client.protocol === 3)
+          client.output.push(new PushMessage('tracking-redir-broken', mode.redirect));
         return;
       }
     }
     const head = target.protocol === 3 ? ['invalidate'] : ['message', CHANNEL];
-    const heard = target.protocol === 3 || (mode.redirect !== 0 && target.subscriptions > 0);
+    const heard = target.protocol === 3 || (mode.redirect !== 0 && target.subscriptions.count > 0);
     if (!heard) return;
-    target.push(keys === undefined ? new Flush(head, client.protocol) : new PushMessage(...head, [...keys]));
+    target.output.push(
+      keys === undefined ? new Flush(head, client.protocol) : new PushMessage(...head, [...keys]),
+    );
   }
 }
 

@@ -72,7 +72,7 @@ export class Observer {
     if (command.name === 'debug' && client.blocked !== undefined) return;
     this.record(client, command, argv, server.host.clock.micros() - began);
     if (this.monitors.size > 0 && (command.bits & (SKIP_MONITOR | ADMIN)) === 0) {
-      if (!client.has(SCRIPT)) client.reserve(); // A script's own reply comes after what it is seen to do.
+      if (!client.has(SCRIPT)) client.output.reserve(); // A script's own reply comes after what it is seen to do.
       this.#show(client, command, argv);
     }
     // A script's keys are remembered where it reads them.
@@ -147,7 +147,7 @@ export class Observer {
     const from = client.has(SCRIPT) ? 'lua' : (client.connection?.remote ?? '');
     const words = redacted(command, argv).map(quoted).join(' ');
     const line = `+${time} [${client.db.index} ${from}] ${words}\r\n`;
-    for (const monitor of this.monitors) monitor.write(line);
+    for (const monitor of this.monitors) monitor.output.write(line);
   }
 }
 

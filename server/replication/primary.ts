@@ -128,7 +128,7 @@ export class Replication {
     this.offset += bytes.length;
     this.backlog?.append(bytes);
     for (const follower of this.followers.values()) {
-      if (follower.state === 'online') follower.client.write(bytes);
+      if (follower.state === 'online') follower.client.output.write(bytes);
     }
   }
 
@@ -152,7 +152,7 @@ export class Replication {
       this.#server.stats.syncs.partial++;
       this.#enlist(client);
       const id = this.follower(client).capabilities.has('psync2') ? ` ${this.id}` : '';
-      client.write(`+CONTINUE${id}\r\n${rest}`);
+      client.output.write(`+CONTINUE${id}\r\n${rest}`);
       return;
     }
     if (id !== '?') this.#server.stats.syncs.refused++;
@@ -161,7 +161,7 @@ export class Replication {
 
   #resyncWhole(client: Client): void {
     this.#ensureBacklog();
-    client.write(`+FULLRESYNC ${this.id} ${this.offset}\r\n`);
+    client.output.write(`+FULLRESYNC ${this.id} ${this.offset}\r\n`);
     this.sendDataset(client);
   }
 
@@ -172,7 +172,7 @@ export class Replication {
     // Nobody knows which database the newcomer's stream has selected: the next effect says so.
     this.#selected = -1;
     const rdb = snapshot(this.#server);
-    client.write(`$${rdb.length}\r\n${rdb}`);
+    client.output.write(`$${rdb.length}\r\n${rdb}`);
     this.#enlist(client);
   }
 

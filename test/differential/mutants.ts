@@ -89,7 +89,7 @@ export const mutants: Record<string, readonly Command[]> = {
     return run(client, [argv[0]!, argv[1]!, amount!, argv[3]!]);
   }),
   'a transaction that ignores WATCH': mutant('exec', (run) => (client, argv) => {
-    client.touched = false;
+    client.watches.touched = false;
     return run(client, argv);
   }),
   'a script that forgets its keys': mutant('eval', (run) => (client, argv) => {

@@ -48,7 +48,7 @@ function clientType(text: Bytes): ClientType {
 export function typeOfClient(client: Client): ClientType {
   if (client.has(PRIMARY_LINK)) return 'master';
   if (client.has(REPLICA_LINK) && !client.has(MONITOR)) return 'replica';
-  return client.subscriptions + client.shardChannels.size > 0 ? 'pubsub' : 'normal';
+  return client.subscriptions.total > 0 ? 'pubsub' : 'normal';
 }
 
 function list(client: Caller, argv: readonly Bytes[]): Reply {

@@ -5,7 +5,7 @@ import { fail } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import { IN_MULTI } from '../../clients/client.ts';
-import type { SubscriptionKind } from '../../clients/pubsub.ts';
+import type { SubscriptionKind } from '../../clients/subscriptions.ts';
 import type { Caller } from '../../server.ts';
 import { type Flag, key, keys } from '../../table/command.ts';
 import { type Outcome, SILENT } from '../../table/outcome.ts';

@@ -1,12 +1,11 @@
 /** Transactions and optimistic locking (https://redis.io/docs/latest/commands/?group=transactions). */
 
-import type { Bytes } from '../../../protocol/bytes.ts';
 import { encodeArrayHead } from '../../../protocol/encode.ts';
 import { EXECABORT, fail } from '../../../protocol/errors.ts';
 import { NULL_ARRAY, OK, ReplyError } from '../../../protocol/reply.ts';
 import type { Denial } from '../../acl/selector.ts';
 import { call } from '../../call.ts';
-import { IN_MULTI, RESTRICTED, type Transaction, Watch } from '../../clients/client.ts';
+import { IN_MULTI, RESTRICTED, type Transaction } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { type Flag, keys } from '../../table/command.ts';
@@ -15,27 +14,11 @@ import { defineCommands } from '../define.ts';
 
 const AT_ONCE: readonly Flag[] = ['noscript', 'loading', 'stale', 'fast', 'allow_busy'];
 
-/** True when a deadline has passed, whether or not the key is still kept (a replica waits to be told). */
-function isPastDeadline({ db, key }: Pick<Watch, 'db' | 'key'>): boolean {
-  const deadline = db.entries.get(key)?.deadline;
-  return deadline !== undefined && deadline.expiresAt < db.world.now;
-}
-
-function watch(client: Caller, key: Bytes): void {
-  const { db } = client;
-  if (client.watched.some((seen) => seen.key === key && seen.db === db)) return;
-  const seen = new Watch(client, key, isPastDeadline({ db, key }));
-  client.watched.push(seen);
-  let watchers = db.watchers.get(key);
-  if (watchers === undefined) db.watchers.set(key, (watchers = new Set()));
-  watchers.add(seen);
-}
-
 /** Runs what was queued. Each reply is written as it comes, for a subscriber's messages may lie between them. */
 function run(client: Caller, transaction: Transaction): Outcome {
   client.server.propagateAs();
-  client.holdPushes();
-  client.write(client.muted ? '' : encodeArrayHead(transaction.queue.length));
+  client.output.holdPushes();
+  client.output.write(client.muted ? '' : encodeArrayHead(transaction.queue.length));
   return runFrom(client, transaction, 0);
 }
 
@@ -56,10 +39,10 @@ function runFrom(client: Caller, transaction: Transaction, first: number): Outco
     }
     if (!(outcome instanceof Unanswered)) client.reply(outcome);
     // Who ends its own connection (ACL DELUSER, CLIENT KILL) has the rest run, and hears no more of it.
-    if (client.closing) client.fallSilent();
+    if (client.closing) client.output.end();
   }
   client.discard();
-  client.releasePushes();
+  client.output.releasePushes();
   return SILENT;
 }
 
@@ -78,12 +61,11 @@ function changedRules({ what }: Denial): ReplyError {
 function exec(client: Caller): Outcome {
   const { transaction } = client;
   if (transaction === undefined) fail('ERR EXEC without MULTI');
-  const spoilt = client.touched || client.watched.some((seen) => !seen.expired && isPastDeadline(seen));
-  if (transaction.aborted || spoilt) {
+  if (transaction.aborted || client.watches.isSpoilt()) {
     client.discard();
     return transaction.aborted ? fail(EXECABORT) : NULL_ARRAY;
   }
-  client.unwatch();
+  client.watches.clear();
   return run(client, transaction);
 }
 
@@ -130,7 +112,8 @@ export const transactionCommands = defineCommands('transactions', {
     keys: keys('RO'),
     run(client, argv) {
       if (client.has(IN_MULTI)) fail('ERR WATCH inside MULTI is not allowed');
-      if (!client.touched) for (let i = 1; i < argv.length; i++) watch(client, wordAt(argv, i));
+      const { db, watches } = client;
+      if (!watches.touched) for (let i = 1; i < argv.length; i++) watches.add(db, wordAt(argv, i));
       return OK;
     },
   },
@@ -141,7 +124,7 @@ export const transactionCommands = defineCommands('transactions', {
     arity: 1,
     flags: AT_ONCE,
     run(client) {
-      client.unwatch();
+      client.watches.clear();
       return OK;
     },
   },

@@ -96,7 +96,7 @@ function protocolSample(client: Caller, kind: Bytes): Reply {
       return new MapReply([0, false, 1, true, 2, false]);
     case 'attrib':
       if (client.protocol === 3)
-        client.write('|1\r\n$14\r\nkey-popularity\r\n*2\r\n$7\r\nkey:123\r\n:90\r\n');
+        client.output.write('|1\r\n$14\r\nkey-popularity\r\n*2\r\n$7\r\nkey:123\r\n:90\r\n');
       return 'Some real reply following the attribute';
     case 'push':
       return client.protocol === 3

@@ -213,7 +213,7 @@ function* clientBuffers(server: Server): Iterable<Field> {
   let [input, output] = [0, 0];
   for (const client of server.clients.values()) {
     input = Math.max(input, client.decoder.buffered);
-    output = Math.max(output, client.outputBytes);
+    output = Math.max(output, client.output.pending);
   }
   yield ['client_recent_max_input_buffer', input];
   yield ['client_recent_max_output_buffer', output];

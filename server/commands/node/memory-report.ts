@@ -24,7 +24,7 @@ function account(server: Server) {
   }
   let [replicas, clients] = [0, 0];
   for (const client of server.clients.values()) {
-    const bytes = client.outputBytes + client.decoder.buffered;
+    const bytes = client.output.pending + client.decoder.buffered;
     if (client.has(REPLICA_LINK)) replicas += bytes;
     else clients += bytes;
   }

@@ -84,7 +84,7 @@ function set(client: Caller, argv: Argv<-3>): Reply {
   const old = wantsOld ? client.db.lookup(name) : client.db.find(name);
   const answer = wantsOld && old !== undefined ? stringOf(old) : null;
   if (!allows(options, old)) return answer;
-  if (wantsOld) client.reserve(); // As redis-server, which writes the old value before it tells of the change.
+  if (wantsOld) client.output.reserve(); // As redis-server, which writes the old value before it tells of the change.
   store(client, name, value, expiresAt, (bits & KEEPTTL) !== 0);
   if (expiresAt === undefined && client.server.feeding) propagateSet(client, argv, bits);
   return wantsOld ? answer : OK;

@@ -81,7 +81,7 @@ function cutsItselfOff(argv: readonly Bytes[], ours: OurSide, index: number): bo
   if (client.has(IN_MULTI) && !ends) return false;
   const calls = ends ? (client.transaction?.queue ?? []).map((each) => each.argv) : [argv];
   if (!calls.some(changesUser)) return false;
-  return client.subscriptions + client.shardChannels.size > 0 || calls.some(subscribes);
+  return client.subscriptions.total > 0 || calls.some(subscribes);
 }
 
 /** True for a request that had better not be sent now. */

@@ -97,7 +97,7 @@ export class Chaos {
       case 'kill subscribers':
         for (const { primary } of sets) {
           for (const client of [...primary.server.clients.values()]) {
-            if (client.subscriptions > 0) client.abort();
+            if (client.subscriptions.count > 0) client.abort();
           }
         }
         return;

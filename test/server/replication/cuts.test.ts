@@ -226,7 +226,7 @@ test('a dataset that cannot be read leaves the data and the offset as they were'
   write(replica, 'SET', 'mine', '1');
   // tidy patches: no primary sends such a dataset
   bench.node(1).replication.sendDataset = (client) => {
-    client.write('$9\r\nnonsense!');
+    client.output.write('$9\r\nnonsense!');
   };
   const { id } = replica.replication;
   replicateFrom(replica, '127.0.0.1', 1);
@@ -242,7 +242,7 @@ test('the late end of a connection that was given up does not strand the dial th
   const [primary, replica] = [bench.node(1), bench.node(2)];
   const refusing = primary.interceptor;
   primary.interceptor = (client) => {
-    client.write('-LOADING soon\r\n');
+    client.output.write('-LOADING soon\r\n');
     primary.interceptor = refusing;
     return true;
   };

@@ -1,0 +1,64 @@
+/** The keys that one client watches for its transaction (https://redis.io/docs/latest/commands/watch/). */
+import type { Keyspace, Watcher } from '../../keyspace/keyspace.ts';
+import type { Bytes } from '../../protocol/bytes.ts';
+
+/** True when a key's deadline has passed, even while the key is still kept: a replica waits for its primary's DEL. */
+function isPastDeadline(db: Keyspace, key: Bytes): boolean {
+  const deadline = db.entries.get(key)?.deadline;
+  return deadline !== undefined && deadline.expiresAt < db.world.now;
+}
+
+/** One watched key. */
+class Watch implements Watcher {
+  readonly db: Keyspace;
+  readonly key: Bytes;
+  /** The key was past its deadline when it was watched, so that its removal is no change. */
+  expired: boolean;
+  readonly #watches: Watches;
+
+  constructor(watches: Watches, db: Keyspace, key: Bytes) {
+    this.#watches = watches;
+    this.db = db;
+    this.key = key;
+    this.expired = isPastDeadline(db, key);
+  }
+
+  touch(): void {
+    if (this.expired && !this.db.entries.has(this.key)) this.expired = false;
+    else this.#watches.touched = true;
+  }
+}
+
+/** What a client has said with WATCH since its last EXEC, DISCARD or UNWATCH. */
+export class Watches {
+  /** A watched key has changed. */
+  touched = false;
+  readonly #watches: Watch[] = [];
+
+  /** Watches a key, once. */
+  add(db: Keyspace, key: Bytes): void {
+    if (this.#watches.some((seen) => seen.key === key && seen.db === db)) return;
+    const seen = new Watch(this, db, key);
+    this.#watches.push(seen);
+    let watchers = db.watchers.get(key);
+    if (watchers === undefined) db.watchers.set(key, (watchers = new Set()));
+    watchers.add(seen);
+  }
+
+  /** True when EXEC must run nothing: a watched key has changed, or has passed its deadline since. */
+  isSpoilt(): boolean {
+    return this.touched || this.#watches.some(({ db, key, expired }) => !expired && isPastDeadline(db, key));
+  }
+
+  /** Forgets all watched keys. */
+  clear(): void {
+    for (const watch of this.#watches) {
+      const { db, key } = watch;
+      const watchers = db.watchers.get(key);
+      watchers?.delete(watch);
+      if (watchers?.size === 0) db.watchers.delete(key);
+    }
+    this.#watches.length = 0;
+    this.touched = false;
+  }
+}
