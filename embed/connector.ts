@@ -1,9 +1,9 @@
-/** ioredis' way to a server without a socket: a Connector class that opens in-memory connections. */
+/** Lets ioredis connect without a socket: a Connector class that opens in-memory connections. */
 import type { Duplex } from 'node:stream';
 
-/** What ioredis asks of a connector. */
+/** The methods that ioredis calls on a connector. */
 export interface InMemoryConnector {
-  /** The error that ended the last attempt; there is none in memory. */
+  /** The error of the last attempt. In memory there is none. */
   firstError?: Error;
   connect(): Promise<Duplex>;
   disconnect(): void;
@@ -11,12 +11,14 @@ export interface InMemoryConnector {
 }
 
 /**
- * The class to give to ioredis as its `Connector` option. It is typed to fit any version's own connector type, which
- * cannot be named where ioredis is not installed.
+ * A class for ioredis' `Connector` option. The type fits the connector type of every ioredis version, which cannot be
+ * named when ioredis is not installed.
  */
 export type ConnectorClass = new (options: unknown) => never;
 
-/** A connector class whose connections come from `open`; what that throws, ioredis reports as its error. */
+/**
+ * A connector class that takes its connections from `open`. ioredis reports what `open` throws as a connection error.
+ */
 export function connectorFor(open: () => Duplex): ConnectorClass {
   class MemoryConnector implements InMemoryConnector {
     #stream: Duplex | undefined;
@@ -37,6 +39,6 @@ export function connectorFor(open: () => Duplex): ConnectorClass {
       return this.#wanted;
     }
   }
-  // ioredis types the stream as a net.Socket, of which it uses what a Duplex has.
+  // ioredis declares the stream as a net.Socket, but uses only what a Duplex has.
   return MemoryConnector as unknown as ConnectorClass;
 }

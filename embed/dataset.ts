@@ -1,32 +1,33 @@
-/** A server's databases as plain values, and the forms in which a seed gives them. */
+/** A server's data as plain values, and the forms in which a seed gives them. */
 import { formatId, MAX_ID, MIN_ID } from '../keyspace/stream/id.ts';
 import type { Value } from '../keyspace/value.ts';
 import type { Server } from '../server/server.ts';
 import { decodeText, type TextLike } from './text.ts';
 
-/** Text, or a Buffer where the bytes are not UTF-8. */
+/** A string, or a Buffer when the bytes are not valid UTF-8. */
 export type Text = string | Buffer;
 
-/** A value of each type as plain data. */
+/** A value of each Redis type as plain data. */
 export type DumpValue =
   | { readonly type: 'string'; readonly value: Text }
   | { readonly type: 'hash'; readonly value: readonly (readonly [field: Text, value: Text])[] }
   | { readonly type: 'list'; readonly value: readonly Text[] }
   | { readonly type: 'set'; readonly value: readonly Text[] }
   | { readonly type: 'zset'; readonly value: readonly (readonly [member: Text, score: number])[] }
-  /** The entries of a stream, fields and values alternating; its consumer groups are left out. */
+  /** The stream's entries, with alternating fields and values. Consumer groups are left out. */
   | { readonly type: 'stream'; readonly value: readonly (readonly [id: string, fields: readonly Text[]])[] };
 
-/** A key as `dump` gives it and `seed` takes it. */
+/** One key, as `dump` returns it and `seed` accepts it. */
 export type DumpEntry = DumpValue & {
-  /** The database's number; 0 when left out. */
+  /** The database number; default 0. */
   readonly db?: number;
+  /** The key's name. */
   readonly key: Text;
-  /** When the key ends, in milliseconds since the epoch; never, when left out. */
+  /** The expiry time in milliseconds since the epoch; without it the key never expires. */
   readonly expiresAt?: number;
 };
 
-/** A value in short form: a string or number, an array (list), a Set (set), a plain object or Map of values (hash). */
+/** A value in short form: a string or number, an array (list), a Set (set), or a plain object or Map (hash). */
 export type SeedValue =
   | TextLike
   | readonly TextLike[]
@@ -34,7 +35,7 @@ export type SeedValue =
   | ReadonlyMap<TextLike, TextLike>
   | { readonly [field: string]: TextLike };
 
-/** What `seed` takes: keys with values in short form (database 0), or the entries of a dump. */
+/** What `seed` accepts: keys with values in short form (in database 0), or the entries of a dump. */
 export type Seed = { readonly [key: string]: SeedValue } | readonly DumpEntry[];
 
 /** Every live key of every database, in order of creation. */

@@ -1,4 +1,4 @@
-/** Rules that answer, delay or break the n-th request that matches, for tests of what clients do then. */
+/** Rules that answer, delay or break chosen requests, so that a test can see how a client copes. */
 import { asciiLower, type Bytes, fromText } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { REPLY_SKIP } from '../server/clients/client.ts';
@@ -8,40 +8,41 @@ import { badOption, checkInteger, checkNames, checkString } from './options.ts';
 import { nearest } from './similar.ts';
 import { decodeText, encodeText, isText, type TextLike } from './text.ts';
 
-/** A request as rules see it. */
+/** A request, as a rule sees it. */
 export interface InterceptedRequest {
-  /** The command's name in small letters. */
+  /** The command's name in lower case. */
   readonly command: string;
+  /** The words after the command's name; a Buffer when the bytes are not valid UTF-8. */
   readonly args: readonly Text[];
-  /** The connection's number and CLIENT SETNAME name. */
+  /** The connection's id and its CLIENT SETNAME name. */
   readonly client: { readonly id: number; readonly name: string };
 }
 
-/** Which requests a rule is about; what is left out matches everything. */
+/** Which requests a rule applies to. An omitted field matches every request. */
 export interface RequestFilter {
   /**
-   * The command's name, in any case; with a subcommand as 'client list' or 'client|list'. A name with a dot may be that
-   * of a module's command ('json.get'), which does not exist here and can be answered by a rule.
+   * The command's name in any case, with a subcommand as 'client list' or 'client|list'. A name with a dot is accepted
+   * even if no such command exists: a rule can answer a module's command, such as 'json.get'.
    */
   readonly command?: string;
-  /** A word that must be among the arguments (a key, say). */
+  /** A word that must be among the arguments, such as a key. */
   readonly argument?: string;
   /** The CLIENT SETNAME name of the connection. */
   readonly client?: string;
-  /** A test of one's own. */
+  /** A predicate that must return true. */
   readonly when?: (request: InterceptedRequest) => boolean;
-  /** Acts on the n-th match only, counted from 1; on every match when left out. */
+  /** Act only on the n-th matching request, counted from 1. By default the rule acts on every match. */
   readonly nth?: number;
 }
 
 /**
- * What happens to a matching request.
- * - `{ reply }`: it is not executed; this is answered (null, number, text, or an array of those).
- * - `{ error }`: it is not executed; this error is answered, its code first ('OOM command not allowed').
- * - `{ delayMs }`: it is executed so many milliseconds later; the connection's next requests wait behind it.
- * - `'disconnect'`: it is not executed; the connection is reset.
- * - `'drop-reply'`: it is executed; the reply never leaves.
- * - `'disconnect-after'`: it is executed; the connection is reset instead of the reply.
+ * What happens to a matching request:
+ * - `{ reply }`: it is not executed, and the client receives this reply (null, a number, text, or an array of those).
+ * - `{ error }`: it is not executed, and the client receives this error, code first ('OOM command not allowed').
+ * - `{ delayMs }`: it is executed after this many milliseconds; later requests of the connection wait behind it.
+ * - `'disconnect'`: it is not executed, and the connection is reset.
+ * - `'drop-reply'`: it is executed, but the reply is never sent.
+ * - `'disconnect-after'`: it is executed, and the connection is reset instead of replying.
  */
 export type Intervention =
   | { readonly reply: InterceptedReply }
@@ -51,21 +52,22 @@ export type Intervention =
   | 'drop-reply'
   | 'disconnect-after';
 
+/** A reply that a rule gives: null, a number, text, bytes, or an array of those. */
 export type InterceptedReply = null | TextLike | readonly InterceptedReply[];
 
-/** A rule in force. */
+/** A rule that has been added. */
 export interface Interception {
   /** How many requests have matched so far. */
   readonly matches: number;
-  /** How many it has acted on. */
+  /** How many requests the rule has acted on. */
   readonly hits: number;
-  /** Takes the rule away. */
+  /** Removes the rule. */
   remove(): void;
 }
 
 interface InterceptRule {
   readonly filter: RequestFilter;
-  /** The filter's command as `CLIENT LIST` is written in ACLs: 'client|list'. */
+  /** The filter's command in ACL notation: 'client|list' for CLIENT LIST. */
   readonly command: Bytes | undefined;
   readonly act: Intervention;
   matches: number;
@@ -75,7 +77,7 @@ interface InterceptRule {
 const FILTERS = ['command', 'argument', 'client', 'when', 'nth'];
 const WORDS: readonly unknown[] = ['disconnect', 'drop-reply', 'disconnect-after'];
 
-/** The rules of one server, asked in order of their making; the first that acts has it. */
+/** The rules of one server, in the order in which they were added. The first rule that acts on a request wins. */
 export class Interceptor {
   readonly #server: Server;
   readonly #rules = new Set<InterceptRule>();
@@ -84,7 +86,7 @@ export class Interceptor {
     this.#server = server;
   }
 
-  /** Adds a rule. Throws TypeError for a filter or intervention that does not exist. */
+  /** Adds a rule. Throws TypeError for an unknown filter or intervention. */
   add(filter: RequestFilter, act: Intervention): Interception {
     check(filter, act);
     const command = filter.command === undefined ? undefined : nameOf(this.#server, filter.command);
@@ -168,7 +170,7 @@ function matches({ filter, command }: InterceptRule, request: InterceptedRequest
   return filter.when?.(request) ?? true;
 }
 
-/** A command's name as rules compare it. Throws TypeError for one that no request of this server could carry out. */
+/** The command's name in ACL notation. Throws TypeError for a name that the server does not know. */
 function nameOf({ commands }: Server, text: string): Bytes {
   const word = asciiLower(fromText(text)).replace(' ', '|');
   const [name = '', sub] = word.split('|');

@@ -1,22 +1,23 @@
-/** Log lines as redis-server writes them: process, role, local time, level, text. */
+/** Formats log lines as redis-server does: process id, role, local time, level, text. */
 import type { LogLevel } from '../server/ports.ts';
 
-/** From the least important on. */
+/** The levels, least important first. */
 export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'verbose', 'notice', 'warning'];
 
 const MARKS: Readonly<Record<LogLevel, string>> = { debug: '.', verbose: '-', notice: '*', warning: '#' };
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** What a line tells besides its text. */
+/** Who logs a line, and when. */
 export interface LogOrigin {
-  /** The process' id. */
+  /** The process id. */
   readonly pid: number;
+  /** The server's role when it logged the line. */
   readonly role: 'primary' | 'replica';
-  /** When, in milliseconds since the epoch. */
+  /** The time in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** One line, without its end: `12345:M 22 Nov 2026 01:02:03.004 * Ready to accept connections tcp 6379`. */
+/** One line without the line break: `12345:M 22 Nov 2026 01:02:03.004 * Ready to accept connections tcp 6379`. */
 export function logLine(level: LogLevel, text: string, { pid, role, at }: LogOrigin): string {
   const time = new Date(at);
   const pad = (value: number, digits = 2): string => String(value).padStart(digits, '0');

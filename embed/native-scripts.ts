@@ -1,4 +1,4 @@
-/** TypeScript functions that stand in for Lua scripts, with text at their edges. */
+/** TypeScript functions that replace Lua scripts; converts between text and byte strings. */
 import { fromText } from '../protocol/bytes.ts';
 import { Double, type Reply, ReplyError, SimpleString } from '../protocol/reply.ts';
 import type { Server } from '../server/server.ts';
@@ -6,12 +6,14 @@ import type { Text } from './dataset.ts';
 import { badOption, checkString } from './options.ts';
 import { decodeText, encodeText, type TextLike } from './text.ts';
 
-/** What commands answer to a native script, and what it may answer itself. */
+/** The reply of a command to a native script, and what a native script may return. */
 export type NativeReply = null | boolean | bigint | TextLike | readonly NativeReply[];
 
 /**
- * Stands in for a script.
- * @param call runs a command and returns its reply; it throws an Error with Redis' text when the command fails
+ * A function that replaces a Lua script.
+ * @param keys the script's KEYS
+ * @param argv the script's ARGV
+ * @param call runs a command and returns its reply; throws an Error with Redis' text when the command fails
  */
 export type NativeScript = (
   keys: readonly Text[],
@@ -19,21 +21,22 @@ export type NativeScript = (
   call: (...words: TextLike[]) => NativeReply,
 ) => NativeReply;
 
-/** The scripts of one server. */
+/** Registers functions that replace Lua scripts on one server. */
 export class ScriptRegistry {
   readonly #server: Server;
   readonly #assertRunning: () => void;
 
-  /** @param assertRunning throws where the server has stopped */
+  /** @param assertRunning throws when the server has stopped */
   constructor(server: Server, assertRunning: () => void) {
     this.#server = server;
     this.#assertRunning = assertRunning;
   }
 
   /**
-   * Lets a function answer wherever a client runs the script: EVAL with this text, EVALSHA with its SHA-1.
-   * It survives SCRIPT FLUSH. Throws TypeError when it is no function, and Error where the server has stopped.
+   * Runs the function whenever a client runs the script: EVAL with this text, or EVALSHA with its SHA-1. SCRIPT FLUSH
+   * does not remove it. Throws TypeError for a wrong argument, and Error when the server has stopped.
    * @param script the script's text, or its SHA-1 in hexadecimal
+   * @param run the function to call instead
    */
   register(script: string, run: NativeScript): void {
     this.#assertRunning();
@@ -62,7 +65,7 @@ function fromReply(reply: Reply): NativeReply {
 
 function toReply(reply: NativeReply): Reply {
   if (reply === null || typeof reply === 'bigint') return reply;
-  // As Lua's own results become replies: true is 1, false is null, fractions are cut off.
+  // Results are converted as Lua's are: true becomes 1, false becomes null, and fractions are cut off.
   if (typeof reply === 'boolean') return reply ? 1 : null;
   if (typeof reply === 'number') return Math.trunc(reply);
   if (typeof reply === 'object' && !(reply instanceof Uint8Array)) return reply.map(toReply);

@@ -1,12 +1,12 @@
-/** Checks of what users hand to our own API: a wrong option is named with its value and what is allowed. */
+/** Checks the options of our own API. The error for a wrong option gives its name, its value and what is allowed. */
 import { inspect } from 'node:util';
 import { refusalOf } from '../server/settings/refusals.ts';
 import { parameters, type Settings } from '../server/settings/settings.ts';
 import { didYouMean } from './similar.ts';
 
 /**
- * The error for a wrong option. `code` is `LOSTLOCK_BAD_OPTION`; `option`, `value` and `allowed` say the same as the message.
- * `value` is not enumerable: it may be a large object, which would flood a printed error.
+ * The error for a wrong option. `code` is `LOSTLOCK_BAD_OPTION`; `option`, `value` and `allowed` repeat the message's
+ * parts. `value` is not enumerable, so that a large object does not flood a printed error.
  */
 export function badOption(option: string, value: unknown, allowed: string): TypeError {
   const shown = inspect(value, { depth: 1 });
@@ -15,7 +15,7 @@ export function badOption(option: string, value: unknown, allowed: string): Type
   return Object.assign(error, { code: 'LOSTLOCK_BAD_OPTION', option, allowed });
 }
 
-/** Throws for options that do not exist, so that a misspelt one does not pass in silence. */
+/** Throws for an option that does not exist, so that a typo does not go unnoticed. */
 export function checkNames(options: object, allowed: readonly string[], where: string): void {
   if (typeof options !== 'object' || options === null)
     throw badOption(where, options, 'an object of options');
@@ -30,27 +30,27 @@ export function checkNames(options: object, allowed: readonly string[], where: s
   }
 }
 
-/** Throws unless the value is an integer within the bounds. */
+/** Throws unless the value is an integer between the bounds, inclusive. */
 export function checkInteger(name: string, value: unknown, min: number, max: number): void {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
     throw badOption(name, value, `an integer from ${min} to ${max}`);
   }
 }
 
-/** Throws unless the value is a string (not an empty one where `filled`). */
+/** Throws unless the value is a string, and a non-empty one when `filled` is true. */
 export function checkString(name: string, value: unknown, filled = true): void {
   if (typeof value !== 'string' || (filled && value === ''))
     throw badOption(name, value, 'a string that is not empty');
 }
 
-/** Throws unless the value is true or false. @param others what else is allowed, as the error says it */
+/** Throws unless the value is true or false. @param others further allowed values, as text for the error */
 export function checkFlag(name: string, value: unknown, others = ''): void {
   if (typeof value !== 'boolean') throw badOption(name, value, `true, false${others}`);
 }
 
 /**
- * Throws for a setting that does not exist, has a value of another type, or asks for what is not to be had.
- * @param journal the servers keep a journal, as those of the lab do
+ * Throws for a setting that does not exist, has the wrong type, or asks for something unsupported.
+ * @param journal true when the servers keep a journal, as the lab's do
  */
 export function checkSettings(settings: Partial<Settings>, journal = false): void {
   checkNames(settings, Object.keys(parameters), 'settings');

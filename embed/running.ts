@@ -1,4 +1,6 @@
-/** A running server as users hold it: its address, connections in memory, its data, rules for its requests, and its end. */
+/**
+ * A running server as `startServer` returns it: its address, in-memory connections, data, intercept rules, and `stop`.
+ */
 import type { Duplex } from 'node:stream';
 import { empty } from '../server/commands/node/server.ts';
 import { connectInMemory } from '../server/host/in-memory.ts';
@@ -12,15 +14,17 @@ import { seed } from './seed.ts';
 
 /** A running server. */
 export class LostlockServer implements AsyncDisposable {
-  /** The node itself, for what this class does not offer. */
+  /** The node itself, for access to what this class does not expose. */
   readonly node: Server;
+  /** The address that the server listens on. */
   readonly host: string;
+  /** The TCP port that the server listens on. */
   readonly port: number;
   /** For ioredis: `new Redis({ Connector: server.connector })` connects in memory, without a socket. */
   readonly connector: ConnectorClass;
-  /** TypeScript functions that stand in for Lua scripts. */
+  /** Registers TypeScript functions that replace Lua scripts. */
   readonly scripts: ScriptRegistry;
-  /** The servers that follow this one, as `replicas` asked for; `stop` stops them, too. */
+  /** The replicas of this server, as the option `replicas` requested. `stop` stops them as well. */
   readonly replicas: readonly LostlockServer[];
   readonly #listeners: readonly Listener[];
   readonly #interceptor: Interceptor;
@@ -51,28 +55,28 @@ export class LostlockServer implements AsyncDisposable {
     throw new Error(`lostlock: ${call} on a server that has stopped (${this.host}:${this.port})`);
   }
 
-  /** redis://host:port, with the password where there is one, for any client. */
+  /** The URL for any client: `redis://host:port`, with the password if there is one. */
   get url(): string {
     const login = this.#password === undefined ? '' : `:${encodeURIComponent(this.#password)}@`;
     return `redis://${login}${this.host}:${this.port}`;
   }
 
   /**
-   * Opens an in-memory connection: write requests to it, read replies from it, both as RESP bytes.
-   * Throws where the server has stopped, as the methods below do.
+   * Opens an in-memory connection: write requests to the stream and read replies from it, both as RESP bytes. Throws
+   * when the server has stopped, like the methods below.
    */
   connect(): Duplex {
     this.#assertRunning('connect()');
     return connectInMemory(this.node);
   }
 
-  /** Stores keys over what is there, as one change. Throws TypeError for what it does not understand, and stores nothing then. */
+  /** Stores keys, overwriting existing ones, in one step. Throws TypeError for invalid data and then stores nothing. */
   seed(data: Seed): void {
     this.#assertRunning('seed()');
     seed(this.node, data);
   }
 
-  /** Every key as plain values, in a form that `seed` takes back. */
+  /** Every key as plain values, in the form that `seed` accepts. */
   dump(): DumpEntry[] {
     this.#assertRunning('dump()');
     return dump(this.node);
@@ -88,46 +92,46 @@ export class LostlockServer implements AsyncDisposable {
     this.node.settle();
   }
 
-  /** Requests that named no command of ours, with how often each came: what a client tried and did not get. */
+  /** The names that clients sent and that are no command of this server, each with its number of requests. */
   unknownCommands(): { readonly command: string; readonly count: number }[] {
     return [...this.node.stats.unknownCommands].map(([command, count]) => ({ command, count }));
   }
 
   /**
-   * Answers, delays or breaks requests that match. Rules are asked in order of their making.
-   * Throws TypeError for a filter or intervention that does not exist.
+   * Answers, delays or breaks matching requests. Rules are checked in the order in which they were added. Throws
+   * TypeError for an unknown filter or intervention.
    */
   intercept(filter: RequestFilter, intervention: Intervention): Interception {
     this.#assertRunning('intercept()');
     return this.#interceptor.add(filter, intervention);
   }
 
-  /** As Testcontainers and redis-memory-server name it. */
+  /** The host. Named as in Testcontainers and redis-memory-server. */
   getHost(): string {
     return this.host;
   }
 
-  /** As Testcontainers and redis-memory-server name it. */
+  /** The port. Named as in Testcontainers and redis-memory-server. */
   getPort(): number {
     return this.port;
   }
 
-  /** As Testcontainers names it; whatever port is asked for, there is one. */
+  /** The port, whichever container port is asked for. Named as in Testcontainers. */
   getMappedPort(_port?: number): number {
     return this.port;
   }
 
-  /** As Testcontainers names it. */
+  /** The URL. Named as in Testcontainers. */
   getConnectionUrl(): string {
     return this.url;
   }
 
-  /** As Testcontainers names it. */
+  /** The password, undefined if there is none. Named as in Testcontainers. */
   getPassword(): string | undefined {
     return this.#password;
   }
 
-  /** Closes every connection and listener; resolves when no handle is left. A second call does nothing more. */
+  /** Closes every connection and listener. Resolves when no handle is left. A second call has no effect. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.replicas.map((replica) => replica.stop()));

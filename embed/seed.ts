@@ -1,4 +1,4 @@
-/** Seeding a server's databases: everything a seed holds is checked and made before the first key is stored. */
+/** Seeds a server's databases. The whole seed is checked and converted before the first key is stored. */
 import { HashValue } from '../keyspace/collections/hash.ts';
 import { ListValue } from '../keyspace/collections/list.ts';
 import { SetValue } from '../keyspace/collections/set.ts';
@@ -21,8 +21,8 @@ interface Ready {
 }
 
 /**
- * Stores the seed's keys over what is there, as one change. Throws a TypeError that shows the place for anything that it
- * does not understand; nothing is stored then.
+ * Stores the seed's keys, overwriting existing ones, in one step. Throws a TypeError that shows the invalid part, and
+ * then stores nothing.
  */
 export function seed(server: Server, data: Seed): void {
   const entries: unknown = data;
@@ -55,7 +55,7 @@ function fromShort(server: Server, key: string, value: unknown): Ready {
   return { db: 0, key: encodeText(key), value: shortValue(server, value, wrong) };
 }
 
-/** What cannot be read is told by the error that `wrong` makes. */
+/** Makes the error for the value that is being read. */
 type Wrong = () => TypeError;
 
 function shortValue(server: Server, value: unknown, wrong: Wrong): Value {
@@ -96,13 +96,13 @@ function isIndex(value: unknown, end: number): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < end;
 }
 
-/** The bytes of each value, of which there must be one at least. */
+/** The bytes of each value. There must be at least one. */
 function texts(values: readonly unknown[], wrong: Wrong): Bytes[] {
   if (values.length === 0 || !values.every(isText)) throw wrong();
   return values.map(encodeText);
 }
 
-/** Pairs of two, of which there must be one at least. */
+/** Pairs of two elements. There must be at least one pair. */
 function pairs(values: readonly unknown[], wrong: Wrong): [unknown, unknown][] {
   if (values.length === 0) throw wrong();
   return values.map((pair) => {

@@ -1,4 +1,4 @@
-/** startServer: the options of a node on the real clock with its listeners, and its start. */
+/** startServer: starts a node on the real clock, with its listeners. */
 import { chmodSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { RdbError } from '../keyspace/format/errors.ts';
@@ -17,40 +17,41 @@ import { badOption, checkFlag, checkInteger, checkNames, checkSettings, checkStr
 import { LostlockServer } from './running.ts';
 import { seed } from './seed.ts';
 
-/** How to start a server. */
+/** The options of `startServer`. */
 export interface StartOptions {
-  /** TCP port; 0, the default, takes a free one. */
+  /** The TCP port. 0, the default, picks a free one. */
   readonly port?: number;
   /**
-   * Address to listen on; 127.0.0.1 unless said otherwise. As with Redis other machines are refused while there is no
-   * password, unless `settings['protected-mode']` is false.
+   * The address to listen on; default 127.0.0.1. As in Redis' protected mode, other machines are refused while there is
+   * no password, unless `settings['protected-mode']` is false.
    */
   readonly host?: string;
-  /** A path to listen on as a unix socket besides. */
+  /** A path at which to listen on a unix socket, in addition to TCP. */
   readonly unixSocket?: string;
-  /** What AUTH must give; none by default. */
+  /** The password that AUTH requires; none by default. */
   readonly password?: string;
-  /** Number of databases; 16 by default. */
+  /** The number of databases; default 16. */
   readonly databases?: number;
-  /** Any other parameter, by redis.conf's name. */
+  /** Any other parameter, by its name in redis.conf. */
   readonly settings?: Partial<Settings>;
-  /** Keys to begin with. */
+  /** The initial data. */
   readonly seed?: Seed;
   /**
-   * A dump file, by path: read at the start if it is there, written by SAVE and BGSAVE. `settings.dir` and
-   * `settings.dbfilename` mean the same. By default nothing is read and nothing written.
+   * The path of a dump file. It is loaded at startup if it exists, and written by SAVE and BGSAVE. Equivalent to
+   * `settings.dir` and `settings.dbfilename`. By default nothing is read or written.
    */
   readonly rdbFile?: string;
-  /** So many further servers that follow this one; 0 by default. */
+  /** How many replicas of this server to start; default 0. */
   readonly replicas?: number;
-  /** False: the server does not keep the process alive. True by default. */
+  /** Whether the server keeps the process alive; default true. */
   readonly keepAlive?: boolean;
   /**
-   * Which time TTLs, TIME and timeouts follow. 'real', the default: the machine's, whatever fake timers a test installs.
-   * 'ambient': the global Date and timers, so that advancing a test framework's fake timers ends keys.
+   * The time that TTLs, TIME and timeouts follow. 'real' (the default) is the machine's, even while a test has fake
+   * timers installed. 'ambient' uses the global Date and timers, so that keys expire when a test advances its fake
+   * timers.
    */
   readonly clock?: 'real' | 'ambient';
-  /** Is given every line of the server's log, and the server's role at that moment; by default nothing is logged. */
+  /** Receives every line of the server's log, with the server's current role. By default nothing is logged. */
   readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica') => void;
 }
 
@@ -69,7 +70,7 @@ const OPTIONS = [
   'log',
 ];
 
-/** Throws TypeError for the first option that is wrong. */
+/** Throws TypeError for the first wrong option. */
 function checkOptions(options: StartOptions): void {
   checkNames(options, OPTIONS, 'startServer');
   if (options.port !== undefined) checkInteger('port', options.port, 0, 65535);
@@ -89,10 +90,10 @@ function checkOptions(options: StartOptions): void {
   checkSettings(options.settings ?? {});
 }
 
-/** What replicas log in with. */
+/** The setting that holds the password with which replicas log in. */
 const PRIMARY_PASSWORD = 'masterauth';
 
-/** The settings that the options amount to. */
+/** The settings that the options stand for. */
 function settingsOf(options: StartOptions): Partial<Settings> {
   const settings: Partial<Settings> = { ...options.settings };
   if (options.password !== undefined) {
@@ -109,7 +110,7 @@ function settingsOf(options: StartOptions): Partial<Settings> {
   return settings;
 }
 
-/** Begins with what the dump file holds, if the user asked for one. */
+/** Loads the dump file, if one was requested. */
 function openDumpFile(node: Server, { dir, dbfilename }: Partial<Settings>): void {
   if (dir === undefined && dbfilename === undefined) return;
   try {
@@ -123,7 +124,7 @@ function openDumpFile(node: Server, { dir, dbfilename }: Partial<Settings>): voi
   }
 }
 
-/** Starts a server that follows the other, and waits until it has caught up. */
+/** Starts a replica and waits until it has caught up with the primary. */
 async function startReplica(primary: Server, options: StartOptions, port: number): Promise<LostlockServer> {
   const { rdbFile: _, unixSocket: _path, seed: _data, replicas: _count, ...rest } = options;
   const { dir: _dir, dbfilename: _name, ...settings } = rest.settings ?? {};
@@ -139,8 +140,8 @@ async function startReplica(primary: Server, options: StartOptions, port: number
 }
 
 /**
- * Starts a server, on a free port of 127.0.0.1 unless told otherwise. Rejects with a TypeError that names a wrong
- * option, with Node's error when an address cannot be had, and with an Error that names a dump file that cannot be loaded.
+ * Starts a server, by default on a free port of 127.0.0.1. Rejects with a TypeError that names a wrong option, with
+ * Node's error when the address is not available, and with an Error that names a dump file that cannot be loaded.
  */
 export async function startServer(options: StartOptions = {}): Promise<LostlockServer> {
   checkOptions(options);
