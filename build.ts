@@ -1,4 +1,7 @@
-/** Builds the package into dist/: types by tsc; a bundle for each public entry, as ES module and as CommonJS, by esbuild. */
+/**
+ * Builds the package into dist/. tsc writes the types; esbuild writes each public entry as an ES module and as
+ * CommonJS.
+ */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,14 +13,17 @@ const dist = resolve('dist');
 const require = createRequire(import.meta.url);
 
 rmSync(dist, { recursive: true, force: true });
-// A build that fails leaves nothing behind that could be taken for a whole one.
+// A failed build must not leave a dist/ that looks complete.
 process.on('exit', (status) => status !== 0 && rmSync(dist, { recursive: true, force: true }));
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
 const compiled = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 finishTypes(dist);
 
-/** The source of every public entry, from what the manifest says is its ES module: dist/locks/index.js is locks/index.ts. */
+/**
+ * The source of each public entry, derived from its ES module in the manifest: dist/locks/index.js comes from
+ * locks/index.ts.
+ */
 const entryPoints = [
   ...Object.values(manifest.exports).flatMap((target) =>
     typeof target === 'string' ? [] : [target.import.default],
@@ -39,7 +45,7 @@ const { metafile } = await build({
   entryPoints,
   outbase: '.',
   format: 'esm',
-  splitting: true, // What entries share is there once, so that they share its state and its classes.
+  splitting: true, // Code that entries share is emitted once, so that they share its state and its classes.
   chunkNames: 'chunks/[name]-[hash]',
   packages: 'external',
   metafile: true,
@@ -47,7 +53,7 @@ const { metafile } = await build({
 });
 writeFileSync(join(dist, 'metafile.json'), JSON.stringify(metafile));
 
-// esbuild splits ES modules only. Its output, file by file as CommonJS, is split in the same way.
+// esbuild splits ES modules only, so its output is converted to CommonJS file by file.
 await build({
   ...common,
   entryPoints: Object.keys(metafile.outputs).filter(
@@ -56,14 +62,14 @@ await build({
   outbase: dist,
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
-  // Jest runs CommonJS in a context that refuses import(): make them require().
+  // Jest runs CommonJS in a context that rejects import(). Turn it into require().
   supported: { 'dynamic-import': false },
   plugins: [commonJsNeighbours()],
 });
 
 /**
- * Lets ES modules load our dependencies, which are CommonJS, by require(): an import would make Node start its lexer for
- * the names that CommonJS exports, which takes longer than loading them.
+ * Makes ES modules load our CommonJS dependencies with require(). With an import, Node would parse them first to find
+ * the names that they export, which takes longer than loading them.
  */
 function requireDependencies(): Plugin {
   const names = Object.keys(manifest.dependencies);
@@ -88,7 +94,7 @@ function requireDependencies(): Plugin {
   };
 }
 
-/** Makes each file import the CommonJS twins of its neighbours, and require what its ES module requires. */
+/** Makes each file import its neighbours' CommonJS twins, and require what its ES module requires. */
 function commonJsNeighbours(): Plugin {
   return {
     name: 'commonjs-neighbours',
@@ -108,8 +114,9 @@ function commonJsNeighbours(): Plugin {
 }
 
 /**
- * tsc leaves `.ts` in the imports of declarations: name what is shipped, and write each file's CommonJS twin. The import
- * of ioredis, an optional peer, is excused: its types count as `any` where it is missing (lab/ioredis-types.ts).
+ * tsc leaves `.ts` in the imports of declarations. Replaces it by the shipped names, and writes each file's CommonJS
+ * twin. The import of ioredis, an optional peer, is marked so that its types become `any` when it is missing
+ * (lab/ioredis-types.ts).
  */
 function finishTypes(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npx lostlock`: the server for everyone who does not embed it; flags are redis.conf's names. */
+/** `npx lostlock`: the command-line server. Flags use redis.conf's parameter names. */
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { LOG_LEVELS, type LogOrigin, logLine } from './embed/log-line.ts';
 import { type LostlockServer, startServer } from './index.ts';
@@ -17,16 +17,16 @@ const HELP = `Usage: lostlock [port] [--<parameter> <value> ...] [options]
 An in-process Redis-protocol server, made for locks. Parameters are redis.conf's names:
   --port 6379            TCP port; 0 takes a free one
   --bind 127.0.0.1       address to listen on
-  --unixsocket PATH      listen on a unix socket besides
-  --requirepass WORD     what AUTH must give
+  --unixsocket PATH      listen on a unix socket as well
+  --requirepass WORD     password that AUTH requires
   --databases 16, --maxclients 10000, --notify-keyspace-events KEA, --maxmemory 100mb ...
-  --dir PATH, --dbfilename NAME   the dump file: read at the start, written by SAVE and BGSAVE
+  --dir PATH, --dbfilename NAME   dump file, read at startup, written by SAVE and BGSAVE
 Options:
-  --replicas N           so many further servers that follow this one
-  --port-file FILE       write the port there once the server listens
-  --url-file FILE        write the redis:// URL there once the server listens
-  --loglevel LEVEL       debug, verbose, notice or warning; notice by default
-  --logfile FILE         append the log there instead of printing it
+  --replicas N           start N replicas of this server
+  --port-file FILE       write the port to FILE once the server listens
+  --url-file FILE        write the redis:// URL to FILE once the server listens
+  --loglevel LEVEL       debug, verbose, notice (default) or warning
+  --logfile FILE         append the log to FILE instead of printing it
   --exit-with-parent     stop when standard input ends
   --version, --help
 `;
@@ -66,7 +66,7 @@ function parse(argv: readonly string[]): Invocation {
     else if (flag === '--exit-with-parent') invocation.exitWithParent = true;
     else if (flag === '--loglevel') invocation.level = level(takeValue(args, flag));
     else if (flag.startsWith('--')) setting(settings, flag, takeValue(args, flag));
-    else usage(`${flag} is no flag`);
+    else usage(`${flag} is not a flag`);
   }
   return invocation;
 }
@@ -90,10 +90,10 @@ function count(flag: string, word: string): number {
 function setting(settings: Record<string, unknown>, flag: string, value: string): void {
   const word = flag.slice(2).toLowerCase();
   const name = Object.hasOwn(aliases, word) ? (aliases[word] as string) : word;
-  if (!Object.hasOwn(parameters, name)) usage(`${flag} is no parameter of lostlock; --help lists them`);
+  if (!Object.hasOwn(parameters, name)) usage(`${flag} is not a parameter of lostlock; --help lists some`);
   const read = parameters[name as keyof Settings].read(fromText(value));
   if (read instanceof BadSetting) usage(`${flag} ${value}: ${read.why}`);
-  // The command line writes it itself.
+  // The command line writes the pid file itself.
   const refusal = name === 'pidfile' ? undefined : refusalOf(name as keyof Settings, read);
   if (refusal !== undefined) usage(`${flag} ${value}: ${refusal}`);
   settings[name] = read;
@@ -137,17 +137,17 @@ async function serve(invocation: Invocation): Promise<void> {
   if (unixsocket !== '') log('notice', `Ready to accept connections unix ${unixsocket}`, server.node.role);
 }
 
-// Whoever waits for the ready line may close the pipe after it; redis-server goes on, too.
+// A script that waits for the ready line may close the pipe afterwards. redis-server keeps running then, and so do we.
 process.stdout.on('error', () => {});
 
-/** Appends a line to the log file, or prints it where there is none. Scripts may log any bytes. */
+/** Appends a line to the log file, or prints it when there is no log file. Scripts may log any bytes. */
 function write(file: string, line: string): void {
   const bytes = Buffer.from(`${line}\n`, /[^\x00-\xff]/.test(line) ? 'utf8' : 'latin1');
   if (file === '') process.stdout.write(bytes);
   else appendFileSync(file, bytes);
 }
 
-/** Keeps the number of the process in a file while it runs. */
+/** Writes the process id to a file, and removes the file on exit. */
 function writePid(path: string): void {
   writeFileSync(path, `${process.pid}\n`);
   process.once('exit', () => rmSync(path, { force: true }));
@@ -157,7 +157,7 @@ function stop(server: LostlockServer): void {
   void server.stop().then(() => process.exit(0));
 }
 
-/** npm and npx start us through a shell that does not hand SIGTERM on: when that shell is gone, so are we. */
+/** npm and npx start us through a shell that does not forward SIGTERM. Stops the server when that shell is gone. */
 function stopWithShell(server: LostlockServer): void {
   const watch = setInterval(() => {
     if (process.ppid === parent) return;

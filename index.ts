@@ -1,4 +1,4 @@
-/** lostlock's public face: start a Redis-protocol server inside this process, or a failover lab on a virtual clock. */
+/** The package's main entry: starts a Redis-compatible server in this process, or a failover lab on a virtual clock. */
 export type { DumpEntry, Seed, SeedValue, Text } from './embed/dataset.ts';
 export type {
   InterceptedReply,

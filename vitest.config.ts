@@ -1,14 +1,14 @@
-/** How the tests run: samples in `npm test`, everything under `--mode long`. */
+/** How the tests run: samples in `npm test`, everything with `--mode long`. */
 import { writeFileSync } from 'node:fs';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import type { Reporter, TestCase } from 'vitest/node';
 
-const report = process.env.LOSTLOCK_REPORT; // Where .ci/run wants the counts.
+const report = process.env.LOSTLOCK_REPORT; // Where .ci/run expects the counts.
 
 /**
- * The suites on real time: real servers, sockets, child processes or the machine's clock. A crowded machine can fail their
- * tests by chance. Everything else has to give the same result every time: a test that fails there once, such as one of a
- * seed, has found something.
+ * The suites on real time, which use real servers, sockets, child processes or the machine's clock. On a busy machine
+ * their tests can fail by chance. Every other test must give the same result every time, so that one failure is enough
+ * to report a bug.
  */
 export const realTime: string[] = [
   'test/cli.test.ts',
@@ -61,7 +61,7 @@ const realAlone: string[] = [
   'test/lab/routes/*.test.ts',
 ];
 
-/** Writes the tests that passed only after a retry to a file, one a line: the module and the test's full name. */
+/** Writes the tests that passed only after a retry to a file, one per line: the module and the test's full name. */
 export class RetriedReporter implements Reporter {
   readonly #file: string;
   readonly #retried: string[] = [];
@@ -94,7 +94,7 @@ export default defineConfig(({ mode }) => ({
     env: { LOSTLOCK_LONG: mode === 'long' ? '1' : '' },
     // A test that asserts nothing cannot fail.
     expect: { requireAssertions: true },
-    // Bounds for a broken test on a busy machine; no test asserts a duration.
+    // Limits for a broken test on a busy machine. No test asserts a duration.
     testTimeout: mode === 'long' ? 1_200_000 : 60_000,
     hookTimeout: 60_000,
     reporters: report

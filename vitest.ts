@@ -1,28 +1,32 @@
-/** `lostlock/vitest`: a server as a fixture of each test or file, or one for the whole run as a global setup. */
+/** `lostlock/vitest`: a server as a fixture for each test, file or worker, or one server for the whole run. */
 import { test as base, type ProvidedContext, type TestAPI } from 'vitest';
 import { type LostlockServer, type StartOptions, startServer } from './index.ts';
 
 declare module 'vitest' {
-  /** What `inject` gives to tests. */
+  /** The values that tests read with `inject`. */
   interface ProvidedContext {
-    /** The global setup's server, as redis://127.0.0.1:port. */
+    /** The URL of the global setup's server, `redis://127.0.0.1:port`. */
     redisUrl: string;
   }
 }
 
-/** What tests may ask for. */
+/** The fixtures that `withServer` adds to a test. */
 export interface Fixtures {
+  /** A running server, on a free port. */
   server: LostlockServer;
 }
 
-/** Whose server it is: each test's own, one for a file's tests, or one for a worker's files. */
+/** How long a server lives: for one test, for all tests of a file, or for all files of a worker. */
 export type ServerScope = 'test' | 'file' | 'worker';
 
 /**
- * vitest's `test` with a `server` among its fixtures. It is started when a test asks for it, and stopped after the
- * last test of its scope. The test fails with startServer's TypeError where an option is wrong.
+ * Vitest's `test` with a `server` fixture. The server starts when the first test asks for it, and stops after the last
+ * test of its scope. A test fails with `startServer`'s TypeError when an option is wrong.
  *
- * A server of a wider scope than a test's must be asked for at the top level of the file.
+ * Call this at the top level of the file when the scope is 'file' or 'worker'.
+ *
+ * @param options passed to `startServer`
+ * @param scope how long a server lives; default 'test'
  *
  * @example
  * const test = withServer();
@@ -31,7 +35,7 @@ export type ServerScope = 'test' | 'file' | 'worker';
 export function withServer(options: StartOptions = {}, scope: ServerScope = 'test'): TestAPI<Fixtures> {
   return base.extend<Fixtures>({
     server: [
-      // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures that are wanted off this pattern.
+      // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of the wanted fixtures from this pattern.
       async ({}, use) => {
         const server = await startServer(options);
         await use(server);
@@ -43,16 +47,17 @@ export function withServer(options: StartOptions = {}, scope: ServerScope = 'tes
 }
 
 /**
- * What is used of the project that vitest gives to a global setup. It is not taken from vitest/node, which cannot be named
- * in the types of a CommonJS module.
+ * The part of the project that a global setup uses. The type is declared here because a CommonJS module's types cannot
+ * name vitest/node.
  */
 export interface SetupProject {
+  /** Makes a value available to tests through `inject`. */
   provide<T extends keyof ProvidedContext & string>(key: T, value: ProvidedContext[T]): void;
 }
 
 /**
- * A global setup, `globalSetup: 'lostlock/vitest'`: one server for the whole run, whose URL tests get from
- * `inject('redisUrl')` and `process.env.REDIS_URL`.
+ * A global setup, `globalSetup: 'lostlock/vitest'`: starts one server for the whole run. Tests read its URL from
+ * `inject('redisUrl')` or `process.env.REDIS_URL`. Returns the function that stops the server.
  */
 export async function setup(project: SetupProject): Promise<() => Promise<void>> {
   const server = await startServer();

@@ -99,7 +99,7 @@ test('a flag that does not exist, a bad value and a taken port end it with the r
     expect([run.status, run.stdout]).toEqual([expect.toSatisfy((status) => status > 0), '']);
     return run.stderr;
   };
-  expect(fails('--prot', '7000')).toMatch(/^lostlock: --prot is no parameter/);
+  expect(fails('--prot', '7000')).toMatch(/^lostlock: --prot is not a parameter/);
   expect(fails('--port', '70000')).toMatch(/^lostlock: --port 70000: argument must be between 0 and 65535/);
   const { child, port } = await startCli('--port', '0');
   expect(fails('--port', String(port))).toContain('EADDRINUSE');
