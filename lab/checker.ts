@@ -1,22 +1,25 @@
-/** Checks a history of holders against what locks promise: exclusion (O1), fencing (O2), acknowledged writes that last (O3). */
+/**
+ * Checks a history of lock holders against what locks promise: exclusion (O1), fencing (O2), and that acknowledged
+ * writes last (O3).
+ */
 import type { Write } from './failover/write-log.ts';
 
-/** What a client was told when it got a lock. */
+/** What a client received when it got a lock. */
 export interface Grant {
-  /** When the claim ends by itself, in the checker's milliseconds; default never. */
+  /** When the claim ends by itself, in the checker's milliseconds; by default it never does. */
   readonly until?: number;
-  /** The fencing token that came with it. */
+  /** The fencing token of this grant. */
   readonly fence?: number;
-  /** A reader's claim: readers do not exclude each other. */
+  /** True for a reader's claim: readers do not exclude each other. */
   readonly shared?: boolean;
 }
 
-/** Two clients that held one lock at the same time; times in the checker's milliseconds. */
+/** Two clients that held one lock at the same time. Times are in the checker's milliseconds. */
 export interface Overlap {
   readonly lock: string;
   readonly holders: readonly [string, string];
   readonly from: number;
-  /** Infinity: as far as anybody knows, for ever. */
+  /** The end of the overlap; Infinity while neither claim has ended. */
   readonly to: number;
 }
 
@@ -27,7 +30,7 @@ export interface Violation {
   readonly what: string;
 }
 
-/** That a client holds a lock, as far as it knows. */
+/** One client's belief that it holds a lock. */
 export class Claim {
   readonly client: string;
   readonly lock: string;
@@ -47,18 +50,18 @@ export class Claim {
     this.#now = now;
   }
 
-  /** The client has extended it: it ends at `until` now. A claim that is over stays over. */
+  /** The client has extended its claim, which now ends at `until`. Has no effect on a claim that is over. */
   extend(until: number): void {
     if (this.until > this.#now()) this.until = until;
   }
 
-  /** The client has given it back, or has learnt that it is lost. */
+  /** The client has released the lock, or has learnt that it lost it. */
   end(): void {
     this.until = Math.min(this.until, this.#now());
   }
 }
 
-/** What a protected resource has let in. */
+/** A write that a protected resource accepted. */
 interface Accepted {
   readonly client: string;
   readonly lock: string;
@@ -66,39 +69,39 @@ interface Accepted {
 }
 
 /**
- * Keeps what clients believe apart from what servers know: it is told when somebody is granted a lock and gives it
- * back, and what protected resources accept. Claims of one client never conflict.
+ * Records what clients believe, independently of what servers know: who was granted a lock, who released it, and what
+ * protected resources accepted. Claims of one client never conflict.
  */
 export class LockChecker {
   readonly #now: () => number;
   readonly #claims: Claim[] = [];
   readonly #accepted: Accepted[] = [];
 
-  /** @param now milliseconds of a clock that never jumps, such as `() => world.elapsed() / 1000` */
+  /** @param now the time in milliseconds of a clock that never jumps, such as `() => world.elapsed() / 1000` */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** A client has been told that the lock is its own. */
+  /** A client was told that it holds the lock. */
   granted(client: string, lock: string, grant: Grant = {}): Claim {
     const claim = new Claim(client, lock, grant, this.#now);
     this.#claims.push(claim);
     return claim;
   }
 
-  /** The resource that the lock protects has taken a client's write, with the token that the write carried. */
+  /** The resource that the lock protects has accepted a client's write with this fencing token. */
   accepted(client: string, lock: string, fence: number): void {
     this.#accepted.push({ client, lock, fence });
   }
 
-  /** Who believes just now that the lock is theirs. */
+  /** The clients that currently believe that they hold the lock. */
   holders(lock: string): string[] {
     const now = this.#now();
     const live = this.#claims.filter((claim) => claim.lock === lock && claim.until > now);
     return [...new Set(live.map(({ client }) => client))];
   }
 
-  /** O1: when two clients held one lock, of whom one at least had it for itself. */
+  /** O1: the times at which two clients held one lock and at least one of them held it exclusively. */
   overlaps(lock?: string): Overlap[] {
     const found: Overlap[] = [];
     for (const [i, one] of this.#claims.entries()) {
@@ -113,7 +116,7 @@ export class LockChecker {
     return found;
   }
 
-  /** O2: grants whose tokens do not grow, and accepted writes whose tokens fall or are shared by two clients. */
+  /** O2: grants whose tokens do not grow, and accepted writes whose tokens decrease or are used by two clients. */
   fencing(lock?: string): Violation[] {
     const found: Violation[] = [];
     const report = (of: string, what: string) => found.push({ oracle: 'O2', lock: of, what });
@@ -142,7 +145,7 @@ export class LockChecker {
     return found;
   }
 
-  /** Every broken promise. @param lost the acknowledged writes that are gone, as `pair.lost` has them: O3 */
+  /** Every broken promise. @param lost the acknowledged writes that are gone, as in `pair.lost` (O3) */
   violations(lost: readonly Write[] = []): Violation[] {
     const exclusion = this.overlaps().map(({ lock, holders, from, to }): Violation => {
       return { oracle: 'O1', lock, what: `${holders.join(' and ')} both held it from ${from} to ${to} ms` };

@@ -1,7 +1,7 @@
-/** Checks of what tests ask of the lab's controls: what is wrong is refused before anything has changed. */
+/** Checks the arguments of the lab's controls, so that a wrong one is refused before anything has changed. */
 import { badOption, checkInteger } from '../embed/options.ts';
 
-/** Throws unless the value is a time span in milliseconds, of which fractions count. */
+/** Throws unless the value is a duration in milliseconds, which may have a fraction. */
 export function checkMillis(name: string, value: unknown): void {
   if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) {
     throw badOption(name, value, 'milliseconds from 0');
@@ -21,12 +21,14 @@ export function checkPromise(name: string, value: unknown): void {
   }
 }
 
-/** Throws unless the value is a finite number. */
+/**
+ * Throws unless the value is a finite number of at least `least`. @param allowed what is allowed, as text for the error
+ */
 export function checkNumber(name: string, value: unknown, allowed: string, least = -Infinity): void {
   if (!Number.isFinite(value) || (value as number) <= least) throw badOption(name, value, allowed);
 }
 
-/** Throws unless the value counts messages; Infinity stands for all to come. */
+/** Throws unless the value is a number of messages; Infinity means all that follow. */
 export function checkMessages(name: string, value: unknown): void {
   if (value !== Infinity) checkInteger(name, value, 0, Number.MAX_SAFE_INTEGER);
 }

@@ -155,7 +155,7 @@ export class Pair extends Timed {
   }
 
   /**
-   * A URL that leads to whichever node is primary when a client connects, in `run` or `actor(name).run`. A failover
+   * A URL that leads to the node that is primary when a client connects, in `run` or `actor(name).run`. A failover
    * breaks these connections like those to the primary itself.
    */
   get url(): string {
@@ -244,6 +244,7 @@ export class Servers extends Timed {
  * time, where runs are not reproducible. Rejects when ioredis is not installed, and with TypeError for a wrong option.
  */
 export async function startPair(options?: PairOptions): Promise<Pair>;
+/** Starts a primary with its replicas over TCP, in real time. Rejects with TypeError for a wrong option. */
 export async function startPair(options: RealPairOptions): Promise<RealPair>;
 export async function startPair(options: PairOptions | RealPairOptions = {}): Promise<Pair | RealPair> {
   checkClock('startPair', options);
@@ -255,7 +256,7 @@ export async function startPair(options: PairOptions | RealPairOptions = {}): Pr
   return new Pair(sets[0] as ReplicaSet);
 }
 
-/** The routes come first: another pair may need ioredis in a world later. */
+/** Loads ioredis after the routes are laid, because another pair may later need ioredis in a world. */
 function ioredisAfterRoutes(): Promise<IoredisConstructor> {
   layRoutes();
   return loadIoredis();
@@ -263,6 +264,7 @@ function ioredisAfterRoutes(): Promise<IoredisConstructor> {
 
 /** Starts independent primaries, with replicas in sync. Rejects as `startPair` does. */
 export async function startServers(options?: ServersOptions): Promise<Servers>;
+/** Starts independent primaries over TCP, in real time. Rejects with TypeError for a wrong option. */
 export async function startServers(options: RealServersOptions): Promise<RealServers>;
 export async function startServers(
   options: ServersOptions | RealServersOptions = {},

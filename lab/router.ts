@@ -1,4 +1,4 @@
-/** The entry point `lostlock/router`: import it before any client library, and that library can live in a world. */
+/** The entry point `lostlock/router`. Import it before a client library, so that the library can run in a world. */
 import { layRoutes } from './routes/routes.ts';
 
 layRoutes();

@@ -1,6 +1,7 @@
-/** startPair and startServers as the package exports them: the lab is loaded when the first of its nodes is started. */
+/** startPair and startServers as the package exports them. They load the lab on the first call. */
 import type * as lab from './pair.ts';
-import './time/present.ts'; // At once: it keeps Node's own functions from before anybody replaces them.
+// Imported at once, because it saves Node's own functions before anything can replace them.
+import './time/present.ts';
 
 type Start = (...args: unknown[]) => Promise<never>;
 
@@ -9,8 +10,9 @@ const startServersLater: Start = async (...args) =>
   ((await import('./pair.ts')).startServers as Start)(...args);
 
 /**
- * Starts a primary with its replicas, in sync: by default in a world of their own; with `clock: 'real'` over TCP in real
- * time, where runs are not reproducible. Rejects when ioredis is not installed, and with TypeError for a wrong option.
+ * Starts a primary with its replicas, in sync: by default in a world of their own; with `clock: 'real'`, over TCP in
+ * real time, where runs are not reproducible. Rejects when ioredis is not installed, and with TypeError for a wrong
+ * option.
  */
 export const startPair = startPairLater as typeof lab.startPair;
 

@@ -1,4 +1,4 @@
-/** `npm run demo`: how a lock is lost in a failover, told on a virtual clock; `--seed N`, `--json`, `--redis`. */
+/** `npm run demo`: shows on a virtual clock how failovers lose locks. Options: `--seed N`, `--json`, `--redis`. */
 import '../router.ts';
 import { parseArgs } from 'node:util';
 import { painter, storyLines, verdictTable } from './print.ts';

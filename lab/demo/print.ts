@@ -1,4 +1,4 @@
-/** Prints stories as aligned, coloured lanes, and their verdicts as a table. */
+/** Prints stories as aligned, coloured columns, and their verdicts as a table. */
 import type { Mood, Played } from './stage.ts';
 
 const COLOURS: Record<Mood | 'dim' | 'bold', string> = {
@@ -10,17 +10,17 @@ const COLOURS: Record<Mood | 'dim' | 'bold', string> = {
   bold: '\x1b[1m',
 };
 
-/** Wraps text in a colour, where colours are wanted. */
+/** Colours a text, or returns it unchanged when colours are off. */
 export type Paint = (colour: keyof typeof COLOURS, text: string) => string;
 
-/** Colours for a terminal; nothing for files and pipes. */
+/** A function that colours text with terminal codes, or leaves it as it is for files and pipes. */
 export function painter(colours: boolean): Paint {
   return (colour, text) => (colours && COLOURS[colour] !== '' ? `${COLOURS[colour]}${text}\x1b[0m` : text);
 }
 
 const LANE_MIN = 10;
 
-/** A story's lines: a head with the lanes' names, then each event under the name it belongs to. */
+/** The lines of a story: a head with the names of the lanes, then each event under its lane. */
 export function storyLines(story: Played, paint: Paint): string[] {
   const widths = story.lanes.map((lane) => Math.max(LANE_MIN, lane.length + 2));
   const starts = widths.map((_, i) => widths.slice(0, i).reduce((sum, width) => sum + width, 0));

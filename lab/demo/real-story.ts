@@ -1,4 +1,7 @@
-/** The first story with two real redis-server processes, and a proxy that holds the replication stream between them. */
+/**
+ * The first story again, on two real redis-server processes, with a proxy that holds the replication stream between
+ * them.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,7 +14,7 @@ import { type Played, Stage } from './stage.ts';
 
 const KEY = 'my:lock';
 
-/** Passes bytes on in both directions, until what flows towards the dialling end is held. */
+/** Forwards bytes in both directions until the direction towards the replica is held. */
 class HoldingProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -80,7 +83,7 @@ async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** Plays it. Rejects when redis-server is not installed. */
+/** Plays the story. Rejects when redis-server is not installed. */
 export async function realFailover(): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), 'lostlock-demo-'));
   const [one, two] = [await freePort(), await freePort()];

@@ -1,4 +1,4 @@
-/** Stories about Redlock on five independent primaries: one restarts empty, one clock jumps. */
+/** Stories about Redlock on five independent primaries: one node restarts empty, or one clock jumps. */
 import type { Redis } from 'ioredis';
 import { type Servers, startServers } from '../pair.ts';
 import type { LabNode } from '../virtual/node.ts';
@@ -7,7 +7,7 @@ import { type Played, Stage, type Verdict } from './stage.ts';
 const KEY = 'my:lock';
 const LEASE = 10_000;
 const MAJORITY = 3;
-/** What one node may take, small against the lease. */
+/** The timeout for one node, in milliseconds; short compared with the lease. */
 const PER_NODE = 50;
 
 interface RedlockScene {
@@ -15,7 +15,7 @@ interface RedlockScene {
   readonly stage: Stage;
 }
 
-/** Asks every node for the lock. Those that cannot be reached in time count as refusals. */
+/** Asks every node for the lock. A node that does not answer in time counts as a refusal. */
 async function acquire(
   { servers, stage }: RedlockScene,
   who: 'A' | 'B',
@@ -63,7 +63,7 @@ async function tell(
   return { title, lanes: names, events: stage.events, verdict: { holders, safe: holders.length < 2, why } };
 }
 
-/** A node forgets its part of the majority. */
+/** One node of the majority restarts empty and forgets the lock. */
 export function redlockRestart(seed: number): Promise<Played> {
   return tell('Redlock on five nodes, and one restarts empty', seed, async ({ servers, stage }) => {
     const third = servers.nodes[2] as LabNode;
@@ -76,7 +76,7 @@ export function redlockRestart(seed: number): Promise<Played> {
   });
 }
 
-/** A node's clock ends the lease early. */
+/** One node's clock jumps, so that the lease ends early there. */
 export function redlockClockJump(seed: number): Promise<Played> {
   return tell('Redlock on five nodes, and one clock jumps', seed, async ({ servers, stage }) => {
     const third = servers.nodes[2] as LabNode;

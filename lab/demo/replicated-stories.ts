@@ -1,4 +1,7 @@
-/** Stories about one primary and its replicas: a lock that a failover loses, and what WAIT, fences and a quorum change. */
+/**
+ * Stories about one primary and its replicas: a failover loses a lock, and what WAIT, fences and a quorum change about
+ * it.
+ */
 import type { Redis } from 'ioredis';
 import type { Failover } from '../failover/roles.ts';
 import { type Pair, startPair } from '../pair.ts';
@@ -7,7 +10,7 @@ import { type Played, Stage, type Verdict } from './stage.ts';
 const KEY = 'my:lock';
 const LEASE = 30_000;
 
-/** What a story works with. */
+/** The nodes, clients and stage of a story. */
 interface ReplicatedScene {
   readonly pair: Pair;
   readonly stage: Stage;
@@ -20,7 +23,7 @@ interface Setting {
   readonly seed: number;
   readonly replicas?: number;
   readonly quorum?: boolean;
-  /** Lanes beside A, B and the nodes. */
+  /** Lanes in addition to A, B and the nodes. */
   readonly lanes?: readonly string[];
   play(scene: ReplicatedScene): Promise<Verdict>;
 }
@@ -42,7 +45,7 @@ async function tell({
   return { title, lanes: names, events: stage.events, verdict };
 }
 
-/** Takes the lock for a client, as step 2 of the ladder does. */
+/** Acquires the lock for a client with SET NX PX. */
 async function lock({ stage }: ReplicatedScene, who: 'A' | 'B', client: Redis): Promise<boolean> {
   const reply = await client.set(KEY, who, 'PX', LEASE, 'NX');
   const request = `SET ${KEY} ${who} NX PX ${LEASE}`;
@@ -75,7 +78,7 @@ function becauseLost(done: Failover): string {
   return `${write.command.join(' ')} ended at offset ${write.offset}; ${done.to} was promoted at ${done.offset}.`;
 }
 
-/** The first story: two holders. */
+/** The first story: after a failover two clients hold the lock. */
 export function plainFailover(seed: number): Promise<Played> {
   return tell({
     title: 'Failover',
@@ -96,7 +99,7 @@ async function wait({ stage }: ReplicatedScene, client: Redis, note = ''): Promi
   return copies;
 }
 
-/** WAIT says how many have it, and A believes it. */
+/** WAIT reports how many replicas have the write, and A relies on it. */
 export function withWait(seed: number): Promise<Played> {
   return tell({
     title: 'Failover, A asks WAIT 1 and gives up on 0',
@@ -121,7 +124,7 @@ export function withWait(seed: number): Promise<Played> {
   });
 }
 
-/** WAIT was told by one replica; the other one is promoted. */
+/** One replica confirms WAIT, and the other one is promoted. */
 export function waitOfAnotherReplica(seed: number): Promise<Played> {
   return tell({
     title: 'WAIT 1 answers 1, and the other replica is promoted',
@@ -138,7 +141,7 @@ export function waitOfAnotherReplica(seed: number): Promise<Played> {
   });
 }
 
-/** WAIT looks at the connection it comes on, and that one has written nothing. */
+/** WAIT on another connection: it covers the writes of its own connection only, and that one has written nothing. */
 export function waitOnAnotherConnection(seed: number): Promise<Played> {
   return tell({
     title: 'WAIT 1 on another connection of the pool',
@@ -158,7 +161,7 @@ export function waitOnAnotherConnection(seed: number): Promise<Played> {
   });
 }
 
-/** A resource that refuses tokens smaller than the last it saw. */
+/** A resource that refuses tokens smaller than the largest that it has seen. */
 class Resource {
   readonly accepted: { who: string; token: number }[] = [];
 
@@ -178,7 +181,7 @@ async function fence(scene: ReplicatedScene, who: 'A' | 'B', client: Redis): Pro
   return token;
 }
 
-/** A growing token, checked where it matters. */
+/** A token that grows with each grant, checked by the resource. */
 export function withFence(seed: number): Promise<Played> {
   return tell({
     title: 'A fencing token, checked at the resource',
@@ -204,7 +207,7 @@ export function withFence(seed: number): Promise<Played> {
   });
 }
 
-/** The counter lives on the node that the failover rolls back. */
+/** The fence's counter is on the node that the failover rolls back. */
 export function fenceRolledBack(seed: number): Promise<Played> {
   return tell({
     title: 'The fencing counter is rolled back by the failover',
@@ -226,7 +229,7 @@ export function fenceRolledBack(seed: number): Promise<Played> {
   });
 }
 
-/** The same history on an AP and on a CP system: who gives up what. */
+/** The same failover on an AP and on a CP system, which give up different things. */
 export function quorum(seed: number, cp: boolean): Promise<Played> {
   return tell({
     title: cp ? 'CP: answered only when a majority has it' : 'AP: answered at once',
@@ -246,7 +249,7 @@ export function quorum(seed: number, cp: boolean): Promise<Played> {
         ]),
       );
       const acquired = told === 'OK';
-      // Who gives up hangs up: ioredis would send the request again, to the new primary.
+      // The client gives up by disconnecting. Otherwise ioredis would send the request again, to the new primary.
       if (!acquired) a.disconnect();
       stage.note(
         'A',

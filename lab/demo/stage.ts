@@ -1,11 +1,11 @@
-/** What the demo's stories write on: one line per event, in the lane of whoever it happens to, and a verdict each. */
+/** Records the events of a demo story, each in the lane of the node or client that it happens to, and the verdict. */
 
-/** How an event reads: neutral, good, bad, or the test's own hand. */
+/** How an event is shown: neutral, good, bad, or done by the test. */
 export type Mood = 'plain' | 'good' | 'bad' | 'hand';
 
 /** One event of a story. */
 export interface StoryEvent {
-  /** Milliseconds since the story began; undefined in real time. */
+  /** Milliseconds since the story began; undefined for a story in real time. */
   readonly at: number | undefined;
   readonly lane: string;
   readonly text: string;
@@ -14,15 +14,15 @@ export interface StoryEvent {
 
 /** How a story ended. */
 export interface Verdict {
-  /** Who believes that the lock is theirs, at the worst moment. */
+  /** The clients that believe that they hold the lock, at the worst moment. */
   readonly holders: readonly string[];
-  /** True when no harm came of it. */
+  /** True when the story ended without harm. */
   readonly safe: boolean;
-  /** One sentence: the reason. */
+  /** The reason, in one sentence. */
   readonly why: string;
 }
 
-/** A story as it was played. */
+/** A story that has been played. */
 export interface Played {
   readonly title: string;
   readonly lanes: readonly string[];
@@ -42,7 +42,7 @@ export class Stage {
     this.#now = now;
   }
 
-  /** Notes an event in a lane. Throws RangeError for a lane that the story has not. */
+  /** Records an event. Throws RangeError for a lane that does not exist. */
   note(lane: string, text: string, mood: Mood = 'plain'): void {
     if (!this.lanes.includes(lane)) throw new RangeError(`no lane is called '${lane}'`);
     this.events.push({ at: this.#now(), lane, text, mood });

@@ -1,4 +1,4 @@
-/** The demo's stories, in the order in which they are told. */
+/** The demo's stories in the order in which they are shown. */
 import { redlockClockJump, redlockRestart } from './redlock-stories.ts';
 import {
   fenceRolledBack,
@@ -11,7 +11,7 @@ import {
 } from './replicated-stories.ts';
 import type { Played } from './stage.ts';
 
-/** Each plays itself on a virtual clock; the same seed gives the same events. */
+/** Each function plays a story on a virtual clock. The same seed gives the same events. */
 export const stories: readonly ((seed: number) => Promise<Played>)[] = [
   plainFailover,
   withWait,

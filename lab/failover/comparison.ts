@@ -1,9 +1,9 @@
-/** In what two nodes' data differ: keys, one by one or of a whole database, and libraries of functions. */
+/** Finds the differences between two nodes' data: single keys, whole databases, and libraries of functions. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Server } from '../../server/server.ts';
 import { fingerprint } from './fingerprint.ts';
 
-/** Each key is compared once, when it is first asked for. */
+/** Compares two nodes. Each key is compared once, when it is first needed. */
 export class Comparison {
   readonly #one: Server;
   readonly #other: Server;

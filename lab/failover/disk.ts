@@ -1,4 +1,4 @@
-/** The disk of a lab node: it knows what was synced and can lose the rest in a crash. */
+/** The disk of a lab node. It knows which data was synced, and a crash can lose the rest. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Disk } from '../../server/host/host.ts';
 
@@ -11,7 +11,7 @@ export type Keep = 'nothing' | 'everything' | 'synced' | { readonly bytes: numbe
 /** One file: what a reader sees, and what a power failure leaves. */
 interface File {
   content: Bytes;
-  /** Undefined: the file itself was never synced. */
+  /** What was synced; undefined when the file itself was never synced. */
   synced: Bytes | undefined;
 }
 
@@ -75,7 +75,8 @@ function survivor({ content, synced }: File, keep: Keep): Bytes | undefined {
   if (keep === 'everything') return content;
   if (keep === 'synced') return synced;
   const durable = synced ?? '';
-  // A file that was replaced since has no common beginning with what is on the disk: the old one survives whole.
+  // The file was replaced after the last sync, so the new content does not begin with the old: the old file survives
+  // whole.
   if (!content.startsWith(durable)) return synced;
   const length = Math.max(durable.length, Math.min(content.length, keep.bytes));
   return length === 0 ? synced : content.slice(0, length);

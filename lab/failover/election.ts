@@ -76,23 +76,24 @@ function assertComplete<N extends Candidate>(election: Election<N>, candidate: N
   }
 }
 
-/** Finds the lanes that say which parties can reach each other. */
+/** Finds the lane between two parties. */
 interface LaneFinder {
   lane(from: string, to: string): { readonly partitioned: boolean };
 }
 
 /**
- * False when the node is partitioned off from `judge` or from all of `others`: then nobody can tell it to take over.
- * A lane that is cut in one direction counts as cut, because no answer would come back.
+ * True when someone can tell the node to take over: it is partitioned off neither from the party that decides, nor from
+ * all of the other parties. A lane that is cut in one direction counts as cut, because no answer would come back.
+ * @param decider the party that decides on the failover
  */
 export function isReachable(
   lanes: LaneFinder,
   name: string,
-  judge: string,
+  decider: string,
   others: readonly string[],
 ): boolean {
   const isCut = (other: string): boolean =>
     lanes.lane(name, other).partitioned || lanes.lane(other, name).partitioned;
-  if (isCut(judge)) return false;
+  if (isCut(decider)) return false;
   return others.length === 0 || !others.every(isCut);
 }

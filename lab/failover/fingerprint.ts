@@ -1,4 +1,4 @@
-/** A key's state as one string, equal where a client could see no difference. */
+/** A key's state as one string. Two states that no client can tell apart have equal strings. */
 import type { HashValue } from '../../keyspace/collections/hash.ts';
 import { dumpValue } from '../../keyspace/rdb/dump.ts';
 import { MAX_ID, MIN_ID } from '../../keyspace/stream/id.ts';
@@ -7,7 +7,10 @@ import type { Value } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Server } from '../../server/server.ts';
 
-/** The key's value and deadline; '' for a key that is absent or past its deadline on the node's clock, or has only such fields. */
+/**
+ * The key's value and deadline; '' for a key that does not exist, has expired by the node's clock, or has only expired
+ * fields.
+ */
 export function fingerprint(server: Server, db: number, key: Bytes): string {
   const now = server.host.clock.now();
   const entry = server.db(db).entries.get(key);
@@ -17,7 +20,10 @@ export function fingerprint(server: Server, db: number, key: Bytes): string {
   return text === '' ? '' : `${expiresAt ?? '-'} ${text}`;
 }
 
-/** The order of a set's members and a hash's fields is nobody's promise, nor is their encoding. */
+/**
+ * Sorts a set's members and a hash's fields, and ignores encodings, because Redis promises neither their order nor
+ * their encoding.
+ */
 function canonical(value: Value, now: Millis): string {
   if (typeof value === 'string') return `string ${value}`;
   if (value.type === 'set') return `set ${JSON.stringify([...value.values()].sort())}`;
@@ -26,7 +32,7 @@ function canonical(value: Value, now: Millis): string {
   return dumpValue(value);
 }
 
-/** When a consumer was last seen is left out: each node notes it by its own clock. */
+/** Leaves out when a consumer was last seen, because each node records that by its own clock. */
 function streamText(stream: StreamValue): string {
   const { lastId, firstId, maxDeletedId, entriesAdded } = stream;
   const groups = stream

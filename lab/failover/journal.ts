@@ -1,4 +1,4 @@
-/** What a lab node writes to its disk: a base dataset and the stream since then, synced as appendfsync says. */
+/** A lab node's data on disk: a base dataset and the replication stream since then, synced as appendfsync says. */
 import { badOption } from '../../embed/options.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
@@ -42,7 +42,7 @@ export class Journal {
     this.#server = server;
     this.#disk = disk;
     this.#recover();
-    // A backlog from the beginning makes the stream flow, whether anybody follows or not.
+    // A backlog from the beginning keeps the stream flowing even without replicas.
     server.replication.keepsBacklog = true;
     server.replication.becomeReplica();
     this.#rebase();
@@ -58,7 +58,7 @@ export class Journal {
     this.#disk.crash(typeof keep === 'string' ? keep : this.#bytesUpTo(keep.offset));
   }
 
-  /** The base counts as durable, being the beginning of what is kept. */
+  /** The base counts as durable, because everything that is kept follows it. */
   #bytesUpTo(offset: number): Keep {
     this.#disk.sync(BASE);
     return { bytes: Math.max(0, offset - this.#begin) };
@@ -66,7 +66,7 @@ export class Journal {
 
   #watch(): void {
     this.#server.replication.observe({
-      // Replicas are sent the bytes afterwards: with appendfsync always, never what our disk lacks.
+      // Runs before the bytes go to replicas, so that with `appendfsync always` no replica has what this disk lacks.
       bytes: (bytes) => {
         this.#disk.append(LOG, bytes);
         this.#sync();
@@ -75,7 +75,7 @@ export class Journal {
     });
   }
 
-  /** The dataset as it is becomes the base. */
+  /** Makes the current dataset the new base. */
   #rebase(): void {
     this.#begin = this.#server.replication.offset;
     this.#disk.remove(LOG);

@@ -34,9 +34,9 @@ interface Logged {
 }
 
 /**
- * Compares the two nodes' data. A write is gone when it lies behind the offset that the new primary has reached in
- * the same history, and the key is not as the old primary had it (a lost SET and a lost DEL may cancel out).
- * Of a history that the new primary does not share, each key's last write counts.
+ * Compares the two nodes' data. A write is gone when its offset is beyond what the new primary has of the same history,
+ * and the key's value differs from the old primary's (a lost SET and a lost DEL may cancel out). Where the histories
+ * differ from the start, the last write to each key counts.
  */
 export function lossesBetween(old: Logged, fresh: Logged): Losses {
   const shared = sharedOffset(old.server, fresh.server);
@@ -53,7 +53,7 @@ export function lossesBetween(old: Logged, fresh: Logged): Losses {
   };
 }
 
-/** The node's writes behind the offset on what differs, in order. @param base has what was there at that offset */
+/** The node's writes after the offset to keys that differ, in order. @param base has the data as of that offset */
 function goneFrom({ server, log }: Logged, base: Server, since: number, comparison: Comparison): Write[] {
   const writes = log.writes.filter(({ offset }) => offset > since);
   const sweeps = log.sweeps.filter(({ offset }) => offset > since);
@@ -75,7 +75,7 @@ function goneFrom({ server, log }: Logged, base: Server, since: number, comparis
   return gone;
 }
 
-/** What a sweep has done to each key and library that differs. */
+/** The part of a sweep that concerns each key and library that differs. */
 function partsOf(sweep: Sweep, server: Server, present: Presence, comparison: Comparison): Write[] {
   const parts: Write[] = [];
   if (sweep.fate === 'swapped') present.mix(sweep.databases);
@@ -91,7 +91,7 @@ function partsOf(sweep: Sweep, server: Server, present: Presence, comparison: Co
   return parts;
 }
 
-/** The names of keys that each database has had since an offset: what a sweep can have touched. */
+/** The names of the keys that each database has had since an offset: the keys that a sweep can have touched. */
 class Presence {
   readonly #base: Server;
   readonly #names = new Map<number, Set<Bytes>>();
@@ -108,7 +108,7 @@ class Presence {
     return this.#of(db).has(key);
   }
 
-  /** The databases have changed places: what was in one may be in the other. */
+  /** The databases were swapped: a key of one may now be in the other. */
   mix(databases: readonly number[]): void {
     const all = databases.flatMap((db) => [...this.#of(db)]);
     for (const db of databases) this.#names.set(db, new Set(all));
@@ -121,7 +121,7 @@ class Presence {
   }
 }
 
-/** The old primary's keys that differ and that no write names. */
+/** The old primary's keys that differ although no logged write names them. */
 function unlogged({ server }: Logged, gone: readonly Write[], comparison: Comparison): Losses['unlogged'] {
   const named = new Set(gone.filter(({ kind }) => kind === 'key').map(({ db, key }) => `${db} ${key}`));
   return server.databases.flatMap(({ index: db, entries }) =>
@@ -132,7 +132,7 @@ function unlogged({ server }: Logged, gone: readonly Write[], comparison: Compar
   );
 }
 
-/** Up to where both have the same stream; undefined when they have none in common. */
+/** The offset up to which both nodes have the same stream; undefined when they share none. */
 export function sharedOffset(old: Server, fresh: Server): number | undefined {
   const [a, b] = [old.replication, fresh.replication];
   if (a.id === b.id) return Math.min(a.offset, b.offset);

@@ -8,9 +8,9 @@ import { WriteLog } from './write-log.ts';
 
 /** How a node crashes. */
 export interface CrashOptions {
-  /** What its disk still has after the restart; default 'nothing'. */
+  /** What the disk still has after the restart; default 'nothing'. */
   readonly keep?: KeepData;
-  /** The machine is gone, not only the process: connections hang instead of being reset. Default false. */
+  /** True when the machine is gone, not just the process: connections hang instead of being reset. Default false. */
   readonly silent?: boolean;
 }
 
@@ -22,6 +22,7 @@ export function checkCrash(where: string, options: CrashOptions): void {
   if (silent !== undefined) checkFlag(`${where}.silent`, silent);
 }
 
+/** A node on either clock. */
 export abstract class AnyNode {
   readonly name: string;
   /** The current process; after a crash, the one that died. */
@@ -48,12 +49,12 @@ export abstract class AnyNode {
     return this.server.replication.offset;
   }
 
-  /** The writes that it took as a primary, with those that it inherited. */
+  /** The writes that the node accepted as a primary, and those that it inherited. */
   get log(): WriteLog {
     return this.#log;
   }
 
-  /** Loads what the disk holds into a new process' server, and logs its replication stream from now on. */
+  /** Loads the disk's data into the new process' server, and logs its replication stream from now on. */
   protected recover(server: Server, disk: VirtualDisk): Journal {
     server.writeQuorum = this.#writeQuorum;
     server.gate(GATE_QUORUM, this.#writeQuorum > 0);
@@ -64,8 +65,9 @@ export abstract class AnyNode {
   }
 
   /**
-   * Resets the connections of all but the replicas: those that CLIENT KILL TYPE normal and TYPE pubsub end. CLIENT KILL
-   * hangs up, and replies under way still arrive; a reset takes them along: what a failover calls unanswered remains so.
+   * Resets the connections that CLIENT KILL TYPE normal and TYPE pubsub would end, which leaves the replicas' open.
+   * CLIENT KILL itself would still deliver replies that are under way. A reset discards them, so that a write that a
+   * failover reports as unanswered stays unanswered.
    */
   disconnectClients(): void {
     for (const client of [...this.server.clients.values()]) {

@@ -1,4 +1,4 @@
-/** The roles of the nodes that replicate one dataset: the primary, failover, and what a failover loses; on either clock. */
+/** The roles of the nodes of one dataset, on either clock: the primary, failover, and what a failover loses. */
 import { badOption, checkFlag, checkNames } from '../../embed/options.ts';
 import { checkMillis } from '../checks.ts';
 import type { LaneControls } from '../links/gate.ts';
@@ -11,7 +11,10 @@ import type { Write, WriteLog } from './write-log.ts';
 
 /** How a failover happens. */
 export interface FailoverOptions {
-  /** Crash the primary first; true: it loses its data. By default it stays up and is told to follow the new primary. */
+  /**
+   * Crash the primary first; `true` means that it loses its data. By default it stays up and becomes a replica of the
+   * new primary.
+   */
   readonly crash?: boolean | CrashOptions;
   /** How long there is no primary, in milliseconds of the lab's clock; default 0. */
   readonly after?: number;
@@ -21,7 +24,7 @@ export interface FailoverOptions {
    * it is partitioned off from every client of the set and every other node that is up, or from the party 'failover'.
    */
   readonly to?: string;
-  /** False: the old primary is left alone, as if it could not be reached, so that two nodes take writes. Default true. */
+  /** False leaves the old primary alone, as if it were unreachable, so that two nodes accept writes. Default true. */
   readonly demote?: boolean;
 }
 
@@ -49,7 +52,7 @@ export interface Failover extends Losses {
 }
 
 /** The name of the party that decides on failovers. */
-export const JUDGE = 'failover';
+export const FAILOVER_PARTY = 'failover';
 
 /** A node of either clock. */
 interface Member<N> extends Candidate {
@@ -59,6 +62,7 @@ interface Member<N> extends Candidate {
   disconnectClients(): void;
 }
 
+/** One primary and its replicas, and the controls that change their roles. */
 export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   readonly nodes: readonly N[];
   /** How many nodes are a majority, in quorum mode; otherwise 0. */
@@ -89,7 +93,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
 
   /** Throws TypeError unless a client may have this name. @param what the function that was called, for the error */
   protected checkParty(what: string, name: unknown): void {
-    const taken = [...this.nodes.map((node) => node.name), JUDGE, 'kernel'];
+    const taken = [...this.nodes.map((node) => node.name), FAILOVER_PARTY, 'kernel'];
     if (typeof name === 'string' && name !== '' && !taken.includes(name)) return;
     throw badOption(what, name, `a client's name: not empty, and none of ${taken.join(', ')}`);
   }
@@ -200,7 +204,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     return { from: old.name, to: fresh.name, offset, oldOffset, ...losses };
   }
 
-  /** Records what a failover has lost. */
+  /** Called with the writes that a failover has lost. */
   protected noteLost(_old: N, _lost: readonly Write[]): void {}
 
   #redirect(node: N): void {
@@ -215,7 +219,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
       quorum: this.quorum,
       reaches: ({ name }) => {
         const others = this.nodes.filter((node) => node.up && node.name !== name).map((node) => node.name);
-        return isReachable(this.network, name, JUDGE, [...this.clientNames, ...others]);
+        return isReachable(this.network, name, FAILOVER_PARTY, [...this.clientNames, ...others]);
       },
     };
   }

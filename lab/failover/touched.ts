@@ -1,24 +1,27 @@
-/** What an effect in the replication stream touches: keys, whole databases, libraries of functions. */
+/** Finds what an effect in the replication stream touches: keys, whole databases, libraries of functions. */
 import { asciiLower, asciiUpper, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
 import type { Effect } from '../../server/ports.ts';
 import type { Server } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
 import { type FoundKey, findKeys } from '../../server/table/info.ts';
 
-/** What may differ afterwards. */
+/** The parts of the data that an effect may have changed. */
 export interface Touched {
   readonly keys: readonly { readonly db: number; readonly key: Bytes }[];
-  /** Databases of which every key may differ. */
+  /** Databases in which any key may differ. */
   readonly databases: readonly number[];
-  /** What became of them: emptied; swapped, so that a key of one may be in the other now; or anything. */
+  /**
+   * What happened to these databases: 'emptied'; 'swapped', so that a key may have moved between two of them; or
+   * 'unknown'.
+   */
   readonly fate: 'emptied' | 'swapped' | 'unknown';
-  /** Any library of functions may differ. */
+  /** True when any library of functions may differ. */
   readonly libraries: boolean;
 }
 
 const NOTHING: Touched = { keys: [], databases: [], fate: 'emptied', libraries: false };
 
-/** Finds out from the command table what the effect touches; keys that it only reads do not count. */
+/** What the effect may have changed, according to the command table. Keys that it only reads are left out. */
 export function touchedBy(server: Server, { db, argv }: Effect): Touched {
   const command = commandOf(server, argv);
   if (command === undefined) return NOTHING;
@@ -31,7 +34,7 @@ export function touchedBy(server: Server, { db, argv }: Effect): Touched {
   const keys = writtenKeys(command, argv).map((key) => ({ db, key }));
   if (fullName === 'move') keys.push({ db: numberAt(argv, 2), key: argv[1] as Bytes });
   if (fullName === 'copy') return { ...NOTHING, keys: [{ db: copyTarget(db, argv), key: argv[2] as Bytes }] };
-  // A command of the user's own that names no keys may have changed any.
+  // A command that a user added and that declares no keys may have changed any key.
   if (keys.length === 0 && command.spec.flags.includes('write'))
     return { ...NOTHING, databases: [db], fate: 'unknown' };
   return { ...NOTHING, keys };
@@ -48,7 +51,7 @@ function writtenKeys(command: Command, argv: readonly Bytes[]): Bytes[] {
   return [...new Set(written.map(({ at }) => argv[at] as Bytes))];
 }
 
-/** A request that lacks some of its keys, as PFMERGE without a source, still has the first ones. */
+/** The keys of a request with missing arguments, such as PFMERGE without a source: it still has the first ones. */
 function firstKeys(command: Command): FoundKey[] {
   return (command.spec.keys ?? []).flatMap(({ begin, flags }) =>
     typeof begin === 'number' ? [{ at: begin, flags }] : [],

@@ -1,4 +1,4 @@
-/** The log of a primary's writes: each with its offset and client, and whether the reply has reached that client. */
+/** The log of a primary's writes, each with its offset, its client, and whether the client received the reply. */
 import { type Held, type TypeName, typeOf } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Connection } from '../../server/host/host.ts';
@@ -14,7 +14,10 @@ export interface Write {
   readonly key: Bytes;
   /** The type of the key's value afterwards; 'none' when the key was gone, and for a library. */
   readonly type: TypeName | 'none';
-  /** The string's value or the hash's first field: the lock's holder in every common layout. Undefined for a string edited in place. */
+  /**
+   * The string's value, or the hash's first field. In every common layout that is the lock's holder. Undefined for a
+   * string that was edited in place.
+   */
   readonly holder: Bytes | undefined;
   /** The command as it entered the replication stream: with an absolute deadline, and scripts as their effects. */
   readonly command: readonly Bytes[];
@@ -22,7 +25,7 @@ export interface Write {
   readonly offset: number;
   /** The client that sent it; undefined for what the node did by itself, such as expiring a key. */
   readonly client: string | undefined;
-  /** When it was executed, by the node's clock, in milliseconds since the epoch. */
+  /** The time of execution by the node's clock, in milliseconds since the epoch. */
   readonly at: Millis;
 }
 
@@ -33,11 +36,11 @@ export interface Sweep extends Omit<Write, 'kind' | 'key' | 'type' | 'holder'> {
   readonly libraries: boolean;
 }
 
-/** A connection of a lab node: it knows the party at its far end, and how much that party has received. */
+/** A connection of a lab node. It knows the party at its far end and how much that party has received. */
 export interface Watched {
   /** The name of the party at the far end; undefined when it has none. */
   readonly peer: string | undefined;
-  /** Calls back once, after the next `send`, with the position in the byte stream at which that ends. */
+  /** Calls back once, after the next `send`, with the position in the byte stream at which that data ends. */
   afterNextSend(told: (position: number) => void): void;
   /** True when the far end has received everything up to the position. */
   delivered(position: number): boolean;
@@ -47,7 +50,7 @@ function isWatched(connection: Connection | undefined): connection is Connection
   return connection !== undefined && 'afterNextSend' in connection;
 }
 
-/** How to find out whether the reply to a write has arrived; not among what tests see of it. */
+/** How to find out whether the reply to a write has arrived. Kept apart from `Write`, which tests see. */
 const answers = new WeakMap<Write | Sweep, () => boolean>();
 
 /** True when the reply to the write has reached the client. */
@@ -55,7 +58,7 @@ export function isAnswered(write: Write): boolean {
   return answers.get(write)?.() ?? false;
 }
 
-/** A sweep's part that concerns one key, with what that holds now, or one library. */
+/** The part of a sweep that concerns one key, with the key's current value, or one library. */
 export function partOf(sweep: Sweep, server: Server, kind: Write['kind'], db: number, key: Bytes): Write {
   const { command, offset, client, at } = sweep;
   const held = kind === 'key' ? heldBy(server, db, key) : { type: 'none' as const, holder: undefined };
@@ -68,7 +71,7 @@ export function partOf(sweep: Sweep, server: Server, kind: Write['kind'], db: nu
 export interface LogLimits {
   /** Above this number, only the last write and the last answered write of each key are kept. */
   readonly writes: number;
-  /** Above this number after that, the oldest are forgotten. */
+  /** Above this number, the oldest of those are dropped as well. */
   readonly kept: number;
 }
 
@@ -98,12 +101,12 @@ export class WriteLog {
     return this.#sweeps;
   }
 
-  /** Up to this offset, writes that a later write to the same key followed are missing. */
+  /** Up to this offset, the log lacks writes that a later write to the same key superseded. */
   get thinnedUpTo(): number {
     return this.#thinnedUpTo;
   }
 
-  /** Up to this offset, even the last writes to some keys are missing. */
+  /** Up to this offset, the log may lack even the last write to a key. */
   get forgottenUpTo(): number {
     return this.#forgottenUpTo;
   }
@@ -112,7 +115,7 @@ export class WriteLog {
   watch(server: Server): void {
     server.replication.observe({
       effects: (effects) => this.#record(server, effects),
-      // With the dataset, every write that the node took itself is gone.
+      // A full resync replaces the dataset, so the node's own writes are gone.
       replaced: () => {
         this.#writes = [];
         this.#sweeps = [];
@@ -120,7 +123,7 @@ export class WriteLog {
     });
   }
 
-  /** Starts a term: with the former primary's writes up to the shared offset, and our own after it. */
+  /** Starts a term: keeps the former primary's writes up to the shared offset, and this node's writes after it. */
   inherit(former: WriteLog, shared: number): void {
     const join = <T extends { offset: number }>(theirs: readonly T[], own: readonly T[]): T[] => [
       ...theirs.filter(({ offset }) => offset <= shared),
@@ -155,7 +158,7 @@ export class WriteLog {
     if (this.#writes.length + this.#sweeps.length > this.#compactAt) this.#compact();
   }
 
-  /** Keeps what says which keys were written last, and what the last answered write on each was. */
+  /** Keeps the last write and the last answered write of each key, and drops the rest. */
   #compact(): void {
     const [writes, dropped] = thin(this.#writes, ({ db, key }) => `${db} ${key}`);
     const [sweeps, also] = thin(this.#sweeps, ({ db, command }) => `${db} ${command.join(' ')}`);
@@ -164,12 +167,16 @@ export class WriteLog {
     this.#forgottenUpTo = Math.max(this.#forgottenUpTo, forgotten.at(-1)?.offset ?? 0);
     this.#writes = writes;
     this.#sweeps = sweeps;
-    // Not at every write from now on, should there be little to drop.
+    // Sets the next threshold well above the current size, so that a log with little to drop is not compacted at every
+    // write.
     this.#compactAt = Math.max(this.#limits.writes, 2 * (writes.length + sweeps.length));
   }
 }
 
-/** Of each name the last write and the last answered one, in order; and the offset of the newest that is dropped. */
+/**
+ * The last write and the last answered write of each name, in order, and the offset of the newest write that was
+ * dropped.
+ */
 function thin<T extends Write | Sweep>(all: readonly T[], nameOf: (write: T) => string): [T[], number] {
   const last = new Set<string>();
   const lastAnswered = new Set<string>();
@@ -186,7 +193,7 @@ function thin<T extends Write | Sweep>(all: readonly T[], nameOf: (write: T) => 
   return [kept.reverse(), dropped];
 }
 
-/** A function that tells whether the reply to the running request has arrived. */
+/** A function that tells whether the reply to the current request has arrived. */
 function followReply(server: Server): () => boolean {
   const connection = server.running?.connection;
   if (!isWatched(connection)) return () => false;
@@ -197,7 +204,7 @@ function followReply(server: Server): () => boolean {
   return () => position !== undefined && connection.delivered(position);
 }
 
-/** What a key holds now, and who holds the lock that it may be. */
+/** The key's current type, and its holder in case it is a lock. */
 function heldBy(server: Server, db: number, key: Bytes): Pick<Write, 'type' | 'holder'> {
   const value = server.db(db).entries.get(key)?.held;
   return { type: value === undefined ? 'none' : typeOf(value), holder: holderOf(value) };

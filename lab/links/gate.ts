@@ -30,7 +30,7 @@ export function checkDelays(where: string, delays: Partial<Delays>): void {
   }
 }
 
-/** What happens to a message: it arrives, is lost, or arrives as the last one of its connection. */
+/** What happens to a message: it arrives, is lost, or arrives as the last message of its connection. */
 export type Fate = 'arrives' | 'lost' | 'last';
 
 /** The controls of one direction, on either clock; `Gate` documents them. */
@@ -50,7 +50,10 @@ export interface LaneControls {
   heal(): void;
 }
 
-/** Messages that are held or partitioned off wait in order, as if they had not arrived yet; they are not lost. */
+/**
+ * A gate that messages of one direction pass. Messages that are held or partitioned off wait in order, as if they had
+ * not arrived yet; they are not lost.
+ */
 export abstract class Gate implements LaneControls {
   readonly from: string;
   readonly to: string;
@@ -78,13 +81,13 @@ export abstract class Gate implements LaneControls {
   /** Messages that wait at the gate. */
   abstract get waiting(): number;
 
-  /** Bytes of the first message that waits. */
+  /** The size in bytes of the first waiting message. */
   protected abstract get firstSize(): number;
 
-  /** Delivers the first waiting messages, at most so many. */
+  /** Delivers up to this many waiting messages, the first ones first. */
   protected abstract letPass(messages: number): void;
 
-  /** Delivers so many bytes of the first waiting message; the rest of it keeps waiting. */
+  /** Delivers this many bytes of the first waiting message. The rest keeps waiting. */
   protected abstract letPart(bytes: number): void;
 
   /** Delivers every waiting message that is due; called when the gate opens. */

@@ -2,6 +2,7 @@
 import type { LaneControls } from './gate.ts';
 import { Link } from './link.ts';
 
+/** The lanes between named parties, on either clock. */
 export abstract class Lanes<L extends LaneControls> {
   readonly #lanes = new Map<string, L>();
 

@@ -1,10 +1,14 @@
-/** A node's end of a connection on the real clock: it waits while the process is paused, and knows what its far end has taken. */
+/**
+ * A node's end of a connection on the real clock. It waits while the process is paused, and knows how much its far end
+ * has received.
+ */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection, Receiver } from '../../server/host/host.ts';
 import type { Watched } from '../failover/write-log.ts';
 import type { RealNetwork } from './network.ts';
 import type { RealProcess } from './process.ts';
 
+/** Stands between a node and its socket; delays both directions while the node is paused. */
 export class RealConnection implements Connection, Receiver, Watched {
   readonly #near: Connection;
   readonly #process: RealProcess;
@@ -42,14 +46,14 @@ export class RealConnection implements Connection, Receiver, Watched {
     this.#receiver = receiver;
   }
 
-  /** The machine is gone: the far end hears nothing more, not even that. */
+  /** Ends the connection as a vanished machine does: the far end receives nothing more, not even an end. */
   silence(): void {
     this.#silent = true;
   }
 
   receive(chunk: Uint8Array): void {
     if (this.#silent) return;
-    // The chunk is on loan; it is copied only when it must wait.
+    // The caller reuses the chunk's memory, so a chunk that has to wait is copied.
     const kept = this.#process.paused ? Uint8Array.from(chunk) : chunk;
     this.#received += kept.length;
     this.#process.run(() => {
@@ -59,7 +63,10 @@ export class RealConnection implements Connection, Receiver, Watched {
     });
   }
 
-  /** The process dies: one that has not read everything leaves its client a reset. The kernel closes the others. */
+  /**
+   * Ends the connection of a process that died: by a reset if the process left data unread, else by an orderly close,
+   * as the kernel does.
+   */
   orphan(): void {
     if (this.#read < this.#received) this.#near.abort();
     this.#silent = true;

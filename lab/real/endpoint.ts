@@ -1,10 +1,14 @@
-/** An address on the real clock that follows the primary: a TCP port of 127.0.0.1 that forwards each connection to whoever is primary. */
+/**
+ * An address on the real clock that follows the primary: a TCP port of 127.0.0.1 that forwards each connection to the
+ * current primary.
+ */
 import { createServer, type Server, type Socket } from 'node:net';
 import type { RealNetwork } from './network.ts';
 import { RealSocket } from './socket.ts';
 
+/** A listening port that forwards to the primary of the moment. */
 export class RealEndpoint {
-  /** The party as which the connections are led over the lanes. */
+  /** The name of the party to which the connections belong. */
   readonly name: string;
   readonly #network: RealNetwork;
   readonly #port: () => number;
@@ -12,7 +16,7 @@ export class RealEndpoint {
   readonly #sockets = new Set<Socket>();
   #own = 0;
 
-  /** @param port the port of the present primary, asked for each connection */
+  /** @param port returns the current primary's port; called for each connection */
   constructor(network: RealNetwork, name: string, port: () => number) {
     this.#network = network;
     this.name = name;
@@ -20,12 +24,12 @@ export class RealEndpoint {
     this.#listener = createServer({ noDelay: true }, (near) => this.#forward(near));
   }
 
-  /** What any client connects to; a connection stays with its primary, and ends with it. */
+  /** A URL for any client. A connection stays with the primary that it was opened to, and ends with it. */
   get url(): string {
     return `redis://127.0.0.1:${this.#own}`;
   }
 
-  /** Takes a free port. */
+  /** Listens on a free port. */
   async listen(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#listener.once('error', reject);
@@ -46,7 +50,7 @@ export class RealEndpoint {
     near.pipe(far).pipe(near);
   }
 
-  /** Breaks every connection; resolves when no handle is left. */
+  /** Breaks every connection. Resolves when no handle is left. */
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#listener.close(resolve));
     for (const socket of this.#sockets) socket.destroy();

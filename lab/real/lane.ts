@@ -1,29 +1,29 @@
-/** One direction of the way between two parties on the real clock, with the controls of the virtual lanes. */
+/** One direction between two parties on the real clock, with the controls of the virtual lanes. */
 import Denque from 'denque';
 import { nodeClock } from '../../server/host/node.ts';
 import { Gate } from '../links/gate.ts';
 
-/** What arrives; undefined: something without bytes, such as the end of the connection. */
+/** The bytes of a message; undefined for one without bytes, such as the end of the connection. */
 type Content = Uint8Array | undefined;
 
 interface LaneMessage {
   readonly content: Content;
-  /** Not before this instant, in milliseconds since the epoch. */
+  /** The earliest time of delivery, in milliseconds since the epoch. */
   readonly due: number;
   readonly deliver: (content: Content) => void;
 }
 
-/** What is said of controls that are used too late. */
+/** The error of controls that are used after the pair was closed. */
 export const CLOSED = 'this pair is closed: nothing happens in it any more';
 
-/** A message is what the socket hands over at once, so that its borders are TCP's. */
+/** One direction. A message is a chunk as the socket delivers it, so TCP decides where messages begin and end. */
 export class RealLane extends Gate {
   readonly #random: () => number;
   #timer: { cancel(): void } | undefined;
   readonly #waiting = new Denque<LaneMessage>();
   #closed = false;
 
-  /** @param random a number in [0, 1), for jitter */
+  /** @param random returns a number in [0, 1), for jitter */
   constructor(from: string, to: string, random: () => number) {
     super(from, to, { latency: 0, jitter: 0 });
     this.#random = random;
@@ -33,7 +33,7 @@ export class RealLane extends Gate {
     return this.#waiting.length;
   }
 
-  /** Delivers a message, now or when the lane lets it pass. */
+  /** Delivers a message now, or when the lane lets it pass. */
   pass(content: Content, deliver: (content: Content) => void): void {
     const travel = this.travelMs(this.#random);
     const due = travel === 0 ? 0 : nodeClock.now() + Math.ceil(travel);
@@ -49,13 +49,13 @@ export class RealLane extends Gate {
     if (this.#closed) throw new Error(CLOSED);
   }
 
-  /** Forgets what waits; the lane's pair is closed. */
+  /** Drops everything that waits, because the lane's pair is closed. */
   close(): void {
     this.#closed = true;
     this.clear();
   }
 
-  /** Forgets what waits. */
+  /** Drops everything that waits. */
   clear(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -63,7 +63,7 @@ export class RealLane extends Gate {
   }
 
   protected open(): void {
-    // Whoever takes a message may shut the gate.
+    // The receiver of a message may close the gate.
     while (!this.shut) {
       const next = this.#waiting.peekFront();
       if (next === undefined) return;

@@ -1,51 +1,55 @@
-/** The network of a pair on the real clock: every connection is led over lanes at its dialling end, by the names of both ends. */
+/**
+ * The network of a pair on the real clock. Every connection passes lanes at its dialling end, by the names of both
+ * ends.
+ */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection, Host, Receiver } from '../../server/host/host.ts';
 import { nodeHost } from '../../server/host/node.ts';
 import { Lanes } from '../links/lanes.ts';
 import { RealLane } from './lane.ts';
 
-/** A connection between two of the parties, as the network keeps it. */
+/** A connection between two parties, as the network sees it. */
 export interface RealWire {
   readonly from: string;
   readonly to: string;
-  /** Breaks it; both ends are told at once. */
+  /** Breaks the connection. Both ends notice at once. */
   reset(): void;
-  /** True when the dialling end has taken the server's bytes up to this position. */
+  /** True when the dialling end has received the server's bytes up to this position. */
   tookUpTo(position: number): boolean;
   /** The server has read the dialling end's bytes up to this position. */
   wasRead(position: number): void;
 }
 
+/** The lanes and connections of a pair on the real clock. */
 export class RealNetwork extends Lanes<RealLane> {
   readonly #host = nodeHost();
   readonly #owners = new Map<number, string>();
   readonly #wires = new Set<RealWire>();
-  /** By the dialling end's address, which the server sees as the remote one. */
+  /** By the address of the dialling end, which the server sees as the remote address. */
   readonly #byAddress = new Map<string, RealWire>();
 
   protected lay(from: string, to: string): RealLane {
     return new RealLane(from, to, this.#host.random);
   }
 
-  /** Breaks the connections between two parties, whoever dialled. */
+  /** Breaks the connections between two parties, whichever of them dialled. */
   reset(one: string, other: string): void {
     for (const wire of [...this.#wires]) {
       if ([wire.from, wire.to].includes(one) && [wire.from, wire.to].includes(other)) wire.reset();
     }
   }
 
-  /** Says whose port it is. */
+  /** Records which party listens on the port. */
   name(port: number, owner: string): void {
     this.#owners.set(port, owner);
   }
 
-  /** Whose port it is; nobody's ports are named by their number. */
+  /** The party that listens on the port, or the port's number as text for an unknown one. */
   ownerOf(port: number): string {
     return this.#owners.get(port) ?? `:${port}`;
   }
 
-  /** A connection has come about. @param local the dialling end's address, where known */
+  /** Records a new connection. @param local the dialling end's address, if known */
   add(wire: RealWire, local?: string): void {
     this.#wires.add(wire);
     if (local !== undefined) this.#byAddress.set(local, wire);
@@ -56,12 +60,12 @@ export class RealNetwork extends Lanes<RealLane> {
     if (local !== undefined && this.#byAddress.get(local) === wire) this.#byAddress.delete(local);
   }
 
-  /** The connection that was dialled from the address. */
+  /** The connection that was dialled from this address. */
   wireFrom(address: string): RealWire | undefined {
     return this.#byAddress.get(address);
   }
 
-  /** Node's host as one party has it: what it dials is led over the lanes. */
+  /** Node's host for one party: connections that it dials pass the lanes. */
   hostOf(party: string): Host {
     const host = this.#host;
     return {
@@ -75,7 +79,7 @@ export class RealNetwork extends Lanes<RealLane> {
     };
   }
 
-  /** Breaks every connection and forgets what waits. */
+  /** Breaks every connection and drops the messages that wait. */
   close(): void {
     for (const lane of this.all) lane.close();
     for (const wire of [...this.#wires]) wire.reset();
@@ -94,9 +98,9 @@ class NodeWire implements RealWire, Receiver {
   #closed = false;
   #local: string | undefined;
   #sent = 0;
-  /** The connection breaks when the server has read so much. */
+  /** The connection breaks when the server has read this many bytes. */
   #breaksAt = Infinity;
-  /** A message was lost: nothing behind it arrives in that direction. */
+  /** True when a message was lost, so that nothing after it arrives in that direction. */
   #outLost = false;
   #backLost = false;
 
@@ -147,7 +151,7 @@ class NodeWire implements RealWire, Receiver {
     this.#receiver.closed();
   }
 
-  /** The dialler's end, which sends over the lane. */
+  /** Connects the dialling end, whose data passes the lane. */
   attach(near: Connection): Connection {
     this.#near = near;
     this.#local = near.local;

@@ -15,17 +15,18 @@ import { CLOSED } from './lane.ts';
 import type { RealNetwork } from './network.ts';
 import { type RealClock, RealProcess } from './process.ts';
 
-/** How a node on the real clock is run. */
+/** The options of a node on the real clock. */
 export interface RealNodeOptions {
-  /** Parameters of the node, by redis.conf's names. */
+  /** Parameters of the node, by their names in redis.conf. */
   readonly settings?: Partial<Settings>;
-  /** Extra table entries, such as the LAB command. */
+  /** Additional commands, such as LAB. */
   readonly commands?: readonly Command<Caller>[];
 }
 
+/** A server on TCP in real time. */
 export class RealNode extends AnyNode {
   readonly disk = new VirtualDisk();
-  /** The present process; after a crash, what it was. */
+  /** The current process; after a crash, the one that died. */
   server: Server;
   readonly #process = new RealProcess();
   readonly #network: RealNetwork;
@@ -34,7 +35,7 @@ export class RealNode extends AnyNode {
   #journal: Journal;
   #port = 0;
   #closed = false;
-  /** Listeners of processes that ended silently: their connections still hang. */
+  /** Listeners of processes that ended silently, whose connections still hang. */
   readonly #ghosts: Listener[] = [];
   readonly #connections = new Set<RealConnection>();
 
@@ -58,7 +59,7 @@ export class RealNode extends AnyNode {
       ...outer,
       clock: this.clock,
       disk: this.disk,
-      // What the primary sends waits, too, while the process is paused.
+      // While the process is paused, what the primary sends waits too.
       connect: (address, port, receiver, opened) => {
         const open = (near: Connection): void => this.#process.run(() => opened(near));
         outer.connect(address, port, this.#inProcess(receiver), open);
@@ -89,7 +90,10 @@ export class RealNode extends AnyNode {
     return connection;
   }
 
-  /** Listens: at first on a free port of 127.0.0.1, later on the same. Rejects when it is taken. */
+  /**
+   * Listens on a free port of 127.0.0.1 the first time, and on the same port after that. Rejects when the port is
+   * taken.
+   */
   async listen(): Promise<void> {
     const { port } = await this.#listener.listen({ host: '127.0.0.1', port: this.#port });
     this.#port = port;
@@ -105,7 +109,7 @@ export class RealNode extends AnyNode {
     return `redis://127.0.0.1:${this.#port}`;
   }
 
-  /** Its wall clock, which can jump and drift; its timers follow. */
+  /** The node's wall clock, which can jump and drift. The node's timers follow it. */
   get clock(): RealClock {
     return this.#process.clock;
   }
@@ -115,8 +119,9 @@ export class RealNode extends AnyNode {
   }
 
   /**
-   * The process dies: connections end as those of a killed process do, and the port refuses. With `silent` the machine is
-   * gone: open connections hang until the node is closed (new ones are refused, since this machine is still there).
+   * Ends the process. Its connections end like those of a killed process, and its port refuses new ones. With `silent`
+   * the whole machine is gone: open connections hang until the node is closed. New ones are still refused, because the
+   * real machine is there. Throws TypeError for a wrong option.
    */
   async crash(options: CrashOptions = {}): Promise<void> {
     this.#checkOpen();
@@ -148,7 +153,7 @@ export class RealNode extends AnyNode {
     if (this.#closed) throw new Error(CLOSED);
   }
 
-  /** Starts a new process on what was kept, as a primary. Nothing happens when it is up. */
+  /** Starts a new process with the data that was kept, as a primary. Does nothing when the node is up. */
   async restart(): Promise<void> {
     this.#checkOpen();
     if (this.running) return;
@@ -157,33 +162,33 @@ export class RealNode extends AnyNode {
     this.running = true;
   }
 
-  /** Ends the node for good; resolves when no handle is left. */
+  /** Ends the node for good. Resolves when no handle is left. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#end({});
     await Promise.all(this.#ghosts.map((listener) => listener.close()));
   }
 
-  /** Stops the process like SIGSTOP: connections stay, nothing is answered, no timer fires. */
+  /** Stops the process like SIGSTOP: connections stay open, nothing is answered, and no timer fires. */
   pause(): void {
     this.#checkOpen();
     this.#process.pause();
   }
 
-  /** Lets everything that came during the pause happen now. */
+  /** Continues the process: everything that arrived during the pause is handled now. */
   resume(): void {
     this.#checkOpen();
     this.#process.resume();
   }
 
-  /** REPLICAOF NO ONE: takes writes from now on. */
+  /** REPLICAOF NO ONE: the node accepts writes from now on. */
   promote(): void {
     this.#checkOpen();
     promote(this.server);
     this.server.settle();
   }
 
-  /** REPLICAOF: follows the other from now on, which replaces the data unless the histories agree. */
+  /** REPLICAOF: the node follows another one. Its data is replaced unless the two histories agree. */
   follow(primary: RealNode): void {
     this.#checkOpen();
     this.server.unit(() => replicateFrom(this.server, '127.0.0.1', primary.port));

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../server/host/host.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { checkNumber } from '../checks.ts';
 
-/** Can be stopped as by SIGSTOP: what comes in the meantime runs when it resumes, in the order in which it came. */
+/** A process that can be stopped as by SIGSTOP. Tasks that come due in the meantime run in order when it resumes. */
 export class RealProcess {
   readonly clock: RealClock = new RealClock(this);
   #paused = false;
@@ -31,7 +31,7 @@ export class RealProcess {
     else task();
   }
 
-  /** Ends the process: nothing that it has scheduled runs any more. The clock keeps running for the next process. */
+  /** Ends the process: nothing that it scheduled runs any more. The clock keeps running for the next process. */
   kill(): void {
     this.#paused = false;
     this.#waiting = [];
@@ -39,10 +39,10 @@ export class RealProcess {
   }
 }
 
-/** Follows the machine's clock until a test makes it jump or drift. */
+/** A wall clock that follows the machine's until a test makes it jump or drift. */
 export class RealClock implements Clock {
   readonly #process: RealProcess;
-  /** The clock showed `#shown` when the machine's showed `#since`, both in milliseconds. */
+  /** `#shown` is what this clock showed when the machine's clock showed `#since`, both in milliseconds. */
   #shown = 0;
   #since = 0;
   #rate = 1;
@@ -65,7 +65,10 @@ export class RealClock implements Clock {
     return this.now() - nodeClock.now();
   }
 
-  /** Sets the clock forward by `byMs` milliseconds, back when negative, as an NTP step does. Throws TypeError for no number. */
+  /**
+   * Sets the clock forward by `byMs` milliseconds, or back when negative, like an NTP step. Throws TypeError for
+   * anything but a number.
+   */
   jump(byMs: number): void {
     checkNumber('jump', byMs, 'milliseconds, negative ones for back');
     this.#set(byMs, this.#rate);
@@ -116,13 +119,13 @@ export class RealClock implements Clock {
     };
   }
 
-  /** Cancels every alarm; their owner is dead. */
+  /** Cancels every alarm, because the process that set them is dead. */
   forgetAlarms(): void {
     for (const alarm of this.#alarms) alarm.cancel();
   }
 }
 
-/** One `at`. */
+/** A task that `at` has scheduled. */
 class RealAlarm implements Timer {
   readonly deadline: Millis;
   readonly task: () => void;

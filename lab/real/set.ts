@@ -1,4 +1,7 @@
-/** A primary and its replicas on the real clock, over TCP, with the verbs of the virtual pair as far as they make sense. */
+/**
+ * A primary and its replicas on the real clock, over TCP, with those controls of the virtual pair that make sense
+ * there.
+ */
 
 import { connectorFor } from '../../embed/connector.ts';
 import { badOption } from '../../embed/options.ts';
@@ -15,35 +18,42 @@ import { RealNetwork } from './network.ts';
 import { RealNode, type RealNodeOptions } from './node.ts';
 import { RealSocket } from './socket.ts';
 
-/** How to start a pair on the real clock. */
+/** The options of a pair on the real clock. */
 export interface RealPairOptions extends RealNodeOptions {
   readonly clock: 'real';
-  /** Replicas of the primary; default 1. */
+  /** How many replicas the primary has; default 1. */
   readonly replicas?: number;
-  /** A write is answered only when a majority has it, and only a node that has every such write can be promoted. */
+  /**
+   * True: a write is answered only when a majority has it, and only a node with every such write can be promoted.
+   * Default false.
+   */
   readonly quorum?: boolean;
 }
 
-/** How to start several independent primaries on the real clock. */
+/** The options of several independent primaries on the real clock. */
 export interface RealServersOptions extends RealPairOptions {
-  /** Independent primaries; default 1. */
+  /** How many independent primaries to start; default 1. */
   readonly primaries?: number;
 }
 
-/** A client on the real clock, as the lab knows it. */
+/** A client on the real clock. */
 export interface RealActor {
   readonly name: string;
-  /** Where it connects. */
+  /** The URL to which the client connects. */
   readonly url: string;
 }
 
-/** Whoever connects to the pair's own address, as a party; so is code that runs without a name on the virtual clock. */
+/**
+ * The party to which clients of the pair's own URL belong. On the virtual clock, code that runs without a name has the
+ * same one.
+ */
 const ANYBODY = 'client';
 
 function pass(ms: number): Promise<void> {
   return new Promise((wake) => void nodeClock.at(nodeClock.now() + ms, wake));
 }
 
+/** A primary with its replicas, over TCP in real time. */
 export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposable {
   /** The lanes between the nodes and the pair's clients, by name. */
   readonly network: RealNetwork;
@@ -52,7 +62,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
   readonly #endpoints = new Map<string, RealEndpoint>();
   #closed = false;
 
-  /** @param names the nodes' names, the primary's first; they listen and follow once started */
+  /** @param names the nodes' names, the primary's first; `start` makes them listen and follow */
   constructor(names: readonly string[], options: RealPairOptions, ioredis: IoredisConstructor) {
     const network = new RealNetwork();
     super(
@@ -68,7 +78,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     if (this.#closed) throw new Error(CLOSED);
   }
 
-  /** Makes every node listen, and the replicas follow; resolves when they are in sync. */
+  /** Makes every node listen, and the replicas follow the primary. Resolves when they are in sync. */
   async start(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.listen()));
     await this.#endpoint(ANYBODY);
@@ -77,16 +87,17 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
   }
 
   /**
-   * An address for any client, also of another process, that leads to whoever is primary when it connects. Connections
-   * break at a failover as those to the primary itself do; without a primary they are accepted and reset.
+   * A URL for any client, also in another process. It leads to the node that is primary when the client connects. A
+   * failover breaks these connections like those to the primary itself. While there is no primary, connections are
+   * accepted and reset.
    */
   get url(): string {
     return (this.#endpoints.get(ANYBODY) as RealEndpoint).url;
   }
 
   /**
-   * A client of that name, of any library: what connects to its `url` follows the primary as `pair.url` does, and is
-   * found by the name in `clientLink` and in `lost`. Rejects with TypeError for a name that it cannot have.
+   * A client of any library. Connections to the actor's `url` follow the primary as those to `pair.url` do, and
+   * `clientLink` and `lost` know them by the name. Rejects with TypeError for a name that a client cannot have.
    */
   async actor(name: string): Promise<RealActor> {
     this.checkOpen();
@@ -104,27 +115,27 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     return endpoint;
   }
 
-  /** The way between a client and a node, by default the present primary: `out` has requests, `back` replies. */
+  /** The link between a client and a node, by default the current primary: `out` carries requests, `back` replies. */
   clientLink(client: string, node: string = this.primary.name): Link<RealLane> {
     this.checkOpen();
     this.node(node);
     return this.network.link(client, node);
   }
 
-  /** An ioredis client of that name, which dials whoever is primary. `close` disconnects it. */
+  /** An ioredis client with this name that follows the primary. `close` disconnects it. */
   client(name: string, options: RedisOptions = {}): Redis {
     this.checkOpen();
     this.checkParty('client', name);
     const Connector = connectorFor(() => new RealSocket(this.network, name, this.primary.port));
     this.clientNames.add(name);
     const redis = new this.#ioredis({ ...options, connectionName: name, Connector });
-    // Without a listener ioredis prints each error.
+    // Without a listener, ioredis prints each error.
     redis.on('error', () => {});
     this.#clients.push(redis);
     return redis;
   }
 
-  /** Waits until `synchronized`, at most so many milliseconds. Rejects when that does not come true. */
+  /** Waits until `synchronized`, at most `maxMs` milliseconds. Rejects when that takes longer. */
   async synchronize(maxMs = 60_000): Promise<void> {
     this.checkOpen();
     checkMillis('synchronize', maxMs);
@@ -136,16 +147,18 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
   }
 
   /**
-   * Stops a node's process, as SIGSTOP does. Opposite: `resume`. Throws for a client: its timers are those of the
-   * test's own process, which cannot be stopped on the real clock; its `clientLink` can be held. Throws RangeError for an
-   * unknown name.
+   * Stops a node's process, as SIGSTOP does; `resume` continues it. Throws for a client, because its timers belong to
+   * the test's own process, which cannot be stopped in real time; hold its `clientLink` instead. Throws RangeError for
+   * an unknown name.
    */
   pause(name: string): void {
     this.checkOpen();
     this.#running(name).pause();
   }
 
-  /** Everything that came during the pause happens now, in order. Throws as `pause` does. */
+  /**
+   * Continues a paused node: everything that came due during the pause happens now, in order. Throws as `pause` does.
+   */
   resume(name: string): void {
     this.checkOpen();
     this.#running(name).resume();
@@ -163,10 +176,10 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
   }
 
   /**
-   * Does what Sentinel does: promotes a replica, lets the others and the old primary follow it, and disconnects the
-   * clients of all of them. `lost` counts a write as acknowledged when its reply has reached the pair's client, and
-   * for other clients when it was handed to the socket.
-   * Rejects when no replica can be promoted, and with TypeError for a wrong option.
+   * Does what Sentinel does: promotes a replica, makes the other nodes and the old primary follow it, and disconnects
+   * their clients. For the pair's own clients, a write counts as acknowledged when the reply has reached the client;
+   * for other clients, when the reply was written to the socket. Rejects when no replica can be promoted, and with
+   * TypeError for a wrong option.
    */
   async failover(options: FailoverOptions = {}): Promise<Failover> {
     this.checkOpen();
@@ -178,7 +191,10 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     return this.replace(old, options);
   }
 
-  /** Starts a node that crashed; as a replica, unless it is still the primary. */
+  /**
+   * Restarts a node that crashed, as a replica unless it is still the primary. Rejects with RangeError for an unknown
+   * name.
+   */
   async restart(name: string): Promise<void> {
     this.checkOpen();
     const node = this.node(name);
@@ -186,7 +202,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     this.rejoin(node);
   }
 
-  /** Disconnects the pair's clients and stops every node; resolves when no handle is left. */
+  /** Disconnects the pair's clients and stops every node. Resolves when no handle is left. */
   async close(): Promise<void> {
     for (const client of this.#clients) client.disconnect();
     this.#closed = true;
@@ -200,7 +216,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
   }
 }
 
-/** Independent primaries, each perhaps with replicas, on the real clock. */
+/** Independent primaries, each with its replicas if any, over TCP in real time. */
 export class RealServers implements AsyncDisposable {
   readonly sets: readonly RealPair[];
 
@@ -208,12 +224,12 @@ export class RealServers implements AsyncDisposable {
     this.sets = sets;
   }
 
-  /** Every node: all primaries first. */
+  /** All nodes, the primaries first. */
   get nodes(): readonly RealNode[] {
     return primariesFirst(this.sets);
   }
 
-  /** One ioredis client to each primary, as Redlock wants them. */
+  /** One ioredis client per primary, as Redlock needs them. */
   clients(name: string, options?: RedisOptions): Redis[] {
     return this.sets.map((set) => set.client(name, options));
   }
@@ -227,7 +243,7 @@ export class RealServers implements AsyncDisposable {
   }
 }
 
-/** What only a virtual clock can give, with the reason. */
+/** The options and members that only a virtual clock can offer, with the reason. */
 const VIRTUAL_ONLY: Readonly<Record<string, string>> = {
   seed: 'threads and sockets of the real world follow no seed',
   start: "the machine's clock is what it is; a node's own can jump: node.clock.jump(ms)",
@@ -245,7 +261,7 @@ function checkOptions(options: RealServersOptions, starter: Starter): void {
   checkSets(options, [], starter, 100);
 }
 
-/** Starts nodes on the real clock, the replicas in sync. Rejects with TypeError for a wrong option, naming it. */
+/** Starts nodes on the real clock, with the replicas in sync. Rejects with a TypeError that names a wrong option. */
 export async function startRealServers(
   options: RealServersOptions,
   starter: Starter,

@@ -1,10 +1,14 @@
-/** A client's end of a connection to a node on the real clock: a Duplex over a socket, led over the network's lanes. */
+/**
+ * A client's end of a connection to a node on the real clock: a Duplex over a TCP socket, whose data passes the
+ * network's lanes.
+ */
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { nodeClock } from '../../server/host/node.ts';
 import type { RealLane } from './lane.ts';
 import type { RealNetwork, RealWire } from './network.ts';
 
+/** A client's connection, as ioredis uses it. */
 export class RealSocket extends Duplex implements RealWire {
   readonly from: string;
   readonly to: string;
@@ -13,13 +17,13 @@ export class RealSocket extends Duplex implements RealWire {
   readonly #network: RealNetwork;
   readonly #out: RealLane;
   readonly #back: RealLane;
-  /** Bytes of the server that the client has taken. */
+  /** How many of the server's bytes the client has received. */
   #taken = 0;
-  /** Bytes that the client has sent. */
+  /** How many bytes the client has sent. */
   #sent = 0;
-  /** The connection breaks when the server has read so much. */
+  /** The connection breaks when the server has read this many bytes. */
   #breaksAt = Infinity;
-  /** A message was lost: nothing behind it arrives in that direction. */
+  /** True when a message was lost, so that nothing after it arrives in that direction. */
   #outLost = false;
   #backLost = false;
   #local: string | undefined;
@@ -50,7 +54,7 @@ export class RealSocket extends Duplex implements RealWire {
     socket.on('close', () => this.#behind(() => void this.destroy()));
   }
 
-  /** Happens behind what the server has sent; never, where some of that was lost. */
+  /** Runs the task after everything that the server has sent; never when part of that was lost. */
   #behind(happen: () => void): void {
     if (!this.#backLost) this.#back.pass(undefined, happen);
   }
@@ -70,7 +74,7 @@ export class RealSocket extends Duplex implements RealWire {
       this.#taken += part.length;
       if (!this.destroyed) this.push(part);
     });
-    // Whoever reads the stream has the message first.
+    // The reader of the stream receives the message before the reset.
     if (fate === 'last') this.#behind(() => void nodeClock.soon(() => this.reset()));
   }
 
@@ -83,7 +87,7 @@ export class RealSocket extends Duplex implements RealWire {
   }
 
   reset(): void {
-    // One that is just shutting down refuses to be reset, without ever closing then.
+    // A socket that is shutting down ignores a reset and then never closes, so it is destroyed.
     if (this.#socket.writableEnded) this.#socket.destroy();
     else this.#socket.resetAndDestroy();
     const error: NodeJS.ErrnoException = new Error('read ECONNRESET');
@@ -115,7 +119,7 @@ export class RealSocket extends Duplex implements RealWire {
     done(error);
   }
 
-  // What clients ask of a net.Socket.
+  // Methods that clients call on a net.Socket.
   setNoDelay(): this {
     return this;
   }

@@ -1,10 +1,10 @@
-/** Routes of node:crypto's randomness, node:net's dialling, name look-ups and whole-file reads. */
+/** Routes for node:crypto's randomness, node:net's connections, name look-ups, and reads of whole files. */
 import crypto from 'node:crypto';
 import dns from 'node:dns';
 import fs from 'node:fs';
 import net from 'node:net';
 import { type Inside, present } from '../time/present.ts';
-import { type AnyFunction, lay } from './dress-like.ts';
+import { type AnyFunction, lay } from './lay.ts';
 
 type Done = (error: Error | null, value?: unknown) => void;
 
@@ -41,14 +41,14 @@ function randomBytes(inside: Inside, [size, done]: readonly unknown[]): Buffer |
   return answer(inside, bytes, done);
 }
 
-/** Hands the value to the callback in its own time, or returns it. */
+/** Passes the value to the callback at a later moment, as Node does, or returns it when there is no callback. */
 function answer<T>(inside: Inside, value: T, done: unknown): T | undefined {
   if (typeof done !== 'function') return value;
   inside.setImmediate(() => (done as Done)(null, value), []);
   return undefined;
 }
 
-/** Offset and size count elements, as in Node. */
+/** As in Node, offset and size count elements. */
 function randomFill(inside: Inside, array: unknown, from: unknown = 0, size?: unknown): unknown {
   const view = array as ArrayBufferView & { BYTES_PER_ELEMENT?: number };
   const buffer = ArrayBuffer.isView(view) ? view.buffer : (array as ArrayBuffer);
@@ -82,7 +82,7 @@ function randomUUID(inside: Inside): string {
   return [0, 8, 12, 16, 20].map((at, i) => hex.slice(at, [8, 12, 16, 20, 32][i])).join('-');
 }
 
-/** All forms of net.connect; unix sockets do not exist in a world. */
+/** Handles every form of net.connect. Unix sockets do not exist in a world. */
 function dial(inside: Inside, args: readonly unknown[]): unknown {
   const [first, second] = args;
   const options = typeof first === 'object' && first !== null ? (first as net.TcpNetConnectOpts) : undefined;
@@ -107,8 +107,8 @@ function addresses(inside: Inside, host: unknown, options: unknown): dns.LookupA
 }
 
 /**
- * A library that reads a file of its own (ioredis 5 reads its package.json on the first connect) gets it at once: the
- * content is constant, and only the time that it takes would not be.
+ * Reads a file at once for a library that reads its own files (ioredis 5 reads its package.json on the first connect).
+ * The content is constant; only the time that a real read takes would differ between runs.
  */
 function readNow(path: unknown, options: unknown): unknown {
   if (typeof path === 'object' && path !== null && 'readFile' in path) {

@@ -1,4 +1,4 @@
-/** The promised timers of node:timers/promises and util.promisify, for whoever's code is running. */
+/** The promise timers of node:timers/promises and util.promisify, routed to the world whose code is running. */
 import timersPromises from 'node:timers/promises';
 import { type Inside, present } from '../time/present.ts';
 
@@ -9,7 +9,7 @@ interface WaitOptions {
 
 const real = { ...timersPromises, wait: timersPromises.scheduler.wait.bind(timersPromises.scheduler) };
 
-/** setTimeout as a promise. */
+/** setTimeout with a promise. */
 function promisedTimeout<T>(delay?: number, value?: T, options?: WaitOptions): Promise<T> {
   const { inside } = present;
   if (inside === undefined) return real.setTimeout(delay, value as T, options);
@@ -18,7 +18,7 @@ function promisedTimeout<T>(delay?: number, value?: T, options?: WaitOptions): P
   );
 }
 
-/** setImmediate as a promise. */
+/** setImmediate with a promise. */
 function promisedImmediate<T>(value?: T, options?: WaitOptions): Promise<T> {
   const { inside } = present;
   if (inside === undefined) return real.setImmediate(value as T, options);
@@ -50,7 +50,7 @@ function abortError(signal: AbortSignal): Error {
   return Object.assign(error, { name: 'AbortError', code: 'ABORT_ERR' });
 }
 
-/** setInterval as an async iterator: a tick is never lost, as in Node. */
+/** setInterval as an async iterator. As in Node, no tick is lost. */
 async function* ticks<T>(inside: Inside, delay: number, value: T, signal?: AbortSignal): AsyncGenerator<T> {
   let due = 0;
   let wake: (() => void) | undefined;
@@ -73,7 +73,7 @@ async function* ticks<T>(inside: Inside, delay: number, value: T, signal?: Abort
   }
 }
 
-/** Replaces the functions of node:timers/promises, unless another realm has. */
+/** Replaces the functions of node:timers/promises, unless another realm has done so. */
 export function routeTimerPromises(): void {
   if (present.routes.has(timersPromises.setTimeout)) return;
   present.routes.add(promisedTimeout);

@@ -1,13 +1,13 @@
-/** Notes work for Node's thread pool and name servers that code in a world asks for: virtual time cannot finish it. */
+/** Detects when code in a world uses Node's thread pool or name servers, whose work virtual time cannot finish. */
 import crypto from 'node:crypto';
 import dns from 'node:dns';
 import zlib from 'node:zlib';
 import { present } from '../time/present.ts';
-import { type AnyFunction, lay } from './dress-like.ts';
+import { type AnyFunction, lay } from './lay.ts';
 
 const { subtle } = globalThis.crypto;
 
-/** What Node begins without listing it among its resources, unlike files and sockets. */
+/** Work that Node does not list among its active resources, unlike files and sockets. */
 const work: readonly [owner: object, label: string, names: readonly string[]][] = [
   [crypto, 'crypto', ['pbkdf2', 'scrypt', 'hkdf', 'generateKey', 'generateKeyPair', 'generatePrime']],
   [crypto, 'crypto', ['checkPrime', 'sign', 'verify']],
@@ -19,14 +19,14 @@ const work: readonly [owner: object, label: string, names: readonly string[]][] 
   [dns.promises, 'dns.promises', ['resolve', 'resolve4', 'resolve6', 'resolveSrv', 'resolveTxt', 'reverse']],
 ];
 
-/** Replaces the functions by ones that do the same, and tell the driver when they are called in a world. */
+/** Wraps the functions so that a call from within a world is reported to the driver. */
 export function routeRefusals(): void {
   for (const [owner, label, names] of work) {
     for (const name of names) watch(owner, `${label}.${name}`, name);
   }
 }
 
-/** A call without a callback (crypto.sign) is synchronous, and fine. */
+/** Wraps one function. A call without a callback, such as crypto.sign, is synchronous and allowed. */
 function watch(owner: object, label: string, name: string): void {
   const promised = owner === subtle || owner === dns.promises;
   lay(owner as Record<string, AnyFunction>, name, (real) => {

@@ -1,17 +1,18 @@
-/** Lays, once and for ever, functions over Node's timers, clock and randomness that ask whose code is running. */
+/** Replaces Node's timers, clocks and randomness by functions that ask which world's code is running. */
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
 import { type Callback, outside, present, VIRTUAL } from '../time/present.ts';
-import { lay, routeOver } from './dress-like.ts';
+import { lay, routeOver } from './lay.ts';
 import { routeModules } from './modules.ts';
 import { routeTimerPromises } from './promises.ts';
 import { routeRefusals } from './refusals.ts';
 import { routeSockets } from './sockets.ts';
 
 /**
- * Replaces the functions by ones that serve the world whose code is running, and Node otherwise: the globals of this
- * realm, and Node's modules, unless another realm has routed them. Idempotent; there is no way back, because libraries
- * keep what they have seen. Modules that were loaded before may have kept the originals.
+ * Replaces the functions: the globals of this realm, and those of Node's modules unless another realm has routed them.
+ * The routes serve the world whose code is running, and Node otherwise. Further calls have no effect. Routes cannot be
+ * removed, because libraries keep the functions that they have seen. Modules that were loaded earlier may have kept the
+ * originals.
  */
 export function layRoutes(): void {
   if (present.routed !== undefined) return;
@@ -21,7 +22,7 @@ export function layRoutes(): void {
     const descriptor = Object.getOwnPropertyDescriptor(globalThis, name);
     Object.defineProperty(globalThis, name, { ...descriptor, value: route });
   }
-  // Functions of their own: Jest disables those of a realm's globalThis when its test file ends.
+  // node:timers gets functions of its own, because Jest disables those of a realm's globalThis when its test file ends.
   if (!present.routes.has(timers.setTimeout)) Object.assign(timers, routeTimers(timers));
   routeMeters();
   routeTimerPromises();
@@ -32,7 +33,7 @@ export function layRoutes(): void {
   syncBuiltinESMExports();
 }
 
-/** Routes over the six timer functions, of globalThis or of node:timers. */
+/** Routes for the six timer functions of globalThis or of node:timers. */
 function routeTimers(owner: typeof timers | typeof globalThis): Record<string, unknown> {
   const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = owner;
   const schedule = (real: typeof setTimeout, repeat: boolean) => {
@@ -51,7 +52,7 @@ function routeTimers(owner: typeof timers | typeof globalThis): Record<string, u
     return inside.setImmediate(callback, args);
   }, setImmediate);
   const clear = (real: typeof clearTimeout) => routeOver((handle: unknown) => cancel(handle, real), real);
-  // util.promisify finds its own form of each among the extra properties: node:timers/promises', which is routed.
+  // util.promisify finds the promise form among the extra properties: that of node:timers/promises, which is routed.
   return {
     setTimeout: schedule(setTimeout, false),
     setInterval: schedule(setInterval as unknown as typeof setTimeout, true),
@@ -69,7 +70,7 @@ function assertCallback(callback: unknown): void {
   throw error;
 }
 
-/** A handle says by itself where it belongs, so that a world's timer can be cleared from anywhere. */
+/** A handle knows its own world, so that a world's timer can be cleared from anywhere. */
 function cancel(handle: unknown, real: (handle: never) => void): void {
   if (typeof handle === 'object' && handle !== null && VIRTUAL in handle) {
     (handle as unknown as { cancel(): void }).cancel();
@@ -102,7 +103,7 @@ function routeDate(): DateConstructor {
   return route;
 }
 
-/** Math.random, performance.now, process.hrtime and AbortSignal.timeout. */
+/** Routes for Math.random, performance.now, process.hrtime and AbortSignal.timeout. */
 function routeMeters(): void {
   lay(Math, 'random', (random) => () => (present.inside === undefined ? random() : present.inside.random()));
   lay(globalThis.performance, 'now', (now) => {
@@ -133,7 +134,7 @@ function routeMeters(): void {
   });
 }
 
-/** Printing from within a world is the outside's business: test runners collect it with timers of their own. */
+/** Console output runs outside of the world, because test runners collect it with timers of their own. */
 function routeConsole(): void {
   for (const name of ['log', 'info', 'debug', 'warn', 'error', 'trace', 'dir', 'table'] as const) {
     const real = console[name].bind(console) as (...args: unknown[]) => void;

@@ -1,10 +1,10 @@
-/** Notes when code in a world uses a real connection that was there before: its answer would come in real time. */
+/** Detects when code in a world uses a real connection that existed before. Its answer would arrive in real time. */
 import { Socket } from 'node:net';
 import { present } from '../time/present.ts';
 
 type SocketWrite = (this: Socket, ...args: unknown[]) => unknown;
 
-/** Makes writing to a real socket tell the driver when that happens in a world. */
+/** Makes a write to a real socket from within a world reach the driver as an error. */
 export function routeSockets(): void {
   const prototype = Socket.prototype as unknown as Record<'_write' | '_writev', SocketWrite>;
   for (const name of ['_write', '_writev'] as const) {
@@ -16,7 +16,7 @@ export function routeSockets(): void {
   }
 }
 
-/** What a process prints may be a pipe, which is a socket to Node. */
+/** True for stdout and stderr. They may be pipes, which Node represents as sockets. */
 function isStandard(socket: Socket): boolean {
   return (socket as { _isStdio?: boolean })._isStdio === true;
 }

@@ -13,7 +13,7 @@ export interface ActorWorld {
   readonly isInside: boolean;
   readonly closed: boolean;
   readonly network: {
-    /** Ends the connections of a process that died; `silent`: without telling the far ends. */
+    /** Ends the connections of a process that died. @param silent true: the far ends are not notified */
     abandon(actor: Actor, silent: boolean): void;
   };
   /** Microseconds since the world began. */
@@ -24,7 +24,8 @@ export interface ActorWorld {
 
 /**
  * A process as the world models it. Timers and connections belong to the actor whose code created them. While the actor
- * is paused they wait, as under SIGSTOP or a long garbage collection; when it resumes, they all come due at once.
+ * is paused, its events wait, as under SIGSTOP or a long garbage collection; when it resumes, they all come due at
+ * once.
  */
 export class Actor implements TaskOwner {
   readonly name: string;
@@ -68,8 +69,9 @@ export class Actor implements TaskOwner {
   }
 
   /**
-   * Ends the process: nothing that it has scheduled runs any more, and its connections end as the kernel ends those of a
-   * killed process. @param silent the machine is gone: the far ends are not notified
+   * Ends the process: nothing that it has scheduled runs any more, and its connections end like those of a killed
+   * process.
+   * @param silent true when the machine is gone: the far ends are not notified
    */
   kill(silent = false): void {
     this.#alive = false;
@@ -80,20 +82,20 @@ export class Actor implements TaskOwner {
     this.world.network.abandon(this, silent);
   }
 
-  /** Starts a new process under the same name; only the clock is kept. */
+  /** Starts a new process under the same name. Only the clock is kept. */
   revive(): void {
     this.#alive = true;
   }
 
-  /** Takes a task that came due while paused. */
+  /** Keeps a task that came due during the pause. */
   postpone(task: Task): void {
     task.defer();
     this.#waiting.push(task);
   }
 
   /**
-   * Runs code as this actor, from outside or inside the world; otherwise like `world.run`.
-   * Rejects with what the code throws.
+   * Runs code as this actor, from outside or inside the world; otherwise like `world.run`. Rejects with what the code
+   * throws.
    */
   run<T>(code: () => T): Promise<Awaited<T>> {
     return this.world.runAs(this, code);
@@ -104,7 +106,10 @@ export class Actor implements TaskOwner {
     return new Task(this, false, run);
   }
 
-  /** Calls the code as this actor when time next moves (inside the world: before it moves); settles as the code does. */
+  /**
+   * Calls the code as this actor: from inside the world before time moves, from outside when time next moves. Settles
+   * as the code does.
+   */
   call<T>(code: () => T): Promise<Awaited<T>> {
     return new Promise((resolve, reject) => {
       const attempt = (): void => {

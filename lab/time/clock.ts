@@ -17,10 +17,10 @@ interface ClockOwner extends TaskOwner {
   };
 }
 
-/** A Host's clock, with alarms that move along when the clock is set. */
+/** The clock of a virtual Host. Its alarms move when the clock is set. */
 export class VirtualClock implements Clock {
   readonly #actor: ClockOwner;
-  /** The clock showed `#shown` at the world's instant `#since`, both in microseconds. */
+  /** `#shown` is what this clock showed at the world's time `#since`, both in microseconds. */
   #shown = 0;
   #since = 0;
   #rate = 1;
@@ -53,7 +53,10 @@ export class VirtualClock implements Clock {
     return world.elapsed() + (this.micros() - this.#actor.schedule.micros) - this.#jumped;
   }
 
-  /** Sets the clock forward by `byMs` milliseconds, back when negative, as an NTP step does. Throws TypeError for no number. */
+  /**
+   * Sets the clock forward by `byMs` milliseconds, or back when negative, like an NTP step. Throws TypeError for
+   * anything but a number.
+   */
   jump(byMs: number): void {
     checkNumber('jump', byMs, 'milliseconds, negative ones for back');
     const by = Math.round(byMs * 1000);
@@ -91,7 +94,8 @@ export class VirtualClock implements Clock {
     const { schedule } = this.#actor;
     const ahead = Math.max(0, (alarm.deadline * 1000 - this.micros()) / this.#rate);
     alarm.run = alarm.task;
-    // A drifting clock may be a rounding short of its deadline; the alarm then looks again a microsecond later.
+    // On a drifting clock, rounding may make an alarm fire just before its deadline; it then checks again a microsecond
+    // later.
     schedule.arm(alarm, schedule.micros + Math.max(Math.ceil(ahead), alarm.fired ? 1 : 0));
   }
 
@@ -101,13 +105,13 @@ export class VirtualClock implements Clock {
     return soon;
   }
 
-  /** Forgets every alarm; their owner is dead. */
+  /** Cancels every alarm, because the process that set them is dead. */
   forgetAlarms(): void {
     this.#alarms.clear();
   }
 }
 
-/** One `at`. */
+/** A task that `at` has scheduled. */
 class VirtualAlarm extends Task<ClockOwner> {
   readonly deadline: Millis;
   readonly task: () => void;

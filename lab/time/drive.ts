@@ -1,26 +1,28 @@
-/** Moves one world at a time through real macrotasks, in contiguous batches, so that no outside code ever sees virtual time. */
+/**
+ * Moves the time of one world at a time, in batches of real macrotasks, so that code outside never sees virtual time.
+ */
 import { countResources, type Inside, present } from './present.ts';
 
-/** One drive: moves the time of one world until there is nothing left to do. */
+/** The work of moving one world's time until nothing is left to do. */
 export interface Drive {
   readonly inside: Inside;
-  /** Called once, when it is this drive's turn; an error ends the drive. */
+  /** Called once, when it is this drive's turn. An error ends the drive. */
   begin(): void;
-  /** Takes one step, after which Node runs all ticks and microtasks; true when there is nothing left to do. */
+  /** Takes one step, after which Node runs all ticks and microtasks. Returns true when nothing is left to do. */
   step(): boolean;
 }
 
-/** Most steps in one batch; real I/O and real timers wait for the batch to end. */
+/** The maximum number of steps in one batch. Real I/O and real timers wait for the batch to end. */
 const BATCH = 64;
 
 /**
- * Waits for its turn, then steps until the drive is done. Rejects with what `begin` or `step` throws, and when code in
- * the world has begun real I/O.
+ * Waits for its turn, then steps until the work is done. Rejects with what `begin` or `step` throws, and when code in
+ * the world has started real I/O.
  *
- * One step is one macrotask: afterwards every nextTick and promise reaction has run, however deep. The immediates of
- * one check phase run back to back, so that between the first and the last of a batch neither I/O nor a real timer
- * can come; only there is `present.inside` set. One world at a time, because clients' libraries keep job queues that
- * all worlds share (bluebird's): each drive must leave them empty before the next world runs.
+ * One step is one macrotask: after it, every nextTick and promise reaction has run, however deep. The immediates of one
+ * check phase run back to back, so neither I/O nor a real timer can run within a batch. `present.inside` is set only
+ * during a batch. Worlds take turns because client libraries keep job queues that all worlds share (bluebird's, for
+ * example): a drive must leave them empty before the next world runs.
  */
 export function drive(work: Drive): Promise<void> {
   const turn = present.turn.then(
@@ -39,14 +41,14 @@ class Batches {
   #failed = false;
   #error: unknown;
   #before = new Map<string, number>();
-  /** Small at first: most drives are short. */
+  /** Starts small, because most drives are short. */
   #size = 4;
 
   constructor(work: Drive, resolve: () => void, reject: (error: unknown) => void) {
     this.#work = work;
     this.#resolve = resolve;
     this.#reject = reject;
-    // An exception in a tick or a microtask ends Node's phase early; what follows must not run in the world.
+    // An exception in a tick or microtask ends Node's phase early. What follows must not run in the world.
     process.on('uncaughtExceptionMonitor', leave);
     this.#queue();
   }
@@ -81,7 +83,7 @@ class Batches {
   readonly #leave = (): void => {
     present.inside = undefined;
     const leaks = this.#leaks();
-    // Whatever else was wrong (a wait that could not end, say) may follow from this.
+    // Reported first, because any other error, such as a wait that could not end, may be a consequence of it.
     if (leaks.length > 0) this.#breakDown(new RealInputOutput(leaks));
     if (!this.#done) {
       this.#size = Math.min(BATCH, this.#size * 2);
@@ -105,11 +107,14 @@ class Batches {
     this.#fail(error);
   }
 
-  /** Nothing else can have run since the batch began, so whatever is new was begun in the world. */
+  /**
+   * The resources that code in the world has started: everything new, because nothing else has run since the batch
+   * began.
+   */
   #leaks(): string[] {
     const leaks = [...new Set(present.refused.splice(0))];
     for (const [name, count] of countResources()) {
-      // Our own immediates were counted at the beginning: those of the steps, and this one.
+      // The batch's own immediates, counted at its beginning: those of the steps, and this one.
       const ours = name === 'Immediate' ? this.#size + 1 : 0;
       const before = (this.#before.get(name) ?? 0) - ours + (present.excused.get(name) ?? 0);
       if (count > before) leaks.push(name);
@@ -122,9 +127,9 @@ function leave(): void {
   present.inside = undefined;
 }
 
-/** Code in a world started something that virtual time cannot finish. */
+/** Thrown when code in a world starts something that virtual time cannot finish. */
 export class RealInputOutput extends Error {
-  /** Node's names of what was begun. */
+  /** Node's names of the resources that were started. */
   readonly resources: readonly string[];
 
   constructor(resources: readonly string[]) {
@@ -140,7 +145,7 @@ export class RealInputOutput extends Error {
   }
 }
 
-/** Throws unless code in the world will meet our clock. */
+/** Throws unless code in the world will use the virtual clock. */
 function checkRoutes(): void {
   if (present.routed === undefined) {
     throw new Error("the virtual clock needs its routes: import 'lostlock/router' before any client");

@@ -1,59 +1,66 @@
-/** Whose code is running: that of a world, or nobody's (real time). One record per process, however many copies of us it holds. */
+/**
+ * Records which world's code is running, if any. There is one record per process, even when it holds several copies of
+ * this package.
+ */
 import type { Duplex } from 'node:stream';
 import timers from 'node:timers';
 
-/** What a world offers to the code that runs in it, in place of Node's own. */
+/** What a world offers to the code that runs in it, in place of Node's functions. */
 export interface Inside {
-  /** Whole milliseconds since the epoch, on the wall clock of whoever is running. */
+  /** Whole milliseconds since the epoch, on the wall clock of the running actor. */
   wallClock(): number;
-  /** Microseconds since the world began, on the monotonic clock of whoever is running. */
+  /** Microseconds since the world began, on the monotonic clock of the running actor. */
   elapsed(): number;
   /** A number in [0, 1). */
   random(): number;
   fill(bytes: Uint8Array): void;
   setTimeout(callback: Callback, delayMs: number, args: readonly unknown[], repeat: boolean): object;
   setImmediate(callback: Callback, args: readonly unknown[]): object;
-  /** Cancels a timer that is named by the number it was converted to. */
+  /** Cancels the timer with this numeric id. */
   clearById(id: number): void;
   /** Opens an in-memory connection, as net.createConnection would. */
   dial(host: string, port: number): Duplex;
-  /** What dns.lookup answers. */
+  /** The answer of dns.lookup. */
   resolve(host: string): { address: string; family: number };
 }
 
+/** A callback with any parameters. */
 export type Callback = (...args: never[]) => void;
 
-/** Node's own functions, as they were before anything was routed. */
+/** Node's own functions, as they were before any route was laid. */
 export interface Real {
   readonly setImmediate: (task: () => void) => unknown;
 }
 
-/** What the whole process shares: Node's modules are the same in all of its realms, and so are the routes over them. */
+/**
+ * The state that the whole process shares, because Node's modules and the routes over them are the same in all realms.
+ */
 interface Shared {
   inside: Inside | undefined;
   turn: Promise<void>;
   readonly excused: Map<string, number>;
   readonly refused: string[];
-  /** Every function that is a route, so that none is laid over another. */
+  /** Every function that is a route, so that no route is laid over another. */
   readonly routes: WeakSet<object>;
-  /** The record of each realm, by its global object. */
+  /** The record of each realm, by the realm's global object. */
   readonly realms: WeakMap<object, Present>;
 }
 
 /**
- * The record of one realm. Jest and vm give each test file a realm: a global object, timers and a Date of its own. All
- * realms share the code that is running, because a route that was laid over a module in one realm serves the others.
+ * The record of one realm. Jest and vm give each test file its own realm, with its own global object, timers and Date.
+ * All realms share the record of the running code, because a route that one realm laid over a module serves the others
+ * too.
  */
 class Present {
   readonly #shared: Shared;
-  /** Set while routes are laid: the functions that this realm's globalThis must show. */
+  /** Set while routes are laid: the functions that this realm's globalThis must have. */
   routed: Readonly<Record<string, unknown>> | undefined = undefined;
   readonly real: Real = { setImmediate: globalThis.setImmediate as (task: () => void) => unknown };
-  /** Resources that code of the outside began from within, on purpose. */
+  /** Resources that outside code has started on purpose while a world was running. */
   readonly excused: Map<string, number>;
-  /** Work for Node's thread pool that code in the world has asked for; Node does not list it among its resources. */
+  /** Work for Node's thread pool that code in the world has requested. Node does not list it among its resources. */
   readonly refused: string[];
-  /** Every function that is a route, of whatever realm. */
+  /** Every function that is a route, in any realm. */
   readonly routes: WeakSet<object>;
 
   constructor(shared: Shared) {
@@ -71,7 +78,7 @@ class Present {
     this.#shared.inside = inside;
   }
 
-  /** Settles when the world that is being driven has finished; the next one waits for it. */
+  /** Settles when the world that is being driven has finished. The next world waits for it. */
   get turn(): Promise<void> {
     return this.#shared.turn;
   }
@@ -82,8 +89,8 @@ class Present {
 }
 
 const key = Symbol.for('lostlock.present');
-// On a module of Node, not on globalThis: Jest disables what it finds there when a test file ends, and the routes over
-// Node's modules live on.
+// Kept on one of Node's modules rather than on globalThis: Jest disables what it finds there when a test file ends,
+// while the routes over Node's modules live on.
 const home = timers as typeof timers & { [key]?: Shared };
 
 function sharedRecord(): Shared {
@@ -111,12 +118,12 @@ function presentHere(): Present {
 /** The record of this realm. */
 export const present: Present = presentHere();
 
-/** Marks the timer handles of worlds; a symbol, because several copies of our classes may exist. */
+/** Marks the timer handles of worlds. A symbol, because several copies of the classes may exist. */
 export const VIRTUAL: unique symbol = Symbol.for('lostlock.timer') as never;
 
 /**
- * Runs code of the outside world from within a world: on real time, with real I/O, unseen by the check for leaks.
- * What it begins must not resolve anything that code in the world waits for.
+ * Runs outside code while a world is running: in real time, with real I/O, and exempt from the check for leaks. It must
+ * not resolve anything that code in the world waits for.
  */
 export function outside<T>(task: () => T): T {
   const inside = present.inside;
@@ -134,7 +141,7 @@ export function outside<T>(task: () => T): T {
   }
 }
 
-/** The process' pending requests, handles and timers, counted by Node's names for them. */
+/** The process' pending requests, handles and timers, counted by their names in Node. */
 export function countResources(): Map<string, number> {
   const counts = new Map<string, number>();
   for (const name of process.getActiveResourcesInfo()) counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -1,6 +1,9 @@
-/** Seeded pseudo-randomness: one independent stream per name, so that a new consumer does not disturb the others. */
+/**
+ * Seeded pseudo-random numbers. Each name has an independent stream, so that a new consumer does not change the numbers
+ * of the others.
+ */
 
-/** A stream of numbers that its seed and name decide (xoshiro128**). */
+/** A stream of numbers determined by a seed and a name (xoshiro128**, https://prng.di.unimi.it/). */
 export class Random {
   #a: number;
   #b: number;
@@ -28,12 +31,12 @@ export class Random {
     return scrambled;
   }
 
-  /** A number in [0, 1) with all 53 bits of a double. */
+  /** A number in [0, 1) with the 53 random bits of a double. */
   next(): number {
     return ((this.word() >>> 5) * 67_108_864 + (this.word() >>> 6)) / 9_007_199_254_740_992;
   }
 
-  /** A whole number from `low` to below `high`. */
+  /** An integer from `low` up to, but not including, `high`. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low));
   }
@@ -49,7 +52,7 @@ export class Random {
     }
   }
 
-  /** One of the elements. Throws RangeError when there is none. */
+  /** A random element. Throws RangeError when there is none. */
   pick<T>(elements: readonly T[]): T {
     if (elements.length === 0) throw new RangeError('nothing to pick from');
     return elements[this.between(0, elements.length)] as T;
@@ -60,14 +63,14 @@ function rotate(word: number, by: number): number {
   return (word << by) | (word >>> (32 - by));
 }
 
-/** FNV-1a: spreads the seed's text over 32 bits. */
+/** Hashes the seed's text to 32 bits (FNV-1a). */
 function hash(text: string): number {
   let state = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193);
   return state;
 }
 
-/** Turns one word into a sequence of unrelated ones; never all zero, which would be xoshiro's fixed point. */
+/** Expands one word into a sequence of unrelated words, never all zero, which would be a fixed point of xoshiro. */
 function splitMix(seed: number): () => number {
   let state = seed | 0;
   return () => {

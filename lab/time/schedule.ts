@@ -1,13 +1,13 @@
-/** What will happen in a world and when: tasks due at an instant, and tasks due before time moves. */
+/** The pending events of a world: tasks that are due at an instant, and tasks that run before time moves. */
 import type { Timer } from '../../server/host/host.ts';
 import { type Task, TaskHeap, type TaskOwner } from './task.ts';
 
-/** This many events without time moving count as an endless loop. */
+/** After this many events at one instant, the world is considered to be in an endless loop. */
 const EVENTS_AT_ONE_INSTANT = 200_000;
-/** Our own synchronous events may follow each other within one step, but the outside must get its turn. */
+/** How many of our own synchronous events may run within one step, so that outside code still gets its turn. */
 const INNER_EVENTS = 256;
 
-/** Something in the world keeps scheduling itself at the same instant. */
+/** Thrown when something in the world keeps scheduling itself at the same instant. */
 export class EndlessLoop extends Error {
   constructor() {
     super(
@@ -22,11 +22,14 @@ export class Schedule {
   readonly heap = new TaskHeap();
   readonly timersById = new Map<number, Timer>();
   nextTimerId = 1;
-  /** The present instant, in microseconds since the epoch, on the world's own clock. */
+  /** The current instant, in microseconds since the epoch, on the world's own clock. */
   micros: number;
-  /** Whose code is running, or ran last. */
+  /** The actor whose code is running, or ran last. */
   running: TaskOwner | undefined;
-  /** Called before each step, when everything that the last step started has run, promises included. For checkers. */
+  /**
+   * Called before each step, when everything that the last step started has run, including promises. Meant for
+   * checkers.
+   */
   beforeStep: (() => void) | undefined;
   #immediates: Task[] = [];
   #nextImmediate = 0;
@@ -37,12 +40,14 @@ export class Schedule {
     this.micros = micros;
   }
 
-  /** Schedules the task at an instant in microseconds since the epoch; when that has passed, at the current one. */
+  /**
+   * Schedules the task for an instant in microseconds since the epoch, or for the current instant when that has passed.
+   */
   arm(task: Task, at: number): void {
     if (!this.#stopped) this.heap.push(task, Math.max(at, this.micros));
   }
 
-  /** Schedules the task before time moves, after everything that is already enqueued. */
+  /** Schedules the task to run before time moves, after everything that is already enqueued. */
   enqueue(task: Task): void {
     if (!this.#stopped) this.#immediates.push(task);
   }
@@ -54,7 +59,7 @@ export class Schedule {
     for (const task of this.heap.tasksOf(owner)) task.cancel();
   }
 
-  /** Cancels everything, and schedules nothing from now on. */
+  /** Cancels everything, and ignores what is scheduled from now on. */
   stop(): void {
     this.#stopped = true;
     this.heap.clear();
@@ -69,9 +74,9 @@ export class Schedule {
   }
 
   /**
-   * Runs what comes next, up to an instant; false when there is nothing. After our own synchronous code it continues,
-   * up to and including the first task that may leave promises pending.
-   * Throws what the task throws, and EndlessLoop when time no longer moves.
+   * Runs the next events up to an instant. Continues after our own synchronous code, up to and including the first task
+   * that may leave promises pending. Returns false when there is no event. Throws what the task throws, and EndlessLoop
+   * when time no longer moves.
    */
   runNext(limit: number): boolean {
     this.beforeStep?.();

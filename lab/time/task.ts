@@ -1,11 +1,14 @@
-/** Tasks on virtual time, and a heap of them that is ordered by instant and then by the order in which they were armed. */
+/**
+ * Tasks on virtual time, and a heap that orders them by instant, and tasks of one instant by the order in which they
+ * were armed.
+ */
 import type { Timer } from '../../server/host/host.ts';
 
 /** The process that a task belongs to, as a schedule sees it. */
 export interface TaskOwner {
   /** While it is paused, its tasks do not run: they are handed to `postpone` when they come due. */
   readonly paused: boolean;
-  /** Takes a task that came due during the pause. */
+  /** Keeps a task that came due during the pause. */
   postpone(task: Task): void;
 }
 
@@ -15,16 +18,19 @@ const DEFERRED = -2;
 
 /** Code that runs at an instant on behalf of its owner. */
 export class Task<O extends TaskOwner = TaskOwner> implements Timer {
-  /** Microseconds since the epoch. */
+  /** When the task is due, in microseconds since the epoch. */
   at = 0;
   order = 0;
-  /** Its place in the heap. */
+  /** The task's position in the heap. */
   index = IDLE;
   /** The heap that it is in, or was in last. */
   heap: TaskHeap | undefined;
   run: (() => void) | undefined;
   readonly actor: O;
-  /** Runs only our own synchronous code, after which no promise can be pending: the drive need not end its step. */
+  /**
+   * True when the task runs only our own synchronous code. No promise is pending after it, so the drive need not end
+   * its step.
+   */
   readonly inner: boolean;
 
   constructor(actor: O, inner: boolean, run?: () => void) {
@@ -48,7 +54,7 @@ export class Task<O extends TaskOwner = TaskOwner> implements Timer {
   }
 }
 
-/** A binary heap of tasks. Each task knows its place, so that a cancelled one is removed at once. */
+/** A binary heap of tasks. Each task knows its position, so that a cancelled task is removed at once. */
 export class TaskHeap {
   #tasks: Task[] = [];
   #order = 0;

@@ -1,17 +1,20 @@
-/** What setTimeout, setInterval and setImmediate return in a world: Node's handles, on virtual time. */
+/** The timer handles of a world: what setTimeout, setInterval and setImmediate return there. */
 import { type Callback, VIRTUAL } from './present.ts';
 import type { Schedule } from './schedule.ts';
 import { Task, type TaskOwner } from './task.ts';
 
-/** The process that set a timer. */
+/** The process that sets a timer. */
 interface TimerOwner extends TaskOwner {
   readonly schedule: Schedule;
 }
 
-/** Node fires longer delays after 1 ms. */
+/** Node fires timers with a longer delay after 1 ms. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-/** What Node's timers hand out, as far as programs can tell. Whether anything keeps the process alive is no matter here. */
+/**
+ * The parts of Node's timer handles that programs use. `ref` and `unref` have no effect, because virtual timers never
+ * keep the process alive.
+ */
 abstract class Handle extends Task<TimerOwner> {
   #referenced = true;
 
@@ -38,7 +41,7 @@ abstract class Handle extends Task<TimerOwner> {
   }
 }
 
-/** What setTimeout and setInterval return in a world: Node's Timeout, on virtual time. */
+/** A timer of setTimeout or setInterval in a world. */
 export class VirtualTimeout extends Handle {
   readonly #callback: Callback;
   readonly #args: readonly unknown[];
@@ -105,10 +108,10 @@ export class VirtualTimeout extends Handle {
   }
 }
 
-/** What setImmediate returns in a world. */
+/** A timer of setImmediate in a world. */
 export class VirtualImmediate extends Handle {}
 
-/** Node's own rule, with its warning: no delay below 1 ms, none above 2^31 - 1. */
+/** Applies Node's limits, with its warning: no delay below 1 ms, none above 2^31 - 1. */
 function clampDelay(delay: number): number {
   if (delay > LONGEST_DELAY) {
     process.emitWarning(

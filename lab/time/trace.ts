@@ -1,22 +1,22 @@
-/** What happened in a world, one event per line, and the hash that says whether two runs were the same. */
+/** The record of a world's events, one per line, and a hash that tells whether two runs were the same. */
 import { createHash, type Hash } from 'node:crypto';
 
-/** One thing that happened. */
+/** One event. */
 export interface TraceEvent {
   /** Microseconds since the world began. */
   readonly at: number;
-  /** The actor, or the two ends of a connection, `A:50000>primary`. */
+  /** The actor, or the two ends of a connection: `A:50000>primary`. */
   readonly who: string;
   readonly what: string;
-  /** More about it; for messages their bytes. */
+  /** Details; for a message, its bytes. */
   readonly detail: string;
 }
 
-/** Events beyond this number are folded into the hash and forgotten, the oldest first. */
+/** The maximum number of events that are kept. Older events remain part of the hash. */
 const KEPT = 200_000;
 
 const UNPRINTABLE = /[^ -~]/g;
-/** A line shows no more of a message. */
+/** The maximum number of bytes of a message that a line shows. */
 const SHOWN = 160;
 
 /** The record of a world's events, in order. */
@@ -24,14 +24,14 @@ export class Trace {
   readonly #elapsed: () => number;
   readonly #hash: Hash = createHash('sha256');
   #events: TraceEvent[] = [];
-  /** Events that are no longer kept, but hashed. */
+  /** The number of events that are no longer kept, but part of the hash. */
   #folded = 0;
 
   constructor(elapsed: () => number) {
     this.#elapsed = elapsed;
   }
 
-  /** Adds an event at the present instant. */
+  /** Records an event at the current instant. */
   note(who: string, what: string, detail = ''): void {
     this.#events.push({ at: this.#elapsed(), who, what, detail });
     if (this.#events.length >= 2 * KEPT) this.#fold();
@@ -42,24 +42,24 @@ export class Trace {
     this.#folded += KEPT;
   }
 
-  /** The events that are kept: all, up to a few hundred thousand. */
+  /** The events that are kept: all, up to 200,000. */
   get events(): readonly TraceEvent[] {
     return this.#events;
   }
 
-  /** How many events there were. */
+  /** How many events were recorded. */
   get length(): number {
     return this.#folded + this.#events.length;
   }
 
-  /** SHA-256 over every event so far, with every byte of every message, in hexadecimal. */
+  /** The SHA-256 of every event so far, with every byte of every message, in hexadecimal. */
   hash(): string {
     const hash = this.#hash.copy();
     for (const event of this.#events) hash.update(hashed(event), 'latin1');
     return hash.digest('hex');
   }
 
-  /** The kept events as aligned lines: milliseconds since the beginning, who, what, detail. */
+  /** The kept events as aligned lines: milliseconds since the world began, actor, event, details. */
   lines(): string[] {
     const width = Math.min(
       30,
@@ -76,12 +76,12 @@ export class Trace {
   }
 }
 
-/** The event as the hash sees it: unlike a line, nothing is left out. */
+/** The event's text for the hash. Unlike a line, it leaves nothing out. */
 function hashed(event: TraceEvent): string {
   return `${event.at} ${event.who} ${event.what} ${event.detail}\n`;
 }
 
-/** Bytes as text on one line: CR LF become blanks, other unprintable bytes \\xNN. */
+/** Bytes as text on one line: CR LF becomes a blank, other unprintable bytes become \\xNN. */
 function printable(detail: string): string {
   const short = detail.length > SHOWN ? `${detail.slice(0, SHOWN)}...` : detail;
   return short

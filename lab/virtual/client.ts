@@ -1,4 +1,4 @@
-/** An ioredis client that lives in a world and may be used from outside: awaiting its commands moves time. */
+/** An ioredis client that lives in a world and can be used from outside: awaiting its commands moves time. */
 
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Actor } from '../time/actor.ts';
@@ -7,16 +7,16 @@ import { type AwaitedWorld, DrivenPromise } from './driver.ts';
 
 /** The world that a client lives in. */
 interface ClientWorld extends DialWorld, AwaitedWorld {
-  /** Whose code is running, or ran last. */
+  /** The actor whose code is running, or ran last. */
   readonly running: Actor;
 }
 
-/** The constructor, loaded when first needed. */
+/** ioredis' constructor, which is loaded when it is first needed. */
 export type IoredisConstructor = new (options: RedisOptions) => Redis;
 
 /**
- * Loads ioredis, an optional peer of the package. The routes must have been laid.
- * Rejects with what to install when it is missing.
+ * Loads ioredis, an optional peer dependency, after the routes are laid. Rejects with an installation hint when it is
+ * missing.
  */
 export async function loadIoredis(): Promise<IoredisConstructor> {
   try {
@@ -28,7 +28,7 @@ export async function loadIoredis(): Promise<IoredisConstructor> {
   }
 }
 
-/** Methods that answer at once, with something else than a promise. */
+/** Methods that return a value other than a promise at once. */
 const DIRECT = new Set<PropertyKey>([
   ...['on', 'once', 'off', 'emit', 'addListener', 'removeListener', 'removeAllListeners', 'prependListener'],
   ...['prependOnceListener', 'listeners', 'listenerCount', 'rawListeners', 'eventNames', 'setMaxListeners'],
@@ -36,14 +36,15 @@ const DIRECT = new Set<PropertyKey>([
   'disconnect',
 ]);
 
-/** Methods that answer a pipeline, of which only `exec` is asynchronous. */
+/** Methods that return a pipeline, of which only `exec` is asynchronous. */
 const PIPELINES = new Set<PropertyKey>(['pipeline', 'multi']);
 
 type Method = (...args: unknown[]) => unknown;
 
 /**
- * Makes a client of an actor. It connects when time first moves, wherever `where` says then.
- * @param options any of ioredis' options but those that say where to connect
+ * Creates a client that belongs to an actor. It connects when time next moves, to the address that `where` returns
+ * then.
+ * @param options ioredis' options, except those that say where to connect
  */
 export function openClient(
   Ioredis: IoredisConstructor,
@@ -54,7 +55,7 @@ export function openClient(
 ): Redis {
   const Connector = connectorTo(world, where) as unknown as NonNullable<RedisOptions['Connector']>;
   const redis = new Ioredis({ ...options, Connector, lazyConnect: true });
-  // Without a listener ioredis prints each error; the trace has them all.
+  // Without a listener, ioredis prints each error. The trace has them all.
   redis.on('error', () => {});
   if (options.lazyConnect !== true) {
     actor.schedule.enqueue(actor.task(() => void redis.connect().catch(() => {})));
@@ -62,7 +63,7 @@ export function openClient(
   const driven = new Map<PropertyKey, Method>();
   const drive = (method: Method): Method => {
     return (...args) => {
-      // The client's connection and timers are its actor's, whoever asks.
+      // Timers and connections of the client belong to its actor, whoever calls the method.
       if (world.isInside && world.running === actor) return method(...args);
       const called = actor.call(() => method(...args));
       return world.isInside ? called : new DrivenPromise(world, called);
@@ -77,7 +78,7 @@ export function openClient(
     }
     if (!PIPELINES.has(name)) return drive(bound);
     return (...args) => {
-      // multi({ pipeline: false }) sends MULTI at once: then it is a command like any other.
+      // multi({ pipeline: false }) sends MULTI at once, like any other command.
       if ((args[0] as { pipeline?: boolean } | undefined)?.pipeline === false) return drive(bound)(...args);
       const pipeline = bound(...args) as { exec: Method };
       pipeline.exec = drive(pipeline.exec.bind(pipeline));

@@ -1,10 +1,10 @@
-/** A node's end of a virtual connection, as the server core knows connections. */
+/** A node's end of a virtual connection, with the interface of the server's connections. */
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import type { Connection, Receiver } from '../../server/host/host.ts';
 import type { Watched } from '../failover/write-log.ts';
 import type { Ends, Pipe, PipeMessage } from './pipe.ts';
 
-/** Bytes go into one pipe and come out of the other. */
+/** A connection made of two pipes, one for each direction. */
 export class VirtualConnection implements Connection, Watched {
   readonly local: string;
   readonly remote: string;
@@ -24,7 +24,7 @@ export class VirtualConnection implements Connection, Watched {
     this.#in = ends.in;
   }
 
-  /** Hands what arrives to the receiver. */
+  /** Passes incoming data to the receiver. */
   attach(receiver: Receiver): void {
     this.#receiver = receiver;
   }
@@ -40,12 +40,12 @@ export class VirtualConnection implements Connection, Watched {
     for (const told of this.#replying.splice(0)) told(this.#out.sent);
   }
 
-  /** Calls back after the next `send`, with the position at which it ends. */
+  /** Calls back once, after the next `send`, with the position at which that data ends. */
   afterNextSend(told: (position: number) => void): void {
     this.#replying.push(told);
   }
 
-  /** True when the far end has taken everything up to the position. */
+  /** True when the far end has received everything up to the position. */
   delivered(position: number): boolean {
     return this.#out.tookUpTo(position);
   }
@@ -70,7 +70,7 @@ export class VirtualConnection implements Connection, Watched {
     this.#in.flow();
   }
 
-  /** Takes what arrives, for the pipe. */
+  /** Receives a message from the pipe. */
   readonly take = (message: PipeMessage): void => {
     if (typeof message !== 'string') {
       if (!this.#closed) this.#receiver?.receive(message);
@@ -83,7 +83,7 @@ export class VirtualConnection implements Connection, Watched {
     }
   };
 
-  /** The owner has let go; it is told that the connection is gone once its present event is over. */
+  /** The server has closed the connection. It is notified when its current event is over. */
   #leave(): void {
     this.#closed = true;
     this.#in.close();

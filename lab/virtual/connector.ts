@@ -1,14 +1,14 @@
-/** An ioredis Connector that dials in a world, for clients that follow a node which may change. */
+/** An ioredis Connector that dials in a world, for clients that follow whichever node is primary. */
 import type { Duplex } from 'node:stream';
 import type { Inside } from '../time/present.ts';
 
-/** Where a client's next connection goes. */
+/** The address for a client's next connection. */
 export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
-/** What ioredis asks of its `Connector` option's instances. */
+/** The methods that ioredis calls on instances of its `Connector` option. */
 export interface WorldConnector {
   firstError?: Error;
   check(): boolean;
@@ -24,8 +24,8 @@ export interface DialWorld {
 }
 
 /**
- * A class for ioredis' option `Connector`. Every time the client dials, `where` is asked anew; the present primary, say.
- * Dialling outside of the world throws: such a client would live on real time.
+ * A class for ioredis' `Connector` option. Each time the client dials, `where` returns the address, for example that of
+ * the current primary. Dialling from outside the world throws, because such a client would live in real time.
  */
 export function connectorTo(world: DialWorld, where: () => Address): new () => WorldConnector {
   return class implements WorldConnector {
@@ -40,7 +40,7 @@ export function connectorTo(world: DialWorld, where: () => Address): new () => W
     connect(): Promise<Duplex> {
       this.#wanted = true;
       return new Promise((resolve, reject) => {
-        // As ioredis' own: handlers are installed after the promise has resolved.
+        // As in ioredis' own connector: the client installs its handlers after the promise has resolved.
         process.nextTick(() => {
           if (!this.#wanted) return reject(new Error('Connection is closed.'));
           if (!world.isInside)

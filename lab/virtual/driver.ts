@@ -1,28 +1,28 @@
-/** Promises from within a world that move time while somebody outside awaits them. */
+/** Promises of a world that move its time while someone outside awaits them. */
 import { drive, RealInputOutput } from '../time/drive.ts';
 import { present } from '../time/present.ts';
 import { EndlessLoop } from '../time/schedule.ts';
 import { type Goal, type TimedWorld, WorldDrive } from './world-drive.ts';
 
-/** A world whose time is moved for all who wait in it. */
+/** A world whose time this driver moves. */
 interface DriverWorld extends TimedWorld {
   /** True while code of this world is running. */
   readonly isInside: boolean;
-  /** The world has lost its determinism: whoever uses it from now on gets this error. */
+  /** Marks the world as no longer deterministic: later uses of it fail with this error. */
   breakDown(error: Error): void;
 }
 
 /** A world whose promises move its time. */
 export interface AwaitedWorld {
   readonly isInside: boolean;
-  /** How long a wait may take, in virtual milliseconds. */
+  /** The maximum wait, in virtual milliseconds. */
   readonly patience: number;
   readonly driver: Driver;
 }
 
 /**
- * Moves a world's time for all who wait for something in it. They share the clock: time stops at the instant at which
- * one of them has what it wants, so that the test goes on there, and moves on for the others afterwards.
+ * Moves a world's time for everyone who waits for something in it. All share the clock: time stops at the instant at
+ * which one of them has its result, so that the test can continue there, and then moves on for the others.
  */
 export class Driver {
   readonly #world: DriverWorld;
@@ -39,16 +39,18 @@ export class Driver {
     return this.#world.schedule.micros;
   }
 
-  /** Moves time to an instant, in microseconds since the epoch. Rejects with what goes wrong on the way. */
+  /** Moves time to an instant, in microseconds since the epoch. Rejects with what fails on the way. */
   reach(at: number): Promise<void> {
     return new Promise((resolve, fail) => this.#add({ at, tell: resolve, reached: false, fail }));
   }
 
-  /** Settles as the promise does, with time moving meanwhile, but not beyond the instant `at`. Rejects as `World.until` does. */
+  /**
+   * Settles as the promise does. Time moves meanwhile, but not beyond the instant `at`. Rejects as `World.until` does.
+   */
   wait<T>(promise: PromiseLike<T>, maxMs: number, at: number = this.#now + maxMs * 1000): Promise<T> {
     return new Promise<T>((resolve, fail) => {
       const goal: Goal = { at, maxMs, tell: undefined, reached: false, fail };
-      // The outcome comes inside the world; whoever waits outside must hear of it outside.
+      // The promise settles inside the world, but its reactions must run outside.
       const settle = (tell: () => void): void => {
         if (goal.reached) return;
         goal.tell = tell;
@@ -62,7 +64,7 @@ export class Driver {
     });
   }
 
-  /** Calls the code inside the world, at the present instant, and lets happen what is due then; settles as the code does. */
+  /** Calls the code inside the world at the current instant, and runs what is due then. Settles as the code does. */
   start<T>(code: () => T): Promise<Awaited<T>> {
     return new Promise((resolve, fail) => {
       const goal: Goal = { at: this.#now, silent: true, tell: () => {}, reached: false, fail };
@@ -106,7 +108,7 @@ export class Driver {
     this.#running = false;
   }
 
-  /** Whoever waits is told; when nobody does, the process is, as of any error without a handler. */
+  /** Rejects everyone who waits. When nobody does, the error becomes an unhandled rejection of the process. */
   #fail(error: unknown): void {
     if (error instanceof RealInputOutput || error instanceof EndlessLoop) this.#world.breakDown(error);
     const goals = [...this.#goals];
@@ -117,7 +119,7 @@ export class Driver {
   }
 }
 
-/** Lets everybody act who has just been told something, and then other worlds that are to move. */
+/** Lets the reactions of settled waits run, and then other worlds that want to move. */
 async function othersFirst(): Promise<void> {
   for (let turn: unknown; turn !== present.turn; ) {
     turn = present.turn;
@@ -127,25 +129,25 @@ async function othersFirst(): Promise<void> {
 }
 
 /**
- * Awaiting it outside the world moves time until it settles. Left alone, it settles whenever something else moves
- * time that far; so that several may be under way at once, as with any client.
+ * A promise that moves time while it is awaited outside the world. If nobody awaits it, it settles when something else
+ * moves time that far. Several can therefore be under way at once, as with any client.
  */
 export class DrivenPromise<T> implements Promise<T> {
   readonly #world: AwaitedWorld;
   readonly #promise: Promise<T>;
   readonly #maxMs: number;
-  /** When it has taken too long, in microseconds since the epoch; by default so long after it is first awaited. */
+  /** The time limit, in microseconds since the epoch; by default it starts when the promise is first awaited. */
   readonly #deadline: number | undefined;
   #driven: Promise<T> | undefined;
   #heard = false;
 
-  /** @param maxMs how much virtual time it may take */
+  /** @param maxMs the maximum wait, in virtual milliseconds */
   constructor(world: AwaitedWorld, promise: Promise<T>, maxMs: number = world.patience, deadline?: number) {
     this.#world = world;
     this.#promise = promise;
     this.#maxMs = maxMs;
     this.#deadline = deadline;
-    // A rejection that nobody has heard of is reported outside, where the handlers of such things live.
+    // An unhandled rejection is reported outside the world, where the handlers of such errors run.
     promise.catch((error: unknown) =>
       world.driver.afterwards(() => {
         if (!this.#heard) this.#driven = Promise.reject(error);

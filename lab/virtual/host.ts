@@ -1,4 +1,4 @@
-/** The doors of one node in a world: its clock, its randomness, its disk and its place in the network. */
+/** The Host of a node in a world: its clock, randomness, disk and network. */
 import type { Connection, Host, Receiver } from '../../server/host/host.ts';
 import { type Keep, VirtualDisk } from '../failover/disk.ts';
 import type { Actor } from '../time/actor.ts';
@@ -8,7 +8,7 @@ import { VirtualConnection } from './connection.ts';
 import type { Accept } from './network.ts';
 import type { World } from './world.ts';
 
-/** A machine: it outlives the servers that run on it one after the other, with its clock and disk. */
+/** A machine. Its clock and disk outlive the servers that run on it one after another. */
 export class VirtualHost implements Host {
   readonly name: string;
   readonly world: World;
@@ -16,7 +16,10 @@ export class VirtualHost implements Host {
   readonly disk = new VirtualDisk();
   readonly #random: Random;
 
-  /** @param name the node's name: of its actor, its lanes, its random stream, and an address at which it is found */
+  /**
+   * @param name the name of the node's actor, its lanes and its random stream, and an address at which it can be
+   * reached
+   */
   constructor(world: World, name: string) {
     this.world = world;
     this.name = name;
@@ -47,21 +50,21 @@ export class VirtualHost implements Host {
     });
   }
 
-  /** Takes connections to a port, under 127.0.0.1 and under the node's name. */
+  /** Accepts connections to a port, under 127.0.0.1 and under the node's name. */
   listen(port: number, accept: Accept): void {
     this.world.network.listen(this.actor, '127.0.0.1', port, accept);
     this.world.network.listen(this.actor, this.name, port, accept);
   }
 
-  /** Takes no new connections to the port. */
+  /** Refuses new connections to the port. */
   unlisten(port: number): void {
     this.world.network.unlisten('127.0.0.1', port);
     this.world.network.unlisten(this.name, port);
   }
 
   /**
-   * The node's process dies: its timers with it, its connections end, its port refuses, and the disk keeps what
-   * `keep` says. With `silent` the machine is gone, too: nobody is told, and its connections just hang.
+   * The node's process dies with its timers. Its connections end, its port refuses new ones, and the disk keeps what
+   * `keep` says. With `silent` the whole machine is gone: nobody is notified, and connections just hang.
    */
   crash(keep: Keep = 'synced', silent = false): void {
     this.world.trace.note(this.name, 'crash', silent ? 'silently' : '');
@@ -69,7 +72,7 @@ export class VirtualHost implements Host {
     this.disk.crash(keep);
   }
 
-  /** The machine is back; a new server may be started on it. */
+  /** Makes the machine available again. A new server can be started on it. */
   revive(): void {
     this.world.trace.note(this.name, 'restart');
     this.actor.revive();

@@ -1,4 +1,4 @@
-/** What code in a world finds behind the routed functions: timers, clock, randomness and connections of that world. */
+/** What the routed functions use inside a world: its timers, clock, randomness and connections. */
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Millis } from '../../protocol/bytes.ts';
@@ -11,7 +11,7 @@ import type { Network } from './network.ts';
 
 /** The world that code runs in, as far as the routed functions need it. */
 interface RoutedWorld {
-  /** Whose code is running, or ran last. */
+  /** The actor whose code is running, or ran last. */
   readonly running: Actor;
   readonly schedule: Schedule;
   readonly network: Network;
@@ -19,7 +19,7 @@ interface RoutedWorld {
   stream(name: string): Random;
 }
 
-/** The routes' far end in one world. */
+/** Serves the routed functions in one world. */
 export class WorldInside implements Inside {
   readonly #world: RoutedWorld;
   readonly #random: Random;
@@ -69,7 +69,7 @@ export class WorldInside implements Inside {
     return this.#world.network.dial(this.#actor, host, port);
   }
 
-  /** Every name but localhost stands for itself: nodes are found by the name under which they listen. */
+  /** Every name except localhost stands for itself: nodes can be reached by their names. */
   resolve(host: string): { address: string; family: number } {
     const family = isIP(host);
     return family === 0 ? { address: '127.0.0.1', family: 4 } : { address: host, family };

@@ -1,4 +1,4 @@
-/** One direction between two actors of a world, as its pipes meet it. */
+/** One direction between two actors of a world, which the pipes of that direction pass. */
 import { type Delays, Gate } from '../links/gate.ts';
 import type { Random } from '../time/random.ts';
 import type { Schedule } from '../time/schedule.ts';
@@ -15,22 +15,23 @@ export interface LaneWorld {
 
 /** What travels over a lane: one direction of a connection. */
 interface Traffic {
-  /** Bytes of the next message that may pass. */
+  /** The size in bytes of the next message that may pass. */
   readonly nextSize: number;
-  /** Makes the next message two, the first of so many bytes. */
+  /** Splits the next message in two; the first part has this many bytes. */
   splitNext(bytes: number): void;
   /** Lets the next message pass. */
   deliverSoon(): void;
 }
 
 /**
- * One direction. A message is what one write sent. Within a connection order is kept; between connections jitter may
- * change it. What is held or partitioned off waits at the far end, as if it had not come yet, and is not lost.
+ * One direction. A message is the data of one write. Messages of one connection keep their order; between connections,
+ * jitter may change it. Messages that are held or partitioned off wait at the far end, as if they had not arrived yet,
+ * and are not lost.
  */
 export class Lane extends Gate {
   readonly #world: LaneWorld;
   readonly #random: () => number;
-  /** One entry per message that has come to the gate, in order. */
+  /** One entry per message at the gate, in order. */
   #waiting: Traffic[] = [];
 
   constructor(from: string, to: string, world: LaneWorld, delays: Delays) {
@@ -43,19 +44,19 @@ export class Lane extends Gate {
     return this.#waiting.length;
   }
 
-  /** How many microseconds the next message is under way. For the pipe. */
+  /** The travel time of the next message, in microseconds. Called by the pipe. */
   travel(): number {
     return Math.round(this.travelMs(this.#random) * 1000);
   }
 
-  /** A message has come to the gate; true when it may pass. For the pipe. */
+  /** A message has arrived at the gate. Returns true when it may pass. Called by the pipe. */
   passes(pipe: Traffic): boolean {
     if (!this.shut) return true;
     this.#waiting.push(pipe);
     return false;
   }
 
-  /** The pipe's connection is gone, and its messages with it. For the pipe. */
+  /** The pipe's connection is gone, so its messages are dropped. Called by the pipe. */
   forget(pipe: Traffic): void {
     this.#waiting = this.#waiting.filter((waiting) => waiting !== pipe);
   }

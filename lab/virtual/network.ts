@@ -1,4 +1,4 @@
-/** The network of a world: who listens where, the connections, and the links on which a test works. */
+/** The network of a world: listeners, connections, and the links that a test controls. */
 import type { Receiver } from '../../server/host/host.ts';
 import type { Delays } from '../links/gate.ts';
 import { Lanes } from '../links/lanes.ts';
@@ -13,10 +13,10 @@ import { Lane, type LaneWorld } from './lane.ts';
 import { type Ending, type Ends, Pipe, type PipeMessage } from './pipe.ts';
 import { VirtualSocket } from './socket.ts';
 
-/** What links take that are not paced on their own, in milliseconds. */
+/** Latency and jitter of links without a pace of their own, in milliseconds. */
 export type NetworkOptions = Partial<Delays>;
 
-/** What a node does with a new connection; undefined when it refuses it. */
+/** Accepts a new connection; returns undefined to refuse it. */
 export type Accept = (connection: VirtualConnection) => Receiver | undefined;
 
 interface VirtualListener {
@@ -24,7 +24,7 @@ interface VirtualListener {
   readonly accept: Accept;
 }
 
-/** A connection: what the dialling end sends travels `forward`. */
+/** A connection. `forward` carries what the dialling end sends. */
 interface Wire {
   readonly forward: Pipe;
   readonly back: Pipe;
@@ -36,7 +36,7 @@ interface Wire {
 interface NetworkWorld {
   readonly schedule: Schedule;
   readonly trace: Trace;
-  /** The actor of that name; made when first asked for. */
+  /** The actor of this name; created when first asked for. */
   actor(name: string): Actor;
   /** A stream of random numbers. */
   stream(name: string): Random;
@@ -45,17 +45,18 @@ interface NetworkWorld {
 }
 
 const FIRST_PORT = 50_000;
-/** Linux sends unanswered bytes again for so long (tcp_retries2 = 15), in microseconds; then the connection is broken. */
+/** How long Linux retransmits unacknowledged bytes before it gives up (tcp_retries2 = 15), in microseconds. */
 const PATIENCE = 924_600_000;
 
+/** The listeners, connections and lanes of a world. */
 export class Network extends Lanes<Lane> {
   readonly #world: NetworkWorld;
   readonly #laneWorld: LaneWorld;
   readonly #delays: Delays;
   readonly #listeners = new Map<string, VirtualListener>();
-  /** Who was last listening at an address: lanes keep their name while a node is down. */
+  /** The actor that last listened at each address, so that lanes keep their name while a node is down. */
   readonly #owners = new Map<string, string>();
-  /** Addresses that lead elsewhere. */
+  /** Addresses that are forwarded to another one. */
   readonly #forwards = new Map<string, () => Address>();
   readonly #wires = new Set<Wire>();
   /** Answers connection requests, also those to dead and paused processes. */
@@ -76,7 +77,7 @@ export class Network extends Lanes<Lane> {
     return new Lane(from, to, this.#laneWorld, this.#delays);
   }
 
-  /** Breaks the connections between two actors, whoever dialled. */
+  /** Breaks the connections between two actors, whichever of them dialled. */
   reset(one: string, other: string): void {
     this.#world.assertUsable();
     for (const wire of [...this.#wires]) {
@@ -86,14 +87,14 @@ export class Network extends Lanes<Lane> {
     }
   }
 
-  /** Both ends are told at once. */
+  /** Breaks a connection. Both ends notice at once. */
   #break(wire: Wire, ending: Ending): void {
     this.#wires.delete(wire);
     wire.forward.breakNow(ending);
     wire.back.breakNow(ending);
   }
 
-  /** What is held back, for error messages: `primary>replica (3 messages)`. */
+  /** What is held, for error messages: `primary>replica (3 messages)`. */
   describeHeld(): string {
     return [...this.all]
       .filter((lane) => lane.held || lane.partitioned || lane.waiting > 0)
@@ -101,7 +102,7 @@ export class Network extends Lanes<Lane> {
       .join(', ');
   }
 
-  /** Makes an actor reachable at an address. Throws when somebody listens there already. */
+  /** Makes an actor reachable at an address. Throws when the address is in use. */
   listen(actor: Actor, host: string, port: number, accept: Accept): void {
     const address = addressOf(host, port);
     if (this.#listeners.has(address)) throw new Error(`listen EADDRINUSE: address already in use ${address}`);
@@ -109,20 +110,21 @@ export class Network extends Lanes<Lane> {
     this.#owners.set(address, actor.name);
   }
 
-  /** Leads connections to a port of 127.0.0.1 to wherever `where` says when they are dialled. */
+  /** Forwards connections to a port of 127.0.0.1 to the address that `where` returns when they are dialled. */
   forward(port: number, where: () => Address): void {
     this.#forwards.set(addressOf('', port), where);
   }
 
-  /** Nobody listens there any more; connections stay. */
+  /** Stops listening there; open connections stay. */
   unlisten(host: string, port: number): void {
     this.#listeners.delete(addressOf(host, port));
   }
 
   /**
-   * What the kernel does for a process that died: it no longer listens, delivers what was sent, and ends the connections.
-   * One with a request that the process has not read is reset; so a redis-server that is killed leaves its clients.
-   * `silent`: nobody is told, as when the machine lost power.
+   * Does what the kernel does for a process that died: stops listening, delivers what was sent, and ends the
+   * connections. A connection with a request that the process has not read is reset, which is how a killed redis-server
+   * leaves its clients.
+   * @param silent true when the machine lost power: nobody is notified
    */
   abandon(actor: Actor, silent = false): void {
     for (const [address, listener] of this.#listeners) {
@@ -140,7 +142,7 @@ export class Network extends Lanes<Lane> {
     }
   }
 
-  /** Dials as a client program does: the Duplex behaves as net.createConnection's socket. */
+  /** Dials like a client program. The Duplex behaves like the socket of net.createConnection. */
   dial(actor: Actor, host: string, port: number): VirtualSocket {
     const socket = new VirtualSocket(actor, host, port);
     socket.begin(this.open(actor, host, port, false, socket.arrived));
@@ -149,7 +151,7 @@ export class Network extends Lanes<Lane> {
 
   /**
    * Opens a connection for an end of any kind. Its first message is 'accepted' or 'refused'.
-   * @param inner the end is our own synchronous code
+   * @param inner true when the end is our own synchronous code
    */
   open(actor: Actor, host: string, port: number, inner: boolean, take: (message: PipeMessage) => void): Ends {
     const dialled = addressOf(host, port);
@@ -176,7 +178,10 @@ export class Network extends Lanes<Lane> {
     return { out: forward, in: back, local, remote: address, peer: target };
   }
 
-  /** A message was lost: the sender tries for a while. Or it was the last one: nothing comes back any more. */
+  /**
+   * After a lost message, the sender keeps retransmitting for a while. After the last message, nothing comes back any
+   * more.
+   */
   #meet(wire: Wire, what: 'lost' | 'last'): void {
     if (what === 'last') {
       this.#break(wire, 'reset');
@@ -188,7 +193,7 @@ export class Network extends Lanes<Lane> {
     this.#world.schedule.arm(giveUp, this.#world.schedule.micros + PATIENCE);
   }
 
-  /** A connection request has come. */
+  /** A connection request has arrived. */
   #answer(wire: Wire, address: string, remote: string): void {
     const listener = this.#listeners.get(address);
     if (listener === undefined) {
@@ -215,7 +220,7 @@ export class Network extends Lanes<Lane> {
     schedule.arm(admit, schedule.micros);
   }
 
-  /** Forgets connections that are gone. */
+  /** Removes connections that are gone. */
   #sweep(): void {
     for (const wire of this.#wires) {
       if (wire.forward.closed && wire.back.closed) this.#wires.delete(wire);
@@ -223,7 +228,7 @@ export class Network extends Lanes<Lane> {
   }
 }
 
-/** Names are addresses of their own; the many names of this machine are one. */
+/** A name is an address of its own; the names of the local machine are one address. */
 function addressOf(host: string, port: number): string {
   const here = host === 'localhost' || host === '::1' || host === '0.0.0.0' || host === '';
   return `${here ? '127.0.0.1' : host}:${port}`;

@@ -1,4 +1,4 @@
-/** A Redis node of the lab: a server on a virtual host, which a test can crash, restart, pause, promote and demote. */
+/** A Redis node of the lab: a server on a virtual host that a test can crash, restart, pause, promote and demote. */
 
 import { createNode } from '../../server/index.ts';
 import { promote, replicateFrom } from '../../server/replication/role.ts';
@@ -14,26 +14,30 @@ import type { Address } from './connector.ts';
 import { VirtualHost } from './host.ts';
 import type { World } from './world.ts';
 
-/** How a node is run. */
+/** The options of a virtual node. */
 export interface LabNodeOptions {
-  /** Parameters of every node, by redis.conf's names. */
+  /** Parameters of every node, by their names in redis.conf. */
   readonly settings?: Partial<Settings>;
-  /** Extra table entries, such as the LAB command. */
+  /** Additional commands, such as LAB. */
   readonly commands?: readonly Command<Caller>[];
   /**
-   * ZooKeeper's way, for contrast: a write is answered only when a majority of the nodes has it, and only a node that
-   * has every such write can be promoted. Default false, which is Redis' way: an asynchronous copy, and writes that a
-   * failover loses (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/).
+   * Requires a majority, as ZooKeeper does: a write is answered only when a majority of the nodes has it, and only a
+   * node with every such write can be promoted. Default false, as in Redis, whose replicas are asynchronous copies and
+   * whose failovers can lose writes (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/).
    */
   readonly quorum?: boolean;
-  /** How long scripts run before others get a turn, and what that costs in virtual time (default 20 ms a slice). */
+  /**
+   * How long scripts run before other clients get a turn, and what that costs in virtual time (default 20 ms per
+   * slice).
+   */
   readonly scripts?: Partial<ScriptPace>;
 }
 
+/** A server in a world. */
 export class LabNode extends AnyNode {
   readonly port: number;
   readonly host: VirtualHost;
-  /** The present process; after a crash, what it was. */
+  /** The current process; after a crash, the one that died. */
   server: Server;
   readonly #options: LabNodeOptions;
   #journal: Journal;
@@ -62,7 +66,7 @@ export class LabNode extends AnyNode {
     return this.host.actor;
   }
 
-  /** Its wall clock, which can jump and drift; its expiries and timers follow. */
+  /** The node's wall clock, which can jump and drift. Expiry and timers follow it. */
   get clock(): VirtualClock {
     return this.host.clock;
   }
@@ -76,8 +80,8 @@ export class LabNode extends AnyNode {
   }
 
   /**
-   * The process dies, and keeps what `keep` says. Nothing happens when it is down already.
-   * Throws TypeError for a wrong option.
+   * Ends the process; the disk keeps what `keep` says. Does nothing when the node is already down. Throws TypeError for
+   * a wrong option.
    */
   crash(options: CrashOptions = {}): void {
     this.host.world.assertUsable();
@@ -89,7 +93,7 @@ export class LabNode extends AnyNode {
     this.host.crash('everything', silent);
   }
 
-  /** Starts a new process on what the disk has kept, as a primary. Nothing happens when it is up. */
+  /** Starts a new process with the data that the disk has kept, as a primary. Does nothing when the node is up. */
   restart(): void {
     this.host.world.assertUsable();
     if (this.running) return;
@@ -98,19 +102,19 @@ export class LabNode extends AnyNode {
     this.running = true;
   }
 
-  /** Stops the process like SIGSTOP: connections stay, nothing is answered, no timer fires. */
+  /** Stops the process like SIGSTOP: connections stay open, nothing is answered, and no timer fires. */
   pause(): void {
     this.host.world.assertUsable();
     this.actor.pause();
   }
 
-  /** Everything that came due during the pause happens now, in order. */
+  /** Continues the process: everything that came due during the pause happens now, in order. */
   resume(): void {
     this.host.world.assertUsable();
     this.actor.resume();
   }
 
-  /** REPLICAOF NO ONE: takes writes from now on. */
+  /** REPLICAOF NO ONE: the node accepts writes from now on. */
   promote(): void {
     this.host.world.assertUsable();
     this.host.world.trace.note(this.name, 'promote', `at offset ${this.offset}`);
@@ -118,7 +122,7 @@ export class LabNode extends AnyNode {
     this.server.settle();
   }
 
-  /** REPLICAOF: follows the other from now on, which replaces the data unless the histories agree. */
+  /** REPLICAOF: the node follows another one. Its data is replaced unless the two histories agree. */
   follow(primary: LabNode): void {
     this.host.world.assertUsable();
     this.host.world.trace.note(this.name, 'follow', primary.name);

@@ -1,49 +1,49 @@
-/** One direction of one connection: messages in order, each under way for the time that its lane takes. */
+/** One direction of one connection: messages in order, each delayed by its lane. */
 import Denque from 'denque';
 import type { Actor } from '../time/actor.ts';
 import { Task } from '../time/task.ts';
 import type { Lane } from './lane.ts';
 
-/** The bytes of one write, or what TCP says without bytes. */
+/** The bytes of one write, or a TCP event without bytes. */
 export type PipeMessage = Uint8Array | 'open' | 'accepted' | 'refused' | 'end' | Ending;
 
-/** How a connection breaks, as its ends hear of it: the far end is gone, or has not answered for too long. */
+/** How a connection breaks, as its ends see it: the far end is gone, or has not answered for too long. */
 export type Ending = 'reset' | 'timed out';
 
-/** What has been sent and not been taken yet waits here. */
+/** Holds what was sent and has not been received yet. */
 export class Pipe {
   readonly lane: Lane;
-  /** Who takes what arrives; the kernel's actor until the connection is accepted. */
+  /** The actor that receives the messages; the kernel's actor until the connection is accepted. */
   actor: Actor;
-  /** The taker is our own synchronous code. */
+  /** True when the receiver is our own synchronous code. */
   readonly inner: boolean;
-  /** Bytes that were sent and have not been taken. */
+  /** The number of bytes that were sent and have not been received. */
   pending = 0;
-  /** What its connection does when a message is lost, or was the last that is to arrive. */
+  /** Called when a message is lost, or was the last one that may arrive. */
   trouble: (what: 'lost' | 'last') => void = () => {};
-  /** Bytes ever sent, lost ones included: a position in the stream. */
+  /** The number of bytes sent so far, including lost ones: a position in the stream. */
   sent = 0;
   #taken = 0;
-  /** Where each message ends. */
+  /** The end position of each message. */
   readonly #ends = new Denque<number>();
   readonly #label: string;
   readonly #messages = new Denque<PipeMessage>();
-  /** When each message arrives at the far end, in microseconds. */
+  /** When each message reaches the far end, in microseconds. */
   readonly #arrivals = new Denque<number>();
   #take: (message: PipeMessage) => void;
   #lastArrival = 0;
-  /** Messages that may pass although their delivery is still scheduled. */
+  /** The number of messages that may pass although their delivery is still scheduled. */
   #passing = 0;
   #stalled = false;
-  /** Arrivals during the stall. */
+  /** The number of messages that arrived during the stall. */
   #backed = 0;
   #state: 'open' | 'broken' | 'closed' = 'open';
   #ending: Ending = 'reset';
-  /** A message was lost, and what is behind it cannot arrive. */
+  /** True when a message was lost, so that what follows cannot arrive. */
   #lost = false;
-  /** The connection breaks when so much has been taken. */
+  /** The connection breaks when this many bytes have been received. */
   #breaksAt = Infinity;
-  /** The sender's process is gone; its kernel delivers what it has sent. */
+  /** True when the sender's process is gone; the kernel still delivers what it has sent. */
   #left = false;
 
   constructor(lane: Lane, label: string, actor: Actor, inner: boolean, take: (message: PipeMessage) => void) {
@@ -58,12 +58,12 @@ export class Pipe {
     return this.#state === 'closed';
   }
 
-  /** True when the far end has taken the byte before this position, or will, whatever becomes of the sender. */
+  /** True when the far end has received the byte before this position, or will, whatever happens to the sender. */
   tookUpTo(position: number): boolean {
     return this.#taken >= position || (this.#left && this.#state === 'open' && position <= this.sent);
   }
 
-  /** True when something has arrived and was not taken: it lies in the taker's kernel. */
+  /** True when data has arrived and not been read: it is in the receiver's kernel. */
   get unread(): boolean {
     if (this.#backed > 0) return true;
     const { held, partitioned } = this.lane;
@@ -72,8 +72,8 @@ export class Pipe {
   }
 
   /**
-   * The sender's process dies: the kernel delivers what was sent, and then the end. What cannot get through just now is
-   * lost, as it is when the kernel has no more patience with a connection that belongs to nobody.
+   * The sender's process dies. The kernel delivers what was sent, and then the end. What cannot get through right now
+   * is lost, as when the kernel gives up on a connection that no process owns.
    */
   leave(): void {
     if (this.#state !== 'open') return;
@@ -85,13 +85,13 @@ export class Pipe {
     this.send('end');
   }
 
-  /** From now on somebody else takes what arrives. */
+  /** Another receiver takes the messages from now on. */
   handOver(actor: Actor, take: (message: PipeMessage) => void): void {
     this.actor = actor;
     this.#take = take;
   }
 
-  /** Sends a message; nothing happens once the pipe was broken or closed. */
+  /** Sends a message. Does nothing once the pipe is broken or closed. */
   send(message: PipeMessage): void {
     if (this.#state !== 'open') return;
     this.sent += sizeOf(message);
@@ -111,19 +111,19 @@ export class Pipe {
     this.#arrivals.push(this.#lastArrival);
   }
 
-  /** What is under way is lost; the far end learns of it as fast as of any message. */
+  /** Breaks the pipe: messages under way are lost, and the far end learns of it after the usual delay. */
   break(): void {
     if (this.#state !== 'open') return;
     this.#empty('broken');
     this.#arm(this.#arriveBroken);
   }
 
-  /** Nobody takes anything any more. */
+  /** Stops receiving: later messages are dropped. */
   close(): void {
     if (this.#state !== 'closed') this.#empty('closed');
   }
 
-  /** As `break`, but the far end is told at once, whatever the lane. */
+  /** Like `break`, but the far end learns of it at once, whatever the lane's state. */
   breakNow(ending: Ending = 'reset'): void {
     if (this.#state === 'closed') return;
     this.#ending = ending;
@@ -142,13 +142,13 @@ export class Pipe {
     this.lane.forget(this);
   }
 
-  /** Bytes of the next message that the lane may let pass. For the lane. */
+  /** The size in bytes of the next message that the lane may let pass. Called by the lane. */
   get nextSize(): number {
     const next = this.#messages.peekAt(this.#passing);
     return next === undefined ? 0 : sizeOf(next);
   }
 
-  /** Makes the next message two, the first of so many bytes. For the lane. */
+  /** Splits the next message in two; the first part has this many bytes. Called by the lane. */
   splitNext(bytes: number): void {
     const next = this.#messages.peekAt(this.#passing);
     if (!(next instanceof Uint8Array)) return;
@@ -159,14 +159,14 @@ export class Pipe {
     this.#arrivals.splice(this.#passing, 0, arrival);
   }
 
-  /** The lane lets the next message pass. */
+  /** Lets the next message pass. Called by the lane. */
   deliverSoon(): void {
     this.#passing++;
     const { schedule } = this.actor;
     schedule.arm(new Task(this.actor, this.inner, this.#pass), schedule.micros);
   }
 
-  /** Messages wait, unlost, until `flow`. */
+  /** Keeps messages waiting, without loss, until `flow`. */
   stall(): void {
     this.#stalled = true;
   }
@@ -179,7 +179,7 @@ export class Pipe {
     for (let i = 0; i < backed; i++) this.deliverSoon();
   }
 
-  /** Arrival times never decrease within the pipe, and equal ones keep their order. */
+  /** Schedules an arrival. Arrival times never decrease within the pipe, and equal ones keep their order. */
   #arm(arrive: () => void): void {
     const { schedule } = this.actor;
     this.#lastArrival = Math.max(this.#lastArrival, schedule.micros + this.lane.travel());
@@ -231,11 +231,11 @@ function sizeOf(message: PipeMessage): number {
   return typeof message === 'string' ? 0 : message.length;
 }
 
-/** The two pipes as seen from one end, and its addresses. */
+/** The two pipes of a connection as seen from one end, with its addresses. */
 export interface Ends {
   readonly out: Pipe;
   readonly in: Pipe;
-  /** `127.0.0.1:50000` */
+  /** The local address: `127.0.0.1:50000`. */
   readonly local: string;
   readonly remote: string;
   /** The name of the actor at the other end. */

@@ -1,6 +1,15 @@
-/** A primary and its replicas in a world, with the links between them, clients that follow, and failover as Sentinel does it. */
+/**
+ * A primary and its replicas in a world: the links between them, clients that follow the primary, and failover as
+ * Sentinel does it.
+ */
 
-import { checkFailover, type Failover, type FailoverOptions, JUDGE, Roles } from '../failover/roles.ts';
+import {
+  checkFailover,
+  FAILOVER_PARTY,
+  type Failover,
+  type FailoverOptions,
+  Roles,
+} from '../failover/roles.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Actor } from '../time/actor.ts';
@@ -11,15 +20,16 @@ import type { Network } from './network.ts';
 import { LabNode, type LabNodeOptions } from './node.ts';
 import type { World } from './world.ts';
 
+/** One primary and its replicas in a world. */
 export class ReplicaSet extends Roles<LabNode, Lane> {
   readonly world: World;
-  /** An address for clients of any library, in `run`, that leads to whoever is primary when they connect. */
+  /** A URL for clients of any library, used in `run`. It leads to the node that is primary when they connect. */
   readonly url: string;
   readonly #ioredis: IoredisConstructor;
 
   /**
    * @param names the nodes' names, the primary's first; they listen on consecutive ports from `port` on
-   * @param follows the port under which the present primary is found
+   * @param follows the port that is forwarded to the current primary
    */
   constructor(
     world: World,
@@ -46,7 +56,7 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
   }
 
   /**
-   * An ioredis client, as the actor of that name, which dials whoever is primary. Awaiting its commands outside the
+   * An ioredis client that belongs to the actor of this name and follows the primary. Awaiting its commands outside the
    * world moves time until they are answered.
    */
   client(name: string, options?: RedisOptions): Redis {
@@ -57,8 +67,8 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
   }
 
   /**
-   * A client of that name, of any library: the timers and connections that are made in `actor.run(() => …)` are its own,
-   * and what comes of them. Throws TypeError for a name that it cannot have.
+   * A client of any library: the timers and connections that code creates in `actor.run(() => …)` belong to the actor.
+   * Throws TypeError for a name that a client cannot have.
    */
   actor(name: string): Actor {
     this.checkOpen();
@@ -71,17 +81,26 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
     this.world.assertUsable();
   }
 
-  /** Stops a node's process or a client's, as SIGSTOP does. Opposite: `resume`. Throws RangeError for an unknown name. */
+  /**
+   * Stops the process of a node or client, as SIGSTOP does; `resume` continues it. Throws RangeError for an unknown
+   * name.
+   */
   pause(name: string): void {
     this.#actorOf(name).pause();
   }
 
-  /** Everything that came due during the pause happens now. */
+  /**
+   * Continues a paused process: everything that came due during the pause happens now. Throws RangeError for an unknown
+   * name.
+   */
   resume(name: string): void {
     this.#actorOf(name).resume();
   }
 
-  /** Ends a client's process, as SIGKILL does, or crashes a node, which keeps nothing. Throws RangeError for an unknown name. */
+  /**
+   * Ends a client's process, as SIGKILL does, or crashes a node, which loses its data. Throws RangeError for an unknown
+   * name.
+   */
   kill(name: string): void {
     const actor = this.#actorOf(name);
     if (this.clientNames.has(name)) actor.kill();
@@ -93,7 +112,7 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
     return this.clientNames.has(name) ? this.world.actor(name) : this.node(name).actor;
   }
 
-  /** Moves time until `synchronized`, at most so many virtual milliseconds. Rejects when that does not come true. */
+  /** Moves time until `synchronized`, at most `maxMs` virtual milliseconds. Rejects when that takes longer. */
   async synchronize(maxMs = 60_000): Promise<void> {
     await this.world.run(async () => {
       while (!this.synchronized) await this.world.advance(1);
@@ -101,9 +120,9 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
   }
 
   /**
-   * Does what Sentinel does: promotes a replica, lets the others and the old primary follow it, and disconnects the
-   * clients of all of them. Awaited outside the world, it moves time as far as it must.
-   * Rejects when no replica can be promoted, and with TypeError for a wrong option.
+   * Does what Sentinel does: promotes a replica, makes the other nodes and the old primary follow it, and disconnects
+   * their clients. Awaiting it outside the world moves time as far as needed. Rejects when no replica can be promoted,
+   * and with TypeError for a wrong option.
    */
   failover(options: FailoverOptions = {}): Promise<Failover> {
     try {
@@ -111,7 +130,7 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
     } catch (error) {
       return Promise.reject(error);
     }
-    const done = this.world.actor(JUDGE).call(() => this.#failOver(options));
+    const done = this.world.actor(FAILOVER_PARTY).call(() => this.#failOver(options));
     return this.world.isInside ? done : new DrivenPromise(this.world, done);
   }
 
@@ -130,7 +149,9 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
     }
   }
 
-  /** Starts a node that crashed; as a replica, unless it is still the primary. */
+  /**
+   * Restarts a node that crashed, as a replica unless it is still the primary. Throws RangeError for an unknown name.
+   */
   restart(name: string): void {
     this.checkOpen();
     const node = this.node(name);

@@ -1,4 +1,4 @@
-/** A client's end of a virtual connection: what net.createConnection returns in a world. */
+/** A client's end of a virtual connection, as net.createConnection returns it in a world. */
 import { isIP } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Actor } from '../time/actor.ts';
@@ -7,7 +7,7 @@ import type { Ends, Pipe, PipeMessage } from './pipe.ts';
 
 type WriteDone = (error?: Error | null) => void;
 
-/** A net.Socket on virtual time, as far as programs can tell. */
+/** The parts of net.Socket that programs use, on virtual time. */
 export class VirtualSocket extends Duplex {
   connecting = true;
   readonly remoteAddress: string;
@@ -24,7 +24,7 @@ export class VirtualSocket extends Duplex {
   #in: Pipe | undefined;
   #ended = false;
   #idle: VirtualTimeout | undefined;
-  /** A write that waits for the connection. */
+  /** A write that waits until the connection is open. */
   #early: (() => void) | undefined;
 
   constructor(actor: Actor, host: string, port: number) {
@@ -35,14 +35,14 @@ export class VirtualSocket extends Duplex {
     this.remotePort = port;
   }
 
-  /** The network has taken the call. */
+  /** The network has accepted the connection request. */
   begin(dialled: Ends): void {
     this.#out = dialled.out;
     this.#in = dialled.in;
     this.localPort = Number(dialled.local.slice(dialled.local.lastIndexOf(':') + 1));
   }
 
-  /** Takes what arrives, for the pipe. */
+  /** Receives a message from the pipe. */
   readonly arrived = (message: PipeMessage): void => {
     if (this.destroyed) return;
     this.#idle?.refresh();
@@ -73,7 +73,7 @@ export class VirtualSocket extends Duplex {
     this.destroy(error);
   }
 
-  // Node's documentation promises these of every socket.
+  // Node documents these properties for every socket.
 
   get pending(): boolean {
     return this.connecting;
@@ -106,7 +106,7 @@ export class VirtualSocket extends Duplex {
     return this;
   }
 
-  /** Emits 'timeout' after so many virtual milliseconds without traffic; 0 ends that. */
+  /** Emits 'timeout' after `ms` virtual milliseconds without traffic; 0 turns this off. */
   setTimeout(ms: number, expired?: () => void): this {
     this.timeout = ms;
     this.#idle?.cancel();
@@ -131,7 +131,7 @@ export class VirtualSocket extends Duplex {
     return this.destroy();
   }
 
-  // The stream's work
+  // The methods of a Duplex stream.
 
   override write(chunk: unknown, encoding?: unknown, done?: unknown): boolean {
     const { world } = this.#actor;
@@ -145,7 +145,7 @@ export class VirtualSocket extends Duplex {
     this.#send(chunk, done);
   }
 
-  /** What was corked leaves in one write. */
+  /** Sends everything that was corked in one write. */
   override _writev(chunks: { chunk: Buffer }[], done: WriteDone): void {
     this.#send(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
   }
@@ -186,7 +186,7 @@ export class VirtualSocket extends Duplex {
     this.#sendEnd();
     this.#in?.close();
     done(error);
-    // net.Socket's 'close' comes after 'error' and says whether there was one.
+    // As for a net.Socket, 'close' follows 'error' and says whether there was one.
     process.nextTick(() => this.emit('close', error !== null));
   }
 }

@@ -1,4 +1,4 @@
-/** One move of a world's time: to the nearest of the instants and promises that somebody waits for, and no further. */
+/** One move of a world's time: up to the nearest instant or promise that someone waits for. */
 import type { Drive } from '../time/drive.ts';
 import type { Inside } from '../time/present.ts';
 import { EndlessLoop, type Schedule } from '../time/schedule.ts';
@@ -9,28 +9,28 @@ export interface TimedWorld {
   readonly schedule: Schedule;
   /** Throws when the world is closed, or has lost its determinism. */
   assertUsable(): void;
-  /** What keeps things from happening, for error messages. */
+  /** What prevents events from happening, for error messages. */
   describeObstacles(): string;
 }
 
-/** Something that somebody waits for. */
+/** Something that someone waits for. */
 export interface Goal {
-  /** The instant to be reached, or at which a promise has taken too long; in microseconds since the epoch. */
+  /** The instant to reach, or the time limit of a promise; in microseconds since the epoch. */
   at: number;
-  /** For a promise: how long it was given, in virtual milliseconds. */
+  /** For a promise: its time limit, in virtual milliseconds. */
   readonly maxMs?: number;
-  /** Time need not stop there: nobody hears of it. */
+  /** True when nobody is notified, so that time need not stop there. */
   readonly silent?: boolean;
-  /** Tells whoever waits, outside of the world; set when there is something to tell. */
+  /** Notifies the waiting code, which is outside of the world; set when there is a result. */
   tell: (() => void) | undefined;
-  /** True when `tell` is what is told, and time has stopped for it. */
+  /** True when `tell` has the result and time has stopped for it. */
   reached: boolean;
   readonly fail: (error: unknown) => void;
 }
 
-/** What was waited for has not come, or cannot come any more. */
+/** Thrown when what was waited for did not happen in time, or can no longer happen. */
 export class WaitedInVain extends Error {
-  /** Nothing can happen in the world any more. */
+  /** True when nothing can happen in the world any more. */
   readonly forGood: boolean;
 
   constructor(why: string, obstacles: string, forGood: boolean) {
@@ -40,12 +40,15 @@ export class WaitedInVain extends Error {
   }
 }
 
-/** Goals may be added and come nearer while the move is under way. */
+/**
+ * Steps one world towards its goals. Goals can be added, and their instants can move closer, while the move is under
+ * way.
+ */
 export class WorldDrive implements Drive {
   readonly inside;
   readonly #world: TimedWorld;
   readonly #goals: Set<Goal>;
-  /** Code that is to be called inside the world, before time moves. */
+  /** Code to call inside the world before time moves. */
   readonly #starts: (() => void)[];
   #failed = false;
   #error: unknown;
@@ -68,7 +71,7 @@ export class WorldDrive implements Drive {
       return false;
     }
     const { schedule } = this.#world;
-    // After an error, what is due now still happens: clients' job queues are shared by all worlds.
+    // After an error, what is due now still runs, because all worlds share the clients' job queues.
     const limit = this.#failed ? schedule.micros : this.#nearest();
     try {
       if (schedule.runNext(limit)) return false;
@@ -88,7 +91,7 @@ export class WorldDrive implements Drive {
     return nearest;
   }
 
-  /** Nothing more is due up to the limit; true when somebody is to be told. */
+  /** Called when nothing more is due up to the limit. Returns true when someone has to be notified. */
   #arrive(limit: number): boolean {
     const { schedule } = this.#world;
     if (

@@ -1,4 +1,4 @@
-/** A world: virtual time, randomness and a trace that one seed decides, for nodes and unmodified client libraries alike. */
+/** A world: virtual time, randomness and a trace, determined by one seed, for nodes and unmodified client libraries. */
 import { checkInteger } from '../../embed/options.ts';
 import type { Millis } from '../../protocol/bytes.ts';
 import { checkCode, checkMillis, checkNumber, checkPromise } from '../checks.ts';
@@ -21,7 +21,7 @@ export interface WorldOptions {
   readonly start?: Millis;
   /** How long `run` and `until` wait by default, in virtual milliseconds; default one hour. */
   readonly patience?: number;
-  /** Latency and jitter of every link that is not paced on its own; default 1 ms each. */
+  /** Latency and jitter of every link without a pace of its own; default 1 ms each. */
   readonly network?: NetworkOptions;
 }
 
@@ -37,13 +37,13 @@ const NEW_YEAR_2026 = 1_767_225_600_000;
 const ONE_HOUR = 3_600_000;
 
 /**
- * Time moves only by `advance`, `run` and `until`; code runs in zero virtual time. All client code, from construction
- * on, belongs inside `run`: outside it meets real time. Called by code that runs inside already, the three wait in
- * virtual time like any timer.
+ * A world. Time moves only by `advance`, `run` and `until`; code takes no virtual time. All client code, including
+ * construction, belongs inside `run`, because outside of it code runs in real time. When code inside the world calls
+ * one of the three, it waits in virtual time as for a timer.
  */
 export class World {
   readonly seed: number | string;
-  /** Virtual milliseconds. */
+  /** The default limit of `run` and `until`, in virtual milliseconds. */
   readonly patience: number;
   readonly schedule: Schedule;
   readonly trace: Trace;
@@ -52,7 +52,7 @@ export class World {
   readonly driver = new Driver(this);
   readonly #start: number;
   readonly #actors = new Map<string, Actor>();
-  /** Stands for code that nobody has claimed. */
+  /** The actor of code that runs under no name. */
   readonly #anyone: Actor;
   #closed = false;
   #broken: Error | undefined;
@@ -78,9 +78,9 @@ export class World {
     return this.schedule.micros - this.#start;
   }
 
-  /** Whose code is running, or ran last. */
+  /** The actor whose code is running, or ran last. */
   get running(): Actor {
-    // The owner of every task of a world is an actor of it.
+    // Every task of a world belongs to one of its actors.
     return (this.schedule.running as Actor | undefined) ?? this.#anyone;
   }
 
@@ -100,15 +100,15 @@ export class World {
     return actor;
   }
 
-  /** A stream of random numbers; seed and name decide its numbers, whatever other streams are used. */
+  /** A stream of random numbers. Seed and name determine it, whatever other streams are used. */
   stream(name: string): Random {
     return new Random(this.seed, name);
   }
 
   /**
-   * Moves time forward by exactly `ms` milliseconds and runs everything that comes due on the way, the last instant
-   * included. Rejects with the first error that a timer throws (time stops there), when code in the world starts real
-   * I/O, and with TypeError when `ms` is less than 0.
+   * Moves time forward by exactly `ms` milliseconds and runs everything that comes due on the way, including at the
+   * last instant. Rejects with the first error that a timer throws (time stops there), when code in the world starts
+   * real I/O, and with TypeError when `ms` is less than 0.
    */
   advance(ms: number): Promise<void> {
     return this.#checked(
@@ -122,17 +122,17 @@ export class World {
   }
 
   /**
-   * Calls the code inside the world, and lets happen what is due at the present instant. When the code returns a
-   * promise, awaiting the result moves time until that has settled; left alone, it goes on whenever something else
-   * moves time, such as `advance`. (To get a promise out before it settles, wrap it: `() => ({ promise })`.)
-   * Rejects with what the code throws, with an error when the promise cannot settle any more, or has not within
-   * `maxMs` of virtual time, and as `advance` does.
+   * Calls the code inside the world and runs what is due at the current instant. When the code returns a promise,
+   * awaiting the result moves time until the promise settles. If nobody awaits it, it continues when something else
+   * moves time, such as `advance`. To return a promise before it settles, wrap it: `() => ({ promise })`. Rejects with
+   * what the code throws, when the promise can no longer settle or has not settled within `maxMs` virtual milliseconds,
+   * and as `advance` does.
    */
   run<T>(code: () => T, maxMs: number = this.patience): Promise<Awaited<T>> {
     return this.runAs(this.isInside ? this.running : this.#anyone, code, maxMs);
   }
 
-  /** `run`, as an actor: timers and connections that the code makes are the actor's, and pause and die with it. */
+  /** `run` as an actor: timers and connections that the code creates belong to the actor, and pause and end with it. */
   runAs<T>(actor: Actor, code: () => T, maxMs: number = this.patience): Promise<Awaited<T>> {
     const check = (): void => {
       checkCode('run', code);
@@ -151,22 +151,22 @@ export class World {
 
   /**
    * Moves time until the promise settles, and settles as it does. Rejects as `run` does.
-   * @param maxMs how much virtual time it may take
+   * @param maxMs the maximum wait, in virtual milliseconds
    */
   until<T>(promise: PromiseLike<T>, maxMs: number = this.patience): Promise<T> {
     const check = (): void => {
       checkPromise('until', promise);
       checkMillis('until.maxMs', maxMs);
     };
-    // Code inside waits in virtual time, like any other.
+    // Code inside the world waits in virtual time, as for a timer.
     return this.#checked(check, () =>
       this.isInside ? Promise.resolve(promise) : this.driver.wait(promise, maxMs),
     );
   }
 
   /**
-   * Ends the world: nothing that is scheduled in it will happen, and its connections lead nowhere. Clients should be
-   * disconnected before, in `run`; promises that wait for the world stay pending.
+   * Ends the world: nothing that is scheduled in it will run, and its connections stop working. Disconnect clients
+   * before, inside `run`. Promises that wait for the world stay pending.
    */
   close(): void {
     this.#closed = true;
@@ -177,7 +177,7 @@ export class World {
     this.close();
   }
 
-  /** What keeps things from happening, for error messages: held links and paused actors. */
+  /** What prevents events from happening, for error messages: held links and paused actors. */
   describeObstacles(): string {
     const held = this.network.describeHeld();
     const paused = [...this.#actors.values()].filter((actor) => actor.paused).map((actor) => actor.name);
@@ -192,7 +192,7 @@ export class World {
     if (this.#closed) throw new Error('this world is closed: nothing happens in it any more');
   }
 
-  /** Rejects when something asked for is wrong, or the world of no use any more. */
+  /** Rejects when an argument is wrong or the world can no longer be used. */
   #checked<T>(check: () => void, begin: () => Promise<T>): Promise<T> {
     try {
       check();
@@ -203,7 +203,7 @@ export class World {
     return begin();
   }
 
-  /** Marks the world as no longer deterministic: every later use of it fails with this error. */
+  /** Marks the world as no longer deterministic: later uses of it fail with this error. */
   breakDown(error: Error): void {
     this.#broken = error;
   }

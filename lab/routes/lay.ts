@@ -1,11 +1,11 @@
-/** Lays routes over functions: each looks like what it replaces, and none is laid over another. */
+/** Lays routes over functions. A route looks like the function that it replaces, and no route is laid over another. */
 import { present } from '../time/present.ts';
 
-/** A function of which a route knows nothing but that it can be called. */
+/** A function with unknown parameters and result. */
 export type AnyFunction = (...args: unknown[]) => unknown;
 
 /**
- * Replaces a method by a route, unless a route is there already: realms (Jest's test files, vm) share Node's modules, and
+ * Replaces a method by a route, unless it is a route already. Realms (Jest's test files, vm) share Node's modules, and
  * each of them lays its routes.
  * @param make makes the route from the method that it replaces
  */
@@ -20,17 +20,17 @@ export function lay<T extends object, K extends keyof T>(
   Object.defineProperty(owner, name, { value, writable: true, configurable: true, enumerable: true });
 }
 
-/** Dresses a function as a route. */
+/** Turns a function into a route over another one: registers it and gives it the other's properties. */
 export function routeOver<T extends object>(route: T, real: object): T {
   present.routes.add(route);
-  return dressLike(route, real);
+  return copyIdentity(route, real);
 }
 
-/** Under this name a route carries what it replaces, for servers on real time (server/host/real-time.ts). */
+/** The property of a route that holds the function it replaces, for servers on real time (server/host/real-time.ts). */
 const REPLACED = Symbol.for('lostlock.replaced');
 
-/** Gives `route` the name and the extra properties (util.promisify's symbols, statics) of the original. */
-function dressLike<T extends object>(route: T, original: object): T {
+/** Gives the route the name and the extra properties of the original, such as statics and util.promisify's symbols. */
+function copyIdentity<T extends object>(route: T, original: object): T {
   for (const key of Reflect.ownKeys(original)) {
     if (key === 'prototype' || Object.hasOwn(route, key)) continue;
     Object.defineProperty(route, key, Object.getOwnPropertyDescriptor(original, key) as PropertyDescriptor);
