@@ -22,7 +22,8 @@ export function checkPromise(name: string, value: unknown): void {
 }
 
 /**
- * Throws unless the value is a finite number of at least `least`. @param allowed what is allowed, as text for the error
+ * Throws unless the value is a finite number of at least `least`.
+ * @param allowed what is allowed, as text for the error
  */
 export function checkNumber(name: string, value: unknown, allowed: string, least = -Infinity): void {
   if (!Number.isFinite(value) || (value as number) <= least) throw badOption(name, value, allowed);

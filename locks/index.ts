@@ -59,9 +59,9 @@ export function createLocks(clients: AnyClient | readonly AnyClient[], options: 
 }
 
 /**
- * Every kind of lock on the same clients. Lock objects are cheap and stateless: create one by name wherever it is needed.
- * Every method that takes a name throws a RangeError when it is not a string or is empty, or when an option is wrong.
- * docs/locks.md lists the failures that each kind survives.
+ * Every kind of lock on the same clients. Lock objects are cheap and stateless, so create one by name wherever it is
+ * needed. Every method that takes a name throws a RangeError for a name that is not a string or is empty, and for a
+ * wrong option. docs/locks.md lists the failures that each kind survives.
  */
 export class Locks implements AsyncDisposable {
   readonly #core: Core;

@@ -8,6 +8,7 @@ export interface AllowedValue {
   fits(value: unknown): boolean;
 }
 
+/** The options that a call allows, and their values. */
 export type AllowedOptions = { readonly [option: string]: AllowedValue };
 
 /**
@@ -43,18 +44,22 @@ export const millis = (least: number, endless = false): AllowedValue => ({
   fits: (value) => isNumber(value, least) && (endless || Number.isFinite(value)),
 });
 
+/** A string that is not empty. */
 export const text: AllowedValue = {
   allowed: 'a string that is not empty',
   fits: (value) => typeof value === 'string' && value !== '',
 };
 
+/** A boolean. */
 export const flag: AllowedValue = { allowed: 'true or false', fits: (value) => typeof value === 'boolean' };
 
+/** One of the given strings. */
 export const oneOf = (...values: readonly string[]): AllowedValue => ({
   allowed: values.map((value) => `'${value}'`).join(' or '),
   fits: (value) => values.includes(value as string),
 });
 
+/** An AbortSignal. */
 export const abortSignal: AllowedValue = {
   allowed: 'an AbortSignal',
   fits: (value) =>

@@ -1,6 +1,6 @@
-/** Finds the name that was probably meant, for errors about names that do not exist. */
+/** Suggests the name that was probably meant, for errors about unknown names. */
 
-/** The number of letters to insert, remove, replace, or swap with their neighbour to turn one word into the other. */
+/** The edit distance: how many letters must be inserted, removed, replaced or swapped with a neighbour. */
 function distance(one: string, other: string): number {
   let [before, last]: [number[], number[]] = [[], Array.from({ length: other.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= one.length; i++) {
@@ -16,7 +16,7 @@ function distance(one: string, other: string): number {
   return last[other.length]!;
 }
 
-/** `; did you mean x?` for the most similar of the names; an empty string when none is similar. */
+/** `; did you mean x?` with the most similar name, or an empty string when none is similar. */
 export function didYouMean(name: string, names: readonly string[]): string {
   const wanted = name.toLowerCase().replaceAll(/[-_]/g, '');
   const rated = names.map((each) => {

@@ -1,4 +1,7 @@
-/** Sends requests: acquisitions, which replicas may have to acknowledge, and releases and others, which are retried. */
+/**
+ * Sends requests: acquisitions, which replicas may have to acknowledge, and releases and other requests, which are
+ * retried.
+ */
 
 import { LockError, NotReplicated, OutcomeUnknown } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
@@ -52,6 +55,7 @@ async function takeReplicated(
   throw new NotReplicated(grant.lock, grant.owner, copies, needed, { cause });
 }
 
+/** Options of a retried request. */
 export interface RetryOptions {
   /** Whether the process may end meanwhile. */
   readonly background?: boolean;

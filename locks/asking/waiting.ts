@@ -1,6 +1,7 @@
 /**
- * How every lock waits: look; subscribe; look again; then sleep until a message, the holder's end of lease or the net,
- * and look again. A waiter that gives up leaves nothing behind.
+ * How every lock waits: check the lock, subscribe to its channel, check again, then sleep until a message arrives, the
+ * holder's lease ends or the longest sleep is over, and check again. A waiter that gives up leaves nothing behind on
+ * the server.
  */
 
 import { LocksClosed, OutcomeUnknown, ServerRefused } from '../errors.ts';
@@ -13,69 +14,87 @@ import { elapsed } from '../timing/clock.ts';
 import { CallbackDeadline } from '../timing/deadlines.ts';
 
 /**
- * The outcome of one look: the lock, or in how many milliseconds it may be free without a message (-1: unknown).
- * `firm`: messages do not shorten that.
+ * The outcome of one check: the lock, or in how many milliseconds it may be free without a message (-1: unknown). With
+ * `firm`, messages do not shorten that time.
  */
 export type Attempt<H> = { held: H } | { retryInMs: number; firm?: boolean };
 
 /** One acquisition of one lock. */
 export interface Acquisition<H extends Releasable = HeldLock> {
+  /** The lock's name. */
   readonly lock: string;
   readonly owner: string;
   readonly servers: readonly LockServer[];
-  /** Where its release is told. */
+  /** The channel on which releases of the lock are published. */
   readonly channel: string;
   readonly choose: Choose;
-  /** Waiters of this process stand in line for it, and only the first one looks. */
+  /** True when the waiters of this process form a queue, in which only the first one checks the lock. */
   readonly ordered: boolean;
-  /** Its release tells how many heard of it: within the process it may be handed over without starving others. */
+  /**
+   * True when the reply to a release says how many connections received its message. The lock can then be handed over
+   * within the process without starving other processes.
+   */
   readonly handsOver?: boolean;
-  /** Itself, where the holder can hand the lock over to it. */
+  /** This acquisition, if a holder in the same process can hand the lock over to it. */
   readonly successor?: Successor | undefined;
-  /** Of how many servers the messages must be heard before it looks again; all, where left out. */
+  /** How many servers' channels must be subscribed before the second check; default all. */
   readonly quorum?: number;
   readonly demand?: number;
   readonly shared?: boolean;
-  /** A waiter looks at least that often. */
+  /** A waiter checks the lock at least this often, in milliseconds. */
   readonly longestSleepMs?: number | undefined;
-  /** Asks, at this moment of the monotonic clock. Idempotent: asking again after a lost reply gives the same lock. */
+  /**
+   * Asks for the lock. Idempotent: asking again after a lost reply gives the same lock.
+   * @param now the time on the monotonic clock
+   */
   attempt(now: number): Promise<Attempt<H>>;
-  /** The caller gets what was acquired: there are no more attempts. */
+  /** Called when the caller gets what was acquired: there are no more attempts. */
   taken?(): void;
-  /** A look brought this error, and may be repeated. */
+  /** A check failed with this error and may be repeated. */
   onTransientError?(error: unknown): void;
-  /** Undoes what attempts may have done. `unknown`: some got no answer, or one in vain. Rejects never. */
+  /**
+   * Undoes what attempts may have done. Never rejects.
+   * @param unknown true when some attempt got no reply, or a reply that came too late
+   */
   abandon(unknown: boolean): Promise<void>;
-  /** After a look that a wake-up caused: to which of the other waiters the wake-up goes on, if any. */
+  /**
+   * Called after a check that a notification caused. Returns which other waiters to pass the notification on to, if
+   * any.
+   */
   passOn?(granted: boolean): ((waiter: ChannelWaiter) => boolean) | undefined;
-  /** When it was not to be had: an error that says more than a time-out would. */
+  /** When the lock could not be acquired: an error that says more than a time-out. */
   failureReason?(): Error | undefined;
 }
 
+/** The parts of a held lock that waiting needs. */
 export interface Releasable {
   release(): Promise<void>;
-  /** Throws when it is not held any more. */
+  /** Throws when the lock is no longer held. */
   assertHeld?(): void;
 }
 
+/** How long to wait. Times are in milliseconds. */
 export interface WaitLimits {
   readonly waitMs: number;
   readonly signal: AbortSignal | undefined;
-  /** The longest sleep between two looks: the net under lost messages. */
+  /** The longest sleep between two checks, in case a message is lost. */
   readonly maxSleepMs: number;
 }
 
+/** A lock that was acquired, and how long that took. */
 export interface Acquired<H> {
   held: H;
-  /** When it was first asked for. */
+  /** When the acquisition began, on the monotonic clock. */
   startedAt: number;
   attempts: number;
 }
 
-/** How often an unanswered request is asked again by somebody who does not want to wait: to read back what it did. */
+/** How often an acquisition that must not wait repeats a request without a reply, to find out what the request did. */
 const READ_BACKS = 2;
 
-/** Acquires, or gives null when the lock was not free in time. Throws what `signal` was aborted with. */
+/**
+ * Acquires the lock, or resolves to null when it was not free in time. Rejects with the signal's reason when aborted.
+ */
 export function acquireBy<H extends Releasable>(
   acquisition: Acquisition<H>,
   limits: WaitLimits,
@@ -102,7 +121,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
   readonly #deadline: number;
   #attempts = 0;
   #failures = 0;
-  /** Grants in a row that were over when their answer was read. */
+  /** How many grants in a row were over when their reply was read. */
   #expiredGrants = 0;
   #unknown = false;
   #lastError: unknown;
@@ -132,7 +151,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
     this.#wakeUp?.();
   }
 
-  /** The first look takes the shortest way: most locks are free. */
+  /** Makes a first check without a subscription, because most locks are free. */
   run(): Promise<Acquired<H> | null> {
     const { signal, waitMs } = this.#limits;
     if (signal?.aborted) return Promise.reject(signal.reason);
@@ -146,7 +165,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
     );
   }
 
-  /** What follows a first look that gave no lock, or for which it is too late, or none at all. */
+  /** Continues after a first check that got no lock, got it too late, or was skipped. */
   async #continueAfterFirstLook(seen: H | null = null, error?: unknown): Promise<Acquired<H> | null> {
     const { signal, waitMs } = this.#limits;
     try {
@@ -166,14 +185,14 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
     throw new Kind(lock, owner, this.#lastError);
   }
 
-  /** Whether it is in vain to look: others of this process wait for it already, or one that was waiting holds it. */
+  /** True when a check is useless: other waiters of this process are in front, or one of them holds the lock. */
   #hasLine(): boolean {
     const { servers, channel, ordered } = this.#acquisition;
     const known = ordered ? servers[0]!.wakeups.peek(channel) : undefined;
     return known !== undefined && (known.waiters.length > 0 || known.isHeld);
   }
 
-  /** Looks once; null when it is not to be had now. */
+  /** Checks the lock once; null when it is not free. */
   #look(): Promise<H | null> {
     return this.#attempt(elapsed()).then(
       (attempt) => this.#seen(attempt),
@@ -181,7 +200,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
     );
   }
 
-  /** Asks once. Rejects with the signal's reason as soon as it is aborted. */
+  /** Makes one attempt. Rejects with the signal's reason as soon as it is aborted. */
   #attempt(now: number): Promise<Attempt<H>> {
     for (const { wakeups } of this.#acquisition.servers) {
       if (wakeups.closed)
@@ -198,9 +217,9 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
     this.#failures = 0;
     if ('held' in attempt) {
       if (isLive(attempt.held)) return attempt.held;
-      // Where answers take longer than a lease this does not change: it looks ever more rarely.
-      // The answer was read so late that its lease is over: nothing to hand out, perhaps something to give back; but
-      // only at the end, for a release asked again and again could undo what the next look is granted.
+      // The reply was read so late that its lease is over, so there is no lock to return. If replies take longer than a
+      // lease, this repeats, with ever longer pauses. The grant is released only at the end: a release that is sent
+      // again and again could undo what the next check is granted.
       this.#retryInMs = pauseMs(++this.#expiredGrants);
       this.#firm = true;
       this.#unknown = true;
@@ -212,7 +231,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
     return null;
   }
 
-  /** Throws what will not pass. */
+  /** Throws errors that a retry does not fix. */
   #missed(error: unknown): null {
     if (!isTransient(error)) throw error;
     if (error instanceof NoReply) this.#unknown = true;
@@ -222,7 +241,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
     return null;
   }
 
-  /** The attempt's outcome, or the signal's reason as soon as it is aborted. */
+  /** Settles as the attempt does, or rejects with the signal's reason as soon as it is aborted. */
   #unlessAborted(attempt: Promise<Attempt<H>>, signal: AbortSignal): Promise<Attempt<H>> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
@@ -262,14 +281,15 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
       this.#limits.signal?.removeEventListener('abort', onAbort);
       const wasFirst = channels[0]!.waiters[0] === this;
       for (const [index, each] of channels.entries()) servers[index]!.wakeups.leave(each, this);
-      // Whoever stands first now has never looked, and knows no end of the lease.
+      // The waiter that is now first has never checked the lock and does not know when its lease ends.
       if (wasFirst && !granted && this.#acquisition.ordered) channels[0]!.lookAgain();
     }
   }
 
   /**
-   * Waits for the subscriptions, but not beyond the deadline. A majority's release is told on one that is heard. Who is
-   * woken meanwhile may have been handed the lock, which is not to lie idle.
+   * Waits for the subscriptions, but not beyond the deadline. With a quorum of them, a release by a majority is heard
+   * on one at least. A waiter that is notified meanwhile checks the lock, because it may have been handed over to this
+   * waiter.
    */
   async #untilReady(channels: readonly Channel[]): Promise<H | null> {
     let missing = this.#acquisition.quorum ?? channels.length;
@@ -316,7 +336,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
     }
   }
 
-  /** Looks, and passes on what others may find. */
+  /** Checks the lock, and notifies other waiters that may now get it. */
   async #lookFrom(channel: Channel): Promise<H | null> {
     const { woken } = this;
     this.woken = false;
@@ -326,7 +346,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
     return held;
   }
 
-  /** Sleeps on through messages; an abort ends it. */
+  /** Sleeps the full time in spite of messages, unless aborted. */
   async #sleepFirmly(ms: number): Promise<void> {
     const end = elapsed() + ms;
     do await this.#sleep(end - elapsed());
@@ -346,7 +366,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
     });
   }
 
-  /** Nobody wants it any more: it goes back. */
+  /** Releases a lock that was granted after the abort. */
   async #refuse(held: H): Promise<never> {
     await held.release().catch(() => {});
     throw this.#limits.signal?.reason;
@@ -364,7 +384,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
     else await this.#acquisition.abandon(this.#unknown);
   }
 
-  /** An aborted request is answered, or not: what it took goes back. */
+  /** Waits for the reply to an aborted request, and releases what it was granted. */
   async #giveUpLater(unfinished: Promise<Attempt<H>>): Promise<void> {
     try {
       const attempt = await unfinished;

@@ -26,6 +26,7 @@ interface Node {
   readonly channels: Set<string>;
 }
 
+/** Subscribes each channel on the node that has the channel's slot. */
 export class ShardedSubscriber implements Subscriber {
   readonly #cluster: ClusterLike;
   readonly #events: SubscriberEvents;
@@ -87,7 +88,7 @@ export class ShardedSubscriber implements Subscriber {
     redis.on('end', () => void this.#move(key, redis, channels));
   }
 
-  /** The node was away or lost slots: subscribes its channels again, on the nodes that have their slots now. */
+  /** The node went away or lost slots: subscribes its channels again, on the nodes that have those slots now. */
   async #move(key: string, redis: NodeLike, channels: Set<string>): Promise<void> {
     if (this.#closed) return;
     redis.disconnect();

@@ -57,7 +57,7 @@ export interface LocksOptions {
   clientId?: string;
 }
 
-/** The shortest interval between two checks, signs of life or renewals, in milliseconds. */
+/** The shortest interval between two checks, places renewed in a queue, or renewals, in milliseconds. */
 const LEAST_PAUSE_MS = 10;
 /** A lease that the watchdog renews after each third of it. */
 export const RENEWED_LEASE = millis(3 * LEAST_PAUSE_MS);
@@ -66,15 +66,15 @@ const SETTINGS: AllowedOptions = {
   leaseMs: RENEWED_LEASE,
   requestTimeoutMs: millis(1),
   maxSleepMs: millis(LEAST_PAUSE_MS),
-  // Less than two thirds: a lease is renewed after one.
+  // Less than two thirds, because a lease is renewed after one third.
   driftFactor: half,
   lockDelayMs: millis(0),
   maxHoldMs: millis(1, true),
   replicas: either(count(1), oneOf('all')),
-  replicaTimeoutMs: millis(1), // WAIT takes 0 as forever.
+  replicaTimeoutMs: millis(1), // WAIT treats 0 as forever.
   fsync: flag,
   fairWaitMs: millis(1),
-  placeMs: millis(3 * LEAST_PAUSE_MS), // A waiter gives a sign of life after each third of it.
+  placeMs: millis(3 * LEAST_PAUSE_MS), // A waiter renews its place after each third of this time.
   redlockServerShare: share,
   clientId: text,
 };
@@ -92,10 +92,11 @@ export interface CountedHolds {
   readonly queue: (() => void)[];
 }
 
-/** How long one of several servers may take to answer: this fraction of the lease, but at least so many milliseconds. */
+/** How long one of several servers may take to reply: this fraction of the lease, but at least SERVER_LEAST_MS. */
 const SERVER_SHARE = 0.01;
 const SERVER_LEAST_MS = 50;
 
+/** Clients, options and shared state of one `createLocks` call. */
 export class Core {
   readonly servers: readonly LockServer[];
   /** The server of all locks except Redlock. */

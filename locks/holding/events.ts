@@ -2,8 +2,10 @@
 import { channel } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 
+/** The events of a lock's life. `lost` means that the hold ended without a release. */
 export type LockEventName = 'acquired' | 'extended' | 'lost' | 'released';
 
+/** One event of one hold. */
 export interface LockEvent {
   readonly event: LockEventName;
   readonly lock: string;
@@ -22,6 +24,7 @@ export interface LockEvent {
 /** The node:diagnostics_channel that gets every lock event of the process, for tracing tools. */
 export const lockChannel = channel('lostlock:locks');
 
+/** Emits the events of all locks of one `createLocks` call. */
 export class LockEvents extends EventEmitter<Record<LockEventName, [LockEvent]>> {
   /** Whether anything listens; otherwise the event need not be created. */
   hasListeners(event: LockEventName): boolean {

@@ -54,6 +54,7 @@ export interface HoldOperations {
   extend(hold: Hold, leaseMs: number): Promise<boolean>;
 }
 
+/** The handle that an acquisition returns. */
 export class HoldHandle implements HeldLock {
   readonly hold: Hold;
   readonly #operations: HoldOperations;

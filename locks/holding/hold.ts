@@ -26,6 +26,7 @@ export interface HoldCallbacks {
   lost?(hold: Hold): void;
 }
 
+/** What an acquisition knows about its hold. */
 export interface HoldSpec {
   readonly lock: string;
   readonly owner: string;

@@ -39,6 +39,7 @@ interface Ballot {
   open: number;
 }
 
+/** Renews the holds of one `createLocks` call. */
 export class Watchdog implements Renewer {
   readonly #entries = new Chain<RenewalEntry>();
   readonly #clock = new Deadlines(false);

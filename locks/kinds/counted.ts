@@ -1,9 +1,9 @@
 /**
- * Locks that their owner may enter again: what re-entrant, fair, fenced and read-write locks have in common.
+ * Re-entrant locks: the common part of re-entrant, fair, fenced and read-write locks.
  *
- * This process knows how many holds each of its owners has, and tells the server the number it wants there. Requests of
- * one owner for one lock go one after the other; so asking again after a lost reply never counts twice, and a count
- * that a failover set back is put right by the next request.
+ * This process counts the holds of each of its owners, and sends the server the count that it should have. Requests of
+ * one owner for one lock are sent one after another. A request that is repeated after a lost reply is therefore never
+ * counted twice, and the next request corrects a count that a failover has reset.
  */
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
@@ -19,68 +19,81 @@ import type { LockServer } from '../server/server.ts';
 import { type ChannelWaiter, type Choose, chooseFirst, type Successor } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 
-/** What the server said to a request for a hold. */
+/** The server's reply to a request for a hold. */
 export type CountedReply =
   | { granted: true; fence?: number }
   | { granted: false; retryInMs: number }
   | { granted: false; gone: true };
 
-/** One request to hold `target` times; the same `request` again must have the same effect. */
+/** A request to have `target` holds. Repeating the same `request` must have the same effect. */
 export interface CountedAcquire {
   readonly owner: string;
   readonly target: number;
   readonly ttlMs: number;
   readonly request: string;
-  /** Whether it may stand in line. */
+  /** True when the owner may wait in the lock's queue. */
   readonly waits: boolean;
 }
 
-/** One request to hold only `target` times. `lateMs` > 0 bars the request that took the hold, which may be under way. */
+/**
+ * A request to have only `target` holds. With `lateMs` > 0, it also bars the request that took the hold, because that
+ * may still be under way.
+ */
 export interface CountedRelease extends Omit<CountedAcquire, 'waits' | 'request'> {
-  /** The number of the hold that ends; see read-write.ts, where each hold has a key of its own. */
+  /** The number of the hold that ends. Used by read-write.ts, where each hold has a key of its own. */
   readonly ending: number;
   readonly lateMs: number;
   /** The request that took the hold. */
   readonly takenBy: string;
-  /** The last key and the first arguments of scripts that begin with `once`. */
+  /** The last key of scripts that begin with `once`; `once` has their first arguments. */
   readonly requests: string;
   readonly once: OnceArgs;
 }
 
-/** How one kind of counted lock speaks to the server. */
+/** How one kind of counted lock communicates with the server. */
 export interface CountedKind {
   readonly name: string;
-  /** Tells the holds of this lock from those of other locks of the same name, in this process. */
+  /** Distinguishes the holds of this kind of lock from those of other kinds with the same name, within this process. */
   readonly id: string;
   channel(owner: string): string;
   readonly ordered: boolean;
   readonly choose?: Choose;
   readonly shared?: boolean;
-  /** A waiter looks at least that often, whatever it hears. */
+  /** A waiter checks the lock at least this often, in milliseconds, whatever messages it receives. */
   readonly longestSleepMs?: number;
   passOn?(granted: boolean): ((waiter: ChannelWaiter) => boolean) | undefined;
   token(owner: string): string;
   acquireRequest(take: CountedAcquire): LockRequest;
   readAcquireReply(reply: unknown): CountedReply;
   release(server: LockServer, give: CountedRelease): Promise<unknown>;
-  /** What the reply to that says: 1: free now, 0: still held, -1: not the owner's. Left out where it is that number. */
+  /**
+   * Interprets the reply to `release`: 1 when the lock is free now, 0 when it is still held, -1 when the owner did not
+   * hold it. Omitted when the reply is that number.
+   */
   readReleaseReply?(server: LockServer, reply: unknown): number;
-  /** From an owner that holds it once to the next one of this process, where it can be handed over. */
+  /**
+   * Hands the lock over from an owner with one hold to the next owner of this process. Omitted when the kind cannot do
+   * that.
+   */
   handOver?(owner: string, successor: Successor): LockRequest;
-  /** @param number how many holds the owner has; of read holds, which one */
+  /** @param number how many holds the owner has; for read holds, which of them to renew */
   renewal(owner: string, number: number): Renewal;
-  /** Its key may outlive its lease, because other holds of the same owner keep it up. */
+  /** True when the key can outlive the hold's lease because other holds of the same owner keep it. */
   readonly keyMayOutliveLease?: boolean;
-  /** Leaves the line, when waiting left a trace there. */
+  /** Removes the owner from the lock's queue, if waiting added it there. */
   leaveQueue?(server: LockServer, owner: string): Promise<void>;
 }
 
-/** Why holds are lost of which the server has no trace. */
+/** The reason for losing holds that the server does not have. */
 export const UNKNOWN_TO_SERVER = 'the server does not know it any more';
 
-/** For how long a release is remembered: a copy that comes later would find its owner holding the lock again. */
+/**
+ * How long the server remembers a release, in milliseconds: a late copy could otherwise end a later hold of the same
+ * owner.
+ */
 const REMEMBER_MS = 10_000;
 
+/** A lock that its owner can acquire again while holding it. */
 export class CountedLock extends Lock<HoldHandle> {
   protected readonly kind: CountedKind;
 
@@ -94,7 +107,7 @@ export class CountedLock extends Lock<HoldHandle> {
   }
 }
 
-/** Runs `work` when the owner's earlier requests for this lock are done. */
+/** Runs `work` when the earlier requests of the same owner for this lock are done. */
 export async function inTurn<T>(
   core: Core,
   key: string,
@@ -113,7 +126,7 @@ export async function inTurn<T>(
   } finally {
     const next = mine.queue.shift();
     if (next)
-      next(); // It stays busy: the turn is handed on.
+      next(); // It stays busy: the next request has its turn.
     else {
       mine.busy = false;
       if (mine.count === 0) core.counted.delete(key);
@@ -123,7 +136,10 @@ export async function inTurn<T>(
 
 const noHolds = (): CountedHolds => ({ hold: undefined, count: 0, renewed: 0, busy: false, queue: [] });
 
-/** All holds of an owner are one: they have one lease, the longest that was asked for, and are lost together. */
+/**
+ * An acquisition of a counted lock. All holds of one owner are one: they share one lease, the longest that was
+ * requested, and are lost together.
+ */
 export class CountedAcquisition
   extends ServerAcquisition
   implements HoldOperations, Successor, HoldCallbacks
@@ -136,9 +152,9 @@ export class CountedAcquisition
   readonly longestSleepMs: number | undefined;
   protected readonly kind: CountedKind;
   readonly #request: string;
-  /** The holds of an owner that nobody else asks for: neither has it to be found, nor does anybody wait for his turn. */
+  /** The holds of an owner made for this acquisition only. They need no entry in `core.counted`, and no turns. */
   readonly #soleHolds: CountedHolds | undefined;
-  /** The holds that it keeps. */
+  /** The holds that this acquisition keeps. */
   #counted: CountedHolds | undefined;
   /** There are no more attempts: the caller has the lock, or the acquisition was abandoned. */
   #isOver = false;
@@ -153,7 +169,7 @@ export class CountedAcquisition
     this.choose = kind.choose ?? chooseFirst;
     this.shared = kind.shared ?? false;
     this.longestSleepMs = kind.longestSleepMs;
-    // Who holds it already does not stand in line to enter again.
+    // An owner that already holds the lock does not wait in the queue to enter again.
     this.ordered = kind.ordered && (this.#soleHolds ?? core.counted.get(this.#key) ?? noHolds()).count === 0;
   }
 
@@ -173,7 +189,7 @@ export class CountedAcquisition
     return abandonedKey(this.lock, this.#request);
   }
 
-  /** Where replicas have to confirm a grant, or the owner may hold it already, nothing is handed over. */
+  /** Nothing is handed over when replicas must acknowledge a grant, or when the owner may already hold the lock. */
   get successor(): Successor | undefined {
     return this.#soleHolds && this.kind.handOver && !this.core.replication ? this : undefined;
   }
@@ -181,7 +197,7 @@ export class CountedAcquisition
   passOn(granted: boolean): ((waiter: ChannelWaiter) => boolean) | undefined {
     const others = this.kind.passOn?.(granted);
     if (!granted || this.#soleHolds) return others;
-    // Whoever else waits for the same owner enters with it.
+    // Other waiters with the same owner can enter too.
     return (waiter) => waiter.owner === this.owner || others?.(waiter) === true;
   }
 
@@ -208,7 +224,7 @@ export class CountedAcquisition
     return { held: this.#held(counted, sentAt, taken.fence) };
   }
 
-  /** Asks the server for so many holds. */
+  /** Asks the server for this many holds. */
   protected takeTo(target: number): Promise<unknown> {
     const wanted = this.kind.acquireRequest({
       owner: this.owner,
@@ -260,7 +276,7 @@ export class CountedAcquisition
 
   protected async releaseOne(counted: CountedHolds, hold: Hold): Promise<boolean> {
     if (counted.hold !== hold) {
-      // Lost before: the field on the server may still be there, unless a new hold of the owner stands on it.
+      // The hold was lost earlier. Its field may still be on the server, unless a new hold of the owner uses it.
       if (!counted.hold && hold.lost) await this.giveBack(0);
       return false;
     }
@@ -275,7 +291,8 @@ export class CountedAcquisition
       if (target > 0 && left < 0) hold.lose(UNKNOWN_TO_SERVER);
       return left >= 0;
     } finally {
-      counted.count = target; // Where it is unknown, the next request, or the end of the lease, puts it right.
+      // If the outcome is unknown, the next request or the end of the lease corrects the count.
+      counted.count = target;
       if (target === 0) reset(counted);
     }
   }
@@ -286,7 +303,10 @@ export class CountedAcquisition
     });
   }
 
-  /** The release of an owner that may come back is numbered: no copy of it may end a later hold. */
+  /**
+   * Reduces the owner's holds to `target`. For an owner that may acquire the lock again, the release is numbered, so
+   * that no copy of it can end a later hold.
+   */
   protected giveBack(
     target: number,
     validUntil = elapsed() + this.params.leaseMs,
@@ -323,7 +343,7 @@ export class CountedAcquisition
     this.declineHandOver();
     if (this.waits) await this.kind.leaveQueue?.(this.core.server, this.owner).catch(() => {});
     if (!unknown && this.markerMs === 0) return;
-    // Whatever a lost request did: back to the holds that are known.
+    // Whatever a request without a reply has done, this resets the server to the holds that are known.
     this.inTurn((counted) => this.giveBack(counted.count)).catch(() => {});
   }
 }

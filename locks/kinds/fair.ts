@@ -6,7 +6,9 @@ import type { LockServer } from '../server/server.ts';
 import { type CountedKind, CountedLock, type CountedRelease } from './counted.ts';
 import { lockChannelName } from './reentrant.ts';
 
-/** The queue, the times at which waiters are presumed dead, and until when our own waiters keep their places. */
+/**
+ * The queue, the times at which waiters are presumed dead, and the times until which our own waiters keep their places.
+ */
 const lineKeys = (name: string): string[] => [
   prefixed('redisson_lock_queue', name),
   prefixed('redisson_lock_timeout', name),

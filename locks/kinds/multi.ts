@@ -12,6 +12,7 @@ import { elapsed } from '../timing/clock.ts';
 /** How long to wait per lock before all are released and tried again, in milliseconds; as Redisson. */
 const BUDGET_PER_LOCK_MS = 1500;
 
+/** Several locks that are acquired together or not at all. */
 export class MultiLock extends Lock<HeldLock> {
   readonly #locks: readonly Lock<HeldLock>[];
 

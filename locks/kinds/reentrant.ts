@@ -22,9 +22,10 @@ import {
   type CountedReply,
 } from './counted.ts';
 
+/** The channel on which releases of a re-entrant lock are published, named as in Redisson. */
 export const lockChannelName = (name: string): string => prefixed('redisson_lock__channel', name);
 
-/** How the re-entrant lock speaks to the server. */
+/** How the re-entrant lock communicates with the server. */
 class ReentrantKind implements CountedKind {
   readonly name: string;
   readonly id = 'lock';

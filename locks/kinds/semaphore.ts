@@ -24,6 +24,7 @@ export interface SetUpOptions extends AcquireOptions {
   waitForSetup?: boolean;
 }
 
+/** The additional options that SetUpOptions allows. */
 export const SET_UP_RULES: AllowedOptions = { waitForSetup: flag };
 
 /** The scripts' reply when the number of permits was never set. */
@@ -35,6 +36,7 @@ export interface PermitOptions extends SetUpOptions {
   permits?: number;
 }
 
+/** The channel on which a semaphore's free permits are published, named as in Redisson. */
 export const semaphoreChannel = (name: string): string => prefixed('redisson_sc', name);
 
 /** The message says how many permits were released, so as many waiters are notified. */

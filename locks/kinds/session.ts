@@ -154,6 +154,7 @@ export class Session implements AsyncDisposable, HoldCallbacks {
   }
 }
 
+/** A lock that ends with its session. */
 export class SessionLock extends Lock<HoldHandle> {
   readonly #session: Session;
 

@@ -1,18 +1,23 @@
-/** A Lua script with its SHA-1, under which the server remembers it. */
+/** Declares Lua scripts, with the SHA-1 under which the server caches them. */
 import { createHash } from 'node:crypto';
 
+/** A script's text and its SHA-1. */
 export interface ScriptText {
   readonly text: string;
   readonly sha: string;
 }
 
+/** A script of the locks, in both of its forms. */
 export interface LockScript extends ScriptText {
   readonly name: string;
-  /** For a cluster whose messages go to the node of their slot only: with SPUBLISH in place of PUBLISH. */
+  /**
+   * The script with SPUBLISH instead of PUBLISH, for a cluster on which messages are sent to the node of their slot
+   * only.
+   */
   readonly sharded: ScriptText;
 }
 
-/** A script whose digest is made when it is first sent: there are many scripts, and a program uses few. */
+/** Computes the digest when the script is first sent, because a program uses few of the many scripts. */
 class ScriptBody implements ScriptText {
   readonly text: string;
   #sha: string | undefined;
@@ -27,14 +32,17 @@ class ScriptBody implements ScriptText {
   }
 }
 
-/** Declares a script, which publishes, if at all, by `redis.call('publish', …`. `name` is for messages only. */
+/**
+ * Declares a script. A script that publishes must use `redis.call('publish', …`.
+ * @param name the script's name in messages
+ */
 export function defineScript(name: string, text: string): LockScript {
   const plain = text.trim();
   const sharded = plain.replaceAll("redis.call('publish'", "redis.call('spublish'");
   return Object.assign(new ScriptBody(plain), { name, sharded: new ScriptBody(sharded) });
 }
 
-/** Changes nothing, but is a write all the same: of the first key that has a TTL or is a string. */
+/** Writes without changing anything: to the first key that has a TTL or is a string. */
 const STAMP = `
 for k = 1, #KEYS do
   local left = redis.call('pttl', KEYS[k])
@@ -50,9 +58,9 @@ end`;
 const stampedTexts = new WeakMap<ScriptText, ScriptText>();
 
 /**
- * The script in a form that always writes. Since Redis 7.2 and Valkey 8, WAIT covers a connection's own writes only, and a
- * request that is asked again may find that it has its grant already: without a write WAIT would answer at once, whatever
- * the replicas have.
+ * The script in a form that always writes. Since Redis 7.2 and Valkey 8, WAIT covers only the writes of its own
+ * connection. A repeated request may find that it already has its grant; without a write, WAIT would answer at once,
+ * whatever the replicas have (https://redis.io/docs/latest/commands/wait/).
  */
 export function stamped(script: ScriptText): ScriptText {
   let text = stampedTexts.get(script);

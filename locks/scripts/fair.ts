@@ -1,11 +1,11 @@
-/** The scripts of the fair lock: a re-entrant lock with a queue, laid out as Redisson's fair lock. */
+/** The scripts of the fair lock: a re-entrant lock with a queue, in the layout of Redisson's fair lock. */
 import { defineScript } from './define.ts';
 import { once } from './once.ts';
 
 /**
- * The queue's two halves are Redisson's: a list of waiters, and a sorted set with the time at which each is presumed
- * dead (a patience per place, cumulative). A third key is ours: until when each of our own waiters has shown up. Times
- * are the server's, never a client's.
+ * Redisson's queue has two parts: a list of waiters, and a sorted set with the time at which each is presumed dead (one
+ * patience per place, cumulative). The third key is ours: the time until which each of our waiters keeps its place. All
+ * times are the server's.
  */
 const head = `
 local function now()
@@ -32,11 +32,15 @@ end
 `;
 
 /**
- * KEYS  1 the lock · 2 queue · 3 timeouts · 4 when ours were last due · 5 marker of this request when given up
- * ARGV  1 TTL in milliseconds · 2 owner · 3 holds the owner will have · 4 patience per place in milliseconds (Redisson's
- *       fairLockWaitTimeout) · 5 for how long this waiter keeps its place without showing up, 0: does not stand in line
- * reply null: held · -2: the owner's earlier holds are gone · -3: given up before it came · else in how many
- *       milliseconds something may change without a message, -1: unknown
+ * Acquires the lock or joins the queue.
+ *
+ * KEYS: 1 the lock · 2 the queue · 3 its timeouts · 4 the places of our waiters · 5 the marker of this request if it
+ * was abandoned
+ * ARGV: 1 TTL in milliseconds · 2 owner · 3 the number of holds the owner will have · 4 the patience per place in
+ * milliseconds (Redisson's fairLockWaitTimeout) · 5 how long this waiter keeps its place without asking again, in
+ * milliseconds; 0: does not join the queue
+ * Reply: null: held · -2: the owner's earlier holds are gone · -3: abandoned before it arrived · otherwise in how many
+ * milliseconds something may change without a message, -1: unknown
  */
 export const fairAcquireScript = defineScript(
   'fair-acquire',
@@ -86,11 +90,13 @@ return left
 );
 
 /**
- * KEYS  1 the lock · 2 queue · 3 timeouts · 4 when ours were last due · 5 marker for requests still under way
- *       6 the channels' common beginning · 7 this client's requests
- * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 owner · 6 holds that remain
- *       7 for how many milliseconds the marker stays, 0: no marker
- * reply 1: free now, and the first in line told · 0: still held · -1: not the owner's
+ * Reduces the owner's holds. When none is left, notifies the first waiter.
+ *
+ * KEYS: 1 the lock · 2 the queue · 3 its timeouts · 4 the places of our waiters · 5 the marker for requests still under
+ * way · 6 the common prefix of the channels · 7 this client's requests
+ * ARGV: 1 to 3 of `once` · 4 TTL in milliseconds · 5 owner · 6 the holds that remain · 7 how long the marker stays, in
+ * milliseconds; 0: no marker
+ * Reply: 1: free now, and the first waiter was notified · 0: still held · -1: not held by the owner
  */
 export const fairReleaseScript = defineScript(
   'fair-release',
@@ -118,11 +124,11 @@ return remember(1)
 );
 
 /**
- * Leaves the line; those behind move up. Asking again changes nothing.
+ * Leaves the queue; the waiters behind move up. Repeating it changes nothing.
  *
- * KEYS  1 the lock · 2 queue · 3 timeouts · 4 when ours were last due · 5 the channels' common beginning
- * ARGV  1 owner · 2 patience per place in milliseconds
- * reply 1: was in line · 0: was not
+ * KEYS: 1 the lock · 2 the queue · 3 its timeouts · 4 the places of our waiters · 5 the common prefix of the channels
+ * ARGV: 1 owner · 2 the patience per place in milliseconds
+ * Reply: 1: was in the queue · 0: was not
  */
 export const fairLeaveScript = defineScript(
   'fair-leave',

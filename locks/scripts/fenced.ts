@@ -1,12 +1,15 @@
-/** The script of the fenced lock: a re-entrant lock that hands out a growing number with every grant. */
+/** The script of the fenced lock: a re-entrant lock with a fencing token that grows with every grant. */
 import { defineScript } from './define.ts';
 
 /**
- * KEYS  1 the lock · 2 the marker of this request when it was given up · 3 the counter
- * ARGV  1 TTL in milliseconds · 2 owner · 3 holds the owner will have
- *       4 `clock`: the number is at least the server's time in microseconds, so that a counter set back by a failover
- *         does not repeat itself; anything else: plain counting
- * reply {fence, -1}: held with that fence · {-1, n}: n as for the re-entrant lock (-1 without TTL, -2, -3, milliseconds)
+ * Acquires the lock.
+ *
+ * KEYS: 1 the lock · 2 the marker of this request if it was abandoned · 3 the counter
+ * ARGV: 1 TTL in milliseconds · 2 owner · 3 the number of holds the owner will have · 4 `clock`: the token is at least
+ * the server's time in microseconds, so that a counter that a failover reset does not repeat itself; anything else:
+ * plain counting
+ * Reply: {fence, -1}: held with that fence · {-1, n}: n as for the re-entrant lock (-1 without TTL, -2, -3,
+ * milliseconds)
  */
 export const fencedAcquireScript = defineScript(
   'fenced-acquire',

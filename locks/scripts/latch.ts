@@ -3,9 +3,11 @@ import { defineScript } from './define.ts';
 import { once } from './once.ts';
 
 /**
- * KEYS  1 the count · 2 channel
- * ARGV  1 count
- * reply 1: set · 0: a count is set already
+ * Sets the count.
+ *
+ * KEYS: 1 the count · 2 the channel
+ * ARGV: 1 the count
+ * Reply: 1: set · 0: a count was set before
  */
 export const latchSetScript = defineScript(
   'latch-set',
@@ -18,9 +20,11 @@ return 1
 );
 
 /**
- * KEYS  1 the count · 2 channel · 3 this client's requests
- * ARGV  1 to 3 of `once`
- * reply the count that remains; 0 where there was none
+ * Counts down by one, and publishes when the latch opens.
+ *
+ * KEYS: 1 the count · 2 the channel · 3 this client's requests
+ * ARGV: 1 to 3 of `once`
+ * Reply: the count that remains; 0 if there was none
  */
 export const latchCountDownScript = defineScript(
   'latch-count-down',

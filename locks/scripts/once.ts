@@ -1,14 +1,16 @@
-/** What scripts begin with whose requests may have their effect once only; see server/request-log.ts. */
+/** The beginning of scripts whose requests must have their effect only once; see server/request-log.ts. */
 
 /**
- * The last KEY is a sorted set of this client's requests: `<number>:<what it did>` by number, and `heard` with minus the
- * number up to which all answers have been heard. Members of heard requests are forgotten, and their copies refused.
+ * The last key is a sorted set of this client's requests: members `<number>:<what it did>` with the number as score,
+ * and `heard` with minus the number up to which all replies have been received. Requests up to that number are
+ * forgotten, and their copies are refused.
  *
- * ARGV  1 number of the request, 0: it needs no memory · 2 up to which number all have been heard · 3 for how many
- *       milliseconds to remember
+ * ARGV: 1 the number of the request; 0: nothing is remembered · 2 the number up to which all replies have been received
+ * · 3 how long to remember, in milliseconds
  *
- * `earlier()` gives what this request did when it came before, 'heard' when it is an old one's copy, else false.
- * `remember(what)` writes it down and gives it back. It never fails: a server without memory lets locks go all the same.
+ * `earlier()` returns what this request did when it came before, 'heard' for a copy of an old request, and otherwise
+ * false. `remember(what)` records the outcome and returns it. It never fails, so that locks can be released even on a
+ * server that is out of memory.
  */
 export const once = `
 local requests, number, heard = KEYS[#KEYS], ARGV[1], 0

@@ -1,10 +1,10 @@
-/** The scripts of expirable permits, laid out as Redisson's RPermitExpirableSemaphore. */
+/** The scripts of expirable permits, in the layout of Redisson's RPermitExpirableSemaphore. */
 import { defineScript } from './define.ts';
 
 /**
- * A string counts the permits left, a sorted set keeps the permits given out with the time at which they return. That
- * time is the server's. Every script begins by taking expired permits back, and only who is in the set can come out of
- * it: a permit returns exactly once.
+ * A string counts the free permits. A sorted set holds the acquired permits, with the server's time at which each
+ * expires. Every script first takes expired permits back. A permit is freed only by removing it from the set, so it is
+ * freed exactly once.
  */
 const reclaim = `
 local t = redis.call('time')
@@ -21,12 +21,13 @@ end
 `;
 
 /**
- * KEYS  1 permits left · 2 `{name}:timeout` · 3 channel · 4 marker of this request when it was given up
- * ARGV  1 permit id · 2 lease in milliseconds · 3 permits to begin with where none were ever
- *       set, 0: wait until somebody sets them
- * reply null: taken · -3: given up before it came · else in how many milliseconds the next permit expires, -1: unknown
- *       -4: nobody has set the permits
- *       -4: nobody has set the permits
+ * Acquires a permit.
+ *
+ * KEYS: 1 the free permits · 2 `{name}:timeout` · 3 the channel · 4 the marker of this request if it was abandoned
+ * ARGV: 1 permit id · 2 lease in milliseconds · 3 the initial number of permits if none was ever set; 0: wait until it
+ * is set
+ * Reply: null: acquired · -3: abandoned before it arrived · -4: the number of permits was never set · otherwise in how
+ * many milliseconds the next permit expires, -1: unknown
  */
 export const permitAcquireScript = defineScript(
   'permit-acquire',
@@ -54,9 +55,11 @@ return tonumber(next_[2]) - moment
 );
 
 /**
- * KEYS  1 permits left · 2 `{name}:timeout` · 3 channel · 4 marker for requests still under way
- * ARGV  1 permit id · 2 for how many milliseconds to leave the marker, 0: none
- * reply 1: given back · 0: it was not out any more
+ * Releases a permit.
+ *
+ * KEYS: 1 the free permits · 2 `{name}:timeout` · 3 the channel · 4 the marker for requests still under way
+ * ARGV: 1 permit id · 2 how long the marker stays, in milliseconds; 0: no marker
+ * Reply: 1: released · 0: the permit was not acquired any more
  */
 export const permitReleaseScript = defineScript(
   'permit-release',
@@ -69,8 +72,10 @@ return 1
 );
 
 /**
- * KEYS  1 permits left · 2 `{name}:timeout` · 3 channel
- * reply the permits left, expired ones taken back
+ * Counts the free permits, including expired ones.
+ *
+ * KEYS: 1 the free permits · 2 `{name}:timeout` · 3 the channel
+ * Reply: the number of free permits
  */
 export const permitCountScript = defineScript(
   'permit-count',

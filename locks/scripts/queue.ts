@@ -1,9 +1,9 @@
-/** The scripts of the queue lock: ordered waiters of which each hears only from the one before it. */
+/** The scripts of the queue lock: ordered waiters, each of which is notified by its predecessor only. */
 import { defineScript } from './define.ts';
 
 /**
- * Everybody who wants the lock takes a number; who has the smallest holds it. `seen` keeps until when each has a right
- * to his place: a waiter by showing up, the holder by its lease. Times are the server's.
+ * Every client that wants the lock draws a number, and the smallest number holds it. `seen` stores until when each
+ * client keeps its place: a waiter by asking again, the holder by its lease. All times are the server's.
  */
 const head = `
 local t = redis.call('time')
@@ -14,10 +14,13 @@ end
 `;
 
 /**
- * KEYS  1 queue · 2 seen · 3 last number · 4 marker of this request when it was given up
- * ARGV  1 id · 2 lease in milliseconds · 3 for how long a waiter keeps its place without showing up, 0: does not wait
- * reply {number}: held, with the number drawn · {-1, n}: in how many milliseconds the one before loses its place
- *       · {-1, -3}: given up before it came
+ * Joins the queue or renews the place in it, and acquires the lock when it is first.
+ *
+ * KEYS: 1 the queue · 2 `seen` · 3 the last number · 4 the marker of this request if it was abandoned
+ * ARGV: 1 id · 2 lease in milliseconds · 3 how long a waiter keeps its place without asking again, in milliseconds; 0:
+ * does not wait
+ * Reply: {number}: held, with this number · {-1, n}: in how many milliseconds the predecessor loses its place · {-1,
+ * -3}: abandoned before it arrived
  */
 export const queueVisitScript = defineScript(
   'queue-visit',
@@ -56,9 +59,11 @@ return {tonumber(number), -1}
 );
 
 /**
- * KEYS  1 queue · 2 seen · 3 marker for requests still under way · 4 the channels' common beginning
- * ARGV  1 id · 2 for how many milliseconds to leave the marker, 0: none
- * reply 1: was in line or held, and the next one was told · 0: was not
+ * Releases the lock, or leaves the queue.
+ *
+ * KEYS: 1 the queue · 2 `seen` · 3 the marker for requests still under way · 4 the common prefix of the channels
+ * ARGV: 1 id · 2 how long the marker stays, in milliseconds; 0: no marker
+ * Reply: 1: was in the queue or held the lock, and the next waiter was notified · 0: was not
  */
 export const queueLeaveScript = defineScript(
   'queue-leave',

@@ -1,10 +1,10 @@
-/** The scripts of the read-write lock, laid out as Redisson's RReadWriteLock. */
+/** The scripts of the read-write lock, in the layout of Redisson's RReadWriteLock. */
 import { defineScript } from './define.ts';
 import { once } from './once.ts';
 
 /**
- * The lock is a hash: `mode` is read or write, a reader's field is its owner, a writer's its owner and `:write`, the
- * values are hold counts. Each hold of a reader has a string of its own that carries its lease:
+ * The lock is a hash. `mode` is read or write. A reader's field is its owner, a writer's is its owner followed by
+ * `:write`; the values are hold counts. Each read hold has a string of its own with the hold's lease as TTL:
  * `{name}:<owner>:rwlock_timeout:<n>`. The hash lives as long as the longest of them.
  */
 const raise = `
@@ -14,8 +14,8 @@ end
 `;
 
 /**
- * KEYS[4] is the beginning of all timeout keys. `longestRead()` gives the milliseconds that are left of the longest read
- * hold, of any owner; 0 or less when there is none.
+ * KEYS[4] is the common prefix of all timeout keys. `longestRead()` returns how many milliseconds the longest read hold
+ * of any owner has left; 0 or less when there is none.
  */
 const longestRead = `
 local function longestRead()
@@ -33,9 +33,12 @@ end
 `;
 
 /**
- * KEYS  1 the lock · 2 marker of this request when it was given up · 3 timeout key of this hold
- * ARGV  1 TTL in milliseconds · 2 owner · 3 number of this hold, the greatest of the owner's · 4 the owner as a writer
- * reply as of the re-entrant lock: null, -2, -3 or milliseconds
+ * Acquires a read hold.
+ *
+ * KEYS: 1 the lock · 2 the marker of this request if it was abandoned · 3 the timeout key of this hold
+ * ARGV: 1 TTL in milliseconds · 2 owner · 3 the number of this hold, the greatest of the owner's · 4 the owner as a
+ * writer
+ * Reply: as for the re-entrant lock: null, -2, -3 or milliseconds
  */
 export const readAcquireScript = defineScript(
   'read-acquire',
@@ -58,11 +61,13 @@ return nil
 );
 
 /**
- * KEYS  1 the lock · 2 its channel · 3 marker for requests still under way · 4 the beginning of all timeout keys
- *       5 timeout key of the hold that ends · 6 this client's requests
- * ARGV  1 to 3 of `once` · 4 owner · 5 greatest number of a hold that remains, 0: none does
- *       6 for how many milliseconds the marker stays, 0: no marker
- * reply 1: free now · 0: still held by somebody · -1: not the owner's
+ * Releases a read hold.
+ *
+ * KEYS: 1 the lock · 2 its channel · 3 the marker for requests still under way · 4 the common prefix of all timeout
+ * keys · 5 the timeout key of the hold that ends · 6 this client's requests
+ * ARGV: 1 to 3 of `once` · 4 owner · 5 the greatest number of a hold that remains; 0: none · 6 how long the marker
+ * stays, in milliseconds; 0: no marker
+ * Reply: 1: free now · 0: still held · -1: not held by the owner
  */
 export const readReleaseScript = defineScript(
   'read-release',
@@ -87,9 +92,11 @@ return remember(1)
 );
 
 /**
- * KEYS  1 the lock · 2 marker of this request when it was given up
- * ARGV  1 TTL in milliseconds · 2 the owner as a writer · 3 holds the owner will have
- * reply as of the re-entrant lock: null, -2, -3 or milliseconds
+ * Acquires the write lock.
+ *
+ * KEYS: 1 the lock · 2 the marker of this request if it was abandoned
+ * ARGV: 1 TTL in milliseconds · 2 the owner as a writer · 3 the number of holds the owner will have
+ * Reply: as for the re-entrant lock: null, -2, -3 or milliseconds
  */
 export const writeAcquireScript = defineScript(
   'write-acquire',
@@ -109,11 +116,13 @@ return nil
 );
 
 /**
- * KEYS  1 the lock · 2 its channel · 3 marker for requests still under way · 4 the beginning of all timeout keys
- *       5 this client's requests
- * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 the owner as a writer · 6 holds that remain
- *       7 for how many milliseconds the marker stays, 0: no marker
- * reply 1: nobody writes now, and those who wait were told · 0: still held · -1: not the owner's
+ * Releases the write lock.
+ *
+ * KEYS: 1 the lock · 2 its channel · 3 the marker for requests still under way · 4 the common prefix of all timeout
+ * keys · 5 this client's requests
+ * ARGV: 1 to 3 of `once` · 4 TTL in milliseconds · 5 the owner as a writer · 6 the holds that remain · 7 how long the
+ * marker stays, in milliseconds; 0: no marker
+ * Reply: 1: there is no writer now, and the waiters were notified · 0: still held · -1: not held by the owner
  */
 export const writeReleaseScript = defineScript(
   'write-release',

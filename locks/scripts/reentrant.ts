@@ -1,15 +1,15 @@
-/** The scripts of the re-entrant lock: a hash of owner to hold count, laid out as Redisson's RLock. */
+/** The scripts of the re-entrant lock: a hash from owner to hold count, in the layout of Redisson's RLock. */
 import { defineScript } from './define.ts';
 import { once } from './once.ts';
 
 /**
- * The count is set, not incremented: the owner says how many holds it will have, so that a request asked twice because
- * its reply was lost counts once.
+ * Acquires the lock. The count is set, not incremented: the owner sends how many holds it will have, so that a request
+ * that is repeated after a lost reply counts once.
  *
- * KEYS  1 the lock · 2 the marker of this request when it was given up
- * ARGV  1 TTL in milliseconds · 2 owner · 3 holds the owner will have, if more than one
- * reply null: held · -2: the owner's earlier holds are gone · -3: given up before it came · else the remaining
- *       milliseconds of the holder, -1 when there is no TTL
+ * KEYS: 1 the lock · 2 the marker of this request if it was abandoned
+ * ARGV: 1 TTL in milliseconds · 2 owner · 3 the number of holds the owner will have, if more than one
+ * Reply: null: held · -2: the owner's earlier holds are gone · -3: abandoned before it arrived · otherwise the holder's
+ * remaining milliseconds, -1 when there is no TTL
  */
 export const reentrantAcquireScript = defineScript(
   'reentrant-acquire',
@@ -31,10 +31,13 @@ return left == -2 and -3 or left
 );
 
 /**
- * KEYS  1 the lock · 2 its channel · 3 the marker for requests still under way · 4 this client's requests
- * ARGV  1 to 3 of `once` · 4 TTL in milliseconds · 5 owner · 6 holds that remain
- *       7 for how many milliseconds the marker stays, 0: no marker
- * reply 1 and the number of those who heard it: free now · 0: still held · -1: not the owner's
+ * Reduces the owner's holds, and publishes when none is left.
+ *
+ * KEYS: 1 the lock · 2 its channel · 3 the marker for requests still under way · 4 this client's requests
+ * ARGV: 1 to 3 of `once` · 4 TTL in milliseconds · 5 owner · 6 the holds that remain · 7 how long the marker stays, in
+ * milliseconds; 0: no marker
+ * Reply: 1 and the number of connections that received the message: free now · 0: still held · -1: not held by the
+ * owner
  */
 export const reentrantReleaseScript = defineScript(
   'reentrant-release',
@@ -54,11 +57,11 @@ return remember(1 + redis.call('publish', KEYS[2], '0'))
 );
 
 /**
- * The last release of an owner that does not come back, after which no request is under way: most of them are that.
+ * The last release of an owner that will not come back and has no request under way. Most releases are of this kind.
  *
- * KEYS  1 the lock · 2 its channel
- * ARGV  1 owner
- * reply 1 and the number of those who heard it: free now · -1: not the owner's
+ * KEYS: 1 the lock · 2 its channel
+ * ARGV: 1 owner
+ * Reply: 1 and the number of connections that received the message: free now · -1: not held by the owner
  */
 export const reentrantFreeScript = defineScript(
   'reentrant-free',
@@ -69,11 +72,11 @@ return 1 + redis.call('publish', KEYS[2], '0')
 );
 
 /**
- * Hands the lock over to another owner of the same process, in one step: nobody finds it free in between.
+ * Hands the lock over to another owner of the same process in one step, so that nobody finds it free in between.
  *
- * KEYS  1 the lock · 2 the marker of the next owner's request when it was given up
- * ARGV  1 the holder, which holds it once · 2 the next owner · 3 its TTL in milliseconds
- * reply 1: it is the next one's now · 0: it was not the holder's · -1: the next one has given up
+ * KEYS: 1 the lock · 2 the marker of the next owner's request if it was abandoned
+ * ARGV: 1 the holder, which has one hold · 2 the next owner · 3 its TTL in milliseconds
+ * Reply: 1: the next owner holds it now · 0: the holder did not hold it · -1: the next owner has given up
  */
 export const reentrantHandOverScript = defineScript(
   'reentrant-hand-over',

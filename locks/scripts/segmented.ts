@@ -1,11 +1,13 @@
-/** The scripts of the segmented stock: units change only under the segment's lock, once per request. */
+/** The scripts of the segmented stock. Units change only under the segment's lock, and once per request. */
 import { defineScript } from './define.ts';
 import { once } from './once.ts';
 
 /**
- * KEYS  1 the segment's lock · 2 its stock · 3 this client's requests
- * ARGV  1 to 3 of `once` · 4 token of the lock's holder · 5 units wanted at most
- * reply the units taken (0 when there are none) · -1: the token does not hold the lock
+ * Takes units from a segment.
+ *
+ * KEYS: 1 the segment's lock · 2 its stock · 3 this client's requests
+ * ARGV: 1 to 3 of `once` · 4 the token of the lock's holder · 5 the maximum number of units
+ * Reply: the number of units taken (0 when there are none) · -1: the token does not hold the lock
  */
 export const segmentTakeScript = defineScript(
   'segment-take',
@@ -20,9 +22,11 @@ return remember(units)
 );
 
 /**
- * KEYS  1 the segment's stock · 2 this client's requests
- * ARGV  1 to 3 of `once` · 4 units
- * reply the stock
+ * Puts units back.
+ *
+ * KEYS: 1 the segment's stock · 2 this client's requests
+ * ARGV: 1 to 3 of `once` · 4 the number of units
+ * Reply: the stock
  */
 export const segmentPutScript = defineScript(
   'segment-put',

@@ -3,12 +3,13 @@ import { defineScript } from './define.ts';
 import { once } from './once.ts';
 
 /**
- * A permit has no name and no lease, so what a request did is remembered: `held`, or `void` when it found too few or was
- * given up, and must take nothing any more.
+ * Acquires permits. A permit has neither a name nor a lease, so the server remembers what each request did: `held`, or
+ * `void` when there were too few permits or the request was abandoned, so that it must not take any later.
  *
- * KEYS  1 the permits left · 2 this client's requests
- * ARGV  1 to 3 of `once` · 4 permits wanted
- * reply null: taken · -1: not enough are left · -3: it came before, and took nothing · -4: nobody has set the permits
+ * KEYS: 1 the free permits · 2 this client's requests
+ * ARGV: 1 to 3 of `once` · 4 the number of permits
+ * Reply: null: acquired · -1: too few are free · -3: an earlier copy took nothing · -4: the number of permits was never
+ * set
  */
 export const semaphoreAcquireScript = defineScript(
   'semaphore-acquire',
@@ -28,11 +29,11 @@ return nil
 );
 
 /**
- * Takes back what a request may have taken, once, and bars it from taking anything later.
+ * Returns what a request may have taken, exactly once, and bars it from taking anything later.
  *
- * KEYS  1 the permits left · 2 channel · 3 this client's requests
- * ARGV  1 to 3 of `once`, with the number of the request to undo · 4 its permits
- * reply 1: it had taken them · 0: it had not
+ * KEYS: 1 the free permits · 2 the channel · 3 this client's requests
+ * ARGV: 1 to 3 of `once`, with the number of the request to undo · 4 its number of permits
+ * Reply: 1: it had taken them · 0: it had not
  */
 export const semaphoreUndoScript = defineScript(
   'semaphore-undo',
@@ -48,9 +49,11 @@ return 1
 );
 
 /**
- * KEYS  1 the permits left · 2 channel · 3 this client's requests
- * ARGV  1 to 3 of `once` · 4 permits
- * reply 1: given back, now or by this same request before
+ * Releases permits.
+ *
+ * KEYS: 1 the free permits · 2 the channel · 3 this client's requests
+ * ARGV: 1 to 3 of `once` · 4 the number of permits
+ * Reply: 1: released, now or by an earlier copy of this request
  */
 export const semaphoreReleaseScript = defineScript(
   'semaphore-release',
@@ -64,9 +67,11 @@ return 1
 );
 
 /**
- * KEYS  1 the permits left · 2 channel
- * ARGV  1 permits
- * reply 1: set · 0: it was set before
+ * Sets the number of permits.
+ *
+ * KEYS: 1 the free permits · 2 the channel
+ * ARGV: 1 the number of permits
+ * Reply: 1: set · 0: it was set before
  */
 export const semaphoreSetScript = defineScript(
   'semaphore-set',

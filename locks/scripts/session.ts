@@ -1,7 +1,8 @@
-/** The scripts of sessions: locks that live as long as their session, not as long as a TTL of their own. */
+/** The scripts of sessions, whose locks live as long as the session and have no TTL of their own. */
 import { defineScript } from './define.ts';
 
 /**
+<<<<<<< HEAD
  * A session is one string with a TTL. A lock is a string without one: its value is the session's key, a space, the number
  * of the acquisition within the session, a dot, and a token. It is held while the session exists and has not declared
  * that the number is over. The declaration is the session's value: its key, a number, and the smaller or equal numbers
@@ -15,6 +16,17 @@ import { defineScript } from './define.ts';
  * ARGV  1 the lock's value when it is acquired
  * reply null: held · -2: the own session is over · -3: abandoned before the request arrived · else the remaining
  *       milliseconds of the holder's session, or of a value that is no session's, -1 when it has no TTL
+=======
+ * Acquires a lock in a session. A session is a string with a TTL. A lock is a string without one; its value is the
+ * session's key, a space and a token, and the lock is held while that key exists. The key of another session is read
+ * from the value, and gets the same prefix as our own session's key, in case the client adds a prefix to its keys. Any
+ * other value is a lock of another kind, or data.
+ *
+ * KEYS: 1 the lock · 2 our session · 3 the abandoned tokens
+ * ARGV: 1 our session's key, a space, and the token
+ * Reply: null: held · -2: our session is over · -3: abandoned before it arrived · otherwise the remaining milliseconds
+ * of the holder's session, or of a value that belongs to no session; -1 when it has no TTL
+>>>>>>> bf6993d (Rewrite the comments of locks/ in plain English: how a lock waits, counted holds, and what each script takes and replies)
  */
 export const sessionAcquireScript = defineScript(
   'session-acquire',
@@ -42,11 +54,11 @@ return nil
 );
 
 /**
- * Ends a session, and with it all its locks that are known.
+ * Ends a session together with all of its known locks.
  *
- * KEYS  1 the session, then for each lock two: the lock, its channel
- * ARGV  for each lock its value
- * reply 1: it was alive · 0: it had ended
+ * KEYS: 1 the session, then two for each lock: the lock and its channel
+ * ARGV: the value of each lock
+ * Reply: 1: the session was alive · 0: it had ended
  */
 export const sessionCloseScript = defineScript(
   'session-close',

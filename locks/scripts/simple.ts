@@ -1,19 +1,18 @@
 /** The scripts of the simple lock: one string with a random token. */
 import { defineScript } from './define.ts';
 
-/** What its channel's name ends with. */
+/** The suffix of the name of the lock's channel. */
 export const SIMPLE_CHANNEL = 'lostlock_channel';
 
 /**
- * A request that was given up may come late and take the lock for nobody: the first look is a plain SET, which cannot
- * know. Its token is listed, and the next one who asks takes the lock over.
+ * Acquires the lock. An abandoned request may arrive late and take the lock for nobody: the first request is a plain
+ * SET, which cannot check that. Its token is therefore listed as abandoned, and the next client that asks takes the
+ * lock over. Repeating the request with the same token gives the same lock, with a TTL of at least what was requested.
  *
- * KEYS  1 the lock · 2 the tokens that were given up, by the moment from which they can hold nothing any more
- * ARGV  1 token · 2 TTL in milliseconds
- * reply null: held by the token · -3: the request was given up before it came · else the holder's remaining
- *       milliseconds, -1 when it has no TTL
- *
- * Asking again with the same token gives the same lock with a TTL not smaller than asked for.
+ * KEYS: 1 the lock · 2 the abandoned tokens, by the time from which they cannot hold anything any more
+ * ARGV: 1 token · 2 TTL in milliseconds
+ * Reply: null: held by the token · -3: the request was abandoned before it arrived · otherwise the holder's remaining
+ * milliseconds, -1 when it has no TTL
  */
 export const simpleAcquireScript = defineScript(
   'simple-acquire',
@@ -32,10 +31,12 @@ return nil
 );
 
 /**
- * KEYS  1 the lock · 2 its channel, where that is not `name:lostlock_channel` or more keys follow · where the token is
- *       to be listed: 3 the tokens that were given up
- * ARGV  1 token · 2 for how many milliseconds to list it
- * reply 1 and the number of those who heard it: released · 0: not the token's
+ * Releases the lock.
+ *
+ * KEYS: 1 the lock · 2 its channel, if that is not `name:lostlock_channel` or a third key follows · 3 the abandoned
+ * tokens, if the token is to be listed
+ * ARGV: 1 token · 2 how long to list it, in milliseconds
+ * Reply: 1 and the number of connections that received the message: released · 0: not held by the token
  */
 export const simpleReleaseScript = defineScript(
   'simple-release',
@@ -54,11 +55,11 @@ return 1 + redis.call('publish', KEYS[2] or KEYS[1] .. ':${SIMPLE_CHANNEL}', '0'
 );
 
 /**
- * Hands the lock over to another token of the same process, in one step: nobody finds it free in between.
+ * Hands the lock over to another token of the same process in one step, so that nobody finds it free in between.
  *
- * KEYS  1 the lock
- * ARGV  1 the holder's token · 2 the next one's · 3 its TTL in milliseconds
- * reply 1: it is the next one's now · 0: it was not the holder's
+ * KEYS: 1 the lock
+ * ARGV: 1 the holder's token · 2 the next token · 3 its TTL in milliseconds
+ * Reply: 1: the next token holds it now · 0: the holder's token did not hold it
  */
 export const simpleHandOverScript = defineScript(
   'simple-hand-over',

@@ -1,4 +1,7 @@
-/** How requests to a Redis server can end, besides a plain reply: unknown, impossible, refused for now, on too few replicas. */
+/**
+ * How requests to a Redis server can end, besides a plain reply: unknown outcome, impossible, temporarily refused, or
+ * acknowledged by too few replicas.
+ */
 
 /** No reply came: the command may have been executed, or may still be, or never will. */
 export class NoReply extends Error {

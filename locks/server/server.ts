@@ -20,6 +20,7 @@ const PASSING =
 /** How WAIT fails on a server that became a replica before or during it. */
 const DEMOTED = /^UNBLOCKED|replica instances/;
 
+/** One Redis server, as the locks use it. */
 export class LockServer {
   readonly client: LockClient;
   readonly wakeups: Wakeups;
@@ -68,7 +69,8 @@ export class LockServer {
 
   /**
    * Runs a script, and waits on the same connection until enough replicas acknowledge its effects or time is up. Rejects as
-   * run() does. @param timeoutMs how long the reply to the script may take, in milliseconds
+   * run() does.
+   * @param timeoutMs how long the reply to the script may take, in milliseconds
    */
   async runReplicated(
     script: LockScript,

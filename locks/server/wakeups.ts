@@ -42,8 +42,8 @@ export const chooseFirst: Choose = (waiters) => waiters.slice(0, 1);
 export const chooseAll: Choose = (waiters) => waiters;
 
 /**
- * After so many hand-overs within the process the release is published; if other processes wait too, the waiters of this
- * process then pause for so many milliseconds.
+ * After this many hand-overs within the process, a release is published. If other processes wait too, the waiters of
+ * this process then pause for PAUSE_MS milliseconds.
  */
 const HAND_OVERS = 10;
 const PAUSE_MS = 5;
@@ -136,6 +136,7 @@ function wake(waiter: ChannelWaiter): void {
   waiter.look();
 }
 
+/** The Pub/Sub connection to one server, and the channels on it. */
 export class Wakeups {
   readonly #client: LockClient;
   readonly #limitMs: number;
@@ -156,7 +157,7 @@ export class Wakeups {
     return this.#channels.size === 0 ? undefined : this.#channels.get(name);
   }
 
-  /** The message of a release reached so many connections, including our own. */
+  /** Records how many connections, including our own, received the message of a release. */
   heardBy(name: string, receivers: number): void {
     const channel = this.#channels.get(name);
     if (channel) channel.others = receivers - (channel.isReady ? 1 : 0);

@@ -27,6 +27,7 @@ export class ChainLink {
   }
 }
 
+/** A circular linked list. */
 export class Chain<T extends ChainLink> {
   readonly #ends = new ChainLink();
 

@@ -27,7 +27,10 @@ export class CallbackDeadline extends ChainLink implements ScheduledDeadline {
  */
 const GRACE_MS = 50;
 
-/** The timer is not moved when a deadline is removed or moved: it then fires for nothing, and is set again. */
+/**
+ * Runs deadlines. The timer is not moved when a deadline is removed or moved: it then fires without effect and is set
+ * again.
+ */
 export class Deadlines {
   readonly #entries = new Chain<ScheduledDeadline>();
   #keepsAlive: boolean;
