@@ -1,4 +1,4 @@
-/** A stored value back from any form that redis-server 7.0 writes or still reads. */
+/** Reads a stored value in any form that redis-server 7.0 writes or still reads. */
 import { type Bytes, parseDouble } from '../../protocol/bytes.ts';
 import type { EncodingLimits } from '../collections/encoding.ts';
 import { HashValue } from '../collections/hash.ts';
@@ -17,8 +17,8 @@ import { VALUE } from './types.ts';
 type Limits = Readonly<EncodingLimits>;
 
 /**
- * Reads a value that is stored in the form of that number. A collection may come out empty. Throws RdbError for
- * what contradicts itself, members that occur twice among it.
+ * Reads a value in the form with this number. A collection may be empty. Throws RdbError for inconsistent data, such as
+ * a duplicate member.
  */
 export function readBody(input: RdbReader, type: number, limits: Limits): Value {
   switch (type) {
@@ -113,7 +113,7 @@ function sortedSetOf(pairs: readonly Bytes[], limits: Limits): SortedSet {
 function sortedSet(input: RdbReader, limits: Limits, score: () => number): SortedSet {
   const pairs: [Bytes, number][] = [];
   for (let left = input.count(); left > 0; left--) pairs.push([input.string(), score()]);
-  // What stays a skiplist must be one from the start: only there a score can be -0.
+  // A set that stays a skiplist must be one from the start, because only a skiplist can have a score of -0.
   const long = pairs.some(([member]) => member.length > limits.zsetMaxValue);
   const zset = new SortedSet(limits, long ? Infinity : pairs.length);
   for (const [member, value] of pairs) addScored(zset, member, value);
@@ -125,7 +125,7 @@ function addScored(zset: SortedSet, member: Bytes, score: number | undefined): v
   if (zset.set(member, score) !== 'added') throw badFormat('sorted set member twice');
 }
 
-/** A score as the first RDB versions stored it: its text behind one byte of length, or a mark. */
+/** A score as the first RDB versions stored it: one byte of length and a text, or a special value. */
 function textScore(input: RdbReader): number {
   const length = input.byte();
   if (length === 255) return -Infinity;

@@ -1,4 +1,4 @@
-/** What DUMP answers and RESTORE takes, for one value or for libraries of functions: the data, version and checksum. */
+/** The payloads of DUMP and RESTORE, for one value or for libraries of functions: data, version and checksum. */
 import { type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from '../collections/encoding.ts';
 import { crc64 } from '../format/crc64.ts';
@@ -11,10 +11,10 @@ import { valueType, writeBody } from './encode.ts';
 import { writeTimedHash } from './field-times.ts';
 import { RDB_VERSION, RDB_VERSION_MAX, SECTION, VALUE } from './types.ts';
 
-/** Two bytes of version and eight of checksum. */
+/** Two bytes of version and eight bytes of checksum. */
 const FOOTER = 10;
 
-/** The payload for a value, which RESTORE turns back into it, here or in redis-server 7.0 and later (7.4 where fields end). */
+/** The payload of a value, for RESTORE here or in redis-server 7.0 and later (7.4 for hashes with field TTLs). */
 export function dumpValue(value: Value): Bytes {
   const out = new RdbWriter();
   if (typeof value !== 'string' && value.type === 'hash' && value.times?.size) {
@@ -26,7 +26,7 @@ export function dumpValue(value: Value): Bytes {
   return closed(out);
 }
 
-/** The payload for the code of libraries, as FUNCTION DUMP answers it. */
+/** The payload of the code of libraries, as FUNCTION DUMP returns it. */
 export function dumpLibraries(codes: Iterable<Bytes>): Bytes {
   const out = new RdbWriter();
   for (const code of codes) {
@@ -44,19 +44,22 @@ function closed(out: RdbWriter, version = RDB_VERSION): Bytes {
 }
 
 /**
- * The value of a payload. Throws RdbError of kind 'checksum' when version or checksum are wrong (Redis says
- * `ERR DUMP payload version or checksum are wrong`), of kind 'format' otherwise (`ERR Bad data format`).
+ * The value of a payload. Throws RdbError of kind 'checksum' for a wrong version or checksum (Redis replies `ERR DUMP
+ * payload version or checksum are wrong`), and of kind 'format' otherwise (`ERR Bad data format`).
  */
 export function restoreValue(payload: Bytes, limits: Readonly<EncodingLimits> = DEFAULT_LIMITS): Value {
   const data = opened(payload);
-  // Redis neither minds data behind the value nor a value that runs into the footer.
+  // Redis accepts data after the value, and a value that reaches into the footer.
   const input = new RdbReader(data);
   const value = readBody(input, input.byte(), limits);
   if (isEmptied(value)) throw badFormat('empty value');
   return value;
 }
 
-/** The code of the libraries in a payload of FUNCTION DUMP. Throws RdbError as restoreValue does, with Redis' words for a wrong format. */
+/**
+ * The code of the libraries in a payload of FUNCTION DUMP. Throws RdbError as restoreValue does, with Redis' text for a
+ * wrong format.
+ */
 export function restoreLibraries(payload: Bytes): Bytes[] {
   const data = opened(payload);
   const codes: Bytes[] = [];
@@ -86,12 +89,12 @@ function opened(payload: Bytes): Buffer {
   return data;
 }
 
-/** 7.0 refuses the payloads of later servers; hashes whose fields end are all that we take of those. */
+/** Redis 7.0 refuses the payloads of later servers. Of those, only hashes with field TTLs are accepted. */
 function latestFor(type: number): number {
   return type === VALUE.hashTimed || type === VALUE.hashTimedListpack ? RDB_VERSION_MAX : RDB_VERSION;
 }
 
-/** An all-zero checksum stands for none. */
+/** A checksum of zeros means that there is none. */
 function checksumHolds(data: Buffer): boolean {
   const stored = data.subarray(data.length - 8);
   return stored.every((byte) => byte === 0) || crc64(data, 0, data.length - 8).equals(stored);

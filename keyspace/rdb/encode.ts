@@ -1,4 +1,4 @@
-/** A value in the form in which redis-server 7.0 would store it, uncompressed. */
+/** Writes a value as redis-server 7.0 would store it, uncompressed. */
 import { type Bytes, formatDouble } from '../../protocol/bytes.ts';
 import type { HashValue } from '../collections/hash.ts';
 import type { ListValue } from '../collections/list.ts';
@@ -11,11 +11,11 @@ import { writeIntset } from './old-forms.ts';
 import { writeStream } from './stream.ts';
 import { VALUE } from './types.ts';
 
-/** A quicklist node is closed before it would grow beyond this, Redis' default list-max-listpack-size. */
+/** The maximum size of a quicklist node in bytes: Redis' default for list-max-listpack-size. */
 const NODE_MAX = 8192;
-/** What Redis reckons an element adds to a node beside its bytes, and the node's end mark. */
+/** How many bytes Redis adds for each element of a node and for its end mark. */
 const ELEMENT_OVERHEAD = 9;
-/** A quicklist node that holds a listpack. */
+/** The type of a quicklist node that has a listpack. */
 const PACKED = 2;
 
 /** The number of the form in which `writeBody` stores the value. */
@@ -103,7 +103,7 @@ function writeHash(out: RdbWriter, hash: HashValue): void {
 function writeSortedSet(out: RdbWriter, zset: SortedSet): void {
   if (zset.encoding() === 'skiplist') {
     out.size(zset.size);
-    // From the end, as Redis writes it: the reader then inserts at the head of its skiplist.
+    // Backwards, as Redis does, so that the reader always inserts at the head of its skiplist.
     for (const { member, score } of zset.entries(true)) {
       out.string(member);
       out.double(score);

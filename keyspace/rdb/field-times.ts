@@ -1,6 +1,6 @@
 /**
- * When fields of a hash end, in two forms: in DUMP's payloads as Redis 7.4 writes them, and in files and full syncs,
- * which a redis-server 7.0 must be able to load, beside a plain hash as a fact (aux field) that it passes over.
+ * Expiry times of hash fields. DUMP payloads use the form of Redis 7.4. Files and full syncs, which a redis-server 7.0
+ * must be able to load, have a plain hash with the times beside it, in an auxiliary field that Redis ignores.
  */
 import { type Bytes, fromBuffer, type Millis, parseSafeInteger, toBuffer } from '../../protocol/bytes.ts';
 import type { EncodingLimits } from '../collections/encoding.ts';
@@ -12,10 +12,10 @@ import { RdbWriter } from '../format/writer.ts';
 import type { Value } from '../value.ts';
 import { VALUE } from './types.ts';
 
-/** The name of the fact that stands before a key. */
+/** The name of the auxiliary field before a key. */
 export const FIELD_TIMES = 'lostlock-field-times';
 
-/** Writes the fact for a value some of whose fields end; nothing for any other. */
+/** Writes the auxiliary field for a value with field TTLs; nothing for any other value. */
 export function writeFieldTimes(out: RdbWriter, aux: number, value: Value): void {
   if (typeof value === 'string' || value.type !== 'hash' || !value.times?.size) return;
   const fact = new RdbWriter();
@@ -29,7 +29,7 @@ export function writeFieldTimes(out: RdbWriter, aux: number, value: Value): void
   out.string(fromBuffer(fact.data()));
 }
 
-/** Applies a fact to the value of the key behind it. */
+/** Applies an auxiliary field to the value of the key that follows it. */
 export function applyFieldTimes(fact: Bytes, value: Value): void {
   if (typeof value === 'string' || value.type !== 'hash') throw badFormat('times of fields of no hash');
   const input = new RdbReader(toBuffer(fact));
@@ -45,7 +45,7 @@ function expire(hash: HashValue, field: Bytes, at: number | bigint): void {
   hash.expireAt(field, end);
 }
 
-/** Writes a hash some of whose fields end, with the number of its form before it. */
+/** Writes a hash with field TTLs, and the number of its form before it. */
 export function writeTimedHash(out: RdbWriter, hash: HashValue): void {
   const first = hash.times?.first ?? 0;
   const packed = hash.encoding() !== 'hashtable';
@@ -64,7 +64,7 @@ export function writeTimedHash(out: RdbWriter, hash: HashValue): void {
   }
 }
 
-/** Fields, values and times, the earliest first; those without an end come last, with a zero. */
+/** Fields, values and times, earliest first. Fields without a TTL come last, with time zero. */
 function pack(hash: HashValue): Buffer {
   const builder = new ListpackBuilder();
   for (const { member, score } of hash.times?.entries() ?? []) {
@@ -81,6 +81,7 @@ function pack(hash: HashValue): Buffer {
   return builder.finish();
 }
 
+/** Reads a hash table with field TTLs. Throws RdbError for inconsistent data. */
 export function readTimedHash(input: RdbReader, limits: Readonly<EncodingLimits>): HashValue {
   const hash = new HashValue(limits);
   const first = input.int64();
@@ -93,6 +94,7 @@ export function readTimedHash(input: RdbReader, limits: Readonly<EncodingLimits>
   return hash;
 }
 
+/** Reads a listpack with field TTLs. Throws RdbError for inconsistent data. */
 export function readTimedListpack(input: RdbReader, limits: Readonly<EncodingLimits>): HashValue {
   input.int64();
   const hash = new HashValue(limits);

@@ -1,4 +1,4 @@
-/** Whole datasets as RDB: what a full sync sends, what SAVE writes, and what a node starts from. */
+/** Whole datasets as RDB: what a full sync sends, what SAVE writes, and what a node loads at startup. */
 import { type Bytes, fromBuffer, type Millis, narrow, toBuffer } from '../../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from '../collections/encoding.ts';
 import { crc64 } from '../format/crc64.ts';
@@ -12,29 +12,29 @@ import { applyFieldTimes, FIELD_TIMES, writeFieldTimes } from './field-times.ts'
 import { RDB_VERSION, RDB_VERSION_MAX, SECTION } from './types.ts';
 
 const MAGIC = 'REDIS';
-/** From here on a byte names a section, below it a value's type. */
+/** A byte of at least this value names a section; a smaller one is the type of a value. */
 const SECTIONS = 240;
 
-/** A key to be written. */
+/** A key to write. */
 export interface RdbEntry {
   readonly key: Bytes;
   readonly value: Value;
   readonly expiresAt?: Millis | undefined;
 }
 
-/** A database to be written; one without entries leaves no trace. */
+/** A database to write. A database without entries is left out. */
 export interface RdbDatabase {
   readonly index: number;
   readonly entries: Iterable<RdbEntry>;
 }
 
-/** What stands beside the keys: named facts (redis-ver, repl-id, …) and the code of FUNCTION libraries. */
+/** Data beside the keys: auxiliary fields (redis-ver, repl-id, …) and the code of FUNCTION libraries. */
 export interface RdbExtras {
   readonly aux?: Iterable<readonly [name: Bytes, value: Bytes]>;
   readonly libraries?: Iterable<Bytes>;
 }
 
-/** What a file holds, in its order. */
+/** An item of a file. */
 export type RdbItem =
   | { readonly kind: 'aux'; readonly name: Bytes; readonly value: Bytes }
   | { readonly kind: 'library'; readonly code: Bytes }
@@ -79,8 +79,8 @@ function writeDatabase(out: RdbWriter, { index, entries }: RdbDatabase): void {
 }
 
 /**
- * What the file holds, read as it is asked for. The generator returns the position behind the file's end. Throws
- * RdbError, for a wrong checksum at the very end: use nothing before everything was read.
+ * The items of a file, read lazily. The generator returns the position after the end of the file. Throws RdbError; a
+ * wrong checksum is found only at the end, so nothing may be used before everything was read.
  */
 export function* readRdb(
   source: Bytes | Uint8Array,
@@ -112,7 +112,7 @@ export function* readRdb(
       const value = readNamed(input, section, limits, key, origin);
       if (fieldTimes !== undefined) applyFieldTimes(fieldTimes, value);
       fieldTimes = undefined;
-      // Redis drops empty collections too: it wrote them itself, for a time.
+      // Redis also drops empty collections, which some of its versions wrote.
       if (!isEmptied(value)) {
         yield { kind: 'entry', database, key, value, expiresAt };
       }
@@ -121,7 +121,7 @@ export function* readRdb(
   }
 }
 
-/** A key's value. Throws RdbError with the place for what cannot be read. */
+/** Reads a key's value. Throws RdbError that names the place for invalid data. */
 function readNamed(
   input: RdbReader,
   type: number,
@@ -151,7 +151,9 @@ function readHeader(input: RdbReader): number {
   return number;
 }
 
-/** Passes over what only helps Redis to plan: sizes, those of a cluster's slots too, and the keys' last uses. */
+/**
+ * Skips sections that only help Redis to plan: table sizes, also those of a cluster's slots, and the last use of keys.
+ */
 function skipHint(input: RdbReader, section: number): boolean {
   if (section === SECTION.sizes) {
     input.size();

@@ -1,10 +1,10 @@
-/** The compact forms of earlier Redis versions that 7.0 still reads, and intsets: ziplists and zipmaps. */
+/** Intsets, and the compact forms of earlier Redis versions that 7.0 still reads: ziplists and zipmaps. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { badFormat } from '../format/errors.ts';
 import { RdbReader } from '../format/reader.ts';
 import { RdbWriter } from '../format/writer.ts';
 
-/** The elements of a ziplist, integers as text. */
+/** The elements of a ziplist, with integers as text. */
 export function readZiplist(data: Buffer): Bytes[] {
   const reader = new RdbReader(data);
   if (reader.uint32() !== data.length) throw badFormat('ziplist size');
@@ -35,7 +35,7 @@ function readZiplistElement(reader: RdbReader, first: number): Bytes {
   throw badFormat('ziplist element');
 }
 
-/** Fields and values, alternating, of a zipmap: the small hashes of Redis 2.4. */
+/** Alternating fields and values of a zipmap, the form of small hashes in Redis 2.4. */
 export function readZipmap(data: Buffer): Bytes[] {
   const reader = new RdbReader(data);
   const count = reader.byte();
@@ -57,7 +57,7 @@ function zipmapLength(reader: RdbReader, first: number): number {
   return first < 254 ? first : reader.uint32();
 }
 
-/** The members of an intset, as text, ascending. */
+/** The members of an intset as text, ascending. */
 export function readIntset(data: Buffer): Bytes[] {
   const reader = new RdbReader(data);
   const width = reader.uint32();
@@ -74,7 +74,7 @@ export function readIntset(data: Buffer): Bytes[] {
   return members;
 }
 
-/** An intset of members that are 64-bit integers as text, ascending. */
+/** An intset of members that are 64-bit integers as text. They must be in ascending order. */
 export function writeIntset(members: Iterable<Bytes>): Buffer {
   const integers = Array.from(members, BigInt);
   const fits = (bits: number) => integers.every((value) => BigInt.asIntN(bits, value) === value);

@@ -11,12 +11,13 @@ import { StreamNode } from '../stream/node.ts';
 import { StreamValue } from '../stream/stream.ts';
 import { VALUE } from './types.ts';
 
-/** Flags of an entry. */
+/** The flags of an entry. */
 const DELETED = 1;
 const SAME_FIELDS = 2;
-/** How a count that is not known is stored. */
+/** The stored form of an unknown count. */
 const UNKNOWN = 0xffffffffffffffffn;
 
+/** Writes a stream in the form of Redis 7.0. */
 export function writeStream(out: RdbWriter, stream: StreamValue): void {
   const nodes = stream.nodes().filter((node) => node.entries.length > 0);
   out.size(nodes.length);
@@ -58,7 +59,7 @@ function writeGroup(out: RdbWriter, group: StreamGroup): void {
   }
 }
 
-/** A run as its listpack: counts and fields of the first entry, then each entry relative to that. */
+/** A run as its listpack: counts and fields of the first entry, then each entry relative to that one. */
 function packNode(node: StreamNode): Buffer {
   const pack = new ListpackBuilder();
   pack.addInteger(node.entries.length);
@@ -79,7 +80,7 @@ function packNode(node: StreamNode): Buffer {
   return pack.finish();
 }
 
-/** Reads a stream of any version that has them; throws RdbError for what contradicts itself. */
+/** Reads a stream in the form of any version. Throws RdbError for inconsistent data. */
 export function readStream(input: RdbReader, type: number, limits: Readonly<EncodingLimits>): StreamValue {
   const stream = new StreamValue(limits);
   for (let nodes = input.count(); nodes > 0; nodes--) {
@@ -111,7 +112,7 @@ function readId(input: RdbReader): StreamId {
   return makeId(input.size(), input.size());
 }
 
-/** How much a group has read, undefined where it is stored as unknown. */
+/** How many entries a group has read; undefined when it is stored as unknown. */
 function readEntriesRead(input: RdbReader): bigint | undefined {
   const count = BigInt.asIntN(64, BigInt(input.size()));
   return count === -1n ? undefined : count;

@@ -1,6 +1,6 @@
-/** The numbers by which RDB names value types and sections. */
+/** RDB's numbers for value types and sections. */
 
-/** How a value is stored. Those of earlier versions are only read. */
+/** The type of a stored value. The forms of earlier versions are only read. */
 export const VALUE = {
   string: 0,
   list: 1,
@@ -25,7 +25,7 @@ export const VALUE = {
   hashTimedListpack: 25,
 } as const;
 
-/** What a section of a file begins with, where it is not a key's value type. */
+/** The first byte of a section, in contrast to the type of a key's value. */
 export const SECTION = {
   slot: 244,
   library: 245,
@@ -39,7 +39,7 @@ export const SECTION = {
   end: 255,
 } as const;
 
-/** The version that redis-server 7.0 writes, and so do we. */
+/** The version that redis-server 7.0 writes, and that this code writes. */
 export const RDB_VERSION = 10;
-/** The latest version whose forms of our types we know: Redis 7.4's, the first in which fields of hashes end. */
+/** The latest version with forms that are understood: that of Redis 7.4, the first with field TTLs. */
 export const RDB_VERSION_MAX = 12;
