@@ -1,25 +1,26 @@
-/** What a key maps to: its value, its deadline, and how it has been used. */
+/** The entry of a key: its value, its deadline, and how it was used. */
 import type { Millis } from '../protocol/bytes.ts';
 import { EditedString } from './collections/edited-string.ts';
 import type { StringEncoding } from './collections/encoding.ts';
 import type { Deadline } from './expiry/deadline.ts';
 import type { Held, Value } from './value.ts';
 
-/** The frequency of a key that has just been made. */
+/** The frequency of a new key. */
 const NEW_FREQUENCY = 5;
 
+/** A key's entry in a database. */
 export class Entry {
   #held: Held;
   deadline: Deadline | undefined = undefined;
-  /** Grows with every key created: the order SCAN walks in, stable while keys come and go. */
+  /** Grows with every key created. SCAN walks in this order, which stays stable while keys are added and removed. */
   readonly serial: number;
-  /** When it was last used, for OBJECT IDLETIME and eviction. */
+  /** The time of the last use in milliseconds since the epoch, for OBJECT IDLETIME and eviction. */
   usedAt: Millis;
-  /** How often it is used, on a logarithmic scale (OBJECT FREQ); kept under an LFU policy only. */
+  /** How often the key is used, on a logarithmic scale (OBJECT FREQ). Updated only under an LFU policy. */
   frequency = NEW_FREQUENCY;
-  /** The encoding of its string, where a command made it in another way than by setting it as a whole. */
+  /** The encoding of its string, when a command created it in another way than by setting it as a whole. */
   madeAs: StringEncoding | undefined = undefined;
-  /** What it took of memory when it was last written, in bytes. */
+  /** How much memory it used when it was last written, in bytes. */
   footprint = 0;
 
   constructor(value: Value, serial: number, usedAt: Millis) {
@@ -28,7 +29,7 @@ export class Entry {
     this.usedAt = usedAt;
   }
 
-  /** Reads the whole value. A string that is being edited is put together, and held whole from here on. */
+  /** Reads the whole value. A string that is being edited is converted back, and is stored as a whole from then on. */
   read(): Value {
     const held = this.#held;
     if (typeof held === 'string' || !(held instanceof EditedString)) return held;
@@ -43,12 +44,12 @@ export class Entry {
     this.madeAs = undefined;
   }
 
-  /** The value in the form in which it is held: for reading its type, its length, or a part of a string. */
+  /** The value in its stored form, for callers that need its type, its length or a part of a string. */
   get held(): Held {
     return this.#held;
   }
 
-  /** Its string, made at least `length` bytes long, to be changed in place until the whole of it is read. */
+  /** The string, extended to at least `length` bytes, to be changed in place until someone needs the whole string. */
   edit(length: number): EditedString {
     this.madeAs = undefined;
     const held = this.#held;

@@ -1,22 +1,22 @@
-/** Ends fields of hashes: each hash has one deadline in the wheel, that of its first field to end. */
+/** Expires fields of hashes. Each hash has one deadline in the wheel, that of its first field to expire. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { HashValue } from './collections/hash.ts';
 import { Deadline, type DeadlineOwner } from './expiry/deadline.ts';
 import type { ExpiryWheel } from './expiry/wheel.ts';
 import type { Held } from './value.ts';
 
-/** The database, as the expiry of fields sees it. */
+/** The database, as far as the expiry of fields needs it. */
 interface FieldsHome extends DeadlineOwner {
   readonly world: {
     readonly now: Millis;
     readonly expiryPolicy: 'delete' | 'hide' | 'keep';
     readonly wheel: ExpiryWheel<Deadline>;
   };
-  /** Reports fields that have ended; a hash without fields goes with its last one. */
+  /** Reports fields that have expired. A hash without fields is removed. */
   fieldsEnded(key: Bytes, fields: readonly Bytes[]): void;
 }
 
-/** Sees to it that the wheel waits for the first of a value's fields to end. */
+/** Sets the wheel's deadline for the first of the value's fields to expire. */
 export function timeFields(db: FieldsHome, key: Bytes, value: Held): void {
   if (typeof value === 'string' || value.type !== 'hash' || value.times === undefined) return;
   const { times } = value;
@@ -33,21 +33,21 @@ export function timeFields(db: FieldsHome, key: Bytes, value: Held): void {
   } else if (times.deadline.expiresAt !== first) wheel.arm(times.deadline, first);
 }
 
-/** The value has left its key: the wheel need no longer wait for its fields. */
+/** Removes the deadline of a value that was removed from its key. */
 export function forgetFields(db: FieldsHome, value: Held): void {
   if (typeof value === 'string' || value.type !== 'hash' || value.times?.deadline === undefined) return;
   db.world.wheel.disarm(value.times.deadline);
   value.times.deadline = undefined;
 }
 
-/** The value has come to another database with its key (SWAPDB). */
+/** The value was moved to another database with its key (SWAPDB). */
 export function adoptFields(db: FieldsHome, value: Held): void {
   if (typeof value === 'string' || value.type !== 'hash') return;
   const deadline = value.times?.deadline;
   if (deadline !== undefined) deadline.db = db;
 }
 
-/** Removes the fields of a key's hash whose end has passed, and reports them; the last one takes the hash with it. */
+/** Removes the expired fields of a key's hash and reports them. When no field is left, the hash is removed too. */
 export function endFields(db: FieldsHome, key: Bytes, hash: HashValue): void {
   const ended = hash.times?.endedBefore(db.world.now) ?? [];
   for (const field of ended) hash.delete(field);
@@ -56,8 +56,8 @@ export function endFields(db: FieldsHome, key: Bytes, hash: HashValue): void {
 }
 
 /**
- * The hash as a command may see it: fields past their end are removed where this node may do that (and are
- * undefined when that was all there was), and left out of a copy where only the primary may.
+ * The hash as a command may see it. Where this node may expire fields, expired ones are removed, and the result is
+ * undefined when none is left. Where only the primary may do that, they are left out of a copy.
  */
 export function liveFields(
   db: FieldsHome,

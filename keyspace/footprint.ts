@@ -1,11 +1,17 @@
-/** What keys and values would take of redis-server's memory: its structures' sizes, rounded up as its allocator does. */
+/**
+ * Estimates how much memory keys and values would use in redis-server: the sizes of its structures, rounded up as its
+ * allocator does.
+ */
 import type { Bytes } from '../protocol/bytes.ts';
 import { EMBSTR_MAX } from './collections/encoding.ts';
 import { elementSize } from './format/listpack.ts';
 import type { StreamValue } from './stream/stream.ts';
 import type { Held, Value } from './value.ts';
 
-/** An object's header, a hash table's entry as MEMORY USAGE counts it, and as it is allocated. */
+/**
+ * The sizes in bytes of an object's header, of a hash table's entry as MEMORY USAGE counts it, and of that entry as
+ * allocated.
+ */
 const OBJECT = 16;
 const SLOT_ENTRY = 24;
 const ALLOCATED_ENTRY = 32;
@@ -16,7 +22,7 @@ const PLACE = 12;
 const LISTPACK_FRAME = 7;
 const QUICKLIST = 48;
 const QUICKLIST_NODE = 32;
-/** A skip list's head, and a node of it with the levels that it has on average. */
+/** A skip list's head, and a node with the average number of levels. */
 const SKIPLIST = 680;
 const SKIPLIST_NODE = 40;
 /** A stream's own structures, a node's place in its radix tree, a group, and a pending entry in both of its trees. */
@@ -25,7 +31,7 @@ const STREAM_NODE = 64;
 const GROUP = 200;
 const PENDING = 96;
 
-/** The size class of an allocation. */
+/** The size class of an allocation of this many bytes. */
 function allocated(bytes: number): number {
   if (bytes <= 8) return 8;
   if (bytes <= 128) return (bytes + 15) & ~15;
@@ -34,22 +40,22 @@ function allocated(bytes: number): number {
   return (bytes + step - 1) & -step;
 }
 
-/** A string with its header and its closing zero, as it is allocated. */
+/** The allocated size of a string with its header and its closing zero. */
 function stringSize(length: number): number {
   return allocated(length + (length < 32 ? 2 : length < 256 ? 4 : length < 65536 ? 6 : 10));
 }
 
-/** A string's object: short ones lie behind their header. */
+/** The size of a string's object. Short strings are stored behind their header. */
 function stringObject(length: number): number {
   return length <= EMBSTR_MAX ? allocated(length + 20) : OBJECT + stringSize(length);
 }
 
-/** What a key's deadline takes: an entry of its own in the table of expiries. */
+/** The memory of a key's deadline: an entry of its own in the table of expiries. */
 export const DEADLINE_BYTES = ALLOCATED_ENTRY + PLACE;
 
 /**
- * Bytes that a key and its value take, in O(1): every write asks. Collections are reckoned by their count of items and
- * the sum of their lengths.
+ * The memory of a key and its value in bytes. O(1), because every write asks for it. Collections are estimated from
+ * their number of items and the sum of their lengths.
  */
 export function footprint(key: Bytes, value: Held): number {
   const own = ALLOCATED_ENTRY + PLACE + stringSize(key.length);
@@ -80,12 +86,15 @@ function collectionSize(value: Collection): number {
   }
 }
 
-/** A hash table of so many items, each with strings whose headers and rounding take about ten bytes. */
+/**
+ * A hash table with this many items, each of which has `strings` strings whose headers and rounding add about ten
+ * bytes.
+ */
 function tableSize(items: number, bytes: number, strings: number): number {
   return TABLE + tableSlots(items) * POINTER + items * (ALLOCATED_ENTRY + 10 * strings) + bytes;
 }
 
-/** The slots of a hash table that has grown to so many items. */
+/** The number of slots of a hash table that has grown to this many items. */
 export function tableSlots(items: number): number {
   return items === 0 ? 0 : items <= 4 ? 4 : 2 ** (32 - Math.clz32(items - 1));
 }
@@ -96,7 +105,10 @@ function streamSize(stream: StreamValue): number {
   return size;
 }
 
-/** Bytes as MEMORY USAGE answers them: exact for strings and small collections. `encoding` is the value's. O(n) at most. */
+/**
+ * The bytes that MEMORY USAGE reports: exact for strings and small collections. At most O(n).
+ * @param encoding the value's encoding
+ */
 export function memoryUsage(key: Bytes, value: Held, encoding: Bytes): number {
   const own = SLOT_ENTRY + stringSize(key.length);
   if (typeof value === 'string' || value.type === 'string') {
@@ -131,7 +143,7 @@ function listpackSize(items: Iterable<Bytes>): number {
   return size;
 }
 
-/** Bytes of an intset's numbers: as many as its greatest takes. */
+/** The size in bytes of each number in an intset: that of its largest number. */
 function integerWidth(members: Iterable<Bytes>): number {
   let width = 2;
   for (const member of members) {

@@ -1,56 +1,61 @@
-/** Names in the order of their creation, for scans and RANDOMKEY: O(1) to extend, found by serial number. */
+/**
+ * Names in the order of their creation, for scans and RANDOMKEY. Appending takes O(1), and a serial number finds its
+ * name.
+ */
 import type { Bytes } from '../protocol/bytes.ts';
 
-/** Removed names stay in the roll until they outnumber the others by this. */
+/** Removed names stay in the roll until they outnumber the others by this many. */
 const SLACK = 64;
 
-/** One step of a scan: the names met, and the cursor of the next step; 0 at the end. */
+/** One step of a scan: the names found, and the cursor of the next step, or 0 at the end. */
 export interface Step {
   readonly names: Bytes[];
   readonly next: number;
 }
 
+/** The roll of a database's keys. */
 export class KeyRoll {
   readonly #serialOf: (name: Bytes) => number | undefined;
   readonly #size: () => number;
   #names: Bytes[] = [];
-  /** Ascending. */
+  /** Ascending serials. */
   #serials: number[] = [];
 
   /**
-   * @param serialOf the serial of a name that is there
-   * @param size how many names are there
+   * @param serialOf the serial of an existing name
+   * @param size the number of existing names
    */
   constructor(serialOf: (name: Bytes) => number | undefined, size: () => number) {
     this.#serialOf = serialOf;
     this.#size = size;
   }
 
-  /** Places in the roll; those of removed names are empty. */
+  /** The number of places in the roll; those of removed names are empty. */
   get length(): number {
     return this.#names.length;
   }
 
-  /** Notes a new name; its serial is higher than all before. */
+  /** Adds a new name, whose serial must be higher than all before. */
   add(name: Bytes, serial: number): void {
     this.#names.push(name);
     this.#serials.push(serial);
   }
 
-  /** Drops the places of removed names once they are the most. */
+  /** Removes the places of removed names once they are the majority. */
   shorten(): void {
     if (this.#names.length > 2 * this.#size() + SLACK) this.#compact();
   }
 
-  /** The name at a place; undefined where it has been removed since. */
+  /** The name at a place; undefined when it was removed. */
   at(place: number): Bytes | undefined {
     const name = this.#names[place];
     return name !== undefined && this.#serialOf(name) === this.#serials[place] ? name : undefined;
   }
 
   /**
-   * One step of a scan, of at most so many names. The cursor is the serial of the last name met, and the walk goes from
-   * the newest name to the oldest: what is there all the while is met exactly once, and what comes meanwhile is not met.
+   * One step of a scan that returns at most `count` names. The cursor is the serial of the last name returned. The scan
+   * goes from the newest name to the oldest, so a name that exists during the whole scan is returned exactly once, and
+   * a name that is added during the scan is not returned.
    */
   walk(cursor: number, count: number): Step {
     const names: Bytes[] = [];
@@ -104,19 +109,19 @@ export class MemberRoll {
     for (const member of members) this.add(member);
   }
 
-  /** Notes a member that is new. */
+  /** Adds a new member. */
   add(member: Bytes): void {
     this.#serials.set(member, this.#next);
     this.#roll.add(member, this.#next++);
     this.#roll.shorten();
   }
 
-  /** Notes that a member has gone. */
+  /** Removes a member. */
   delete(member: Bytes): void {
     this.#serials.delete(member);
   }
 
-  /** One step of a scan, as KeyRoll walks. */
+  /** One step of a scan; see KeyRoll.walk. */
   walk(cursor: number, count: number): Step {
     this.#roll.shorten();
     return this.#roll.walk(cursor, count);

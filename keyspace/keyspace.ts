@@ -1,4 +1,4 @@
-/** One numbered database: its keys, their deadlines, and the single consequence of every write. */
+/** One numbered database: its keys, their deadlines, and `changed`, which does everything that a write entails. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../protocol/errors.ts';
 import { EDIT_MIN, type EditedString, type HeldString } from './collections/edited-string.ts';
@@ -11,49 +11,53 @@ import { DEADLINE_BYTES, footprint } from './footprint.ts';
 import { KeyRoll } from './key-roll.ts';
 import { type Held, isEmptied, type TypeName, type Types, typeOf, type Value } from './value.ts';
 
-/** Someone who watches a key: WATCH marks its transaction, client-side caching its clients. */
+/** Watches a key: a transaction (WATCH), or client-side caching. */
 export interface Watcher {
   /** The key has changed. */
   touch(): void;
 }
 
-/** What all databases of one node share: the frozen instant, the count of changes, and who wants to hear of them. */
+/** What all databases of a node share: the frozen time, the number of changes, and the callbacks for changes. */
 export interface KeyspaceWorld {
-  /** The instant of the present execution unit. */
+  /** The time of the current execution unit, in milliseconds since the epoch. */
   now: Millis;
-  /** Changes made since the node started. */
+  /** The number of changes since the node started. */
   dirty: number;
-  /** 'delete': a key past its deadline goes at first touch (primary); 'hide': it stays until told (replica); 'keep': paused. */
+  /**
+   * What happens to an expired key: 'delete' removes it when it is accessed (primary), 'hide' keeps it until the
+   * primary deletes it (replica), 'keep' keeps it visible (paused).
+   */
   expiryPolicy: 'delete' | 'hide' | 'keep';
-  /** Bytes that the keys and values of all databases take. */
+  /** The memory of all keys and values of all databases, in bytes. */
   footprint: number;
-  /** Look-ups by reading commands that found a key, and that did not. */
+  /** How many look-ups by reading commands found their key, and how many did not. */
   hits: number;
   misses: number;
-  /** Notes a key's use in another way than by the time of it: an LFU policy is in force, or it is not to be noted. */
+  /** Records a key's use in another way than by its time: under an LFU policy, or when nothing is to be recorded. */
   noteUse: ((entry: Entry) => void) | undefined;
-  /** True when someone wants `changed` or `missed` to be reported. */
+  /** True when `changed` or `missed` must be reported. */
   listening: boolean;
   readonly wheel: ExpiryWheel<Deadline>;
-  /** Called for every event when `listening`: notifications, blocked clients, client-side caching. */
+  /** Called for every event when `listening`: for notifications, blocked clients and client-side caching. */
   onChanged(db: Keyspace, key: Bytes, event: string): void;
-  /** Called after a key was removed because its deadline passed. */
+  /** Called after an expired key was removed. */
   onExpired(db: Keyspace, key: Bytes): void;
-  /** Called after fields of a hash were removed because their end passed. */
+  /** Called after expired fields of a hash were removed. */
   onFieldsExpired(db: Keyspace, key: Bytes, fields: readonly Bytes[]): void;
-  /** Called for a look-up that found nothing, when `listening`. */
+  /** Called when a look-up found nothing, if `listening`. */
   onMissed(db: Keyspace, key: Bytes): void;
 }
 
-/** Up to so many places the roll is kept whatever it costs. */
+/** A roll with at most this many places is always kept. */
 const ROLL_MAX = 1024;
 
+/** A database. */
 export class Keyspace implements DeadlineOwner {
-  /** Its number; SWAPDB exchanges two. */
+  /** The database's number; SWAPDB exchanges two numbers. */
   index: number;
   readonly world: KeyspaceWorld;
   entries: Map<Bytes, Entry>;
-  /** Keys with a deadline. */
+  /** The number of keys with a deadline. */
   volatile = 0;
   readonly watchers = new Map<Bytes, Set<Watcher>>();
   #serial = 0;
@@ -61,7 +65,7 @@ export class Keyspace implements DeadlineOwner {
   #roll: KeyRoll | undefined;
   /** The keys with a deadline, kept while a policy evicts among them. */
   #volatileKeys: IndexedKeys | undefined;
-  // The entry most recently looked up, whether or not its deadline has passed.
+  // The last entry that was looked up, even if it has expired.
   #lastKey: Bytes | undefined;
   #last: Entry | undefined;
 
@@ -82,7 +86,7 @@ export class Keyspace implements DeadlineOwner {
     return this.#roll;
   }
 
-  /** The live entry of a key, without counting as a use. */
+  /** The live entry of a key. Does not count as a use. */
   peek(key: Bytes): Entry | undefined {
     const entry = this.#look(key);
     if (entry === undefined) return undefined;
@@ -102,7 +106,7 @@ export class Keyspace implements DeadlineOwner {
     return entry;
   }
 
-  /** The live entry of a key for a reading command, which tells of a miss. */
+  /** The live entry of a key for a reading command; reports a miss. */
   lookup(key: Bytes): Entry | undefined {
     const entry = this.find(key);
     if (entry !== undefined) this.world.hits++;
@@ -110,7 +114,7 @@ export class Keyspace implements DeadlineOwner {
     return entry;
   }
 
-  /** The live entry of a key for a command that looks at it without using it; tells of a miss. */
+  /** The live entry of a key for a command that examines it without using it; reports a miss. */
   inspect(key: Bytes): Entry | undefined {
     const entry = this.peek(key);
     if (entry !== undefined) this.world.hits++;
@@ -118,40 +122,44 @@ export class Keyspace implements DeadlineOwner {
     return entry;
   }
 
-  /** The value of a key for a reading command; throws WRONGTYPE when it is of another type. */
+  /** The value of a key for a reading command. Throws WRONGTYPE when it has another type. */
   read<T extends TypeName>(key: Bytes, type: T): Types[T] | undefined {
     const entry = this.lookup(key);
     return entry === undefined ? undefined : typed(entry, type);
   }
 
-  /** The value of a key for a writing command; throws WRONGTYPE when it is of another type. */
+  /** The value of a key for a writing command. Throws WRONGTYPE when it has another type. */
   get<T extends TypeName>(key: Bytes, type: T): Types[T] | undefined {
     const entry = this.find(key);
     return entry === undefined ? undefined : typed(entry, type);
   }
 
-  /** The string of a key for a reading command that wants no more than a part of it. */
+  /**
+   * The string of a key for a reading command that needs only a part of it. Throws WRONGTYPE when it has another type.
+   */
   readPart(key: Bytes): HeldString | undefined {
     const entry = this.lookup(key);
     return entry === undefined ? undefined : stringHeld(entry.held);
   }
 
-  /** The string of a key for a writing command that changes a part of it. */
+  /** The string of a key for a writing command that changes a part of it. Throws WRONGTYPE when it has another type. */
   getPart(key: Bytes): HeldString | undefined {
     const entry = this.find(key);
     return entry === undefined ? undefined : stringHeld(entry.held);
   }
 
   /**
-   * The string of a key to be changed in place, created when absent, where it is long or to become so; undefined for
-   * a short one, which is better replaced. Its type has been asked for before. Report with `changed`.
+   * The string of a key for changes in place, created when absent, if it is long or will be; undefined for a short
+   * string, which is better replaced. The caller has checked the type. Report the change with `changed`.
    */
   edit(key: Bytes, length: number): EditedString | undefined {
     if (length < EDIT_MIN) return undefined;
     return (this.peek(key) ?? this.put(key, '')).edit(length);
   }
 
-  /** Stores a value, over whatever was there. The TTL goes unless it is to be kept. Report with `changed`. */
+  /**
+   * Stores a value, replacing any other. Removes the TTL unless `keepTtl` is true. Report the change with `changed`.
+   */
   put(key: Bytes, value: Value, keepTtl = false): Entry {
     const entry = this.peek(key);
     if (entry !== undefined) {
@@ -161,7 +169,7 @@ export class Keyspace implements DeadlineOwner {
       if (!keepTtl && entry.deadline !== undefined) this.persist(entry);
       return entry;
     }
-    // A key that is hidden, past its deadline, makes way.
+    // A hidden expired key is replaced.
     const hidden = this.#look(key);
     if (hidden !== undefined) this.#drop(key, hidden);
     const fresh = new Entry(value, ++this.#serial, this.world.now);
@@ -174,7 +182,7 @@ export class Keyspace implements DeadlineOwner {
     return fresh;
   }
 
-  /** Removes a live key; false when there was none. Report with `changed`. */
+  /** Removes a live key; false when there is none. Report the change with `changed`. */
   remove(key: Bytes): boolean {
     const entry = this.find(key);
     if (entry === undefined) return false;
@@ -182,7 +190,7 @@ export class Keyspace implements DeadlineOwner {
     return true;
   }
 
-  /** Removes every key. Report with `touchAll` beforehand where watchers must know. */
+  /** Removes every key. If watchers must be notified, call `touchAll` before. */
   clear(): void {
     for (const entry of this.entries.values()) {
       if (entry.deadline !== undefined) this.world.wheel.disarm(entry.deadline);
@@ -197,7 +205,7 @@ export class Keyspace implements DeadlineOwner {
     this.#lastKey = undefined;
   }
 
-  /** Exchanges contents with another database; watchers and waiters stay. */
+  /** Exchanges the contents of two databases; watchers and waiters stay. */
   swapWith(other: Keyspace): void {
     [this.entries, other.entries] = [other.entries, this.entries];
     [this.volatile, other.volatile] = [other.volatile, this.volatile];
@@ -213,7 +221,7 @@ export class Keyspace implements DeadlineOwner {
     }
   }
 
-  /** Sets when a key ends, in milliseconds since the epoch. Report with `changed`. */
+  /** Sets a key's expiry time in milliseconds since the epoch. Report the change with `changed`. */
   expireAt(key: Bytes, entry: Entry, at: Millis): void {
     const deadline = entry.deadline;
     if (deadline === undefined) {
@@ -227,7 +235,7 @@ export class Keyspace implements DeadlineOwner {
     }
   }
 
-  /** Takes a key's deadline away; false when it had none. */
+  /** Removes a key's TTL; false when it had none. */
   persist(entry: Entry): boolean {
     const deadline = entry.deadline;
     if (deadline === undefined) return false;
@@ -240,8 +248,8 @@ export class Keyspace implements DeadlineOwner {
   }
 
   /**
-   * The one consequence of every write, called after it: counts it, spoils transactions that watch the key, reports
-   * the event (notifications, blocked clients), and removes an aggregate that became empty.
+   * Must be called after every write. Counts the change, fails transactions that watch the key, reports the event (to
+   * notifications and blocked clients), and removes a collection that became empty.
    */
   changed(key: Bytes, event: string, changes = 1): void {
     const world = this.world;
@@ -262,13 +270,13 @@ export class Keyspace implements DeadlineOwner {
     }
   }
 
-  /** Reports fields that were removed because their end had passed. */
+  /** Reports fields that were removed because they expired. */
   fieldsEnded(key: Bytes, fields: readonly Bytes[]): void {
     this.world.onFieldsExpired(this, key, fields);
     this.changed(key, 'hexpired', 0);
   }
 
-  /** A value was put into another form, or what it remembers of itself changed: replicas follow, no event tells of it. */
+  /** A value's encoding or internal state has changed: replicas are updated, but no event is published. */
   reformed(key: Bytes): void {
     this.world.dirty++;
     if (this.watchers.size !== 0) this.touch(key);
@@ -276,7 +284,7 @@ export class Keyspace implements DeadlineOwner {
     if (entry !== undefined) this.weigh(key, entry);
   }
 
-  /** Counts what a key takes that was put without being reported (a dataset that is being loaded). */
+  /** Adds the size of a key that was stored without being reported, as when a dataset is loaded. */
   weigh(key: Bytes, entry: Entry): void {
     const bytes = footprint(key, entry.held);
     this.world.footprint += bytes - entry.footprint;
@@ -292,20 +300,23 @@ export class Keyspace implements DeadlineOwner {
     return this.#volatileKeys;
   }
 
-  /** Removes a key to make room, and spoils the transactions that watch it. */
+  /** Removes a key to free memory, and fails transactions that watch it. */
   evict(key: Bytes, entry: Entry): void {
     this.#drop(key, entry);
     if (this.watchers.size !== 0) this.touch(key);
     if (this.world.listening) this.world.onChanged(this, key, 'evicted');
   }
 
-  /** Spoils the transactions that watch the key. */
+  /** Fails the transactions that watch the key. */
   touch(key: Bytes): void {
     const watchers = this.watchers.get(key);
     if (watchers !== undefined) for (const watcher of watchers) watcher.touch();
   }
 
-  /** Spoils the transactions that watch a key that exists here, or in the database about to take this one's place. */
+  /**
+   * Fails the transactions that watch a key that exists here, or in the database that is about to take this one's
+   * place.
+   */
   touchAll(replacement?: Keyspace): void {
     for (const [key, watchers] of this.watchers) {
       if (!this.entries.has(key) && !replacement?.entries.has(key)) continue;
@@ -313,7 +324,7 @@ export class Keyspace implements DeadlineOwner {
     }
   }
 
-  /** Removes a key whose deadline has passed, or a hash's fields; the wheel and the look-ups call it. */
+  /** Removes an expired key, or a hash's expired fields. Called by the wheel and by look-ups. */
   expire(deadline: Deadline): void {
     const entry = this.entries.get(deadline.key);
     if (deadline.ofFields) {
@@ -342,13 +353,14 @@ export class Keyspace implements DeadlineOwner {
     return roll;
   }
 
-  /** Whoever never scans again must not pay for the roll for ever. */
+  /** Extends the roll, or drops it when most of its places belong to removed keys. The next scan builds a new one. */
   #extendRoll(roll: KeyRoll, key: Bytes, serial: number): void {
     roll.add(key, serial);
     if (roll.length > ROLL_MAX && roll.length > 4 * this.entries.size) this.#roll = undefined;
   }
 
-  // Commands look a key up, change it and report it, and scripts come back to the same key: the last one is remembered.
+  // Remembers the last key that was looked up, because commands look a key up, change it and report it, and scripts
+  // return to the same key.
   #look(key: Bytes): Entry | undefined {
     if (key === this.#lastKey) return this.#last;
     const entry = this.entries.get(key);

@@ -1,4 +1,4 @@
-/** The values a key can hold, and what may be asked of any of them. */
+/** The values of keys, and operations on any of them. */
 import type { Bytes } from '../protocol/bytes.ts';
 import type { EditedString } from './collections/edited-string.ts';
 import type { HashValue } from './collections/hash.ts';
@@ -7,7 +7,7 @@ import type { SetValue } from './collections/set.ts';
 import type { SortedSet } from './collections/sorted-set.ts';
 import type { StreamValue } from './stream/stream.ts';
 
-/** Each type's name, as TYPE answers it, with its representation. */
+/** The class of each type, by the name that TYPE reports. */
 export interface Types {
   string: Bytes;
   hash: HashValue;
@@ -17,22 +17,24 @@ export interface Types {
   stream: StreamValue;
 }
 
+/** The name of a type, as TYPE reports it. */
 export type TypeName = keyof Types;
+/** The value of a key. */
 export type Value = Types[TypeName];
-/** A value in the form in which its key holds it. */
+/** A value in the form in which its key stores it. */
 export type Held = Value | EditedString;
 
-/** The type's name, as TYPE answers it. */
+/** The name of the value's type, as TYPE reports it. */
 export function typeOf(value: Held): TypeName {
   return typeof value === 'string' ? 'string' : value.type;
 }
 
-/** A value that shares nothing with the original. */
+/** A deep copy of a value. */
 export function copyValue(value: Value): Value {
   return typeof value === 'string' ? value : value.copy();
 }
 
-/** True for a collection that has become empty, and goes: every type but streams. */
+/** True for an empty collection, which must be removed. Empty streams stay. */
 export function isEmptied(value: Held): boolean {
   if (typeof value === 'string' || value.type === 'string' || value.type === 'stream') return false;
   return value.size === 0;

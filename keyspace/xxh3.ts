@@ -1,4 +1,4 @@
-/** XXH3, the 64-bit hash that Redis 8.4's DIGEST prints, from the algorithm's specification. */
+/** XXH3, the 64-bit hash of Redis 8.4's DIGEST, written from the algorithm's specification. */
 import { type Bytes, narrow, toBuffer } from '../protocol/bytes.ts';
 
 const MASK = 0xffffffffffffffffn;
@@ -19,7 +19,7 @@ const SECRET = Buffer.from(
   'hex',
 );
 
-/** The hash of the bytes as 16 lower-case hexadecimal digits, most significant first. */
+/** The hash of the bytes: 16 lower-case hexadecimal digits, most significant first. */
 export function xxh3Hex(bytes: Bytes): Bytes {
   return xxh3(toBuffer(bytes)).toString(16).padStart(16, '0');
 }
@@ -48,7 +48,7 @@ function multiply(a: bigint, b: bigint): bigint {
   return (a * b) & MASK;
 }
 
-/** The low and high halves of a 128-bit product, one XORed into the other. */
+/** The low half of a 128-bit product XORed with its high half. */
 function fold(a: bigint, b: bigint): bigint {
   const product = a * b;
   return (product & MASK) ^ (product >> 64n);
@@ -152,8 +152,8 @@ const INITIAL_SUMS = [
 ] as const;
 
 /**
- * Everything that is done per stripe works on 32-bit halves, because BigInts would be twenty times slower: sums is
- * eight 64-bit sums, each as its low and its high half.
+ * Hashes more than 240 bytes. All work per stripe is done on 32-bit halves, because BigInts would be twenty times
+ * slower. `sums` has eight 64-bit sums, each as its low and its high half.
  */
 function hashLong(data: Buffer): bigint {
   const length = data.length;
@@ -187,7 +187,10 @@ function sumAt(sums: Uint32Array, i: number): bigint {
   return (BigInt(sums[2 * i + 1]!) << 32n) | BigInt(sums[2 * i]!);
 }
 
-/** Adds one stripe of 64 bytes to the sums: each lane to its neighbour, and its keyed halves' product to itself. */
+/**
+ * Adds one stripe of 64 bytes to the sums: each lane to its neighbour's sum, and the product of its keyed halves to its
+ * own.
+ */
 function accumulate(sums: Uint32Array, data: Buffer, offset: number, secret: number): void {
   for (let lane = 0; lane < 8; lane++) {
     const at = offset + 8 * lane;
@@ -221,7 +224,10 @@ function word(data: Buffer, at: number): number {
   return data[at]! | (data[at + 1]! << 8) | (data[at + 2]! << 16) | (data[at + 3]! << 24);
 }
 
-/** Ends a block of sixteen stripes: each sum is shifted onto itself, keyed, and multiplied by a 32-bit prime. */
+/**
+ * Ends a block of sixteen stripes: XORs each sum with its own shift and with the key, and multiplies it by a 32-bit
+ * prime.
+ */
 function scramble(sums: Uint32Array): void {
   for (let i = 0; i < 8; i++) {
     const sum = sumAt(sums, i);

@@ -1,21 +1,24 @@
-/** A long string while parts of it are being changed: bytes that are changed in place, since JavaScript's strings cannot be. */
+/**
+ * A long string that is being edited in place. JavaScript's strings are immutable, so the bytes are kept in a Buffer.
+ */
 import { type Bytes, sliceBytes } from '../../protocol/bytes.ts';
 
-/** From so many bytes on a string is edited in place; a shorter one is as quickly made anew. */
+/** Strings of at least this many bytes are edited in place. A shorter one is copied just as fast. */
 export const EDIT_MIN = 16 * 1024;
 
-/** A string that grows byte by byte is seldom moved. */
+/** Reserves extra room, so that a string that grows byte by byte is seldom copied. */
 function withRoom(length: number): number {
   return length + Math.floor(length / 4);
 }
 
+/** A byte string that can be changed in place. */
 export class EditedString {
   readonly type = 'string';
   length: number;
-  // Zeros from `length` on.
+  // Zero from `length` on.
   #bytes: Buffer;
 
-  /** With room for `length` bytes, as many of them zeros as the text is shorter. */
+  /** @param length the initial length in bytes; a shorter text is padded with zeros */
   constructor(text: Bytes, length = text.length) {
     this.length = Math.max(length, text.length);
     this.#bytes = Buffer.alloc(length > text.length ? withRoom(length) : text.length);
@@ -27,7 +30,7 @@ export class EditedString {
     return position < this.length ? (this.#bytes[position] as number) : 0;
   }
 
-  /** Makes it that long at least, filled up with zeros. */
+  /** Extends the string with zeros to at least this length. */
   grow(length: number): void {
     if (length <= this.length) return;
     if (length > this.#bytes.length) {
@@ -38,23 +41,23 @@ export class EditedString {
     this.length = length;
   }
 
-  /** Overwrites what is at a position, growing as needed. */
+  /** Overwrites the bytes at a position, growing as needed. */
   write(position: number, text: Bytes): void {
     this.grow(position + text.length);
     this.#bytes.latin1Write(text, position);
   }
 
-  /** Sets one byte within the length. */
+  /** Sets one byte, which must be within the length. */
   set(position: number, byte: number): void {
     this.#bytes[position] = byte;
   }
 
-  /** Its bytes, to be changed as well; valid until it grows. */
+  /** The bytes, which may be changed; valid until the string grows. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.length);
   }
 
-  /** The part from `start` up to, not including, `end`, neither of them negative. */
+  /** The bytes from `start` up to, but not including, `end`; neither may be negative. */
   slice(start: number, end = this.length): Bytes {
     const last = Math.min(end, this.length);
     return start < last ? sliceBytes(this.#bytes, start, last) : '';
@@ -65,7 +68,7 @@ export class EditedString {
   }
 }
 
-/** A string as a key holds it. Both forms have a length and slices. */
+/** A string as a key stores it. Both forms have `length` and `slice`. */
 export type HeldString = Bytes | EditedString;
 
 /** The byte of a string at a position; zero beyond the end. */

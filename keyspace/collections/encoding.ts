@@ -1,9 +1,9 @@
-/** Redis 7.0's rules for what OBJECT ENCODING answers, and the thresholds that CONFIG SET can move. */
+/** Redis 7.0's rules for OBJECT ENCODING, and the thresholds that CONFIG SET can change. */
 import { type Bytes, parseInteger } from '../../protocol/bytes.ts';
 
 /**
- * The thresholds beyond which a compact encoding is given up. Values keep a reference to their server's one
- * object, so that CONFIG SET takes effect on the next write, as in Redis.
+ * The thresholds above which a value loses its compact encoding. All values of a server refer to the same object, so
+ * that CONFIG SET takes effect at the next write, as in Redis.
  */
 export interface EncodingLimits {
   /** hash-max-listpack-entries: fields. */
@@ -38,16 +38,16 @@ export function defaultLimits(): EncodingLimits {
   };
 }
 
-/** What a value is measured by when it is made without a server, as tests do. Nobody changes it. */
+/** The limits of a value that is created without a server, as in tests. */
 export const DEFAULT_LIMITS: Readonly<EncodingLimits> = Object.freeze(defaultLimits());
 
 /** The longest string that shares one allocation with its object header, in bytes. */
 export const EMBSTR_MAX = 44;
 
-/** How Redis keeps a string. */
+/** How Redis stores a string. */
 export type StringEncoding = 'int' | 'embstr' | 'raw';
 
-/** The encoding of a string that was set as a whole; after APPEND or SETRANGE Redis says 'raw' whatever the length. */
+/** The encoding of a string that was set as a whole. After APPEND or SETRANGE, Redis reports 'raw' for any length. */
 export function stringEncoding(value: Bytes): StringEncoding {
   if (value.length <= 20 && parseInteger(value) !== undefined) return 'int';
   return value.length <= EMBSTR_MAX ? 'embstr' : 'raw';

@@ -1,7 +1,8 @@
-/** A Fenwick tree: prefix sums of small counts, each changed, asked or searched in O(log n). */
+/** A Fenwick tree: prefix sums of small counts. A change, a query and a search each take O(log n). */
 
+/** Counts, numbered from 0. */
 export class Fenwick {
-  /** One-based: node i holds the sum of the counts i - lowbit(i) to i - 1. */
+  /** One-based: node i has the sum of the counts i - lowbit(i) to i - 1. */
   readonly #sums: number[];
   readonly #top: number;
 
@@ -17,13 +18,13 @@ export class Fenwick {
     this.#top = length === 0 ? 0 : 2 ** (31 - Math.clz32(length));
   }
 
-  /** Adds to the count of that number, from 0. */
+  /** Adds `by` to a count. */
   add(number: number, by: number): void {
     const sums = this.#sums;
     for (let i = number + 1; i < sums.length; i += i & -i) sums[i]! += by;
   }
 
-  /** The sum of the counts before that number. */
+  /** The sum of all counts before that number. */
   prefix(number: number): number {
     const sums = this.#sums;
     let sum = 0;
@@ -31,7 +32,7 @@ export class Fenwick {
     return sum;
   }
 
-  /** The number whose count holds the item of that rank: the last one whose prefix is not above it. */
+  /** The number whose count includes the item of this rank: the last one whose prefix is not greater than the rank. */
   find(rank: number): number {
     const sums = this.#sums;
     let number = 0;

@@ -1,18 +1,19 @@
-/** When fields of a hash end. A hash whose fields never had a TTL owns none of this. */
+/** The expiry times of a hash's fields. A hash whose fields never had a TTL has none of this. */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Deadline } from '../expiry/deadline.ts';
 import { type ScoredMember, SortedSet } from './sorted-set.ts';
 
+/** Fields and their expiry times, in order of time. */
 export class FieldTimes {
   #ends = new SortedSet();
-  /** What waits in the expiry wheel for the first of them, while the hash lies under a key. */
+  /** The entry in the expiry wheel for the first field to expire, while the hash is stored under a key. */
   deadline: Deadline | undefined;
 
   get size(): number {
     return this.#ends.size;
   }
 
-  /** When the first field ends. */
+  /** The earliest expiry time. */
   get first(): Millis | undefined {
     return this.#ends.atRank(0)?.score;
   }
@@ -25,17 +26,17 @@ export class FieldTimes {
     this.#ends.set(field, at);
   }
 
-  /** True when the field had a TTL. */
+  /** Removes a field's expiry time; true when it had one. */
   delete(field: Bytes): boolean {
     return this.#ends.delete(field);
   }
 
-  /** Fields with a TTL and their ends, the earliest first. */
+  /** Fields with a TTL and their expiry times, earliest first. */
   entries(): Iterable<ScoredMember> {
     return this.#ends.entries();
   }
 
-  /** Fields that end before the instant. */
+  /** Fields that expire before this time. */
   endedBefore(now: Millis): Bytes[] {
     const count = this.#ends.countBelowScore(now, false);
     return count === 0 ? [] : this.#ends.rangeByRank(0, count - 1).map(({ member }) => member);

@@ -1,28 +1,32 @@
-/** A hash: fields and values, in the order the fields were added. */
+/** A hash: fields and values, in the order in which the fields were added. */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { MemberRoll, type Step } from '../key-roll.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
 import { FieldTimes } from './field-times.ts';
 import { IndexedKeys } from './random-map.ts';
 
-/** Up to so many fields lie in one array: a lock's hash has one or two, and a Map costs three times as much to make. */
+/**
+ * Up to this many fields are kept in one array. A lock's hash has one or two, and creating a Map takes three times as
+ * long.
+ */
 const PAIRS_MAX = 8;
 
-/** What few hashes have: one field for both keeps the others small. */
+/** What few hashes need. A single property for all of it keeps the other hashes small. */
 class Extras {
-  /** Numbers for the fields, made when one is first asked for. */
+  /** Numbers for the fields, created when a number is first needed. */
   index: IndexedKeys | undefined = undefined;
-  /** The fields for scans, kept from the first one on. */
+  /** The fields in scan order, kept from the first scan on. */
   roll: MemberRoll | undefined = undefined;
-  /** When fields end, once one had a TTL. */
+  /** Expiry times, kept once a field had a TTL. */
   times: FieldTimes | undefined = undefined;
 }
 
+/** The value of a key of type hash. */
 export class HashValue {
   readonly type = 'hash';
-  /** Fields and values, alternating, while there are few. */
+  /** Alternating fields and values, while there are few. */
   #pairs: Bytes[] | undefined = [];
-  /** Fields and values once there were many. */
+  /** Fields and values, once there were many. */
   #fields: Map<Bytes, Bytes> | undefined;
   #large = false;
   #bytes = 0;
@@ -38,12 +42,12 @@ export class HashValue {
     return pairs === undefined ? this.#fields!.size : pairs.length >>> 1;
   }
 
-  /** Bytes of all fields and values. */
+  /** The total size of all fields and values, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** When fields end; undefined as long as none ever had a TTL. */
+  /** The fields' expiry times; undefined if no field ever had one. */
   get times(): FieldTimes | undefined {
     return this.#extras?.times;
   }
@@ -59,7 +63,7 @@ export class HashValue {
     return this.get(field) !== undefined;
   }
 
-  /** Sets a field, which loses its TTL unless it is to be kept; true when it is new. */
+  /** Sets a field and removes its TTL unless `keepTtl` is true. Returns true when the field is new. */
   set(field: Bytes, value: Bytes, keepTtl = false): boolean {
     if (!keepTtl) this.#extras?.times?.delete(field);
     const isNew = this.#store(field, value);
@@ -72,7 +76,7 @@ export class HashValue {
     return isNew;
   }
 
-  /** True when the field was there. */
+  /** Deletes a field; false when it does not exist. */
   delete(field: Bytes): boolean {
     this.#extras?.times?.delete(field);
     this.#extras?.roll?.delete(field);
@@ -93,7 +97,7 @@ export class HashValue {
     return false;
   }
 
-  /** Sets when a field that is there ends. */
+  /** Sets the expiry time of an existing field. */
   expireAt(field: Bytes, at: Millis): void {
     this.#extras ??= new Extras();
     this.#extras.times ??= new FieldTimes();
@@ -113,8 +117,8 @@ export class HashValue {
   }
 
   /**
-   * The field of that number, 0 to size - 1: every field has one, so a random number picks a random field.
-   * Numbers are only stable while no field is added or deleted.
+   * The field with that number, 0 to size - 1. Every field has a number, so a random number picks a random field.
+   * Numbers change when fields are added or deleted.
    */
   at(index: number): Bytes | undefined {
     if (this.#pairs !== undefined) return this.#pairs[index * 2];
@@ -123,7 +127,7 @@ export class HashValue {
     return this.#extras.index.at(index);
   }
 
-  /** One step of a scan over a hash table; a listpack is answered whole. */
+  /** One step of a scan over a hash table. A listpack is returned whole. */
   scan(cursor: number, count: number): Step {
     if (!this.#large) return { names: [...this.keys()], next: 0 };
     this.#extras ??= new Extras();
@@ -131,7 +135,10 @@ export class HashValue {
     return this.#extras.roll.walk(cursor, count);
   }
 
-  /** A hash that has outgrown a listpack stays a hash table, even when it shrinks again; one that had TTLs stays so too. */
+  /**
+   * A hash that has outgrown a listpack stays a hash table even when it shrinks again. A hash that had TTLs stays a
+   * listpackex.
+   */
   encoding(): 'listpack' | 'listpackex' | 'hashtable' {
     if (this.#large) return 'hashtable';
     return this.times === undefined ? 'listpack' : 'listpackex';

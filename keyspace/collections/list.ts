@@ -1,7 +1,8 @@
-/** A list of byte strings: a ring buffer, so both ends and every index are O(1). */
+/** A list of byte strings. A ring buffer makes access to both ends and to every index O(1). */
 import Denque from 'denque';
 import type { Bytes } from '../../protocol/bytes.ts';
 
+/** The value of a key of type list. */
 export class ListValue {
   readonly type = 'list';
   #items: Denque<Bytes>;
@@ -16,12 +17,12 @@ export class ListValue {
     return this.#items.length;
   }
 
-  /** Bytes of all elements. */
+  /** The total size of all elements, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Each push answers the new length. */
+  /** Adds an element at the head and returns the new length. */
   pushLeft(value: Bytes): number {
     this.#bytes += value.length;
     return this.#items.unshift(value);
@@ -44,12 +45,15 @@ export class ListValue {
     return value;
   }
 
-  /** The element at an index from 0 to size - 1. */
+  /** The element at an index, 0 to size - 1. */
   at(index: number): Bytes | undefined {
     return index < 0 ? undefined : this.#items.peekAt(index);
   }
 
-  /** Replaces an element; the index must lie within the list. Costs the distance to the nearer end, as in Redis. */
+  /**
+   * Replaces the element at an index, which must exist. As in Redis, this takes time proportional to the distance to
+   * the nearer end.
+   */
   setAt(index: number, value: Bytes): void {
     this.#bytes += value.length - (this.at(index)?.length ?? 0);
     this.#open(index, (items, fromLeft) => {
@@ -63,7 +67,7 @@ export class ListValue {
     });
   }
 
-  /** Elements from start to stop, both inclusive and already within 0 to size - 1; empty when start > stop. */
+  /** The elements from start to stop, both inclusive and between 0 and size - 1; empty when start > stop. */
   range(start: number, stop: number): Bytes[] {
     const items = this.#items;
     const out: Bytes[] = [];
@@ -71,7 +75,7 @@ export class ListValue {
     return out;
   }
 
-  /** Puts a value before the element at the index; at index = size, behind the last. */
+  /** Inserts a value before the element at the index, or after the last element when index = size. */
   insertAt(index: number, value: Bytes): void {
     this.#bytes += value.length;
     if (index >= this.#items.length) {
@@ -88,7 +92,10 @@ export class ListValue {
     });
   }
 
-  /** LREM: deletes up to |count| equal elements from the head (count > 0) or tail (< 0), or all (0); how many. */
+  /**
+   * LREM: deletes up to |count| equal elements from the head (count > 0) or the tail (count < 0), or all of them (0).
+   * Returns how many.
+   */
   removeMatching(value: Bytes, count: number): number {
     const items = this.#items.toArray();
     const most = count === 0 ? items.length : Math.abs(count);
@@ -135,8 +142,8 @@ export class ListValue {
   }
 
   /**
-   * Takes the elements on the shorter side of the index off, so that the indexed one lies at an end of the ring,
-   * lets it be changed there, and puts the others back.
+   * Removes the elements on the shorter side of the index, so that the element at the index is at an end of the ring,
+   * calls `change`, and puts the others back.
    */
   #open(index: number, change: (items: Denque<Bytes>, fromLeft: boolean) => void): void {
     const items = this.#items;

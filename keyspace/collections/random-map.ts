@@ -1,8 +1,8 @@
-/** A set of keys that can be picked by number, for RANDOMKEY, SPOP, SRANDMEMBER and HRANDFIELD. */
+/** Keys that can be picked by number, for RANDOMKEY, SPOP, SRANDMEMBER and HRANDFIELD. */
 import type { Bytes } from '../../protocol/bytes.ts';
 
 /**
- * Keys with O(1) add, delete, has and at. Numbers run from 0 to size - 1 without holes; a deletion moves the
+ * Keys with O(1) add, delete, has and at. Numbers run from 0 to size - 1 without gaps, because a deletion moves the
  * last key into the gap. Iteration is in insertion order, whatever the numbers are.
  */
 export class IndexedKeys {
@@ -21,7 +21,7 @@ export class IndexedKeys {
     return this.#positions.has(key);
   }
 
-  /** True when the key is new. */
+  /** Adds a key; true when it is new. */
   add(key: Bytes): boolean {
     const positions = this.#positions;
     const end = this.#keys.length;
@@ -31,7 +31,7 @@ export class IndexedKeys {
     return true;
   }
 
-  /** True when the key was there. */
+  /** Deletes a key; false when it does not exist. */
   delete(key: Bytes): boolean {
     const position = this.#positions.get(key);
     if (position === undefined) return false;
@@ -44,7 +44,7 @@ export class IndexedKeys {
     return true;
   }
 
-  /** The key of that number, 0 to size - 1. */
+  /** The key with that number, 0 to size - 1. */
   at(index: number): Bytes | undefined {
     return this.#keys[index];
   }
@@ -54,7 +54,7 @@ export class IndexedKeys {
     this.#keys.length = 0;
   }
 
-  /** All keys, in the order they were added. */
+  /** All keys, in insertion order. */
   values(): IterableIterator<Bytes> {
     return this.#positions.keys();
   }

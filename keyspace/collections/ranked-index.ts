@@ -1,27 +1,29 @@
 /**
- * Members in order of (score, bytes), with ranks: sorted arrays of bounded length, and a Fenwick tree over their
- * lengths. A small index is one sorted array. Measured in `reference/performance-limits.md`, 5: insertion and rank
- * at 1e5 members cost a third of a skip list's, memory a fifth.
+ * Members ordered by score and then by bytes, with ranks: sorted arrays of bounded length, and a Fenwick tree over
+ * their lengths. A small index is a single sorted array. At 100,000 members, insertion and rank take a third of the
+ * time of a skip list, and a fifth of its memory.
  */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { Fenwick } from './fenwick.ts';
 
+/** A member of a sorted set with its score. */
 export interface ScoredMember {
   readonly member: Bytes;
   readonly score: number;
 }
 
-/** One sorted run: two arrays in step. Only an empty index has an empty chunk. */
+/** A sorted run: two parallel arrays. Only an empty index has an empty chunk. */
 interface Chunk {
   members: Bytes[];
   scores: number[];
 }
 
-/** Half of it moves to a new chunk when a chunk grows beyond this. */
+/** A chunk that grows beyond this moves half of its entries to a new chunk. */
 const CHUNK_MAX = 512;
-/** A chunk that shrinks below this joins its neighbour when the two fit well. */
+/** A chunk that shrinks below this is merged with a neighbour when both fit. */
 const CHUNK_MIN = 64;
 
+/** An ordered index of members. */
 export class RankedIndex {
   #chunks: Chunk[] = [{ members: [], scores: [] }];
   #counts = new Fenwick([0]);
@@ -31,7 +33,7 @@ export class RankedIndex {
     return this.#size;
   }
 
-  /** Adds a member that is not there yet. */
+  /** Adds a member that is not in the index. */
   insert(member: Bytes, score: number): void {
     const number = this.#chunkOf(member, score);
     const chunk = this.#chunks[number]!;
@@ -49,7 +51,7 @@ export class RankedIndex {
     else this.#counts.add(number, 1);
   }
 
-  /** Removes a member that is there with this score. */
+  /** Removes a member that is in the index with this score. */
   delete(member: Bytes, score: number): void {
     const number = this.#chunkOf(member, score);
     const chunk = this.#chunks[number]!;
@@ -61,7 +63,7 @@ export class RankedIndex {
     if (chunk.members.length < CHUNK_MIN && this.#chunks.length > 1) this.#join(number);
   }
 
-  /** How many come before (score, member). */
+  /** How many entries come before (score, member). */
   rank(member: Bytes, score: number): number {
     const number = this.#chunkOf(member, score);
     return this.#counts.prefix(number) + placeOf(this.#chunks[number]!, member, score);
@@ -75,7 +77,7 @@ export class RankedIndex {
     return { member: members[position]!, score: scores[position]! };
   }
 
-  /** See SortedSet.rangeByRank. */
+  /** The entries from rank start to rank stop; see SortedSet.rangeByRank. */
   range(start: number, stop: number, reverse: boolean): ScoredMember[] {
     const out: ScoredMember[] = [];
     const first = Math.max(0, start);
@@ -132,7 +134,7 @@ export class RankedIndex {
     return copy;
   }
 
-  /** The length of the prefix for which the test holds; it must hold for a prefix. */
+  /** The length of the prefix whose entries satisfy the test. The test must hold for a prefix only. */
   #countBelow(below: (chunk: Chunk, position: number) => boolean): number {
     const chunks = this.#chunks;
     const last = chunks.length - 1;
@@ -141,7 +143,7 @@ export class RankedIndex {
     return this.#counts.prefix(number) + search(chunk.members.length, (i) => below(chunk, i));
   }
 
-  /** The first chunk whose last entry is not before (score, member); the last chunk when there is none. */
+  /** The first chunk whose last entry is not before (score, member), or the last chunk. */
   #chunkOf(member: Bytes, score: number): number {
     const chunks = this.#chunks;
     let low = 0;
@@ -159,7 +161,7 @@ export class RankedIndex {
 
   #split(number: number): void {
     const chunk = this.#chunks[number]!;
-    // A chunk that overflows at its end is most likely filled in ascending order: leave it fuller than half.
+    // A chunk that overflows at its end is probably filled in ascending order, so it stays more than half full.
     const keep = number === this.#chunks.length - 1 ? (CHUNK_MAX * 3) >>> 2 : CHUNK_MAX >>> 1;
     this.#chunks.splice(number + 1, 0, {
       members: chunk.members.splice(keep),
@@ -187,7 +189,7 @@ export class RankedIndex {
   }
 }
 
-/** Where (score, member) stands in the chunk, or would. */
+/** The position of (score, member) in the chunk, or where it would be inserted. */
 function placeOf(chunk: Chunk, member: Bytes, score: number): number {
   const { members, scores } = chunk;
   let low = 0;
@@ -201,7 +203,7 @@ function placeOf(chunk: Chunk, member: Bytes, score: number): number {
   return low;
 }
 
-/** The first number in 0 to end for which the test fails; it must hold for a prefix. */
+/** The first number in 0 to `end` for which the test fails. The test must hold for a prefix only. */
 function search(end: number, holds: (i: number) => boolean): number {
   let low = 0;
   let high = end;

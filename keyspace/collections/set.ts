@@ -1,4 +1,4 @@
-/** A set: an intset in numeric order while it is small and holds integers only, else a hash table. */
+/** A set: an intset in numeric order while it is small and has only integers, otherwise a hash table. */
 import { type Bytes, parseInteger } from '../../protocol/bytes.ts';
 import { MemberRoll, type Step } from '../key-roll.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
@@ -6,18 +6,19 @@ import { IndexedKeys } from './random-map.ts';
 
 type Integer = number | bigint;
 
-/** What a Set and IndexedKeys have in common; `add` differs in its answer. */
+/** The common part of Set and IndexedKeys, whose `add` return different values. */
 type MemberTable = Set<Bytes> | IndexedKeys;
 
+/** The value of a key of type set. */
 export class SetValue {
   readonly type = 'set';
   /** Ascending 64-bit integers; undefined once the set has become a hash table. */
   #integers: Integer[] | undefined = [];
-  /** The hash table; replaced by one whose members have numbers when a number is first asked for. */
+  /** The hash table. It is replaced by one with numbered members when a number is first needed. */
   #members: MemberTable | undefined;
-  /** Bytes of the hash table's members. */
+  /** The total size of the hash table's members, in bytes. */
   #bytes = 0;
-  /** The hash table's members for scans, kept from the first one on. */
+  /** The hash table's members in scan order, kept from the first scan on. */
   #roll: MemberRoll | undefined;
   readonly #limits: Readonly<EncodingLimits>;
 
@@ -29,7 +30,7 @@ export class SetValue {
     return this.#integers !== undefined ? this.#integers.length : this.#members!.size;
   }
 
-  /** Bytes of all members; of an intset, those of its numbers. */
+  /** The total size of all members, in bytes; for an intset, that of its numbers. */
   get bytes(): number {
     return this.#integers !== undefined ? this.#integers.length * 8 : this.#bytes;
   }
@@ -41,7 +42,7 @@ export class SetValue {
     return value !== undefined && integers[lowerBound(integers, value)] === value;
   }
 
-  /** True when the member is new. */
+  /** Adds a member; true when it is new. */
   add(member: Bytes): boolean {
     const integers = this.#integers;
     if (integers === undefined) return this.#addTo(this.#members!, member);
@@ -54,7 +55,7 @@ export class SetValue {
     return true;
   }
 
-  /** True when the member was there. */
+  /** Deletes a member; false when it does not exist. */
   delete(member: Bytes): boolean {
     const integers = this.#integers;
     if (integers === undefined) {
@@ -71,7 +72,7 @@ export class SetValue {
     return true;
   }
 
-  /** The member of that number, 0 to size - 1; numbers are only stable while the set does not change. */
+  /** The member with that number, 0 to size - 1. Numbers change when the set changes. */
   at(index: number): Bytes | undefined {
     const integers = this.#integers;
     if (integers === undefined) return this.#numbered().at(index);
@@ -79,14 +80,14 @@ export class SetValue {
     return value === undefined ? undefined : String(value);
   }
 
-  /** One step of a scan over the hash table; an intset is answered whole. */
+  /** One step of a scan over the hash table. An intset is returned whole. */
   scan(cursor: number, count: number): Step {
     if (this.#integers !== undefined) return { names: [...this.values()], next: 0 };
     this.#roll ??= new MemberRoll(this.#members!.values());
     return this.#roll.walk(cursor, count);
   }
 
-  /** Ascending while the set is an intset, afterwards in the order of adding. */
+  /** Ascending for an intset, otherwise in the order of insertion. */
   values(): IterableIterator<Bytes> {
     return this.#integers === undefined ? this.#members!.values() : texts(this.#integers);
   }

@@ -6,25 +6,26 @@ import { RankedIndex, type ScoredMember } from './ranked-index.ts';
 
 export type { ScoredMember };
 
-/** Whole scores up to here are stored as integers in a listpack. */
+/** Integer scores up to this value are stored as integers in a listpack. */
 const INTEGER_SCORE_MAX = 2 ** 62;
 
-/** Whether a listpack holds the score as an integer. */
+/** True when a listpack stores the score as an integer. */
 export function isPackedInteger(score: number): boolean {
   return Number.isInteger(score) && Math.abs(score) <= INTEGER_SCORE_MAX;
 }
 
+/** The value of a key of type zset. */
 export class SortedSet {
   readonly type = 'zset';
   #scores = new Map<Bytes, number>();
   #index = new RankedIndex();
   #large = false;
   #bytes = 0;
-  /** The members for scans, kept from the first one on. */
+  /** The members in scan order, kept from the first scan on. */
   #roll: MemberRoll | undefined;
   readonly #limits: Readonly<EncodingLimits>;
 
-  /** `expected` is how many members it will have, where known: a set that will be large is no listpack first. */
+  /** @param expected how many members it will have, if known: a set that will be large does not start as a listpack */
   constructor(limits: Readonly<EncodingLimits> = DEFAULT_LIMITS, expected = 0) {
     this.#limits = limits;
     this.#large = expected > limits.zsetMaxEntries;
@@ -100,44 +101,44 @@ export class SortedSet {
     return this.#index.range(start, stop, reverse);
   }
 
-  /** How many members have a score below this one, or with `inclusive` not above it. O(log n). */
+  /** How many members have a score below this one, or with `inclusive` at most this score. O(log n). */
   countBelowScore(score: number, inclusive: boolean): number {
     return this.#index.countBelowScore(score, inclusive);
   }
 
-  /** How many members sort below this one by bytes, or with `inclusive` not above it, where all scores are equal. */
+  /** How many members sort below this one by bytes, or with `inclusive` not above it. All scores must be equal. */
   countBelowMember(member: Bytes, inclusive: boolean): number {
     return this.#index.countBelowMember(member, inclusive);
   }
 
-  /** Takes out and answers the member with the lowest score. */
+  /** Removes and returns the member with the lowest score. */
   popMin(): ScoredMember | undefined {
     return this.#take(0);
   }
 
-  /** Takes out and answers the member with the highest score. */
+  /** Removes and returns the member with the highest score. */
   popMax(): ScoredMember | undefined {
     return this.#take(this.#scores.size - 1);
   }
 
-  /** Every member, ascending or descending; the set must not be changed meanwhile. */
+  /** Every member, ascending or descending. The set must not change during the iteration. */
   entries(reverse = false): Generator<ScoredMember, undefined> {
     return this.#index.entries(reverse);
   }
 
-  /** One step of a scan over a skiplist; a listpack is answered whole, ascending. */
+  /** One step of a scan over a skiplist. A listpack is returned whole, ascending. */
   scan(cursor: number, count: number): Step {
     if (!this.#large) return { names: [...this.entries()].map(({ member }) => member), next: 0 };
     this.#roll ??= new MemberRoll(this.#scores.keys());
     return this.#roll.walk(cursor, count);
   }
 
-  /** A set that has outgrown a listpack keeps its skiplist, even when it shrinks again. */
+  /** A set that has outgrown a listpack stays a skiplist even when it shrinks again. */
   encoding(): 'listpack' | 'skiplist' {
     return this.#large ? 'skiplist' : 'listpack';
   }
 
-  /** Gives the listpack up, as Redis does with a set that SORT looks at. */
+  /** Changes the encoding to a skiplist, as Redis does when SORT reads a set. */
   outgrow(): void {
     this.#large = true;
   }

@@ -1,13 +1,13 @@
-/** When a key, or the first of a hash's fields, ends: what the expiry wheel holds. */
+/** The expiry of a key, or of the first field of a hash, as the expiry wheel stores it. */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { WheelNode } from './wheel.ts';
 
-/** Ends what a deadline stands for: a database. */
+/** The database that a deadline belongs to, which removes what has expired. */
 export interface DeadlineOwner {
   expire(deadline: Deadline): void;
 }
 
-/** Only keys with a TTL, and hashes whose fields have one, own a deadline. It sits in the expiry wheel. */
+/** An entry of the expiry wheel. Only keys with a TTL, and hashes with fields that have one, own a deadline. */
 export class Deadline implements WheelNode {
   expiresAt: Millis;
   wheelPrev: WheelNode | undefined = undefined;
@@ -15,7 +15,7 @@ export class Deadline implements WheelNode {
   wheelSlot = -1;
   db: DeadlineOwner;
   readonly key: Bytes;
-  /** True for a hash whose fields end; false for the key itself. */
+  /** True for a hash with fields that expire; false for the key itself. */
   readonly ofFields: boolean;
 
   constructor(db: DeadlineOwner, key: Bytes, expiresAt: Millis, ofFields = false) {

@@ -1,48 +1,54 @@
 /**
- * A hierarchical timing wheel for deadlines: O(1) to arm and disarm, and empty time costs nothing, however long.
+ * A hierarchical timing wheel for deadlines. Arming and disarming take O(1), and empty time costs nothing, however
+ * long.
  *
  * A deadline is a number of six digits in base 512. A node waits in the level of the highest digit in which its
- * deadline differs from the wheel's `base`, in the slot that this digit names:
+ * deadline differs from the wheel's `base`, in the slot with the number of that digit. The levels' slots are 1 ms, 512
+ * ms, 4.4 min, 37 h, 2.2 years and 1115 years wide.
  *
- *     level   0     1      2       3       4        5
- *     slot    1 ms  512ms  4.4min  37h     2.2y     1115y wide
- *
- * The base lies at or before every deadline but a few, which wait apart in order. When time reaches the first slot of
- * a level, the base moves to the start of that slot and its nodes move to lower levels. Nodes with equal deadlines
- * always share a slot, so they keep the order in which they were armed. Occupied slots are bits, so the next one is
- * found without a walk.
+ * The base is at or before every deadline except a few, which are kept in a separate ordered list. When time reaches
+ * the first slot of a level, the base moves to the start of that slot and the slot's nodes move to lower levels. Nodes
+ * with equal deadlines always share a slot, so they keep the order in which they were armed. A bit set of the occupied
+ * slots finds the next one without a walk. The idea: Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", 1987.
  */
 import type { Millis } from '../../protocol/bytes.ts';
 
-/** The deadline of what never expires. */
+/** The deadline of something that never expires. */
 export const NO_DEADLINE: Millis = Infinity;
 
-/** What can be armed: the wheel writes these four fields and nobody else does. */
+/** Something that can be armed. Only the wheel writes these four fields. */
 export interface WheelNode {
   /** The deadline while armed, and after popDue; NO_DEADLINE otherwise. */
   expiresAt: Millis;
   wheelPrev: WheelNode | undefined;
   wheelNext: WheelNode | undefined;
-  /** The slot it waits in, counted over all levels; -1 while not armed. */
+  /** The slot that it waits in, counted over all levels; -1 while not armed. */
   wheelSlot: number;
 }
 
 const DIGIT_BITS = 9;
 const SLOTS = 1 << DIGIT_BITS;
 const LEVELS = 6;
-/** Half of the digits fit the 32-bit integers of JavaScript's bit operations. */
+/** Half of the digits fit into the 32-bit integers of JavaScript's bit operations. */
 const HALF = 2 ** (3 * DIGIT_BITS);
-/** Later deadlines wait here too: nothing ever reaches it. */
+/** Nothing ever reaches this time, so later deadlines wait here too. */
 const LATEST = 2 ** 53;
 const WORDS = SLOTS / 32;
-/** The exact first deadline of a crowded slot is not looked for: its start is a good enough bound. */
+/**
+ * In a slot with more nodes than this, the exact first deadline is not searched for: the slot's start is a good enough
+ * bound.
+ */
 const SCAN_MAX = 64;
-/** Where nodes wait whose deadline lies before the base, in order: SET with a PXAT long past makes one, for a moment. */
+/**
+ * The list of nodes whose deadline is before the base, in order. A SET with a PXAT far in the past creates one for a
+ * moment.
+ */
 const PAST = SLOTS * LEVELS;
 
+/** A timing wheel. Deadlines are in milliseconds since the epoch. */
 export class ExpiryWheel<T extends WheelNode> {
   #size = 0;
-  /** The base's upper and lower three digits. */
+  /** The upper and lower three digits of the base. */
   #high = 0;
   #low = 0;
   readonly #first: (T | undefined)[] = new Array<T | undefined>(PAST + 1).fill(undefined);
@@ -50,9 +56,9 @@ export class ExpiryWheel<T extends WheelNode> {
   readonly #occupied = new Int32Array(WORDS * LEVELS + 1);
   /** How many nodes wait in each level, and before the base. */
   readonly #waiting = new Int32Array(LEVELS + 1);
-  /** What next() answered, as long as it holds. */
+  /** The cached result of next(). */
   #next: Millis | undefined;
-  /** The slot whose nodes are being moved to lower levels; -1 when there is none. The base is its start. */
+  /** The slot whose nodes are being moved to lower levels, or -1. The base is the start of this slot. */
   #opening = -1;
 
   /** How many nodes are armed. */
@@ -60,7 +66,10 @@ export class ExpiryWheel<T extends WheelNode> {
     return this.#size;
   }
 
-  /** Arms a node for a deadline of at least 0, or moves it there, behind those armed for the same one before. */
+  /**
+   * Arms a node for a deadline of at least 0, or moves it there, behind the nodes that were armed for that deadline
+   * before.
+   */
   arm(node: T, at: Millis): void {
     if (node.wheelSlot >= 0) this.#unlink(node);
     else this.#size++;
@@ -73,7 +82,7 @@ export class ExpiryWheel<T extends WheelNode> {
     }
   }
 
-  /** Disarms a node, armed or not. */
+  /** Disarms a node. Does nothing when it is not armed. */
   disarm(node: T): void {
     if (node.wheelSlot >= 0) {
       this.#size--;
@@ -83,8 +92,8 @@ export class ExpiryWheel<T extends WheelNode> {
   }
 
   /**
-   * The earliest deadline, or, where very many lie close together far ahead, a time before it by which it pays to
-   * ask popDue again; undefined when nothing is armed.
+   * The earliest deadline; undefined when nothing is armed. When very many deadlines are close together far ahead, it
+   * is an earlier time at which to call popDue.
    */
   next(): Millis | undefined {
     if (this.#next === undefined && this.#size > 0) this.#next = this.#findNext();
@@ -92,9 +101,9 @@ export class ExpiryWheel<T extends WheelNode> {
   }
 
   /**
-   * Moves at most so many nodes to the levels where popDue finds them; false when there are more to move. A caller that
-   * must not take long calls it before each popDue, which would move them all. Meanwhile a node that is armed for the
-   * same deadline as one that waits to be moved may come out before that.
+   * Moves at most this many nodes to the levels where popDue finds them; false when there are more to move. A caller
+   * with little time calls this before each popDue, which would otherwise move all of them. Until all are moved, a node
+   * armed for the same deadline as a node that still has to be moved may be returned before it.
    */
   prepare(now: Millis, most: number): boolean {
     for (let left = most; ; ) {
@@ -108,7 +117,7 @@ export class ExpiryWheel<T extends WheelNode> {
     }
   }
 
-  /** Takes out the earliest node whose deadline lies before now, of equal ones the first armed. */
+  /** Removes and returns the earliest node whose deadline is before now; among equal deadlines, the one armed first. */
   popDue(now: Millis): T | undefined {
     for (;;) {
       if (this.#opening >= 0) this.#open(Infinity);
@@ -125,13 +134,17 @@ export class ExpiryWheel<T extends WheelNode> {
     }
   }
 
-  /** A bound that a crowded slot gave outlives the slot's nodes, should they be disarmed; its time has come now. */
+  /**
+   * The bound of a crowded slot outlives the slot's nodes when they are disarmed. Its time has come, so it is dropped.
+   */
   #nothingDue(now: Millis): undefined {
     if (this.#next !== undefined && this.#next < now) this.#next = undefined;
     return undefined;
   }
 
-  /** Disarms every node, which costs O(n); for FLUSHDB the caller may rather drop the wheel with the nodes. */
+  /**
+   * Disarms every node, which takes O(n). For FLUSHDB the caller can drop the wheel together with the nodes instead.
+   */
   clear(): void {
     for (let slot = this.#firstSlot(); slot >= 0; slot = this.#firstSlot()) this.disarm(this.#first[slot]!);
   }
@@ -159,7 +172,7 @@ export class ExpiryWheel<T extends WheelNode> {
     this.#waiting[slot >>> DIGIT_BITS]!++;
   }
 
-  /** Puts a node among those before the base; false when it would have to pass too many of them. */
+  /** Inserts a node into the list before the base; false when it would have to pass too many others. */
   #linkPast(node: T): boolean {
     let before = this.#last[PAST];
     for (let passed = 0; before !== undefined && before.expiresAt > node.expiresAt; passed++) {
@@ -193,7 +206,7 @@ export class ExpiryWheel<T extends WheelNode> {
     if (node.expiresAt === this.#next || this.#size === 0) this.#next = undefined;
   }
 
-  /** The occupied slot that holds the earliest deadline: lower levels come first; -1 when nothing is armed. */
+  /** The occupied slot with the earliest deadline, lower levels first; -1 when nothing is armed. */
   #firstSlot(): number {
     if (this.#waiting[LEVELS]! > 0) return PAST;
     for (let level = 0; level < LEVELS; level++) {
@@ -206,7 +219,7 @@ export class ExpiryWheel<T extends WheelNode> {
     return -1;
   }
 
-  /** The first millisecond of a slot: the base's digits above the slot's level, the slot's own, and zeros. */
+  /** The first millisecond of a slot: the base's digits above the slot's level, the slot's own digit, and zeros. */
   #startOf(slot: number): Millis {
     if (slot === PAST) return this.#first[PAST]!.expiresAt;
     const level = slot >>> DIGIT_BITS;
@@ -217,14 +230,17 @@ export class ExpiryWheel<T extends WheelNode> {
     return level < 3 ? this.#high * HALF + digits : digits * HALF;
   }
 
-  /** Moves the base to the start of a slot; the slot's nodes are to follow. */
+  /** Moves the base to the start of a slot, whose nodes must then be moved. */
   #beginToOpen(slot: number): void {
     this.#moveBase(this.#startOf(slot));
     this.#next = undefined;
     this.#opening = slot;
   }
 
-  /** Moves at most so many nodes of the slot that is being opened to lower levels, in order; how many more it might. */
+  /**
+   * Moves at most this many nodes of the slot that is being opened to lower levels, in order. Returns how many more may
+   * be moved.
+   */
   #open(most: number): number {
     const slot = this.#opening;
     let left = most;
@@ -245,8 +261,8 @@ export class ExpiryWheel<T extends WheelNode> {
   }
 
   /**
-   * Moves the base back, to the start of the 37 hours that hold the time, and every node to its place for it. It
-   * happens when a clock was set back and many deadlines lie before the base, and costs O(n), once.
+   * Moves the base back to the start of the 37-hour slot that contains the time, and every node to its new place.
+   * Happens when a clock was set back and many deadlines are before the base; takes O(n), once.
    */
   #rewind(to: Millis): void {
     if (this.#opening >= 0) this.#open(Infinity);

@@ -1,6 +1,6 @@
-/** The CRC-64 that ends RDB files and DUMP payloads: Jones' polynomial, reflected, starting at 0. */
+/** The CRC-64 at the end of RDB files and DUMP payloads: Jones' polynomial, reflected, with initial value 0. */
 
-/** The polynomial, bits reversed, as its upper and lower half. */
+/** The polynomial with its bits reversed, as upper and lower half. */
 const HIGH = 0x95ac9329;
 const LOW = 0xac4bc9b5;
 
@@ -22,7 +22,7 @@ for (let byte = 0; byte < 256; byte++) {
   lows[byte] = low;
 }
 
-/** The checksum of data[start, end), as the 8 bytes that Redis stores: least significant first. */
+/** The checksum of data[start, end), as the 8 bytes that Redis stores, least significant first. */
 export function crc64(data: Uint8Array, start = 0, end = data.length): Buffer {
   let high = 0;
   let low = 0;

@@ -1,6 +1,6 @@
-/** What goes wrong with RDB data. */
+/** The errors of reading RDB data. */
 
-/** RDB data that cannot be read: a wrong version or checksum of the whole, or a wrong format within. */
+/** RDB data that cannot be read: a wrong version or checksum, or an invalid format. */
 export class RdbError extends Error {
   readonly kind: 'checksum' | 'format';
   constructor(kind: 'checksum' | 'format', message: string) {

@@ -6,10 +6,10 @@ import { RdbWriter } from './writer.ts';
 
 const HEADER = 6;
 const END = 0xff;
-/** The header's count when it does not fit 16 bits. */
+/** The header's count when the count does not fit 16 bits. */
 const COUNT_UNKNOWN = 0xffff;
 
-/** The elements of a listpack, integers as text. */
+/** The elements of a listpack, with integers as text. */
 export function readListpack(data: Buffer): Bytes[] {
   const reader = new RdbReader(data);
   if (reader.uint32() !== data.length) throw badFormat('listpack size');
@@ -27,12 +27,12 @@ export function readListpack(data: Buffer): Bytes[] {
   return elements;
 }
 
-/** Behind every element stands its length, for those who read backwards. */
+/** Checks the length behind an element, which allows reading backwards. */
 function checkBack(reader: RdbReader, length: number): void {
   for (const byte of backBytes(length)) if (reader.byte() !== byte) throw badFormat('listpack back length');
 }
 
-/** Seven bits a byte, the top bit set on all but the first. */
+/** Encodes a length with seven bits per byte, the top bit set on all but the first. */
 function backBytes(length: number): number[] {
   const bytes: number[] = [];
   for (let i = backLength(length) - 1; i >= 0; i--) {
@@ -58,7 +58,7 @@ function readElement(reader: RdbReader, first: number): Bytes {
   throw badFormat('listpack element');
 }
 
-/** How many bytes an element's length takes behind it; Redis' bounds are one short of the powers of two. */
+/** The size in bytes of the length behind an element. Redis' bounds are one below the powers of two. */
 function backLength(length: number): number {
   if (length <= 127) return 1;
   if (length < 16383) return 2;
@@ -66,7 +66,7 @@ function backLength(length: number): number {
   return length < 268435455 ? 4 : 5;
 }
 
-/** How many bytes a string takes as an element, its back length included. */
+/** The size in bytes of a string as an element, including its back length. */
 export function elementSize(value: Bytes): number {
   const integer = value.length <= 20 ? parseInteger(value) : undefined;
   if (integer !== undefined) return integerSize(integer);
@@ -75,7 +75,7 @@ export function elementSize(value: Bytes): number {
   return size + backLength(size);
 }
 
-/** How many bytes an integer takes as an element, its back length included. */
+/** The size in bytes of an integer as an element, including its back length. */
 export function integerSize(value: number | bigint): number {
   if (value >= 0 && value <= 127) return 2;
   if (value >= -4096 && value <= 4095) return 3;
@@ -93,17 +93,17 @@ export class ListpackBuilder {
     this.#out.raw('\0\0\0\0\0\0');
   }
 
-  /** Bytes so far, the end mark not counted. */
+  /** The size in bytes so far, without the end mark. */
   get length(): number {
     return this.#out.length;
   }
 
-  /** How many elements were added. */
+  /** The number of elements added. */
   get count(): number {
     return this.#count;
   }
 
-  /** Adds a string, as an integer where it is one. */
+  /** Adds a string, as an integer if it is one. */
   add(value: Bytes): void {
     const integer = value.length <= 20 ? parseInteger(value) : undefined;
     if (integer !== undefined) {
@@ -149,7 +149,7 @@ export class ListpackBuilder {
     this.#finish(start);
   }
 
-  /** The finished listpack; nothing can be added afterwards. */
+  /** The finished listpack. Nothing can be added afterwards. */
   finish(): Buffer {
     this.#out.byte(END);
     const data = this.#out.data();

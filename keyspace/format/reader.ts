@@ -1,8 +1,9 @@
-/** Reads RDB's primitives, and refuses to read past the end. */
+/** Reads the primitives of RDB, and refuses to read past the end. */
 import { type Bytes, fromBuffer, narrow, sliceBytes, toBuffer } from '../../protocol/bytes.ts';
 import { badFormat } from './errors.ts';
 import { lzfExpand } from './lzf.ts';
 
+/** A position in RDB data. Its methods throw RdbError at the end of the data. */
 export class RdbReader {
   readonly data: Buffer;
   position: number;
@@ -22,13 +23,13 @@ export class RdbReader {
     return this.data[this.#take(1)]!;
   }
 
-  /** That many bytes as they are. */
+  /** This many bytes, unchanged. */
   raw(length: number): Bytes {
     const at = this.#take(length);
     return sliceBytes(this.data, at, at + length);
   }
 
-  /** That many bytes as a view. */
+  /** This many bytes, as a view. */
   rawData(length: number): Buffer {
     const at = this.#take(length);
     return this.data.subarray(at, at + length);
@@ -74,7 +75,7 @@ export class RdbReader {
     return this.data.readDoubleLE(this.#take(8));
   }
 
-  /** A length or count that must be small enough to be true of the data that is left. */
+  /** A length or count. Throws RdbError when it is too large for the rest of the data. */
   count(): number {
     const value = this.size();
     if (typeof value === 'bigint' || value > this.left) throw badFormat('length');
@@ -92,7 +93,7 @@ export class RdbReader {
     throw badFormat('length');
   }
 
-  /** A string, in whatever form it was stored. */
+  /** A string in any of its stored forms. */
   string(): Bytes {
     if (!this.#special()) return this.raw(this.count());
     const first = this.byte();
@@ -110,7 +111,7 @@ export class RdbReader {
     return this.#compressed();
   }
 
-  /** Passes over bytes unread. */
+  /** Skips bytes. */
   skip(length: number): void {
     this.#take(length);
   }
@@ -127,7 +128,7 @@ export class RdbReader {
     return lzfExpand(this.rawData(packed), length);
   }
 
-  /** Advances by that many bytes, and answers where they begin. */
+  /** Advances by this many bytes and returns where they begin. */
   #take(length: number): number {
     const at = this.position;
     if (length > this.end - at) throw badFormat('unexpected end');

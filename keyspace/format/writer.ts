@@ -1,9 +1,10 @@
-/** Writes RDB's primitives: lengths, strings and numbers, into one growing buffer. */
+/** Writes the primitives of RDB (lengths, strings and numbers) into a growing buffer. */
 import { type Bytes, narrow, parseSafeInteger } from '../../protocol/bytes.ts';
 
-/** Integers as text are at most this long when they fit 32 bits. */
+/** The maximum length of the text of an integer that fits 32 bits. */
 const INT32_TEXT_MAX = 11;
 
+/** A buffer of RDB data. */
 export class RdbWriter {
   #buffer = Buffer.allocUnsafe(256);
   #length = 0;
@@ -12,7 +13,7 @@ export class RdbWriter {
     return this.#length;
   }
 
-  /** A view of what was written, valid until the next write. */
+  /** A view of what was written; valid until the next write. */
   data(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -22,7 +23,7 @@ export class RdbWriter {
     this.#buffer[at] = value;
   }
 
-  /** Bytes as they are. */
+  /** Writes bytes unchanged. */
   raw(bytes: Bytes): void {
     const at = this.#reserve(bytes.length);
     this.#buffer.latin1Write(bytes, at, bytes.length);
@@ -38,7 +39,7 @@ export class RdbWriter {
     this.#buffer.writeDoubleLE(value, at);
   }
 
-  /** A signed 64-bit number, least significant byte first: a deadline in milliseconds, say. */
+  /** Writes a signed 64-bit number, least significant byte first, such as a deadline in milliseconds. */
   int64(value: number | bigint): void {
     const at = this.#reserve(8);
     this.#buffer.writeBigInt64LE(BigInt(value), at);
@@ -49,7 +50,7 @@ export class RdbWriter {
     this.#buffer.writeBigUInt64BE(value, at);
   }
 
-  /** A length: 1, 2, 5 or 9 bytes; any unsigned 64-bit number. */
+  /** Writes a length in 1, 2, 5 or 9 bytes: any unsigned 64-bit number. */
   size(value: number | bigint): void {
     const small = typeof value === 'bigint' ? narrow(value) : value;
     if (typeof small === 'bigint' || small > 0xffffffff) {
@@ -67,14 +68,14 @@ export class RdbWriter {
     }
   }
 
-  /** A string: short integers in binary, everything else by length and bytes. */
+  /** Writes a string: short integers in binary, everything else as length and bytes. */
   string(value: Bytes): void {
     if (value.length <= INT32_TEXT_MAX && this.#integer(value)) return;
     this.size(value.length);
     this.raw(value);
   }
 
-  /** A string that is binary data, and therefore never an integer. */
+  /** Writes a string of binary data, which is never stored as an integer. */
   blob(data: Uint8Array): void {
     this.size(data.length);
     this.rawData(data);
@@ -100,7 +101,7 @@ export class RdbWriter {
     return true;
   }
 
-  /** Makes room for that many bytes, and answers where they begin. */
+  /** Reserves room for this many bytes and returns where they begin. */
   #reserve(count: number): number {
     const at = this.#length;
     const needed = at + count;

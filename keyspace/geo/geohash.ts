@@ -1,27 +1,33 @@
-/** Places as Redis keeps them: 26 bits of latitude and of longitude, interleaved, are a sorted set's score. */
+/**
+ * Positions as Redis stores them: 26 bits each of latitude and longitude, interleaved, form the score of a sorted set.
+ */
 import { arcSine, cosine, sine } from './trigonometry.ts';
 
-/** Degrees. */
+/** A position in degrees. */
 export interface Place {
   readonly longitude: number;
   readonly latitude: number;
 }
 
+/** The largest longitude, in degrees. */
 export const LONGITUDE_MAX = 180;
-/** Where a Mercator map is as high as it is wide. */
+/** The largest latitude in degrees, at which a Mercator map is as high as it is wide. */
 export const LATITUDE_MAX = 85.05112878;
-/** Halvings of each range that a score records. */
+/** How often a score halves each range. */
 export const STEPS_MAX = 26;
-/** In metres. */
+/** The radius of the Earth in metres. */
 export const EARTH_RADIUS = 6372797.560856;
 
-/** A square of the grid that halving both ranges so often makes: bits of the latitude at even, of the longitude at odd places. */
+/**
+ * A square of the grid that results from halving both ranges `steps` times. Even bits are the latitude's, odd bits the
+ * longitude's.
+ */
 export interface Cell {
   readonly bits: bigint;
   readonly steps: number;
 }
 
-/** What a cell covers, in degrees. */
+/** The area of a cell, in degrees. */
 export interface Area {
   readonly west: number;
   readonly east: number;
@@ -29,29 +35,31 @@ export interface Area {
   readonly north: number;
 }
 
+/** Converts degrees to radians. */
 export function radians(degrees: number): number {
   return degrees * (Math.PI / 180);
 }
 
+/** Converts radians to degrees. */
 export function degrees(angle: number): number {
   return angle / (Math.PI / 180);
 }
 
-/** Spreads 32 bits over the even places of 64. */
+/** Spreads 32 bits over the even positions of 64 bits. */
 function spread(bits: number): bigint {
   let out = 0n;
   for (let i = 0; i < 32; i++) if (((bits >>> i) & 1) === 1) out |= 1n << BigInt(2 * i);
   return out;
 }
 
-/** Gathers the even places of 64 bits. */
+/** Collects the even positions of 64 bits. */
 function gather(bits: bigint): number {
   let out = 0;
   for (let i = 31; i >= 0; i--) out = out * 2 + ((bits >> BigInt(2 * i)) & 1n ? 1 : 0);
   return out;
 }
 
-/** The cell of a place; the largest longitude and latitude lie beyond the last one, as in Redis. */
+/** The cell of a position. As in Redis, the largest longitude and latitude are beyond the last cell. */
 export function cellOf({ longitude, latitude }: Place, steps: number, latitudeMax = LATITUDE_MAX): Cell {
   const scale = 2 ** steps;
   const y = Math.floor(((latitude + latitudeMax) / (latitudeMax * 2)) * scale);
@@ -59,12 +67,12 @@ export function cellOf({ longitude, latitude }: Place, steps: number, latitudeMa
   return { bits: spread(y) | (spread(x) << 1n), steps };
 }
 
-/** The score of a place. */
+/** The score of a position. */
 export function scoreOf(place: Place): number {
   return +cellOf(place, STEPS_MAX).bits.toString();
 }
 
-/** The scores of a cell's places: from the first, up to but without the second. */
+/** The scores of the positions in a cell, from `from` up to, but not including, `to`. */
 export function scoresOf({ bits, steps }: Cell): { from: number; to: number } {
   const shift = BigInt(2 * (STEPS_MAX - steps));
   return { from: +(bits << shift).toString(), to: +((bits + 1n) << shift).toString() };
@@ -82,12 +90,12 @@ function areaAt(y: number, x: number, steps: number): Area {
   };
 }
 
-/** What a cell covers. */
+/** The area of a cell. */
 export function areaOf({ bits, steps }: Cell): Area {
   return areaAt(gather(bits), gather(bits >> 1n), steps);
 }
 
-/** The even bits of 26. */
+/** Collects the even bits of a 26-bit number. */
 function gather26(bits: number): number {
   let v = bits & 0x1555555;
   v = (v | (v >>> 1)) & 0x3333333;
@@ -98,7 +106,7 @@ function gather26(bits: number): number {
 
 const HALF_BITS = 2 ** 26;
 
-/** The place in the middle of a score's cell. A score may be any number: ZADD can have made it. */
+/** The middle of the cell of a score. Any number is a valid score, because ZADD can have created it. */
 export function placeOf(score: number): Place {
   let area: Area;
   if (score >= 0 && score < 2 ** 52) {
@@ -114,7 +122,7 @@ export function placeOf(score: number): Place {
   };
 }
 
-/** A double as 64 bits, as x86 converts it. */
+/** A double as 64 bits, converted as on x86. */
 function unsigned(score: number): bigint {
   if (score >= 2 ** 64) return 0n;
   if (score < -(2 ** 63)) return 1n << 63n;
@@ -125,7 +133,7 @@ function clamp(value: number, most: number): number {
   return Math.max(-most, Math.min(most, value));
 }
 
-/** Metres along the surface of the Earth, a sphere. */
+/** The distance in metres along the surface of the Earth, as a sphere. */
 export function distance(a: Place, b: Place): number {
   const latitudeA = radians(a.latitude);
   const latitudeB = radians(b.latitude);

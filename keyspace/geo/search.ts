@@ -1,4 +1,7 @@
-/** Which parts of the grid a search looks through, and in which order: without sorting, that is the order of its answers. */
+/**
+ * Searches by distance: which cells of the grid are searched, in which order. Without sorting, that is also the order
+ * of the results.
+ */
 
 import type { SortedSet } from '../collections/sorted-set.ts';
 import {
@@ -15,27 +18,27 @@ import {
   scoresOf,
 } from './geohash.ts';
 
-/** A circle, or a rectangle that lies along the meridians; in metres. */
+/** A circle, or a rectangle along the meridians; in metres. */
 export interface Shape {
   readonly center: Place;
   readonly extent: { readonly radius: number } | { readonly width: number; readonly height: number };
 }
 
-/** A member found. */
+/** A member in the search area. */
 export interface Found {
   readonly member: string;
   readonly score: number;
   readonly place: Place;
-  /** From the centre, in metres. */
+  /** The distance from the centre, in metres. */
   readonly distance: number;
 }
 
-/** Half of the Earth's circumference on the map. */
+/** Half of the Earth's circumference on the map, in metres. */
 const MERCATOR_MAX = 20037726.37;
 const EVEN = 0x5555555555555555n;
 const ODD = 0xaaaaaaaaaaaaaaaan;
 
-/** How often to halve the ranges for cells about as large as the radius; near the poles they are narrower. */
+/** How often to halve the ranges for cells of about the radius' size. Near the poles, cells are narrower. */
 function stepsFor(radius: number, latitude: number): number {
   if (radius === 0) return 26;
   let steps = 1;
@@ -46,7 +49,7 @@ function stepsFor(radius: number, latitude: number): number {
   return Math.max(1, Math.min(26, steps));
 }
 
-/** What encloses the shape, roughly. */
+/** A rough bounding box of the shape. */
 function bounds({ center, extent }: Shape): Area {
   const { longitude, latitude } = center;
   const [width, height] =
@@ -57,7 +60,7 @@ function bounds({ center, extent }: Shape): Area {
   return { west: longitude - aside, east: longitude + aside, south: latitude - up, north: latitude + up };
 }
 
-/** Adds to one coordinate of a cell, around the globe; the bits of the other stay. */
+/** Moves one coordinate of a cell, around the globe. The bits of the other coordinate stay. */
 function move(bits: bigint, own: bigint, other: bigint, steps: number, by: number): bigint {
   if (by === 0) return bits;
   const unused = BigInt(64 - steps * 2);
@@ -83,7 +86,7 @@ const DIRECTIONS: readonly (readonly [east: number, north: number])[] = [
   [-1, -1],
 ];
 
-/** The cells to look through. */
+/** The cells to search. */
 function cellsFor(shape: Shape): Cell[] {
   const { center, extent } = shape;
   const box = bounds(shape);
@@ -106,7 +109,7 @@ function cellsFor(shape: Shape): Cell[] {
   );
 }
 
-/** True when the cell and its neighbours reach as far as the box; what is no number is no bound. */
+/** True when the cell and its neighbours cover the box. NaN is not a bound. */
 function coveredBy(cell: Cell, box: Area): boolean {
   return !(
     areaOf(neighbor(cell, 0, 1)).north < box.north ||
@@ -116,7 +119,7 @@ function coveredBy(cell: Cell, box: Area): boolean {
   );
 }
 
-/** The distance of a place that lies within the shape, in metres. */
+/** The distance in metres of a position inside the shape; undefined outside. */
 function within({ center, extent }: Shape, place: Place): number | undefined {
   if ('radius' in extent) {
     const away = distance(center, place);
@@ -128,12 +131,12 @@ function within({ center, extent }: Shape, place: Place): number | undefined {
   return aside > extent.width / 2 ? undefined : distance(center, place);
 }
 
-/** Members within the shape, in Redis' order of finding them; stops at the limit, 0 for none. */
+/** The members inside the shape, in the order in which Redis finds them. Stops at `limit`; 0 means no limit. */
 export function search(set: SortedSet, shape: Shape, limit: number): Found[] {
   const found: Found[] = [];
   let last: Cell | undefined;
   for (const [i, cell] of cellsFor(shape).entries()) {
-    // A wide search meets a cell from both sides; the centre is compared with none.
+    // A wide search meets a cell from both sides. The centre is not compared with the cell before it.
     if (last?.bits === cell.bits) continue;
     if (limit > 0 && found.length >= limit) break;
     collect(set, shape, cell, limit, found);

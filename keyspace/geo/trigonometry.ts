@@ -1,14 +1,15 @@
 /**
- * Sine, cosine and arc sine, rounded to the nearest double: C's libraries get them right but for one case in thousands,
- * JavaScript's often miss the last bit, which distances between places show. Computed in pairs of doubles.
+ * Sine, cosine and arc sine, rounded to the nearest double. C's libraries return that in all but one of thousands of
+ * cases. JavaScript's functions often miss the last bit, which distances between positions show. Computed in
+ * double-double arithmetic.
  */
 
-/** The unevaluated sum of two doubles, the second below the last place of the first. */
+/** The unevaluated sum of two doubles, where the second is below the last bit of the first. */
 type DoubleDouble = readonly [high: number, low: number];
 
 const PI: DoubleDouble = [Math.PI, 1.2246467991473532e-16];
 const HALF_PI = Math.PI / 2;
-/** Splits a double into halves whose products are exact. */
+/** Splits a double into halves whose products are exact (Dekker, 1971). */
 const SPLITTER = 2 ** 27 + 1;
 
 function sum(a: number, b: number): DoubleDouble {
@@ -52,10 +53,10 @@ function divide(a: DoubleDouble, by: number): DoubleDouble {
   return [out, low - (out - high)];
 }
 
-/** Below this a term of the series no longer counts. */
+/** Smaller terms of the series do not change the result. */
 const NEGLIGIBLE = 2 ** -110;
 
-/** The Taylor series from a first term on: each next one is -x^2 / (n (n + 1)) times the one before. */
+/** The Taylor series from its first term on. Each next term is -x^2 / (n (n + 1)) times the one before. */
 function series(first: DoubleDouble, square: DoubleDouble, from: number): DoubleDouble {
   let term = first;
   let total = first;
@@ -71,7 +72,7 @@ function sineOf(x: DoubleDouble): DoubleDouble {
   return series(x, multiply(x, x), 2);
 }
 
-/** The sine of an angle of at most half a turn, to either side. */
+/** The sine of an angle between minus and plus half a turn, in radians. */
 export function sine(x: number): number {
   if (x === 0) return x;
   const size = Math.abs(x);
@@ -79,16 +80,16 @@ export function sine(x: number): number {
   return x < 0 ? -folded : folded;
 }
 
-/** The cosine of an angle of at most a quarter of a turn, to either side. */
+/** The cosine of an angle between minus and plus a quarter of a turn, in radians. */
 export function cosine(x: number): number {
   return series([1, 0], multiply([x, 0], [x, 0]), 1)[0];
 }
 
-/** The arc sine of -1 to 1; NaN outside. */
+/** The arc sine of -1 to 1 in radians; NaN outside. */
 export function arcSine(x: number): number {
   const near = Math.asin(x);
   if (!(Math.abs(x) < 1) || x === 0) return near;
-  // One step of Newton's method from JavaScript's answer, whose sine is known to twice the digits.
+  // One step of Newton's method from JavaScript's result, whose sine is known to twice the digits.
   const [high, low] = sineOf([near, 0]);
   const missing = x - high - low;
   return near + missing / Math.sqrt((1 - x) * (1 + x));

@@ -1,11 +1,15 @@
-/** A HyperLogLog as Redis keeps it in a string: 16,384 registers, sparse (runs) or dense (6 bits each), and a cached count. */
+/**
+ * A HyperLogLog as Redis stores it in a string: 16,384 registers, either sparse (runs) or dense (6 bits each), and a
+ * cached count.
+ */
 import { type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
 import { murmurHash64A } from './murmur.ts';
 import { decodeRuns, MAX_SPARSE_VALUE, setInRuns } from './runs.ts';
 
 const INDEX_BITS = 14;
-/** Bits of the hash that a register's rank is read of. */
+/** The bits of the hash that determine a register's rank. */
 const RANK_BITS = 50;
+/** The number of registers. */
 export const REGISTERS = 1 << INDEX_BITS;
 const SEED = 0xadc83b19n;
 const MAGIC = 'HYLL';
@@ -17,10 +21,10 @@ const SPARSE = 1;
 const DENSE_SIZE = HEADER + (REGISTERS * 6) / 8;
 /** 1 / (2 ln 2), the estimator's constant. */
 const ALPHA = 0.7213475204444817;
-/** The top bit of the cached count says that it no longer holds. */
+/** The top bit of the cached count, which marks it as outdated. */
 const STALE = 1n << 63n;
 
-/** Where an element counts: its register, and the length of the run of zeros in the rest of its hash, plus 1. */
+/** The register of an element, and the number of leading zeros in the rest of its hash, plus 1. */
 function place(element: Bytes): { index: number; rank: number } {
   const hash = murmurHash64A(element, SEED);
   const index = BigInt.asUintN(INDEX_BITS, hash).toString();
@@ -46,9 +50,10 @@ function writeRegister(registers: Uint8Array, index: number, value: number): voi
   if (at + 1 < registers.length) registers[at + 1] = changed >>> 8;
 }
 
-/** What became of a register. */
+/** The outcome of a change to a register. */
 export type Change = 'changed' | 'same' | 'corrupt';
 
+/** A HyperLogLog, decoded from a string. See https://redis.io/docs/latest/develop/data-types/probabilistic/hyperloglogs/. */
 export class HyperLogLog {
   #data: Buffer;
 
@@ -56,7 +61,7 @@ export class HyperLogLog {
     this.#data = data;
   }
 
-  /** One without elements: one run of zeros. */
+  /** An empty HyperLogLog: one run of zeros. */
   static empty(): HyperLogLog {
     const data = Buffer.alloc(HEADER + 2);
     data.latin1Write(MAGIC, 0);
@@ -66,7 +71,7 @@ export class HyperLogLog {
     return new HyperLogLog(data);
   }
 
-  /** Reads a string; undefined when it is no HyperLogLog by its first bytes and length. */
+  /** Decodes a string; undefined when its first bytes and length are not those of a HyperLogLog. */
   static read(value: Bytes): HyperLogLog | undefined {
     if (value.length < HEADER || !value.startsWith(MAGIC)) return undefined;
     const encoding = value.charCodeAt(ENCODING_AT);
@@ -82,13 +87,13 @@ export class HyperLogLog {
     return fromBuffer(this.#data);
   }
 
-  /** Counts an element. `sparseMax`: bytes beyond which the runs become registers. */
+  /** Counts an element. @param sparseMax the size in bytes above which the runs are converted to registers */
   add(element: Bytes, sparseMax: number): Change {
     const { index, rank } = place(element);
     return this.raise(index, rank, sparseMax);
   }
 
-  /** Raises a register to a rank, where it is lower. */
+  /** Raises a register to a rank, if it is lower. */
   raise(index: number, rank: number, sparseMax: number): Change {
     if (this.dense) return this.#raiseDense(index, rank) ? 'changed' : 'same';
     if (rank <= MAX_SPARSE_VALUE) {
@@ -111,7 +116,7 @@ export class HyperLogLog {
     return true;
   }
 
-  /** Gives the runs up for registers; false when they do not add up. */
+  /** Converts the runs to registers; false when they are inconsistent. */
   toDense(): boolean {
     if (this.dense) return true;
     const dense = Buffer.alloc(DENSE_SIZE);
@@ -131,18 +136,18 @@ export class HyperLogLog {
     return true;
   }
 
-  /** The runs of a sparse one. */
+  /** The runs of a sparse HyperLogLog. */
   runs(): Iterable<{ length: number; value: number; name: string }> {
     return decodeRuns(this.#data, HEADER);
   }
 
-  /** The registers of a dense one. */
+  /** The registers of a dense HyperLogLog. */
   registers(): number[] {
     const registers = this.#data.subarray(HEADER);
     return Array.from({ length: REGISTERS }, (_, index) => readRegister(registers, index));
   }
 
-  /** Raises the given registers to its own; false when its runs do not add up. */
+  /** Raises the given registers to this HyperLogLog's; false when its runs are inconsistent. */
   mergeInto(max: Uint8Array): boolean {
     if (this.dense) {
       const registers = this.#data.subarray(HEADER);
@@ -160,7 +165,7 @@ export class HyperLogLog {
     return index === REGISTERS;
   }
 
-  /** The estimate that was kept, 64 bits signed; undefined when elements have come since. */
+  /** The cached estimate, a signed 64-bit number; undefined when elements were added since. */
   cached(): bigint | undefined {
     const card = this.#data.readBigUInt64LE(CARD_AT);
     return (card & STALE) === 0n ? card : undefined;
@@ -174,7 +179,7 @@ export class HyperLogLog {
     this.#data[CARD_AT + 7]! |= 0x80;
   }
 
-  /** The estimate, computed anew; undefined when the runs do not add up. */
+  /** Computes the estimate; undefined when the runs are inconsistent. */
   count(): number | undefined {
     const histogram = new Float64Array(64);
     if (this.dense) {
@@ -191,14 +196,14 @@ export class HyperLogLog {
   }
 }
 
-/** The estimate for registers that are merged and unpacked. */
+/** The estimate for merged, unpacked registers. */
 export function countRegisters(registers: Uint8Array): number {
   const histogram = new Float64Array(64);
   for (const value of registers) histogram[value]!++;
   return estimate(histogram);
 }
 
-/** Otmar Ertl's estimator (arXiv:1702.01284), computed in the same order as Redis does, for the same digits. */
+/** Otmar Ertl's estimator (arXiv:1702.01284), computed in the same order as in Redis, so that all digits agree. */
 function estimate(histogram: Float64Array): number {
   let z = REGISTERS * tau((REGISTERS - histogram[RANK_BITS + 1]!) / REGISTERS);
   for (let rank = RANK_BITS; rank >= 1; rank--) z = (z + histogram[rank]!) * 0.5;

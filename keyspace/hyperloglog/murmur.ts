@@ -1,4 +1,4 @@
-/** MurmurHash64A, by which HyperLogLogs tell elements apart. */
+/** MurmurHash64A, the hash of HyperLogLogs. */
 import type { Bytes } from '../../protocol/bytes.ts';
 
 const MULTIPLIER = 0xc6a4a7935bd1e995n;

@@ -1,4 +1,4 @@
-/** The sparse form of a HyperLogLog: a sequence of runs of registers, changed in place as Redis changes it. */
+/** The sparse form of a HyperLogLog: a sequence of runs of registers, changed in place as Redis does. */
 
 /*
  * One byte or two each:
@@ -7,14 +7,14 @@
  *     1vvvvvnn            n + 1 registers of v + 1 (v)
  */
 
-/** The highest value that a run can have. */
+/** The highest value of a run. */
 export const MAX_SPARSE_VALUE = 32;
 const MAX_SHORT_ZEROS = 64;
 const MAX_VALUES = 4;
-/** How many runs are looked at for two that can be one, from the one before the change. */
+/** How many runs are checked for runs that can be merged, starting before the change. */
 const MERGE_SCAN = 5;
 
-/** A run: its registers' value, how many there are, and its bytes. */
+/** A run: the value of its registers, their number, and its size in bytes. */
 interface Run {
   readonly value: number;
   readonly length: number;
@@ -28,7 +28,7 @@ function runAt(data: Uint8Array, at: number): Run {
     return { value: ((byte >> 2) & 31) + 1, length: (byte & 3) + 1, size: 1, name: 'v' };
   }
   if ((byte & 0x40) === 0) return { value: 0, length: byte + 1, size: 1, name: 'z' };
-  // What is cut off reads the zero byte behind a string.
+  // A truncated run reads the zero byte behind a C string.
   return { value: 0, length: (((byte & 63) << 8) | (data[at + 1] ?? 0)) + 1, size: 2, name: 'Z' };
 }
 
@@ -50,7 +50,7 @@ function values(value: number, length: number): number {
   return 0x80 | ((value - 1) << 2) | (length - 1);
 }
 
-/** The runs that replace one when the register `index` of its registers, counted from 0, gets a value. */
+/** The runs that replace a run when its register `index`, counted from 0, gets a value. */
 function split(run: Run, index: number, value: number): number[] {
   const rest = run.length - index - 1;
   const filler = (length: number) => (run.value === 0 ? zeros(length) : [values(run.value, length)]);
@@ -61,8 +61,8 @@ function split(run: Run, index: number, value: number): number[] {
 }
 
 /**
- * The data with the register raised to the value, its own array or another; 'same' when it is as high already, 'full'
- * when there is no room for the change, 'corrupt' when the runs end before the register.
+ * The data with the register raised to the value, in the same array or in a new one; 'same' when the register is
+ * already as high, 'full' when there is no room for the change, 'corrupt' when the runs end before the register.
  */
 export function setInRuns(
   data: Uint8Array,
@@ -76,7 +76,7 @@ export function setInRuns(
   let before = from;
   for (; at < data.length; ) {
     const run = runAt(data, at);
-    // Redis goes on with whatever lies behind a last run that was cut off.
+    // Redis would read beyond a truncated last run.
     if (at + run.size > data.length) return 'corrupt';
     if (index < first + run.length) {
       if (run.value >= value) return 'same';
@@ -103,7 +103,7 @@ function replace(data: Uint8Array, at: number, size: number, runs: readonly numb
   return out;
 }
 
-/** Joins neighbouring runs of one value, as far as Redis looks. */
+/** Merges neighbouring runs with the same value, as far as Redis looks. */
 function mergeNear(data: Uint8Array, from: number): Uint8Array {
   let end = data.length;
   let at = from;

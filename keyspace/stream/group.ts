@@ -1,22 +1,23 @@
-/** Consumer groups of a stream: what was delivered to whom and is not acknowledged yet. */
+/** Consumer groups of a stream: which entries were delivered to which consumer and are not acknowledged yet. */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { StreamId } from './id.ts';
 import { type OrderedMap, orderedMap } from './ordered-map.ts';
 
-/** An entry that was delivered and not acknowledged. */
+/** An entry that was delivered and is not acknowledged. */
 export interface Pending {
   readonly id: StreamId;
   consumer: StreamConsumer;
   deliveredAt: Millis;
-  /** Of 64 bits, as a client may set it. */
+  /** A 64-bit number, because a client may set it. */
   deliveries: bigint;
 }
 
+/** A consumer of a group. */
 export class StreamConsumer {
   readonly name: Bytes;
-  /** When it last tried to do anything. */
+  /** When the consumer last tried to do anything, in milliseconds since the epoch. */
   seenAt: Millis;
-  /** Its share of the group's pending entries. */
+  /** The consumer's part of the group's pending entries. */
   readonly pending: OrderedMap<Pending> = orderedMap();
 
   constructor(name: Bytes, seenAt: Millis) {
@@ -25,11 +26,12 @@ export class StreamConsumer {
   }
 }
 
+/** A consumer group. */
 export class StreamGroup {
   readonly name: Bytes;
   /** The last id delivered to any consumer. */
   lastId: StreamId;
-  /** How many entries of the stream's whole life were delivered, where that is known. */
+  /** How many entries of the stream's whole life were delivered, if known. */
   entriesRead: bigint | undefined;
   readonly pending: OrderedMap<Pending> = orderedMap();
   readonly consumers = new Map<Bytes, StreamConsumer>();
@@ -40,12 +42,12 @@ export class StreamGroup {
     this.entriesRead = entriesRead;
   }
 
-  /** Consumers by name, in the order of bytes, as Redis lists them. */
+  /** The consumers, sorted by the bytes of their names, as Redis lists them. */
   sortedConsumers(): StreamConsumer[] {
     return sortedByName(this.consumers);
   }
 
-  /** A new consumer; undefined when the name is taken. */
+  /** Creates a consumer; undefined when the name is taken. */
   createConsumer(name: Bytes, now: Millis): StreamConsumer | undefined {
     if (this.consumers.has(name)) return undefined;
     const consumer = new StreamConsumer(name, now);
@@ -53,7 +55,10 @@ export class StreamGroup {
     return consumer;
   }
 
-  /** Forgets a consumer and its pending entries; how many those were, undefined when there is no such consumer. */
+  /**
+   * Deletes a consumer and its pending entries. Returns how many those were, or undefined when there is no such
+   * consumer.
+   */
   deleteConsumer(name: Bytes): number | undefined {
     const consumer = this.consumers.get(name);
     if (consumer === undefined) return undefined;
@@ -62,12 +67,12 @@ export class StreamGroup {
     return consumer.pending.size;
   }
 
-  /** Notes a first delivery, of an entry that may have been pending with somebody before. */
+  /** Records a first delivery. The entry may have been pending for another consumer. */
   deliver(id: StreamId, consumer: StreamConsumer, now: Millis): Pending {
     return this.assign(id, consumer, now, 1n);
   }
 
-  /** Makes an entry pending with a consumer, whoever had it. */
+  /** Makes an entry pending for a consumer, whichever consumer had it before. */
   assign(id: StreamId, consumer: StreamConsumer, deliveredAt: Millis, deliveries: bigint): Pending {
     let pending = this.pending.get(id);
     if (pending === undefined) {
@@ -83,7 +88,7 @@ export class StreamGroup {
     return pending;
   }
 
-  /** Takes an entry off the pending ones; false when it was not pending. */
+  /** Removes an entry from the pending ones; false when it was not pending. */
   acknowledge(id: StreamId): boolean {
     const pending = this.pending.get(id);
     if (pending === undefined) return false;
@@ -102,7 +107,7 @@ export class StreamGroup {
   }
 }
 
-/** What has a name, in the order of the names' bytes. */
+/** Sorts items by the bytes of their names. */
 export function sortedByName<T extends { readonly name: Bytes }>(named: ReadonlyMap<Bytes, T>): T[] {
   return [...named.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,15 +1,18 @@
-/** The ids of stream entries: milliseconds and a sequence number, 64 bits each. */
+/** The ids of stream entries: a 64-bit time in milliseconds and a 64-bit sequence number. */
 import { type Bytes, cString, type Millis, narrow } from '../../protocol/bytes.ts';
 
-/** An id as one number of 128 bits, milliseconds above: ids compare as numbers do. */
+/** An id as one 128-bit number with the milliseconds in the upper half, so that ids compare like numbers. */
 export type StreamId = bigint;
 
 const HALF = 64n;
 const HALF_MAX = 0xffffffffffffffffn;
 
+/** The smallest id, 0-0. */
 export const MIN_ID: StreamId = 0n;
+/** The largest id. */
 export const MAX_ID: StreamId = (HALF_MAX << HALF) | HALF_MAX;
 
+/** An id from its milliseconds and sequence number. */
 export function makeId(ms: number | bigint, seq: number | bigint): StreamId {
   return (BigInt(ms) << HALF) | BigInt(seq);
 }
@@ -24,26 +27,26 @@ export function idSequence(id: StreamId): bigint {
   return id & HALF_MAX;
 }
 
-/** An id as Redis prints it, `1526919030474-55`. */
+/** An id as Redis prints it: `1526919030474-55`. */
 export function formatId(id: StreamId): Bytes {
   return `${id >> HALF}-${id & HALF_MAX}`;
 }
 
-/** What C's strtoull reads: blanks and a plus sign may come first. */
+/** The numbers that C's strtoull reads, with optional leading blanks and plus sign. */
 const NUMBER = '[\\t-\\r ]*\\+?(\\d+)';
 const ID = new RegExp(`^${NUMBER}(?:-(?:${NUMBER}|(\\*)))?$`);
-/** Longer texts are no ids, whatever they say. */
+/** A longer text is never an id. */
 const TEXT_MAX = 127;
 
-/** An id as a client wrote it; XADD's `ms-*` leaves the sequence to the stream. */
+/** An id as a client wrote it. With XADD's `ms-*`, the stream chooses the sequence number. */
 export interface IdParts {
   readonly ms: bigint;
   readonly sequence: bigint | undefined;
 }
 
 /**
- * Reads `ms-seq`, `ms-*`, or `ms` alone, which stands for `ms-<missing>`; undefined for anything else ('-', '+', '*'
- * and '$' are the caller's).
+ * Parses `ms-seq`, `ms-*`, or `ms`, which means `ms-<missing>`; undefined for anything else. The caller handles '-',
+ * '+', '*' and '$'.
  */
 export function parseIdParts(text: Bytes, missing: bigint): IdParts | undefined {
   const parts = text.length > TEXT_MAX ? null : ID.exec(cString(text));
@@ -55,23 +58,26 @@ export function parseIdParts(text: Bytes, missing: bigint): IdParts | undefined 
   return { ms, sequence: star === undefined ? sequence : undefined };
 }
 
-/** Reads an id that is complete but for a missing sequence. */
+/** Parses a complete id, or one without a sequence number. */
 export function parseId(text: Bytes, missing = 0n): StreamId | undefined {
   const parts = parseIdParts(text, missing);
   return parts?.sequence === undefined ? undefined : makeId(parts.ms, parts.sequence);
 }
 
-/** The id after this one; undefined after the last. */
+/** The next id; undefined after the last one. */
 export function nextId(id: StreamId): StreamId | undefined {
   return id === MAX_ID ? undefined : id + 1n;
 }
 
-/** The id before this one; undefined before the first. */
+/** The previous id; undefined before the first one. */
 export function previousId(id: StreamId): StreamId | undefined {
   return id === MIN_ID ? undefined : id - 1n;
 }
 
-/** The id that `*` gives an entry: of the present millisecond, and after the last; undefined when ids are used up. */
+/**
+ * The id that `*` gives to an entry: the current millisecond, or the id after the last one; undefined when no id is
+ * left.
+ */
 export function autoId(last: StreamId, now: Millis): StreamId | undefined {
   return BigInt(now) > idMillis(last) ? makeId(now, 0) : nextId(last);
 }

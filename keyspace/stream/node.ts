@@ -1,34 +1,36 @@
 /**
- * A run of a stream's entries, as long as Redis' macro node would be: approximate trimming removes whole nodes, so
- * where a node ends can be seen from outside.
+ * A run of a stream's entries, with the same bounds as Redis' macro nodes. Approximate trimming removes whole nodes, so
+ * clients can observe where a node ends.
  */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { EncodingLimits } from '../collections/encoding.ts';
 import { elementSize, integerSize } from '../format/listpack.ts';
 import { idMillis, idSequence, type StreamId } from './id.ts';
 
+/** An entry of a stream. */
 export interface StreamEntry {
   readonly id: StreamId;
-  /** Fields and values, alternating. */
+  /** Alternating fields and values. */
   readonly fields: readonly Bytes[];
 }
 
-/** Redis never lets a node grow beyond this, whatever stream-node-max-bytes says. */
+/** Redis never lets a node grow beyond this, whatever stream-node-max-bytes is. */
 const BYTES_MAX = 2 ** 30;
-/** A listpack's header and end mark. */
+/** The size of a listpack's header and end mark, in bytes. */
 const FRAME = 7;
 
+/** A run of entries. */
 export class StreamNode {
-  /** The first entry's id, kept when that entry is gone: Redis stores the others relative to it. */
+  /** The id of the first entry, kept after that entry was deleted, because Redis stores the others relative to it. */
   readonly headId: StreamId;
-  /** The names of the first entry's fields: entries with the same ones are stored without. */
+  /** The field names of the first entry. Entries with the same names are stored without them. */
   readonly headFields: readonly Bytes[];
   entries: StreamEntry[] = [];
-  /** How many entries were deleted from its middle. */
+  /** How many entries were deleted from the middle. */
   deleted = 0;
-  /** The last id it was given, deleted or not. */
+  /** The last id that was added, even if it was deleted. */
   lastId: StreamId;
-  /** Bytes of the head entry's fields and of all entries. */
+  /** The size of the head entry's fields and of all entries, in bytes. */
   #bytes: number;
 
   constructor(headId: StreamId, headFields: readonly Bytes[]) {
@@ -39,12 +41,12 @@ export class StreamNode {
     for (const field of headFields) this.#bytes += elementSize(field);
   }
 
-  /** Bytes of the node as Redis lays it out; what is deleted leaves them in place. */
+  /** The node's size in bytes in Redis' layout, in which deleted entries keep their space. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** True when Redis would begin a new node rather than put these fields here. */
+  /** True when Redis would begin a new node for an entry with these fields. */
   isFull(fields: readonly Bytes[], limits: Readonly<EncodingLimits>): boolean {
     let added = 0;
     for (const text of fields) added += text.length;
@@ -63,13 +65,13 @@ export class StreamNode {
     this.#bytes += this.#sizeOf(entry);
   }
 
-  /** True when the entry has just the fields of the node's first. */
+  /** True when the entry has exactly the field names of the node's first entry. */
   sameFields(fields: readonly Bytes[]): boolean {
     const names = this.headFields;
     return fields.length === names.length * 2 && names.every((name, i) => fields[i * 2] === name);
   }
 
-  /** The position of the first entry whose id is not less. */
+  /** The position of the first entry with an id that is not smaller. */
   indexOf(id: StreamId): number {
     const entries = this.entries;
     let low = 0;

@@ -1,30 +1,33 @@
-/** A map in ascending order of keys that are bigints, on sorted-btree. */
+/** A map from bigint keys in ascending order, based on sorted-btree. */
 import { EmptyBTree } from 'sorted-btree';
 
-/** A B+ tree from stream ids to what is pending under them: what we use of sorted-btree's class. */
+/** A B+ tree from stream ids to pending entries: the methods of sorted-btree that are used. */
 export interface OrderedMap<V> {
   readonly size: number;
   get(key: bigint): V | undefined;
-  /** True when the key is new. */
+  /** Sets a value; true when the key is new. */
   set(key: bigint, value: V): boolean;
-  /** True when there was one. */
+  /** Deletes a key; false when it does not exist. */
   delete(key: bigint): boolean;
-  /** In ascending order, from the first key that is not below `from`. Nothing may be deleted meanwhile. */
+  /**
+   * Keys in ascending order, from the first key that is not below `from`. Nothing may be deleted during the iteration.
+   */
   keys(from?: bigint): IterableIterator<bigint>;
   keysArray(): bigint[];
-  /** As `keys`. */
+  /** The values in the order of `keys`. */
   values(from?: bigint): IterableIterator<V>;
 }
 
 type CompareIds = (a: bigint, b: bigint) => number;
 
-// The class is the CommonJS module's `default`, which Node, bundlers, vitest and TypeScript each import differently; its
-// one instance that is exported by name leads to it everywhere.
+// The class is the CommonJS module's `default`, which Node, bundlers, Vitest and TypeScript each import differently.
+// Its only instance that is exported by name leads to the class in all of them.
 const BTree = EmptyBTree.constructor as unknown as new <V>(
   entries: undefined,
   compare: CompareIds,
 ) => OrderedMap<V>;
 
+/** An empty map. */
 export function orderedMap<V>(): OrderedMap<V> {
   return new BTree<V>(undefined, (a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }

@@ -1,15 +1,15 @@
-/** The size of the radix tree in which Redis would keep a stream's runs: XINFO STREAM tells it. */
+/** The size of the radix tree in which Redis would store a stream's runs, for XINFO STREAM. */
 import { toBuffer } from '../../protocol/bytes.ts';
 import { idBytes } from './id.ts';
 import type { StreamValue } from './stream.ts';
 
-/** How many nodes the tree has: one per fork, per unforked stretch of bytes, and per key's end. */
+/** The number of nodes of the tree: one per fork, per run of bytes without a fork, and per end of a key. */
 export function radixTreeNodes(stream: StreamValue): number {
   const keys = stream.nodes().map((node) => toBuffer(idBytes(node.headId)));
   return keys.length === 0 ? 1 : countNodes(keys, 0, keys.length, 0);
 }
 
-/** Nodes for the sorted keys [from, to), which agree in the bytes before `depth`. */
+/** The number of nodes for the sorted keys [from, to), which agree in the bytes before `depth`. */
 function countNodes(keys: readonly Buffer[], from: number, to: number, depth: number): number {
   const first = keys[from]!;
   const last = keys[to - 1]!;

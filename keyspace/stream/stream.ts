@@ -1,4 +1,4 @@
-/** A stream: entries in the order of their ids, which only grow, in runs; and its consumer groups. */
+/** A stream: entries with ascending ids, stored in runs, and its consumer groups. */
 import Denque from 'denque';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from '../collections/encoding.ts';
@@ -8,29 +8,31 @@ import { type StreamEntry, StreamNode } from './node.ts';
 
 export type { StreamEntry };
 
-/** What XTRIM and XADD are asked to trim. */
+/** The options of XTRIM and of XADD's trimming. */
 export interface TrimOptions {
-  /** Keep at most so many entries (MAXLEN), or none with a smaller id (MINID). */
+  /** Keep at most this many entries (MAXLEN). */
   readonly maxLength?: number;
+  /** Keep no entry with a smaller id (MINID). */
   readonly minId?: StreamId;
   /** `~`: remove whole nodes only. */
   readonly approximate?: boolean;
-  /** Stop before removing more than so many; 0 for no limit. */
+  /** Stop before removing more than this many entries; 0 for no limit. */
   readonly limit?: number;
 }
 
-/** A count of entries as Redis keeps it, 64 bits with a sign: beyond the greatest it goes on from the least. */
+/** A number of entries as Redis stores it: a signed 64-bit number that overflows to the smallest value. */
 function counted(count: bigint): bigint {
   return BigInt.asIntN(64, count);
 }
 
+/** The value of a key of type stream. */
 export class StreamValue {
   readonly type = 'stream';
   /** The last id ever added, or set by XSETID. */
   lastId: StreamId = MIN_ID;
   /** The id of the first entry; 0-0 when there is none. */
   firstId: StreamId = MIN_ID;
-  /** The greatest id that XDEL deleted. */
+  /** The largest id that XDEL deleted. */
   maxDeletedId: StreamId = MIN_ID;
   /** How many entries were ever added. */
   entriesAdded = 0n;
@@ -44,17 +46,17 @@ export class StreamValue {
     this.#limits = limits;
   }
 
-  /** How many entries it has. There is no `size`: a stream without entries is still a value. */
+  /** The number of entries. There is no `size`, because a stream without entries is still a value. */
   get length(): number {
     return this.#length;
   }
 
-  /** Bytes of all runs of entries. */
+  /** The total size of all runs, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many runs of entries there are. */
+  /** The number of runs of entries. */
   get nodeCount(): number {
     return this.#nodes.length;
   }
@@ -63,7 +65,7 @@ export class StreamValue {
     return 'stream';
   }
 
-  /** Adds an entry; its id must be greater than `lastId`. */
+  /** Adds an entry, whose id must be greater than `lastId`. */
   append(id: StreamId, fields: readonly Bytes[]): void {
     let node = this.#nodes.peekBack();
     if (node === undefined || node.isFull(fields, this.#limits)) {
@@ -83,7 +85,7 @@ export class StreamValue {
     if (this.#length === 1) this.firstId = id;
   }
 
-  /** The entry of an id. */
+  /** The entry with this id. */
   get(id: StreamId): StreamEntry | undefined {
     const node = this.#nodes.peekAt(this.#nodeOf(id));
     const entry = node?.entries[node.indexOf(id)];
@@ -98,7 +100,7 @@ export class StreamValue {
     return this.#length === 0 ? undefined : this.range(MIN_ID, MAX_ID, 1, true)[0];
   }
 
-  /** Entries with ids from start to end, both inclusive, at most `count`; with `reverse`, from the end down. */
+  /** Up to `count` entries with ids from start to end, both inclusive; with `reverse`, from the end backwards. */
   range(start: StreamId, end: StreamId, count = Infinity, reverse = false): StreamEntry[] {
     const out: StreamEntry[] = [];
     if (start > end || this.#length === 0) return out;
@@ -119,7 +121,7 @@ export class StreamValue {
     return out;
   }
 
-  /** Deletes an entry, as XDEL does; false when there is none of the id. */
+  /** Deletes an entry, as XDEL does; false when there is none with this id. */
   delete(id: StreamId): boolean {
     const number = this.#nodeOf(id);
     const node = this.#node(number);
@@ -136,7 +138,7 @@ export class StreamValue {
     return true;
   }
 
-  /** Trims from the old end, and says how many entries went. */
+  /** Trims the oldest entries and returns how many were removed. */
   trimTo({ maxLength, minId = MIN_ID, approximate = false, limit = 0 }: TrimOptions): number {
     let removed = 0;
     for (let node = this.#nodes.peekFront(); node !== undefined; node = this.#nodes.peekFront()) {
@@ -161,7 +163,7 @@ export class StreamValue {
     return removed;
   }
 
-  /** A new consumer group; undefined when the name is taken. */
+  /** Creates a consumer group; undefined when the name is taken. */
   createGroup(name: Bytes, lastId: StreamId, entriesRead?: bigint): StreamGroup | undefined {
     if (this.groups.has(name)) return undefined;
     const group = new StreamGroup(name, lastId, entriesRead);
@@ -169,12 +171,12 @@ export class StreamValue {
     return group;
   }
 
-  /** Groups in the order of their names' bytes, as Redis lists them. */
+  /** The groups, sorted by the bytes of their names, as Redis lists them. */
   sortedGroups(): StreamGroup[] {
     return sortedByName(this.groups);
   }
 
-  /** Moves a group's position to an entry it is about to deliver, and keeps count of what it has read. */
+  /** Moves a group's position to an entry that is about to be delivered, and counts what the group has read. */
   advance(group: StreamGroup, id: StreamId): void {
     if (id <= group.lastId) return;
     if (group.entriesRead !== undefined && !this.hasTombstones(id))
@@ -183,7 +185,7 @@ export class StreamValue {
     group.lastId = id;
   }
 
-  /** How many entries a group still has to read; undefined where deletions make it unknowable. */
+  /** How many entries a group has not read yet; undefined when deletions make that unknown. */
   lag(group: StreamGroup): bigint | undefined {
     if (this.entriesAdded === 0n) return 0n;
     const known = group.entriesRead !== undefined && !this.hasTombstones(group.lastId);
@@ -191,13 +193,13 @@ export class StreamValue {
     return read === undefined ? undefined : counted(this.entriesAdded - read);
   }
 
-  /** True when XDEL may have deleted an entry at or after the id, and not just before the first one left. */
+  /** True when XDEL may have deleted an entry at or after the id, other than before the first entry that is left. */
   hasTombstones(start: StreamId): boolean {
     const deleted = this.maxDeletedId;
     return this.#length > 0 && deleted !== MIN_ID && deleted >= this.firstId && start <= deleted;
   }
 
-  /** How many entries were ever added up to an id; undefined where that cannot be known. */
+  /** How many entries were ever added up to an id; undefined when that is unknown. */
   entriesReadUpTo(id: StreamId): bigint | undefined {
     if (this.entriesAdded === 0n) return 0n;
     if (this.#length === 0 && id <= this.lastId) return this.entriesAdded;
@@ -215,7 +217,7 @@ export class StreamValue {
     return this.#nodes.toArray();
   }
 
-  /** Takes a run over as it was stored; the caller sets ids and counts. */
+  /** Adds a run as it was stored. The caller sets ids and counts. */
   addNode(node: StreamNode): void {
     this.#nodes.push(node);
     this.#bytes += node.bytes;
@@ -241,7 +243,7 @@ export class StreamValue {
     return number < 0 ? undefined : this.#nodes.peekAt(number);
   }
 
-  /** The number of the last node that begins at or before the id; -1 when none does. */
+  /** The number of the last node that begins at or before the id; -1 when there is none. */
   #nodeOf(id: StreamId): number {
     const nodes = this.#nodes;
     let low = 0;
