@@ -1,18 +1,21 @@
-/** Byte strings, and the ASCII, number and pattern rules that Redis applies to them. */
+/** Byte strings, and Redis' rules for ASCII letters, numbers and patterns in them. */
 
 /** A string whose char codes are bytes (latin1): keys, values, arguments and Lua strings. */
 export type Bytes = string;
 
 declare global {
   interface Buffer {
-    /** Node's own fast path behind toString('latin1', start, end); its types leave it out. */
+    /** The fast path behind toString('latin1', start, end), which Node's types leave out. */
     latin1Slice(start?: number, end?: number): string;
-    /** Node's own fast path behind write(text, offset, 'latin1'). */
+    /** The fast path behind write(text, offset, 'latin1'). */
     latin1Write(text: string, offset?: number, length?: number): number;
   }
 }
 
-/** The longest string that is taken or made: V8's strings end 24 bytes short of 512 MiB, and a reply needs a head. */
+/**
+ * The maximum length of a string in bytes. V8's strings end 24 bytes below 512 MiB, and a reply needs room for its
+ * header.
+ */
 export const STRING_MAX = 2 ** 29 - 1024;
 
 /** Milliseconds since the Unix epoch. */
@@ -41,7 +44,7 @@ function shiftCase(text: Bytes, first: number, last: number, by: number): Bytes 
   return out;
 }
 
-/** Joined letter by letter, a long string would take forty times its own length. */
+/** Longer strings are converted as a whole: joined letter by letter, they would need forty times their size. */
 const LONG = 64;
 
 function shiftLong(bytes: Buffer, first: number, last: number, by: number): Bytes {
@@ -52,7 +55,7 @@ function shiftLong(bytes: Buffer, first: number, last: number, by: number): Byte
   return bytes.latin1Slice();
 }
 
-/** UTF-8 encodes ordinary text from the API's edge. */
+/** Encodes ordinary text as UTF-8. */
 export function fromText(text: string): Bytes {
   return fromBuffer(Buffer.from(text, 'utf8'));
 }
@@ -62,15 +65,15 @@ export function fromBuffer(buffer: Uint8Array): Bytes {
   return sliceBytes(Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength), 0, buffer.byteLength);
 }
 
-/** Node puts a longer string outside V8's heap, into memory from malloc. */
+/** Node allocates longer strings outside V8's heap, with malloc. */
 const INSIDE_MAX = 1_000_000;
 
-/** Above this glibc's malloc maps each block by itself, and unmaps it when it is freed. */
+/** From this size on, glibc's malloc maps each block separately and unmaps it when it is freed. */
 const MAPPED_MIN = 32 * 1024 ** 2;
 
 /**
- * A part of a Buffer. Long strings are put together from pieces that V8 keeps in its heap: what malloc has given for
- * blocks of a few megabytes glibc keeps when they are freed, and the process would stay as large as it ever was.
+ * A part of a Buffer. A long string is joined from pieces that V8 keeps in its heap. Otherwise glibc would keep freed
+ * blocks of a few megabytes, and the process would never shrink.
  */
 export function sliceBytes(buffer: Buffer, start: number, end: number): Bytes {
   if (end - start <= INSIDE_MAX || end - start > MAPPED_MIN) return buffer.latin1Slice(start, end);
@@ -81,12 +84,12 @@ export function sliceBytes(buffer: Buffer, start: number, end: number): Bytes {
   return bytes;
 }
 
-/** A Buffer that holds the bytes. */
+/** The bytes as a Buffer. */
 export function toBuffer(bytes: Bytes): Buffer {
   return Buffer.from(bytes, 'latin1');
 }
 
-/** What C prints of a string (`%.*s`): at most so many bytes, and none from a NUL on. */
+/** The bytes that C prints of a string (`%.*s`): up to the first NUL, and at most this many. */
 export function cString(text: Bytes, most = Infinity): Bytes {
   const nul = text.indexOf('\0');
   return text.slice(0, nul < 0 ? most : Math.min(nul, most));
@@ -97,7 +100,7 @@ export function compareBytes(a: Bytes, b: Bytes): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The text without the white space that C's strtod and its like skip at the start. */
+/** The text without the leading white space that C's strtod skips. */
 export function stripBlanks(text: Bytes): Bytes {
   return text.replace(/^[ \t\n\v\f\r]+/, '');
 }
@@ -106,8 +109,8 @@ const INT64_MAX = 9223372036854775807n;
 const INT64_MIN = -9223372036854775808n;
 
 /**
- * Reads a 64-bit integer as strictly as Redis' string2ll: no blanks, no plus sign, no leading zero.
- * Answers a number while that is exact, a bigint beyond 2^53, undefined for anything else.
+ * Parses a 64-bit integer as strictly as Redis' string2ll: no blanks, no plus sign, no leading zero. Returns a number
+ * when that is exact, a bigint above 2^53, and undefined for anything else.
  */
 export function parseInteger(text: Bytes): number | bigint | undefined {
   const length = text.length;
@@ -128,7 +131,7 @@ export function parseInteger(text: Bytes): number | bigint | undefined {
   return exact <= INT64_MAX && exact >= INT64_MIN ? exact : undefined;
 }
 
-/** As parseInteger, but only integers that a JavaScript number holds exactly. */
+/** Like parseInteger, but only for integers that a JavaScript number represents exactly. */
 export function parseSafeInteger(text: Bytes): number | undefined {
   const value = parseInteger(text);
   return typeof value === 'number' ? value : undefined;
@@ -139,7 +142,7 @@ export function isInt64(value: bigint): boolean {
   return value <= INT64_MAX && value >= INT64_MIN;
 }
 
-/** A bigint back as a number where that loses nothing. */
+/** Converts a bigint to a number if that is exact. */
 export function narrow(value: bigint): number | bigint {
   return value <= 9007199254740991n && value >= -9007199254740991n ? Number(value) : value;
 }
@@ -154,8 +157,8 @@ const INFINITE = /^[+-]?inf(inity)?$/i;
 const HEX_FLOAT = /^[+-]?0[xX](?:([0-9a-fA-F]+)(?:\.([0-9a-fA-F]*))?|\.([0-9a-fA-F]+))(?:[pP]([+-]?\d+))?$/;
 
 /**
- * Reads a double as C's strtod does when nothing may be left over, hexadecimal and infinity included. Undefined for
- * NaN, nonsense, and what is too large or too close to zero, which Redis refuses.
+ * Parses a double like C's strtod, including hexadecimal numbers and infinity, with nothing left over. Undefined for
+ * NaN, invalid text, and numbers that are too large or too close to zero, which Redis refuses.
  */
 export function parseDouble(text: Bytes): number | undefined {
   const value = parseAnyDouble(text);
@@ -164,7 +167,9 @@ export function parseDouble(text: Bytes): number | undefined {
   return Number.isFinite(value) || INFINITE.test(text) ? value : undefined;
 }
 
-/** The same, but what is too large is infinite and what is too close to zero is zero. */
+/**
+ * Like parseDouble, but a number that is too large becomes infinity, and one that is too close to zero becomes zero.
+ */
 export function parseAnyDouble(text: Bytes): number | undefined {
   if (DECIMAL.test(text)) return Number(text);
   const negative = text.charCodeAt(0) === 45;
@@ -182,7 +187,7 @@ function scaleBinary(digits: bigint, power: number): number {
   const bits = digits.toString(2).length;
   if (bits + power > 1024) return Infinity;
   if (bits + power < -1074) return 0;
-  // What lies below the last place of the result is rounded away here, so that the multiplications are exact.
+  // Bits below the last place of the result are rounded away here, so that the multiplications are exact.
   const last = Math.max(bits + power - 53, -1074);
   const surplus = last - power;
   let kept = digits;
@@ -197,7 +202,7 @@ function scaleBinary(digits: bigint, power: number): number {
   return Number(kept) * 2 ** Math.floor(last / 2) * 2 ** Math.ceil(last / 2);
 }
 
-/** C's printf("%.<digits>g"): Redis 7.0 prints doubles with 17 digits, Lua with 14. */
+/** C's printf("%.<digits>g"). Redis 7.0 prints doubles with 17 digits, Lua with 14. */
 export function formatGeneral(value: number, digits: number): Bytes {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
@@ -216,7 +221,7 @@ export function formatGeneral(value: number, digits: number): Bytes {
 
 const TIE = /^50*e/;
 
-/** As toExponential, which rounds a tie up, but to the even figure, as C does (12345678901234.5 has 14 figures: …234). */
+/** Like toExponential, but ties round to even, as in C (12345678901234.5 with 14 digits ends in 234). */
 function roundToEven(value: number, digits: number): string {
   const text = value.toExponential(digits - 1);
   const end = text.indexOf('e') - 1;
@@ -231,7 +236,7 @@ function stripZeros(text: string): string {
   return text.includes('.') ? text.replace(/\.?0*$/, '') : text;
 }
 
-/** A double as Redis 7.0 prints scores: integers bare, everything else with 17 significant digits. */
+/** A double as Redis 7.0 prints scores: integers without a fraction, everything else with 17 significant digits. */
 export function formatDouble(value: number): Bytes {
   if (Number.isSafeInteger(value) && Math.abs(value) < 1e17) {
     return Object.is(value, -0) ? '-0' : String(value);

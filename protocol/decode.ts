@@ -1,24 +1,24 @@
-/** Decodes a client's byte stream into requests, as they arrive, with Redis' limits, texts and leniencies. */
+/** Decodes a client's byte stream into requests incrementally, with Redis' limits, errors and leniency. */
 import { approximate, type Bytes, parseInteger, STRING_MAX, sliceBytes } from './bytes.ts';
 import { splitInline } from './inline.ts';
 
-/** What a stream may announce. The decoder reads the object anew at each header, so it may change under way. */
+/** Limits of a stream. The decoder reads this object at each header, so the limits may change at any time. */
 export interface DecodeLimits {
-  /** The longest argument, in bytes: proto-max-bulk-len. */
+  /** The maximum length of an argument in bytes: proto-max-bulk-len. */
   maxBulk: number;
-  /** False until the client may speak freely: 10 arguments of 16 KiB are all that a stranger gets. */
+  /** False until the client has authenticated. Until then it may send 10 arguments of 16 KiB each. */
   authenticated: boolean;
 }
 
 const PROTOCOL = 'ERR Protocol error: ';
 const LINE_MAX = 64 * 1024;
 const COUNT_MAX = 2147483647;
-/** Places that an announced count of arguments reserves at most. */
+/** The maximum number of array places to reserve for an announced number of arguments. */
 const RESERVED = 64;
 const STRANGER_COUNT = 10;
 const STRANGER_BULK = 16384;
 
-/** What the decoder waits for. A request's kind is settled by its first byte. */
+/** What the decoder expects next. The first byte decides the kind of a request. */
 const START = 0;
 const INLINE = 1;
 const COUNT = 2;
@@ -32,7 +32,10 @@ const STAR = 42;
 const DOLLAR = 36;
 const EMPTY = Buffer.alloc(0);
 
-/** Short arguments repeat (SET, NX, PX, 1, 30000): the latest of each slot is handed out again, without a new string. */
+/**
+ * Short arguments repeat (SET, NX, PX, 1, 30000), so the last one of each slot is reused instead of making a new
+ * string.
+ */
 const WORD_MAX = 8;
 const WORD_SLOTS = 1024;
 const words: Bytes[] = new Array<Bytes>(WORD_SLOTS).fill('');
@@ -53,27 +56,28 @@ function word(buf: Buffer, start: number, stop: number): Bytes {
 }
 
 /**
- * One client's incremental request decoder. Feed it with write(), then call next() until it answers undefined: by then
- * it has copied what it must keep, and the chunk may be reused. Who stops earlier (a blocked client) calls retain().
- * It never throws; a broken stream sets `failure`, and everything behind it is discarded.
+ * The incremental decoder of one client's requests. Call write(), then next() until it returns undefined. By then the
+ * decoder has copied what it needs, and the chunk may be reused. A caller that stops earlier, for example for a blocked
+ * client, calls retain(). The decoder never throws: an invalid stream sets `failure`, and everything after it is
+ * discarded.
  */
 export class RequestDecoder {
   readonly #limits: DecodeLimits;
   #buf: Buffer = EMPTY;
   #pos = 0;
   #end = 0;
-  /** True when #buf is our own memory, which may be appended to. */
+  /** True when #buf is the decoder's own memory, to which it may append. */
   #owned = false;
   #expecting: Expecting = START;
   #argv: Bytes[] = [];
-  /** Arguments of the current request that are in #argv, and that are still to come. */
+  /** How many arguments of the current request are in #argv, and how many are missing. */
   #taken = 0;
   #missing = 0;
   /** The unfinished line, or ''. */
   #line: Bytes = '';
-  /** A NUL was seen before the line's end: C's strchr never looks beyond, so the line never ends. */
+  /** True when a NUL came before the line's end. C's strchr does not look beyond a NUL, so the line never ends. */
   #stalled = false;
-  /** The unfinished argument: its announced length, and what has come of it and its CRLF. */
+  /** The unfinished argument: its announced length, and the part of it and its CRLF that has arrived. */
   #bulkLength = 0;
   #bulk: Buffer = EMPTY;
   #bulkFilled = 0;
@@ -83,17 +87,17 @@ export class RequestDecoder {
     this.#limits = limits;
   }
 
-  /** The error text (without '-') that the client is owed before its connection is closed; undefined while all is well. */
+  /** The error (without '-') to send before the connection is closed; undefined if the stream is valid. */
   get failure(): Bytes | undefined {
     return this.#failure;
   }
 
-  /** Bytes held that no returned request contains: Redis' query buffer. */
+  /** The size in bytes of the data that no returned request contains: Redis' query buffer. */
   get buffered(): number {
     return this.#end - this.#pos + this.#line.length + this.#bulkFilled;
   }
 
-  /** Takes the next bytes of the stream. The decoder reads them in place until next() has answered undefined. */
+  /** Adds the next bytes of the stream, which are read in place until next() returns undefined. */
   write(chunk: Uint8Array | Buffer): void {
     if (this.#failure !== undefined || chunk.length === 0) return;
     if (this.#pos < this.#end) {
@@ -108,13 +112,13 @@ export class RequestDecoder {
     this.#owned = false;
   }
 
-  /** Copies what was written and not yet decoded, so that the caller may reuse its chunk. */
+  /** Copies the bytes that were written and not decoded yet, so that the caller may reuse its chunk. */
   retain(): void {
     if (this.#owned || this.#pos === this.#end) return;
     this.#own(this.#end - this.#pos);
   }
 
-  /** The next whole request, or undefined: more bytes are needed, or the stream is broken. */
+  /** The next complete request; undefined when more bytes are needed or the stream is invalid. */
   next(): Bytes[] | undefined {
     while (this.#pos < this.#end) {
       const request = (this.#expecting === START ? this.#quick() : undefined) ?? this.#step();
@@ -127,8 +131,8 @@ export class RequestDecoder {
   }
 
   /**
-   * A whole multibulk request that lies in the buffer and holds nothing odd; else undefined, with nothing consumed.
-   * Small counts and lengths only: what a limit could touch, and all errors, are left to the careful path.
+   * A complete multibulk request in the buffer, in its usual form; otherwise undefined, with nothing consumed. Accepts
+   * small counts and lengths only: everything that could exceed a limit, and all errors, are handled by #step.
    */
   #quick(): Bytes[] | undefined {
     const buf = this.#buf;
@@ -171,7 +175,7 @@ export class RequestDecoder {
     return argv;
   }
 
-  /** Decodes one element (a line or a payload) carefully; answers a request when that element completes one. */
+  /** Decodes one element, a line or a payload, with all checks. Returns the request when it is complete. */
   #step(): Bytes[] | undefined {
     if (this.#expecting === START) {
       this.#expecting = this.#buf[this.#pos] === STAR ? COUNT : INLINE;
@@ -218,7 +222,7 @@ export class RequestDecoder {
     this.#bulkLength = approximate(length);
   }
 
-  /** An argument and the two bytes behind it, which Redis never looks at. */
+  /** Reads an argument and the two bytes after it, which Redis does not check. */
   #payload(): Bytes[] | undefined {
     const needed = this.#bulkLength + 2 - this.#bulkFilled;
     const available = this.#end - this.#pos;
@@ -247,7 +251,10 @@ export class RequestDecoder {
     return argv;
   }
 
-  /** Moves the bytes up to `stop` into the unfinished argument, whose memory grows with what came, not what was announced. */
+  /**
+   * Moves the bytes up to `stop` into the unfinished argument. Its memory grows with what has arrived, not with what
+   * was announced.
+   */
   #collect(stop: number): void {
     const filled = this.#bulkFilled + stop - this.#pos;
     if (filled > this.#bulk.length) {
@@ -262,7 +269,10 @@ export class RequestDecoder {
     this.#pos = stop;
   }
 
-  /** The line up to LF (inline) or CR and any byte (headers), without its end; undefined keeps what there is of it. */
+  /**
+   * The line without its end, which is LF (inline) or CR and any byte (headers); undefined when the line is not
+   * complete.
+   */
   #takeLine(): Bytes | undefined {
     const inline = this.#expecting === INLINE;
     if (!this.#stalled) {
@@ -295,7 +305,7 @@ export class RequestDecoder {
     return inline && line.endsWith('\r') ? line.slice(0, -1) : line;
   }
 
-  /** Where `code` is in the unread bytes, or -1; a NUL before it hides it for good. */
+  /** The position of `code` in the unread bytes, or -1. A NUL before it hides it for good. */
   #find(code: number): number {
     const at = this.#buf.indexOf(code, this.#pos);
     const stop = at < 0 || at >= this.#end ? this.#end : at;

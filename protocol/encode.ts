@@ -22,7 +22,7 @@ const ARRAY_HEADS: readonly Bytes[] = Array.from({ length: CACHED }, (_, n) => `
 const INTEGERS: readonly Bytes[] = Array.from({ length: CACHED }, (_, n) => `:${n}\r\n`);
 const LINE_BREAK = /[\r\n]/;
 
-/** The bytes of one reply in the client's protocol. Nesting may be as deep as memory allows. */
+/** The bytes of a reply in the client's protocol version. Replies can be nested to any depth. */
 export function encodeReply(reply: Reply, protocol: 2 | 3): Bytes {
   if (typeof reply === 'string') return encodeBulk(reply);
   if (typeof reply === 'number') return encodeInteger(reply);
@@ -33,7 +33,7 @@ export function encodeReply(reply: Reply, protocol: 2 | 3): Bytes {
   return isAggregate(reply) ? encodeNested(reply, protocol) : encodeLeaf(reply, protocol);
 }
 
-/** A command as the replication stream carries it: an array of bulk strings. */
+/** A command as the replication stream contains it: an array of bulk strings. */
 export function encodeRequest(argv: readonly Bytes[]): Bytes {
   let out = encodeArrayHead(argv.length);
   for (let i = 0; i < argv.length; i++) out += encodeBulk(argv[i]!);
@@ -50,7 +50,7 @@ function encodeInteger(value: number): Bytes {
   return (value >= 0 && value < CACHED ? INTEGERS[value] : undefined) ?? `:${value}\r\n`;
 }
 
-/** The opening of an array whose items follow. */
+/** The header of an array; its items follow. */
 export function encodeArrayHead(length: number): Bytes {
   return length < CACHED ? ARRAY_HEADS[length]! : `*${length}\r\n`;
 }
@@ -94,17 +94,17 @@ function encodeVerbatim(reply: Verbatim, protocol: 2 | 3): Bytes {
   return `=${reply.text.length + 4}\r\n${reply.format}:${reply.text}\r\n`;
 }
 
-/** A status or an error is one line: a line break inside it would be read as the next reply. */
+/** A status or error is one line. A line break inside it would be read as the next reply. */
 function oneLine(text: Bytes): Bytes {
   return LINE_BREAK.test(text) ? text.replace(/[\r\n]/g, ' ') : text;
 }
 
-/** An error's text also loses the line breaks at its end. */
+/** Line breaks at the end of an error are removed. */
 function errorLine(text: Bytes): Bytes {
   return LINE_BREAK.test(text) ? oneLine(text.replace(/[\r\n]+$/, '')) : text;
 }
 
-/** A container whose writing was interrupted by an inner one. `paired`: every second item opens an array of two. */
+/** A container that waits for an inner one to be written. With `paired`, every second item opens an array of two. */
 interface OpenContainer {
   readonly items: readonly Reply[];
   readonly paired: boolean;

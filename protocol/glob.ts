@@ -1,4 +1,4 @@
-/** Glob patterns as KEYS, SCAN and PSUBSCRIBE understand them: `*`, `?`, `[…]` and backslash, on bytes, without recursion. */
+/** Glob patterns of KEYS, SCAN and PSUBSCRIBE: `*`, `?`, `[…]` and backslash, matched on bytes without recursion. */
 import type { Bytes } from './bytes.ts';
 
 const STAR = 42;
@@ -9,19 +9,20 @@ const CLOSE = 93;
 const CARET = 94;
 const DASH = 45;
 
-/** Redis gives up on a pattern whose stars nest deeper than this. */
+/** Redis gives up on a pattern with more nested stars than this. */
 const STARS_MAX = 1000;
 
 /**
- * True when the whole text fits the pattern; `nocase` folds A to Z. As in Redis, no pattern but '' fits the empty text
- * (not even '*'), a class may lack its end, and its ranges count bytes above 127 as negative.
+ * True when the whole text matches the pattern. As in Redis, only the pattern '' matches the empty text (not even '*'
+ * does), a class may lack its closing bracket, and its ranges treat bytes above 127 as negative.
+ * @param nocase whether to ignore the case of A to Z
  */
 export function globMatch(pattern: Bytes, text: Bytes, nocase = false): boolean {
   if (text.length === 0) return pattern.length === 0;
   let p = 0;
   let t = 0;
   let stars = 0;
-  // Only the latest star needs to be remembered: an earlier one could give back nothing that this one cannot take.
+  // Only the last star has to be remembered: an earlier one could not give back anything that this one cannot take.
   let star = -1;
   let resume = 0;
   while (t < text.length || p < pattern.length) {
@@ -47,7 +48,7 @@ export function globMatch(pattern: Bytes, text: Bytes, nocase = false): boolean 
   return true;
 }
 
-/** The position behind the element at `p` when it takes the byte; -1 when it does not. */
+/** The position after the pattern element at `p` when it matches the byte; otherwise -1. */
 function step(pattern: Bytes, p: number, byte: number, nocase: boolean): number {
   const code = pattern.charCodeAt(p);
   if (code === QUESTION) return p + 1;
@@ -80,7 +81,7 @@ function stepClass(pattern: Bytes, from: number, byte: number, nocase: boolean):
   return found !== inverted ? p + 1 : -1;
 }
 
-/** Either end may come first; they change places before letters are folded, so that [Z-a] without case is empty. */
+/** Either end may be the smaller one. They are swapped before letters are folded, so [Z-a] without case is empty. */
 function inRange(byte: number, first: number, second: number, nocase: boolean): boolean {
   const from = signed(first);
   const to = signed(second);
@@ -98,7 +99,7 @@ function fold(code: number, nocase: boolean): number {
   return nocase && code >= 65 && code <= 90 ? code + 32 : code;
 }
 
-/** A byte as C's char. */
+/** A byte as C's signed char. */
 function signed(byte: number): number {
   return byte > 127 ? byte - 256 : byte;
 }

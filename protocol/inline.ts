@@ -1,17 +1,19 @@
-/** Splits an inline request (what a person types into telnet) into arguments, with Redis' quoting. */
+/** Splits an inline request, as typed into telnet, into arguments with Redis' quoting rules. */
 import type { Bytes } from './bytes.ts';
 
 const ESCAPES: Readonly<Record<string, Bytes>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' };
 const HEX = /^[0-9a-fA-F]{2}$/;
 
-/** C's isspace. Of these, \v and \f part arguments only where a blank is skipped: they do not end a bare word. */
+/**
+ * C's isspace. Of these, \v and \f separate arguments only where blanks are skipped; they do not end an unquoted word.
+ */
 function isBlank(char: string): boolean {
   return char !== '' && ' \t\n\v\f\r'.includes(char);
 }
 
 /**
- * The arguments of a line: bare words, "double quotes" with \n \r \t \b \a \xHH and \<any>, 'single quotes' with \'.
- * A closing quote must be followed by a blank or the end. Undefined when the quotes are unbalanced.
+ * The arguments of a line: unquoted words, "double quotes" with \n \r \t \b \a \xHH and \<any>, 'single quotes' with \'.
+ * A closing quote must be followed by a blank or the end of the line. Undefined for unbalanced quotes.
  */
 export function splitInline(line: Bytes): Bytes[] | undefined {
   const argv: Bytes[] = [];

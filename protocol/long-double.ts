@@ -1,23 +1,28 @@
-/** Sums of 80-bit floats, in which Redis computes INCRBYFLOAT and HINCRBYFLOAT: exact integers, rounded to 64 bits. */
+/**
+ * Arithmetic on 80-bit floats, which Redis uses for INCRBYFLOAT and HINCRBYFLOAT: exact integers, rounded to 64 bits.
+ */
 import { approximate, type Bytes } from './bytes.ts';
 
-/** mantissa * 2^exponent; the mantissa has at most 64 bits. Infinities carry their sign alone. */
+/** mantissa * 2^exponent, where the mantissa has at most 64 bits, or an infinity. */
 export type LongDouble = { readonly mantissa: bigint; readonly exponent: number } | 'inf' | '-inf';
 
 const BITS = 64;
-/** The first power of two beyond the range. */
+/** The first power of two that is out of range. */
 const OVERFLOW = 16384;
-/** Below two to this power only zero is left. */
+/** Everything below two to this power is zero. */
 const UNDERFLOW = -16445;
-/** Redis reads longer texts as no number. */
+/** Redis does not parse longer texts as numbers. */
 const TEXT_MAX = 5 * 1024;
 const DECIMAL = /^([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?$/;
 const HEX = /^([+-]?)0[xX](?:([0-9a-fA-F]+)\.?([0-9a-fA-F]*)|\.([0-9a-fA-F]+))(?:[pP]([+-]?\d+))?$/;
 const INFINITE = /^([+-]?)inf(?:inity)?$/i;
-/** Beyond these exponents of ten everything is infinite, or nothing. */
+/** Beyond these exponents of ten, every number is infinite or zero. */
 const POWER_MAX = 10_000;
 
-/** Reads a number as C's strtold does, nothing left over; undefined for NaN, nonsense and what is too large. */
+/**
+ * Parses a number like C's strtold, with nothing left over. Undefined for NaN, invalid text, and numbers that are too
+ * large.
+ */
 export function parseLongDouble(text: Bytes): LongDouble | undefined {
   if (text.length >= TEXT_MAX) return undefined;
   const infinite = INFINITE.exec(text);
@@ -35,7 +40,7 @@ export function parseLongDouble(text: Bytes): LongDouble | undefined {
   return value;
 }
 
-/** A finite double, exactly. */
+/** A finite double, without rounding. */
 export function longDoubleOf(value: number): LongDouble {
   let exponent = 0;
   let mantissa = value;
@@ -46,7 +51,7 @@ export function longDoubleOf(value: number): LongDouble {
   return { mantissa: BigInt(mantissa), exponent };
 }
 
-/** The sum, rounded once; undefined when it is infinite or no number. */
+/** The sum, rounded once; undefined when it is infinite or NaN. */
 export function addLongDoubles(a: LongDouble, b: LongDouble): LongDouble | undefined {
   if (typeof a === 'string' || typeof b === 'string') return undefined;
   const exponent = Math.min(a.exponent, b.exponent);
@@ -55,7 +60,7 @@ export function addLongDoubles(a: LongDouble, b: LongDouble): LongDouble | undef
   return typeof rounded === 'string' ? undefined : rounded;
 }
 
-/** Prints with up to 17 decimals and no zeros at the end, as Redis' human-friendly format does. */
+/** Formats with up to 17 decimals and no trailing zeros, as Redis' human-friendly format does. */
 export function formatLongDouble(value: LongDouble): Bytes {
   if (typeof value === 'string') return value;
   const { mantissa, exponent } = value;
@@ -68,7 +73,7 @@ export function formatLongDouble(value: LongDouble): Bytes {
   return mantissa < 0n ? `-${text}` : text;
 }
 
-/** Too small for the format: C rounds it to zero and says so. */
+/** True when the number is too small for the format. C rounds it to zero and reports that. */
 function isNothing({ mantissa, exponent }: { mantissa: bigint; exponent: number }): boolean {
   return mantissa === 0n || bitLength(mantissa) + exponent < UNDERFLOW;
 }
@@ -79,14 +84,14 @@ function scale(digits: bigint, power: number): LongDouble {
   if (power >= 0) return power > POWER_MAX ? 'inf' : round(digits * 10n ** BigInt(power), 0);
   if (power < -POWER_MAX - TEXT_MAX) return { mantissa: 0n, exponent: 0 };
   const divisor = 10n ** BigInt(-power);
-  // Two bits more than the mantissa and one for what the division leaves make the rounding right.
+  // Two bits more than the mantissa, and one for the remainder of the division, make the rounding exact.
   const shift = Math.max(0, bitLength(divisor) - bitLength(digits) + BITS + 2);
   const shifted = (digits < 0n ? -digits : digits) << BigInt(shift);
   const quotient = ((shifted / divisor) << 1n) | (shifted % divisor === 0n ? 0n : 1n);
   return round(digits < 0n ? -quotient : quotient, -shift - 1);
 }
 
-/** Rounds to 64 bits, half to even. */
+/** Rounds to 64 bits, ties to even. */
 function round(mantissa: bigint, exponent: number): LongDouble {
   const magnitude = mantissa < 0n ? -mantissa : mantissa;
   const surplus = bitLength(magnitude) - BITS;
@@ -96,7 +101,7 @@ function round(mantissa: bigint, exponent: number): LongDouble {
   return { mantissa: mantissa < 0n ? -kept : kept, exponent: power };
 }
 
-/** The quotient of two positive integers, half to even. */
+/** The quotient of two positive integers, ties to even. */
 function divide(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor;
   const twice = (dividend % divisor) * 2n;

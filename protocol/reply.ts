@@ -1,4 +1,4 @@
-/** What a command answers, before RESP2 or RESP3 is chosen: plain JavaScript values and a few small classes. */
+/** Replies before they are encoded as RESP2 or RESP3: plain JavaScript values and a few small classes. */
 import type { Bytes } from './bytes.ts';
 
 /** A status line, `+OK`. */
@@ -10,8 +10,8 @@ export class SimpleString {
 }
 
 /**
- * An error reply: `text` opens with its code ('WRONGTYPE …', 'ERR …'). Handlers throw it (a client's mistake,
- * found before anything changed) or return it.
+ * An error reply. `text` begins with the error's code ('WRONGTYPE …', 'ERR …'). Handlers throw it before they change
+ * anything, or return it.
  */
 export class ReplyError extends Error {
   readonly text: Bytes;
@@ -25,7 +25,7 @@ export class ReplyError extends Error {
 /** A floating point number: a bulk string in RESP2, `,` in RESP3. */
 export class Double {
   readonly value: number;
-  /** How it is printed, where that is not with 17 significant digits. */
+  /** How the number is printed, if not with 17 significant digits. */
   readonly text: Bytes | undefined;
   constructor(value: number, text?: Bytes) {
     this.value = value;
@@ -33,7 +33,7 @@ export class Double {
   }
 }
 
-/** Keys and values, alternating: a flat array in RESP2, `%` in RESP3. */
+/** Alternating keys and values: a flat array in RESP2, `%` in RESP3. */
 export class MapReply {
   readonly items: readonly Reply[];
   constructor(items: readonly Reply[]) {
@@ -49,7 +49,10 @@ export class SetReply {
   }
 }
 
-/** First and second, alternating: a flat array in RESP2, an array of two-element arrays in RESP3 (ZRANGE WITHSCORES). */
+/**
+ * Alternating first and second elements: a flat array in RESP2, an array of two-element arrays in RESP3 (ZRANGE
+ * WITHSCORES).
+ */
 export class PairsReply {
   readonly items: readonly Reply[];
   constructor(items: readonly Reply[]) {
@@ -57,7 +60,7 @@ export class PairsReply {
   }
 }
 
-/** A message outside the request-reply order: an array in RESP2, `>` in RESP3. */
+/** A message that is not a reply to a request: an array in RESP2, `>` in RESP3. */
 export class PushReply {
   readonly items: readonly Reply[];
   constructor(items: readonly Reply[]) {
@@ -65,7 +68,7 @@ export class PushReply {
   }
 }
 
-/** Text with a three-letter format: a bulk string in RESP2, `=` in RESP3. */
+/** A text with a three-letter format: a bulk string in RESP2, `=` in RESP3. */
 export class Verbatim {
   readonly format: 'txt' | 'mkd';
   readonly text: Bytes;
@@ -83,13 +86,14 @@ export class BigNumber {
   }
 }
 
-/** The absent array: `*-1` in RESP2, `_` in RESP3 (EXEC after a failed WATCH, a blocking command's time-out). */
+/** The null array: `*-1` in RESP2, `_` in RESP3 (EXEC after a failed WATCH, or a blocking command's timeout). */
 export class NullArray {
   readonly items = null;
 }
 
 /**
- * A reply. string: bulk; number and bigint: integer; null: null bulk; boolean: `#t`/`#f` in RESP3, 1 or 0 in RESP2.
+ * A reply. A string is a bulk string, a number or bigint an integer, null a null bulk string; a boolean is `#t` or `#f`
+ * in RESP3 and 1 or 0 in RESP2.
  */
 export type Reply =
   | Bytes
@@ -109,7 +113,11 @@ export type Reply =
   | BigNumber
   | NullArray;
 
+/** `+OK`. */
 export const OK = new SimpleString('OK');
+/** The reply to a request that MULTI queues. */
 export const QUEUED = new SimpleString('QUEUED');
+/** The reply to PING. */
 export const PONG = new SimpleString('PONG');
+/** The null array. */
 export const NULL_ARRAY = new NullArray();
