@@ -1,4 +1,4 @@
-/** Runs the resumable form: a stack of frames on the heap, which can be left and taken up again at any loop or call. */
+/** Runs the resumable form: a stack of frames on the heap, which can pause at any loop or call and continue later. */
 
 import { luaErrorOf } from './library/protected.ts';
 import { isFrame, isOperator } from './runtime/frames.ts';
@@ -14,13 +14,13 @@ import {
   Thread,
 } from './runtime/values.ts';
 
-/** As many calls deep as Redis' Lua goes, library functions included. */
+/** The maximum depth of calls in Redis' Lua, including library functions. */
 const MAX_CALLS = 19999;
 
-/** How the next frame is to be continued: with a value, or with an error thrown into it. */
+/** How the next frame continues: with a value, or with an error thrown into it. */
 type Input = { readonly value: Result } | { readonly error: unknown };
 
-/** One script under way. */
+/** A script that is running or paused. */
 export class FrameDriver {
   #thread: Thread;
   #calls = 0;
@@ -32,19 +32,19 @@ export class FrameDriver {
     this.#push(main() as Frame);
   }
 
-  /** Makes the driver known to what asks for callers and coroutines. */
+  /** Makes this driver the one that library functions ask about callers and coroutines. */
   enter(): void {
     S.thread = this.#thread;
     S.callerPlace = (level) => this.#callerPlace(level);
   }
 
-  /** The place where the script has paused. */
+  /** The place at which the script has paused. */
   get site(): Site {
     return S.site;
   }
 
   /**
-   * Runs until the script ends or its fuel is spent.
+   * Runs until the script ends or its fuel is used up.
    * @returns the script's result, or undefined when it has paused
    * @throws LuaError when the script fails
    */
@@ -85,7 +85,7 @@ export class FrameDriver {
     this.#thread.stack.pop();
   }
 
-  /** Goes into a call, whose caller waits at the present site. */
+  /** Enters a call. Its caller waits at the current site. */
   #call(frame: Frame): void {
     const { stack } = this.#thread;
     stack[stack.length - 1]!.site = S.site;
@@ -101,7 +101,7 @@ export class FrameDriver {
     this.#input = { value: undefined };
   }
 
-  /** A frame has ended, with a result or with a frame that takes its place. */
+  /** A frame has ended, with a result or with a frame that replaces it. */
   #finish(value: Result): void {
     const { stack } = this.#thread;
     if (isFrame(value)) {
@@ -140,7 +140,7 @@ export class FrameDriver {
     this.#input = { value: undefined };
   }
 
-  /** Goes back to who resumed the present coroutine. */
+  /** Returns to the thread that resumed the current coroutine. */
   #return(values: Result): void {
     const { resumer, stack, nested } = this.#thread;
     this.#calls -= stack.length;
@@ -152,7 +152,7 @@ export class FrameDriver {
     this.#input = { value: values };
   }
 
-  /** The present thread has no frame left: the script has ended, or a coroutine dies. */
+  /** The current thread has no frame left: the script has ended, or a coroutine is dead. */
   #leaveThread(): { readonly result: Result } | undefined {
     const input = this.#input;
     const thread = this.#thread;
@@ -166,7 +166,7 @@ export class FrameDriver {
     return undefined;
   }
 
-  /** The place of the caller that many levels out: 1 is who called the library function. */
+  /** The place of the caller at this level; level 1 called the library function. */
   #callerPlace(level: number): string {
     const { stack } = this.#thread;
     let left = level;

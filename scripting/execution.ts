@@ -1,4 +1,7 @@
-/** A script that outlives its first slice: run again in the resumable form, and from then on a slice at a time. */
+/**
+ * A script that did not finish within its first slice. It is run again in the resumable form, and continues from then
+ * on one slice at a time.
+ */
 import { type Bytes, cString } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { FrameDriver } from './driver.ts';
@@ -22,21 +25,21 @@ import {
   toText,
 } from './runtime/values.ts';
 
-/** What a metamethod may spend on telling an error's text. */
+/** How much fuel a metamethod may use to make an error's text. */
 const LAST_WORDS = 100_000;
 
-/** What a script starts from, kept so that it can start again. */
+/** The input of a script, kept so that the script can start again. */
 export interface Beginning {
-  /** What errors call it. */
+  /** The name of the script in errors. */
   readonly label: Bytes;
   readonly keys: readonly Bytes[];
   readonly argv: readonly Bytes[];
   readonly host: ScriptHost;
-  /** The state of the host's generator. */
+  /** The state of the host's random generator. */
   readonly random: bigint;
 }
 
-/** Sets the state of a run that begins, in either form. */
+/** Sets the state for a new run, in either form. */
 export function begin(keys: readonly Bytes[], argv: readonly Bytes[], host: ScriptHost): void {
   S.depth = 0;
   S.nested = 0;
@@ -51,13 +54,13 @@ export function begin(keys: readonly Bytes[], argv: readonly Bytes[], host: Scri
   setIdentityCount(0);
 }
 
-/** The reply that a script's error becomes. */
+/** The reply for a script's error. */
 export function failure(label: Bytes, error: LuaError): ReplyError {
   const { site } = error;
   return new ReplyError(errorLine(errorText(error) + placeOf(label, site.line > 0 ? site : site.caller)));
 }
 
-/** What an error says, up to a NUL. */
+/** The text of an error, up to a NUL. */
 export function errorText({ value }: LuaError): Bytes {
   let text: Bytes;
   if (value instanceof LuaTable) text = textIn(value) ?? 'ERR unknown error';
@@ -70,7 +73,7 @@ function plainText(value: LuaValue): Bytes {
   return toText(value) ?? `${value ?? 'nil'}`;
 }
 
-/** The `err` of an error's table, which a metatable may give it. */
+/** The `err` field of an error's table, which may come from a metatable. */
 function textIn(table: LuaTable): Bytes | undefined {
   try {
     const found: Result = index(table, 'err', NATIVE);
@@ -88,14 +91,14 @@ function placeOf(label: Bytes, site: Site | undefined): Bytes {
   return ` script: ${label}, on ${cString(site.source)}:${site.line}.`;
 }
 
-/** A script under way. Between slices other scripts may run. */
+/** A script that is running or paused. Other scripts may run between its slices. */
 export class Execution {
   readonly #beginning: Beginning;
   readonly #driver: FrameDriver;
   #saved: Partial<typeof S> = {};
   #identities = 0;
 
-  /** @param log what the host has answered already: the script is fed from it until it has caught up */
+  /** @param log the host's replies so far; the script receives them again until it has caught up */
   constructor(beginning: Beginning, body: LuaFunction, log: Reply[]) {
     this.#beginning = beginning;
     begin(beginning.keys, beginning.argv, beginning.host);
@@ -106,13 +109,13 @@ export class Execution {
     this.#save();
   }
 
-  /** What errors call it. */
+  /** The name of the script in errors. */
   get label(): Bytes {
     return this.#beginning.label;
   }
 
   /**
-   * Runs on for as many steps as the fuel is worth (a step is a call or a turn of a loop).
+   * Continues for as many steps as the fuel allows. A step is a call or one iteration of a loop.
    * @returns the reply once the script has ended, undefined when it needs another slice
    */
   step(fuel: number): Reply | undefined {
@@ -137,7 +140,10 @@ export class Execution {
     return undefined;
   }
 
-  /** Ends a paused script. @returns its reply: the text with the place where it was stopped */
+  /**
+   * Ends a paused script.
+   * @returns its reply: the text and the place at which it was stopped
+   */
   kill(text: Bytes): ReplyError {
     return new ReplyError(errorLine(text + placeOf(this.#beginning.label, this.#saved.site)));
   }

@@ -1,4 +1,7 @@
-/** Libraries of functions: compiled once, loaded, and then called by name. */
+/**
+ * Libraries of functions: compiled once, loaded, and then called by name
+ * (https://redis.io/docs/latest/develop/programmability/functions-intro/).
+ */
 import type { Bytes } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
 import type { Reply } from '../protocol/reply.ts';
@@ -18,7 +21,7 @@ import { parse } from './syntax/parser.ts';
 
 const CHUNK = '@user_function';
 
-/** How many steps a library may make while it loads. */
+/** How many steps a library may take while it loads. */
 const LOAD_FUEL = 5_000_000;
 
 type Callbacks = ReadonlyMap<Bytes, Registered>;
@@ -45,7 +48,7 @@ export class LibraryFunction extends Program {
 
   protected override resumable(): LuaFunction {
     const { callback } = this.library.resumable().get(this.name)!;
-    // biome-ignore lint/correctness/useYield: the callback's frame takes this one's place, as in a tail call
+    // biome-ignore lint/correctness/useYield: the callback's frame replaces this one, as in a tail call
     return function* (): Frame {
       return callback(S.keys, S.argv);
     };
@@ -57,11 +60,14 @@ export class FunctionLibrary {
   readonly name: Bytes;
   readonly code: Bytes;
   readonly functions: readonly LibraryFunction[];
-  /** Its functions in the plain form; undefined where they keep something, since a call cannot begin again then. */
+  /**
+   * The functions in the fast form; undefined for functions that keep state, because a call of those cannot start
+   * again.
+   */
   readonly fast: Callbacks | undefined;
   readonly #body: Bytes;
   readonly #host: ScriptHost;
-  /** What the host has answered while it loaded (to redis.log, which a second time is not to log again). */
+  /** The host's replies while the library loaded (to redis.log, so that nothing is logged twice). */
   readonly #log: Reply[] = [];
   #resumable: Callbacks | undefined;
 
@@ -80,7 +86,7 @@ export class FunctionLibrary {
     this.functions = [...loaded.values()].map((registered) => new LibraryFunction(this, registered));
   }
 
-  /** Its functions in the resumable form. */
+  /** The functions in the resumable form. */
   resumable(): Callbacks {
     this.#resumable ??= this.#load(resumableRealm(), (main) => {
       S.resumable = true;
@@ -95,7 +101,7 @@ export class FunctionLibrary {
     try {
       return this.#load(fastRealm(), (main): Result => main());
     } catch (thrown) {
-      // What only the other form can do, it is to do from the beginning.
+      // What only the resumable form can do starts there from the beginning.
       if (thrown instanceof Signal) return undefined;
       throw thrown;
     }

@@ -1,25 +1,25 @@
-/** The `#!lua name=…` line that a library of functions opens with. */
+/** Parses the `#!lua name=…` line at the beginning of a library of functions. */
 import { asciiLower, type Bytes, cString } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
 
 const BAD_NAME =
   'Library names can only contain letters, numbers, or underscores(_) and must be at least one character long';
 
-/** What a library's code consists of. */
+/** The parts of a library's code. */
 export interface LibraryHeader {
   readonly name: Bytes;
   readonly code: Bytes;
-  /** The text to compile: an empty first line stands for the shebang, so that lines still count. */
+  /** The text to compile. An empty first line replaces the shebang, so that line numbers stay correct. */
   readonly body: Bytes;
 }
 
-/** Why a library or function cannot have this name; undefined when it can. */
+/** Why a library or function cannot have this name; undefined if it can. */
 export function badName(name: Bytes): Bytes | undefined {
   return /^[A-Za-z0-9_]+$/.test(name) ? undefined : BAD_NAME;
 }
 
 /**
- * Reads the line.
+ * Parses the line.
  * @throws ReplyError with Redis' text for a line that is missing or wrong, or that names another engine
  */
 export function readLibraryHeader(code: Bytes): LibraryHeader {
@@ -46,7 +46,10 @@ export function readLibraryHeader(code: Bytes): LibraryHeader {
 const ESCAPES: Readonly<Record<string, Bytes>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' };
 const BLANK = /[ \t\n\v\f\r]/;
 
-/** Splits a line as Redis splits lines of its configuration: blanks, and two kinds of quotes; undefined when one stays open. */
+/**
+ * Splits a line like Redis splits the lines of its configuration: at blanks, with two kinds of quotes. Undefined for an
+ * open quote.
+ */
 function splitWords(line: Bytes): Bytes[] | undefined {
   const words: Bytes[] = [];
   let at = 0;
@@ -73,7 +76,7 @@ function splitWords(line: Bytes): Bytes[] | undefined {
   return words;
 }
 
-/** Reads up to the closing quote, which a blank or the line's end must follow. */
+/** Reads up to the closing quote, which must be followed by a blank or the end of the line. */
 function readQuoted(line: Bytes, from: number, quote: Bytes): { text: Bytes; end: number } | undefined {
   let text = '';
   for (let at = from; at < line.length; at++) {

@@ -1,4 +1,4 @@
-/** What can be run as a script: first as plain functions, and where those cannot go on, again in the resumable form. */
+/** A program that can be run: first in the fast form, and if that cannot continue, again in the resumable form. */
 import type { Bytes } from '../protocol/bytes.ts';
 import type { Reply } from '../protocol/reply.ts';
 import { type Beginning, begin, Execution, failure } from './execution.ts';
@@ -9,13 +9,14 @@ import { toReply } from './runtime/returning.ts';
 import { S, setAside, takeUp } from './runtime/state.ts';
 import { firstOf, type LuaFunction, Signal } from './runtime/values.ts';
 
-/** Enough for a script that is to be run to its end, however long that takes. */
+/** Enough fuel for a script that has to run to its end, however long it takes. */
 const AMPLE = 2 ** 30;
 
+/** A compiled script or a function of a library. */
 export abstract class Program {
-  /** What errors call it: a script's SHA-1, a function's name. */
+  /** The name in errors: a script's SHA-1, or a function's name. */
   readonly label: Bytes;
-  /** What it declares. */
+  /** The flags that it declares. */
   readonly flags: ReadonlySet<Bytes>;
 
   constructor(label: Bytes, flags: ReadonlySet<Bytes>) {
@@ -23,14 +24,14 @@ export abstract class Program {
     this.flags = flags;
   }
 
-  /** The plain form; undefined where only the resumable one will do. */
+  /** The fast form; undefined when only the resumable form can run the program. */
   protected abstract fast(): LuaFunction | undefined;
   protected abstract resumable(): LuaFunction;
 
   /**
    * Runs the program.
-   * @param fuel how many steps (calls, turns of loops) it may make before it has to pause
-   * @returns its reply (a script's error is a ReplyError), or what is left of it to be run in slices
+   * @param fuel how many steps (calls and iterations of loops) it may take before it must pause
+   * @returns its reply (a ReplyError for a script's error), or the execution that continues it in slices
    */
   start(keys: readonly Bytes[], argv: readonly Bytes[], host: ScriptHost, fuel: number): Reply | Execution {
     const outer = setAside();
@@ -58,7 +59,7 @@ export abstract class Program {
     }
   }
 
-  /** Runs the program to its end, without a pause. */
+  /** Runs the program to its end without a pause. */
   run(keys: readonly Bytes[], argv: readonly Bytes[], host: ScriptHost): Reply {
     const result = this.start(keys, argv, host, AMPLE);
     if (!(result instanceof Execution)) return result;
@@ -68,7 +69,7 @@ export abstract class Program {
     }
   }
 
-  /** It has failed, or the fast form has come to its limits. */
+  /** Handles an error, or the point at which the fast form cannot continue. */
   #recover(beginning: Beginning, log: Reply[], thrown: unknown): Reply | Execution {
     let reason = thrown;
     if (!(reason instanceof Signal)) {

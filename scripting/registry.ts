@@ -1,4 +1,7 @@
-/** Compiled scripts, shared by all servers of the process; which of them a node knows by SHA-1 is the node's affair. */
+/**
+ * Compiled scripts, shared by all servers of the process. Each node keeps its own list of the scripts that it knows by
+ * SHA-1.
+ */
 import type { Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { fastRealm, resumableRealm } from './library/realms.ts';
@@ -12,7 +15,7 @@ const CHUNK = '@user_script';
 
 /** A compiled script. */
 export class CompiledScript extends Program {
-  /** Whether it opens with `#!lua`. */
+  /** True when the script begins with `#!lua`. */
   readonly declared: boolean;
   readonly #body: Bytes;
   readonly #fast: LuaFunction;
@@ -25,7 +28,7 @@ export class CompiledScript extends Program {
     this.#fast = fastRealm().compile(body, CHUNK);
   }
 
-  /** Bytes of its text. */
+  /** The size of its text in bytes. */
   get size(): number {
     return this.#body.length;
   }
@@ -48,11 +51,11 @@ const CACHE_SIZE = 500;
 const cache = new Map<Bytes, CompiledScript>();
 
 /**
- * Compiles a script, or finds it among the 500 used last.
+ * Compiles a script, or returns it from the cache of the 500 scripts used last.
  * @throws ReplyError with Redis' text when it does not parse
  */
 export function compile(source: Bytes): CompiledScript {
-  // By text, not by SHA-1: an EVAL that comes again needs no digest.
+  // The cache is keyed by text, so that a repeated EVAL needs no digest.
   let script = cache.get(source);
   if (script !== undefined) {
     cache.delete(source);

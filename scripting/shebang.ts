@@ -1,8 +1,8 @@
-/** The `#!lua flags=…` line that a script may open with. */
+/** Parses the `#!lua flags=…` line at the beginning of a script. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
 
-/** Every flag there is, in the order in which Redis lists them. */
+/** All flags, in the order in which Redis lists them. */
 export const FLAGS: ReadonlySet<Bytes> = new Set([
   'no-writes',
   'allow-oom',
@@ -11,18 +11,18 @@ export const FLAGS: ReadonlySet<Bytes> = new Set([
   'allow-cross-slot-keys',
 ]);
 
-/** What a script says of itself. */
+/** What a script declares about itself. */
 export interface Shebang {
-  /** False for a script without the line: Redis then guesses for compatibility. */
+  /** False for a script without the line, for which Redis assumes the flags of older versions. */
   readonly declared: boolean;
   readonly flags: ReadonlySet<Bytes>;
-  /** The text to compile: an empty first line stands for the shebang, so that lines still count. */
+  /** The text to compile. An empty first line replaces the shebang, so that line numbers stay correct. */
   readonly body: Bytes;
 }
 
 /**
- * Reads the line.
- * @throws ReplyError for another engine, an unknown option or flag, or a script that is nothing but the line
+ * Parses the line.
+ * @throws ReplyError for another engine, an unknown option or flag, or a script without a second line
  */
 export function readShebang(source: Bytes): Shebang {
   if (!source.startsWith('#!')) return { declared: false, flags: new Set(), body: source };

@@ -1,4 +1,6 @@
-/** Lua text to a JavaScript function: parse, write source, and let JavaScript compile it. */
+/**
+ * Compiles Lua text to a JavaScript function: parses it, writes JavaScript source, and lets JavaScript compile that.
+ */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { RUNTIME } from '../runtime/face.ts';
 import { S } from '../runtime/state.ts';
@@ -11,7 +13,7 @@ import { StatementEmitter } from './statements.ts';
 
 /**
  * Compiles a chunk for one form of execution and one library.
- * @param name the chunk's name, `@user_script`
+ * @param name the chunk's name, such as `@user_script`
  * @throws LuaSyntaxError with Lua's own text
  */
 export function compileChunk(source: Bytes, name: Bytes, form: Form, library: Library): LuaFunction {
@@ -28,7 +30,7 @@ export function compileChunk(source: Bytes, name: Bytes, form: Form, library: Li
   }
 }
 
-/** Only names that the emitter made up stand in the source, never a byte of the script. */
+/** The source has only names that the emitter made up, and never a byte of the script. */
 function instantiate(code: string, constants: readonly unknown[]): LuaFunction {
   const used = new Set<string>();
   const body = code.replace(/\bR\.(\w+)/g, (_, name: string) => {

@@ -1,4 +1,4 @@
-/** The ground that JavaScript source is written on: numbered names for constants, places and temporaries. */
+/** The base of the code generator: numbered names for constants, places and temporaries. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Naming, Site } from '../runtime/site.ts';
 import { hashString } from '../runtime/table.ts';
@@ -9,19 +9,19 @@ import { chunkName } from '../syntax/chunk-name.ts';
 /** 'fast': plain functions. 'resumable': generators, which yield every call and can pause in any loop. */
 export type Form = 'fast' | 'resumable';
 
-/** What the compiler may know about an expression's value. */
+/** What the compiler knows about an expression's value. */
 export type ValueKind = 'number' | 'string' | 'boolean' | 'table' | 'function' | 'any';
 
-/** What the compiler knows of the library that scripts see. */
+/** What the compiler knows about the library that scripts see. */
 export interface Library {
   readonly globals: LuaTable;
-  /** Whether the globals are the same at all times, with KEYS and ARGV among them, as scripts have them. */
+  /** True when the globals never change and include KEYS and ARGV, as for scripts. */
   readonly steady: boolean;
   /** The functions that strings have as methods. */
   readonly strings: LuaTable;
-  /** Functions that answer exactly one value, always at once. */
+  /** Functions that always return exactly one value at once. */
   readonly single: ReadonlySet<LuaFunction>;
-  /** What to call where a function's result is not used. */
+  /** For some functions, a variant to call when the result is not used. */
   readonly discarding: ReadonlyMap<LuaFunction, LuaFunction>;
 }
 
@@ -30,18 +30,21 @@ export interface FunctionFrame {
   readonly node: FunctionNode;
   temps: number;
   readonly spare: string[];
-  /** Loop counters and the like, declared in blocks. */
+  /** How many loop counters and other variables were declared in blocks. */
   blocks: number;
   /** How the first zero of the function is written. */
   zero: string | undefined;
 }
 
-/** The string as JavaScript keeps property names: two of those compare by address. */
+/** The string in the form of JavaScript property names, which are compared by address. */
 function internalized(text: Bytes): Bytes {
   return Object.keys(Object.fromEntries([[text, 0]]))[0]!;
 }
 
-/** What Lua's compiler makes of an expression: a constant before `and` or `or` that decides nothing leaves no trace. */
+/**
+ * The expression that Lua's compiler leaves: it removes a constant before `and` or `or` that does not affect the
+ * result.
+ */
 function reduced(node: Expression): Expression {
   if (node.type === 'paren') return reduced(node.inner);
   if (node.type !== 'and' && node.type !== 'or') return node;
@@ -53,7 +56,9 @@ function isConstant(node: Expression): boolean {
   return ['nil', 'false', 'true', 'string'].includes(node.type) || isNumeral(node);
 }
 
-/** A number, or a sum and its like of numbers, which Lua works out while it compiles, unless it divides by 0. */
+/**
+ * True for a number, or an operation on numbers that Lua computes at compile time, which is any but a division by 0.
+ */
 function isNumeral(node: Expression): boolean {
   switch (node.type) {
     case 'number':
@@ -86,7 +91,7 @@ function isOpposite(node: Expression, type: 'and' | 'or'): boolean {
   return (node.type === 'and' || node.type === 'or') && node.type !== type;
 }
 
-/** Collects constants and hands out names. No byte of a script's text enters the source. */
+/** Collects constants and assigns names. No byte of a script's text enters the source. */
 export class Emitter {
   readonly constants: unknown[] = [];
   protected readonly form: Form;
@@ -98,7 +103,7 @@ export class Emitter {
   readonly #values = new Map<unknown, string>();
   readonly #sites = new Map<string, string>();
 
-  /** @param source the chunk's name, `@user_script` */
+  /** @param source the chunk's name, such as `@user_script` */
   constructor(form: Form, library: Library, source: Bytes) {
     this.form = form;
     this.library = library;
@@ -126,7 +131,7 @@ export class Emitter {
   }
 
   protected number(value: number): string {
-    // A function has one constant for 0 and -0: whichever is written first, as in Lua 5.1.
+    // As in Lua 5.1, a function has one constant for 0 and -0, the one that is written first.
     if (value === 0) {
       this.frame.zero ??= Object.is(value, -0) ? '(-0)' : '0';
       return this.frame.zero;
@@ -152,7 +157,7 @@ export class Emitter {
     this.frame.spare.push(...temps.filter((temp) => temp !== ''));
   }
 
-  /** Lets a call's frame be run first, in the resumable form. */
+  /** In the resumable form, runs a call's frame first. */
   protected settled(code: string): string {
     if (this.form === 'fast') return code;
     const temp = this.temp();
@@ -165,12 +170,12 @@ export class Emitter {
     return this.library.steady && (name === 'KEYS' || name === 'ARGV');
   }
 
-  /** The value of a global that a script cannot change; undefined where that is not known. */
+  /** The value of a global that a script cannot change; undefined when it is not known. */
   protected fixedGlobal(name: Bytes): LuaValue {
     return this.isArgument(name) || !this.library.steady ? undefined : this.library.globals.get(name);
   }
 
-  /** The value of an expression that stands for a library value, `redis.call`. */
+  /** The value of an expression that names a library value, such as `redis.call`. */
   protected fixed(node: Expression): LuaValue {
     if (node.type === 'global') return this.fixedGlobal(node.name);
     if (node.type !== 'index' || node.object.type !== 'global' || node.key.type !== 'string')
@@ -180,7 +185,7 @@ export class Emitter {
     return node.object.name === '_G' ? undefined : table.get(node.key.value);
   }
 
-  /** How messages name what an expression stands for. */
+  /** How messages name the thing that an expression refers to. */
   protected naming(node: Expression): Naming {
     switch (node.type) {
       case 'local':
@@ -193,7 +198,7 @@ export class Emitter {
         return this.naming(node.inner);
       case 'and':
       case 'or': {
-        // Lua looks for the instruction that loaded the value, and follows the first jump that it meets.
+        // Lua looks for the instruction that loaded the value, and follows the first jump before it.
         const left = reduced(node.left);
         const passes = isConstant(left) && isTruthy(left) === (node.type === 'and');
         return passes || isOpposite(left, node.type) ? this.naming(node.right) : '';
@@ -241,7 +246,7 @@ export class Emitter {
     return kind === 'string' || kind === 'number';
   }
 
-  /** May be written twice: a constant, or a variable that nothing changes meanwhile. */
+  /** True for an expression that may be written twice: a constant, or a variable that does not change in between. */
   protected isSimple(node: Expression): boolean {
     switch (node.type) {
       case 'nil':
@@ -257,7 +262,7 @@ export class Emitter {
     }
   }
 
-  /** Cannot run any code of the script's or the library's. */
+  /** True for an expression that cannot run any code of the script or of the library. */
   protected isQuiet(node: Expression): boolean {
     switch (node.type) {
       case 'call':

@@ -1,8 +1,8 @@
-/** Lua expressions as JavaScript expressions. */
+/** Writes Lua expressions as JavaScript expressions. */
 import type { CallNode, Expression, IndexNode, MethodNode, TableNode } from '../syntax/ast.ts';
 import { chainOf, OperatorEmitter } from './operators.ts';
 
-/** Writes expressions; functions are left to the subclass. */
+/** Writes expressions. Functions are left to the subclass. */
 export abstract class ExpressionEmitter extends OperatorEmitter {
   protected abstract functionSource(node: Expression & { type: 'function' }): string;
 
@@ -110,12 +110,12 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
     return `(isArray(${temp} = ${code}) ? ${temp}[0] : ${temp})`;
   }
 
-  /** Source of a call, whose value is a result: one value, or an array of them. */
+  /** Source of a call. Its value is a result: one value, or an array of values. */
   protected call(node: CallNode | MethodNode, discard = false): string {
     return this.settled(this.startCall(node, discard));
   }
 
-  /** As call, but in the resumable form the value may be a frame that has yet to be run. */
+  /** Like `call`, but in the resumable form the value may be a frame that still has to be run. */
   protected startCall(node: CallNode | MethodNode, discard = false): string {
     if (node.type === 'method') return this.#methodCall(node);
     const { callee } = node;
@@ -156,7 +156,7 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
     return `(${self} = ${code}, ${method} = ${found}, ${applied})`;
   }
 
-  /** Arguments are evaluated first, then the call is noted as the one under way, then it is made. */
+  /** Evaluates the arguments, records the call as the current one, and then makes it. */
   #apply(target: string, self: string, args: readonly Expression[], site: string): string {
     const first = self === '' ? [] : [self];
     if (args.every((arg) => this.isQuiet(arg))) {
@@ -173,7 +173,7 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
     return `${target}(${[...first, ...list, noted].join(', ')})`;
   }
 
-  /** The sources of a list of values, of which the last may stand for several. */
+  /** The sources of a list of values. The last one may stand for several values. */
   protected list(nodes: readonly Expression[]): string[] {
     return nodes.map((node, i) => {
       if (i < nodes.length - 1) return this.value(node);
@@ -182,7 +182,7 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
     });
   }
 
-  /** A call that may give any number of values. */
+  /** True for a call that can return any number of values. */
   protected isMultiple(node: Expression): node is CallNode | MethodNode {
     if (node.type === 'method') return true;
     if (node.type !== 'call') return false;
@@ -190,7 +190,7 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
     return !(typeof fixed === 'function' && this.library.single.has(fixed));
   }
 
-  /** Stands for any number of values, where it comes last. */
+  /** True for an expression that stands for any number of values when it comes last. */
   protected isOpen(node: Expression): node is CallNode | MethodNode | (Expression & { type: 'vararg' }) {
     return node.type === 'vararg' || this.isMultiple(node);
   }
@@ -226,7 +226,7 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
   }
 }
 
-/** A constructor announces its sizes in Lua's one-byte floating point, which rounds up. */
+/** A constructor gives its sizes in Lua's one-byte floating point format, which rounds up. */
 export function roomFor(count: number): number {
   let mantissa = count;
   let exponent = 0;

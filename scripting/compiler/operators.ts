@@ -1,4 +1,4 @@
-/** Lua's operators as JavaScript expressions: numbers inline, everything else through the runtime. */
+/** Writes Lua's operators as JavaScript expressions: inline for numbers, otherwise as calls of the runtime. */
 import type { BinaryNode, Expression, LogicNode } from '../syntax/ast.ts';
 import { Emitter } from './emitter.ts';
 
@@ -11,7 +11,7 @@ const ARITHMETIC: Record<string, readonly [string, string]> = {
   '^': ['', 'raisePower'],
 };
 
-/** Beyond this, operators in a row are not written one inside the other. */
+/** A chain of more operators than this is not written as nested expressions. */
 const MAX_NESTED_SUM = 20;
 
 /** The operands of `a and b and c`. */
@@ -24,7 +24,7 @@ export function chainOf(node: LogicNode): Expression[] {
   return operands;
 }
 
-/** The operators of `a + b - c`, from the left. */
+/** The operators of `a + b - c`, from left to right. */
 function sumOf(node: BinaryNode): BinaryNode[] {
   const chain = [node];
   for (let { left } = node; left.type === 'binary' && ARITHMETIC[left.operator]; left = left.left) {
@@ -33,7 +33,7 @@ function sumOf(node: BinaryNode): BinaryNode[] {
   return chain;
 }
 
-/** Writes operators; their operands are left to the subclass. */
+/** Writes operators. Operands are left to the subclass. */
 export abstract class OperatorEmitter extends Emitter {
   protected abstract value(node: Expression): string;
   protected abstract condition(node: Expression): string;
@@ -56,7 +56,7 @@ export abstract class OperatorEmitter extends Emitter {
     return `(${test} ? ${and ? name : right} : ${and ? right : name})`;
   }
 
-  /** Written flat, since JavaScript's parser recurses where Lua's loops. */
+  /** Writes a chain without nesting, because JavaScript's parser recurses where Lua's loops. */
   #logicChain(type: 'and' | 'or', operands: readonly Expression[]): string {
     const temp = this.temp();
     const tests = operands.slice(0, -1).map((operand) => {
@@ -70,7 +70,7 @@ export abstract class OperatorEmitter extends Emitter {
     return `(${tests.join(' && ')} && (${temp} = ${last}), ${temp})`;
   }
 
-  /** Both operands, evaluated in order; those that cannot be written twice go into temporaries. */
+  /** Both operands, evaluated in order. Those that cannot be written twice go into temporaries. */
   #operands(left: Expression, right: Expression): { before: string; l: string; r: string; temps: string[] } {
     const before: string[] = [];
     const temps: string[] = [];
@@ -126,7 +126,7 @@ export abstract class OperatorEmitter extends Emitter {
     return `(${before}${tests.join(' && ')} ? ${compute(l, r)} : ${slow})`;
   }
 
-  /** A long chain of operators that lean to the left, step by step in one variable. */
+  /** Writes a long chain of left-associative operators step by step, with one variable. */
   #sum(chain: readonly BinaryNode[]): string {
     const total = this.temp();
     const steps = [`${total} = ${this.value(chain[0]!.left)}`];
@@ -174,7 +174,7 @@ export abstract class OperatorEmitter extends Emitter {
     return `(${before}${l} === ${r} || ${slow})`;
   }
 
-  /** `a .. b .. c`: all operands first, then joined from the right. */
+  /** `a .. b .. c`: evaluates all operands first, then joins them from the right. */
   #concatenation(node: BinaryNode): string {
     const operands: Expression[] = [node.left];
     let rest: Expression = node.right;

@@ -1,12 +1,15 @@
-/** Whether the functions of a library keep nothing from one call to the next: then a call may be run again from its start. */
+/**
+ * Decides whether the functions of a library keep state between calls. If they do not, a call may be run again from its
+ * start.
+ */
 import type { Expression, FunctionNode, Statement, TableNode, Variable } from '../syntax/ast.ts';
 
 /*
- * Only the plainest libraries are recognized, which is nearly all of them: local functions, constants, tables of both,
- * and the registrations. Everything else counts as keeping something, which costs speed and is never wrong.
+ * Only the simplest libraries are recognised, which are nearly all: local functions, constants, tables of both, and
+ * registrations. Everything else counts as keeping state, which is slower but never wrong.
  */
 
-/** True when no call of the chunk's functions can leave a trace in its variables. */
+/** True when no call of the chunk's functions can change the chunk's variables. */
 export function isStateless(chunk: FunctionNode): boolean {
   const tables = new Set<Variable>();
   return chunk.body.every((statement) => isPlain(statement, tables)) && staysPlain(chunk, tables);
@@ -16,7 +19,7 @@ function isConstant(node: Expression): boolean {
   return ['nil', 'true', 'false', 'number', 'string'].includes(node.type);
 }
 
-/** A value that cannot change: a function counts, as long as what it closes over cannot. */
+/** True for a value that cannot change. A function is one if the variables that it uses cannot change. */
 function isFixed(node: Expression): boolean {
   return isConstant(node) || node.type === 'function';
 }
@@ -50,7 +53,7 @@ function isPlain(statement: Statement, tables: Set<Variable>): boolean {
   }
 }
 
-/** `M.name` of one of the chunk's tables. */
+/** True for `M.name`, where M is one of the chunk's tables. */
 function isEntry(node: Expression, tables: ReadonlySet<Variable>): boolean {
   return (
     node.type === 'index' &&
@@ -66,13 +69,13 @@ function isRegistration(callee: Expression): boolean {
   return callee.key.type === 'string' && callee.key.value === 'register_function';
 }
 
-/** What is handed to register_function does not stay anywhere but for functions. */
+/** True for an argument of register_function, which keeps nothing except functions. */
 function isArgument(node: Expression): boolean {
   if (isFixed(node) || node.type === 'local' || node.type === 'index') return true;
   return node.type === 'table' && node.items.every(({ value }) => isArgument(value));
 }
 
-/** True when inner functions never assign to the chunk's variables, and only look things up in its tables. */
+/** True when inner functions never assign to the chunk's variables, and only read its tables. */
 function staysPlain(chunk: FunctionNode, tables: ReadonlySet<Variable>): boolean {
   const isTable = (node: unknown): boolean => {
     const local = node as { type?: string; variable?: Variable };

@@ -1,4 +1,4 @@
-/** Lua statements and functions as JavaScript source, in the fast or the resumable form. */
+/** Writes Lua statements and functions as JavaScript source, in the fast or the resumable form. */
 import type {
   CallNode,
   Expression,
@@ -11,10 +11,10 @@ import type {
 } from '../syntax/ast.ts';
 import { ExpressionEmitter } from './expressions.ts';
 
-/** Estimated bytes of JavaScript stack for a frame, and for each of its variables. */
+/** Estimated bytes of JavaScript stack for a frame and for each of its variables. */
 const FRAME_BYTES = 160;
 const SLOT_BYTES = 9;
-/** Longer chains of elseif are written flat, since JavaScript's parser would nest them. */
+/** Longer elseif chains are written without nesting, because JavaScript's parser would recurse. */
 const MAX_ELSEIF = 60;
 
 /** Writes whole functions. */
@@ -54,7 +54,7 @@ export class StatementEmitter extends ExpressionEmitter {
     return `${spend} const D = S.depth; if ((S.depth = D + ${bytes}) > R.MAX_DEPTH) R.tooDeep();`;
   }
 
-  /** Pays for a step; at the end of the fuel the resumable form pauses, and notes where. */
+  /** Spends fuel for a step. When the fuel is used up, the resumable form pauses and records where. */
   #spend(line: number): string {
     if (this.form === 'fast') return 'if (--S.fuel < 0) R.spent();';
     return `if (--S.fuel < 0) { S.site = ${this.site(line)}; yield; }`;
@@ -114,7 +114,7 @@ export class StatementEmitter extends ExpressionEmitter {
       return this.#leave(`[${this.list(values).join(', ')}]`, quiet);
     }
     if (only.type === 'vararg') return this.#leave('V');
-    // A frame that is returned unrun takes the place of this one: a tail call.
+    // A frame that is returned without being run replaces this one: a tail call.
     if (only.type === 'call' || only.type === 'method') return this.#leave(this.startCall(only), false);
     return this.#leave(this.value(only), this.isQuiet(only));
   }
@@ -149,7 +149,7 @@ export class StatementEmitter extends ExpressionEmitter {
     return lines.join('\n');
   }
 
-  /** Hands the values of a call or of `...` out to several names. */
+  /** Assigns the values of a call or of `...` to several names. */
   #spread(node: Expression, names: readonly string[], declare: string): string {
     if (node.type === 'vararg') {
       return names.map((name, i) => `${declare}${name} = V[${i}];`).join(' ');
@@ -260,7 +260,7 @@ export class StatementEmitter extends ExpressionEmitter {
     if (literal === undefined) checks.push(bind(`s${id}`, step, 'step'));
     lines.push(checks.join(' '));
     const by = literal === undefined ? `s${id}` : this.number(literal);
-    // Lua subtracts the step once before it begins, which shows where numbers are not whole.
+    // Like Lua, subtracts the step once before the loop. The result differs for fractional numbers.
     if (node.start.type !== 'number' || literal !== 1) lines.push(`${counter} = ${counter} - ${by} + ${by};`);
     const up = `${counter} <= l${id}`;
     const down = `l${id} <= ${counter}`;

@@ -1,4 +1,4 @@
-/** Lua's basic functions, as far as Redis' sandbox has them. */
+/** Lua's basic functions, as far as Redis' sandbox offers them. */
 import { approximate, type Bytes, cString } from '../../protocol/bytes.ts';
 import { after } from '../runtime/frames.ts';
 import { listNext, nextEntry, setPairsNext } from '../runtime/iterate.ts';
@@ -32,7 +32,7 @@ import type { Module } from './builder.ts';
 const MAX_UNPACK = 8000;
 const COLLECT_OPTIONS = ['stop', 'restart', 'collect', 'count', 'step', 'setpause', 'setstepmul'];
 
-/** `table: 0x…` and the like; the number is ours, and the same whenever a script is run again. */
+/** `table: 0x…` and the like. The number is our own, and the same when a script is run again. */
 export function address(value: LuaValue): Bytes {
   if (value instanceof Userdata) return value.text;
   return `${typeName(value)}: 0x${(0x7f0000000000 + identityOf(value as object) * 32).toString(16)}`;
@@ -77,7 +77,10 @@ const toNumberValue: LuaFunction = (...args) => {
 const DIGITS = /^[ \t\n\v\f\r]*([+-]?)([0-9a-zA-Z]+)[ \t\n\v\f\r]*(?:\0|$)/;
 const HEXADECIMAL = /^[ \t\n\v\f\r]*([+-]?)(?:0[xX](?=[0-9a-fA-F]))?([0-9a-zA-Z]+)[ \t\n\v\f\r]*(?:\0|$)/;
 
-/** C's strtoul: an optional sign (which wraps around), for base 16 an optional 0x, and nothing after it but blanks. */
+/**
+ * C's strtoul: an optional sign (negative numbers wrap around), for base 16 an optional 0x, and only blanks after the
+ * number.
+ */
 function parseBase(text: Bytes, base: number): number | undefined {
   const match = (base === 16 ? HEXADECIMAL : DIGITS).exec(text);
   if (match === null) return undefined;
@@ -147,7 +150,7 @@ const setMetatable: LuaFunction = (...args) => {
   return table;
 };
 
-/** Assigns as a library function does: without metamethods, and complaining without a place. */
+/** Assigns as library functions do: without metamethods, and with errors that name no place. */
 export function rawSetValue(table: LuaTable, key: LuaValue, value: LuaValue): void {
   if (table.readonly) raiseBare('Attempt to modify a readonly table');
   if (key === undefined) raiseBare('table index is nil');
@@ -169,7 +172,7 @@ const rawGet: LuaFunction = (...args) => {
 
 const rawEqual: LuaFunction = (...args) => checkAny(args, 0) === checkAny(args, 1);
 
-/** There is nothing to collect by hand here; the answers are shaped as Lua's are. */
+/** JavaScript collects garbage by itself, so this only returns values like Lua's. */
 const collectGarbage: LuaFunction = (...args) => {
   const option = optionalString(args, 0, 'collect');
   if (!COLLECT_OPTIONS.includes(option)) argumentError(0, `invalid option '${option}'`);
@@ -178,7 +181,7 @@ const collectGarbage: LuaFunction = (...args) => {
   return option.startsWith('set') ? 200 : 0;
 };
 
-/** Raises an error, or asks for the form of execution that knows its callers' lines. */
+/** Raises an error. With a level, it may switch to the resumable form, which knows the lines of its callers. */
 const error: LuaFunction = (value, level) => {
   const depth = level === undefined ? 1 : checkInt32([value, level], 1);
   const text = toText(value);
@@ -188,7 +191,7 @@ const error: LuaFunction = (value, level) => {
   return raiseBare(S.callerPlace(depth) + text);
 };
 
-/** The basic functions that never call back into a script, or need no care when they do. */
+/** The basic functions that never call back into a script, or can do so safely. */
 export const BASE: Module = {
   entries: [
     ['assert', assertTrue],

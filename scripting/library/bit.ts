@@ -6,10 +6,10 @@ import type { Module } from './builder.ts';
 
 const doubles = new Float64Array(1);
 const words = new Int32Array(doubles.buffer);
-/** Adding it leaves a number's integer part in the low bits of the double, rounded to even. */
+/** Adding this constant leaves a number's integer part in the low bits of the double, rounded to even. */
 const MAGIC = 2 ** 52 + 2 ** 51;
 
-/** A number's low 32 bits, found as the library finds them. */
+/** The low 32 bits of a number, computed as the library does. */
 function bitsOf(args: readonly LuaValue[], at: number): number {
   const value = checkNumber(args, at);
   const integer = value | 0;
@@ -53,6 +53,7 @@ const swap: LuaFunction = (...args) => {
   return (value << 24) | ((value & 0xff00) << 8) | ((value >>> 8) & 0xff00) | (value >>> 24);
 };
 
+/** The table `bit`. */
 export const BIT: Module = {
   entries: [
     ['tobit', (...args) => bitsOf(args, 0)],

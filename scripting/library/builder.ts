@@ -1,15 +1,15 @@
-/** Puts library tables together. */
+/** Builds the tables of libraries. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { LuaFunction, LuaValue } from '../runtime/values.ts';
 import { LuaTable } from '../runtime/values.ts';
 
-/** What one library consists of. */
+/** The contents of a library. */
 export interface Module {
-  /** Its entries, in the order in which Redis registers them (which shows in pairs). */
+  /** The entries, in the order in which Redis registers them, which is visible in `pairs`. */
   readonly entries: readonly (readonly [Bytes, LuaValue])[];
-  /** For how many entries the table makes room at first. */
+  /** For how many entries the table initially reserves room. */
   readonly announced?: number;
-  /** Functions that answer exactly one value, at once. */
+  /** Names of the functions that always return exactly one value at once. */
   readonly single?: readonly Bytes[];
 }
 

@@ -1,4 +1,4 @@
-/** load and loadstring: text that a script compiles while it runs. */
+/** load and loadstring, which compile text while a script runs. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { isFrame, type NativeFunction, pays } from '../runtime/frames.ts';
 import { callBack, MAX_STRING } from '../runtime/operations.ts';
@@ -29,12 +29,12 @@ export function loadString(compile: ChunkCompiler): LuaFunction {
   };
 }
 
-/** How many pieces are read before somebody asks whether they can still become a chunk. */
+/** After this many pieces, checks whether the text can still become a valid chunk. */
 const PATIENCE = 64;
 
 /**
- * load(reader, name): the reader is called until it answers nil or nothing. Lua parses while it reads, and so ends with
- * the first mistake; here the text is looked at now and then, which ends what would never end.
+ * load(reader, name). The reader is called until it returns nil or nothing. Lua parses while it reads and stops at the
+ * first error; this function checks the text from time to time, which ends a reader that would never end.
  */
 export function load(compile: ChunkCompiler): NativeFunction {
   return function* (...args) {
@@ -72,7 +72,9 @@ export function load(compile: ChunkCompiler): NativeFunction {
   };
 }
 
-/** The mistake in a text that no more text can mend; what is seen twice does not come from the text's end. */
+/**
+ * The error in a text that no further text can correct. An error that appears twice is not caused by the text's end.
+ */
 function mistakeIn(compile: ChunkCompiler, source: Bytes, name: Bytes): Bytes | undefined {
   S.fuel -= source.length >> 4;
   const result = compiled(compile, source, name);

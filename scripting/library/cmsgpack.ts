@@ -8,12 +8,12 @@ import type { Module } from './builder.ts';
 
 const MAX_NESTING = 16;
 const MAX_DECODE_NESTING = 1500;
-/** What fits on the stack of a C function. */
+/** The maximum number of values on the stack of a C function. */
 const MAX_STACK = 8000;
 const TOO_MANY = 'stack overflow (too many return values at once; use unpack_one or unpack_limit instead.)';
 const view = new DataView(new ArrayBuffer(8));
 
-/** Big-endian bytes of what has just been put into the view. */
+/** The big-endian bytes of the value that was just written to the view. */
 function viewed(size: number): Bytes {
   let out = '';
   for (let i = 0; i < size; i++) out += String.fromCharCode(view.getUint8(i));
@@ -101,7 +101,7 @@ const pack: LuaFunction = (...args) => {
   return args.map((value) => packValue(value, 0)).join('');
 };
 
-/** Reads values one after the other. */
+/** Reads one value after another. */
 class Unpacker {
   readonly #text: Bytes;
   at: number;
@@ -119,7 +119,7 @@ class Unpacker {
     if (this.left < size) raise('Missing bytes in input.');
   }
 
-  /** Skips the tag and brings the bytes after it into the view. */
+  /** Skips the tag and loads the bytes after it into the view. */
   #load(size: number): void {
     this.#need(1 + size);
     for (let i = 0; i < size; i++) view.setUint8(i, this.#text.charCodeAt(this.at + 1 + i));
@@ -137,7 +137,7 @@ class Unpacker {
     return this.#text.slice(this.at - size, this.at);
   }
 
-  /** A string whose header is not to be passed before all of it is there. */
+  /** A string. Its header is not consumed before the whole string is available. */
   #sized(bytes: 1 | 2 | 4): Bytes {
     return this.#string(this.#size(bytes));
   }
@@ -234,6 +234,7 @@ function unpackFrom(args: readonly LuaValue[], limit: number, offset: number): L
   return [reader.left === 0 ? -1 : reader.at, ...values];
 }
 
+/** The table `cmsgpack`. */
 export const CMSGPACK: Module = {
   entries: [
     ['pack', pack],

@@ -1,4 +1,4 @@
-/** Lua's coroutines. Only the resumable form can run them: the fast form gives up at the first. */
+/** Lua's coroutines. Only the resumable form can run them; the fast form gives up at the first one. */
 import { raise, raiseBare, S } from '../runtime/state.ts';
 import {
   type Frame,
@@ -16,7 +16,7 @@ import type { Module } from './builder.ts';
 const GENERATOR_FUNCTION: object = Object.getPrototypeOf(resume);
 const natives = new WeakSet<object>();
 
-/** How many coroutines, one resumed by the other, are too many. */
+/** The maximum number of coroutines that are nested, each resumed by the next. */
 const MAX_THREADS = 200;
 
 function checkThread(args: readonly LuaValue[]): Thread {
@@ -72,12 +72,12 @@ const status: LuaFunction = (...args) => checkThread(args).status;
 
 const running: LuaFunction = () => (S.thread?.resumer === undefined ? undefined : S.thread);
 
-/** Marks library functions that are written as generators, which scripts must not take for Lua's. */
+/** Marks library functions that are written as generators, so that they are not mistaken for Lua functions. */
 export function markNative(value: LuaValue): void {
   if (typeof value === 'function') natives.add(value);
 }
 
-/** The library; `call` turns its generators into what the form needs. */
+/** The table `coroutine`. @param call converts a generator to a function of the form of execution */
 export function coroutineLibrary(call: (native: (...args: LuaValue[]) => Frame) => LuaFunction): Module {
   return {
     entries: [

@@ -1,4 +1,4 @@
-/** The globals that functions of libraries see: no KEYS and ARGV, and while their library loads, next to nothing. */
+/** The globals of functions in libraries: no KEYS and ARGV, and almost nothing while a library loads. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { compileChunk } from '../compiler/compiler.ts';
 import type { Form, Library } from '../compiler/emitter.ts';
@@ -8,21 +8,21 @@ import { tableFrom } from './builder.ts';
 import { REDIS } from './redis.ts';
 import { registerFunction } from './registering.ts';
 
-/** The globals of scripts, from which those of functions are made. */
+/** The globals of scripts, from which those of functions are derived. */
 interface Ground {
   readonly library: Library;
   /** load and loadstring, which compile against the functions' own globals. */
   readonly loaders: (compile: FunctionRealm['compile']) => readonly (readonly [Bytes, LuaValue])[];
   readonly form: Form;
-  /** Makes a table read-only, with the metatable that complains about missing names. */
+  /** Makes a table read-only, with a metatable that raises an error for unknown names. */
   readonly protect: (table: LuaTable) => LuaTable;
   readonly freeze: (table: LuaTable) => LuaTable;
 }
 
-/** What libraries are compiled against. */
+/** The library that libraries of functions are compiled against. */
 export interface FunctionRealm extends Library {
   compile(source: Bytes, chunk: Bytes): LuaFunction;
-  /** Shows what a library may use while it loads, or what its functions may use when they are called. */
+  /** Chooses the visible globals: those for loading a library, or those for calling its functions. */
   show(stage: 'load' | 'call'): void;
 }
 
@@ -30,7 +30,7 @@ const SCRIPTS_ONLY = new Set<LuaValue>(['KEYS', 'ARGV', '__redis__err__handler']
 const REDIS_SCRIPTS_ONLY = new Set<Bytes>(['breakpoint', 'debug', 'replicate_commands']);
 const LOADING = new Set(['log', 'REDIS_VERSION', 'REDIS_VERSION_NUM']);
 
-/** The globals at call time. */
+/** The globals during calls. */
 function callGlobals({ library, protect, freeze, loaders }: Ground, compile: FunctionRealm['compile']) {
   const globals = new LuaTable();
   for (let at = library.globals.advance(0); at !== 0; at = library.globals.advance(at)) {
@@ -51,7 +51,7 @@ function loadGlobals({ protect }: Ground): LuaTable {
   return protect(tableFrom({ entries: [['redis', protect(redis)]] }));
 }
 
-/** Builds what libraries are compiled against: an empty table in front of the two sets of globals. */
+/** Builds the globals of libraries: an empty table in front of the two sets of globals. */
 export function createFunctionRealm(ground: Ground): FunctionRealm {
   const front = new LuaTable();
   const meta = new LuaTable();

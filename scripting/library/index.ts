@@ -22,10 +22,10 @@ import { STRUCT } from './struct.ts';
 import { TABLE } from './table.ts';
 import { foreach, foreachi, sort } from './traversing.ts';
 
-/** A library together with the metatable that its strings have. */
+/** A library with the metatable of its strings. */
 export interface Realm extends Library {
   readonly stringMeta: LuaTable;
-  /** What the functions of libraries are compiled against. */
+  /** The library for functions. */
   readonly functions: FunctionRealm;
   /** Compiles further chunks against this library. */
   compile(source: Bytes, chunk: Bytes): LuaFunction;
@@ -43,7 +43,7 @@ function freeze(table: LuaTable): LuaTable {
   return table;
 }
 
-/** Makes a table read-only, and lets it complain about names that it does not have. */
+/** Makes a table read-only, and makes it raise an error for unknown names. */
 function protect(table: LuaTable): LuaTable {
   const meta = new LuaTable();
   meta.set('__index', missingGlobal);
@@ -51,13 +51,13 @@ function protect(table: LuaTable): LuaTable {
   return freeze(table);
 }
 
-/** Entries in alphabetical order where there are more of them, as string's are registered. */
+/** Entries in alphabetical order if there are more than one, as string's are registered. */
 function merged(entries: Module['entries'], extra: Module['entries']): Module['entries'] {
   if (extra.length === 0) return entries;
   return [...entries, ...extra].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Builds everything a form of execution needs. */
+/** Builds everything that a form of execution needs. */
 export function createRealm(form: Form): Realm {
   const globals = tableFrom(BASE);
   const native = (name: Bytes, call: NativeFunction): readonly [Bytes, LuaFunction] => {

@@ -32,12 +32,12 @@ function search(args: readonly LuaValue[], find: boolean): Result {
   return settle(new Search(new Matcher(subject, pattern), start, pattern.charCodeAt(0) === 94, find));
 }
 
-/** Looks for one match, from one position after another. */
+/** Searches for one match, starting at one position after another. */
 class Search {
   result: Result;
-  /** Where the match that was found ends. */
+  /** The end of the match. */
   end = 0;
-  /** Where the search is, and where the match that was found starts. */
+  /** The current position of the search, or the start of the match. */
   at: number;
   readonly #matcher: Matcher;
   readonly #anchored: boolean;
@@ -51,7 +51,7 @@ class Search {
     this.#find = find;
   }
 
-  /** True once the result is known; false when it wants to go on later. */
+  /** True when the result is known; false when the search has to continue later. */
   run(): boolean {
     const matcher = this.#matcher;
     S.site = this.#site;
@@ -65,7 +65,7 @@ class Search {
       }
       if (this.#anchored) break;
     }
-    // Behind everything: gmatch is not to begin anew.
+    // After the end of the subject, so that gmatch does not start again.
     this.end = this.at;
     return true;
   }
@@ -77,7 +77,7 @@ class Search {
   }
 }
 
-/** The result of a search, or in the resumable form what is to be run for it. */
+/** The result of a search, or in the resumable form a frame that finishes it. */
 function settle(work: Search): Result {
   return work.run() ? work.result : later(work);
 }
@@ -111,7 +111,7 @@ export const gmatch: LuaFunction = (...args) => {
   };
 };
 
-/** A replacement text with its %0 to %9 filled in. */
+/** A replacement text with %0 to %9 replaced. */
 function expand(matcher: Matcher, template: Bytes, start: number, end: number): Bytes {
   let out = '';
   let from = 0;
@@ -126,7 +126,7 @@ function expand(matcher: Matcher, template: Bytes, start: number, end: number): 
   return from === 0 ? template : out + template.slice(from);
 }
 
-/** A gsub under way, match by match. */
+/** A gsub in progress, match by match. */
 class Substitution {
   readonly #matcher: Matcher;
   readonly #site: Site = S.site;
@@ -154,7 +154,7 @@ class Substitution {
     this.#replacement = isText ? toText(replacement) : replacement;
   }
 
-  /** Goes to the next match; false at the end, undefined when it wants to go on later. */
+  /** Moves to the next match; false at the end, undefined when it has to continue later. */
   next(): boolean | undefined {
     S.site = this.#site;
     while (!this.#done && this.#count < this.#limit) {
@@ -177,7 +177,7 @@ class Substitution {
     if (this.#anchored) this.#done = true;
   }
 
-  /** What the present match is to become, as the replacement says it. */
+  /** The replacement for the current match. */
   replacement(): Result {
     const { subject } = this.#matcher;
     const wanted = this.#replacement;
@@ -193,7 +193,7 @@ class Substitution {
     return this.#matcher.capture(0, this.#at, this.#to);
   }
 
-  /** Puts the replacement in and moves past the match. */
+  /** Inserts the replacement and moves past the match. */
   replace(value: LuaValue): void {
     const { subject } = this.#matcher;
     const text = value === undefined || value === false ? subject.slice(this.#at, this.#to) : toText(value);

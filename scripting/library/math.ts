@@ -1,4 +1,4 @@
-/** Lua's math library, with Redis' own deterministic random numbers. */
+/** Lua's math library, with Redis' deterministic random numbers. */
 import { raise, S } from '../runtime/state.ts';
 import { type LuaFunction, power } from '../runtime/values.ts';
 import { argumentError, checkInt32, checkNumber } from './args.ts';
@@ -12,7 +12,7 @@ function unary(compute: (x: number) => number): LuaFunction {
 
 function binary(compute: (x: number, y: number) => number): LuaFunction {
   return (...args) => {
-    // C evaluates the last argument first, which shows in the complaint.
+    // C evaluates the last argument first, which is visible in the error.
     const y = checkNumber(args, 1);
     return compute(checkNumber(args, 0), y);
   };
@@ -119,6 +119,7 @@ const functions: (readonly [string, LuaFunction])[] = [
   ['tan', unary(Math.tan)],
 ];
 
+/** The table `math`. */
 export const MATH: Module = {
   entries: [...functions, ['pi', Math.PI], ['huge', Infinity], ['mod', fmod]],
   announced: functions.length,

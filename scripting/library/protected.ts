@@ -1,4 +1,4 @@
-/** pcall and xpcall, and what an error becomes when a script catches it. */
+/** pcall and xpcall, and how an error looks to a script that catches it. */
 import { isFrame } from '../runtime/frames.ts';
 import { callBack, index } from '../runtime/operations.ts';
 import { NATIVE } from '../runtime/site.ts';
@@ -17,8 +17,8 @@ import {
 import { checkAny } from './args.ts';
 
 /**
- * The Lua error in whatever was thrown.
- * @throws what no script may catch: the engine's own signals, and mistakes of ours
+ * The Lua error for a value that was thrown.
+ * @throws what no script may catch: the engine's own signals, and errors of our own code
  */
 export function luaErrorOf(thrown: unknown): LuaError {
   if (thrown instanceof LuaError) return thrown;
@@ -31,10 +31,10 @@ export function luaErrorOf(thrown: unknown): LuaError {
   throw thrown;
 }
 
-/** JavaScript takes as long to throw and catch as for so many steps. */
+/** Throwing and catching in JavaScript takes as long as this many steps. */
 const CATCHING = 300;
 
-/** What pcall answers for an error: Redis unwraps what has an `err`, metamethods and all. */
+/** pcall's result for an error. Redis unwraps a value with a field `err`, using metamethods. */
 function* caught(error: LuaError): Frame {
   S.fuel -= CATCHING;
   const { value } = error;
@@ -43,7 +43,7 @@ function* caught(error: LuaError): Frame {
   return [false, firstOf(isFrame(inside) ? yield inside : inside) ?? value];
 }
 
-/** Calls from a library function, which is where the callee's errors find themselves. */
+/** Calls a function from a library function, which is the place of the callee's errors. */
 function* attempt(callee: LuaValue, args: LuaValue[]): Frame {
   const result = callBack(callee, args, NATIVE);
   if (!isFrame(result)) return result;
@@ -51,7 +51,7 @@ function* attempt(callee: LuaValue, args: LuaValue[]): Frame {
   return yield result;
 }
 
-/** pcall(f, …); without a function it calls what happens to lie on Redis' stack. */
+/** pcall(f, …). Without a function, it calls the value that happens to be on Redis' stack. */
 export function* protectedCall(...args: LuaValue[]): Frame {
   const { nested } = S;
   try {

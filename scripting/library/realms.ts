@@ -1,10 +1,10 @@
-/** The two libraries of the process, one for each form that scripts run in; each is built when the first script needs it. */
+/** The two libraries of the process, one for each form of execution. Each is built when a script first needs it. */
 import { createRealm, type Realm } from './index.ts';
 
 let fast: Realm | undefined;
 let resumable: Realm | undefined;
 
-/** The library of scripts that run to their end in one go. */
+/** The library of scripts in the fast form. */
 export function fastRealm(): Realm {
   fast ??= createRealm('fast');
   return fast;

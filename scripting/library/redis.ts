@@ -1,4 +1,4 @@
-/** The redis table: everything through which a script reaches its server. */
+/** The table `redis`, through which a script uses its server. */
 import { createHash } from 'node:crypto';
 import { type Bytes, cString, formatGeneral, toBuffer } from '../../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
@@ -15,22 +15,23 @@ import {
 } from '../runtime/values.ts';
 import type { Module } from './builder.ts';
 
+/** The Redis version that `redis.REDIS_VERSION` reports. */
 export const REDIS_VERSION = '7.0.15';
 const REDIS_VERSION_NUMBER = 0x0007000f;
 const NEEDS_ONE = 'Please specify at least one argument for this redis lib call';
 const NOT_TEXT = 'Lua redis lib command arguments must be strings or integers';
 
-/** Raises a table with the error's text, as the functions of this library do. */
+/** Raises a table with the error's text, as this library's functions do. */
 function fail(text: Bytes): never {
   throw new LuaError(fieldTable('err', `ERR ${text}`), S.site);
 }
 
-/** A number as the argument of a command: integers in full, the rest with 17 digits. */
+/** A number as an argument of a command: integers in full, other numbers with 17 digits. */
 function numberArgument(value: number): Bytes {
   return Number.isSafeInteger(value) && !Object.is(value, -0) ? `${value}` : formatGeneral(value, 17);
 }
 
-/** The command in a call's arguments, or the complaint about them. */
+/** The command in a call's arguments, or the error text for invalid ones. */
 function commandOf(args: LuaValue[]): Bytes[] | Bytes {
   if (args.length === 0) return NEEDS_ONE;
   for (let i = 0; i < args.length; i++) {
@@ -42,7 +43,7 @@ function commandOf(args: LuaValue[]): Bytes[] | Bytes {
   return args as Bytes[];
 }
 
-/** Asks the host, or reads back what it said when the script ran the first time. */
+/** Asks the host, or returns its earlier reply when the script is run again. */
 function ask(command: Bytes[]): Reply {
   const { log } = S;
   if (S.replayed < log.length) return log[S.replayed++]!;
@@ -52,7 +53,7 @@ function ask(command: Bytes[]): Reply {
   return reply;
 }
 
-/** Keeps an answer for the second run; that has no third, and forgets what it has read back. */
+/** Keeps a reply for the second run. There is no third run, so a reply that was used is dropped. */
 function note(answer: Reply): void {
   if (S.resumable) {
     S.log = [];
@@ -73,7 +74,7 @@ const call: LuaFunction = (...args) => {
   return toLua(reply, S.protocol);
 };
 
-/** redis.call where nobody looks at the result. */
+/** redis.call when the result is not used. */
 const callAndForget: LuaFunction = (...args) => {
   const command = commandOf(args);
   if (typeof command === 'string') fail(command);
@@ -155,6 +156,7 @@ const mayRun: LuaFunction = (...args) => {
   return allowed;
 };
 
+/** The table `redis`. */
 export const REDIS: Module = {
   entries: [
     ['call', call],
@@ -184,5 +186,5 @@ export const REDIS: Module = {
   single: ['call', 'pcall', 'sha1hex', 'error_reply', 'status_reply', 'acl_check_cmd'],
 };
 
-/** What to call instead where the result is not used. */
+/** The variant to call when the result is not used. */
 export const DISCARDING: ReadonlyMap<LuaFunction, LuaFunction> = new Map([[call, callAndForget]]);

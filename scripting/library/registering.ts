@@ -1,4 +1,4 @@
-/** redis.register_function: how a library, while it loads, names its functions. */
+/** redis.register_function, which a library calls while it loads. */
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { badName } from '../library-header.ts';
 import { fieldTable } from '../runtime/convert.ts';
@@ -14,6 +14,7 @@ function fail(text: Bytes): never {
   throw new LuaError(fieldTable('err', `ERR ${text}`), S.site);
 }
 
+/** redis.register_function(name, callback) or register_function{…}. */
 export const registerFunction: LuaFunction = (...args) => {
   const { registering } = S;
   if (registering === undefined) fail(`${SELF} can only be called on FUNCTION LOAD command`);

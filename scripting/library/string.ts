@@ -1,4 +1,4 @@
-/** Lua's string library, but for patterns. */
+/** Lua's string library without the functions for patterns. */
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { type Conversion, formatFloat, formatInteger, formatText } from '../runtime/format.ts';
 import { MAX_STRING } from '../runtime/operations.ts';
@@ -17,7 +17,7 @@ import type { Module } from './builder.ts';
 const MAX_FLAGS = 5;
 const LONG_STRING = 100;
 
-/** A position counted from the end when negative. */
+/** A position; a negative one counts from the end. */
 export function absolutePosition(position: number, length: number): number {
   if (position >= 0) return position;
   return Math.max(0, length + position + 1);
@@ -61,7 +61,7 @@ const rep: LuaFunction = (...args) => {
   return text.repeat(count);
 };
 
-/** Going through a long text takes its time. */
+/** Spends fuel for processing a long text. */
 function payFor(text: Bytes): Bytes {
   S.fuel -= text.length >>> 4;
   return text;
@@ -73,7 +73,7 @@ const reverse: LuaFunction = (...args) => {
   return Buffer.from(text, 'latin1').reverse().latin1Slice();
 };
 
-/** %q: a literal that Lua reads back. */
+/** %q: a literal that Lua can read back. */
 function quoted(text: Bytes): Bytes {
   const escapes: Record<string, string> = {
     '"': '\\"',
@@ -85,7 +85,7 @@ function quoted(text: Bytes): Bytes {
   return `"${text.replace(/["\\\n\r\0]/g, (letter) => escapes[letter]!)}"`;
 }
 
-/** Reads flags, width and precision; answers them with the position of the conversion letter. */
+/** Reads flags, width and precision, and returns them with the position of the conversion letter. */
 function scanSpec(format: Bytes, from: number): Conversion & { at: number } {
   let at = from;
   while (at < format.length && '-+ #0'.includes(format.charAt(at))) at++;
@@ -165,9 +165,10 @@ const format: LuaFunction = (...args) => {
   }
 };
 
-/** Lua could give its bytecode here; we have none, and Redis cannot load it either. */
+/** Lua would return bytecode here. There is none, and Redis cannot load it either. */
 const dump: LuaFunction = () => raise('unable to dump given function');
 
+/** The table `string`. */
 export const STRING: Module = {
   entries: [
     ['byte', byte],

@@ -1,4 +1,4 @@
-/** The struct library: C structures to and from strings. */
+/** The struct library: converts between values and C structures in strings. */
 import { approximate, type Bytes } from '../../protocol/bytes.ts';
 import { raise } from '../runtime/state.ts';
 import type { LuaFunction, LuaValue } from '../runtime/values.ts';
@@ -10,7 +10,7 @@ const MAX_ALIGN = 8;
 const INT_MAX = 2147483647;
 const view = new DataView(new ArrayBuffer(8));
 
-/** Walks a format string, keeping byte order and alignment. */
+/** Reads a format string and keeps track of byte order and alignment. */
 class Format {
   readonly #text: Bytes;
   #at = 0;
@@ -22,7 +22,7 @@ class Format {
     this.#text = end < 0 ? text : text.slice(0, end);
   }
 
-  /** The next option with its size; undefined at the end. */
+  /** The next option and its size; undefined at the end. */
   next(): { option: Bytes; size: number } | undefined {
     if (this.#at >= this.#text.length) return undefined;
     const option = this.#text.charAt(this.#at++);
@@ -75,14 +75,14 @@ class Format {
     }
   }
 
-  /** Bytes to leave free before an item of this size at this position. */
+  /** How many bytes to skip before an item of this size at this position. */
   padding(position: number, option: Bytes, size: number): number {
     if (size === 0 || option === 'c') return 0;
     const unit = Math.min(size, this.#align);
     return (unit - (position & (unit - 1))) & (unit - 1);
   }
 
-  /** Options that only change how the rest is read. */
+  /** Applies an option that only changes how the rest is read. */
   control(option: Bytes): void {
     switch (option) {
       case ' ':
@@ -103,7 +103,7 @@ class Format {
   }
 }
 
-/** The bits of a number cast to 64 bits, signed below zero. */
+/** The bits of a number cast to 64 bits, as signed if it is below zero. */
 function bitsOf(value: number): bigint {
   if (value >= 2 ** 64) return 0n;
   if (!(value >= -(2 ** 63))) return 1n << 63n;
@@ -129,7 +129,7 @@ function floatBytes(value: number, size: number, little: boolean): Bytes {
   return out;
 }
 
-/** Arguments as pack sees them: a nil marks their end. */
+/** The arguments as pack sees them: a nil marks the end. */
 function marked(args: readonly LuaValue[]): LuaValue[] {
   return [...args, undefined];
 }
@@ -236,6 +236,7 @@ const sizeOf: LuaFunction = (...args) => {
   return at;
 };
 
+/** The table `struct`. */
 export const STRUCT: Module = {
   entries: [
     ['pack', pack],

@@ -1,4 +1,4 @@
-/** The functions of Lua's table library that call nobody back. */
+/** The functions of Lua's table library that call nothing back. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { MAX_STRING } from '../runtime/operations.ts';
 import { raise, raiseBare, S } from '../runtime/state.ts';
@@ -72,6 +72,7 @@ const setn: LuaFunction = (...args) => {
   raise("'setn' is obsolete");
 };
 
+/** The table `table`, without the functions of traversing.ts. */
 export const TABLE: Module = {
   entries: [
     ['concat', concat],

@@ -1,4 +1,7 @@
-/** table.sort, foreach and foreachi, which call back into scripts. Sorting takes the very steps of Lua's own quicksort. */
+/**
+ * table.sort, foreach and foreachi, which call back into scripts. `sort` takes exactly the steps of Lua's own
+ * quicksort.
+ */
 import { isFrame, pays } from '../runtime/frames.ts';
 import { callBack, isTrue, less } from '../runtime/operations.ts';
 import { inLibrary, type Site } from '../runtime/site.ts';
@@ -14,7 +17,7 @@ import {
 import { checkFunction, checkTable } from './args.ts';
 import { rawSetValue } from './base.ts';
 
-/** table.foreach(t, f): until f answers something. */
+/** table.foreach(t, f): stops when f returns a value. */
 export function* foreach(...args: LuaValue[]): Frame {
   const table = checkTable(args, 0);
   checkFunction(args, 1);
@@ -79,7 +82,7 @@ export function* sort(...args: LuaValue[]): Frame {
   return NOTHING;
 }
 
-/** Sorts what has only one sorted order, numbers or strings throughout, as fast as JavaScript can. */
+/** Sorts numbers or strings, which have only one sorted order, with JavaScript's sort. */
 function sortPlainly(table: LuaTable): boolean {
   const size = table.length();
   if (!table.plain || size > table.arr.length || size < 2) return false;
@@ -95,7 +98,7 @@ function sortPlainly(table: LuaTable): boolean {
   return true;
 }
 
-/** Yields whenever it wants to know whether `left` comes before `right`. */
+/** Yields whenever it needs to know whether `left` comes before `right`. */
 class Quicksort {
   left: LuaValue;
   right: LuaValue;
@@ -118,7 +121,7 @@ class Quicksort {
     rawSetValue(this.#table, j, value);
   }
 
-  /** Median of three, with the pivot second to last; scripts can see the order of equal items. */
+  /** Median of three, with the pivot second to last. Scripts can observe the order of equal items. */
   *run(from: number, to: number): Generator<undefined, void, boolean> {
     const table = this.#table;
     let low = from;

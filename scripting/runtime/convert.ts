@@ -1,4 +1,7 @@
-/** Replies to Lua values and back, by the rules of Redis 7.0. */
+/**
+ * Converts between replies and Lua values, by the rules of Redis 7.0
+ * (https://redis.io/docs/latest/develop/programmability/lua-api/).
+ */
 import { approximate, type Bytes, formatDouble } from '../../protocol/bytes.ts';
 import {
   BigNumber,
@@ -23,14 +26,14 @@ export function fieldTable(name: Bytes, value: LuaValue): LuaTable {
   return table;
 }
 
-/** The table that redis.pcall answers for an error. */
+/** The table that redis.pcall returns for an error. */
 export function errorTable(text: Bytes): LuaTable {
   const table = fieldTable('err', text);
   table.set('ignore_error_stats_update', true);
   return table;
 }
 
-/** A command's reply as a script sees it, under the protocol that redis.setresp chose. */
+/** A command's reply as a script sees it, with the protocol version that redis.setresp chose. */
 export function toLua(reply: Reply, protocol: 2 | 3): LuaValue {
   if (typeof reply === 'string' || typeof reply === 'number') return reply;
   if (reply === null || reply instanceof NullArray) return protocol === 2 ? false : undefined;
@@ -48,7 +51,7 @@ function listToLua(items: readonly Reply[], protocol: 2 | 3): LuaTable {
   return LuaTable.from(values);
 }
 
-/** RESP3's types as RESP2 shows them. */
+/** RESP3's types as RESP2 represents them. */
 function olderToLua(reply: Reply): LuaValue {
   if (reply instanceof Double) return reply.text ?? formatDouble(reply.value);
   if (reply instanceof Verbatim) return reply.text;

@@ -6,7 +6,7 @@ import type { Site } from './site.ts';
 import { raiseAt } from './state.ts';
 import { LuaTable, type LuaValue, listOf, NOTHING, power, Signal, toNumber } from './values.ts';
 
-/** A table of positional items; takes the array over. `room` is what the constructor announced. */
+/** A table of positional items; takes over the array. @param room the size that the constructor announced */
 function tableOf(items: LuaValue[], room: number): LuaTable {
   const table = new LuaTable();
   while (items.length < room) items.push(undefined);
@@ -14,13 +14,13 @@ function tableOf(items: LuaValue[], room: number): LuaTable {
   return table;
 }
 
-/** Puts a constructor's positional items into a table that has fields too. */
+/** Adds a constructor's positional items to a table that also has fields. */
 function fill(table: LuaTable, items: LuaValue[]): void {
   table.reserve(items.length);
   for (let i = 0; i < items.length; i++) table.set(i + 1, items[i]);
 }
 
-/** Lua 5.1's `arg`. */
+/** The `arg` table of Lua 5.1. */
 function argTable(values: LuaValue[]): LuaTable {
   const table = LuaTable.from([...values]);
   table.set('n', values.length);
@@ -43,7 +43,7 @@ function tooDeep(): never {
   throw new Signal('depth');
 }
 
-/** Everything that source may name after `R.`. */
+/** Everything that compiled source may refer to as `R.name`. */
 export const RUNTIME: Readonly<Record<string, unknown>> = {
   ...operations,
   LuaTable,

@@ -1,4 +1,4 @@
-/** C's printf conversions, exact to the last digit: ties round to even, where JavaScript rounds them up. */
+/** C's printf conversions, exact to the last digit. Ties round to even, where JavaScript rounds them up. */
 import { approximate, type Bytes } from '../../protocol/bytes.ts';
 
 const view = new DataView(new ArrayBuffer(8));
@@ -7,7 +7,7 @@ const view = new DataView(new ArrayBuffer(8));
 export interface Conversion {
   readonly flags: string;
   readonly width: number;
-  /** undefined where none is given. */
+  /** Undefined if none is given. */
   readonly precision: number | undefined;
 }
 

@@ -1,21 +1,23 @@
-/** Results that are not there yet: in the resumable form a call answers a frame, which somebody further out must run. */
+/**
+ * Results that are not available yet. In the resumable form a call returns a frame, which an outer function must run.
+ */
 import { S } from './state.ts';
 import { type Frame, type LuaFunction, type LuaValue, type Result, Signal } from './values.ts';
 
-/** What all generators inherit from. */
+/** The prototype that all generators inherit from. */
 const GENERATOR: object = Object.getPrototypeOf(Object.getPrototypeOf(chain(undefined as never, identity)));
 
 function identity(result: Result): Result {
   return result;
 }
 
-/** True for a call that has yet to be run. */
+/** True for a call that still has to be run. */
 export function isFrame(result: Result): result is Frame {
-  // biome-ignore lint/suspicious/noPrototypeBuiltins: GENERATOR is our own, and this runs at every call.
+  // biome-ignore lint/suspicious/noPrototypeBuiltins: GENERATOR is our own object, and this runs at every call.
   return typeof result === 'object' && GENERATOR.isPrototypeOf(result);
 }
 
-/** Applies `finish` to a result now, or once its frame has been run. */
+/** Applies `finish` to a result, at once or after its frame has been run. */
 export function after(result: Result, finish: (result: Result) => Result): Result {
   return isFrame(result) ? chain(result, finish) : finish(result);
 }
@@ -29,22 +31,22 @@ function* chain(frame: Frame, finish: (result: Result) => Result): Frame {
   }
 }
 
-/** True for the frame of an operator that called a metamethod: not a function of its own in anybody's count. */
+/** True for the frame of an operator that called a metamethod, which does not count as a function. */
 export function isOperator(frame: Frame): boolean {
   return frame instanceof chain;
 }
 
-/** A library function that calls back into scripts. Its frame counts as a level, unlike an operator's. */
+/** A library function that calls back into scripts. Its frame counts as a level, unlike that of an operator. */
 export type NativeFunction = (...args: LuaValue[]) => Frame;
 
-/** Pays for a step of a library function's own. True where it is now to pause; the fast form gives up instead. */
+/** Spends fuel for a step of a library function. True when it has to pause; the fast form throws instead. */
 export function pays(): boolean {
   if (--S.fuel >= 0) return false;
   if (!S.resumable) throw new Signal('fuel');
   return true;
 }
 
-/** The plain form of such a function, for the fast form of scripts, where what it calls never answers frames. */
+/** The plain form of such a function, for the fast form of scripts, in which calls never return frames. */
 export function plain(native: NativeFunction): LuaFunction {
   return (...args) => native(...args).next().value as Result;
 }

@@ -1,20 +1,20 @@
-/** What a script may ask of the server it runs in. */
+/** What scripts need from the server that they run in. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { Random48 } from './random48.ts';
 
 /** The server, as a script sees it. */
 export interface ScriptHost {
-  /** Runs a command; a failure comes back as a ReplyError, it is not thrown. Null arrays count as null. */
+  /** Runs a command. An error is returned as a ReplyError, not thrown. Null arrays become null. */
   call(argv: Bytes[]): Reply;
-  /** redis.log: the level is 0 (debug) to 3 (warning). */
+  /** redis.log. @param level 0 (debug) to 3 (warning) */
   log(level: number, text: Bytes): void;
-  /** redis.setresp: the protocol that `call` shall answer in from here on. */
+  /** redis.setresp: the protocol version of the replies of `call` from now on. */
   setProtocol(version: 2 | 3): void;
-  /** redis.acl_check_cmd: whether the user may run it; undefined for an unknown command. */
+  /** redis.acl_check_cmd: true when the user may run the command; undefined for an unknown command. */
   allowed(argv: Bytes[]): boolean | undefined;
-  /** redis.set_repl: a set of REPL_AOF (1) and REPL_REPLICA (2). */
+  /** redis.set_repl. @param targets a set of REPL_AOF (1) and REPL_REPLICA (2) */
   setReplication(targets: number): void;
-  /** The node's own generator behind math.random; it goes on from script to script, as in Redis. */
+  /** The node's generator behind math.random. As in Redis, it continues from one script to the next. */
   readonly random: Random48;
 }

@@ -1,8 +1,8 @@
-/** The loops over tables that scripts write with pairs and ipairs, without a call for each step. */
+/** Loops over tables with pairs and ipairs, without a call for each step. */
 import { raiseBare } from './state.ts';
 import { type LuaFunction, LuaTable, type LuaValue, NOTHING } from './values.ts';
 
-/** A traversal; after a step that answers true, `key` and `value` are the present entry. */
+/** A traversal. After a step that returns true, `key` and `value` are the current entry. */
 export interface Stepper {
   key: LuaValue;
   value: LuaValue;
@@ -65,7 +65,7 @@ export function nextEntry(table: LuaTable, key: LuaValue): LuaValue[] | undefine
   return at === 0 ? undefined : [table.keyAt(at), table.valueAt(at)];
 }
 
-/** What ipairs hands to a loop. */
+/** The iterator of ipairs. */
 export const listNext: LuaFunction = (table, key) => {
   const at = (key as number) + 1;
   const value = (table as LuaTable).get(at);
@@ -79,7 +79,7 @@ export function setPairsNext(next: LuaFunction): void {
   pairsNext = next;
 }
 
-/** A traversal that does what the loop's three values ask for; undefined where only calls will do. */
+/** A traversal for the three values of a loop; undefined when the loop has to call its iterator. */
 export function iterate(next: LuaValue, table: LuaValue, key: LuaValue): Stepper | undefined {
   if (!(table instanceof LuaTable)) return undefined;
   if (next === pairsNext) return new PairsStepper(table, key);

@@ -1,4 +1,4 @@
-/** What Lua's operators do where JavaScript's will not do: coercion, metamethods, and the errors. */
+/** Lua's operators where JavaScript's behave differently: coercion, metamethods, and errors. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { after } from './frames.ts';
 import type { Naming, Site } from './site.ts';
@@ -18,11 +18,11 @@ import {
   typeName,
 } from './values.ts';
 
-/** V8 cannot hold a longer string than 2^29 - 24; a value near that would not fit a reply either. */
+/** The maximum length of a string. V8's limit is 2^29 - 24, and a longer one would not fit into a reply either. */
 export const MAX_STRING = 2 ** 29 - 1024;
-/** Calls from library functions and metamethods, one inside the other, as LUAI_MAXCCALLS counts them. */
+/** The maximum nesting of calls from library functions and metamethods, as LUAI_MAXCCALLS counts it. */
 const MAX_NESTED = 198;
-/** What the fast form may use of JavaScript's stack, in estimated bytes. */
+/** How much of JavaScript's stack the fast form may use, in estimated bytes. */
 export const MAX_DEPTH = 300_000;
 const NATIVE_FRAME = 700;
 const MAX_LOOP = 100;
@@ -33,13 +33,13 @@ export function typeError(site: Site, value: LuaValue, action: Bytes, naming: Na
   raiseAt(site, `attempt to ${action} ${naming === '' ? `a ${type} value` : `${naming} (a ${type} value)`}`);
 }
 
-/** The metamethod of a value, or undefined. */
+/** The metamethod of a value for an event; undefined if it has none. */
 export function metamethod(value: LuaValue, event: Bytes): LuaValue {
   if (value instanceof LuaTable) return value.meta?.get(event);
   return typeof value === 'string' ? S.stringMeta.get(event) : undefined;
 }
 
-/** Calls back into a script from an operator or a library function. Restores the call under way. */
+/** Calls back into a script from an operator or a library function, and restores the current call afterwards. */
 export function callBack(handler: LuaValue, args: LuaValue[], site: Site): Result {
   if (S.nested >= MAX_NESTED) raiseAt(site, 'C stack overflow');
   const called = typeof handler === 'function' ? handler : callable(handler, site);
@@ -112,7 +112,7 @@ function indexSlowly(start: LuaValue, key: LuaValue, site: Site): LuaValue {
   raiseAt(site, 'loop in gettable');
 }
 
-/** `object[key] = value`; answers a frame where a metamethod has yet to be run. */
+/** `object[key] = value`. Returns a frame when a metamethod still has to be run. */
 export function setIndex(object: LuaValue, key: LuaValue, value: LuaValue, site: Site): Result {
   if (object instanceof LuaTable && object.plain) {
     if (typeof key === 'number') {
@@ -163,7 +163,10 @@ function setSlowly(start: LuaValue, key: LuaValue, value: LuaValue, site: Site):
   raiseAt(site, 'loop in settable');
 }
 
-/** What a call of this value calls. One that cannot be called fails when it is, after its arguments. */
+/**
+ * The function that a call of this value runs. A value that cannot be called fails only when it is called, after its
+ * arguments were evaluated.
+ */
 export function callable(value: LuaValue, site: Site): LuaFunction {
   const handler = metamethod(value, '__call');
   if (typeof handler === 'function') return (...args) => handler(value, ...args);
@@ -189,11 +192,17 @@ function operator(event: Bytes, compute: (x: number, y: number) => number): Oper
   };
 }
 
+/** `a + b` */
 export const add = operator('__add', (x, y) => x + y);
+/** `a - b` */
 export const subtract = operator('__sub', (x, y) => x - y);
+/** `a * b` */
 export const multiply = operator('__mul', (x, y) => x * y);
+/** `a / b` */
 export const divide = operator('__div', (x, y) => x / y);
+/** `a % b` */
 export const modulo = operator('__mod', (x, y) => x - Math.floor(x / y) * y);
+/** `a ^ b` */
 export const raisePower = operator('__pow', power);
 
 /** `-a` */
@@ -224,13 +233,13 @@ export function lengthOf(value: LuaValue, site: Site): LuaValue {
   typeError(site, value, 'get length of', site.left);
 }
 
-/** Everything but nil and false. */
+/** True for every value except nil and false. */
 export function isTrue(result: Result): boolean {
   const value = firstOf(result);
   return value !== undefined && value !== false;
 }
 
-/** `a == b` for values that are not the same. */
+/** `a == b` for values that are not identical. */
 export function equal(a: LuaValue, b: LuaValue, site: Site): boolean {
   if (a === b) return true;
   if (!(a instanceof LuaTable) || !(b instanceof LuaTable)) return false;

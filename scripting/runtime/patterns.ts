@@ -1,4 +1,7 @@
-/** Lua patterns: a matcher of our own that keeps its choices in a list, so that no pattern is too deep and any may be paused. */
+/**
+ * Lua patterns. The matcher keeps its alternatives in a list instead of recursing, so that no pattern is too deep and
+ * every match can be paused.
+ */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { raise, S } from './state.ts';
 import { type LuaValue, Signal } from './values.ts';
@@ -7,16 +10,17 @@ const MAX_CAPTURES = 32;
 const UNFINISHED = -1;
 const POSITION = -2;
 const ESCAPE = 37;
-/** What a match may answer besides its end: there is none; it has paused and is to be asked again. */
+/** Results of a match other than its end: no match, or paused, in which case it must be called again. */
 export const NO_MATCH = -1;
+/** The match has paused. */
 export const PAUSED = -2;
 
-/** How an attempt to go on ended. */
+/** How an attempt to advance ended. */
 const DONE = 0;
 const FAILED = 1;
 const SPENT = 2;
 
-/** The kinds of choices that can be made otherwise; each is kept with three numbers. */
+/** The kinds of alternatives. Each is stored with three numbers. */
 const GREEDY = 0;
 const LAZY = 1;
 const OPTIONAL = 2;
@@ -33,7 +37,10 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** %a, %d and so on, as C's ctype decides for ASCII; an upper-case letter means the opposite. */
+/**
+ * True when the character is in a class such as %a or %d, by C's ctype for ASCII. An upper-case letter means the
+ * complement.
+ */
 function matchesClass(code: number, letter: number): boolean {
   let result: boolean;
   switch (letter | 32) {
@@ -74,25 +81,25 @@ function matchesClass(code: number, letter: number): boolean {
   return letter >= 97 ? result : !result;
 }
 
-/** One pattern on one subject. */
+/** A match of one pattern on one subject. */
 export class Matcher {
   readonly subject: Bytes;
   readonly #pattern: Bytes;
   level = 0;
   readonly #starts: number[] = [];
   readonly #lengths: number[] = [];
-  /** The choices made so far: three numbers and a kind each. */
+  /** The alternatives so far: three numbers and a kind each. */
   readonly #choices: number[] = [];
   #top = 0;
   #at = 0;
   #p = 0;
-  /** How far an item that goes over many characters has come when it was paused; -1: none was. */
+  /** How far an item that matches many characters had come when it was paused; -1 when none was. */
   #scanned = -1;
   #paused = false;
-  /** Steps that are left. */
+  /** The number of steps that are left. */
   #left = 0;
 
-  /** @param pattern it ends at its first NUL, as in C */
+  /** @param pattern the pattern, which ends at its first NUL, as in C */
   constructor(subject: Bytes, pattern: Bytes) {
     this.subject = subject;
     const end = pattern.indexOf('\0');
@@ -100,9 +107,9 @@ export class Matcher {
   }
 
   /**
-   * Matches from here, forgetting captures. Where the fuel is spent meanwhile, the fast form of scripts gives up by a
-   * Signal; in the resumable form the same call goes on with it later.
-   * @returns where the match ends, NO_MATCH or PAUSED
+   * Matches from a position and forgets earlier captures. When the fuel is used up, the fast form of scripts throws a
+   * Signal; in the resumable form, the same call continues later.
+   * @returns the end of the match, NO_MATCH or PAUSED
    */
   match(at: number, patternAt: number): number {
     if (!this.#paused) {
@@ -123,7 +130,7 @@ export class Matcher {
     return PAUSED;
   }
 
-  /** The captures, or the whole match where the pattern has none. */
+  /** The captures, or the whole match when the pattern has none. */
   captures(start: number, end: number): LuaValue[] {
     if (this.level === 0) return [this.subject.slice(start, end)];
     const values: LuaValue[] = [];
@@ -142,7 +149,7 @@ export class Matcher {
     return length === POSITION ? from + 1 : this.subject.slice(from, from + length);
   }
 
-  /** Goes on along the pattern as far as it can. */
+  /** Advances along the pattern as far as possible. */
   #advance(): typeof DONE | typeof FAILED | typeof SPENT {
     const pattern = this.#pattern;
     const subject = this.subject;
@@ -208,7 +215,7 @@ export class Matcher {
     this.#top = top + CHOICE;
   }
 
-  /** Goes back to the last choice that can be made otherwise, and makes it; false when there is none. */
+  /** Returns to the last alternative and takes it; false when there is none. */
   #retreat(): boolean {
     const choices = this.#choices;
     while (this.#top > 0) {
@@ -246,7 +253,7 @@ export class Matcher {
     return false;
   }
 
-  /** %b, %f or a back reference. */
+  /** True for %b, %f or a back reference. */
   #isSpecial(p: number): boolean {
     const kind = this.#pattern.charCodeAt(p + 1);
     return kind === 98 || kind === 102 || isDigit(kind);
@@ -257,7 +264,7 @@ export class Matcher {
     return kind === 98 ? p + 4 : kind === 102 ? this.#classEnd(p + 2) : p + 2;
   }
 
-  /** The position after one of them, NO_MATCH or PAUSED. */
+  /** The position after one of these items, NO_MATCH or PAUSED. */
   #special(at: number, p: number): number {
     const pattern = this.#pattern;
     const kind = pattern.charCodeAt(p + 1);
@@ -286,7 +293,7 @@ export class Matcher {
     return index;
   }
 
-  /** A text from the character after %b to the one that balances it. */
+  /** Matches from the character after %b to the one that balances it. */
   #balanced(at: number, p: number): number {
     if (p + 3 >= this.#pattern.length) raise('unbalanced pattern');
     const { subject } = this;
@@ -294,7 +301,7 @@ export class Matcher {
     const close = this.#pattern.charCodeAt(p + 3);
     if (at >= subject.length || subject.charCodeAt(at) !== open) return NO_MATCH;
     let depth = 1;
-    // Never paused within: from here it goes over the subject once.
+    // Does not pause: it scans the subject at most once from here.
     for (let i = at + 1; i < subject.length; i++) {
       const code = subject.charCodeAt(i);
       if (code === close) {
@@ -327,7 +334,10 @@ export class Matcher {
     this.#choose(index, 0, 0, CLOSED);
   }
 
-  /** As many of a class as there are; fewer are the choices left. Answers the position after them, NO_MATCH or PAUSED. */
+  /**
+   * Matches as many characters of a class as possible; fewer are the alternatives. Returns the position after them,
+   * NO_MATCH or PAUSED.
+   */
   #greedy(at: number, p: number, end: number, one: boolean): number {
     const { subject } = this;
     let i = this.#scanned < 0 ? at : this.#scanned;
@@ -344,7 +354,7 @@ export class Matcher {
     return i < fewest ? NO_MATCH : i;
   }
 
-  /** Where the single-character class that starts here ends. */
+  /** The end of the single-character class that starts here. */
   #classEnd(start: number): number {
     const pattern = this.#pattern;
     const code = pattern.charCodeAt(start);
@@ -371,7 +381,7 @@ export class Matcher {
     return this.#inSet(code, p, end - 1);
   }
 
-  /** Whether the set between the bracket at `start` and the one at `last` has the character. */
+  /** True when the set between the brackets at `start` and `last` contains the character. */
   #inSet(code: number, start: number, last: number): boolean {
     const pattern = this.#pattern;
     let p = start;

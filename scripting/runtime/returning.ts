@@ -1,4 +1,7 @@
-/** What a script returns, as a reply, by the rules of Redis 7.0; no table is too deep or too round for it. */
+/**
+ * Converts the return value of a script to a reply, by the rules of Redis 7.0. Tables may have any depth and contain
+ * themselves.
+ */
 import { type Bytes, cString } from '../../protocol/bytes.ts';
 import {
   BigNumber,
@@ -13,14 +16,16 @@ import {
 import type { LuaValue } from './values.ts';
 import { LuaTable } from './values.ts';
 
-/** Redis converts on Lua's stack, which ends here. */
+/** Redis converts on Lua's stack, which has this limit. */
 const MAX_STACK = 7996;
 
 function oneLine(text: Bytes): Bytes {
   return text.replace(/[\r\n]/g, ' ');
 }
 
-/** An error's text as it is sent: up to a NUL; line ends at its ends are cut off, others become blanks. */
+/**
+ * An error's text as it is sent: up to a NUL, without line breaks at its ends, and with blanks for other line breaks.
+ */
 export function errorLine(text: Bytes): Bytes {
   return oneLine(cString(text).replace(/^[\r\n]+|[\r\n]+$/g, ''));
 }
@@ -36,17 +41,17 @@ interface Level {
   readonly kind: 'list' | 'map' | 'set';
   readonly table: LuaTable;
   readonly items: Reply[];
-  /** The index or the position that has been reached. */
+  /** The current index or position. */
   at: number;
-  /** In a map: the key has been converted, its value comes next. */
+  /** In a map: true when the key has been converted and its value is next. */
   half: boolean;
-  /** Entries of Lua's stack in use. */
+  /** How many entries of Lua's stack are in use. */
   readonly used: number;
 }
 
 /**
- * What a script returns, as a reply.
- * @param protocol what redis.setresp chose: under 3, booleans stay booleans
+ * The reply for a script's return value.
+ * @param protocol the version that redis.setresp chose; with 3, booleans stay booleans
  */
 export function toReply(value: LuaValue, protocol: 2 | 3): Reply {
   switch (typeof value) {
@@ -64,7 +69,7 @@ export function toReply(value: LuaValue, protocol: 2 | 3): Reply {
   }
 }
 
-/** Walks nested tables without recursion. */
+/** Converts nested tables without recursion. */
 function tableToReply(top: LuaTable, protocol: 2 | 3): Reply {
   const levels: Level[] = [];
   const convert = (value: LuaValue, used: number): Reply => {
@@ -86,7 +91,7 @@ function tableToReply(top: LuaTable, protocol: 2 | 3): Reply {
   return reply;
 }
 
-/** The next value of a level, and how many entries of Lua's stack lie between them; undefined at its end. */
+/** The next value of a level, and how many entries of Lua's stack it uses; undefined at the end. */
 function step(level: Level): { value: LuaValue; slots: number } | undefined {
   const { table } = level;
   if (level.kind === 'list') {
@@ -111,7 +116,7 @@ function levelOf(table: LuaTable, used: number): Level {
   return { kind: 'list', table, items: [], at: 0, half: false, used };
 }
 
-/** The replies that a table with a certain field stands for. */
+/** The reply for a table with one of the special fields. */
 function plainReply(table: LuaTable): Reply | undefined {
   const error = table.get('err');
   if (typeof error === 'string') return new ReplyError(errorLine(error));

@@ -1,28 +1,30 @@
-/** Places in a script: where an error happened, and what its message calls the thing it failed on. */
+/** Places in a script: where an error happened, and how its message names the thing that failed. */
 import type { Bytes } from '../../protocol/bytes.ts';
 
-/** How an error message names the thing that an operation failed on: `local 'x'`; empty where it has no name. */
+/**
+ * How an error message names the operand of a failed operation: `local 'x'`, or an empty string for one without a name.
+ */
 export type Naming = Bytes;
 
-/** A place in a script where something can fail. */
+/** A place in a script at which something can fail. */
 export interface Site {
-  /** 0 inside library functions, which have no lines. */
+  /** The line; 0 inside library functions, which have none. */
   readonly line: number;
-  /** The chunk's name as messages show it, `user_script`. */
+  /** The chunk's name in messages, such as `user_script`. */
   readonly chunk: Bytes;
-  /** The chunk's name in full, `@user_script`. */
+  /** The full name of the chunk, such as `@user_script`. */
   readonly source: Bytes;
-  /** What is called, indexed, or stands left of the operator, `field 'x'`. */
+  /** The value that is called or indexed, or the left operand, such as `field 'x'`. */
   readonly left: Naming;
   readonly right: Naming;
-  /** Inside a library function: where a script called it. */
+  /** Inside a library function: the place where a script called it. */
   readonly caller?: Site;
 }
 
-/** Where a library function calls: no line, no name. */
+/** The place of calls made by library functions: no line, no name. */
 export const NATIVE: Site = { line: 0, chunk: '', source: '', left: '', right: '' };
 
-/** A place inside a library function that was called from the site. */
+/** A place inside a library function that was called from this site. */
 export function inLibrary(site: Site): Site {
   return { ...NATIVE, caller: site };
 }

@@ -1,6 +1,9 @@
-/** Lua's table, with the real one's array part, hash part and growth, so that `#`, `next` and `pairs` answer in the same order. */
+/**
+ * Lua's table, with the array part, hash part and growth of the original, so that `#`, `next` and `pairs` give the same
+ * results in the same order.
+ */
 
-/** What a table holds: plain values, and references `R` to the objects of Lua, which `values.ts` names. */
+/** The contents of a table: plain values, and references `R` to Lua objects, which values.ts defines. */
 type Item<R extends object> = undefined | boolean | number | string | R;
 
 const EMPTY: never[] = [];
@@ -12,10 +15,10 @@ const MAX_SIZE = 2 ** 26;
 const doubles = new Float64Array(1);
 const words = new Uint32Array(doubles.buffer);
 
-/** Thrown when a table would outgrow what one script may hold. */
+/** Thrown when a table would exceed the limit for one script. */
 export class TableOverflow extends Error {}
 
-/** Lua 5.1's hash of a string: it looks at 32 characters at most. */
+/** Lua 5.1's hash of a string. It uses 32 characters at most. */
 export function hashString(text: string): number {
   let hash = text.length;
   const step = (hash >> 5) + 1;
@@ -28,7 +31,7 @@ export function hashString(text: string): number {
 let lastIdentity = 0;
 const identities = new WeakMap<object, number>();
 
-/** A number for an object that has no order of its own: what a pointer is to Lua. */
+/** A number for an object without an order of its own, in place of Lua's pointers. */
 export function identityOf(value: object): number {
   if (value instanceof Table) return (value.identity ||= ++lastIdentity);
   let id = identities.get(value);
@@ -36,26 +39,26 @@ export function identityOf(value: object): number {
   return id;
 }
 
-/** How many identities have been given out in the present run. */
+/** How many identities have been assigned in the current run. */
 export function identityCount(): number {
   return lastIdentity;
 }
 
-/** Sets the count, so that a script that is run again, or goes on, counts alike. */
+/** Sets the count, so that a script that is run again or continued counts the same. */
 export function setIdentityCount(count: number): void {
   lastIdentity = count;
 }
 
-/** A Lua table. `arr[i]` is key i + 1; the hash part is Lua's chained scatter table with Brent's variation. */
+/** A Lua table. `arr[i]` is key i + 1. The hash part is Lua's chained scatter table with Brent's variation. */
 export class Table<R extends object> {
   arr: Item<R>[] = EMPTY;
-  /** Neither a metatable nor read-only: the fast paths may read and write at will. */
+  /** True when the table has no metatable and is not read-only, so that the fast paths may access it. */
   plain = true;
   meta: Table<R> | undefined = undefined;
   readonly = false;
-  /** What identityOf says of it; 0 until somebody asks. */
+  /** The table's identity; 0 until it is first needed. */
   identity = 0;
-  /** Grows with each rehash: cursors then look their key up again. */
+  /** Grows with each rehash, after which cursors must look their key up again. */
   moves = 0;
   keys: Item<R>[] = DUMMY_KEYS;
   values: Item<R>[] = DUMMY_VALUES;
@@ -63,13 +66,16 @@ export class Table<R extends object> {
   mask = 0;
   free = 0;
 
-  /** @param slots hash entries to make room for, @param size array items likewise: a constructor's counts */
+  /**
+   * @param slots how many hash entries to reserve room for
+   * @param size how many array items to reserve room for
+   */
   constructor(slots = 0, size = 0) {
     if (slots > 0) this.#setSlots(slots);
     if (size > 0) this.arr = new Array<Item<R>>(size).fill(undefined);
   }
 
-  /** A table that holds the items as 1 to n, as if they had been appended one by one; takes the array over. */
+  /** A table with the items as 1 to n, as if they had been appended one by one; takes over the array. */
   static from<R extends object = never>(items: Item<R>[]): Table<R> {
     const table = new Table<R>();
     let size = 1;
@@ -91,7 +97,7 @@ export class Table<R extends object> {
     return slot < 0 ? undefined : this.values[slot];
   }
 
-  /** As get, for a string whose hash is known. */
+  /** Like `get`, for a string whose hash is known. */
   getString(key: string, hash: number): Item<R> {
     const keys = this.keys;
     let at = hash & this.mask;
@@ -102,7 +108,7 @@ export class Table<R extends object> {
     return undefined;
   }
 
-  /** Assigns without metamethods. The key is neither nil nor NaN (the caller has said so to the script). */
+  /** Assigns without metamethods. The caller has checked that the key is neither nil nor NaN. */
   set(key: Item<R>, value: Item<R>): void {
     if (typeof key === 'string') {
       this.setString(key, hashString(key), value);
@@ -120,7 +126,7 @@ export class Table<R extends object> {
     else this.#insert(key, value);
   }
 
-  /** As set, for a string whose hash is known. */
+  /** Like `set`, for a string whose hash is known. */
   setString(key: string, hash: number, value: Item<R>): void {
     const keys = this.keys;
     let at = hash & this.mask;
@@ -134,7 +140,7 @@ export class Table<R extends object> {
     this.#insert(key, value);
   }
 
-  /** A border, found as Lua 5.1 finds it: what `#` answers. */
+  /** A border, found like in Lua 5.1: the result of `#`. */
   length(): number {
     const arr = this.arr;
     let high = arr.length;
@@ -170,7 +176,7 @@ export class Table<R extends object> {
     return low;
   }
 
-  /** Where the key stands in the order of traversal; 0 for nil, -1 when it is not in the table. */
+  /** The position of the key in the order of traversal; 0 for nil, -1 when the table does not have the key. */
   position(key: Item<R>): number {
     if (key === undefined) return 0;
     if (typeof key === 'number' && key >= 1 && key <= this.arr.length && Math.floor(key) === key) return key;
@@ -178,7 +184,7 @@ export class Table<R extends object> {
     return slot < 0 ? -1 : this.arr.length + slot + 1;
   }
 
-  /** The first position after this one that holds a value; 0 at the end. */
+  /** The first position after this one that has a value; 0 at the end. */
   advance(position: number): number {
     const size = this.arr.length;
     let at = position;
@@ -198,7 +204,7 @@ export class Table<R extends object> {
     return position <= this.arr.length ? this.arr[position - 1] : this.values[position - this.arr.length - 1];
   }
 
-  /** Makes room for this many array items at once, as a constructor's list does. */
+  /** Reserves room for this many array items at once, as a constructor's list does. */
   reserve(size: number): void {
     if (size > this.arr.length) this.#resize(size, this.keys === DUMMY_KEYS ? 0 : this.mask + 1);
   }
@@ -238,7 +244,7 @@ export class Table<R extends object> {
     this.values[at] = value;
   }
 
-  /** Two keys want one slot: the one that is not at home moves. Answers where the newcomer goes. */
+  /** Two keys need one slot: the one that is not in its main position moves. Returns the slot of the new key. */
   #collide(at: number, spare: number): number {
     const { keys, values, links } = this;
     const home = this.#main(keys[at]);

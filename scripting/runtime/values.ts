@@ -1,10 +1,10 @@
-/** Lua values as JavaScript values, and the conversions between numbers and strings that Lua makes by itself. */
+/** Lua values as JavaScript values, and Lua's implicit conversions between numbers and strings. */
 import { approximate, type Bytes } from '../../protocol/bytes.ts';
 import { formatFloat } from './format.ts';
 import type { Site } from './site.ts';
 import { Table } from './table.ts';
 
-/** nil is undefined; a string holds bytes as latin1. */
+/** A Lua value. nil is undefined; a string contains bytes as latin1. */
 export type LuaValue = undefined | boolean | number | Bytes | Reference;
 
 /** The values that are objects. */
@@ -12,18 +12,22 @@ type Reference = LuaTable | LuaFunction | Userdata | Thread;
 
 /** A table of Lua values. */
 export type LuaTable = Table<Reference>;
+/** The class of Lua tables. */
 export const LuaTable = Table<Reference>;
 
-/** What a call gives: one value as it is, any other number of values as an array; in the resumable form also a frame still to be run. */
+/**
+ * The result of a call: a single value as it is, any other number of values as an array; in the resumable form possibly
+ * a frame that still has to be run.
+ */
 export type Result = LuaValue | LuaValue[] | Frame;
 
-/** A Lua or library function. In the resumable form a Lua function answers a frame. */
+/** A Lua or library function. In the resumable form a Lua function returns a frame. */
 export type LuaFunction = (...args: LuaValue[]) => Result;
 
-/** A call of the resumable form: yields what is to be done for it, or undefined to pause. */
+/** A call in the resumable form. It yields what must be done for it, or undefined to pause. */
 export type Frame = Generator<Frame | Switch | undefined, Result, Result>;
 
-/** Asks the driver to go into a coroutine, or with no thread, to go back out of the present one. */
+/** Tells the driver to enter a coroutine, or without a thread, to leave the current one. */
 export class Switch {
   readonly thread: Thread | undefined;
   readonly values: LuaValue[];
@@ -33,7 +37,7 @@ export class Switch {
   }
 }
 
-/** A light userdata: only cjson.null. */
+/** A light userdata. The only one is cjson.null. */
 export class Userdata {
   readonly text: Bytes;
   constructor(text: Bytes) {
@@ -41,34 +45,34 @@ export class Userdata {
   }
 }
 
-/** A coroutine. The main chunk runs in one too. */
+/** A coroutine. The main chunk also runs in one. */
 export class Thread {
   status: 'suspended' | 'running' | 'normal' | 'dead' = 'suspended';
   readonly body: LuaFunction;
-  /** Its frames, innermost last. */
+  /** Its frames, the innermost one last. */
   readonly stack: StackEntry[] = [];
-  /** Who resumed it. */
+  /** The thread that resumed it. */
   resumer: Thread | undefined = undefined;
-  /** How deep library calls were nested when it was resumed: it may only yield at that depth. */
+  /** The nesting depth of library calls when it was resumed. It may yield only at that depth. */
   nested = 0;
   constructor(body: LuaFunction) {
     this.body = body;
   }
 }
 
-/** One frame that waits or runs. */
+/** A frame that waits or runs. */
 export interface StackEntry {
   frame: Frame;
-  /** The call in it that is under way. */
+  /** The frame's current call. */
   site: Site;
-  /** Frames that it replaced by tail calls. */
+  /** How many frames it replaced by tail calls. */
   tails: number;
 }
 
-/** No results at all, as opposed to one nil. */
+/** No result at all, in contrast to a single nil. */
 export const NOTHING: LuaValue[] = [];
 
-/** A Lua error on its way: any value, with the place of the function that raised it. */
+/** A Lua error: any value, with the place of the function that raised it. */
 export class LuaError {
   readonly value: LuaValue;
   readonly site: Site;
@@ -78,7 +82,7 @@ export class LuaError {
   }
 }
 
-/** Not an error that a script may catch: the fast form cannot go on, and the resumable one takes over. */
+/** Thrown when the fast form cannot continue and the resumable form takes over. Scripts cannot catch it. */
 export class Signal {
   readonly reason: 'fuel' | 'depth' | 'levels' | 'coroutine';
   constructor(reason: Signal['reason']) {
@@ -86,7 +90,7 @@ export class Signal {
   }
 }
 
-/** The name of a value's type, as type() answers it. */
+/** The name of a value's type, as type() returns it. */
 export function typeName(value: LuaValue): Bytes {
   switch (typeof value) {
     case 'undefined':
@@ -116,7 +120,7 @@ const PLAIN = /^(0|[1-9][0-9]{0,14})$/;
 const DECIMAL =
   /^[ \t\n\v\f\r]*([+-]?)(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(inf(?:inity)?|nan(?:\([0-9a-z_]*\))?)|0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?\d+))?)[ \t\n\v\f\r]*$/i;
 
-/** A string as a number, as C's strtod reads it; undefined when it is none. Stops at a NUL, like C. */
+/** Converts a string to a number like C's strtod; undefined when it is not a number. Stops at a NUL, as in C. */
 export function stringToNumber(text: Bytes): number | undefined {
   if (PLAIN.test(text)) return +text;
   const end = text.indexOf('\0');
@@ -136,25 +140,25 @@ function hexadecimal(whole: string, part: string, power: number): number {
   return approximate(digits) * 2 ** (power - 4 * part.length);
 }
 
-/** A number, or a string that reads as one; undefined for everything else. */
+/** A number, or a string converted to a number; undefined for everything else. */
 export function toNumber(value: LuaValue): number | undefined {
   if (typeof value === 'number') return value;
   return typeof value === 'string' ? stringToNumber(value) : undefined;
 }
 
-/** A string, or a number as it prints; undefined for everything else. */
+/** A string, or a number converted to a string; undefined for everything else. */
 export function toText(value: LuaValue): Bytes | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' ? numberToString(value) : undefined;
 }
 
-/** C's pow, which knows better than JavaScript about 1 and -1, and is exact where integers are raised. */
+/** C's pow, which differs from JavaScript's for 1 and -1, and is exact for powers of integers. */
 export function power(x: number, y: number): number {
   if (x === 1) return 1;
   if (x === -1 && (y === Infinity || y === -Infinity)) return 1;
   const result = x ** y;
   if (!Number.isInteger(x) || !Number.isInteger(y) || !Number.isFinite(result)) return result;
-  // JavaScript's may miss the nearest double by one.
+  // JavaScript's result can be off by one bit.
   if (y < 0) {
     const inverse = x ** -y;
     return Math.abs(inverse) < 2 ** 53 ? 1 / Math.round(inverse) : result;

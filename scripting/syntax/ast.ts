@@ -1,4 +1,4 @@
-/** The syntax tree of a Lua chunk, with every name already resolved to a local variable or a global. */
+/** The syntax tree of a Lua chunk. Every name is already resolved to a local variable or a global. */
 import type { Bytes } from '../../protocol/bytes.ts';
 
 /** A local variable. */
@@ -6,12 +6,13 @@ export interface Variable {
   readonly id: number;
   readonly name: Bytes;
   readonly owner: FunctionNode;
-  /** Used by an inner function. */
+  /** True when an inner function uses it. */
   captured: boolean;
-  /** Assigned to after its declaration. */
+  /** True when it is assigned to after its declaration. */
   assigned: boolean;
 }
 
+/** An expression. */
 export type Expression =
   | { type: 'nil' | 'true' | 'false' }
   | { type: 'number'; value: number }
@@ -29,6 +30,7 @@ export type Expression =
   | BinaryNode
   | { type: 'unary'; operator: 'not' | '-' | '#'; operand: Expression; line: number };
 
+/** `object[key]` or `object.key`. */
 export interface IndexNode {
   type: 'index';
   object: Expression;
@@ -36,6 +38,7 @@ export interface IndexNode {
   line: number;
 }
 
+/** `callee(args)`. */
 export interface CallNode {
   type: 'call';
   callee: Expression;
@@ -43,6 +46,7 @@ export interface CallNode {
   line: number;
 }
 
+/** `object:name(args)`. */
 export interface MethodNode {
   type: 'method';
   object: Expression;
@@ -51,21 +55,25 @@ export interface MethodNode {
   line: number;
 }
 
+/** A table constructor. */
 export interface TableNode {
   type: 'table';
-  /** An item without a key is positional. */
+  /** Items without a key are positional. */
   items: { key: Expression | undefined; value: Expression }[];
   line: number;
 }
 
+/** `a and b` or `a or b`. */
 export interface LogicNode {
   type: 'and' | 'or';
   left: Expression;
   right: Expression;
 }
 
+/** The operators of BinaryNode. */
 export type BinaryOperator = '+' | '-' | '*' | '/' | '%' | '^' | '..' | '==' | '~=' | '<' | '<=' | '>' | '>=';
 
+/** An operator with two operands, except `and` and `or`. */
 export interface BinaryNode {
   type: 'binary';
   operator: BinaryOperator;
@@ -74,6 +82,7 @@ export interface BinaryNode {
   line: number;
 }
 
+/** A statement. */
 export type Statement =
   | { type: 'local'; variables: Variable[]; values: Expression[] }
   | { type: 'assign'; targets: Expression[]; values: Expression[]; line: number }
@@ -88,6 +97,7 @@ export type Statement =
   | { type: 'return'; values: Expression[] }
   | { type: 'break' };
 
+/** `for i = from, to, step do … end`. */
 export interface NumericFor {
   type: 'numericFor';
   variable: Variable;
@@ -98,6 +108,7 @@ export interface NumericFor {
   line: number;
 }
 
+/** `for a, b in … do … end`. */
 export interface GenericFor {
   type: 'genericFor';
   variables: Variable[];
@@ -106,19 +117,20 @@ export interface GenericFor {
   line: number;
 }
 
+/** A function, or the main chunk. */
 export interface FunctionNode {
   parameters: Variable[];
   vararg: boolean;
   body: Statement[];
-  /** 0 for the main chunk. */
+  /** The line on which it begins; 0 for the main chunk. */
   line: number;
   parent: FunctionNode | undefined;
-  /** Calls something, so that it may recurse. */
+  /** True when it calls anything, so that it may recurse. */
   calls: boolean;
-  /** Local variables in all, for the estimate of a frame's size. */
+  /** The total number of local variables, for the estimate of a frame's size. */
   locals: number;
-  /** The `arg` table that 5.1 makes in a vararg function that never says `...`. */
+  /** The `arg` table that Lua 5.1 creates in a vararg function that does not use `...`. */
   arg: Variable | undefined;
-  /** Says `...`. */
+  /** True when it uses `...`. */
   usesVararg: boolean;
 }

@@ -1,9 +1,9 @@
-/** How messages show where a chunk comes from. */
+/** Formats the name of a chunk for messages. */
 import { type Bytes, cString } from '../../protocol/bytes.ts';
 
 const NAME_ROOM = 43;
 
-/** '=name' and '@file' are shown as they are, text by its first line; all end at a NUL, as C's strings do. */
+/** '=name' and '@file' are shown as they are, a text by its first line. All end at a NUL, like C's strings. */
 export function chunkName(text: Bytes): Bytes {
   const name = cString(text);
   if (name.startsWith('=')) return name.slice(1, 60);

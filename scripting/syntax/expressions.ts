@@ -1,11 +1,11 @@
-/** Lua 5.1 expressions: the half of the parser that statements build on. */
+/** Parses Lua 5.1 expressions. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { power } from '../runtime/values.ts';
 import type { BinaryOperator, Expression, FunctionNode, Statement, TableNode, Variable } from './ast.ts';
 import { Lexer } from './lexer.ts';
 import { Scope } from './scope.ts';
 
-/** Left and right binding powers: `..` and `^` lean to the right. */
+/** Left and right binding powers. `..` and `^` are right-associative. */
 const PRIORITY = new Map<string, readonly [number, number]>([
   ['+', [6, 6]],
   ['-', [6, 6]],
@@ -26,11 +26,14 @@ const PRIORITY = new Map<string, readonly [number, number]>([
 const UNARY_PRIORITY = 8;
 const MAX_LEVELS = 200;
 const MAX_REGISTERS = 250;
-/** JavaScript's own parser recurses where Lua's loops; real scripts stay far below. */
+/**
+ * The maximum length of a chain, because JavaScript's own parser recurses where Lua's loops. Real scripts stay far
+ * below it.
+ */
 const MAX_CHAIN = 1000;
 const MAX_SUFFIXES = 200;
 
-/** Parses expressions; statements are left to the subclass. */
+/** Parses expressions. Statements are left to the subclass. */
 export abstract class ExpressionParser {
   protected readonly lexer: Lexer;
   protected scope!: Scope;
@@ -73,7 +76,7 @@ export abstract class ExpressionParser {
     this.lexer.next();
   }
 
-  /** Expects the token that closes what was opened on that line. */
+  /** Expects the token that closes what was opened on this line. */
   protected closing(kind: string, opener: string, line: number): void {
     if (this.accept(kind)) return;
     const from = line === this.lexer.line ? '' : ` (to close '${opener}' at line ${line})`;
@@ -106,7 +109,7 @@ export abstract class ExpressionParser {
     return list;
   }
 
-  /** Lua keeps the values of a list in registers, of which a function has 250. */
+  /** Counts registers. Lua keeps the values of a list in registers, and a function has 250. */
   protected register(count: number): void {
     if (this.scope.registers + count >= MAX_REGISTERS) this.lexer.fail('function or expression too complex');
   }
@@ -307,13 +310,16 @@ export abstract class ExpressionParser {
   }
 }
 
-/** The number that an expression is from the start, in parentheses or not. */
+/** The number that an expression is before any folding, with or without parentheses. */
 function literal(node: Expression): number | undefined {
   if (node.type === 'paren') return literal(node.inner);
   return node.type === 'number' ? node.value : undefined;
 }
 
-/** Lua computes with literals when it compiles, but for what gives no number. It shows in names and in the sign of zero. */
+/**
+ * Computes with literals as Lua's compiler does, unless the result is not a number. This affects names in errors and
+ * the sign of zero.
+ */
 function fold(node: Expression): Expression {
   if (node.type === 'unary') {
     const { operator, operand } = node;

@@ -1,4 +1,4 @@
-/** Lua 5.1 text to tokens, with the messages of Redis' own lexer. */
+/** Splits Lua 5.1 text into tokens, with the error texts of Redis' own lexer. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { stringToNumber } from '../runtime/values.ts';
 
@@ -11,7 +11,7 @@ const KEYWORDS = new Set(
 /** '<name>', '<string>', '<number>', '<eof>', or the keyword or symbol itself. */
 export type TokenKind = string;
 
-/** A mistake in the text, worded as Lua words it. */
+/** A syntax error with Lua's text. */
 export class LuaSyntaxError extends Error {}
 
 const NEWLINE = 10;
@@ -26,17 +26,17 @@ function isWord(code: number): boolean {
   return isDigit(code) || (code >= 65 && code <= 90) || code === 95 || (code >= 97 && code <= 122);
 }
 
-/** Reads one token at a time; `kind`, `text` and `number` describe the present one. */
+/** Reads one token at a time; `kind`, `text` and `number` describe the current one. */
 export class Lexer {
   readonly chunk: Bytes;
   readonly #source: Bytes;
   #at = 0;
-  /** The line that reading has reached: that of the present token's end. */
+  /** The line at which the current token ends. */
   line = 1;
-  /** The line of the token before the present one. */
+  /** The line of the previous token. */
   lastLine = 1;
   kind: TokenKind = '';
-  /** A name, or a string's contents. */
+  /** A name, or the contents of a string. */
   text: Bytes = '';
   number = 0;
   #raw: Bytes = '';
@@ -62,7 +62,7 @@ export class Lexer {
     this.kind = this.#scan();
   }
 
-  /** The kind of the token after the present one. */
+  /** The kind of the next token. */
   peek(): TokenKind {
     const { kind, text, number } = this;
     const raw = this.#raw;
@@ -75,7 +75,7 @@ export class Lexer {
     return found;
   }
 
-  /** Throws the message with the present token, `… near 'x'`. */
+  /** Throws the message with the current token: `… near 'x'`. */
   fail(message: Bytes): never {
     this.#failNear(message, this.kind);
   }
@@ -189,7 +189,9 @@ export class Lexer {
     this.#failNear('invalid long string delimiter', '<string>');
   }
 
-  /** The number of '=' in an opening long bracket, which it passes; -1 for a lone bracket, -2 for a broken one. */
+  /**
+   * The number of '=' in an opening long bracket, which is consumed; -1 for a single bracket, -2 for an invalid one.
+   */
   #level(): number {
     let count = 0;
     const start = this.#at;

@@ -1,4 +1,4 @@
-/** Lua 5.1 statements, parsed in one pass with one token of look-ahead, so that mistakes read as in Redis. */
+/** Parses Lua 5.1 statements in one pass with one token of look-ahead, so that errors read as in Redis. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Expression, FunctionNode, Statement, Variable } from './ast.ts';
 import { ExpressionParser } from './expressions.ts';
@@ -26,7 +26,7 @@ class Parser extends ExpressionParser {
     return node;
   }
 
-  /** A block up to the token that ends it; `tail` is read while the block's names still hold. */
+  /** Parses a block up to the token that ends it. @param tail reads on while the block's names are still visible */
   protected override block(loop: boolean, tail?: () => void, names?: readonly Variable[]): Statement[] {
     const { lexer, scope } = this;
     const statements: Statement[] = [];
@@ -212,8 +212,8 @@ class Parser extends ExpressionParser {
 
 /**
  * Parses a chunk.
- * @param chunk the chunk's name in messages, `user_script`
- * @throws LuaSyntaxError worded as Lua 5.1 words it
+ * @param chunk the chunk's name in messages, such as `user_script`
+ * @throws LuaSyntaxError with Lua 5.1's text
  */
 export function parse(source: Bytes, chunk: Bytes): FunctionNode {
   return new Parser(source, chunk).chunk();

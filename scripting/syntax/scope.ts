@@ -1,4 +1,4 @@
-/** Which name means which variable, with Lua's limits on locals and upvalues. */
+/** Resolves names to variables, with Lua's limits on locals and upvalues. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { FunctionNode, Variable } from './ast.ts';
 import type { Lexer } from './lexer.ts';
@@ -12,7 +12,7 @@ interface Block {
   readonly loop: boolean;
 }
 
-/** The names that one function sees, while it is being parsed. */
+/** The names that a function sees while it is being parsed. */
 export class Scope {
   readonly node: FunctionNode;
   readonly outer: Scope | undefined;
@@ -45,7 +45,7 @@ export class Scope {
     return block !== undefined;
   }
 
-  /** Makes a variable that is not visible yet. */
+  /** Creates a variable that is not visible yet. */
   declare(name: Bytes, id: number): Variable {
     this.#pending++;
     this.#check(this.#active.length + this.#hidden + this.#pending, MAX_LOCALS, 'local variables');
@@ -53,29 +53,29 @@ export class Scope {
     return { id, name, owner: this.node, captured: false, assigned: false };
   }
 
-  /** Counts the nameless variables of a loop, which take room like any other. */
+  /** Counts the hidden variables of a loop, which use registers like any other. */
   hide(count: number): void {
     this.#hidden += count;
     if (count > 0) this.#check(this.#active.length + this.#hidden, MAX_LOCALS, 'local variables');
   }
 
-  /** Counts values that a call under way keeps in registers. */
+  /** Counts values that the current call keeps in registers. */
   keep(count: number): void {
     this.#kept += count;
   }
 
-  /** How many registers are taken. */
+  /** How many registers are in use. */
   get registers(): number {
     return this.#active.length + this.#hidden + this.#kept;
   }
 
-  /** From here on the names mean these variables. */
+  /** Makes the variables visible under their names. */
   activate(variables: readonly Variable[]): void {
     this.#pending = 0;
     for (const variable of variables) this.#active.push(variable);
   }
 
-  /** The variable that the name means here; undefined for a global. */
+  /** The variable that the name refers to here; undefined for a global. */
   find(name: Bytes): Variable | undefined {
     for (let i = this.#active.length - 1; i >= 0; i--) {
       if (this.#active[i]!.name === name) return this.#active[i];

@@ -9,7 +9,7 @@ import type { Module } from '../builder.ts';
 import { decodeJson } from './decode.ts';
 
 const INT_MAX = 2147483647;
-/** Where the stack of a C function ends. */
+/** The limit of a C function's stack. */
 const MAX_LEVELS = 7998;
 
 function defaults(): JsonSettings {
@@ -26,10 +26,10 @@ function defaults(): JsonSettings {
   };
 }
 
-/** What stands for JSON's null. */
+/** The value for JSON's null. */
 export const NULL = new Userdata('userdata: (nil)');
 
-/** What stands for a byte inside JSON's quotes; the bytes that stand for themselves are left out. */
+/** The escape sequences of bytes inside JSON strings; bytes without one are left out. */
 const ESCAPES = new Map<string, string>(
   [...Array(32).keys(), 127].map((code) => [
     String.fromCharCode(code),
@@ -40,13 +40,13 @@ for (const [letter, coded] of ['""', '\\\\', '//', '\bb', '\tt', '\nn', '\ff', '
   ESCAPES.set(letter as string, `\\${coded}`);
 }
 
-/** The same by code, as bytes. */
+/** The same by byte value, as bytes. */
 const ESCAPED = Array.from({ length: 256 }, (_, code) => {
   const coded = ESCAPES.get(String.fromCharCode(code));
   return coded === undefined ? undefined : Buffer.from(coded, 'latin1');
 });
 
-/** Above this, pieces of strings cost more than a buffer. */
+/** For longer strings, joining pieces costs more than a buffer. */
 const LONG = 4096;
 
 function quote(text: Bytes): Bytes {
@@ -130,7 +130,7 @@ class Encoder {
     else this.#object(table, depth);
   }
 
-  /** The size of the list that a table is; -1 when it is none. */
+  /** The size of the list that a table represents; -1 when the table is not a list. */
   #listSize(table: LuaTable): number {
     let largest = 0;
     let count = 0;
@@ -284,7 +284,7 @@ function library(settingsOf: SettingsOf): Module['entries'] {
   ];
 }
 
-/** A library of its own, with settings of its own. */
+/** A new library with its own settings. */
 function instance(): LuaTable {
   const settings = defaults();
   const table = new LuaTable();
@@ -292,10 +292,11 @@ function instance(): LuaTable {
   return table;
 }
 
-/** Settings last as long as one script, so that no script can spoil another's. */
+/** The settings of the current script. They last for one script, so that no script can affect another one. */
 function settingsOfRun(): JsonSettings {
   S.json ??= defaults();
   return S.json;
 }
 
+/** The table `cjson`. */
 export const CJSON: Module = { entries: library(settingsOfRun), single: ['encode', 'decode'] };

@@ -1,4 +1,4 @@
-/** JSON to Lua values, as lax and as strict as cjson, and in its words. */
+/** Decodes JSON to Lua values, as leniently and strictly as cjson, with its error texts. */
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { type JsonSettings, raise, S } from '../../runtime/state.ts';
 import { LuaTable, type LuaValue, stringToNumber } from '../../runtime/values.ts';
@@ -40,7 +40,7 @@ const NUMBER =
 const INVALID_NUMBER = /\+|-?0x|-?0[0-9]|-?inf|-?nan/iy;
 const PLAIN_TEXT = /[^"\\\0]*/y;
 
-/** Reads one document. */
+/** Decodes one document. */
 class Decoder {
   readonly #text: Bytes;
   readonly #settings: JsonSettings;
@@ -80,7 +80,7 @@ class Decoder {
     this.#start = this.#at;
   }
 
-  /** Reads the next token and answers its type. */
+  /** Reads the next token and returns its type. */
   #next(): TokenType {
     this.#read();
     return this.#type;
@@ -173,7 +173,7 @@ class Decoder {
     return /^[0-9a-fA-F]{4}$/.test(digits) ? +`0x${digits}` : -1;
   }
 
-  /** A \u escape, or two of them, as UTF-8. */
+  /** Decodes one or two \\u escapes to UTF-8. */
   #unicode(): Bytes | undefined {
     let code = this.#hex(this.#at + 2);
     let length = 6;
@@ -263,7 +263,7 @@ function utf8(code: number): Bytes {
   );
 }
 
-/** cjson.decode(text); raises cjson's errors. */
+/** cjson.decode(text). Raises cjson's errors. */
 export function decodeJson(text: Bytes, settings: JsonSettings, nullValue: LuaValue): LuaValue {
   return new Decoder(text, settings, nullValue).document();
 }
