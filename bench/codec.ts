@@ -1,4 +1,4 @@
-/** How fast requests are decoded and replies encoded, beside redis-parser: `npx tsx bench/codec.ts`. */
+/** Measures how fast requests are decoded and replies encoded, beside redis-parser: `npx tsx bench/codec.ts`. */
 import RedisParser from 'redis-parser';
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { RequestDecoder } from '../protocol/decode.ts';
@@ -42,7 +42,9 @@ const replies: Record<string, Reply> = {
   'an array of 3': ['message', 'channel', 'payload'],
 };
 
-/** Calls per second of CPU time of each of the runs, which make `times` of them; their rounds alternate, and the best counts. */
+/**
+ * Calls per second of CPU time for each run, which makes `times` calls. The runs alternate, and the best round counts.
+ */
 function rates(times: number, runs: readonly (() => void)[]): number[] {
   const best = runs.map(() => 0);
   for (let round = 0; round < ROUNDS; round++) {

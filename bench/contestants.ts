@@ -1,4 +1,6 @@
-/** The servers that the bench compares: ours and redis-server, each a process of its own, on a core of its own where that can be had. */
+/**
+ * The servers that the bench compares: ours and redis-server, each in its own process, and on its own core if possible.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -13,10 +15,12 @@ export interface Contestant {
 }
 
 const canPin = findProgram('taskset') !== undefined && cpus().length > 1;
+/** The core that servers run on. */
 export const SERVER_CORE = 0;
+/** The core that creates the load. */
 export const LOAD_CORE = 1;
 
-/** The command that runs on the given core only, where cores can be chosen. */
+/** The command that runs on the given core only, on systems that allow it. */
 export function pinned(core: number, command: string, args: readonly string[]): [string, string[]] {
   return canPin ? ['taskset', ['-c', String(core), command, ...args]] : [command, [...args]];
 }
@@ -41,14 +45,14 @@ async function answers(port: number): Promise<boolean> {
   });
 }
 
-/** Starts our own server as users do, from the built package. */
+/** Starts our server as users do, from the built package. */
 export async function startOurs(): Promise<Contestant> {
   const port = await freePort();
   const cli = join(import.meta.dirname, '..', 'dist', 'cli.js');
   return launch('lostlock', process.execPath, [cli, '--port', String(port)], port);
 }
 
-/** Starts the real one, without persistence. */
+/** Starts redis-server without persistence. */
 export async function startReal(): Promise<Contestant> {
   const port = await freePort();
   return launch(
@@ -59,12 +63,12 @@ export async function startReal(): Promise<Contestant> {
   );
 }
 
-/** Ends it. */
+/** Ends the server's process. */
 export function stop(contestant: Contestant): void {
   contestant.process.kill('SIGKILL');
 }
 
-/** The middle one of the figures. */
+/** The median. */
 export function median(figures: readonly number[]): number {
   const sorted = [...figures].sort((a, b) => a - b);
   return sorted[sorted.length >> 1] ?? Number.NaN;

@@ -1,4 +1,7 @@
-/** What each entry of the built package costs to load: whole processes that load it, above those of a bare node. */
+/**
+ * Measures how long each entry of the built package takes to load: whole processes that load it, compared with a bare
+ * node.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { median, pinned, SERVER_CORE } from './contestants.ts';
 import type { Row } from './report.ts';
 
-/** What is aimed at, in milliseconds above a bare node. */
+/** The goals, in milliseconds above a bare node. */
 const GOALS: Record<string, number> = { lostlock: 30, 'lostlock/locks': 12 };
 
 const PROGRAMS: Record<string, { readonly mjs?: string; readonly cjs?: string }> = {
@@ -25,7 +28,7 @@ const PROGRAMS: Record<string, { readonly mjs?: string; readonly cjs?: string }>
   },
 };
 
-/** How long each program takes, in milliseconds, by its file; the programs run in turn. */
+/** How long each program takes in milliseconds, by its file. The programs take turns. */
 function measure(folder: string, files: readonly string[], rounds: number): Map<string, number> {
   const times = new Map<string, number[]>(files.map((file) => [file, []]));
   for (let i = 0; i <= rounds; i++) {
@@ -33,13 +36,13 @@ function measure(folder: string, files: readonly string[], rounds: number): Map<
       const [command, args] = pinned(SERVER_CORE, process.execPath, [file]);
       const started = performance.now();
       execFileSync(command, args, { cwd: folder });
-      if (i > 0) times.get(file)!.push(performance.now() - started); // The first round warms the disk's cache.
+      if (i > 0) times.get(file)!.push(performance.now() - started); // The first round fills the disk's cache.
     }
   }
   return new Map([...times].map(([file, list]) => [file, median(list)]));
 }
 
-/** One chapter's rows. */
+/** The rows of this chapter. */
 export function entries(rounds: number): Row[] {
   const folder = mkdtempSync(join(tmpdir(), 'lostlock-entries-'));
   try {

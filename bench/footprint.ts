@@ -1,4 +1,4 @@
-/** Time from start to the first PONG, and bytes per key with and without a TTL. */
+/** Measures the time from start to the first PONG, and the bytes per key with and without a TTL. */
 import { createConnection } from 'node:net';
 import { Redis } from 'ioredis';
 import { startServer } from '../index.ts';
@@ -51,7 +51,7 @@ async function bytesPerKey(keys: number, ttl: boolean): Promise<Row | undefined>
   const db = server.node.db(0);
   server.node.unit(() => {
     for (let i = 0; i < keys; i++) {
-      // As they come off the wire: flat strings of their own.
+      // As the decoder makes them: flat strings of their own.
       const name = Buffer.from(key(i), 'latin1').latin1Slice();
       const entry = db.put(name, Buffer.from('12345678', 'latin1').latin1Slice());
       if (ttl) db.expireAt(name, entry, Date.now() + 3_600_000 + i);
@@ -85,7 +85,7 @@ async function realBytesPerKey(keys: number, ttl: boolean): Promise<number> {
   return (after - before) / keys;
 }
 
-/** One chapter's rows. */
+/** The rows of this chapter. */
 export async function footprint(rounds: number, keys: number): Promise<Row[]> {
   const rows = [await startUp(rounds), await bytesPerKey(keys, false), await bytesPerKey(keys, true)];
   return rows.filter((row) => row !== undefined);

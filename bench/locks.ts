@@ -1,8 +1,8 @@
 /**
- * `npm run bench:locks`: our locks, as built, beside redlock and redis-semaphore, on redis-server and on lostlock:
- * acquisitions per second alone and among fifty, from release to the next holder, commands per acquisition. All take
- * turns, so that a busy moment of the machine hits all of them; redis-semaphore twice, so that one sees what is noise.
- * Writes bench/locks.md.
+ * `npm run bench:locks`: our locks, as built, beside redlock and redis-semaphore, on redis-server and on lostlock.
+ * Measures acquisitions per second alone and among fifty clients, the time from release to the next grant, and commands
+ * per acquisition. All take turns, so that a busy moment of the machine affects all of them. redis-semaphore runs
+ * twice, which shows the noise. Writes bench/locks.md.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -13,7 +13,7 @@ import { Redlock5 as Redlock } from '../test/clients/lock-libraries.ts';
 import { startRedisServer } from '../test/support/redis-server.ts';
 import { median } from './contestants.ts';
 
-/** As users get it: tsx would slow our sources down, and not the others'. */
+/** The built package, as users get it. tsx would slow down our sources, but not the others'. */
 const dist = join(import.meta.dirname, '..', 'dist');
 const { createLocks } = (await import(join(dist, 'locks', 'index.js'))) as typeof import('../locks/index.ts');
 const { startServer } = (await import(join(dist, 'index.js'))) as typeof import('../index.ts');
@@ -77,7 +77,7 @@ function semaphore(name: string, redis: Redis): Contender {
   };
 }
 
-/** Acquisitions and releases one after the other, per second. */
+/** Acquisitions and releases per second, one after another. */
 async function alone({ acquire }: Contender, ms = ALONE_MS): Promise<number> {
   let count = 0;
   const startedAt = performance.now();
@@ -90,13 +90,13 @@ async function alone({ acquire }: Contender, ms = ALONE_MS): Promise<number> {
 
 let sent = 0;
 const { sendCommand } = Redis.prototype;
-/** Counts what the clients send, duplicates included. */
+/** Counts what the clients send, including repeated commands. */
 Redis.prototype.sendCommand = function (this: Redis, ...args) {
   sent++;
   return sendCommand.apply(this, args);
 };
 
-/** Fifty that want the same lock at once: acquisitions per second, and requests per acquisition. */
+/** Fifty clients that want the same lock: acquisitions per second, and requests per acquisition. */
 async function among({ acquire }: Contender): Promise<{ perSecond: number; requests: number }> {
   let count = 0;
   const before = sent;
@@ -112,13 +112,13 @@ async function among({ acquire }: Contender): Promise<{ perSecond: number; reque
   return { perSecond: count / seconds, requests: (sent - before) / count };
 }
 
-/** From one's release to the other's grant, in milliseconds: the median, each on a connection of his own. */
+/** The median time in milliseconds from one client's release to the other's grant. Each has its own connection. */
 async function wakeUp(one: Contender, other: Contender): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < WAKES; i++) {
     const release = await one.acquire('wake');
     const waiting = other.acquire('wake').then((next) => ({ next, at: performance.now() }));
-    // tidy sleeps: spreads the releases
+    // tidy sleeps: spreads the releases over time
     await new Promise((resolve) => setTimeout(resolve, 5 + (i % 7)));
     const at = performance.now();
     await release();
@@ -136,17 +136,20 @@ interface Figures {
   readonly wakes: number[];
 }
 
-/** Each begins some time, and none always follows the same one, whose garbage it would have to collect. */
+/**
+ * The order of a round. Everyone is first in some rounds, and nobody always follows the same contender, whose garbage
+ * it would have to collect.
+ */
 function orderOf(round: number, contenders: number): number[] {
   const order = Array.from({ length: contenders }, (_, index) => (index + round) % contenders);
   return round % 2 === 0 ? order : order.reverse();
 }
 
-/** What the first did in each round, in parts of what the second did in the same: their median. */
+/** The median over all rounds of the first figure divided by the second. */
 const quotient = (one: readonly number[], other: readonly number[]): string =>
   median(one.map((figure, round) => figure / other[round]!)).toFixed(2);
 
-/** Ours by the others of its kind, alone and among many; and how far one is from itself. */
+/** Ours compared with the others of its kind, alone and among many, and how much one contender differs from itself. */
 function compare(label: string, [simple, reentrant, , redlock, semaphores, again]: Figures[]): string {
   const pairs = [
     [simple, semaphores],

@@ -1,4 +1,4 @@
-/** How long CPU-bound scripts take inside the server: recursion, a loop, a table built, sorted and joined. */
+/** Measures CPU-bound scripts inside the server: recursion, a loop, and a table that is built, sorted and joined. */
 import { Redis } from 'ioredis';
 import { startServer } from '../index.ts';
 import { median, startReal, stop } from './contestants.ts';
@@ -28,7 +28,7 @@ async function milliseconds(redis: Redis, script: string): Promise<number> {
   return performance.now() - started;
 }
 
-/** One chapter's rows; both servers must agree on every result. */
+/** The rows of this chapter. Both servers must return the same results. */
 export async function lua(rounds: number): Promise<Row[]> {
   const ours = await startServer();
   const real = await startReal();

@@ -1,13 +1,13 @@
-/** Rows of the bench as a table with ratios, on the terminal and in bench/results.md. */
+/** Formats rows of the bench as a table with ratios, for the terminal and for bench/results.md. */
 
 /** One comparison. */
 export interface Row {
   readonly name: string;
   readonly ours: number;
-  /** What it is compared with; undefined where nothing compares. */
+  /** The figure to compare with; undefined if there is none. */
   readonly other: number | undefined;
   readonly unit: string;
-  /** True where less is better: times and sizes. */
+  /** True for times and sizes, where less is better. */
   readonly lessIsBetter?: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface Chapter {
   readonly rows: readonly Row[];
 }
 
-/** How many times better ours is: above 1 is better, whichever way the unit counts. */
+/** How many times better our figure is: above 1 is better, for any unit. */
 export function ratio(row: Row): number | undefined {
   if (row.other === undefined) return undefined;
   return row.lessIsBetter ? row.other / row.ours : row.ours / row.other;

@@ -1,4 +1,7 @@
-/** Round trips of ioredis one after the other: to lostlock in memory and over TCP, to redis-server over TCP, and to peers. */
+/**
+ * Measures sequential round trips of ioredis: to lostlock in memory and over TCP, to redis-server over TCP, and to
+ * other in-process servers.
+ */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -37,7 +40,7 @@ async function best(
   return figures.map(median);
 }
 
-/** ioredis-mock and js-redis-server, where `npm install` has been run in bench/peers. */
+/** ioredis-mock and js-redis-server, if `npm install` was run in bench/peers. */
 async function peers(): Promise<{ name: string; caller: Caller; close: () => void }[]> {
   const folder = join(import.meta.dirname, 'peers');
   if (!existsSync(join(folder, 'node_modules'))) return [];
@@ -58,7 +61,7 @@ async function peers(): Promise<{ name: string; caller: Caller; close: () => voi
   return found;
 }
 
-/** One chapter's rows: GET and the unlock script, sequentially. */
+/** The rows of this chapter: GET and the unlock script, sequentially. */
 export async function roundTrips(rounds: number, count: number): Promise<Row[]> {
   const ours = await startServer();
   const real = await startReal();

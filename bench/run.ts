@@ -1,4 +1,6 @@
-/** `npm run bench`: every question beside redis-server in one run, as ratios; `--smoke` is short and writes no file. */
+/**
+ * `npm run bench`: all measurements beside redis-server in one run, as ratios. `--smoke` is short and writes no file.
+ */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +44,7 @@ const CHAPTERS: Record<string, () => Promise<Chapter>> = {
     beside: 'the goal',
     rows: entries(smoke ? 1 : 21),
   }),
-  // Last, and loaded only then: it lays routes over the timers and clocks that the others measure with.
+  // Last, and loaded only then, because it replaces the timers and clocks that the other chapters use.
   lab: async () => ({
     title: 'Virtual time in the lab, per CPU time',
     beside: 'the goal',

@@ -1,4 +1,7 @@
-/** How fast the engine alone runs lock scripts and loops, beside redis-server's own count: `npx tsx bench/script.ts`. */
+/**
+ * Measures how fast the engine alone runs lock scripts and loops, beside redis-server's own figures: `npx tsx
+ * bench/script.ts`.
+ */
 import { type Bytes, parseDouble } from '../protocol/bytes.ts';
 import type { Reply } from '../protocol/reply.ts';
 import { compile } from '../scripting/registry.ts';
@@ -54,7 +57,7 @@ return #table.concat(t, ',')`,
   },
 };
 
-/** The least of a store: what the two lock scripts call. */
+/** A minimal store with the commands that the two lock scripts call. */
 class BenchHost implements ScriptHost {
   readonly random = new Random48();
   readonly #locks = new Map<Bytes, Map<Bytes, number>>();
@@ -96,7 +99,7 @@ class BenchHost implements ScriptHost {
   }
 }
 
-/** Microseconds per run: the best round. */
+/** Microseconds per run, in the best round. */
 function ours(name: string): number {
   const { source, keys, argv, times } = SCRIPTS[name]!;
   const script = compile(source);
@@ -110,7 +113,7 @@ function ours(name: string): number {
   return best;
 }
 
-/** Microseconds per run as redis-server counts them itself, without network and parsing. */
+/** Microseconds per run as redis-server measures them, without network and parsing. */
 async function theirs(client: RawClient, name: string): Promise<number> {
   const { source, keys, argv, times } = SCRIPTS[name]!;
   await client.ask('config', 'resetstat');

@@ -1,4 +1,4 @@
-/** How much faster than real time one core simulates a watchdog, and five contenders that poll. */
+/** Measures how much faster than real time one core simulates a watchdog, and five clients that poll. */
 import '../lab/router.ts';
 import { Redis } from 'ioredis';
 import { Mutex } from 'redis-semaphore';
@@ -6,7 +6,7 @@ import { LabNode } from '../lab/virtual/node.ts';
 import { World } from '../lab/virtual/world.ts';
 import type { Row } from './report.ts';
 
-/** Virtual milliseconds per millisecond of CPU time, of a world that `populate` has filled. */
+/** Virtual milliseconds per millisecond of CPU time, for a world that `populate` has set up. */
 async function speed(ms: number, populate: (world: World) => Promise<void>): Promise<number> {
   const world = new World();
   new LabNode(world, 'redis', 6379);
@@ -41,7 +41,10 @@ async function contenders(world: World): Promise<void> {
   });
 }
 
-/** @param minutes how much virtual time each measurement takes; the best of the rounds counts */
+/**
+ * The rows of this chapter.
+ * @param minutes the virtual time of each measurement; the best round counts
+ */
 export async function virtualClock(rounds: number, minutes: number): Promise<Row[]> {
   const best = { one: 0, five: 0 };
   for (let i = 0; i < rounds; i++) {

@@ -1,4 +1,6 @@
-/** How many requests per second over TCP, beside redis-server in the same run: SET, GET, lock commands, lock scripts. */
+/**
+ * Measures requests per second over TCP, beside redis-server in the same run: SET, GET, lock commands, lock scripts.
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
@@ -10,7 +12,10 @@ const run = promisify(execFile);
 const UNLOCK =
   "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";
 
-/** A re-entrant lock on Redisson's layout: free or own takes a hold and renews, another's answers what is left. */
+/**
+ * A re-entrant lock in Redisson's layout: grants and renews a free or own lock; for another owner's lock, returns its
+ * remaining time.
+ */
 const REENTRANT = `
 if (redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], ARGV[2]) == 1) then
   redis.call('hincrby', KEYS[1], ARGV[2], 1)
@@ -21,9 +26,9 @@ return redis.call('pttl', KEYS[1])`;
 
 interface Load {
   readonly name: string;
-  /** Keys that are in use; locks are few, data may be many. */
+  /** The number of keys: locks are few, data may be many. */
   readonly keys: number;
-  /** The request, where `sha(text)` stands for a script that has been loaded. */
+  /** The request; `sha(text)` stands for a loaded script. */
   readonly words: (sha: (text: string) => string) => string[];
 }
 
@@ -67,7 +72,7 @@ const LOADS: readonly Load[] = [
   },
 ];
 
-/** What a pipeline length is worth: requests per measurement. */
+/** The pipeline lengths, and how many requests each measurement sends. */
 const PIPELINES = [
   { depth: 1, requests: 100_000 },
   { depth: 16, requests: 600_000 },
@@ -79,7 +84,7 @@ async function measure(port: number, load: Load, words: string[], depth: number,
   const args = [...size.split(' '), ...words];
   const { stdout } = await run(...pinned(LOAD_CORE, 'redis-benchmark', args), { maxBuffer: 1 << 26 });
   const line = stdout.trim().split('\n').at(-1) ?? '';
-  // "name","rps","avg",…; the name may hold commas of its own.
+  // "name","rps","avg",…; the name may contain commas.
   return Number(/","([\d.]+)","[\d.]+","[\d.]+","[\d.]+","[\d.]+","[\d.]+","[\d.]+"$/.exec(line)?.[1]);
 }
 
@@ -91,7 +96,7 @@ async function loadScripts(contestant: Contestant): Promise<(text: string) => st
   return (text) => shas.get(text) ?? '';
 }
 
-/** Runs every load on both servers by turns, the order exchanged each round. */
+/** Runs every load on both servers in turn, in alternating order. */
 export async function wire(rounds: number, scale: number): Promise<Row[]> {
   const contestants = [await startOurs(), await startReal()];
   try {
@@ -105,7 +110,7 @@ export async function wire(rounds: number, scale: number): Promise<Row[]> {
             const { port } = contestants[i] as Contestant;
             const words = load.words(scripts[i] as (text: string) => string);
             const rps = await measure(port, load, words, depth, Math.ceil(requests * scale));
-            // The first round warms both up.
+            // The first round warms up both servers.
             if (round > 0) figures[i]?.push(rps);
           }
         }

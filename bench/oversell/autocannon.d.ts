@@ -1,4 +1,4 @@
-/** What is used of autocannon, which has no types of its own. */
+/** The parts of autocannon that are used; it has no types of its own. */
 declare module 'autocannon' {
   interface Result {
     requests: { average: number };

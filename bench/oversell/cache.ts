@@ -1,4 +1,7 @@
-/** Cache-aside under load: readers that fill and writers that change, and how often the cache is wrong at the end. */
+/**
+ * Cache-aside under load: readers that fill the cache and writers that change the data, and how often the cache is
+ * wrong at the end.
+ */
 import { Redis } from 'ioredis';
 import { createLocks, type Locks } from '../../locks/index.ts';
 import { startRedisServer } from '../../test/support/redis-server.ts';
@@ -8,12 +11,12 @@ const AT_ONCE = 30;
 const READERS = 4;
 const WRITERS = 2;
 const CROWD = 30;
-/** When the second delete follows, and how long a slow reader sits on what it has read. */
+/** When the second delete follows, and how long a slow reader waits before it writes what it has read. */
 const DELETE_AGAIN_MS = 30;
 const SLOW_MS = 60;
 const TTL_MS = 250;
 
-/** A database and a cache, both Redis; the values are versions. */
+/** A database and a cache, both on Redis. The values are versions. */
 interface Means {
   readonly db: Redis;
   readonly cache: Redis;
@@ -37,7 +40,7 @@ async function load(means: Means, key: string): Promise<string> {
   return value!;
 }
 
-/** Reads through the cache; a miss is loaded and put there as `put` does. */
+/** Reads through the cache. After a miss, loads the value and stores it with `put`. */
 const through =
   (put: (means: Means, key: string, value: string) => Promise<unknown>): Strategy['read'] =>
   async (means, key) => {
@@ -61,7 +64,7 @@ async function deleteAfter(means: Means, key: string): Promise<void> {
   await means.cache.del(key);
 }
 
-/** Puts a version unless a newer one is there. */
+/** Stores a version unless a newer one is there. */
 const NEWER =
   "if tonumber(redis.call('get', KEYS[1]) or -1) < tonumber(ARGV[1]) then redis.call('set', KEYS[1], ARGV[1]) end";
 const putNewer = ({ cache }: Means, key: string, version: string): Promise<unknown> =>
@@ -97,7 +100,7 @@ const strategies: Record<string, Strategy> = {
   },
 };
 
-/** One key's life: readers and writers at about the same time. True when the cache is wrong in the end. */
+/** Runs readers and writers of one key at about the same time. True when the cache is wrong at the end. */
 async function life({ read, write }: Strategy, means: Means, key: string): Promise<void> {
   await means.db.set(key, 1);
   const at = async (work: () => Promise<unknown>): Promise<void> => {
@@ -119,10 +122,11 @@ async function stale({ db, cache }: Means): Promise<number> {
   return wrong;
 }
 
+/** The result of one strategy. */
 export interface CacheRun {
   readonly strategy: string;
   readonly slow: boolean;
-  /** Keys that are wrong when all is quiet, and those that are still wrong when the TTL is over. */
+  /** Keys that are wrong after the run, and keys that are still wrong after the TTL. */
   readonly stale: number;
   readonly staleLater: number;
   readonly perSecond: number;
@@ -143,13 +147,14 @@ async function race(strategy: string, means: Means): Promise<CacheRun> {
   return { strategy, slow: means.slow, stale: wrong, staleLater: await stale(means), perSecond };
 }
 
+/** The result of a stampede. */
 export interface CrowdRun {
   readonly name: string;
-  /** How often the database was asked for one rebuild. */
+  /** How often the database was read for one rebuild. */
   readonly loads: number;
 }
 
-/** S116: everybody misses at once. */
+/** S116: all readers miss at once. */
 async function crowd(name: string, means: Means, read: Strategy['read']): Promise<CrowdRun> {
   await means.cache.flushall();
   means.loads = 0;
@@ -161,7 +166,7 @@ async function crowd(name: string, means: Means, read: Strategy['read']): Promis
   return { name, loads: means.loads / rebuilds };
 }
 
-/** All strategies, among readers that are quick and readers that are slow; and the stampede. */
+/** Runs every strategy with fast and with slow readers, and the stampede. */
 export async function runCache(): Promise<{ races: CacheRun[]; crowds: CrowdRun[] }> {
   await using dbServer = await startRedisServer();
   await using cacheServer = await startRedisServer();
@@ -185,7 +190,7 @@ export async function runCache(): Promise<{ races: CacheRun[]; crowds: CrowdRun[
   return { races, crowds };
 }
 
-/** What the cache runs showed, as a chapter. */
+/** The results as a chapter of the report. */
 export function cacheChapter({ races, crowds }: { races: CacheRun[]; crowds: CrowdRun[] }): string {
   const cell = ({ stale: wrong, staleLater, perSecond }: CacheRun): string => {
     const later = wrong > 0 ? `, ${staleLater} after ${TTL_MS} ms` : '';

@@ -1,21 +1,22 @@
-/** The servers behind a step: one, a pair that fails over behind one address, or three independent ones. */
+/** The lock servers of a step: one, a pair that fails over behind one address, or three independent ones. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { freePort, type RealRedis, startRedisServer } from '../../test/support/redis-server.ts';
 
+/** Lock servers that can fail. */
 export interface LockServers {
-  /** Where the service finds them. */
+  /** The ports at which the service reaches them. */
   readonly ports: number[];
-  /** The primary dies, some milliseconds after its replica has heard from it for the last time. */
+  /** Crashes the primary, some milliseconds after its replica last received data from it. */
   fail(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** For how long the replica has not heard of the primary when it is promoted. */
+/** How long the replica has received nothing when it is promoted, in milliseconds. */
 export const BEHIND_MS = 100;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Forwards one port to whichever server is the primary. */
+/** Forwards a port to the current primary. */
 class Address {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -45,7 +46,7 @@ class Address {
     return address;
   }
 
-  /** Everybody's connection breaks; the next one leads to the new target. */
+  /** Breaks every connection. Later ones lead to the new target. */
   move(target: number): void {
     this.target = target;
     for (const socket of this.#sockets) socket.destroy();
@@ -87,7 +88,7 @@ export async function startPair(): Promise<LockServers> {
   };
 }
 
-/** Independent servers; failing means that one after the other restarts empty. */
+/** Independent servers. `fail` restarts one after another without its data. */
 export async function startIndependent(count: number): Promise<LockServers> {
   const nodes: RealRedis[] = [];
   for (let i = 0; i < count; i++) nodes.push(await startRedisServer({ tcp: true }));

@@ -1,8 +1,9 @@
 /**
- * `npm run bench:oversell`: sells stock over HTTP under every step of the ladder, with everything that goes wrong, and
- * counts the units sold that were never deducted; then what segments of the stock gain, and caches beside a database.
- * PARTS chooses among ladder, segments and cache; STEPS and SCENARIOS (parts of names, with commas) among those of the
- * ladder; SECONDS is the length of a run. Each part that has run as a whole writes its chapter of bench/oversell.md.
+ * `npm run bench:oversell`: sells stock over HTTP under every step of the ladder, with all failures, and counts the
+ * units that were sold but never deducted. It also measures what a segmented stock gains, and caches beside a database.
+ * PARTS chooses among ladder, segments and cache; STEPS and SCENARIOS (parts of names, separated by commas) choose
+ * within the ladder; SECONDS is the length of a run. Each part that runs completely writes its chapter of
+ * bench/oversell.md.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -32,7 +33,7 @@ const SECONDS = Number(process.env.SECONDS ?? 3);
 const PROCESSES = 3;
 const CONNECTIONS = 8;
 const STOCK = 1_000_000;
-/** The work under the locks of a segmented stock, in milliseconds. */
+/** How long the work under the locks of a segmented stock takes, in milliseconds. */
 const SEGMENT_WORK_MS = 10;
 const LEASE_MS = 150;
 
@@ -73,7 +74,7 @@ function end(child: ChildProcess): Promise<void> {
   });
 }
 
-/** What has been sold and what is left, wherever the step keeps it. */
+/** The number of units sold and left, wherever the step stores them. */
 async function books(
   step: string,
   stock: Redis,
@@ -100,7 +101,7 @@ async function fill(step: string, stock: Redis, postgres: PostgresClient | undef
   await postgres?.query(`INSERT INTO stock VALUES ('it', ${STOCK}, 0, 0)`);
 }
 
-/** Loads all processes at once, while the lock servers fail if the scenario says so. */
+/** Loads all processes at once, while the lock servers fail if the scenario requires it. */
 async function load(ports: readonly number[], seconds: number, servers: LockServers, failovers: boolean) {
   let over = false;
   const failing = (async () => {
@@ -145,7 +146,8 @@ async function run(
   );
   const ports = services.map(({ port }) => port);
   const results = await load(ports, seconds, servers, failovers);
-  await Promise.all(services.map(({ child }) => end(child))); // What is under way ends before the books are read.
+  // Requests under way finish before the result is counted.
+  await Promise.all(services.map(({ child }) => end(child)));
   const [sold, left] = await books(step, stock, postgres);
   stock.disconnect();
   postgres?.close();

@@ -1,4 +1,4 @@
-/** A PostgreSQL of our own for the benchmark, and as much of its protocol as six statements need. */
+/** Starts a PostgreSQL server for the benchmark, and implements the part of its protocol that six statements need. */
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -7,15 +7,17 @@ import { join } from 'node:path';
 
 const BIN = '/usr/lib/postgresql/15/bin';
 
+/** True when PostgreSQL is installed. */
 export const hasPostgres = existsSync(join(BIN, 'initdb'));
 
+/** A running server. */
 export interface RunningPostgres {
   /** The directory of its unix socket. */
   readonly dir: string;
   stop(): Promise<void>;
 }
 
-/** Starts a server in a directory of its own, on a unix socket only. Runs as `postgres` where we are root. */
+/** Starts a server in a temporary directory, on a unix socket only. As root, it runs as the user `postgres`. */
 export async function startPostgres(): Promise<RunningPostgres> {
   const dir = mkdtempSync(join(tmpdir(), 'lostlock-pg-'));
   chmodSync(dir, 0o777);
@@ -50,7 +52,7 @@ function userArgs(program: string, args: string[]): string[] {
   return ['--reuid=postgres', '--regid=postgres', '--clear-groups', program, ...args];
 }
 
-/** One connection; statements go one after the other, as text. */
+/** A connection. Statements are sent as text, one after another. */
 export class PostgresClient {
   readonly #socket: Socket;
   #input = Buffer.alloc(0);
@@ -79,7 +81,7 @@ export class PostgresClient {
     return client;
   }
 
-  /** Runs one statement; gives its rows, and how many it touched. */
+  /** Runs a statement. Returns its rows, and how many rows it changed. */
   async query(sql: string): Promise<{ rows: string[][]; count: number }> {
     this.#rows = [];
     this.#error = undefined;

@@ -1,23 +1,24 @@
-/** Writes the benchmark's table and plot. */
+/** Writes the table and the plot of the benchmark. */
 
+/** The result of one step in one scenario. */
 export interface Run {
   readonly step: string;
   readonly scenario: string;
-  /** Units that were sold and never deducted. */
+  /** Units that were sold but never deducted. */
   readonly oversold: number;
   readonly sold: number;
   readonly perSecond: number;
   readonly p99: number;
-  /** Requests that were told to come back, or failed. */
+  /** Requests that were asked to retry, or failed. */
   readonly refused: number;
 }
 
 const COLORS = ['#888888', '#4477aa', '#ccbb44', '#ee6677', '#aa3377', '#228833'];
 
-/** Text inside an SVG. */
+/** Escapes text for an SVG. */
 export const escapeText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** Puts a chapter in the place of the one before it, between its two comments; new ones go to the end. */
+/** Replaces a chapter between its two comments. A new chapter goes to the end. */
 export function replaceChapter(page: string, name: string, text: string): string {
   const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
   const chapter = `${open}\n\n${text.trim()}\n\n${close}`;
@@ -48,7 +49,7 @@ export function table(runs: readonly Run[]): string {
   ].join('\n');
 }
 
-/** Bars of the share of sales that were oversold, in groups of steps. */
+/** Bars with the share of sales that were oversold, in groups of steps. */
 export function plot(runs: readonly Run[]): string {
   const scenarios = [...new Set(runs.map(({ scenario }) => scenario))];
   const steps = [...new Set(runs.map(({ step }) => step))];

@@ -1,14 +1,16 @@
-/** How much quicker a stock is sold that stands behind several locks: a chapter and a chart. */
+/** How much faster a stock is sold that is split over several locks: a chapter and a chart. */
 import { escapeText } from './report.ts';
 
-/** How many segments are tried; each is a step of its own. */
+/** The numbers of segments that are measured; each is a step of its own. */
 export const SEGMENT_COUNTS = [1, 2, 4, 8, 16];
 
+/** The name of the step with this number of segments. */
 export const segmentStep = (count: number): string => `segmented, ${count}`;
 
-/** The number of segments of a step, 0 for a step that has none. */
+/** The number of segments of a step; 0 for a step without segments. */
 export const segmentsOf = (step: string): number => Number(/^segmented, (\d+)$/.exec(step)?.[1] ?? 0);
 
+/** The result of one step. */
 export interface SegmentRun {
   readonly segments: number;
   readonly perSecond: number;
@@ -19,7 +21,7 @@ export interface SegmentRun {
 const speedUp = (runs: readonly SegmentRun[], { perSecond }: SegmentRun): number =>
   perSecond / runs[0]!.perSecond;
 
-/** What the runs showed. */
+/** The results as a chapter of the report. */
 export function segmentChapter(runs: readonly SegmentRun[], workMs: number): string {
   const rows = runs.map(
     (run) =>
@@ -37,7 +39,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** Sales per second as a ladder of bars, with the ideal as a line over each. */
+/** Sales per second as bars, with the ideal as a line above each. */
 export function segmentPlot(runs: readonly SegmentRun[]): string {
   const [left, top, height, bar, gap] = [60, 40, 220, 60, 30];
   const first = runs[0]!.perSecond;

@@ -1,11 +1,11 @@
-/** One process of the service: `POST /deduct` sells one unit under the step of the ladder it was started with. */
+/** A process of the service: `POST /deduct` sells one unit under the step of the ladder that it was started with. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
 import { type Means, type Step, stepOf } from './steps.ts';
 import { Stock } from './stock.ts';
 
-/** What the driver tells a process. */
+/** The configuration of a process. */
 export interface ServiceConfig {
   step: string;
   lockPorts: number[];
@@ -13,7 +13,7 @@ export interface ServiceConfig {
   postgres: string | undefined;
   leaseMs: number;
   workMs: number;
-  /** Every so many requests something happens to the holder; 0: never. */
+  /** Delays or stalls the holder at every n-th request; 0 means never. */
   slowEvery: number;
   stallEvery: number;
   dieEvery: number;
@@ -42,7 +42,8 @@ const means: Means = {
     const slow = due(config.slowEvery);
     const stalls = due(config.stallEvery);
     await new Promise((resolve) => setTimeout(resolve, slow ? config.badMs : config.workMs));
-    if (stalls) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, config.badMs); // As a long GC would.
+    // Blocks the process, as a long garbage collection does.
+    if (stalls) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, config.badMs);
   },
   dies: () => {
     const dies = due(config.dieEvery) && !died;

@@ -1,4 +1,4 @@
-/** The steps of the ladder: ways to keep two buyers from deducting the same stock, each as naive as it once was. */
+/** The steps of the ladder: ways to keep two buyers from deducting the same stock, from the most naive one on. */
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import {
@@ -13,26 +13,26 @@ import { PostgresClient } from './postgres.ts';
 import { segmentsOf } from './segments.ts';
 import { type Stock, sellOne } from './stock.ts';
 
-/** How one request ended. */
+/** The outcome of a request. */
 export type Outcome = 'sold' | 'sold out' | 'refused';
 
-/** What a step has to work with, in one process. */
+/** What a step can use, in one process. */
 export interface Means {
   /** The lock servers: one, or three for Redlock. */
   readonly locks: readonly Redis[];
   readonly stock: Stock;
   readonly leaseMs: number;
-  /** The time of the work inside, slow and stalled holders included. */
+  /** Waits for as long as the work takes, including slow and stalled holders. */
   work(): Promise<void>;
-  /** Whether the process dies now: nothing it holds is given back. */
+  /** True when the process dies now, so that nothing it holds is released. */
   dies(): boolean;
   readonly postgres: string | undefined;
 }
 
-/** One step: sells one unit, or says why not. */
+/** A step: sells one unit, or says why not. */
 export interface Step {
   sell(): Promise<Outcome>;
-  /** The process was killed and comes back. */
+  /** Called when the process was killed and starts again. */
   restart?(): void;
 }
 
@@ -42,7 +42,7 @@ const PATIENCE_MS = 2000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Tries until it gets the lock or patience ends. */
+/** Retries until it gets the lock or the time limit passes. */
 async function spin(attempt: () => Promise<boolean>): Promise<boolean> {
   const deadline = Date.now() + PATIENCE_MS;
   while (Date.now() < deadline) {
@@ -52,7 +52,7 @@ async function spin(attempt: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
-/** A step that takes a lock by hand, sells, and gives it back by hand. */
+/** A step that acquires a lock with its own commands, sells, and releases it with its own commands. */
 function byHand(
   means: Means,
   acquire: (redis: Redis, token: string) => Promise<boolean>,
@@ -81,14 +81,14 @@ const COMPARE_AND_DELETE =
 
 interface OursOptions {
   replicas?: number;
-  /** Without it the lease is explicit: nobody renews it. */
+  /** Without it, the lease is explicit and nobody renews it. */
   watchdog: boolean;
-  /** Whether the resource refuses old fences. */
+  /** True when the resource refuses old fences. */
   fenced?: boolean;
   make(locks: Locks): Lock<HeldLock>;
 }
 
-/** The locks of a process that may be killed and come back: with new locks then. */
+/** The locks of a process that may be killed and restarted, which creates new locks. */
 function lockingProcess({ locks, leaseMs }: Means, options: LocksOptions) {
   const process = {
     locks: createLocks(locks, { leaseMs, ...options }),
@@ -100,7 +100,7 @@ function lockingProcess({ locks, leaseMs }: Means, options: LocksOptions) {
   return process;
 }
 
-/** A step on one of our locks. */
+/** A step that uses one of our locks. */
 function ours(means: Means, { replicas, watchdog, fenced = false, make }: OursOptions): Step {
   const process = lockingProcess(means, {
     ...(replicas !== undefined && { replicas }),
@@ -134,7 +134,7 @@ function ours(means: Means, { replicas, watchdog, fenced = false, make }: OursOp
   };
 }
 
-/** PostgreSQL: the row itself is locked, or its version decides. */
+/** PostgreSQL: locks the row, or checks its version. */
 function inPostgres(means: Means, sell: (client: PostgresClient) => Promise<Outcome>): Step {
   const idle: PostgresClient[] = [];
   return {
@@ -145,7 +145,7 @@ function inPostgres(means: Means, sell: (client: PostgresClient) => Promise<Outc
         idle.push(client);
         return outcome;
       } catch {
-        client.close(); // The server rolls back what a broken connection had begun.
+        client.close(); // The server rolls back the transaction of a broken connection.
         return 'refused';
       }
     },
@@ -182,7 +182,7 @@ async function byVersion(means: Means, client: PostgresClient): Promise<Outcome>
   return 'refused';
 }
 
-/** Where each segment of the stock has its own lock. */
+/** A step in which each segment of the stock has its own lock. */
 function segmented(means: Means, segments: number): Step {
   const process = lockingProcess(means, {});
   return {
@@ -205,7 +205,7 @@ function segmented(means: Means, segments: number): Step {
   };
 }
 
-/** The step of that name. */
+/** The step with this name. */
 export function stepOf(name: string, means: Means): Step {
   const segments = segmentsOf(name);
   return segments > 0 ? segmented(means, segments) : steps[name]!(means);

@@ -1,7 +1,7 @@
-/** The stock: read, deduct one, write back, as a service does that trusts its lock. */
+/** The stock: reads, deducts one and writes back, like a service that relies on its lock. */
 import type { Redis } from 'ioredis';
 
-/** Where the stock is kept; a server of its own, which never fails over. */
+/** Where the stock is stored: a server of its own, which never fails over. */
 export class Stock {
   readonly #redis: Redis;
 
@@ -22,7 +22,7 @@ export class Stock {
     return true;
   }
 
-  /** Writes unless a greater fence has been seen: the resource's part of a fenced lock. */
+  /** Writes unless a greater fence was seen: what the resource does for a fenced lock. */
   async writeFenced(units: number, fence: number): Promise<boolean> {
     const script = `
       if tonumber(ARGV[2]) < tonumber(redis.call('get', KEYS[2]) or 0) then return 0 end
@@ -32,7 +32,7 @@ export class Stock {
     return (await this.#redis.eval(script, 3, 'stock', 'fence', 'sold', units, fence)) === 1;
   }
 
-  /** Tells the resource of a fence before the stock is read under it: a smaller one may not write any more. */
+  /** Announces a fence to the resource before the stock is read, so that smaller fences can no longer write. */
   async announce(fence: number): Promise<boolean> {
     const script = `
       if tonumber(ARGV[1]) < tonumber(redis.call('get', KEYS[1]) or 0) then return 0 end
@@ -42,16 +42,17 @@ export class Stock {
   }
 }
 
+/** How one unit is sold. */
 export interface Sale {
   work(): Promise<void>;
   dies(): boolean;
-  /** Throws when the lock is not held any more. */
+  /** Throws when the lock is no longer held. */
   check?(): void;
   fence?: number | undefined;
   segment?: number;
 }
 
-/** Sells one unit of what was read. */
+/** Sells one unit. */
 export async function sellOne(stock: Stock, sale: Sale): Promise<'sold' | 'sold out' | 'refused' | 'died'> {
   if (sale.fence !== undefined && !(await stock.announce(sale.fence))) return 'refused';
   const units = await stock.read(sale.segment);

@@ -1,4 +1,4 @@
-/** How a section is run: a target, a bystander that watches it, and what comes of both as lines of the report. */
+/** Runs a section: a target, a bystander that watches it, and the lines that both add to the report. */
 import { Bystander, type Waits } from './bystander.ts';
 import { Target } from './target.ts';
 
@@ -8,17 +8,19 @@ export interface Finding {
   readonly figures: string;
 }
 
+/** Formats a number of megabytes. */
 export const megabytes = (value: number): string => `${Math.round(value)} MB`;
+/** Formats a number. */
 export const count = (value: number): string => value.toLocaleString('en');
 
-/** The bystander's waits as a cell. */
+/** The bystander's waits as a table cell. */
 export function printWaits({ asked, median, p99, worst }: Waits): string {
   return `${count(asked)} questions, median ${median.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, worst ${worst.toFixed(1)} ms`;
 }
 
 /**
- * Attacks a fresh server while a bystander watches. The attack may reset the bystander once it is prepared.
- * Throws when the server has not survived.
+ * Attacks a fresh server while a bystander watches. The attack may reset the bystander after its own preparation.
+ * Throws when the server did not survive.
  */
 export async function attack(
   what: string,
@@ -29,7 +31,7 @@ export async function attack(
   try {
     const bystander = new Bystander(target.port);
     await bystander.ready();
-    // What the first answers cost is compilation.
+    // The first replies include the time for compilation.
     await new Promise((resolve) => setTimeout(resolve, 500));
     bystander.reset();
     const before = target.memory.now;

@@ -1,9 +1,9 @@
-/** An innocent client in a process of its own: it asks PING and GET all the time, and keeps the longest wait. */
+/** A client in its own process that sends PING and GET all the time and records how long it waits. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-/** What the bystander has seen, in milliseconds. */
+/** What the bystander has measured, in milliseconds. */
 export interface Waits {
   readonly asked: number;
   readonly median: number;
@@ -13,6 +13,7 @@ export interface Waits {
 
 const SELF = fileURLToPath(import.meta.url);
 
+/** The bystander's process. */
 export class Bystander {
   readonly #child: ChildProcess;
 
@@ -20,17 +21,17 @@ export class Bystander {
     this.#child = fork(SELF, [String(port)], { execArgv: ['--import', 'tsx'] });
   }
 
-  /** Resolves once it asks. */
+  /** Resolves when it has begun. */
   ready(): Promise<unknown> {
     return this.#next('ready');
   }
 
-  /** Forgets what it has seen so far, such as its own warming up. */
+  /** Discards the measurements so far, such as those of the warm-up. */
   reset(): void {
     this.#child.send('reset');
   }
 
-  /** Ends it, and answers what it has seen. */
+  /** Ends the process and returns its measurements. */
   async stop(): Promise<Waits> {
     const waits = this.#next('waits');
     this.#child.send('stop');
@@ -57,7 +58,7 @@ function watch(port: number): void {
     sentAt = performance.now();
     socket.write('PING\r\nGET bystander\r\n');
   };
-  // Both answers come in one piece, or an error each (BUSY): an answer is an answer.
+  // Both replies arrive in one piece, or each is an error (BUSY), which also counts as a reply.
   let lines = 0;
   socket.on('data', (chunk) => {
     for (const byte of chunk) if (byte === 10) lines++;
@@ -75,7 +76,7 @@ function watch(port: number): void {
       waits = [];
       return;
     }
-    // A question that is still open counts as far as it has come.
+    // A request that is still open counts with its time so far.
     if (performance.now() - sentAt > 1000) waits.push(performance.now() - sentAt);
     process.send?.(['waits', summary(waits)], () => process.exit(0));
   });

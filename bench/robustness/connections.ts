@@ -1,11 +1,11 @@
-/** Many connections: idle ones, ones that do not read what they asked for, ones that do not finish what they send. */
+/** Many connections: idle ones, ones that do not read their replies, and ones that do not finish their requests. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { attack, count, type Finding } from './attack.ts';
 import type { Target } from './target.ts';
 
-/** Opens so many connections, some at a time. */
+/** Opens this many connections, a few at a time. */
 async function crowd(target: Target, size: number): Promise<Socket[]> {
   const sockets: Socket[] = [];
   while (sockets.length < size) {
@@ -24,7 +24,7 @@ async function field(target: Target, section: string, name: string): Promise<str
   return new RegExp(`^${name}:(.*)\r$`, 'm').exec(text)?.[1] ?? '?';
 }
 
-/** Connections that say PING once and then nothing. */
+/** Connections that send PING once and are idle afterwards. */
 export function idle(size: number): Promise<Finding[]> {
   return attack(`${count(size)} idle connections`, ['--maxclients', String(size + 100)], async (target) => {
     const before = target.memory.now;
@@ -42,7 +42,7 @@ export function idle(size: number): Promise<Finding[]> {
 
 const CAP = 262_144;
 
-/** Connections that ask for far more than they are allowed to leave unread. */
+/** Connections that request far more data than they may leave unread. */
 export function slowReaders(size: number): Promise<Finding[]> {
   const flags = ['--client-output-buffer-limit', `normal ${CAP} 0 0 pubsub ${CAP} 0 0`];
   return attack(`${count(size)} readers that do not read, limit 256 KB each`, flags, async (target) => {
@@ -55,7 +55,7 @@ export function slowReaders(size: number): Promise<Finding[]> {
       socket.on('close', () => closed++);
     }
     const kept: number[] = [];
-    // 6 MB each, bit by bit: the kernel takes some of it, the server must keep or give up the rest.
+    // 6 MB each, in small pieces. The kernel buffers some of it; the server has to keep or discard the rest.
     for (let round = 0; round < 100; round++) {
       for (const socket of sockets) if (!socket.destroyed) socket.write('GET big\r\n');
       await wait(50);
@@ -63,7 +63,7 @@ export function slowReaders(size: number): Promise<Finding[]> {
     }
     await wait(1000);
     const left = Number(await field(target, 'clients', 'connected_clients')) - 3;
-    // Who was cut off sees it once it reads.
+    // A client that was disconnected notices it when it reads.
     for (const socket of sockets) socket.resume();
     await wait(1000);
     disperse([...sockets, filler]);
@@ -71,7 +71,7 @@ export function slowReaders(size: number): Promise<Finding[]> {
   });
 }
 
-/** Subscribers that do not read, and somebody who publishes. */
+/** Subscribers that do not read, and a publisher. */
 export function deafSubscribers(size: number): Promise<Finding[]> {
   const flags = ['--client-output-buffer-limit', `pubsub ${CAP} 0 0`];
   return attack(`${count(size)} subscribers that do not read, limit 256 KB each`, flags, async (target) => {
@@ -82,7 +82,7 @@ export function deafSubscribers(size: number): Promise<Finding[]> {
     }
     const publisher = await target.dial();
     const message = `PUBLISH news ${'x'.repeat(20_000)}\r\n`;
-    // So many that the kernel's own buffers are full, too.
+    // Enough to fill the kernel's buffers as well.
     for (let i = 0; i < 300; i++) {
       publisher.write(message);
       await once(publisher, 'data');
@@ -93,7 +93,7 @@ export function deafSubscribers(size: number): Promise<Finding[]> {
   });
 }
 
-/** Requests that are announced and never come, and ones that come in pieces until they are too much. */
+/** Requests that are announced and never sent, and requests that arrive in pieces until they exceed the limit. */
 export function unfinished(size: number): Promise<Finding[]> {
   return attack(`${count(size)} requests announced at 512 MB, none sent`, [], async (target) => {
     const before = target.memory.now;
@@ -132,7 +132,7 @@ export function floods(size: number): Promise<Finding[]> {
   });
 }
 
-/** What nobody may do before AUTH. */
+/** Clients that have not authenticated. */
 export function strangers(size: number): Promise<Finding[]> {
   return attack(`${size} strangers before AUTH`, ['--requirepass', 'secret'], async (target) => {
     const sockets = await crowd(target, size);
@@ -144,7 +144,7 @@ export function strangers(size: number): Promise<Finding[]> {
       socket.write(i % 2 === 0 ? '*1000000\r\n' : '*2\r\n$3\r\nGET\r\n$1000000\r\n');
     }
     await wait(1000);
-    // Replies that are not read: NOAUTH piles up (CVE-2025-21605); see slow readers for the limit.
+    // Replies that nobody reads: NOAUTH errors accumulate (CVE-2025-21605). See slow readers for the limit.
     disperse(sockets);
     return `${refused} of ${size} requests too long for strangers refused`;
   });

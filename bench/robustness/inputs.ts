@@ -1,4 +1,4 @@
-/** Inputs nobody should send: the holes of the past, connections reset at every byte, and fuzz. */
+/** Malicious inputs: vulnerabilities of the past, connections that are reset after every byte, and fuzzing. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { corpus } from '../../test/protocol/corpus.ts';
 import { cveBytes, cveInputs } from '../../test/protocol/cve-inputs.ts';
@@ -10,7 +10,7 @@ function encode(words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`;
 }
 
-/** Sends bytes on a connection of its own and waits until the server is silent, or has closed it. */
+/** Sends bytes on a new connection and waits until the server is silent or has closed it. */
 async function send(target: Target, bytes: string): Promise<string> {
   const socket = await target.dial();
   let heard = '';
@@ -25,7 +25,7 @@ async function send(target: Target, bytes: string): Promise<string> {
   return heard;
 }
 
-/** Everything of the CVE corpus. */
+/** Every input of the CVE corpus. */
 export function cves(): Promise<Finding[]> {
   return attack('the CVE corpus', [], async (target) => {
     for (const { requests } of cveInputs) await send(target, requests.map(encode).join(''));
@@ -48,7 +48,7 @@ const CONVERSATION = [
   .map(encode)
   .join('');
 
-/** A conversation that is reset behind each of its bytes, at once and after the server has read them. */
+/** A conversation that is reset after each of its bytes, both at once and after the server has read them. */
 export function resets(): Promise<Finding[]> {
   return attack('a conversation reset behind each of its bytes', [], async (target) => {
     let tries = 0;
@@ -69,7 +69,7 @@ export function resets(): Promise<Finding[]> {
 
 const seeds = corpus.map(({ bytes }) => bytes).filter((bytes) => bytes.length > 0 && bytes.length < 500);
 
-/** Fuzz over TCP, several inputs a connection's life. */
+/** Fuzzes over TCP, with several inputs per connection. */
 export function fuzz(inputs: number): Promise<Finding[]> {
   return attack(`fuzz: ${count(inputs)} inputs over TCP`, [], async (target) => {
     let next = 0;

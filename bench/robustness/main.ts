@@ -1,4 +1,4 @@
-/** `npm run bench:robustness`: attacks servers of ours and writes bench/robustness.md; `--only NAME` runs one section. */
+/** `npm run bench:robustness`: attacks our server and writes bench/robustness.md. `--only NAME` runs one section. */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Finding } from './attack.ts';
@@ -10,7 +10,7 @@ import { allKeys, bigValues, expiries, hugeValue } from './stalls.ts';
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
 
-/** The attacks, by the name that `--only` takes. */
+/** The attacks, by their names for `--only`. */
 const SECTIONS: Readonly<Record<string, readonly [title: string, run: () => Promise<Finding[]>]>> = {
   idle: ['Idle connections', () => idle(10_000)],
   readers: ['Slow readers', () => slowReaders(1000)],

@@ -1,4 +1,4 @@
-/** bench/robustness.md: its chapters by their titles, so that one of them can be written anew. */
+/** The chapters of bench/robustness.md by their titles, so that a single chapter can be rewritten. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export function readPage(): Map<string, string> {
   return new Map(parts.map((part) => [/^## (.*)$/m.exec(part)?.[1] ?? '', part.trimEnd()]));
 }
 
-/** Writes the page; a chapter that was there keeps its place, a new one comes last. */
+/** Writes the page. A chapter keeps its place, and a new one comes last. */
 export function writePage(chapters: ReadonlyMap<string, string>): void {
   writeFileSync(PAGE, `${[head.trimEnd(), ...chapters.values()].join('\n\n')}\n`);
 }

@@ -1,10 +1,10 @@
-/** Runaway scripts and hostile patterns, and what they do to somebody who only wants an answer. */
+/** Runaway scripts and malicious patterns, and how they affect a client that only wants a reply. */
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { attack, count, type Finding } from './attack.ts';
 import type { Target } from './target.ts';
 
-/** A request as RESP, so that any byte may be in it. */
+/** A request as RESP, which can contain any byte. */
 function request(...words: string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`;
 }
@@ -27,7 +27,7 @@ const RUNAWAYS: Readonly<Record<string, string>> = {
   'unpack of everything': 'return unpack({}, 1, 2147483647)',
 };
 
-/** Each runs until it ends or is killed after two seconds. */
+/** Each script runs until it ends or is killed after two seconds. */
 export async function runaways(): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [what, script] of Object.entries(RUNAWAYS)) {
@@ -70,7 +70,7 @@ const PATTERNS: readonly string[] = [
   `*${'a*'.repeat(999)}b`,
 ];
 
-/** Patterns that are expensive for matchers that go back. */
+/** Patterns that are expensive for backtracking matchers. */
 export function globs(): Promise<Finding[]> {
   return attack(
     'hostile globs: KEYS, SCAN, PSUBSCRIBE, CONFIG GET, PUBSUB, COMMAND LIST',
@@ -110,7 +110,7 @@ export function globs(): Promise<Finding[]> {
   );
 }
 
-/** One client that sends a million requests in one go. */
+/** A client that sends a million requests at once. */
 export function pipelined(requests: number): Promise<Finding[]> {
   return attack(`${count(requests)} PINGs in one go from one client`, [], async (target) => {
     const client = await target.dial();

@@ -1,4 +1,4 @@
-/** `npm run soak`: a mixed load for ten minutes (`--minutes N`), after which memory must be as flat as it was. */
+/** `npm run soak`: a mixed load for ten minutes (`--minutes N`), during which memory must stay flat. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
@@ -10,10 +10,10 @@ const { values } = parseArgs({ options: { minutes: { type: 'string', default: '1
 const minutes = Number(values.minutes);
 if (!(minutes > 0)) throw new RangeError(`--minutes ${values.minutes}: allowed is a number above 0`);
 
-/** Beyond this growth from the second quarter to the last, in MB, memory is not flat. */
+/** The growth from the second to the last quarter, in MB, above which memory is not flat. */
 const GROWTH = 32;
 
-// A small heap is full early: from then on only what is never let go of makes it grow, and in the end kills it.
+// A small heap is soon full. After that only leaks make it grow, and in the end they kill the process.
 const target = await Target.startWith(['--max-old-space-size=128'], ['--replicas', '1']);
 const end = performance.now() + minutes * 60_000;
 const running = (): boolean => performance.now() < end;
@@ -26,11 +26,11 @@ function client(): Redis {
   return redis;
 }
 
-/** Does a thing again and again until the time is over, on a connection of its own. */
+/** Repeats an action until the time is over, on a connection of its own. */
 async function keepOn(act: (redis: Redis, round: number) => Promise<unknown>): Promise<void> {
   let redis = client();
   for (let round = 0; running(); round++) {
-    // Errors are part of the load: what matters is that the server goes on.
+    // Errors are part of the load; the server has to continue.
     await act(redis, round).catch(() => {});
     done++;
     if (round % 2000 !== 1999) continue;
@@ -68,7 +68,7 @@ const LOADS: readonly ((redis: Redis, round: number) => Promise<unknown>)[] = [
   (redis) => redis.wait(1, 5),
 ];
 
-/** Locks are taken, kept and given back all the time. */
+/** Acquires, holds and releases locks all the time. */
 async function contend(): Promise<void> {
   const redis = client();
   const locks = createLocks(redis);

@@ -1,10 +1,10 @@
-/** What holds everybody up: keys that end together, KEYS over all of them, and values as long as they get. */
+/** What blocks all clients: keys that expire together, KEYS over all keys, and very long values. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { attack, count, type Finding, megabytes } from './attack.ts';
 import type { Target } from './target.ts';
 
-/** Resolves once so many lines have come. */
+/** Resolves when this many lines have arrived. */
 function hear(socket: Socket, lines: number): Promise<void> {
   let heard = 0;
   return new Promise((resolve) => {
@@ -18,7 +18,7 @@ function hear(socket: Socket, lines: number): Promise<void> {
   });
 }
 
-/** Sends a pipeline piece by piece, of commands that are each answered by a line. */
+/** Sends a pipeline piece by piece. Each command must be answered by one line. */
 async function pipeline(socket: Socket, commands: number, atOnce: number, command: (at: number) => string) {
   const answered = hear(socket, commands);
   for (let at = 0; at < commands; ) {
@@ -33,7 +33,7 @@ async function numberOfKeys(target: Target): Promise<number> {
   return Number((await target.ask('DBSIZE')).slice(1));
 }
 
-/** So many keys end within one second. */
+/** Many keys that expire within one second. */
 export function expiries(keys: number): Promise<Finding[]> {
   return attack(`${count(keys)} keys that end within one second`, [], async (target, bystander) => {
     const socket = await target.dial();
@@ -48,14 +48,14 @@ export function expiries(keys: number): Promise<Finding[]> {
   });
 }
 
-/** A finding with what to make of it. */
+/** Adds a note to a finding. */
 async function noted(note: string, findings: Promise<Finding[]>): Promise<Finding[]> {
   return [...(await findings), { what: '– note', figures: note }];
 }
 
 const ONE_COMMAND = 'one command is one turn, as in Redis: everybody else waits for its end';
 
-/** KEYS over so many keys: one command, as in Redis. */
+/** KEYS over this many keys, which is a single command, as in Redis. */
 export function allKeys(keys: number): Promise<Finding[]> {
   const findings = attack(`KEYS * over ${count(keys)} keys`, [], async (target, bystander) => {
     await target.ask(`DEBUG POPULATE ${keys}`);
@@ -70,7 +70,7 @@ export function allKeys(keys: number): Promise<Finding[]> {
   return noted(`${ONE_COMMAND}; SCAN goes in steps`, findings);
 }
 
-/** One value of so many megabytes, stored and read. */
+/** One value of this many megabytes, stored and read. */
 export function hugeValue(size: number): Promise<Finding[]> {
   const findings = attack(`one value of ${size} MB, stored and read`, [], async (target, bystander) => {
     const socket = await target.dial();
@@ -95,7 +95,7 @@ export function hugeValue(size: number): Promise<Finding[]> {
   );
 }
 
-/** Values of 1 MiB each in one pipeline, over the same few keys: what stays of them. */
+/** Values of 1 MiB each in one pipeline, all written to a few keys: how much memory remains in use. */
 export function bigValues(values: number): Promise<Finding[]> {
   const findings = attack(
     `${count(values)} values of 1 MiB in one pipeline, deleted again`,

@@ -1,4 +1,4 @@
-/** The server under attack: lostlock's command line in a process of its own, with its memory as the kernel counts it. */
+/** The server under attack: lostlock's command line in its own process, and its memory as the kernel reports it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -8,10 +8,11 @@ import { fileURLToPath } from 'node:url';
 
 const CLI = fileURLToPath(new URL('../../cli.ts', import.meta.url));
 
+/** A server process. */
 export class Target {
   readonly port: number;
   readonly #child: ChildProcess;
-  /** What it printed on standard error. */
+  /** What it printed to standard error. */
   readonly errors: string[];
 
   private constructor(child: ChildProcess, port: number, errors: string[]) {
@@ -20,12 +21,12 @@ export class Target {
     this.errors = errors;
   }
 
-  /** Starts a server with these flags. Rejects with what it printed when it does not come up. */
+  /** Starts a server with these flags. Rejects with its output when it does not start. */
   static start(...flags: string[]): Promise<Target> {
     return Target.startWith([], flags);
   }
 
-  /** The same with flags of Node's besides. */
+  /** Like `start`, with additional flags for Node. */
   static async startWith(node: readonly string[], flags: readonly string[]): Promise<Target> {
     const args = [...node, '--import', 'tsx', CLI, '--port', '0', '--exit-with-parent'];
     const child = spawn(process.execPath, [...args, ...flags], { stdio: ['pipe', 'pipe', 'pipe'] });
@@ -49,7 +50,7 @@ export class Target {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Resident memory in MB, now and at its highest. */
+  /** Resident memory in MB: the current value and the peak. */
   get memory(): { now: number; peak: number } {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, 'latin1');
     const field = (name: string): number =>
@@ -57,7 +58,7 @@ export class Target {
     return { now: field('VmRSS'), peak: field('VmHWM') };
   }
 
-  /** A raw connection, which minds no errors. */
+  /** A raw connection that ignores errors. */
   async dial(): Promise<Socket> {
     const socket = connect(this.port, '127.0.0.1');
     socket.on('error', () => socket.destroy());
@@ -65,7 +66,7 @@ export class Target {
     return socket;
   }
 
-  /** Asks one inline command on a connection of its own; the reply's bytes as far as they come at once. */
+  /** Sends one inline command on a new connection, and returns the first bytes of the reply. */
   async ask(line: string): Promise<string> {
     const socket = await this.dial();
     socket.write(`${line}\r\n`, 'latin1');
