@@ -33,6 +33,7 @@ export interface PairOptions extends WorldOptions, LabNodeOptions {
 
 /** How to start several independent primaries. */
 export interface ServersOptions extends WorldOptions, LabNodeOptions {
+  /** Time moves only when the test moves it: the default. */
   readonly clock?: 'virtual';
   /** How many independent primaries to start, for example for Redlock; default 1. */
   readonly primaries?: number;
@@ -93,6 +94,7 @@ class Timed {
 
 /** A primary with its replicas, on one virtual clock. */
 export class Pair extends Timed {
+  /** The primary and its replicas, for what this class does not expose. */
   readonly set: ReplicaSet;
 
   constructor(set: ReplicaSet) {
@@ -100,10 +102,12 @@ export class Pair extends Timed {
     this.set = set;
   }
 
+  /** All nodes. */
   get nodes(): readonly LabNode[] {
     return this.set.nodes;
   }
 
+  /** The current primary. */
   get primary(): LabNode {
     return this.set.primary;
   }
@@ -113,6 +117,7 @@ export class Pair extends Timed {
     return this.set.replica;
   }
 
+  /** The replicas. */
   get replicas(): readonly LabNode[] {
     return this.set.replicas;
   }
@@ -215,6 +220,7 @@ export class Pair extends Timed {
 
 /** Independent primaries, each with its replicas if any, on one virtual clock. */
 export class Servers extends Timed {
+  /** Each primary with its replicas. */
   readonly sets: readonly ReplicaSet[];
 
   constructor(world: World, sets: readonly ReplicaSet[]) {

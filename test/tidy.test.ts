@@ -154,6 +154,18 @@ const plantedTrees: Record<string, [bad: Record<string, string>, good: Record<st
     { 'server/a.ts': 'export interface Rule {}', 'lab/b.ts': 'class Rule {}' },
     { 'server/a.ts': 'export interface Rule {}', 'lab/b.ts': "import type { Rule } from '../server/a.ts';" },
   ],
+  docstrings: [
+    {
+      'index.ts': "export { type Rule, find } from './lab/b.ts';",
+      'lab/b.ts':
+        '/** A rule. */\nexport interface Rule {\n  readonly ms: number;\n}\n\nexport function find(): void {}',
+    },
+    {
+      'index.ts': "export type { Rule } from './lab/b.ts';",
+      'lab/b.ts':
+        '/** A rule. */\nexport interface Rule {\n  /** Its age in milliseconds. */\n  readonly ms: number;\n}\n\nexport const inner = 1;',
+    },
+  ],
 };
 
 for (const [rule, [bad, good]] of Object.entries(plantedTrees)) {
@@ -172,6 +184,16 @@ test('a circle of imports is reported with every file in it', () => {
     Object.entries(plantedTrees.circles![0]).map(([path, text]) => sourceFile(path, opened + text)),
   );
   expect(describeViolation(circle!)).toContain('server/a.ts, server/b.ts, server/c.ts');
+});
+
+test('every public export and member without a docstring is reported by name', () => {
+  const found = violations(
+    Object.entries(plantedTrees.docstrings![0]).map(([path, text]) => sourceFile(path, `${opened}${text}\n`)),
+  ).map(describeViolation);
+  expect(found.map((line) => line.replace(/ is public.*/, ''))).toEqual([
+    'lab/b.ts:4 [docstrings] Rule.ms',
+    'lab/b.ts:7 [docstrings] find',
+  ]);
 });
 
 test('every rule has a planted violation', () => {

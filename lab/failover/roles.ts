@@ -43,7 +43,9 @@ export function checkFailover(options: FailoverOptions, nodes: readonly { readon
 
 /** What a failover did. */
 export interface Failover extends Losses {
+  /** The name of the old primary. */
   readonly from: string;
+  /** The name of the new primary. */
   readonly to: string;
   /** The offset up to which both have the same stream; undefined when their histories have nothing in common. */
   readonly offset: number | undefined;

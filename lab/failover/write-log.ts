@@ -10,7 +10,9 @@ import { type Touched, touchedBy } from './touched.ts';
 export interface Write {
   /** What `key` names: a key of database `db`, or a library of functions, which belongs to no database. */
   readonly kind: 'key' | 'library';
+  /** The number of the key's database; without meaning for a library. */
   readonly db: number;
+  /** The name of the key or library. */
   readonly key: Bytes;
   /** The type of the key's value afterwards; 'none' when the key was gone, and for a library. */
   readonly type: TypeName | 'none';

@@ -4,13 +4,17 @@ import { checkMessages, checkMillis } from '../checks.ts';
 
 /** How long a message takes, in milliseconds (fractions count): `latency` plus a random part of up to `jitter`. */
 export interface Delays {
+  /** The fixed part, in milliseconds. */
   readonly latency: number;
+  /** The maximum of the random part, in milliseconds. */
   readonly jitter: number;
 }
 
 /** How much `release` delivers; without limits everything, and the lane is open again. */
 export interface Amount {
+  /** How many messages to deliver. */
   readonly messages?: number;
+  /** How many bytes to deliver. */
   readonly bytes?: number;
 }
 
@@ -35,18 +39,34 @@ export type Fate = 'arrives' | 'lost' | 'last';
 
 /** The controls of one direction, on either clock; `Gate` documents them. */
 export interface LaneControls {
+  /** The name of the sender. */
   readonly from: string;
+  /** The name of the receiver. */
   readonly to: string;
+  /** True between `hold` and `release`. */
   readonly held: boolean;
+  /** True between `partition` and `heal`. */
   readonly partitioned: boolean;
+  /** How many messages wait. */
   readonly waiting: number;
+  /** Holds all messages until `release`. */
   hold(): void;
+  /** Delivers what is held: everything, or only the given amount. Throws TypeError for a wrong amount. */
   release(amount?: Amount): void;
+  /** Delays every later message by this many milliseconds; 0 ends it. Throws TypeError for less than 0. */
   delay(ms: number): void;
+  /** Sets latency and jitter, in milliseconds. Throws TypeError for a wrong value. */
   pace(delays: Partial<Delays>): void;
+  /** Loses the next messages, by default all later ones; 0 ends it. Throws TypeError for a wrong number. */
   drop(messages?: number): void;
+  /**
+   * Breaks the connection after each of the next messages, by default all later ones; 0 ends it. Throws TypeError for a
+   * wrong number.
+   */
   duplicate(messages?: number): void;
+  /** Cuts this direction until `heal`. */
   partition(): void;
+  /** Ends the partition. */
   heal(): void;
 }
 

@@ -27,7 +27,9 @@ class BothLanes<L extends LaneControls> {
 
 /** The link between two parties: `out` leads from the first to the second, `back` the other way. */
 export class Link<L extends LaneControls = LaneControls> extends BothLanes<L> {
+  /** The lane from the first party to the second. */
   readonly out: L;
+  /** The lane from the second party to the first. */
   readonly back: L;
   readonly #reset: () => void;
 
@@ -64,7 +66,9 @@ export class Link<L extends LaneControls = LaneControls> extends BothLanes<L> {
 
 /** The link from a primary to a replica: commands in one direction, acknowledgements in the other. */
 export class ReplicationLink<L extends LaneControls = LaneControls> extends BothLanes<L> {
+  /** The lane from the primary to the replica, which carries the replication stream. */
   readonly commands: L;
+  /** The lane from the replica to the primary, which carries the acknowledgements. */
   readonly acks: L;
 
   constructor(commands: L, acks: L) {

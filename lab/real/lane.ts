@@ -29,6 +29,7 @@ export class RealLane extends Gate {
     this.#random = random;
   }
 
+  /** How many messages wait at the gate. */
   get waiting(): number {
     return this.#waiting.length;
   }

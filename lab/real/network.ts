@@ -55,6 +55,7 @@ export class RealNetwork extends Lanes<RealLane> {
     if (local !== undefined) this.#byAddress.set(local, wire);
   }
 
+  /** Forgets a connection that has ended. */
   remove(wire: RealWire, local?: string): void {
     this.#wires.delete(wire);
     if (local !== undefined && this.#byAddress.get(local) === wire) this.#byAddress.delete(local);

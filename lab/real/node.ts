@@ -101,10 +101,12 @@ export class RealNode extends AnyNode {
     this.server.settings.port = port;
   }
 
+  /** The TCP port. It stays the same over restarts. */
   get port(): number {
     return this.#port;
   }
 
+  /** The node's URL, for any client. It does not follow the primary. */
   get url(): string {
     return `redis://127.0.0.1:${this.#port}`;
   }
@@ -114,6 +116,7 @@ export class RealNode extends AnyNode {
     return this.#process.clock;
   }
 
+  /** True between `pause` and `resume`. */
   get paused(): boolean {
     return this.#process.paused;
   }

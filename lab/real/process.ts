@@ -52,10 +52,12 @@ export class RealClock implements Clock {
     this.#process = process;
   }
 
+  /** Milliseconds since the epoch, as the node's clock shows them. */
   now(): Millis {
     return Math.floor(this.#shown + (nodeClock.now() - this.#since) * this.#rate);
   }
 
+  /** Microseconds since the epoch, as the node's clock shows them. */
   micros(): number {
     return Math.floor((this.#shown + (nodeClock.micros() / 1000 - this.#since) * this.#rate) * 1000);
   }
@@ -88,6 +90,7 @@ export class RealClock implements Clock {
     for (const alarm of this.#alarms) this.#arm(alarm);
   }
 
+  /** Runs the task when the clock shows this time, in milliseconds since the epoch. */
   at(deadline: Millis, task: () => void): Timer {
     const alarm = new RealAlarm(this.#alarms, deadline, task);
     this.#alarms.add(alarm);
@@ -108,6 +111,7 @@ export class RealClock implements Clock {
     });
   }
 
+  /** Runs the task in a later turn of the event loop. */
   soon(task: () => void): Timer {
     let cancelled = false;
     const timer = nodeClock.soon(() => this.#process.run(() => void (cancelled || task())));

@@ -20,6 +20,7 @@ import { RealSocket } from './socket.ts';
 
 /** The options of a pair on the real clock. */
 export interface RealPairOptions extends RealNodeOptions {
+  /** Real time over TCP. */
   readonly clock: 'real';
   /** How many replicas the primary has; default 1. */
   readonly replicas?: number;
@@ -38,6 +39,7 @@ export interface RealServersOptions extends RealPairOptions {
 
 /** A client on the real clock. */
 export interface RealActor {
+  /** The name of the client in `clientLink` and `lost`. */
   readonly name: string;
   /** The URL to which the client connects. */
   readonly url: string;
@@ -218,6 +220,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
 
 /** Independent primaries, each with its replicas if any, over TCP in real time. */
 export class RealServers implements AsyncDisposable {
+  /** Each primary with its replicas. */
   readonly sets: readonly RealPair[];
 
   constructor(sets: readonly RealPair[]) {
@@ -234,6 +237,7 @@ export class RealServers implements AsyncDisposable {
     return this.sets.map((set) => set.client(name, options));
   }
 
+  /** Closes every set. Resolves when no handle is left. */
   async close(): Promise<void> {
     await Promise.all(this.sets.map((set) => set.close()));
   }

@@ -28,9 +28,13 @@ export interface ActorWorld {
  * once.
  */
 export class Actor implements TaskOwner {
+  /** The actor's name. */
   readonly name: string;
+  /** The world that the actor lives in. */
   readonly world: ActorWorld;
+  /** The world's events. */
   readonly schedule: Schedule;
+  /** The wall clock, which can jump and drift. */
   readonly clock: VirtualClock;
   #paused = false;
   #alive = true;
@@ -43,10 +47,12 @@ export class Actor implements TaskOwner {
     this.clock = new VirtualClock(this);
   }
 
+  /** True between `pause` and `resume`. */
   get paused(): boolean {
     return this.#paused;
   }
 
+  /** False after `kill`. */
   get alive(): boolean {
     return this.#alive;
   }

@@ -7,6 +7,7 @@ export interface TraceEvent {
   readonly at: number;
   /** The actor, or the two ends of a connection: `A:50000>primary`. */
   readonly who: string;
+  /** The kind of event. */
   readonly what: string;
   /** Details; for a message, its bytes. */
   readonly detail: string;
@@ -71,6 +72,7 @@ export class Trace {
     });
   }
 
+  /** The lines as one text. */
   toString(): string {
     return this.lines().join('\n');
   }

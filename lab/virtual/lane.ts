@@ -40,6 +40,7 @@ export class Lane extends Gate {
     this.#random = () => world.random.next();
   }
 
+  /** How many messages wait at the gate. */
   get waiting(): number {
     return this.#waiting.length;
   }

@@ -35,7 +35,9 @@ export interface LabNodeOptions {
 
 /** A server in a world. */
 export class LabNode extends AnyNode {
+  /** The port, in the world. */
   readonly port: number;
+  /** The machine that the node runs on. */
   readonly host: VirtualHost;
   /** The current process; after a crash, the one that died. */
   server: Server;
@@ -62,6 +64,7 @@ export class LabNode extends AnyNode {
     return [server, journal];
   }
 
+  /** The node's process. */
   get actor(): Actor {
     return this.host.actor;
   }
@@ -71,10 +74,12 @@ export class LabNode extends AnyNode {
     return this.host.clock;
   }
 
+  /** The address at which clients in the world reach the node. */
   get address(): Address {
     return { host: '127.0.0.1', port: this.port };
   }
 
+  /** True between `pause` and `resume`. */
   get paused(): boolean {
     return this.actor.paused;
   }

@@ -42,12 +42,17 @@ const ONE_HOUR = 3_600_000;
  * one of the three, it waits in virtual time as for a timer.
  */
 export class World {
+  /** The seed of everything random. */
   readonly seed: number | string;
   /** The default limit of `run` and `until`, in virtual milliseconds. */
   readonly patience: number;
+  /** The pending events. */
   readonly schedule: Schedule;
+  /** The record of what has happened. */
   readonly trace: Trace;
+  /** Listeners, connections and links. */
   readonly network: Network;
+  /** What the routed functions use while code of this world is running. */
   readonly inside: WorldInside;
   readonly driver = new Driver(this);
   readonly #start: number;
@@ -84,6 +89,7 @@ export class World {
     return (this.schedule.running as Actor | undefined) ?? this.#anyone;
   }
 
+  /** True after `close`. */
   get closed(): boolean {
     return this.#closed;
   }

@@ -37,6 +37,7 @@ export interface AcquireParams<O extends AcquireOptions = AcquireOptions> {
 
 /** A lock with one name. `H` is the type of the held lock, `O` that of the options. */
 export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptions = AcquireOptions> {
+  /** The lock's name. */
   readonly name: string;
   protected readonly core: Core;
   /** The allowed options. */

@@ -33,6 +33,7 @@ export interface LockClient {
 
 /** The events of a Subscriber. */
 export interface SubscriberEvents {
+  /** A message has arrived on a channel. */
   message(channel: string, text: string): void;
   /** The connection was lost, is back, and all channels are subscribed again. Messages may have been missed. */
   reconnected(): void;
@@ -42,7 +43,9 @@ export interface SubscriberEvents {
 export interface Subscriber {
   /** Resolves when the server has confirmed the subscription. */
   subscribe(channel: string): Promise<void>;
+  /** Ends a subscription. */
   unsubscribe(channel: string): Promise<void>;
+  /** Closes the connection. */
   close(): void;
 }
 

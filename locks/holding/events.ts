@@ -7,9 +7,13 @@ export type LockEventName = 'acquired' | 'extended' | 'lost' | 'released';
 
 /** One event of one hold. */
 export interface LockEvent {
+  /** What has happened. */
   readonly event: LockEventName;
+  /** The lock's name. */
   readonly lock: string;
+  /** The owner: `<client id>:<owner id>`. */
   readonly owner: string;
+  /** The value that identifies the holder on the server. */
   readonly token: string;
   /** The fencing token, for locks that have one. */
   readonly fence?: number;

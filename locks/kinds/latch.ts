@@ -21,6 +21,7 @@ const AWAIT_RULES: AllowedOptions = { waitMs: millis(0, true), signal: abortSign
 
 /** Compatible with Redisson's RCountDownLatch. */
 export class CountDownLatch {
+  /** The latch's name. */
   readonly name: string;
   readonly #core: Core;
   readonly #channel: string;

@@ -17,6 +17,7 @@ import { ReadLock } from './read-lock.ts';
  * a reader cannot upgrade. Every acquisition of the read lock has a lease of its own, even if one owner has several.
  */
 export class ReadWriteLock {
+  /** The lock's name. */
   readonly name: string;
   /** The shared lock. */
   readonly read: CountedLock;

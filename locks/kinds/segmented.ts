@@ -19,19 +19,25 @@ export interface SegmentedOptions {
 
 /** The units taken from one segment. */
 export interface Portion {
+  /** The number of the segment, from 0. */
   readonly segment: number;
+  /** How many units were taken from it. */
   readonly units: number;
 }
 
 /** A held segment. */
 export interface HeldSegment {
+  /** The number of the segment, from 0. */
   readonly segment: number;
+  /** The held lock of the segment. */
   readonly held: HeldLock;
 }
 
 /** A stock and its locks, split into `segments` parts. Each part has a cluster slot of its own. */
 export class SegmentedLock {
+  /** The lock's name. */
   readonly name: string;
+  /** The number of segments. */
   readonly segments: number;
   readonly #core: Core;
   readonly #locks: readonly SimpleLock[];

@@ -24,6 +24,7 @@ export interface SessionOptions {
 
 /** A session of one process. Its locks have no leases: they end when released, or together with the session. */
 export class Session implements AsyncDisposable, HoldCallbacks {
+  /** The session's key on the server. */
   readonly key: string;
   readonly #core: Core;
   readonly #hold: Hold;

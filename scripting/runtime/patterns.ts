@@ -1,7 +1,4 @@
-/**
- * Lua patterns. The matcher keeps its alternatives in a list instead of recursing, so that no pattern is too deep and
- * every match can be paused.
- */
+/** Lua patterns. Alternatives are kept in a list, so that no pattern is too deep and every match can be paused. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { raise, S } from './state.ts';
 import { type LuaValue, Signal } from './values.ts';
@@ -37,10 +34,7 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/**
- * True when the character is in a class such as %a or %d, by C's ctype for ASCII. An upper-case letter means the
- * complement.
- */
+/** True when the character is in a class such as %a, by C's ctype. An upper-case letter means the complement. */
 function matchesClass(code: number, letter: number): boolean {
   let result: boolean;
   switch (letter | 32) {
@@ -334,10 +328,7 @@ export class Matcher {
     this.#choose(index, 0, 0, CLOSED);
   }
 
-  /**
-   * Matches as many characters of a class as possible; fewer are the alternatives. Returns the position after them,
-   * NO_MATCH or PAUSED.
-   */
+  /** Matches as many characters of a class as possible; fewer are the alternatives. Returns the same as #special. */
   #greedy(at: number, p: number, end: number, one: boolean): number {
     const { subject } = this;
     let i = this.#scanned < 0 ? at : this.#scanned;

@@ -1,4 +1,5 @@
 /** The rules that concern the tree as a whole: circles of imports, crowded folders, patched methods, names used twice. */
+import { docstrings } from './docstrings.ts';
 import { imports, resolveFrom } from './imports.ts';
 import type { Finding, TreeRule } from './rule.ts';
 import type { SourceFile } from './source-text.ts';
@@ -123,4 +124,4 @@ function finding(path: string, cure: string): Finding & { path: string } {
 }
 
 /** The rules about the tree. */
-export const treeRules: readonly TreeRule[] = [noCircles, rooms, patchedMethods, typeNames];
+export const treeRules: readonly TreeRule[] = [noCircles, rooms, patchedMethods, typeNames, docstrings];
