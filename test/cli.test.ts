@@ -36,7 +36,7 @@ async function talk(port: number, text: string): Promise<string> {
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`it serves, and ends with status 0 on ${signal} though a client is connected`, async () => {
+  test(`serves, and ends with status 0 on ${signal} while a client is connected`, async () => {
     const { child, port, printed } = await startCli('--port', '0');
     const now = '\\d\\d [A-Z][a-z]{2} \\d{4} \\d\\d:\\d\\d:\\d\\d\\.\\d{3}';
     const line = `^${child.pid}:M ${now} \\* Ready to accept connections tcp ${port}\\n$`;
@@ -52,7 +52,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('its log is as long as --loglevel and CONFIG SET say, and goes where --logfile says', async () => {
+test('logs the levels of --loglevel and CONFIG SET, to the file of --logfile', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lostlock-cli-'));
   const [logfile, portFile] = [join(folder, 'log'), join(folder, 'port')];
   const flags = ['--port', '0', '--loglevel', 'warning', '--logfile', logfile, '--port-file', portFile];
@@ -73,14 +73,14 @@ test('its log is as long as --loglevel and CONFIG SET say, and goes where --logf
   rmSync(folder, { recursive: true });
 });
 
-test('SHUTDOWN ends it with status 0', async () => {
+test('SHUTDOWN ends the process with status 0', async () => {
   const { child, port } = await startCli('--port', '0');
   const ended = once(child, 'exit');
   await talk(port, 'SHUTDOWN NOSAVE\r\n');
   expect(await ended).toEqual([0, null]);
 });
 
-test('it ends when the shell that npm started it through is gone', async () => {
+test('ends when the shell that npm started it through is gone', async () => {
   const command = `"${process.execPath}" dist/cli.js --port 0; true`;
   const shell = spawn('sh', ['-c', command], { env: { ...process.env, npm_command: 'exec' } });
   const [line] = await once(shell.stdout, 'data');
@@ -93,7 +93,7 @@ test('it ends when the shell that npm started it through is gone', async () => {
   expect(client.destroyed).toBe(true);
 });
 
-test('a flag that does not exist, a bad value and a taken port end it with the reason', async () => {
+test('an unknown flag, a wrong value and a port in use end the process with the reason', async () => {
   const fails = (...flags: string[]): string => {
     const run = spawnSync(process.execPath, ['dist/cli.js', ...flags], { encoding: 'utf8' });
     expect([run.status, run.stdout]).toEqual([expect.toSatisfy((status) => status > 0), '']);
@@ -107,7 +107,7 @@ test('a flag that does not exist, a bad value and a taken port end it with the r
   await once(child, 'exit');
 });
 
-test('what is not to be had is refused with the reason; the values that describe what is there are taken', async () => {
+test('unsupported settings are refused with the reason; values that describe the current behaviour are accepted', async () => {
   for (const [flag, value, why] of [
     ['--daemonize', 'yes', 'lostlock stays in the foreground'],
     ['--cluster-enabled', 'yes', 'lostlock has no cluster mode'],

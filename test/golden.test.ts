@@ -24,7 +24,7 @@ describe('lostlock answers as redis-server did', () => {
   for (const name of files) replay(name, () => local);
 });
 
-describe.skipIf(!hasRedisServer)('redis-server still answers so (needs redis-server)', () => {
+describe.skipIf(!hasRedisServer)('redis-server still answers as recorded (needs redis-server)', () => {
   let real: RealTarget;
   beforeAll(async () => {
     real = await RealTarget.start();

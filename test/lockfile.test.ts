@@ -30,7 +30,7 @@ function isPinned(packages: Record<string, LockedPackage>, from: string, name: s
   }
 }
 
-test('every dependency is pinned, those of other platforms too', () => {
+test('every dependency is pinned, including those of other platforms', () => {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
     packages: Record<string, LockedPackage>;
   };

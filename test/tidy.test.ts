@@ -201,7 +201,7 @@ test('every rule has a planted violation', () => {
   expect([...rules, ...treeRules].map((rule) => rule.name).filter((name) => !proven.has(name))).toEqual([]);
 });
 
-test('a folder that is in no stratum is found', () => {
+test('a folder that belongs to no layer is found', () => {
   const broken = (path: string) => violations([sourceFile(path, opened)]).map((v) => v.rule);
   expect(broken('helpers/a.ts')).toEqual(['layers']);
   expect(broken('bench/a.ts')).toEqual([]);

@@ -95,7 +95,7 @@ describe.each(ioredisWays)('$name', (way) => {
   };
 
   describe.each(libraries)('$name', (library) => {
-    test('fifty contenders are never two inside', async () => {
+    test('of fifty contenders, never two hold the lock', async () => {
       const redis = open();
       let inside = 0;
       let most = 0;
@@ -111,7 +111,7 @@ describe.each(ioredisWays)('$name', (way) => {
       expect(server.node.db(0).size).toBe(0);
     });
 
-    test('a lock in use is refused, and free again when its lease has ended', async () => {
+    test('a held lock is refused, and is free again when its lease has ended', async () => {
       const redis = open();
       await library.acquire(redis, 'leased', 40);
       await expect(library.acquire(redis, 'leased', LEASE, false)).rejects.toThrow();
@@ -131,7 +131,7 @@ describe.each(ioredisWays)('$name', (way) => {
       expect(await redis.exists(key)).toBe(0);
     });
 
-    test('who no longer holds the lock releases nothing', async () => {
+    test('a client that no longer holds the lock releases nothing', async () => {
       const redis = open();
       const held = await library.acquire(redis, 'stolen', LEASE, false);
       const key = server.dump()[0]?.key as string;
@@ -143,7 +143,7 @@ describe.each(ioredisWays)('$name', (way) => {
       expect(await redis.get(key)).toBe('somebody else');
     });
 
-    test('a server that forgot the scripts is told them again', async () => {
+    test('scripts are sent again to a server that has forgotten them', async () => {
       const redis = open();
       await (await library.acquire(redis, 'first', LEASE)).release();
       await redis.script('FLUSH');
@@ -153,14 +153,14 @@ describe.each(ioredisWays)('$name', (way) => {
       expect(server.dump()).toEqual([]);
     });
 
-    test('only what Redis refuses too was refused', async () => {
+    test('only commands that Redis also refuses were refused', async () => {
       const redis = open();
       await (await library.acquire(redis, 'probe', LEASE)).release();
       expect(server.unknownCommands()).toEqual([]);
     });
   });
 
-  test('redis-semaphore lets three in, and no fourth', async () => {
+  test('redis-semaphore lets three clients in, and no fourth', async () => {
     const redis = open();
     const options = { lockTimeout: LEASE, acquireTimeout: 300, retryInterval: 5, refreshInterval: 0 };
     const permits = Array.from({ length: 4 }, () => new Semaphore(redis as never, 'three', 3, options));
@@ -170,7 +170,7 @@ describe.each(ioredisWays)('$name', (way) => {
     expect(server.dump()).toEqual([]);
   });
 
-  test('a holder that renews by itself keeps the lock beyond its lease', async () => {
+  test('a holder that renews its lock keeps it after the first lease', async () => {
     const redis = open();
     const redlock = new Redlock5([redis], { automaticExtensionThreshold: 900 });
     const renewals = server.intercept({ when: ({ command }) => command.startsWith('eval') }, { delayMs: 0 });
@@ -182,7 +182,7 @@ describe.each(ioredisWays)('$name', (way) => {
     expect(server.dump()).toEqual([]);
   });
 
-  test('a reply that is lost leaves the lock taken until its lease ends', async () => {
+  test('after a lost reply the lock stays held until its lease ends', async () => {
     server.intercept({ command: 'set', nth: 1 }, 'disconnect-after');
     const redis = open();
     const mutex = new Mutex(redis as never, 'unknown', {

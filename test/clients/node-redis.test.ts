@@ -36,7 +36,7 @@ describe.each([2, 3] as const)('RESP%i', (protocol) => {
     await expect(client.evalSha(sha, { keys: ['none'], arguments: ['A'] })).rejects.toThrow(/^NOSCRIPT/);
   });
 
-  test('hashes, transactions and messages come in the shapes it expects', async () => {
+  test('hashes, transactions and messages arrive in the form that the client expects', async () => {
     await client.hSet('holders', { 'uuid:1': '2' });
     expect({ ...(await client.hGetAll('holders')) }).toEqual({ 'uuid:1': '2' });
     expect(await client.multi().hIncrBy('holders', 'uuid:1', -1).hExists('holders', 'uuid:1').exec()).toEqual(
@@ -50,7 +50,7 @@ describe.each([2, 3] as const)('RESP%i', (protocol) => {
     subscriber.destroy();
   });
 
-  test('what it asked for and did not get is refused by Redis 7.0, too', () => {
+  test('Redis 7.0 also refuses the commands that were refused here', () => {
     const known = new Set(['CLIENT MAINT_NOTIFICATIONS']);
     expect(server.unknownCommands().filter(({ command }) => !known.has(command))).toEqual([]);
   });

@@ -23,7 +23,7 @@ test.skipIf(findProgram('redis-cli') === undefined)(
 );
 
 test.skipIf(findProgram('redis-benchmark') === undefined)(
-  'redis-benchmark runs through (needs redis-benchmark)',
+  'redis-benchmark runs to its end (needs redis-benchmark)',
   async () => {
     await using server = await startServer();
     const args = [

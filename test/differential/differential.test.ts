@@ -36,7 +36,7 @@ describe.skipIf(!hasRedisServer)('generated programs (needs redis-server)', () =
   });
 });
 
-test('rules of users are the same when only the order of their single commands differs, and what 7.0 has not', () => {
+test('ACL rules are equal if they differ only in the order of single commands, and in what 7.0 does not have', () => {
   const list = (text: string): RawReply => ['*', [['$', text]]];
   const alike = (mine: string, theirs: string): boolean => same('rules', list(mine), list(theirs));
   const theirs = 'user a off ~k -@all +@read -get -set +select|0';
@@ -48,7 +48,7 @@ test('rules of users are the same when only the order of their single commands d
   expect(alike('user a ~k off -@all +@read -get -set +select|0', theirs)).toBe(false);
 });
 
-test('what is accepted alone is accepted within EXEC, where everything else is the same', () => {
+test('a difference that is accepted alone is accepted within EXEC if everything else is equal', () => {
   const taken = (name: string): string => `-ERR Library ${name} already exists\r\n`;
   const restore = ['FUNCTION', 'RESTORE', 'payload'];
   const asked = { argv: ['EXEC'], rule: 'exact' } as const;
@@ -71,7 +71,7 @@ test('no command is both generated and left out', () => {
   expect(generated.filter((name) => excluded[name] !== undefined || added[name] !== undefined)).toEqual([]);
 });
 
-test('every exception has its reason, in docs/differences.md too', () => {
+test('every exception has its reason, also in docs/differences.md', () => {
   for (const reason of [...Object.values(excluded), ...Object.values(loose).map(([, why]) => why)]) {
     expect(reason.length).toBeGreaterThan(5);
   }

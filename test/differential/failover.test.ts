@@ -50,7 +50,7 @@ describe.skipIf(!hasRedisServer).each(KINDS)('on %s (needs redis-server)', (kind
     expect(await replica.ask('GET', 'before')).toBe('1');
   });
 
-  test('S32 and S38: the one of two replicas that WAIT has not counted is promoted, and wipes the other', async () => {
+  test('S32 and S38: of two replicas, the one that WAIT did not count is promoted, and the other loses the write', async () => {
     const { primary, replica, link } = await pairOf(kind);
     const second = await start(kind);
     await second.follow(primary);
@@ -71,7 +71,7 @@ describe.skipIf(!hasRedisServer).each(KINDS)('on %s (needs redis-server)', (kind
     });
   });
 
-  test('S34, S35 and S36: on whose writes WAIT waits', async () => {
+  test('S34, S35 and S36: which writes WAIT waits for', async () => {
     const { primary, link } = await pairOf(kind);
     link.commands.hold();
     expect(await primary.ask(...LOCK)).toBe('OK');
@@ -88,7 +88,7 @@ describe.skipIf(!hasRedisServer).each(KINDS)('on %s (needs redis-server)', (kind
     expect(await other.ask('WAIT', '1', '100')).toBe(0);
   });
 
-  test('S39: acknowledgements are held, commands are not', async () => {
+  test('S39: acknowledgements are held, but commands are not', async () => {
     const { primary, replica, link } = await pairOf(kind);
     link.acks.hold();
     expect(await primary.ask(...LOCK)).toBe('OK');
@@ -113,7 +113,7 @@ describe.skipIf(!hasRedisServer).each(KINDS)('on %s (needs redis-server)', (kind
     expect(await primary.ask('WAIT', '1', '0')).toMatch(/^ERR WAIT cannot be used with replica instances/);
   });
 
-  test('S41 and S44: the old primary goes on, then rejoins ahead: one full resync, and its writes are gone', async () => {
+  test('S41 and S44: the old primary keeps running and rejoins with a higher offset: one full resync discards its writes', async () => {
     const { primary, replica, link } = await pairOf(kind);
     link.commands.hold();
     link.acks.hold();
@@ -131,7 +131,7 @@ describe.skipIf(!hasRedisServer).each(KINDS)('on %s (needs redis-server)', (kind
     });
   });
 
-  test('S42: without good replicas writes are refused, in scripts too; reads and messages are not', async () => {
+  test('S42: without good replicas writes are refused, also in scripts; reads and messages are not', async () => {
     const { primary, link } = await pairOf(kind);
     await primary.ask('CONFIG', 'SET', 'min-replicas-to-write', '1');
     await primary.ask('CONFIG', 'SET', 'min-replicas-max-lag', '1');
@@ -145,7 +145,7 @@ describe.skipIf(!hasRedisServer).each(KINDS)('on %s (needs redis-server)', (kind
     expect([await primary.ask('GET', 'k'), await primary.ask('PUBLISH', 'c', 'm')]).toEqual(['1', 0]);
   });
 
-  test('S48: a replica hides an expired key, and counts it', async () => {
+  test('S48: a replica hides an expired key, but counts it', async () => {
     const { primary, replica, link } = await pairOf(kind);
     await primary.ask('SET', 'my:lock', 'A', 'PX', '400');
     await replica.caughtUp(primary);
@@ -162,7 +162,7 @@ describe.skipIf(!hasRedisServer).each(KINDS)('on %s (needs redis-server)', (kind
     await until(async () => (await replica.ask('DBSIZE')) === 1, { what: 'the DEL' });
   });
 
-  test('S50, S52 and S53: what the other node does not take, and does not know', async () => {
+  test('S50, S52 and S53: what the other node refuses, and what it does not know', async () => {
     const { primary, replica } = await pairOf(kind);
     const script = "return redis.call('DEL', KEYS[1])";
     const sha = String(await primary.ask('SCRIPT', 'LOAD', script));

@@ -44,7 +44,7 @@ describe.skipIf(!hasRedisServer)('as redis-server does (needs it installed)', ()
     expect(await node.ask('REPLICAOF', '127.0.0.1', '65536')).toBe('ERR Invalid master port');
   });
 
-  test.each(PAIRS)('FAILOVER hands the role from %s to %s, and nothing is lost', async (first, second) => {
+  test.each(PAIRS)('FAILOVER moves the role from %s to %s without losing anything', async (first, second) => {
     const [primary, replica] = [await start(first), await start(second)];
     await replica.follow(primary);
     await until(async () => (await primary.field('slave0'))?.includes('state=online'), {
@@ -72,53 +72,60 @@ describe.skipIf(!hasRedisServer)('as redis-server does (needs it installed)', ()
     });
   });
 
-  test.each(['lostlock', 'redis'] as const)('a FAILOVER of %s whose heir is behind waits', async (kind) => {
-    const primary = await start(kind);
-    // A replica that never has anything.
-    const heir = connect(primary.port, '127.0.0.1').on('error', () => {});
-    heir.write('REPLCONF listening-port 1\r\n');
-    await once(heir, 'data');
-    heir.resume().write('PSYNC ? -1\r\n');
-    const sign = setInterval(() => heir.write('REPLCONF ACK 0\r\n'), 20);
-    cleanups.push(
-      () => clearInterval(sign),
-      () => void heir.destroy(),
-    );
-    await until(async () => (await primary.field('slave0'))?.includes('state=online'), { what: 'the heir' });
-    await primary.ask('SET', 'k', '1');
-    expect(await primary.ask('FAILOVER')).toBe('OK');
-    expect(await primary.field('master_failover_state')).toBe('waiting-for-sync');
-    expect(await primary.ask('FAILOVER')).toBe('ERR FAILOVER already in progress.');
-    expect(await primary.ask('REPLICAOF', 'NO', 'ONE')).toBe('ERR REPLICAOF not allowed while failing over.');
-    expect(await primary.ask('CLIENT', 'UNPAUSE')).toBe('OK');
-    const writer = new Node(primary.port);
-    expect(await writer.ask('GET', 'k')).toBe('1');
-    let answered = false;
-    const written = writer.ask('SET', 'held', '1').finally(() => (answered = true));
-    await until(async () => (await primary.field('blocked_clients', 'clients')) === '1', {
-      what: 'the pause',
-    });
-    expect(answered).toBe(false);
-    expect(await primary.ask('FAILOVER', 'ABORT')).toBe('OK');
-    expect(await written).toBe('OK');
-    expect(await primary.fields(STATE)).toMatchObject({
-      role: 'master',
-      master_failover_state: 'no-failover',
-    });
-    expect(await primary.ask('FAILOVER', 'TIMEOUT', '50')).toBe('OK');
-    expect(await primary.ask('SET', 'late', '1')).toBe('OK');
-    expect(await primary.fields(STATE)).toMatchObject({
-      role: 'master',
-      master_failover_state: 'no-failover',
-    });
-    // Nobody listens there: handing over by force makes a replica that knocks in vain, until it is told to stop.
-    const force = ['TO', '127.0.0.1', '1', 'TIMEOUT', '50', 'FORCE'];
-    expect(await primary.ask('FAILOVER', ...force)).toBe('OK');
-    await until(async () => (await primary.field('role')) === 'slave', { what: 'the hand-over' });
-    expect(await primary.field('master_failover_state')).toBe('failover-in-progress');
-    expect(await primary.ask('FAILOVER', 'ABORT')).toBe('OK');
-    expect(await primary.ask('SET', 'end', '1')).toBe('OK');
-  });
+  test.each(['lostlock', 'redis'] as const)(
+    'a FAILOVER of %s waits when the replica to promote is behind',
+    async (kind) => {
+      const primary = await start(kind);
+      // A replica that never has anything.
+      const heir = connect(primary.port, '127.0.0.1').on('error', () => {});
+      heir.write('REPLCONF listening-port 1\r\n');
+      await once(heir, 'data');
+      heir.resume().write('PSYNC ? -1\r\n');
+      const sign = setInterval(() => heir.write('REPLCONF ACK 0\r\n'), 20);
+      cleanups.push(
+        () => clearInterval(sign),
+        () => void heir.destroy(),
+      );
+      await until(async () => (await primary.field('slave0'))?.includes('state=online'), {
+        what: 'the heir',
+      });
+      await primary.ask('SET', 'k', '1');
+      expect(await primary.ask('FAILOVER')).toBe('OK');
+      expect(await primary.field('master_failover_state')).toBe('waiting-for-sync');
+      expect(await primary.ask('FAILOVER')).toBe('ERR FAILOVER already in progress.');
+      expect(await primary.ask('REPLICAOF', 'NO', 'ONE')).toBe(
+        'ERR REPLICAOF not allowed while failing over.',
+      );
+      expect(await primary.ask('CLIENT', 'UNPAUSE')).toBe('OK');
+      const writer = new Node(primary.port);
+      expect(await writer.ask('GET', 'k')).toBe('1');
+      let answered = false;
+      const written = writer.ask('SET', 'held', '1').finally(() => (answered = true));
+      await until(async () => (await primary.field('blocked_clients', 'clients')) === '1', {
+        what: 'the pause',
+      });
+      expect(answered).toBe(false);
+      expect(await primary.ask('FAILOVER', 'ABORT')).toBe('OK');
+      expect(await written).toBe('OK');
+      expect(await primary.fields(STATE)).toMatchObject({
+        role: 'master',
+        master_failover_state: 'no-failover',
+      });
+      expect(await primary.ask('FAILOVER', 'TIMEOUT', '50')).toBe('OK');
+      expect(await primary.ask('SET', 'late', '1')).toBe('OK');
+      expect(await primary.fields(STATE)).toMatchObject({
+        role: 'master',
+        master_failover_state: 'no-failover',
+      });
+      // Nobody listens there: handing over by force makes a replica that knocks in vain, until it is told to stop.
+      const force = ['TO', '127.0.0.1', '1', 'TIMEOUT', '50', 'FORCE'];
+      expect(await primary.ask('FAILOVER', ...force)).toBe('OK');
+      await until(async () => (await primary.field('role')) === 'slave', { what: 'the hand-over' });
+      expect(await primary.field('master_failover_state')).toBe('failover-in-progress');
+      expect(await primary.ask('FAILOVER', 'ABORT')).toBe('OK');
+      expect(await primary.ask('SET', 'end', '1')).toBe('OK');
+    },
+  );
 
   test.each(PAIRS)('a chain behind %s and %s gets the stream byte for byte', async (first, second) => {
     const [head, middle] = [await start(first), await start(second)];
@@ -156,43 +163,43 @@ describe.skipIf(!hasRedisServer)('as redis-server does (needs it installed)', ()
     });
   });
 
+  test.each(PAIRS)('when the backlog of %s is overrun, %s needs a full resync', async (first, second) => {
+    const [primary, replica] = [await start(first, { 'repl-backlog-size': 16384 }), await start(second)];
+    await replica.follow(primary);
+    await replica.ask('REPLICAOF', '127.0.0.1', '1');
+    const text = 'x'.repeat(1000);
+    for (let i = 0; i < 40; i++) await primary.ask('SET', `k${i}`, text);
+    await replica.follow(primary);
+    await replica.caughtUp(primary);
+    expect(await primary.fields(['sync_full', 'sync_partial_ok', 'sync_partial_err'], 'stats')).toEqual({
+      sync_full: '2',
+      sync_partial_ok: '0',
+      sync_partial_err: '2',
+    });
+    expect(await replica.ask('DBSIZE')).toBe(40);
+  });
+
   test.each(PAIRS)(
-    'a backlog of %s that has been overrun means a full resync of %s',
+    'commands are refused when %s has too few replicas, and when the link of %s is down',
     async (first, second) => {
-      const [primary, replica] = [await start(first, { 'repl-backlog-size': 16384 }), await start(second)];
+      const [primary, replica] = [await start(first), await start(second)];
+      await primary.ask('CONFIG', 'SET', 'min-replicas-to-write', '1');
+      expect(await primary.ask('SET', 'k', '1')).toBe('NOREPLICAS Not enough good replicas to write.');
       await replica.follow(primary);
+      await until(async () => (await primary.ask('SET', 'k', '1')) === 'OK', { what: 'a good replica' });
+      expect(await primary.field('min_slaves_good_slaves')).toBe('1');
+      await replica.ask('CONFIG', 'SET', 'replica-serve-stale-data', 'no');
       await replica.ask('REPLICAOF', '127.0.0.1', '1');
-      const text = 'x'.repeat(1000);
-      for (let i = 0; i < 40; i++) await primary.ask('SET', `k${i}`, text);
-      await replica.follow(primary);
-      await replica.caughtUp(primary);
-      expect(await primary.fields(['sync_full', 'sync_partial_ok', 'sync_partial_err'], 'stats')).toEqual({
-        sync_full: '2',
-        sync_partial_ok: '0',
-        sync_partial_err: '2',
-      });
-      expect(await replica.ask('DBSIZE')).toBe(40);
+      expect(await replica.ask('GET', 'k')).toBe(
+        "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+      );
+      await replica.ask('CONFIG', 'SET', 'replica-serve-stale-data', 'yes');
+      expect(await replica.ask('PSYNC', '?', '-1')).toBe(
+        "NOMASTERLINK Can't SYNC while not connected with my master",
+      );
+      const role = (await replica.ask('ROLE')) as unknown[];
+      expect(role[4]).toBe(-1);
+      await until(async () => String(await primary.ask('SET', 'k', '2')).startsWith('NOREPLICAS'));
     },
   );
-
-  test.each(PAIRS)('too few replicas of %s, and a link of %s that is down, refuse', async (first, second) => {
-    const [primary, replica] = [await start(first), await start(second)];
-    await primary.ask('CONFIG', 'SET', 'min-replicas-to-write', '1');
-    expect(await primary.ask('SET', 'k', '1')).toBe('NOREPLICAS Not enough good replicas to write.');
-    await replica.follow(primary);
-    await until(async () => (await primary.ask('SET', 'k', '1')) === 'OK', { what: 'a good replica' });
-    expect(await primary.field('min_slaves_good_slaves')).toBe('1');
-    await replica.ask('CONFIG', 'SET', 'replica-serve-stale-data', 'no');
-    await replica.ask('REPLICAOF', '127.0.0.1', '1');
-    expect(await replica.ask('GET', 'k')).toBe(
-      "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
-    );
-    await replica.ask('CONFIG', 'SET', 'replica-serve-stale-data', 'yes');
-    expect(await replica.ask('PSYNC', '?', '-1')).toBe(
-      "NOMASTERLINK Can't SYNC while not connected with my master",
-    );
-    const role = (await replica.ask('ROLE')) as unknown[];
-    expect(role[4]).toBe(-1);
-    await until(async () => String(await primary.ask('SET', 'k', '2')).startsWith('NOREPLICAS'));
-  });
 });

@@ -49,7 +49,7 @@ async function setUp(): Promise<{ server: LostlockServer; redis: Redis; expired:
   return { server, redis, expired };
 }
 
-test.each(Object.entries(fakes))('keys end when %s is advanced', async (_name, install) => {
+test.each(Object.entries(fakes))('keys expire when %s is advanced', async (_name, install) => {
   const { server, redis, expired } = await setUp();
   const fake = install();
   restore = fake.restore;
@@ -66,7 +66,7 @@ test.each(Object.entries(fakes))('keys end when %s is advanced', async (_name, i
   await server.stop();
 });
 
-test('an expiry fires between the timers of the test, at its own instant', async () => {
+test("an expiry fires at its own time, in order with the test's timers", async () => {
   const { server, redis, expired } = await setUp();
   vi.useFakeTimers();
   restore = () => vi.useRealTimers();
@@ -81,7 +81,7 @@ test('an expiry fires between the timers of the test, at its own instant', async
   await server.stop();
 });
 
-test('a TTL that began before the fakes came, and one that they leave behind, both end', async () => {
+test('TTLs that were set before the fakes were installed or that outlive them expire', async () => {
   const { server, redis, expired } = await setUp();
   await redis.set('before', 'v', 'PX', 3_600_000);
   vi.useFakeTimers();
@@ -97,7 +97,7 @@ test('a TTL that began before the fakes came, and one that they leave behind, bo
   await server.stop();
 });
 
-test('TIME, and a blocked client, follow the fakes too', async () => {
+test('TIME and blocked clients also follow the fakes', async () => {
   const { server, redis } = await setUp();
   vi.useFakeTimers({ now: 1_000_000_000_000 });
   restore = () => vi.useRealTimers();
@@ -109,7 +109,7 @@ test('TIME, and a blocked client, follow the fakes too', async () => {
   await server.stop();
 });
 
-test('without it the fakes move no TTL', async () => {
+test('without this option the fakes do not affect TTLs', async () => {
   await using server = await startServer();
   const talk = new Talk(server.node);
   await talk.ask('SET k v PX 60000');
@@ -119,7 +119,7 @@ test('without it the fakes move no TTL', async () => {
   expect(await talk.ask('GET k')).toBe('$1\r\nv\r\n');
 });
 
-test('a clock that there is none of is refused', async () => {
+test('an unknown clock is refused', async () => {
   await expect(startServer({ clock: 'faked' as never })).rejects.toThrow(
     "option clock is 'faked'; allowed: 'real' or 'ambient'",
   );

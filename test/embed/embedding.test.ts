@@ -21,7 +21,7 @@ function isRefused(port: number): Promise<boolean> {
 
 const bytes = Buffer.from([0xff, 0x00, 0xfe]);
 
-test('what was seeded comes back from a dump, bytes that are no UTF-8 as Buffers', async () => {
+test('a dump returns what was seeded, with Buffers for bytes that are not UTF-8', async () => {
   await using server = await startServer({
     seed: {
       text: 'häß',
@@ -90,7 +90,7 @@ test.each<[what: string, seed: unknown]>([
   ['a score that is no number', [{ key: 'k', type: 'zset', value: [['m', Number.NaN]] }]],
   ['a time before time', [{ key: 'k', type: 'string', value: 'v', expiresAt: -1 }]],
   ['a time in words', [{ key: 'k', type: 'string', value: 'v', expiresAt: 'soon' }]],
-])('a seed that is %s, or holds it, is refused whole', async (_what, wrong) => {
+])('a seed that is %s, or contains it, is refused as a whole', async (_what, wrong) => {
   await using server = await startServer();
   const fine = { key: 'fine', type: 'string', value: 'v' };
   const seed = Array.isArray(wrong) ? [fine, ...wrong] : wrong;
@@ -98,7 +98,7 @@ test.each<[what: string, seed: unknown]>([
   expect(server.dump()).toEqual([]);
 });
 
-test('a flush is a change like any other: for who has read, waits for or watches a key, and for who counts changes', async () => {
+test('a flush is a change like any other: for clients that track, wait for or watch a key, and for the count of changes', async () => {
   await using server = await startServer({ seed: { k: '1', other: '2' } });
   const redis = new Redis({ Connector: server.connector });
   const reader = new Talk(server.node);
@@ -120,7 +120,7 @@ test('a flush is a change like any other: for who has read, waits for or watches
   redis.disconnect();
 });
 
-test('names that JavaScript objects reserve are keys like any other', async () => {
+test("names of JavaScript's object properties are ordinary keys", async () => {
   await using server = await startServer();
   const redis = new Redis({ Connector: server.connector });
   for (const name of ['__proto__', 'constructor', 'toString']) {
@@ -142,7 +142,7 @@ test('servers of one process share nothing', async () => {
 
 const PASSWORD = 'p@ss/w%6frd:#?';
 
-test('a unix socket serves beside the port, and a password is part of the URL', async () => {
+test('a unix socket works beside the port, and the URL contains the password', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lostlock-'));
   const path = join(folder, 'redis.sock');
   await using server = await startServer({ unixSocket: path, password: PASSWORD });
@@ -155,14 +155,14 @@ test('a unix socket serves beside the port, and a password is part of the URL', 
   rmSync(folder, { recursive: true });
 });
 
-test('the habits of Testcontainers users work', async () => {
+test('the methods that Testcontainers users know exist', async () => {
   await using server = await startServer({ password: 'secret' });
   expect(server.getMappedPort(6379)).toBe(server.port);
   expect(server.getConnectionUrl()).toBe(`redis://:secret@${server.getHost()}:${server.getPort()}`);
   expect(server.getPassword()).toBe('secret');
 });
 
-test('what a client tried and did not get is listed', async () => {
+test('unknown commands that a client sent are listed', async () => {
   await using server = await startServer();
   const redis = new Redis({ Connector: server.connector });
   await expect(redis.call('NOSUCH', 'x')).rejects.toThrow('unknown command');
@@ -171,12 +171,12 @@ test('what a client tried and did not get is listed', async () => {
   expect(server.unknownCommands()).toEqual([{ command: 'NOSUCH x', count: 2 }]);
 });
 
-test('an address that is taken rejects and leaves nothing behind', async () => {
+test('an address in use rejects and leaves nothing behind', async () => {
   await using server = await startServer();
   await expect(startServer({ port: server.port })).rejects.toThrow('EADDRINUSE');
 });
 
-test('after stop no handle of the server is left', async () => {
+test('after stop() no handle of the server is left', async () => {
   const before = process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length;
   const server = await startServer();
   const redis = new Redis(server.url, { retryStrategy: () => null });
@@ -193,7 +193,7 @@ test('after stop no handle of the server is left', async () => {
 test.each<[how: string, stop: (server: LostlockServer) => unknown]>([
   ['stop', (server) => server.stop()],
   ['SHUTDOWN', (server) => new Talk(server.node).send('SHUTDOWN NOSAVE')],
-])('%s ends connections in memory, and nobody listens any more', async (_how, stop) => {
+])('%s ends in-memory connections and closes the listeners', async (_how, stop) => {
   const server = await startServer();
   const inMemory = server.connect();
   inMemory.on('error', () => {});

@@ -29,30 +29,36 @@ let restore = () => {};
 afterEach(() => restore());
 
 describe.each(Object.entries(fakes))('under %s', (_name, fake) => {
-  test.each(['over TCP', 'in memory'])('ioredis that was connected before goes on %s', async (way) => {
-    const server = await startServer();
-    const redis = ioredis(server, way);
-    expect(await redis.set('k', 'before')).toBe('OK');
-    restore = fake();
-    expect(await redis.get('k')).toBe('before');
-    expect(await redis.blpop('none', 0.01)).toBe(null);
-    redis.disconnect();
-    await server.stop();
-  });
+  test.each(['over TCP', 'in memory'])(
+    'an ioredis client that was connected before keeps working %s',
+    async (way) => {
+      const server = await startServer();
+      const redis = ioredis(server, way);
+      expect(await redis.set('k', 'before')).toBe('OK');
+      restore = fake();
+      expect(await redis.get('k')).toBe('before');
+      expect(await redis.blpop('none', 0.01)).toBe(null);
+      redis.disconnect();
+      await server.stop();
+    },
+  );
 
-  test.each(['over TCP', 'in memory'])('a server and ioredis that start under them work %s', async (way) => {
-    restore = fake();
-    const server = await startServer();
-    const redis = ioredis(server, way);
-    expect(await redis.set('k', 'v', 'PX', 5)).toBe('OK');
-    const reply = await redis.blpop('none', 0.05); // Real time passes, though the fakes stand still.
-    expect([reply, await redis.get('k')]).toEqual([null, null]);
-    redis.disconnect();
-    await server.stop();
-  });
+  test.each(['over TCP', 'in memory'])(
+    'a server and an ioredis client that start under the fakes work %s',
+    async (way) => {
+      restore = fake();
+      const server = await startServer();
+      const redis = ioredis(server, way);
+      expect(await redis.set('k', 'v', 'PX', 5)).toBe('OK');
+      const reply = await redis.blpop('none', 0.05); // Real time passes, though the fakes stand still.
+      expect([reply, await redis.get('k')]).toEqual([null, null]);
+      redis.disconnect();
+      await server.stop();
+    },
+  );
 });
 
-test('after fake timers were taken away, a server that starts later answers', async () => {
+test('a server that starts after fake timers were removed answers', async () => {
   const server = await startServer();
   const redis = new Redis(server.url);
   await redis.ping();
@@ -90,7 +96,7 @@ function ioredis(server: LostlockServer, way: string): Redis {
 }
 
 test.each(Object.entries(fakes))(
-  'a copy of us that is loaded under %s takes real timers all the same',
+  'a copy of the package that is loaded under %s uses real timers',
   async (_name, fake) => {
     restore = fake();
     vi.resetModules();

@@ -26,7 +26,7 @@ test('the second SET is answered with an error and not executed', async () => {
   expect([rule.matches, rule.hits]).toEqual([3, 1]);
 });
 
-test('a rule may name a subcommand, or a command of a module that is not there', async () => {
+test('a rule may name a subcommand, or a command of a missing module', async () => {
   for (const command of ['CLIENT SETNAME', 'client|setname']) {
     const rule = server.intercept({ command }, { error: 'ERR not now' });
     await expect(redis.client('SETNAME', 'me')).rejects.toThrow('not now');
@@ -37,7 +37,7 @@ test('a rule may name a subcommand, or a command of a module that is not there',
   expect(await redis.call('JSON.GET', 'k')).toBe('{}');
 });
 
-test('a made-up reply is given until the rule is removed', async () => {
+test("a rule's reply is sent until the rule is removed", async () => {
   const rule = server.intercept({ command: 'get', argument: 'k' }, { reply: 'made up' });
   expect(await redis.get('k')).toBe('made up');
   expect(await redis.get('other')).toBeNull();
@@ -45,7 +45,7 @@ test('a made-up reply is given until the rule is removed', async () => {
   expect(await redis.get('k')).toBeNull();
 });
 
-test('a dropped reply leaves the write done and the client without an answer', async () => {
+test('a dropped reply leaves the write executed and the client without a reply', async () => {
   server.intercept({ command: 'set', nth: 1 }, 'drop-reply');
   const answered: string[] = [];
   const lost = redis.set('lock', 'A', 'PX', 60_000, 'NX').then(
@@ -60,7 +60,7 @@ test('a dropped reply leaves the write done and the client without an answer', a
   await lost;
 });
 
-test('a delayed request holds back the ones behind it', async () => {
+test('a delayed request also delays the ones behind it', async () => {
   server.intercept({ command: 'set', nth: 1 }, { delayMs: 20 });
   const order: string[] = [];
   const observer = new Redis({ Connector: server.connector });
@@ -72,7 +72,7 @@ test('a delayed request holds back the ones behind it', async () => {
   expect(order).toEqual(['observer', 'slow', 'behind slow']);
 });
 
-test('a broken connection loses the request before or after it is executed', async () => {
+test('a rule can break the connection before or after the request is executed', async () => {
   server.intercept({ command: 'set', argument: 'before' }, 'disconnect');
   server.intercept({ command: 'set', argument: 'after' }, 'disconnect-after');
   await expect(redis.set('before', '1')).rejects.toThrow();

@@ -11,7 +11,7 @@ const at = new Date(2026, 10, 2, 1, 2, 3, 4).getTime();
 /** What tools look for in each line of redis-server's log. */
 const LINE = /^\d+:[MSXC] \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3} [.*#-] \S/;
 
-test('a line names the process, the role, the local time and the level', () => {
+test('a line contains the process id, the role, the local time and the level', () => {
   expect(logLine('notice', 'Ready to accept connections tcp 6379', { pid: 12345, role: 'primary', at })).toBe(
     '12345:M 02 Nov 2026 01:02:03.004 * Ready to accept connections tcp 6379',
   );
@@ -20,7 +20,7 @@ test('a line names the process, the role, the local time and the level', () => {
   expect(lines.every((line) => line.startsWith('7:S ') && LINE.test(line))).toBe(true);
 });
 
-test.skipIf(!hasRedisServer)('the lines of a redis-server look alike (needs redis-server)', async () => {
+test.skipIf(!hasRedisServer)("redis-server's lines have the same form (needs redis-server)", async () => {
   const args = ['--port', '0', '--unixsocket', `/tmp/lostlock-log-${process.pid}.sock`, '--save', ''];
   const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
@@ -33,7 +33,7 @@ test.skipIf(!hasRedisServer)('the lines of a redis-server look alike (needs redi
   expect(lines.length).toBeGreaterThan(3);
 });
 
-test('a server says with each line what its role is', async () => {
+test('a server passes its role with each line', async () => {
   const roles: string[] = [];
   await using server = await startServer({
     log: (_level, text, role) => void roles.push(`${role}: ${text}`),

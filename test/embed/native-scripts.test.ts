@@ -7,7 +7,7 @@ import { startServer } from '../../index.ts';
 const UNLOCK =
   "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";
 
-test('a function answers for a script, whether it comes as text or as SHA-1, and survives SCRIPT FLUSH', async () => {
+test('a function replaces a script sent as text or as SHA-1, and survives SCRIPT FLUSH', async () => {
   await using server = await startServer({ seed: { lock: 'häß' } });
   const seen: unknown[] = [];
   server.scripts.register(UNLOCK, ([key = ''], [token], call) => {

@@ -78,7 +78,7 @@ test('a dump file is written by SAVE and BGSAVE, and read at the next start', as
   expect(again.replicas[0]?.dump()).toEqual(again.dump());
 });
 
-test('a dump file that is damaged, and a place that cannot be written, are named', async () => {
+test('errors name a damaged dump file and a path that cannot be written', async () => {
   const dir = directory();
   const rdbFile = join(dir, 'data.rdb');
   writeFileSync(rdbFile, 'nonsense');
@@ -126,7 +126,7 @@ test.skipIf(!hasRedisServer)(
   },
 );
 
-test('the command line starts replicas and says where', async () => {
+test('the command line starts replicas and logs their ports', async () => {
   await ensureBuilt();
   const args = ['dist/cli.js', '--port', '0', '--replicas', '2'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -26,12 +26,12 @@ test.each(calls)('%s on a stopped server throws an error that says so', async (w
   );
 });
 
-test.each(calls)('%s works until then', async (_what, call) => {
+test.each(calls)('%s works until stop()', async (_what, call) => {
   await using server = await startServer();
   expect(() => call(server)).not.toThrow();
 });
 
-test('an in-memory ioredis of a stopped server is told so, and its commands fail', async () => {
+test('an in-memory ioredis client of a stopped server gets an error, and its commands fail', async () => {
   const server = await stopped();
   const errors: Error[] = [];
   const redis = new Redis({
@@ -44,7 +44,7 @@ test('an in-memory ioredis of a stopped server is told so, and its commands fail
   expect(errors.map((error) => error.message).join()).toContain('on a server that has stopped');
 });
 
-test('one that was connected loses its connection, and gets no other', async () => {
+test('a connected client loses its connection and cannot reconnect', async () => {
   const server = await startServer();
   const redis = new Redis({ Connector: server.connector, retryStrategy: () => 1 });
   const refused = new Promise<void>((resolve) => {
@@ -59,7 +59,7 @@ test('one that was connected loses its connection, and gets no other', async () 
   redis.disconnect();
 });
 
-test('a node that has stopped takes no connection, and no timer of its is left', async () => {
+test('a stopped node accepts no connection and leaves no timer behind', async () => {
   const server = await startServer({
     seed: [{ key: 'k', type: 'string', value: 'v', expiresAt: Date.now() + 1e6 }],
   });
@@ -79,7 +79,7 @@ test('a node that has stopped takes no connection, and no timer of its is left',
   redis.disconnect();
 });
 
-test('stop() waits for connections, whoever calls it again, and its facts stay readable', async () => {
+test("every call of stop() waits for connections, and the server's properties stay readable", async () => {
   const server = await stopped();
   await server.stop();
   expect([server.getHost(), server.unknownCommands()]).toEqual(['127.0.0.1', []]);

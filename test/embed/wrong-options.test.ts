@@ -49,7 +49,7 @@ test.each<[what: string, options: object, message: string]>([
   expect(error).toMatchObject({ code: 'LOSTLOCK_BAD_OPTION', option: message.split(' is ')[0] });
 });
 
-test('the error for a wrong option carries its name, its value and what is allowed as properties', async () => {
+test('the error for a wrong option has the name, the value and what is allowed as properties', async () => {
   const error = await startServer({ port: 70_000 }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({
     name: 'TypeError',
@@ -62,7 +62,7 @@ test('the error for a wrong option carries its name, its value and what is allow
   expect(Object.keys(error as object)).not.toContain('value'); // A large object would flood the printed error.
 });
 
-test('options that are none are refused as such', async () => {
+test('options that are not an object are refused', async () => {
   await expect(startServer(never(5))).rejects.toThrow(
     'option startServer is 5; allowed: an object of options',
   );
@@ -139,6 +139,6 @@ test.each<[options: object, meant: string]>([
   [{ prot: 6379 }, 'did you mean port?'],
   [{ Password: 'x' }, 'did you mean password?'],
   [{ setting: {} }, 'did you mean settings?'],
-])('%o: the option that was probably meant is named', async (options, meant) => {
+])('%o: the error suggests the option that was probably meant', async (options, meant) => {
   await expect(startServer(options)).rejects.toThrow(meant);
 });

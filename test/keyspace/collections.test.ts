@@ -15,7 +15,7 @@ const word = fc.oneof(
 );
 
 describe('the encoding of a string', () => {
-  it('is int for what fits 64 bits, embstr up to 44 bytes, and raw beyond', () => {
+  it('is int for 64-bit integers, embstr up to 44 bytes, and raw above', () => {
     expect(stringEncoding('9223372036854775807')).toBe('int');
     expect(stringEncoding('-9223372036854775808')).toBe('int');
     expect(stringEncoding('9223372036854775808')).toBe('embstr');
@@ -26,7 +26,7 @@ describe('the encoding of a string', () => {
 });
 
 describe('indexed keys', () => {
-  it('number every key without holes under any mixture of adding and deleting', () => {
+  it('have numbers without gaps under any mixture of additions and deletions', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), word), { maxLength: 60, size: 'max' }), (steps) => {
         const keys = new IndexedKeys();
@@ -66,7 +66,7 @@ describe('a hash', () => {
     );
   });
 
-  it('gives every field a number, large and small, while fields come and go', () => {
+  it('numbers every field, whether it is large or small, while fields are added and deleted', () => {
     for (const size of [1, 10, 64, 65, 300]) {
       const hash = new HashValue();
       for (let i = 0; i < size; i++) hash.set(`f${i}`, 'v');
@@ -79,7 +79,7 @@ describe('a hash', () => {
     }
   });
 
-  it('becomes a hash table beyond the limits and never goes back', () => {
+  it('becomes a hash table above the limits and never changes back', () => {
     const limits = defaultLimits();
     limits.hashMaxEntries = 3;
     const hash = new HashValue(limits);
@@ -96,7 +96,7 @@ describe('a hash', () => {
     expect(long.encoding()).toBe('hashtable');
   });
 
-  it('is not disturbed by changes to its copy', () => {
+  it('is not affected by changes to its copy', () => {
     const hash = new HashValue();
     hash.set('a', '1');
     const copy = hash.copy();
@@ -136,7 +136,7 @@ describe('a set', () => {
     );
   });
 
-  it('keeps members and their order when numbers are first asked for', () => {
+  it('keeps members and their order when numbers are first needed', () => {
     const set = new SetValue();
     for (const member of ['c', 'a', 'b']) set.add(member);
     set.delete('a');
@@ -148,7 +148,7 @@ describe('a set', () => {
     expect([...set.copy().values()]).toEqual(['c', 'b', 'd']);
   });
 
-  it('is an intset up to its limit and a hash table for ever after', () => {
+  it('is an intset up to its limit and a hash table from then on', () => {
     const set = new SetValue();
     for (let i = 0; i < 512; i++) set.add(String(i));
     expect(set.encoding()).toBe('intset');
@@ -217,7 +217,7 @@ describe('a list', () => {
     );
   });
 
-  it('trims to nothing, and finds nothing outside', () => {
+  it('can be trimmed to nothing, and has nothing outside its bounds', () => {
     const list = new ListValue(['a', 'b']);
     expect(list.at(-1)).toBeUndefined();
     list.keep(1, 0);

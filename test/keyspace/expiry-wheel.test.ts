@@ -54,7 +54,7 @@ const step = fc.record({
 });
 
 describe('the expiry wheel', () => {
-  it('fires what a sorted list would, in the same order, whatever the clock does', () => {
+  it('fires the same deadlines as a sorted list, in the same order, whatever the clock does', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(0, 1_700_000_000_000, 2 ** 53 - 2 ** 47),
@@ -100,7 +100,7 @@ describe('the expiry wheel', () => {
     expect(wheel.next()).toBeUndefined();
   });
 
-  it('keeps the order of arming among equal deadlines, also for one armed again', () => {
+  it('keeps the order of arming among equal deadlines, also for a node that is armed again', () => {
     const wheel = new ExpiryWheel<Named>();
     const nodes = [0, 1, 2, 3].map(node);
     const at = 1_700_000_123_456;
@@ -110,7 +110,7 @@ describe('the expiry wheel', () => {
     expect([0, 1, 2, 3].map(() => wheel.popDue(at + 1)?.name)).toEqual([0, 2, 3, 1]);
   });
 
-  it('never says later than the first deadline, and gets there in a few steps, however crowded a slot is', () => {
+  it('never returns a time after the first deadline, and reaches it in a few steps, however crowded a slot is', () => {
     const wheel = new ExpiryWheel<Named>();
     const base = 1_700_000_000_000;
     for (let i = 0; i < 5000; i++) wheel.arm(node(i), base + 30_000 + ((i * 7919) % 5000));
@@ -123,7 +123,7 @@ describe('the expiry wheel', () => {
     expect(asked).toBeLessThan(6);
   });
 
-  it('takes the largest deadlines, and ones already past, for what they are', () => {
+  it('handles the largest deadlines, and ones that have already passed', () => {
     const wheel = new ExpiryWheel<Named>();
     const [far, past, never] = [node(1), node(2), node(3)];
     wheel.arm(far, 2 ** 53 - 1);
@@ -150,7 +150,7 @@ describe('the expiry wheel', () => {
   });
 });
 
-it('forgets the bound of a crowded slot when its time comes and nobody is left there', () => {
+it('drops the bound of a crowded slot when its time comes and no node is left there', () => {
   const wheel = new ExpiryWheel<Named>();
   const crowd = Array.from({ length: 100 }, (_, name) => node(name));
   for (const each of crowd) wheel.arm(each, 1025 + each.name);
@@ -161,7 +161,7 @@ it('forgets the bound of a crowded slot when its time comes and nobody is left t
   expect(wheel.next()).toBeGreaterThanOrEqual(1025);
 });
 
-it('fires many deadlines from before its base in order, in whatever order they were armed', () => {
+it('fires many deadlines before its base in order, in whatever order they were armed', () => {
   for (const order of ['falling', 'rising', 'mixed']) {
     const wheel = new ExpiryWheel<Named>();
     const start = 1_700_000_000_000;

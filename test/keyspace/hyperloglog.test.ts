@@ -13,7 +13,7 @@ const RECORDED = [
   [20000, 19988, 12304, 'ed7b6b566b4fe16bdc99513db230972dfa317d95'],
 ] as const;
 
-test.each(RECORDED)('%i elements make the bytes that redis-server makes', (elements, count, length, sha1) => {
+test.each(RECORDED)('%i elements give the same bytes as in redis-server', (elements, count, length, sha1) => {
   const hll = HyperLogLog.empty();
   for (let i = 1; i <= elements; i++) hll.add(`element ${i}`, 3000);
   const counted = hll.count() ?? -1;
@@ -26,7 +26,7 @@ test.each(RECORDED)('%i elements make the bytes that redis-server makes', (eleme
   ]);
 });
 
-test('a rank that no run can hold makes the dense form', () => {
+test('a rank that is too high for a run changes the form to dense', () => {
   const hll = HyperLogLog.empty();
   expect(hll.raise(5, 32, 3000)).toBe('changed');
   expect(hll.dense).toBe(false);
@@ -35,7 +35,7 @@ test('a rank that no run can hold makes the dense form', () => {
   expect(hll.registers().slice(4, 8)).toEqual([0, 32, 33, 0]);
 });
 
-test('runs that are cut off are reported, not read beyond', () => {
+test('truncated runs are reported, and nothing beyond them is read', () => {
   const cut = HyperLogLog.read('HYLL\x01\0\0\0\0\0\0\0\0\0\0\0\x7f');
   expect(cut?.add('a', 3000)).toBe('corrupt');
   expect(cut?.toDense()).toBe(false);

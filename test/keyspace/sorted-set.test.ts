@@ -71,7 +71,7 @@ describe('a sorted set', () => {
     );
   });
 
-  it('stays right through the splits and joins of tens of thousands of members', () => {
+  it('stays correct while tens of thousands of members split and join its chunks', () => {
     fc.assert(
       fc.property(fc.integer(), fc.constantFrom(1, 7, 1000, 1e9), (seed, spread) => {
         const set = new SortedSet();
@@ -100,7 +100,7 @@ describe('a sorted set', () => {
     );
   });
 
-  it('answers ranges by rank in both directions', () => {
+  it('returns ranges by rank in both directions', () => {
     const set = new SortedSet();
     for (let i = 0; i < 2000; i++) set.set(`m${i}`, (i * 7919) % 2000);
     const all = [...set.entries()];
@@ -118,7 +118,7 @@ describe('a sorted set', () => {
     expect(new SortedSet().rangeByRank(0, 10)).toEqual([]);
   });
 
-  it('counts members by bytes where all scores are equal', () => {
+  it('counts members by bytes when all scores are equal', () => {
     const set = new SortedSet();
     const names = Array.from({ length: 1500 }, (_, i) => `k${(i * 7919) % 1500}`);
     for (const name of names) set.set(name, 0);
@@ -128,7 +128,7 @@ describe('a sorted set', () => {
     }
   });
 
-  it('turns into a skiplist beyond the limits, for ever', () => {
+  it('becomes a skiplist above the limits and never changes back', () => {
     const set = new SortedSet();
     for (let i = 0; i < 128; i++) set.set(`m${i}`, i);
     expect(set.encoding()).toBe('listpack');

@@ -204,7 +204,7 @@ describe('stream ids', () => {
 });
 
 describe('a stream', () => {
-  it('finds ranges in both directions as a sorted array would', () => {
+  it('returns the same ranges as a sorted array, in both directions', () => {
     const limits = { ...defaultLimits(), streamNodeMaxEntries: 3 };
     fc.assert(
       fc.property(
@@ -247,7 +247,7 @@ describe.skipIf(!hasRedisServer)('a stream beside redis-server (needs redis-serv
   });
   afterAll(() => oracle.stop());
 
-  it('is the same after the same steps, and travels both ways as a DUMP payload', async () => {
+  it('is equal after the same steps, and can be moved both ways as a DUMP payload', async () => {
     const settings = fc.record({
       entries: fc.constantFrom(0, 3, 10, 100),
       bytes: fc.constantFrom(0, 100, 4096),

@@ -169,7 +169,7 @@ async function story(seed: number): Promise<Pair> {
   return pair;
 }
 
-test('all nodes end equal, with the same offset and id, whatever has been done to them', async () => {
+test('all nodes end with the same data, offset and id, whatever was done to them', async () => {
   for (const seed of SEEDS) {
     const pair = await story(seed);
     const { primary } = pair;

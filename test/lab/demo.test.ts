@@ -22,7 +22,7 @@ const TOLD = {
 };
 const SAFE = ['gives up on 0', 'checked at the resource', 'CP:'];
 
-test.each([1, 7, 42, 1000])('with seed %i every story ends as told', async (seed) => {
+test.each([1, 7, 42, 1000])('with seed %i every story ends with its stated verdict', async (seed) => {
   for (const story of stories) {
     const { title, verdict } = await story(seed);
     expect([title, verdict.holders]).toEqual([title, TOLD[title as keyof typeof TOLD]]);
@@ -30,7 +30,7 @@ test.each([1, 7, 42, 1000])('with seed %i every story ends as told', async (seed
   }
 });
 
-test('the same seed prints the same lines, and another seed others', async () => {
+test('the same seed prints the same lines, and another seed prints others', async () => {
   const print = async (seed: number): Promise<string> => {
     const played = [];
     for (const story of stories) played.push(await story(seed));
@@ -43,7 +43,7 @@ test('the same seed prints the same lines, and another seed others', async () =>
 });
 
 test.skipIf(!hasRedisServer)(
-  'two real redis-servers lose the lock just so (needs redis-server)',
+  'two real redis-servers lose the lock in the same way (needs redis-server)',
   async () => {
     const main = join(import.meta.dirname, '../../lab/demo/main.ts');
     const { stdout } = await promisify(execFile)(process.execPath, [

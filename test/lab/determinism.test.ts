@@ -23,7 +23,7 @@ function firstHashes(): Promise<Map<number, string>> {
   return first;
 }
 
-test('every contender holds the lock at some time, and the failover is felt', async () => {
+test('every contender holds the lock at some time, and the failover has an effect', async () => {
   const held = new Set<string>();
   let trace = '';
   // In a single run chance may favour the others all the time.
@@ -58,7 +58,7 @@ test('a second process, which runs the seeds in another order, agrees', async ()
   expect(new Map(there.map(([seed, hash]) => [Number(seed), hash]))).toEqual(await firstHashes());
 });
 
-test('real randomness planted in a handler is found out', async () => {
+test('real randomness in a handler is detected', async () => {
   const first = await contend(1, capturedRandom);
   const second = await contend(1, capturedRandom);
   expect(second.hash).not.toBe(first.hash);

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 
 const begin = (options: Partial<PairOptions> = {}) => startPair({ clock: 'virtual', seed: 7, ...options });
 
-test('the quick start of the design reads as written', async () => {
+test('the quick start works as written', async () => {
   await using pair = await begin();
   const a = pair.client('A');
   const b = pair.client('B');
@@ -48,7 +48,7 @@ test('commands that nobody awaits are under way together, as with any client', a
   await expect(a.call('nonsense')).rejects.toThrow('unknown command');
 });
 
-test('WAIT falls short while the link is held, and is satisfied by an acknowledgement', async () => {
+test('WAIT returns too few replicas while the link is held, and enough after an acknowledgement', async () => {
   await using pair = await begin();
   const a = pair.client('A');
   pair.link.hold();
@@ -65,7 +65,7 @@ test('WAIT falls short while the link is held, and is satisfied by an acknowledg
 test.each([
   ['has crashed', true],
   ['goes on as a replica', false],
-])('a write whose reply never arrived is gone unanswered, and not lost: the primary %s', async (_, crash) => {
+])('a lost write without a reply counts as unanswered, not as lost: the primary %s', async (_, crash) => {
   await using pair = await begin();
   const a = pair.client('A', { retryStrategy: () => null });
   await a.ping();
@@ -81,7 +81,7 @@ test.each([
   expect(await outcome).toMatch('closed'); // The reply that was under way went with the connection.
 });
 
-test('lost renewals and deletes are reported, and what cancels out is not', async () => {
+test('lost renewals and deletes are reported, but writes that cancel out are not', async () => {
   await using pair = await begin();
   const a = pair.client('A');
   await a.set('renewed', 'A', 'PX', 10_000);
@@ -102,7 +102,7 @@ test('lost renewals and deletes are reported, and what cancels out is not', asyn
   ]);
 });
 
-test("a long string edited in place is nobody's lock: it is lost by name, and not put together for every write", async () => {
+test('a long string that is edited in place has no holder: it is reported by name, and not copied at every write', async () => {
   await using pair = await begin();
   const a = pair.client('A');
   await a.setbit('bits', 1_000_000, 1);
@@ -115,7 +115,7 @@ test("a long string edited in place is nobody's lock: it is lost by name, and no
   expect(lost).toMatchObject([{ key: 'bits', type: 'string', holder: undefined }]);
 });
 
-test('with one of two replicas in the know, the other one promoted loses what WAIT had confirmed', async () => {
+test('when one of two replicas has a write that WAIT confirmed, promoting the other one loses it', async () => {
   await using pair = await begin({ replicas: 2 });
   const a = pair.client('A');
   pair.linkTo('redis-3').hold();
@@ -144,7 +144,7 @@ test('promotion prefers the highest offset, and priority before that', async () 
   expect(await choose('0')).toEqual(['redis-3', 0]);
 });
 
-test('in quorum mode the offset goes before the priority', async () => {
+test('in quorum mode the offset comes before the priority', async () => {
   await using pair = await begin({ replicas: 2, quorum: true });
   pair.node('redis-2').server.settings['replica-priority'] = 10;
   pair.linkTo('redis-2').hold();
@@ -156,14 +156,14 @@ test('in quorum mode the offset goes before the priority', async () => {
 test.each([
   ['to', 'redis-2', 'failover'],
   ['from', 'failover', 'redis-2'],
-])('a replica is not promoted whose way %s who decides is cut', async (_way, from, to) => {
+])('a replica is not promoted when its lane %s the deciding party is cut', async (_way, from, to) => {
   await using pair = await begin({ replicas: 2 });
   pair.node('redis-2').server.settings['replica-priority'] = 10;
   pair.network.lane(from, to).partition();
   expect((await pair.failover({ crash: true })).to).toBe('redis-3');
 });
 
-test('who cannot be reached is not promoted, unless named', async () => {
+test('an unreachable replica is not promoted unless it is named', async () => {
   await using pair = await begin({ replicas: 2 });
   const a = pair.client('A');
   await a.set('k', 'v');
@@ -225,7 +225,7 @@ test('a paused client sends nothing until it is resumed', async () => {
   expect(() => pair.pause('C')).toThrow("no node is called 'C'");
 });
 
-test('a slow link delays replication, and WAIT knows', async () => {
+test('a slow link delays replication, and WAIT takes longer', async () => {
   await using pair = await begin();
   const a = pair.client('A');
   await a.set('k', '1');
@@ -256,7 +256,7 @@ test('a partitioned primary takes writes that are discarded when it is demoted',
   expect(await a.exists('late')).toBe(0);
 });
 
-test('what a promotion lost returns when its holder is promoted before it has discarded it', async () => {
+test('a lost write returns when the node that still has it is promoted', async () => {
   await using pair = await begin();
   const a = pair.client('A');
   pair.link.hold();
@@ -268,7 +268,7 @@ test('what a promotion lost returns when its holder is promoted before it has di
   expect([back.lost, back.returned.map(({ key }) => key)]).toEqual([[], ['k']]);
 });
 
-test('the old primary comes back as a replica, with what the new one has', async () => {
+test("the old primary returns as a replica with the new primary's data", async () => {
   await using pair = await begin();
   const a = pair.client('A');
   await a.set('k', 'old');
@@ -280,7 +280,7 @@ test('the old primary comes back as a replica, with what the new one has', async
   expect(pair.node('redis-1').server.db(0).entries.get('k')?.read()).toBe('new');
 });
 
-test('a restart keeps nothing, everything, what was synced, or all up to an offset', async () => {
+test('a restart keeps nothing, everything, what was synced, or everything up to an offset', async () => {
   const keep = async (how: unknown, settings = {}) => {
     await using pair = await begin({ settings });
     const a = pair.client('A');
@@ -347,7 +347,7 @@ test('several primaries are independent, and each client names one', async () =>
   expect(servers.nodes.map(({ server }) => server.db(0).size)).toEqual([1, 1, 0, 1, 1]);
 });
 
-test('the same seed gives the same trace, another one another', async () => {
+test('the same seed gives the same trace, and another seed a different one', async () => {
   const story = async (seed: number) => {
     await using pair = await begin({ seed, replicas: 2 });
     const [a, b] = [pair.client('A'), pair.client('B')];

@@ -106,14 +106,14 @@ test.each(['virtual', 'real'] as const)('a pair has one primary on the %s clock'
   await expect(wrong).rejects.toThrow('option startPair.primaries is 2');
 });
 
-test('what may stand for a crash is told, where it is neither', async () => {
+test('the error for a wrong `crash` says what is allowed', async () => {
   await using pair = await startPair({ clock: 'virtual' });
   await expect(pair.failover({ crash: never(null) })).rejects.toThrow(
     'option failover.crash is null; allowed: true, false or the options of a crash',
   );
 });
 
-test('all messages to come may be lost, until it is enough', async () => {
+test('all later messages may be lost, until 0 ends it', async () => {
   await using pair = await startPair({ clock: 'virtual' });
   const { commands } = pair.link;
   expect(() => commands.drop(Infinity)).not.toThrow();
@@ -131,7 +131,7 @@ test.each<[what: string, call: (pair: Pair) => Promise<unknown>, option: string]
   ['code with a limit in words', (pair) => pair.run(() => 1, never('5')), 'run.maxMs'],
   ['a wait for no promise', (pair) => pair.until(never(7)), 'until'],
   ['a wait with a limit in words', (pair) => pair.until(Promise.resolve(), never('5')), 'until.maxMs'],
-])('%s is refused by name', async (_what, call, option) => {
+])('%s is refused with an error that names it', async (_what, call, option) => {
   await using pair = await startPair();
   const error = await call(pair).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(TypeError);

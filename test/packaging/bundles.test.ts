@@ -59,7 +59,7 @@ test('lostlock/locks has the code of the locks, and nothing of the server', () =
   expect(sources.filter((path) => !path.startsWith('locks/'))).toEqual([]);
 });
 
-test('the lab is loaded when its first node is started, and not before', () => {
+test('the lab is not loaded before its first node is started', () => {
   const inLab = (path: string): boolean => /^lab\/(?!start|time\/present)/.test(path);
   expect(sourcesOf(loadedWith('dist/index.js', false)).filter(inLab)).toEqual([]);
   expect(sourcesOf(loadedWith('dist/index.js', true))).toContain('lab/virtual/world.ts');
@@ -72,7 +72,7 @@ test('each entry is a few files, and each source is in one of them', () => {
   expect(sources.filter((path, i) => sources.indexOf(path) !== i)).toEqual([]);
 });
 
-test('CommonJS is split as the ES modules are', () => {
+test('CommonJS is split like the ES modules', () => {
   for (const [path, { imports }] of Object.entries(outputs)) {
     if (!path.endsWith('.js') || path === manifest.bin.lostlock) continue;
     const text = readFileSync(path.replace(/\.js$/, '.cjs'), 'utf8');
@@ -103,7 +103,7 @@ const drive = `
   }`;
 
 for (const first of ['import', 'require']) {
-  test(`worlds of the ES module and of the CommonJS one run side by side, with one router (${first} first)`, () => {
+  test(`worlds of the ES module and of the CommonJS module run side by side with one router (${first} first)`, () => {
     const load = ["const esm = await import('lostlock');", "const cjs = require('lostlock');"];
     writeFileSync(
       join(project, 'both.mjs'),

@@ -32,7 +32,7 @@ describe.skipIf(!mayDownload)('installed by npm (needs the registry: LOSTLOCK_NE
   }, 240_000);
   afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-  test('npx serves until it is told to stop', async () => {
+  test('npx serves until it receives a signal', async () => {
     const child = spawn('npx', ['--no-install', 'lostlock', '--port', '0'], { cwd: project });
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const port = Number(/ \* Ready to accept connections tcp (\d+)$/m.exec(String(line))?.[1]);
@@ -44,7 +44,7 @@ describe.skipIf(!mayDownload)('installed by npm (needs the registry: LOSTLOCK_NE
     await closed;
   });
 
-  test('a Jest test in CommonJS requires lostlock, and finds the server of the global setup', () => {
+  test('a Jest test in CommonJS can require lostlock, and finds the server of the global setup', () => {
     const config = { globalSetup: 'lostlock/jest', globalTeardown: 'lostlock/jest', testEnvironment: 'node' };
     writeFileSync(join(project, 'jest.config.json'), JSON.stringify(config));
     writeFileSync(
@@ -167,7 +167,7 @@ describe.skipIf(!mayDownload)('installed by npm (needs the registry: LOSTLOCK_NE
     }
   }, 120_000);
 
-  test('what users install is what the manifest names', () => {
+  test('users install what the manifest names', () => {
     const lock = JSON.parse(readFileSync(join(project, 'node_modules', '.package-lock.json'), 'utf8')) as {
       packages: Record<string, { dependencies?: Record<string, string> }>;
     };

@@ -51,7 +51,7 @@ test('the tarball holds the build and the notices, and nothing else', () => {
   expect(packed.size).toBeLessThan(2_500_000);
 });
 
-test('NOTICE names what npm installs beside us', () => {
+test('NOTICE names the packages that npm installs with this one', () => {
   const named = [...readFileSync('NOTICE', 'utf8').matchAll(/^ {2}(\S+) (\d[\d.]*) /gm)];
   expect(Object.fromEntries(named.map(([, name, version]) => [name, version]))).toEqual(
     manifest.dependencies,
@@ -78,18 +78,18 @@ const serving = `
   await server.stop();
 `;
 
-test('a CommonJS program starts a server, is answered, and ends by itself', () => {
+test('a CommonJS program starts a server, gets a reply, and ends by itself', () => {
   const script = `const { startServer } = require('lostlock'); (async () => {${serving}})();`;
   expect(run(process.execPath, '-e', script)).toMatch(/hello/);
 });
 
-test('an ES module starts a server, is answered, and ends by itself', () => {
+test('an ES module starts a server, gets a reply, and ends by itself', () => {
   const head = `import { startServer } from 'lostlock'; import { createRequire } from 'node:module';`;
   const script = `${head} const require = createRequire('/'); ${serving}`;
   expect(run(process.execPath, '--input-type=module', '-e', script)).toMatch(/hello/);
 });
 
-test('the router that is required first serves the worlds of the main entry', () => {
+test('a router that is required first serves the worlds of the main entry', () => {
   const script = `const before = globalThis.setTimeout; require('lostlock/router');
     if (globalThis.setTimeout === before) throw new Error('the router routes nothing');
     const routed = globalThis.setTimeout; require('lostlock');
@@ -98,7 +98,7 @@ test('the router that is required first serves the worlds of the main entry', ()
   expect(() => run(process.execPath, '-e', script)).not.toThrow();
 });
 
-test("realms of one process share the routes over Node's modules, and have each their own over the globals", () => {
+test("realms of one process share the routes over Node's modules, and each has its own over the globals", () => {
   writeFileSync(
     join(project, 'realms.cjs'),
     `const net = require('node:net');
@@ -153,7 +153,7 @@ test('the command starts from the package', async () => {
 });
 
 for (const extension of ['cts', 'mts']) {
-  test(`the types hold without skipLibCheck in a .${extension} file`, () => {
+  test(`the types compile without skipLibCheck in a .${extension} file`, () => {
     const imports = entries.map((name, i) => `import * as m${i} from '${name}'; export { m${i} };`);
     const use =
       "import { startServer } from 'lostlock'; export const url: Promise<string> = startServer().then((s) => s.url);";

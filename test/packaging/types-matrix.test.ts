@@ -101,7 +101,7 @@ describe.skipIf(!mayDownload)('types (needs the registry: LOSTLOCK_NETWORK=1)', 
     }, 300_000);
   }
 
-  test('a wrong use is found under each compiler', () => {
+  test('each compiler reports a wrong use', () => {
     const folder = folderOf({ types: '22', peers: true });
     const wrong = `import { startPair, startServer } from 'lostlock';
       export const port: string = (await startServer({ port: 'x' })).port;

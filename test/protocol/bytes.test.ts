@@ -25,13 +25,13 @@ import { request } from '../support/reply-text.ts';
 
 const everyByte = String.fromCharCode(...Array.from({ length: 256 }, (_, code) => code));
 
-test('bytes survive the way to a Buffer and back, also from the middle of a larger one', () => {
+test('bytes survive the conversion to a Buffer and back, also from the middle of a larger one', () => {
   expect(fromBuffer(toBuffer(everyByte))).toBe(everyByte);
   expect(fromBuffer(new Uint8Array([1, 2, 255, 4]).subarray(1, 3))).toBe('\x02\xff');
   expect(fromText('é€')).toBe('\xc3\xa9\xe2\x82\xac');
 });
 
-test('a long string is whole, whatever its length', () => {
+test('long strings of any length are complete', () => {
   const buffer = Buffer.alloc(3_000_003);
   for (let i = 0; i < buffer.length; i++) buffer[i] = (i * 31) % 251;
   for (const length of [999_999, 1_000_000, 1_000_001, 2_000_000, 3_000_003]) {
@@ -41,7 +41,7 @@ test('a long string is whole, whatever its length', () => {
   }
 });
 
-test('strings of megabytes lie in the heap of V8, which gives memory back, and longer ones are mapped by themselves', () => {
+test("strings of megabytes are in V8's heap, which returns memory, and longer ones are mapped separately", () => {
   const outside = (length: number): number => {
     const buffer = Buffer.alloc(length, 'v');
     const before = process.memoryUsage().external;
@@ -104,7 +104,7 @@ describe('integers', () => {
     expect(parseSafeInteger(text)).toBe(typeof value === 'number' ? value : undefined);
   });
 
-  test('any text is read as BigInt would read it, or refused', () => {
+  test('any text is parsed like BigInt does, or refused', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }), (value) => {
         const read = parseInteger(String(value));
@@ -113,7 +113,7 @@ describe('integers', () => {
     );
   });
 
-  test('narrow gives a number where that is exact', () => {
+  test('narrow returns a number if that is exact', () => {
     expect(narrow(2n ** 53n)).toBe(2n ** 53n);
     expect(narrow(2n ** 53n - 1n)).toBe(2 ** 53 - 1);
     expect(narrow(-(2n ** 53n))).toBe(-(2n ** 53n));
@@ -198,11 +198,11 @@ describe('doubles', () => {
     [Number.NaN, 17, 'nan'],
     [Infinity, 17, 'inf'],
     [-Infinity, 14, '-inf'],
-  ])('%d with %d figures is %j', (value, digits, text) => {
+  ])('%d with %d digits is %j', (value, digits, text) => {
     expect(formatGeneral(value, digits)).toBe(text);
   });
 
-  test('what is printed with 17 figures is read back the same', () => {
+  test('a double printed with 17 digits is parsed back to the same double', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true }), (value) => {
         expect(parseDouble(formatDouble(value))).toBe(value);
@@ -244,7 +244,7 @@ describe.skipIf(!hasRedisServer)('beside redis-server (needs redis-server)', () 
     return answers;
   };
 
-  test('ZADD reads the same texts as the same doubles, and ZSCORE prints them alike', async () => {
+  test('ZADD parses the same texts to the same doubles, and ZSCORE prints them alike', async () => {
     const texts = fc.sample(numeric, { numRuns: sampleOf(50_000, 4000), seed: 11 });
     const answers = await asking(
       texts.flatMap((text) => [
@@ -262,7 +262,7 @@ describe.skipIf(!hasRedisServer)('beside redis-server (needs redis-server)', () 
     });
   });
 
-  test('Lua prints doubles with 14 figures alike', async () => {
+  test('Lua prints doubles with 14 digits alike', async () => {
     const values = fc.sample(doubles, { numRuns: sampleOf(40_000, 3000), seed: 12 });
     const script = "return string.format('%.14g %.17g %.1g', ARGV[1], ARGV[1], ARGV[1])";
     const answers = await asking(values.map((value) => request('EVAL', script, '0', formatDouble(value))));
@@ -272,7 +272,7 @@ describe.skipIf(!hasRedisServer)('beside redis-server (needs redis-server)', () 
     });
   });
 
-  test('GETRANGE reads the same texts as integers', async () => {
+  test('GETRANGE accepts the same texts as integers', async () => {
     const integers = fc.oneof(
       fc.array(fc.constantFrom(...'0123456789+- .eax'), { maxLength: 5 }).map((all) => all.join('')),
       fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map(String),

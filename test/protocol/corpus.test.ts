@@ -37,7 +37,7 @@ function holdToGolden(start: (password: string | undefined) => Promise<Started>)
   }
 }
 
-test('every message has a name of its own and a recorded answer', () => {
+test('every message has a unique name and a recorded reply', () => {
   expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length);
   expect(Object.keys(golden).sort()).toEqual(corpus.map(({ name }) => name).sort());
 });

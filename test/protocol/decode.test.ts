@@ -56,7 +56,7 @@ describe('cutting', () => {
   });
   const argv = fc.array(word, { minLength: 1, maxLength: 12 });
 
-  test('any requests, cut anywhere, come back as they were sent', () => {
+  test('any requests, cut anywhere, are decoded as they were sent', () => {
     fc.assert(
       fc.property(
         fc.array(argv, { maxLength: 6 }),
@@ -70,7 +70,7 @@ describe('cutting', () => {
     );
   });
 
-  test('any bytes at all decode alike whatever the cuts', () => {
+  test('any bytes decode alike, wherever they are cut', () => {
     const pieces = fc.constantFrom(
       '*',
       '$',
@@ -118,7 +118,7 @@ describe('cutting', () => {
 });
 
 describe('holding back', () => {
-  test('what was written while nobody drained is kept in order', () => {
+  test('what was written before next() is kept in order', () => {
     const decoder = new RequestDecoder(open);
     for (let i = 0; i < 100; i++) decoder.write(toBuffer(request('ECHO', `${i}`)));
     expect(decoder.buffered).toBe(100 * request('ECHO', '0').length + 90);
@@ -139,7 +139,7 @@ describe('holding back', () => {
     expect(decoder.next()).toEqual(['GET', 'b']);
   });
 
-  test('retain copies a second time what came after the first', () => {
+  test('a second retain copies what came after the first', () => {
     const decoder = new RequestDecoder(open);
     for (const key of ['a', 'b']) {
       const chunk = toBuffer(request('GET', key) + request('DEL', key));
@@ -152,7 +152,7 @@ describe('holding back', () => {
     }
   });
 
-  test('a plain Uint8Array within a larger buffer is read where it lies', () => {
+  test('a Uint8Array inside a larger buffer is read in place', () => {
     const decoder = new RequestDecoder(open);
     decoder.write(new Uint8Array(toBuffer(`xx${request('PING')}yy`)).subarray(2, 16));
     expect(decoder.next()).toEqual(['PING']);
@@ -179,7 +179,7 @@ describe('holding back', () => {
 });
 
 describe('memory and work', () => {
-  test('an announced length reserves nothing', () => {
+  test('an announced length reserves no memory', () => {
     const before = process.memoryUsage().arrayBuffers;
     const decoders = Array.from({ length: 100 }, () => {
       const decoder = new RequestDecoder(open);
@@ -191,7 +191,7 @@ describe('memory and work', () => {
     expect(decoders.every(({ buffered }) => buffered === 10)).toBe(true);
   });
 
-  test('many tiny chunks copy each byte a few times, not once for every chunk', () => {
+  test('with many tiny chunks each byte is copied a few times, not once per chunk', () => {
     const value = 'x'.repeat(60_000);
     let copied = 0;
     const { copy } = Buffer.prototype;
@@ -224,7 +224,7 @@ describe('limits', () => {
     expect(failureOf(bytes)).toBe(text && `ERR Protocol error: ${text}`);
   });
 
-  test('the longest argument follows the setting, at each header anew', () => {
+  test('the maximum length of an argument follows the setting at each header', () => {
     const limits = { maxBulk: 10, authenticated: true };
     const decoder = new RequestDecoder(limits);
     decoder.write(toBuffer(request('ECHO', '0123456789')));
@@ -235,7 +235,7 @@ describe('limits', () => {
     expect(decoder.failure).toBe('ERR Protocol error: invalid bulk length');
   });
 
-  test('a stranger who logs in half way may go on', () => {
+  test('a client that authenticates in the middle of a request may continue', () => {
     const limits = { ...stranger };
     const decoder = new RequestDecoder(limits);
     decoder.write(toBuffer(request('AUTH', 'x') + request('ECHO', ...'0123456789')));
@@ -249,7 +249,7 @@ describe('limits', () => {
     expect(decode([request('ECHO', 'x'.repeat(16384))], stranger).requests).toHaveLength(1);
   });
 
-  test('requests before an error come out, and nothing behind it is read', () => {
+  test('requests before an error are returned, and nothing after it is read', () => {
     const decoder = new RequestDecoder(open);
     decoder.write(toBuffer(`${request('PING')}*x\r\n${request('PING')}`));
     expect(decoder.next()).toEqual(['PING']);

@@ -170,7 +170,7 @@ const kinds: readonly [kind: string, reply: Reply][] = [
 ];
 
 describe.skipIf(!hasRedisServer)('beside redis-server (needs redis-server)', () => {
-  test('DEBUG PROTOCOL writes every type as we do', async () => {
+  test('DEBUG PROTOCOL encodes every type as we do', async () => {
     const server = await startRedisServer({ args: ['--enable-debug-command', 'yes'] });
     const client = await RawClient.connect({ path: server.path });
     for (const protocol of [2, 3] as const) {

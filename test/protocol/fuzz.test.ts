@@ -36,7 +36,7 @@ function cutSomewhere(text: Bytes, chance: Chance): Bytes[] {
   return pieces;
 }
 
-test('the decoder agrees with a plain model on a million inputs, whole and in pieces', () => {
+test('the decoder agrees with a simple model on a million inputs, whole and in pieces', () => {
   const differences: object[] = [];
   for (let index = 0; index < sampleOf(1_000_000, 20_000); index++) {
     const input = fuzzInput(index, seeds, []);

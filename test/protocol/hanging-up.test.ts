@@ -21,7 +21,7 @@ afterAll(async () => {
 const conversation =
   request('SET', 'k', 'v') + request('BLPOP', 'none', '0') + request('SUBSCRIBE', 'c') + request('PING');
 
-test('a reset behind every byte leaves nothing behind and disturbs nobody', async () => {
+test('a reset after any byte leaves nothing behind and affects no other client', async () => {
   for (let at = 0; at <= conversation.length; at++) {
     const socket = connect(server.port, '127.0.0.1');
     await new Promise((resolve) => socket.write(toBuffer(conversation.slice(0, at) || '\n'), resolve));
@@ -44,7 +44,7 @@ test('what was sent before a half-close is answered', async () => {
   expect(Buffer.concat(received).latin1Slice()).toBe('+PONG\r\n'.repeat(3));
 });
 
-test('a peer that is cut off in the middle of an error is only cut off', async () => {
+test('a peer that disconnects in the middle of an error has no other effect', async () => {
   for (let i = 0; i < 50; i++) {
     const socket = connect(server.port, '127.0.0.1');
     socket.on('error', () => {});

@@ -37,7 +37,7 @@ const operand = fc.oneof(
 );
 
 describe.skipIf(!hasRedisServer)('beside redis-server (needs redis-server)', () => {
-  test('INCRBYFLOAT answers the same digits', async () => {
+  test('INCRBYFLOAT returns the same digits', async () => {
     const server = await startRedisServer();
     const client = await RawClient.connect({ path: server.path });
     for (const [a, b] of fc.sample(fc.tuple(operand, operand), {

@@ -173,6 +173,6 @@ test.each(KNOWN)('sin %f, cos, asin', (a, sineOfA, b, cosineOfB, c, arcSineOfC) 
   expect([sine(a), cosine(b), arcSine(c)]).toEqual([sineOfA, cosineOfB, arcSineOfC]);
 });
 
-test('what has no arc sine has none', () => {
+test('the arc sine is NaN outside its domain', () => {
   expect(arcSine(1.0000001)).toBeNaN();
 });

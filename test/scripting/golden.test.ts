@@ -27,7 +27,7 @@ for (const title of titles) {
   test(`${title}: ${expected.length} snippets answer as redis-server does`, () => {
     expect(whole.get(title)).toEqual(expected);
   });
-  test(`${title}: and so they do when they are interrupted every few steps`, () => {
+  test(`${title}: they answer alike when they are interrupted every few steps`, () => {
     expect(sliced.get(title)).toEqual(expected);
   });
 }

@@ -51,7 +51,7 @@ test.skipIf(!hasRedisServer)(
   },
 );
 
-describe('what redis-server goes on with, or dies of, ends here with an error', () => {
+describe('scripts that crash redis-server, or that it runs for ever, end here with an error', () => {
   test.each([
     ["return #string.rep('x', 1e10)", '-ERR not enough memory script: <sha>, on @user_script:1.'],
     ["local s = 'x' for i = 1, 40 do s = s .. s end return #s", '-ERR not enough memory'],
@@ -80,16 +80,16 @@ describe('what redis-server goes on with, or dies of, ends here with an error', 
   });
 });
 
-test('an error that is a function shows its address and no source', () => {
+test('an error that is a function shows its address, not its source', () => {
   expect(evaluate('error(function() end)')).toMatch(/^-ERR function: 0x[0-9a-f]+ script: <sha>, on/);
 });
 
-test('a number of a hundred thousand digits is read in a moment, whatever its base', () => {
+test('a number of a hundred thousand digits is parsed quickly in any base', () => {
   const digits = (count: string): string => answer(`return tostring(tonumber(('z'):rep(${count}), 36))`);
   expect(digits('1e5')).toBe(digits('100'));
 });
 
-test('a reader whose text cannot become a chunk is not asked for ever', () => {
+test('a reader whose text cannot become a chunk is not called for ever', () => {
   expect(answer("local f, e = load(function() return 'return 1' end) return {tostring(f), e}")).toBe(
     "*2\r\n$3\r\nnil\r\n$41\r\n(load):1: malformed number near '1return'\r\n",
   );

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { evaluate, FakeHost } from './script-host.ts';
 
-test('an unlock script deletes its own lock and leaves that of another', () => {
+test("an unlock script deletes its own lock and leaves another client's", () => {
   const host = new FakeHost();
   const unlock =
     'if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end';
@@ -13,7 +13,7 @@ test('an unlock script deletes its own lock and leaves that of another', () => {
   expect(host.store.get('k1')).toBe('other');
 });
 
-test('an error carries the line and the name of what failed', () => {
+test('an error has the line and the name of what failed', () => {
   expect(evaluate('local a\n\nreturn a.b')).toBe(
     "-ERR user_script:3: attempt to index local 'a' (a nil value) script: <sha>, on @user_script:3.",
   );

@@ -26,7 +26,7 @@ test.skipIf(!hasRedisServer)('the compiler has the limits of Redis (needs redis-
   await oracle.stop();
 });
 
-test('an endless loop pauses, and is killed with its line', () => {
+test('an endless loop pauses, and can be killed with its line in the error', () => {
   const host = new FakeHost();
   const execution = begin('local i = 0\nwhile true do\n i = i + 1\nend', host, 1000);
   for (let slice = 0; slice < 10; slice++) expect(execution.step(1000)).toBeUndefined();
@@ -86,7 +86,7 @@ test('scripts that take turns do not see each other', () => {
   ]);
 });
 
-test('a command that runs another script leaves the first as it was', () => {
+test('a command that runs another script does not affect the first', () => {
   class Nesting extends FakeHost {
     override call(argv: string[]): ReturnType<FakeHost['call']> {
       if (argv[0] === 'get')
@@ -100,7 +100,7 @@ test('a command that runs another script leaves the first as it was', () => {
   expect(evaluateInSlices(source, new Nesting())).toBe('["\\"k150\\"", "mine", "user_script:1: e"]');
 });
 
-test('memory that no server has is refused, and the script may go on', () => {
+test('an allocation that is too large is refused, and the script may continue', () => {
   expect(evaluate('return {pcall(string.rep, "x", 2^31 - 1)}')).toBe(
     '[:1, "not enough memory"]'.replace(':1', 'nil'),
   );
@@ -133,7 +133,7 @@ test.each([
   'pcall(string.find, ("a"):rep(100), ".-%1")',
   'string.find(("a"):rep(100), "[" .. ("b"):rep(1000) .. "]")',
   'string.find(("a"):rep(24), ("a?"):rep(12) .. ("a"):rep(24))',
-])('a pattern is paused wherever its fuel ends, and finds the same: %s', (call) => {
+])('a pattern pauses wherever its fuel ends, with the same result: %s', (call) => {
   const source = `return {${call}}`;
   const whole = evaluate(source);
   for (const fuel of [1, 2, 7, 50]) expect(evaluateInSlices(source, new FakeHost(), fuel)).toBe(whole);
@@ -147,13 +147,13 @@ test.each([
   'string.find(("a"):rep(3e5), "[" .. ("b"):rep(3e5) .. "]")',
   'string.find(("a"):rep(3e5), "(a*)%1b")',
   '("a"):rep(3e5):gmatch(".-b")()',
-])('a pattern that takes too long gives others their turn, and can be killed: %s', (call) => {
+])('a pattern that takes too long lets other clients run, and can be killed: %s', (call) => {
   const execution = begin(`return ${call}`, new FakeHost(), 1000);
   for (let i = 0; i < 5; i++) expect(execution.step(1000)).toBeUndefined();
   expect(execution.kill('ERR killed').text).toContain('ERR killed script: ');
 });
 
-test('recursion ends where it ends in Redis, with the writes before it done once', () => {
+test('recursion ends at the same depth as in Redis, and earlier writes are executed once', () => {
   const host = new FakeHost();
   const source = `local function f(n) redis.call('incr', 'n') return 1 + f(n + 1) end
     local ok, message = pcall(f, 1) return {redis.call('get', 'n'), message}`;
@@ -161,14 +161,14 @@ test('recursion ends where it ends in Redis, with the writes before it done once
   expect(host.calls).toBe(19998);
 });
 
-test('a table inside itself is cut off where it is in Redis', () => {
+test('a table that contains itself is cut off at the same depth as in Redis', () => {
   const text = encodeReply(compile('local t = {} t[1] = t return t').run([], [], new FakeHost()), 2);
   expect(text).toBe(`${'*1\r\n'.repeat(7995)}-ERR reached lua stack limit\r\n`);
   const map = encodeReply(compile('local t = {} t.map = t return t').run([], [], new FakeHost()), 2);
   expect(map.split('map').length - 1).toBe(2664);
 });
 
-test('a mistake in a script says so and nothing else', () => {
+test('an error in a script is reported without internal details', () => {
   expect(() => compile('return +')).toThrow(ReplyError);
   expect(evaluate(`return ${'('.repeat(100_000)}`)).toMatch(/chunk has too many syntax levels/);
   expect(evaluate(`return ${'x.'.repeat(100_000)}x`)).toMatch(/chunk has too many syntax levels/);

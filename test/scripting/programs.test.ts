@@ -23,7 +23,7 @@ function ours(source: string): string {
   return comparable(evaluate(source, new FakeHost()));
 }
 
-test(`${count} programs give the same when they are interrupted every few steps`, () => {
+test(`${count} programs give the same results when they are interrupted every few steps`, () => {
   const generator = new Generator(seed + 1_000_000);
   for (let i = 0; i < count; i++) {
     const source = textOf(generator.program());

@@ -31,11 +31,11 @@ describe('a DUMP payload', () => {
     );
   });
 
-  it('has the CRC-64 of the reference', () => {
+  it('has the reference CRC-64', () => {
     expect(crc64(Buffer.from('123456789')).toString('hex')).toBe('cad9b8c414d9c6e9');
   });
 
-  it('is refused when its version is too new, or any bit is wrong', () => {
+  it('is refused when its version is too new or any bit is wrong', () => {
     const payload = dumpValue('a value of some length');
     for (let i = 0; i < payload.length; i++) {
       const code = String.fromCharCode(payload.charCodeAt(i) ^ 1);
@@ -47,7 +47,7 @@ describe('a DUMP payload', () => {
     }
   });
 
-  it('never does worse than RdbError, however it is mutated', () => {
+  it('throws nothing but RdbError, however it is mutated', () => {
     const mutation = fc.tuple(fc.nat(), fc.nat({ max: 255 }));
     fc.assert(
       fc.property(anyPlain, fc.array(mutation, { minLength: 1, maxLength: 4 }), (plain, mutations) => {

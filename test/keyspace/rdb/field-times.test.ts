@@ -10,7 +10,7 @@ const FAR = 4_102_444_800_123;
 test.each([
   ['listpackex', 512],
   ['hashtable', 1],
-])('the ends come back from a file and from DUMP (%s)', (encoding, hashMaxEntries) => {
+])('expiry times of fields are restored from a file and from DUMP (%s)', (encoding, hashMaxEntries) => {
   const limits = { ...defaultLimits(), hashMaxEntries };
   const hash = new HashValue(limits);
   for (const field of ['a', 'b', 'c']) hash.set(field, `value of ${field}`);
@@ -35,7 +35,7 @@ test.each([
   expect(values[1]).toBe('x');
 });
 
-test('files stay of version 10: the ends are a fact beside a plain hash', () => {
+test('files keep version 10: expiry times are an auxiliary field beside a plain hash', () => {
   const hash = new HashValue();
   hash.set('f', 'v');
   hash.expireAt('f', FAR);
@@ -44,7 +44,7 @@ test('files stay of version 10: the ends are a fact beside a plain hash', () => 
   expect(file).toContain('\xfa\x14lostlock-field-times');
 });
 
-test('payloads of later servers are refused but for hashes whose fields end', () => {
+test('payloads of later servers are refused, except hashes with field TTLs', () => {
   const hash = new HashValue();
   hash.set('f', 'v');
   const plain = dumpValue(hash);

@@ -27,7 +27,7 @@ function plainEntries(
 const samples: Plain[] = fc.sample(anyPlain, { numRuns: 120, seed: 7 });
 
 describe('an RDB file', () => {
-  it('comes back with databases, deadlines, facts and libraries', () => {
+  it('restores databases, deadlines, auxiliary fields and libraries', () => {
     const databases = [0, 3, 15].map((index) => ({
       index,
       entries: samples.map((plain, i) => ({
@@ -56,7 +56,7 @@ describe('an RDB file', () => {
     }
   });
 
-  it('tells where it ends, for what may follow it', () => {
+  it('reports where it ends, because more data may follow', () => {
     const file = writeRdb([{ index: 0, entries: [{ key: 'k', value: 'v' }] }]);
     const reader = readRdb(`${file}and more`);
     let step = reader.next();
@@ -64,7 +64,7 @@ describe('an RDB file', () => {
     expect(step.value).toBe(file.length);
   });
 
-  it('is refused when a bit of it is wrong, or its end is missing', () => {
+  it('is refused when a bit is wrong or its end is missing', () => {
     const file = writeRdb([{ index: 0, entries: [{ key: 'key', value: 'a value', expiresAt: FAR }] }]);
     for (let i = 0; i < file.length; i++) {
       const wrong = file.slice(0, i) + String.fromCharCode(file.charCodeAt(i) ^ 1) + file.slice(i + 1);

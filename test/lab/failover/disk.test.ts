@@ -21,7 +21,7 @@ function after(keep: Keep): Record<string, string | undefined> {
   return Object.fromEntries(disk.names().map((name) => [name, disk.read(name)]));
 }
 
-test('a crash keeps what it is told to keep', () => {
+test('a crash keeps what the option says', () => {
   expect(after('nothing')).toEqual({});
   expect(after('everything')).toEqual({ dump: 'new and longer', fresh: 'xyz', log: 'abcdef' });
   expect(after('synced')).toEqual({ dump: 'old', log: 'abc' });
@@ -42,7 +42,7 @@ test('what survived counts as synced', () => {
   expect(disk.durable('log')).toBe(6);
 });
 
-test('removed files are gone, and files that are not there are undefined', () => {
+test('removed files are gone, and missing files are undefined', () => {
   const disk = written();
   disk.remove('log');
   disk.crash('everything');

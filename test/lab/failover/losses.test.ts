@@ -146,11 +146,11 @@ async function story(seed: number): Promise<void> {
   }
 }
 
-test('the keys and libraries that lost names are those in which the old and the new primary differ', async () => {
+test('the keys and libraries in `lost` are those in which the old and the new primary differ', async () => {
   for (let i = 0; i < sampleOf(2000, 30); i++) await story(seedOf(11, i));
 });
 
-test('every command that writes is among the generated ones', () => {
+test('every writing command is among the generated ones', () => {
   const all = [...table.values()].flatMap((command) => [...(command.subcommands?.values() ?? [command])]);
   const known = new Set([...generated, ...SEVERAL.flat().map((argv) => commandOf(argv)?.fullName)]);
   const unknown = all.filter(({ spec, fullName }) => spec.flags.includes('write') && !known.has(fullName));
@@ -167,7 +167,7 @@ async function begin(options: Partial<PairOptions> = {}): Promise<Pair> {
   return pair;
 }
 
-test('a lost FLUSHALL, FLUSHDB and SWAPDB name each key that is back, with its database', async () => {
+test('a lost FLUSHALL, FLUSHDB or SWAPDB is listed for each key that is back, with its database', async () => {
   for (const [command, named] of [
     ['flushall', ['0 one none', '0 two none']],
     ['flushdb', ['0 one none', '0 two none']],
@@ -181,7 +181,7 @@ test('a lost FLUSHALL, FLUSHDB and SWAPDB name each key that is back, with its d
   }
 });
 
-test('a lost change of functions names the library, and a lost MOVE both databases', async () => {
+test('a lost change of functions is listed with the library, and a lost MOVE with both databases', async () => {
   await using pair = await begin();
   const a = pair.client('A');
   await a.call('FUNCTION', 'LOAD', "#!lua name=mine\nredis.register_function('f', function() return 1 end)");
@@ -203,7 +203,7 @@ test('a FLUSHALL without a reply is unanswered, and what it did to both nodes is
   await outcome;
 });
 
-test('beyond its limits the log still names every key that differs, and says what it has forgotten', async () => {
+test('above its limits the log still names every key that differs, and reports what it has dropped', async () => {
   await using pair = await begin();
   const { server } = pair.primary;
   const log = new WriteLog({ writes: 20, kept: 12 });

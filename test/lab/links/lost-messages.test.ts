@@ -3,7 +3,7 @@ import '../../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { exchange } from '../../support/exchange.ts';
 
-test('a lost message takes what is behind it along, until its sender gives up as Linux does', async () => {
+test('a lost message blocks the messages behind it until the sender gives up as Linux does', async () => {
   const { world, atNode, atClient, dial, write, send, link } = await exchange();
   const first = await dial();
   await world.advance(10);
@@ -27,7 +27,7 @@ test('a lost message takes what is behind it along, until its sender gives up as
   expect(atNode.at(-1)).toEqual([924_610, 'closed']);
 });
 
-test('all messages to come are lost until that ends, and the connections of those that were', async () => {
+test('all later messages are lost until drop(0), and connections that lost one stay broken', async () => {
   const { world, atNode, dial, write, link } = await exchange();
   const first = await dial();
   await world.advance(10);
@@ -42,7 +42,7 @@ test('all messages to come are lost until that ends, and the connections of thos
   expect(atNode.map(([, what]) => what)).toEqual(['3']);
 });
 
-test('a connection breaks behind a message that is to be sent again, which has arrived', async () => {
+test('with `duplicate` a message arrives and then its connection breaks', async () => {
   const { world, atNode, atClient, dial, write, connections, link } = await exchange();
   const socket = await dial();
   await world.advance(10);

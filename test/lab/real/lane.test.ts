@@ -15,7 +15,7 @@ function heldLane(...messages: string[]) {
   return { lane, arrived, pass };
 }
 
-test('a number of bytes may split a message, whose rest waits on', () => {
+test('a number of bytes may split a message, and its rest keeps waiting', () => {
   const { lane, arrived, pass } = heldLane('abc', 'defg', 'hij');
   expect([arrived, lane.waiting]).toEqual([[], 3]);
   lane.release({ bytes: 5 });
@@ -29,7 +29,7 @@ test('a number of bytes may split a message, whose rest waits on', () => {
   expect(arrived.at(-1)).toBe('open again');
 });
 
-test('all messages so far may pass a gate that stays held', () => {
+test('messages so far can be released while the gate stays held', () => {
   const { lane, arrived, pass } = heldLane('a', 'b');
   lane.release({ messages: Infinity });
   pass('c');
@@ -38,7 +38,7 @@ test('all messages so far may pass a gate that stays held', () => {
   expect(arrived).toEqual(['a', 'b', 'c']);
 });
 
-test('nothing passes a cut, whatever is released, and a heal opens it unless it is held', () => {
+test('nothing passes a cut lane, whatever is released; `heal` opens it unless it is held', () => {
   const { lane, arrived } = heldLane('a', 'b');
   lane.partition();
   lane.release({ messages: 1 });
@@ -53,7 +53,7 @@ test('nothing passes a cut, whatever is released, and a heal opens it unless it 
   expect(arrived).toEqual(['a', 'b']);
 });
 
-test('whoever takes a message may shut the gate to the next one', () => {
+test('the receiver of a message may close the gate for the next one', () => {
   const lane = new RealLane('A', 'B', Math.random);
   const arrived: string[] = [];
   lane.hold();

@@ -39,7 +39,7 @@ class Reader {
   }
 }
 
-test('WAIT tells what a held, a released, a partitioned and a healed link has let through', async () => {
+test('WAIT reports what passed a held, released, partitioned or healed link', async () => {
   await using pair = await startPair({ clock: 'real', replicas: 2 });
   const redis = pair.client('A');
   pair.link.hold();
@@ -72,7 +72,7 @@ test('a failover that leaves the primary alive demotes it, and clients follow', 
   expect(pair.primary.server.replication.counters).toMatchObject({ full: 0, partial: 2 });
 });
 
-test('a node that keeps everything comes back with it, one that keeps nothing is empty', async () => {
+test('a node that keeps everything restarts with its data, and one that keeps nothing restarts empty', async () => {
   await using servers = await startServers({ clock: 'real', primaries: 2 });
   const clients = servers.clients('A');
   await Promise.all(clients.map((redis) => redis.set('k', '1')));
@@ -109,7 +109,7 @@ test('a paused node answers nothing, and everything once it is resumed', async (
   );
 });
 
-test('links can be slow, lose, repeat and break, between nodes and to clients', async () => {
+test('links between nodes and to clients can delay, lose and repeat messages, and break', async () => {
   await using pair = await startPair({ clock: 'real' });
   const redis = pair.client('A', { maxRetriesPerRequest: 0 });
   pair.link.delay(30);
@@ -139,7 +139,7 @@ test('links can be slow, lose, repeat and break, between nodes and to clients', 
   expect(pair.primary.server.replication.counters).toMatchObject({ full: 1, partial: 1 });
 });
 
-test('a write whose reply is held on its way to the client is gone unanswered, and not lost', async () => {
+test('a lost write whose reply is held on its way to the client counts as unanswered, not as lost', async () => {
   await using pair = await startPair({ clock: 'real' });
   const redis = pair.client('A', { maxRetriesPerRequest: 0 });
   await redis.set('heard', '1');
@@ -157,7 +157,7 @@ test('a write whose reply is held on its way to the client is gone unanswered, a
   expect(await unheard).not.toBe('OK');
 });
 
-test('a held link lets through so many bytes', async () => {
+test('a held link can release a number of bytes', async () => {
   await using pair = await startPair({ clock: 'real' });
   const redis = pair.client('A');
   pair.link.hold();
@@ -191,7 +191,7 @@ test('a partition of named groups, and a primary that is demoted when it comes b
   expect(await new Reader(pair.node('redis-1').port).get('k')).toBe('new');
 });
 
-test('a crash keeps what was synced, or all up to an offset', async () => {
+test('a crash keeps what was synced, or everything up to an offset', async () => {
   const keep = async (how: 'synced' | 'offset', settings: Partial<Settings> = {}): Promise<string[]> => {
     await using pair = await startPair({ clock: 'real', replicas: 0, settings });
     const redis = pair.client('A', { retryStrategy: () => 5 });
@@ -239,7 +239,7 @@ test("a node's clock jumps and drifts, and leases with it", async () => {
   expect(() => pair.primary.clock.drift(0)).toThrow('option drift is 0');
 });
 
-test('quorum mode answers a write when a majority has it, and promotes only who has it', async () => {
+test('quorum mode answers a write when a majority has it, and promotes only a node that has it', async () => {
   await using pair = await startPair({ clock: 'real', replicas: 2, quorum: true });
   const redis = pair.client('A');
   pair.linkTo('redis-2').hold();

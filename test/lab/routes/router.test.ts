@@ -25,7 +25,7 @@ function patched(): unknown[] {
   ];
 }
 
-test('importing lostlock and starting a server patches nothing; the router does, once', async () => {
+test('importing lostlock and starting a server patches nothing; the router patches once', async () => {
   const before = patched();
   const { startServer } = await import('../../../index.ts');
   await using server = await startServer();
@@ -39,7 +39,7 @@ test('importing lostlock and starting a server patches nothing; the router does,
   expect(patched()).toEqual(routed);
 });
 
-test('outside of worlds the routed functions do what they always did', async () => {
+test('outside of worlds the routed functions behave as before', async () => {
   await import('../../../lab/router.ts');
   expect(await promisify(setTimeout)(1, 'waited')).toBe('waited');
   expect(await promisify(setImmediate)('turned')).toBe('turned');

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { World } from '../../../lab/virtual/world.ts';
 import { observe } from '../../support/observe.ts';
 
-test('a paused actor misses nothing, and is late for everything', async () => {
+test('a paused actor misses nothing, but handles everything late', async () => {
   const world = new World();
   const { seen, note } = observe(world);
   const a = world.actor('A');
@@ -29,7 +29,7 @@ test('a paused actor misses nothing, and is late for everything', async () => {
   expect(seen).toHaveLength(3);
 });
 
-test('an actor may have a clock of its own', async () => {
+test('an actor has a clock of its own', async () => {
   const world = new World({ start: 1_000_000 });
   const { clock } = world.actor('A');
   const read = () => world.actor('A').run(() => Date.now());

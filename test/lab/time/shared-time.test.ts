@@ -15,7 +15,7 @@ const realTurns = async (turns = 50): Promise<void> => {
   for (let i = 0; i < turns; i++) await new Promise((resolve) => realTimeout(resolve, 0));
 };
 
-test('advance moves by what it is told beside work that goes on, and the work by no more than that', async () => {
+test('advance moves time by exactly its argument while other work is running', async () => {
   await using pair = await startPair({ clock: 'virtual' });
   const a = pair.client('A');
   await a.ping();
@@ -38,7 +38,7 @@ test('advance moves by what it is told beside work that goes on, and the work by
   expect([pair.world.now - began, seen.at(-1)]).toEqual([300, 300]);
 });
 
-test('a client that is paused in the midst of its work stops there', async () => {
+test('a client that is paused in the middle of its work stops there', async () => {
   await using pair = await startPair({ clock: 'virtual' });
   const a = pair.client('A');
   let renewed = 0;
@@ -59,7 +59,7 @@ test('a client that is paused in the midst of its work stops there', async () =>
   expect(renewed).toBe(3);
 });
 
-test('work that somebody awaits beside an advance stops for it, and goes on afterwards', async () => {
+test('awaited work stops where a parallel advance ends, and continues afterwards', async () => {
   const world = new World();
   const { seen, note } = observe(world);
   const work = world.run(() => wait(250)).then(() => note('work'));
@@ -75,7 +75,7 @@ test('work that somebody awaits beside an advance stops for it, and goes on afte
   ]);
 });
 
-test('each of several advances ends where it was to end', async () => {
+test('each of several advances ends at its own time', async () => {
   const world = new World();
   const { seen, note } = observe(world);
   const all = [30, 10, 20].map((ms) => world.advance(ms).then(() => note(ms)));
@@ -87,7 +87,7 @@ test('each of several advances ends where it was to end', async () => {
   ]);
 });
 
-test('work begins at once, also when nobody awaits it', async () => {
+test('work begins at once, even if nobody awaits it', async () => {
   const world = new World();
   let begun = false;
   const work = world.run(() => {
@@ -100,7 +100,7 @@ test('work begins at once, also when nobody awaits it', async () => {
   expect(world.elapsed()).toBe(1_000_000);
 });
 
-test('the time that work may take counts from its beginning', async () => {
+test('the time limit of work counts from its beginning', async () => {
   const world = new World();
   const late = world.run(() => new Promise((resolve) => setInterval(() => resolve, 10)), 500);
   const good = world.run(() => wait(300, 'good'), 500);
@@ -110,7 +110,7 @@ test('the time that work may take counts from its beginning', async () => {
   expect(world.elapsed()).toBe(600_000);
 });
 
-test('an error of a timer that nobody waits for is not lost', async () => {
+test('an error of a timer is reported even if nobody waits', async () => {
   const world = new World();
   const reported = new Promise((resolve) => process.once('unhandledRejection', resolve));
   const others = process.listeners('unhandledRejection').filter((listener) => listener !== undefined);
@@ -132,20 +132,23 @@ test.each<[string, number, () => Promise<unknown>]>([
   ['that is awaited', 1, () => lstat('.')],
   ['that other work is waiting for', 1, () => Promise.all([lstat('.'), wait(10_000)])],
   ['that nothing else can happen beside', 0, () => lstat('.')],
-])('real I/O %s beside a connected client is named, and ends the world', async (_, replicas, work) => {
-  await using pair = await startPair({ clock: 'virtual', replicas });
-  const a = pair.client('A');
-  await a.set('k', 'v');
-  const error = await pair.run(work).then(
-    () => undefined,
-    (caught: unknown) => caught,
-  );
-  expect(error).toBeInstanceOf(RealInputOutput);
-  expect((error as RealInputOutput).resources).toEqual(['FSReqPromise']);
-  await expect(pair.advance(1)).rejects.toThrow('real I/O');
-});
+])(
+  'real I/O %s beside a connected client is named in an error, and ends the world',
+  async (_, replicas, work) => {
+    await using pair = await startPair({ clock: 'virtual', replicas });
+    const a = pair.client('A');
+    await a.set('k', 'v');
+    const error = await pair.run(work).then(
+      () => undefined,
+      (caught: unknown) => caught,
+    );
+    expect(error).toBeInstanceOf(RealInputOutput);
+    expect((error as RealInputOutput).resources).toEqual(['FSReqPromise']);
+    await expect(pair.advance(1)).rejects.toThrow('real I/O');
+  },
+);
 
-test('a real connection that was there before is not to be used inside', async () => {
+test('a real connection that existed before cannot be used inside a world', async () => {
   const server = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const socket = connect((server.address() as { port: number }).port, '127.0.0.1');

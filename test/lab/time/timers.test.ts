@@ -4,7 +4,7 @@ import { Random } from '../../../lab/time/random.ts';
 import { Task } from '../../../lab/time/task.ts';
 import { World } from '../../../lab/virtual/world.ts';
 
-test('tasks come out by instant, then by arming, whatever was cancelled and moved in between', () => {
+test('tasks run by instant, then in order of arming, whatever was cancelled or moved in between', () => {
   const random = new Random(1, 'heap');
   for (let round = 0; round < 50; round++) {
     const world = new World();
@@ -35,7 +35,7 @@ test('tasks come out by instant, then by arming, whatever was cancelled and move
   }
 });
 
-test('random numbers are spread, repeatable and different between streams', () => {
+test('random numbers are uniform, repeatable and different between streams', () => {
   const random = new Random(7, 'a');
   const buckets = new Array<number>(10).fill(0);
   for (let i = 0; i < 100_000; i++) buckets[random.between(0, 10)]!++;

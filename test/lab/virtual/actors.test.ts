@@ -13,7 +13,7 @@ const connection = (url: string) => ({
   socket: { reconnectStrategy: () => 20 },
 });
 
-test("node-redis' client of an actor stops with it, and its link has its name", async () => {
+test("an actor's node-redis client stops with the actor, and its link has the actor's name", async () => {
   await using pair = await startPair();
   const actor = pair.actor('N');
   const client = await actor.run(async () => {
@@ -55,7 +55,7 @@ test("node-redis' client of an actor stops with it, and its link has its name", 
   ).toHaveLength(1);
 });
 
-test('a node can be killed by name, and an unknown name is told with those there are', async () => {
+test('a node can be killed by name, and the error for an unknown name lists the known ones', async () => {
   await using pair = await startPair();
   pair.actor('A');
   pair.kill('redis-2');
@@ -89,7 +89,7 @@ test('the address of a pair on the real clock leads to the primary, and breaks w
   redis.disconnect();
 });
 
-test('an actor on the real clock has an address of its own, whose link has its name', async () => {
+test("an actor on the real clock has its own address, and its link has the actor's name", async () => {
   await using pair = await startPair({ clock: 'real' });
   const { url } = await pair.actor('N');
   const client = createClient(connection(url));

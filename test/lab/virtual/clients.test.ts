@@ -30,7 +30,7 @@ const ioredisMajors: readonly [string, typeof Redis][] = [
 ];
 
 for (const [name, Client] of ioredisMajors) {
-  test(`${name} backs off at exactly the instants that its strategy says`, async () => {
+  test(`${name} retries at exactly the times of its strategy`, async () => {
     const { world, node, elapsed } = start();
     const seen: string[] = [];
     const { redis } = await world.run(() => {
@@ -58,7 +58,7 @@ for (const [name, Client] of ioredisMajors) {
     await world.run(() => redis.disconnect());
   });
 
-  test(`${name} gives a silent server exactly its commandTimeout, and a dial its connectTimeout`, async () => {
+  test(`${name} waits exactly commandTimeout for a silent server, and connectTimeout for a connection`, async () => {
     const { world, node, elapsed } = start();
     const { redis } = await world.run(() => {
       const redis = new Client({
@@ -91,7 +91,7 @@ for (const [name, Client] of ioredisMajors) {
     await world.run(() => redis.disconnect());
   });
 
-  test(`${name} follows a node that changes, through a Connector`, async () => {
+  test(`${name} follows a changing node through a Connector`, async () => {
     const { world, node } = start();
     const second = new LabNode(world, 'second', 6380);
     let present = { host: 'redis', port: 6379 };
@@ -112,7 +112,7 @@ for (const [name, Client] of ioredisMajors) {
   });
 }
 
-test('node-redis times its commands and its back-off on virtual time', async () => {
+test('node-redis measures command timeouts and retry delays in virtual time', async () => {
   const { world, node, elapsed } = start();
   const seen: string[] = [];
   const { client } = await world.run(() => {
@@ -163,7 +163,7 @@ test('a watchdog that renews every 10 s renews three times in 30 s, and 180 time
   await world.run(() => redis.disconnect());
 });
 
-test('a lock whose watchdog stands still is lost to the next at the deadline', async () => {
+test('a lock whose watchdog is paused goes to the next client at the deadline', async () => {
   const { world, elapsed } = start();
   const options = { lockTimeout: 30_000, refreshInterval: 10_000, retryInterval: 100, acquireTimeout: 1e9 };
   const lost: number[] = [];

@@ -89,7 +89,7 @@ test.each(HOW)('a client of a node that crashes and %s, on the virtual clock', a
   expect(events).toEqual(seen[how]);
 });
 
-test('replies that a process has sent arrive after its death, and count as answers', async () => {
+test('replies that a process sent before its death arrive, and their writes count as answered', async () => {
   await using pair = await startPair({ clock: 'virtual' });
   const a = pair.client('A');
   await a.ping();

@@ -33,7 +33,7 @@ test('jitter keeps the order within a connection', async () => {
   expect(new Set(atNode.map(([at]) => at)).size).toBeGreaterThan(2);
 });
 
-test('what is held arrives on release: everything, a number of messages, or a number of bytes', async () => {
+test('release delivers what is held: everything, a number of messages, or a number of bytes', async () => {
   const { world, atNode, dial, write, link } = await exchange();
   const socket = await dial();
   await world.advance(10);
@@ -83,7 +83,7 @@ test('a lane that is held and cut is open when both have ended, in either order'
   }
 });
 
-test('what a broken connection had under way does not wait at the gate any more', async () => {
+test('messages of a broken connection no longer wait at the gate', async () => {
   const { world, atClient, connections, dial, link } = await exchange();
   await dial();
   await dial();
@@ -103,7 +103,7 @@ test('what a broken connection had under way does not wait at the gate any more'
   expect(atClient[3]).toEqual([40, 'error read ECONNRESET']);
 });
 
-test('a pace changes what it names, for later messages', async () => {
+test('pace changes only the given values, for later messages', async () => {
   const { world, atNode, dial, write, link } = await exchange(5, 3);
   const socket = await dial();
   await world.advance(30);
@@ -119,7 +119,7 @@ test('a pace changes what it names, for later messages', async () => {
   ]);
 });
 
-test('the two directions are held apart', async () => {
+test('each direction is held separately', async () => {
   const { world, atNode, atClient, dial, write, send, link } = await exchange();
   const socket = await dial();
   await world.advance(10);
@@ -135,7 +135,7 @@ test('the two directions are held apart', async () => {
   expect(atClient.at(-1)).toEqual([30, 'reply']);
 });
 
-test('a delay makes later messages slower, not those under way', async () => {
+test('a delay affects later messages, not those under way', async () => {
   const { world, atNode, dial, write, link } = await exchange();
   const socket = await dial();
   await world.advance(10);
@@ -152,7 +152,7 @@ test('a delay makes later messages slower, not those under way', async () => {
   ]);
 });
 
-test('a partition stops everything, dialling too, and healing repairs it as TCP would', async () => {
+test('a partition stops everything, including new connections, and healing repairs it as TCP would', async () => {
   const { world, atNode, atClient, dial, write, link } = await exchange();
   const socket = await dial();
   await world.advance(10);
@@ -168,7 +168,7 @@ test('a partition stops everything, dialling too, and healing repairs it as TCP 
   second.destroy();
 });
 
-test('groups are partitioned from each other and not within', async () => {
+test('groups are partitioned from each other, but not within', async () => {
   const world = new World();
   const { network } = world;
   network.partition(['P', 'A'], ['R', 'B']);
@@ -198,7 +198,7 @@ test('a reset breaks both ends at once, whatever is under way', async () => {
   ]);
 });
 
-test('dialling where nobody listens is refused after a round trip', async () => {
+test('a connection to a closed port is refused after a round trip', async () => {
   const { world, host, atClient, dial } = await exchange();
   host.unlisten(7000);
   await dial();
@@ -211,7 +211,7 @@ test('dialling where nobody listens is refused after a round trip', async () => 
   expect(() => host.listen(7000, () => undefined)).toThrow('EADDRINUSE');
 });
 
-test('either side may close, and the other is told behind what was sent', async () => {
+test('either side may close, and the other receives the end after everything that was sent', async () => {
   const { world, atNode, atClient, connections, dial, write, send } = await exchange();
   const first = await dial();
   await world.advance(10);
@@ -238,7 +238,7 @@ test('either side may close, and the other is told behind what was sent', async 
   expect(atNode.slice(2)).toEqual([[30, 'closed']]);
 });
 
-test('a crash ends connections, kills timers and refuses dialling; silently, nobody is told', async () => {
+test('a crash ends connections, kills timers and refuses new connections; with `silent` nobody is notified', async () => {
   const { world, host, atNode, atClient, dial } = await exchange();
   await dial();
   await world.advance(10);
@@ -274,7 +274,7 @@ test("a socket's own timeout runs on virtual time and starts anew with traffic",
   expect(atClient.at(-1)).toEqual([171, 'timeout']);
 });
 
-test('a reader that pauses makes bytes pile up at the sender, and misses none', async () => {
+test('while a reader is paused, bytes accumulate at the sender, and none are lost', async () => {
   const { world, atNode, connections, dial, write } = await exchange();
   const socket = await dial();
   await world.advance(10);
@@ -316,7 +316,7 @@ test('nodes connect to each other through their hosts', async () => {
   expect(heard).toEqual(['closed', 'closed']);
 });
 
-test('an error about waiting in vain names what is held back and who is paused', async () => {
+test('the error for a wait that cannot end names held links and paused actors', async () => {
   const { world, dial, link } = await exchange();
   const socket = await dial();
   await world.advance(10);
@@ -331,7 +331,7 @@ test('an error about waiting in vain names what is held back and who is paused',
   );
 });
 
-test('a client of a world refuses to be used outside of it', async () => {
+test('a client of a world cannot be used outside of it', async () => {
   const { dial } = await exchange();
   const socket = await dial();
   expect(() => socket.write('x')).toThrow('used outside of it');

@@ -13,7 +13,7 @@ import { observe } from '../../support/observe.ts';
 
 afterEach(() => vi.useRealTimers());
 
-test('timers fire in order of their instants, and of their arming where these are equal', async () => {
+test('timers fire by instant, and in order of arming at the same instant', async () => {
   const world = new World();
   const { seen, note } = observe(world);
   await world.run(() => {
@@ -40,7 +40,7 @@ test('timers fire in order of their instants, and of their arming where these ar
   ]);
 });
 
-test('handles are as flexible as those of Node', async () => {
+test("timer handles support what Node's do", async () => {
   const world = new World();
   const { seen, note } = observe(world);
   const handle = await world.run(() => setTimeout(note, 10, 'refreshed'));
@@ -60,7 +60,7 @@ test('handles are as flexible as those of Node', async () => {
   expect(seen).toHaveLength(1);
 });
 
-test('a delay beyond 2^31 - 1 ms is one of 1 ms, as in Node, with its warning', async () => {
+test('as in Node, a delay above 2^31 - 1 ms becomes 1 ms, with a warning', async () => {
   const world = new World();
   const { seen, note } = observe(world);
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
@@ -76,7 +76,7 @@ test('a delay beyond 2^31 - 1 ms is one of 1 ms, as in Node, with its warning', 
   expect(seen).toHaveLength(2);
 });
 
-test('every clock and every promised timer follows', async () => {
+test('every clock and every promise timer follows virtual time', async () => {
   const world = new World({ start: 1_000_000 });
   const measured = await world.run(async () => {
     const began = { now: performance.now(), hr: process.hrtime.bigint(), tuple: process.hrtime() };
@@ -109,7 +109,7 @@ test('every clock and every promised timer follows', async () => {
   expect(Date.now()).toBeGreaterThan(1_700_000_000_000);
 });
 
-test('an aborted wait rejects as that of Node does', async () => {
+test('an aborted wait rejects as in Node', async () => {
   const world = new World();
   const { reason, at } = await world.run(async () => {
     const controller = new AbortController();
@@ -122,7 +122,7 @@ test('an aborted wait rejects as that of Node does', async () => {
   expect(at).toBe(30);
 });
 
-test('code in the world takes no time, however deep its promises go', async () => {
+test('code in the world takes no time, however many promises it chains', async () => {
   const world = new World();
   const { seen, note } = observe(world);
   await world.run(async () => {
@@ -133,7 +133,7 @@ test('code in the world takes no time, however deep its promises go', async () =
   expect(seen).toEqual([[0, 'done']]);
 });
 
-test('an error thrown by a timer rejects the advance, and time goes on from there', async () => {
+test('an error thrown by a timer rejects the advance, and time continues from there', async () => {
   const world = new World();
   const { seen, note } = observe(world);
   await world.run(() => {
@@ -148,7 +148,7 @@ test('an error thrown by a timer rejects the advance, and time goes on from ther
   expect(seen).toEqual([[10, 'later']]);
 });
 
-test('run passes on what the code returns, throws and rejects with', async () => {
+test('run returns, throws and rejects as the code does', async () => {
   const world = new World();
   expect(await world.run(() => 7)).toBe(7);
   expect(await world.run(() => wait(5, 8))).toBe(8);
@@ -161,7 +161,7 @@ test('run passes on what the code returns, throws and rejects with', async () =>
   expect(await world.until(promise)).toBe('late');
 });
 
-test('waiting for what nothing can bring about is an error, and so is waiting too long', async () => {
+test('waiting for something that cannot happen is an error, and so is waiting too long', async () => {
   const world = new World({ patience: 60_000 });
   await expect(world.until(new Promise(() => {}))).rejects.toThrow(
     'this wait can never end: no timer is set',
@@ -172,7 +172,7 @@ test('waiting for what nothing can bring about is an error, and so is waiting to
   clearInterval(endless);
 });
 
-test('an endless loop within one instant is found', async () => {
+test('an endless loop at one instant is detected', async () => {
   const world = new World();
   const again = (): void => void setImmediate(again);
   await expect(world.run(again)).rejects.toThrow('events without time moving');
@@ -201,7 +201,7 @@ test('advance, run and until wait in virtual time when the world calls them itse
   ]);
 });
 
-test('real I/O in a world is refused by name', async () => {
+test('real I/O in a world is refused with an error that names it', async () => {
   const refusal = async (code: () => unknown): Promise<unknown> => {
     const world = new World();
     const error = await world.run(() => ({ kept: code() })).catch((caught: unknown) => caught);
@@ -231,7 +231,7 @@ test('real I/O in a world is refused by name', async () => {
   server.close();
 });
 
-test('printing, and what is done on the outside on purpose, is not refused', async () => {
+test('printing, and work that runs outside on purpose, is not refused', async () => {
   const world = new World();
   let timer: NodeJS.Timeout | undefined;
   const written = vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
@@ -246,7 +246,7 @@ test('printing, and what is done on the outside on purpose, is not refused', asy
   await world.advance(1);
 });
 
-test("a library's read of its own file is answered at once", async () => {
+test('a library can read its own files at once', async () => {
   const world = new World();
   const { fs, at } = await world.run(async () => ({
     fs: await readFile('package.json', 'utf8'),
@@ -256,7 +256,7 @@ test("a library's read of its own file is answered at once", async () => {
   expect(at).toBe(world.now);
 });
 
-test('no callback of the outside ever sees virtual time', async () => {
+test('no outside callback ever sees virtual time', async () => {
   const world = new World({ start: 0 });
   const glimpses: number[] = [];
   let over = false;
@@ -274,7 +274,7 @@ test('no callback of the outside ever sees virtual time', async () => {
   expect(Math.min(...glimpses)).toBeGreaterThan(1_700_000_000_000);
 });
 
-test('real timers and sockets work beside a world that is under way', async () => {
+test('real timers and sockets work while a world is running', async () => {
   const world = new World();
   await world.run(() => setInterval(() => {}, 10));
   const server = createServer((socket) => socket.end('real')).listen(0);
@@ -292,7 +292,7 @@ test('real timers and sockets work beside a world that is under way', async () =
   server.close();
 });
 
-test('a closed world stays dead', async () => {
+test('a closed world stays closed', async () => {
   const world = new World();
   const { seen, note } = observe(world);
   const other = new World();
@@ -305,7 +305,7 @@ test('a closed world stays dead', async () => {
   expect(seen).toHaveLength(2);
 });
 
-test('fake timers of a test runner are found out', async () => {
+test('fake timers of a test runner are detected', async () => {
   const world = new World();
   vi.useFakeTimers();
   await expect(world.advance(1)).rejects.toThrow('fake timers');
