@@ -202,26 +202,27 @@ async function main(): Promise<void> {
   const text = `# Locks beside others
 
 \`npm run bench:locks\`, ${cpus().length} cores for everything, one process. Alone: acquire and release one after the other. Among
-${AMONG}: all want the same lock at once (the others poll every 10 to 20 ms). Requests: what the server was sent per acquisition,
-release included. Wake-up: from one client's release to the grant of another that waits. The medians of ${ROUNDS} rounds,
-in which all take turns.
+${AMONG}: all want the same lock at once (the others poll every 10 to 20 ms). Requests: how many requests the server received per
+acquisition, including the release. Wake-up: from one client's release to the grant of a waiting client. Figures are medians of ${ROUNDS} rounds,
+in which the libraries take turns.
 
 | server | library | alone, per s | among ${AMONG}, per s | requests | wake-up, ms |
 |---|---|---|---|---|---|
 ${measured.flatMap(({ rows }) => rows).join('\n')}
 
-Beside each other, alone and among fifty: the median of the rounds' quotients. The last column is what noise does.
+Ratios, alone and among fifty: the median over all rounds. The last column shows the noise.
 
 | server | simple / redis-semaphore | simple / redlock | reentrant / redlock | redis-semaphore / itself |
 |---|---|---|---|---|
 ${quotients.join('\n')}
 
-Alone, the simple lock and redis-semaphore's send the same: a plain SET and a script that compares and deletes. Ours also
-tells whoever waits elsewhere of its release (S70), keeps its lease by its own clock, limits how long each answer may take,
-and can tell a lost reply from a refusal; what that costs it saves elsewhere (docs/decisions/0016). The re-entrant lock keeps
-a hash with its owner's count, as Redisson does, where redlock keeps a string: one command more in its scripts. Among fifty
-of one process ours pass from one to the next in one request, and are told to all every tenth time; the others let whoever
-has just released it take it again at once, while 49 sleep.
+Alone, the simple lock and redis-semaphore's send the same requests: a plain SET, and a script that compares and deletes.
+Ours also notifies waiters in other processes of the release (S70), measures its lease on its own clock, limits how long
+each reply may take, and distinguishes a lost reply from a refusal. It saves that cost elsewhere (docs/decisions/0016). The
+re-entrant lock stores a hash with its owner's count, as Redisson does, where redlock stores a string, so its scripts have
+one more command. Among fifty clients of one process, our locks pass from one holder to the next in one request, and every
+tenth release is published to all processes. With the other libraries, the client that has just released the lock can take
+it again at once while 49 sleep.
 `;
   writeFileSync(join(import.meta.dirname, 'locks.md'), text);
 }

@@ -178,7 +178,7 @@ export async function runCache(): Promise<{ races: CacheRun[]; crowds: CrowdRun[
   }
   const means = { db, cache, locks, slow: false, loads: 0 };
   const crowds = [
-    await crowd('S116: whoever misses loads', means, plainRead),
+    await crowd('S116: every reader that misses loads', means, plainRead),
     await crowd('a lock, and a second look', means, async (all, key) => {
       const cached = await all.cache.get(key);
       return cached ?? all.locks.simple(`lock:${key}`).using(() => plainRead(all, key));
@@ -204,16 +204,16 @@ export function cacheChapter({ races, crowds }: { races: CacheRun[]; crowds: Cro
   });
   return `## A cache beside a database
 
-${KEYS} keys, each with ${READERS} readers and ${WRITERS} writers at about the same time. *Stale* are the keys whose cached value is not the
-database's when all is quiet. A slow reader (every eighth load) sits on what it has read for ${SLOW_MS} ms; the second delete
+${KEYS} keys, each with ${READERS} readers and ${WRITERS} writers at about the same time. *Stale* keys
+have a cached value that differs from the database's at the end. A slow reader (every eighth load) writes what it has read after ${SLOW_MS} ms; the second delete
 comes after ${DELETE_AGAIN_MS} ms.
 
 | strategy | quick readers | some slow readers |
 |---|---|---|
 ${rows.join('\n')}
 
-The second delete cures what is quicker than it; a lock on both sides and a version in the value cure all; a TTL cures
-nothing and bounds everything.
+The second delete corrects every value that was stored before it. A lock on both sides prevents stale values, and so does
+a version in the value. A TTL prevents none, but limits how long they last.
 
 ${CROWD} readers miss the same key at once:
 

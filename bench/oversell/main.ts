@@ -176,12 +176,12 @@ function write(name: string, chapter: string): void {
 function ladderChapter(runs: readonly Run[]): string {
   return `\`npm run bench:oversell\`: a stock-deduction service over HTTP (read the stock, deduct one, write it back), ${PROCESSES}
 processes, ${CONNECTIONS} connections each, ${SECONDS} s a run, a lease of ${LEASE_MS} ms, ${cpus().length} cores for everything. The locks are on a real
-redis-server 7.0 with one replica (Redlock: three independent servers), the stock on another server. *Oversold* are the
-units that were sold and never deducted: each of them is somebody who was let in beside somebody else.
+redis-server 7.0 with one replica (Redlock: three independent servers), the stock on another server. *Oversold* units
+were sold but never deducted: for each of them, two clients were in the critical section at the same time.
 
 - slow holders: every 40th holder works twice as long as the lease
-- stalled processes: every 60th request's process stands still for that long, between reading and writing
-- crashes before release: every 40th holder dies with the lock in hand
+- stalled processes: at every 60th request the process is blocked for that long, between reading and writing
+- crashes before release: every 40th holder dies while it holds the lock
 - failovers: work takes 100 ms; every 0.4 s the replica is promoted, ${BEHIND_MS} ms behind (Redlock: one server
   restarts empty)
 
@@ -189,10 +189,10 @@ ${table(runs)}
 
 ![share of oversold units](oversell.svg)
 
-A crash without a lease (steps 0 and 1) oversells nothing and sells nothing either: the lock stays closed. The watchdog
-(step 5) is cured of slow holders, but not wholly of a process that stands still between its last look at the lock and
-the write; only the resource that refuses old fences is. A lock on a primary with an asynchronous replica is lost in
-the failover unless the grant waited for the replica (WAIT 1), and what then remains are the cases that
+After a crash without a lease (steps 0 and 1) nothing is oversold, but nothing is sold either, because the lock stays
+closed. The watchdog (step 5) handles slow holders, but not always a process that is blocked between its last check of
+the lock and its write. Only a resource that refuses old fences handles that. A failover loses a lock on a primary with
+an asynchronous replica unless the grant waited for the replica (WAIT 1). The cases that remain then are those that
 \`lock-failures-and-limits\` numbers S32 to S40.
 `;
 }

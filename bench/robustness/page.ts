@@ -6,9 +6,9 @@ import { join } from 'node:path';
 const head = `# Robustness
 
 Written by \`npm run bench:robustness\` on Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model ?? '?'}).
-Each attack meets a fresh server of its own, started by \`lostlock\` on the command line; attackers, server and bystander share
-the cores. The bystander asks PING and GET all the time in a process of its own: its longest wait is what an innocent
-client felt. Memory is the server's resident size as the kernel counts it.
+Each attack runs against a fresh server, started by \`lostlock\` on the command line. Attackers, server and bystander share
+the cores. The bystander sends PING and GET all the time from its own process. Its longest wait is what other clients
+experience. Memory is the server's resident size as the kernel counts it.
 The load average beside each command says how busy the machine was already: above 0.5 the waits are those of a crowded machine.
 `;
 
