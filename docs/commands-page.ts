@@ -43,7 +43,7 @@ export function syntaxLine(fullName: string): string {
   return [name, ...(words === undefined ? [] : parseSyntax(words).map(shown))].join(' ');
 }
 
-/** One argument: what is optional in brackets, what repeats written twice unless it is a choice. */
+/** One argument: brackets if it is optional, written twice if it can be repeated, unless it is a choice. */
 function shown(argument: Argument): string {
   const { token, optional, multiple, repeatsToken } = argument;
   const value = valueText(argument, optional === true && multiple !== true);
@@ -62,7 +62,7 @@ function valueText({ name, type, token, parts = [] }: Argument, bracketed: boole
   return bracketed && token === undefined ? choices : `<${choices}>`;
 }
 
-/** An empty word has to be seen. */
+/** An empty word is shown as quotes. */
 function quoted(token: string): string {
   return token === '' ? '""' : token;
 }

@@ -1,8 +1,8 @@
-/** The text of docs/differences.md: what the differential tester accepts, in the tester's own words. */
+/** The text of docs/differences.md: the differences that the differential tester accepts. */
 import { accepted, added, excluded, helpReason, loose, prose } from '../test/differential/compare/known.ts';
 import type { Rule } from '../test/differential/compare/rule.ts';
 
-/** What each rule of comparison leaves open. */
+/** What each rule does not compare. */
 const OPEN: Record<Exclude<Rule, object>, string> = {
   exact: 'nothing',
   unordered: 'the order of the elements',
@@ -34,14 +34,14 @@ export function differencesPage(): string {
     '',
     'lostlock answers as redis-server 7.0.15 does. `npm run test:differential -- --commands 20000 --seed 1` sends generated',
     'programs to both and compares every reply byte for byte, every keyspace event, the replication stream and the final data',
-    '(types, values, encodings, deadlines). What it does not hold to be the same is on this page, and nothing else:',
-    'the page is written by `npm run docs` from `test/differential/compare/known.ts`, where the tester reads its exceptions.',
+    '(types, values, encodings, deadlines). This page lists everything that may differ, and nothing else.',
+    '`npm run docs` writes it from `test/differential/compare/known.ts`, which also has the exceptions of the tester.',
     '',
     '## Differences',
     '',
     ...[...prose, helpReason, ...accepted.map(({ reason }) => reason)].map((text) => `- ${text}`),
     '',
-    '## Commands that Redis 7.0 has not',
+    '## Commands that Redis 7.0 does not have',
     '',
     ...table(
       ['Command', 'From, and where it is tested'],
@@ -57,10 +57,10 @@ export function differencesPage(): string {
     ),
     '## Answers that are not compared byte for byte',
     '',
-    'Everything that is not listed is.',
+    'All other replies are compared byte for byte.',
     '',
     ...table(
-      ['Command', 'What is left open', 'Why'],
+      ['Command', 'What may differ', 'Why'],
       Object.entries(loose).map(([key, [rule, reason]]) => [
         name(key),
         typeof rule === 'string' ? OPEN[rule] : 'some seconds in some of the elements',
