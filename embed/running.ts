@@ -67,7 +67,7 @@ export class LostlockServer implements AsyncDisposable {
    */
   connect(): Duplex {
     this.#assertRunning('connect()');
-    return connectInMemory(this.node);
+    return connectInMemory(this.node.connections);
   }
 
   /** Stores keys, overwriting existing ones, in one step. Throws TypeError for invalid data and then stores nothing. */
@@ -87,7 +87,7 @@ export class LostlockServer implements AsyncDisposable {
     this.#assertRunning('flush()');
     this.node.unit(() => {
       empty(this.node, this.node.databases);
-      this.node.propagateAlso(this.node.db(0), ['FLUSHALL']);
+      this.node.effects.propagateAlso(this.node.db(0), ['FLUSHALL']);
     });
     this.node.settle();
   }

@@ -156,12 +156,12 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
   try {
     openDumpFile(node, settings);
     if (options.seed !== undefined) seed(node, options.seed);
-    const tcp = new Listener(node);
+    const tcp = new Listener(node.connections);
     listeners.push(tcp);
     const { port } = await tcp.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
     node.settings.port = port;
     if (options.unixSocket !== undefined) {
-      const unix = new Listener(node, options.unixSocket);
+      const unix = new Listener(node.connections, options.unixSocket);
       listeners.push(unix);
       await unix.listen({ path: options.unixSocket });
       const mode = `0o${node.settings.unixsocketperm}`;

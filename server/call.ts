@@ -3,6 +3,7 @@ import type { Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { PRIMARY_LINK, SCRIPT, UNREPLICATED } from './clients/client.ts';
 import type { Caller, Server } from './server.ts';
+import type { Effects } from './effects.ts';
 import { ADMIN, type Command } from './table/command.ts';
 import { type Outcome, PAUSED } from './table/outcome.ts';
 
@@ -19,8 +20,8 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
   }
   server.depth++;
   const dirty = world.dirty;
-  const outerRewrite = server.rewritten;
-  server.rewritten = undefined;
+  const outerRewrite = server.effects.rewritten;
+  server.effects.rewritten = undefined;
   const looked =
     (server.stats.calls[command.serial]!++ & server.observer.mask) === 0 || (command.bits & ADMIN) !== 0;
   const began = looked ? server.observer.begin(client, command, argv) : 0;
@@ -56,14 +57,14 @@ function countFailure(server: Server, client: Caller, command: Command<Caller>, 
 }
 
 function propagateIfDirty(server: Server, client: Caller, argv: Bytes[], dirty: number): void {
-  if (!server.feeding || client.has(UNREPLICATED)) return;
-  if (server.world.dirty !== dirty || server.rewritten !== undefined) {
-    server.propagate(client, argv);
+  if (!server.effects.feeding || client.has(UNREPLICATED)) return;
+  if (server.world.dirty !== dirty || server.effects.rewritten !== undefined) {
+    server.effects.propagate(client, argv);
   }
 }
 
-function endCall(server: Server, outerRewrite: Server['rewritten'], outermost: boolean): void {
-  server.rewritten = outerRewrite;
+function endCall(server: Server, outerRewrite: Effects['rewritten'], outermost: boolean): void {
+  server.effects.rewritten = outerRewrite;
   server.depth--;
   if (outermost) server.endUnit();
 }

@@ -95,6 +95,10 @@ export interface Mistakes {
 
 /** Adds commands to the replication stream. */
 export interface Stream {
-  /** Adds a command beside the running one (an expired key's DEL, a popped element). */
-  propagateAlso(db: Keyspace, argv: readonly Bytes[]): void;
+  readonly effects: {
+    /** Adds a command beside the running one (an expired key's DEL, a popped element). */
+    propagateAlso(db: Keyspace, argv: readonly Bytes[]): void;
+    /** The running command propagates these commands instead of itself; none: nothing. */
+    propagateAs(...commands: readonly (readonly Bytes[])[]): void;
+  };
 }

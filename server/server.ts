@@ -4,12 +4,11 @@ import { defaultLimits, type EncodingLimits } from '../keyspace/collections/enco
 import { Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { DecodeLimits } from '../protocol/decode.ts';
-import { encodeReply } from '../protocol/encode.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { Acl } from './acl/acl.ts';
-import { refusal } from './clients/admission.ts';
 import { Blocking } from './clients/blocking.ts';
-import { Client, SCRIPT } from './clients/client.ts';
+import type { Client } from './clients/client.ts';
+import { Connections } from './clients/connections.ts';
 import { Idle } from './clients/idle.ts';
 import { evictClients } from './clients/memory.ts';
 import { Outbox } from './clients/outbox.ts';
@@ -24,10 +23,11 @@ import { Expiry } from './data/expiry.ts';
 import { Migrations } from './data/migration.ts';
 import { Notifications } from './data/notifications.ts';
 import { makeWorld } from './data/world.ts';
+import { Effects } from './effects.ts';
 import { Observer } from './figures/observer.ts';
 import { Statistics } from './figures/statistics.ts';
-import type { Connection, Host } from './host/host.ts';
-import type { Durability, Effect, LogLevel } from './ports.ts';
+import type { Host } from './host/host.ts';
+import type { Durability, LogLevel } from './ports.ts';
 import { Replication } from './replication/primary.ts';
 import type { ReplicaSide } from './replication/replica.ts';
 import { Functions } from './scripts/functions.ts';
@@ -67,6 +67,8 @@ export class Server {
   readonly settings: Settings;
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
   readonly clients = new Map<number, Caller>();
+  readonly connections: Connections<Server> = new Connections<Server>(this);
+  readonly effects = new Effects();
   readonly expiry = new Expiry(this);
   readonly pubsub = new PubSub();
   readonly blocking: Blocking;
@@ -103,10 +105,6 @@ export class Server {
   depth = 0;
   /** The client whose request is running. */
   running: Caller | undefined;
-  /** What the running command propagates instead of itself. */
-  rewritten: readonly (readonly Bytes[])[] | undefined;
-  /** True while somebody hears of the replication stream. */
-  feeding = false;
   /** May answer, delay or drop a request instead of us (tests); true: it did. */
   interceptor: ((client: Caller, argv: Bytes[]) => boolean) | undefined;
   /** What keeps the replication stream on a disk; undefined where nothing does. */
@@ -117,8 +115,6 @@ export class Server {
   readonly dumpFile = new DumpFile(this);
   readonly #execution: RequestPath;
   readonly #dbs: Keyspace[];
-  #nextClient = 1;
-  #effects: Effect[] = [];
   #unblocked: Caller[] = [];
   #settling = false;
 
@@ -204,59 +200,6 @@ export class Server {
     return { maxBulk: this.settings['proto-max-bulk-len'], authenticated: this.acl.open };
   }
 
-  // Connections
-
-  /** Takes a new connection; undefined when it was refused. */
-  accept(connection: Connection): Caller | undefined {
-    if (this.stopped) {
-      connection.abort();
-      return undefined;
-    }
-    const refused = refusal(this, connection.remote);
-    if (refused !== undefined) {
-      this.stats.rejected++;
-      connection.send(refused);
-      connection.close();
-      return undefined;
-    }
-    if (this.depth === 0) this.world.now = this.host.clock.now();
-    this.stats.connections++;
-    const client = new Client<Server>(this, this.nextClientId(), connection);
-    this.acl.admit(client);
-    this.clients.set(client.id, client);
-    return client;
-  }
-
-  /** Numbers clients in order of arrival. */
-  nextClientId(): number {
-    return this.#nextClient++;
-  }
-
-  /** A client without a connection, for scripts and other work of our own. */
-  pseudoClient(): Caller {
-    const client = new Client<Server>(this, 0, undefined);
-    client.mark(SCRIPT, true);
-    return client;
-  }
-
-  /** The client's connection is gone. */
-  forget(client: Caller): void {
-    this.clients.delete(client.id);
-    this.outputLimits.forget(client);
-    this.blocking.forget(client);
-    client.watches.clear();
-    this.pubsub.forget(client);
-    this.replication.forget(client);
-    this.observer.forget(client);
-    this.tracking.disable(client);
-  }
-
-  protocolError(client: Caller, text: Bytes): void {
-    if (text !== '') client.output.write(encodeReply(new ReplyError(text), 2));
-    this.log('verbose', `Protocol error from client ${client.id}: ${text}`);
-    client.close();
-  }
-
   /** A wait has ended: the client's remaining requests follow when the present event is settled. */
   unblocked(client: Caller): void {
     this.#unblocked.push(client);
@@ -294,36 +237,18 @@ export class Server {
     if (next === undefined || next >= now) return;
     // What has ended before is no part of the unit.
     this.expiry.expireDue();
-    if (this.#effects.length > 0) this.#feedEffects(false);
+    if (!this.effects.isEmpty) this.#feedEffects(false);
   }
 
   endUnit(): void {
-    if (this.#effects.length > 0) this.#feedEffects(true);
+    if (!this.effects.isEmpty) this.#feedEffects(true);
     this.running = undefined;
-  }
-
-  /** Notes what the running command did for the replication stream. */
-  propagate(client: Caller, argv: readonly Bytes[]): void {
-    const db = client.db.index;
-    if (this.rewritten === undefined) this.#effects.push({ db, argv });
-    else for (const effect of this.rewritten) this.#effects.push({ db, argv: effect });
-  }
-
-  /** The running command propagates these commands instead of itself; none: nothing. */
-  propagateAs(...commands: readonly (readonly Bytes[])[]): void {
-    this.rewritten = commands;
-  }
-
-  /** Adds a command to the stream beside the running one (an expired key's DEL, a popped element). */
-  propagateAlso(db: Keyspace, argv: readonly Bytes[]): void {
-    if (this.feeding) this.#effects.push({ db: db.index, argv });
   }
 
   #feedEffects(atomic: boolean): void {
     // Replicas are written before the client is answered.
     this.running?.output.reserve();
-    const effects = this.#effects;
-    this.#effects = [];
+    const effects = this.effects.take();
     this.replication.feed(effects, atomic && effects.length > 1);
   }
 

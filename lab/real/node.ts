@@ -78,7 +78,7 @@ export class RealNode extends AnyNode {
     const connection = new RealConnection(near, this.#process, this.#network);
     this.#connections.add(connection);
     this.#process.run(() => {
-      const client = server.accept(connection);
+      const client = server.connections.accept(connection);
       connection.attach({
         receive: (chunk) => client?.receive(chunk),
         closed: () => {

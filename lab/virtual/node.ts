@@ -60,7 +60,7 @@ export class LabNode extends AnyNode {
       scripts: { millis: 20, ...scripts },
     });
     const journal = this.recover(server, this.host.disk);
-    this.host.listen(this.port, (connection) => server.accept(connection));
+    this.host.listen(this.port, (connection) => server.connections.accept(connection));
     return [server, journal];
   }
 

@@ -4,7 +4,7 @@ import type { TypeName } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { type DecodeLimits, RequestDecoder } from '../../protocol/decode.ts';
 import { encodeReply } from '../../protocol/encode.ts';
-import type { Reply } from '../../protocol/reply.ts';
+import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import type { User } from '../acl/user.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import type { Connection, Host, Receiver, Timer } from '../host/host.ts';
@@ -85,11 +85,9 @@ export interface ClientNode {
   db(index: number): Keyspace;
   decodeLimits(): DecodeLimits;
   execute(client: Client, argv: Bytes[]): void;
-  /** The client's connection is gone. */
-  forget(client: Client): void;
+  /** Clears up behind a client whose connection is gone. */
+  readonly connections: { forget(client: Client): void };
   log(level: 'verbose' | 'warning', text: string): void;
-  /** Answers bytes that are no request, and closes the connection. */
-  protocolError(client: Client, text: Bytes): void;
   settle(): void;
 }
 
@@ -169,17 +167,24 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   #checkInput(): void {
     const failure = this.decoder.failure;
     if (failure !== undefined) {
-      this.server.protocolError(this, failure);
+      this.#refuseBytes(failure);
     } else if (this.decoder.buffered > this.server.settings['client-query-buffer-limit']) {
       this.server.stats.queryBufferDisconnections++;
       this.abort();
     }
   }
 
+  /** Answers bytes that are no request, and closes the connection. */
+  #refuseBytes(failure: Bytes): void {
+    if (failure !== '') this.output.write(encodeReply(new ReplyError(failure), 2));
+    this.server.log('verbose', `Protocol error from client ${this.id}: ${failure}`);
+    this.close();
+  }
+
   closed(): void {
     if (this.gone) return;
     this.gone = true;
-    this.server.forget(this);
+    this.server.connections.forget(this);
     this.server.settle();
   }
 

@@ -166,7 +166,7 @@ export class Eviction {
     const server = this.#server;
     server.unit(() => {
       const verb = server.settings['lazyfree-lazy-eviction'] ? 'UNLINK' : 'DEL';
-      server.propagateAlso(db, [verb, key]);
+      server.effects.propagateAlso(db, [verb, key]);
       server.stats.evicted++;
       db.evict(key, entry);
     });

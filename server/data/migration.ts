@@ -140,7 +140,6 @@ interface MigratingNode extends Gated, HasHost, Requests, Stream, Units {
   readonly slowScript: Pick<SlowScript, 'hold'>;
   readonly replication: { readonly offset: number };
   readOnlyReplica(): boolean;
-  propagateAs(...commands: readonly (readonly Bytes[])[]): void;
 }
 
 /**
@@ -166,7 +165,7 @@ export class Migrations {
       const conclude = server.slowScript.hold(client);
       this.#begin(shipment, (migration, reply) => {
         const moved = this.#remove(db, migration);
-        if (moved.length > 0) server.propagateAs(['DEL', ...moved]);
+        if (moved.length > 0) server.effects.propagateAs(['DEL', ...moved]);
         conclude(reply);
       });
       return PAUSED;
@@ -175,7 +174,7 @@ export class Migrations {
     this.#begin(shipment, (migration, reply) => {
       server.unit(() => {
         const moved = this.#remove(db, migration);
-        if (moved.length > 0) server.propagateAlso(db, ['DEL', ...moved]);
+        if (moved.length > 0) server.effects.propagateAlso(db, ['DEL', ...moved]);
       }, client);
       client.writeOffset = server.replication.offset;
       if (client.blocked?.kind === 'migrate') {

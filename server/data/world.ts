@@ -40,9 +40,9 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
     onExpired(db, key) {
       server.stats.expired++;
       changed(db, key, 'expired');
-      server.propagateAlso(db, ['DEL', key]);
+      server.effects.propagateAlso(db, ['DEL', key]);
     },
-    onFieldsExpired: (db, key, fields) => server.propagateAlso(db, ['HDEL', key, ...fields]),
+    onFieldsExpired: (db, key, fields) => server.effects.propagateAlso(db, ['HDEL', key, ...fields]),
     onMissed: (db, key) => changed(db, key, 'keymiss'),
   };
 }

@@ -20,7 +20,7 @@ export const NO_ID = '0'.repeat(40);
 /** The node, as its replication sees it. */
 interface PrimaryNode extends FailoverNode {
   /** True while effects are to be handed to `feed`. */
-  feeding: boolean;
+  readonly effects: { feeding: boolean };
   randomHex(digits: number): Bytes;
 }
 
@@ -206,7 +206,7 @@ export class Replication {
   follow(): void {
     const server = this.#server;
     const heard = this.backlog !== undefined || this.#observers.length > 0;
-    server.feeding = heard && server.role === 'primary';
+    server.effects.feeding = heard && server.role === 'primary';
   }
 
   /** The replica's connection is gone. */

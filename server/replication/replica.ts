@@ -51,7 +51,7 @@ export interface ReplicaNode extends ClientNode, SnapshotNode, Units {
   readonly expiry: { follow(): void };
   readonly slowScript: { readonly active: boolean };
   db(index: number): Keyspace;
-  nextClientId(): number;
+  readonly connections: ClientNode['connections'] & { nextId(): number };
   readonly durability: Durability | undefined;
 }
 
@@ -312,7 +312,7 @@ export class ReplicaSide {
     this.trouble = undefined;
     this.#wait = 1000;
     // Without a connection of its own: nothing is ever answered, and the one it came over may change.
-    const client = this.#client ?? new Client(this.#server, this.#server.nextClientId(), undefined);
+    const client = this.#client ?? new Client(this.#server, this.#server.connections.nextId(), undefined);
     client.mark(PRIMARY_LINK, true);
     this.#client = client;
     this.#decoder = new RequestDecoder({ maxBulk: Number.MAX_SAFE_INTEGER, authenticated: true });

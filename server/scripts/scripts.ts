@@ -12,6 +12,7 @@ import { Random48 } from '../../scripting/runtime/random48.ts';
 import { readShebang } from '../../scripting/shebang.ts';
 import type { Acl } from '../acl/acl.ts';
 import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED } from '../clients/client.ts';
+import type { Effects } from '../effects.ts';
 import { GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
 import type { Gated, HasLog, LogLevel } from '../ports.ts';
 import {
@@ -74,9 +75,9 @@ interface ScriptingNode extends Gated, HasLog {
   /** True while a replica has lost its primary and may not answer with old data. */
   isStale(): boolean;
   readOnlyReplica(): boolean;
-  propagateAs(...commands: readonly (readonly Bytes[])[]): void;
+  readonly effects: Pick<Effects, 'propagateAs'>;
   /** A client without a connection. */
-  pseudoClient(): Client;
+  readonly connections: { pseudoClient(): Client };
 }
 
 export class Scripts implements ScriptHost {
@@ -94,7 +95,7 @@ export class Scripts implements ScriptHost {
 
   constructor(server: ScriptingNode) {
     this.#server = server;
-    this.#client = server.pseudoClient();
+    this.#client = server.connections.pseudoClient();
   }
 
   /** The SHA-1 of a script's text, in hexadecimal. */
@@ -231,7 +232,7 @@ export class Scripts implements ScriptHost {
   }
 
   #leave(): void {
-    this.#server.propagateAs();
+    this.#server.effects.propagateAs();
     this.#caller = undefined;
   }
 

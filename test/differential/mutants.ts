@@ -72,7 +72,7 @@ export const mutants: Record<string, readonly Command[]> = {
   }),
   'an effect that is not replicated': mutant('lrem', (run) => (client, argv) => {
     const reply = run(client, argv);
-    if (typeof reply === 'number' && reply > 0) client.server.propagateAs();
+    if (typeof reply === 'number' && reply > 0) client.server.effects.propagateAs();
     return reply;
   }),
   'a deadline that is lost': mutant('rename', (run) => (client, argv) => {

@@ -118,7 +118,7 @@ export class OurSide implements Side {
   }
 
   #accept(lane: Lane): Client {
-    const client = this.server.accept({
+    const client = this.server.connections.accept({
       remote: '127.0.0.1:1',
       local: '127.0.0.1:2',
       pending: 0,

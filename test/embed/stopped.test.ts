@@ -69,7 +69,7 @@ test('a stopped node accepts no connection and leaves no timer behind', async ()
   const { clock } = server.node.host;
   const armed = vi.spyOn(clock, 'at');
   await server.stop();
-  const stream = connectInMemory(server.node);
+  const stream = connectInMemory(server.node.connections);
   const closed = new Promise((resolve) => stream.on('close', resolve).on('error', () => {}));
   stream.resume().write('PING\r\n');
   await closed;

@@ -200,7 +200,7 @@ test('an unreachable replica is not promoted unless it is named', async () => {
 test('a failover resets the connections of every node that changes its role', async () => {
   await using pair = await begin({ replicas: 2 });
   const streams = pair.nodes.map(({ server }) => {
-    const stream = connectInMemory(server);
+    const stream = connectInMemory(server.connections);
     stream.on('error', () => {});
     stream.write('PING\r\n');
     return stream;

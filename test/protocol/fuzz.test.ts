@@ -116,10 +116,10 @@ function storm(from: number, count: number): { server: Server; errors: string[] 
   const server = createNode(nodeHost(), { log });
   const ping = toBuffer(request('PING'));
   const peer = new FakeConnection();
-  const bystander = server.accept(peer);
+  const bystander = server.connections.accept(peer);
   for (let index = from; index < from + count; index++) {
     const connection = new FakeConnection();
-    const client = server.accept(connection);
+    const client = server.connections.accept(connection);
     const chance = new Chance(-index);
     try {
       for (const piece of cutSomewhere(fuzzInput(index, seeds, names), chance))

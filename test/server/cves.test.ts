@@ -8,7 +8,7 @@ import { TestHost } from '../support/targets.ts';
 /** A client that keeps what it is sent. */
 function dial(server: Server) {
   let heard = '';
-  const client = server.accept({
+  const client = server.connections.accept({
     remote: '127.0.0.1:1',
     local: '127.0.0.1:2',
     pending: 0,

@@ -35,7 +35,7 @@ export class Beside {
 
   private constructor(server: Server, theirs: RawClient, redis: RealRedis) {
     this.server = server;
-    this.ours = new RawClient(connectInMemory(server));
+    this.ours = new RawClient(connectInMemory(server.connections));
     this.theirs = theirs;
     this.#redis = redis;
   }

@@ -12,7 +12,7 @@ export class Talk {
   #received = '';
 
   constructor(server: Server) {
-    this.#client = new RawClient(connectInMemory(server));
+    this.#client = new RawClient(connectInMemory(server.connections));
   }
 
   /** What has come and has not been taken. */

@@ -89,7 +89,7 @@ export class LocalTarget implements GoldenTarget {
   server = createNode(this.host);
 
   connect(): Duplex {
-    return connectInMemory(this.server);
+    return connectInMemory(this.server.connections);
   }
 
   async pass(ms: number): Promise<void> {

@@ -25,7 +25,7 @@ export class TestClient {
       pause: () => {},
       resume: () => {},
     };
-    const client = server.accept(connection);
+    const client = server.connections.accept(connection);
     if (client === undefined) throw new Error('the server refused the connection');
     this.client = client;
   }
@@ -121,7 +121,7 @@ function eventOf([, items]: RawReply): { key: string; event: string } {
 export function recordEvents(server: Server): string[] {
   const lines: string[] = [];
   const reader = new ReplyReader();
-  const client = server.accept({
+  const client = server.connections.accept({
     remote: '127.0.0.1:3',
     local: '127.0.0.1:2',
     pending: 0,

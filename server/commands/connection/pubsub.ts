@@ -108,7 +108,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     run(client, argv) {
       const { server } = client;
       const receivers = server.pubsub.publish(argv[1], argv[2]);
-      if (server.feeding) server.propagateAs(argv);
+      if (server.effects.feeding) server.effects.propagateAs(argv);
       return receivers;
     },
   },
@@ -122,7 +122,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     run(client, argv) {
       const { server } = client;
       const receivers = server.pubsub.publishShard(argv[1], argv[2]);
-      if (server.feeding) server.propagateAs(argv);
+      if (server.effects.feeding) server.effects.propagateAs(argv);
       return receivers;
     },
   },

@@ -16,7 +16,7 @@ const AT_ONCE: readonly Flag[] = ['noscript', 'loading', 'stale', 'fast', 'allow
 
 /** Runs what was queued. Each reply is written as it comes, for a subscriber's messages may lie between them. */
 function run(client: Caller, transaction: Transaction): Outcome {
-  client.server.propagateAs();
+  client.server.effects.propagateAs();
   client.output.holdPushes();
   client.output.write(client.muted ? '' : encodeArrayHead(transaction.queue.length));
   return runFrom(client, transaction, 0);

@@ -82,6 +82,6 @@ export class FieldEffects {
       db.changed(name, 'hdel', deleted.length);
       commands.push(['HDEL', name, ...deleted]);
     }
-    if (server.feeding && commands.length > 0) server.propagateAs(...commands);
+    if (server.effects.feeding && commands.length > 0) server.effects.propagateAs(...commands);
   }
 }

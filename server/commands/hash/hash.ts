@@ -48,10 +48,10 @@ function incrementFloat(client: Caller, argv: Argv<4>): Reply {
   const at = hash?.times?.endOf(field);
   (hash ?? createHash(client, name)).set(field, sum, true);
   client.db.changed(name, 'hincrbyfloat');
-  if (client.server.feeding) {
+  if (client.server.effects.feeding) {
     const set = ['HSET', name, field, sum];
     const keepTtl = ['HPEXPIREAT', name, String(at), 'FIELDS', '1', field];
-    client.server.propagateAs(...(at === undefined ? [set] : [set, keepTtl]));
+    client.server.effects.propagateAs(...(at === undefined ? [set] : [set, keepTtl]));
   }
   return sum;
 }

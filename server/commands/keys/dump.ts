@@ -81,7 +81,7 @@ function restore(client: Caller, argv: Argv<-4>): Reply {
   if (expiresAt !== undefined && expiresAt < server.now && server.role === 'primary') {
     if (replaced) {
       db.changed(name, 'del');
-      server.propagateAs(['DEL', name]);
+      server.effects.propagateAs(['DEL', name]);
     }
     return OK;
   }
@@ -91,7 +91,7 @@ function restore(client: Caller, argv: Argv<-4>): Reply {
   if (expiresAt !== undefined) {
     const [command] = argv;
     const marks = options.absolute ? [] : ['ABSTTL'];
-    server.propagateAs([command, name, String(expiresAt), payload, ...argv.slice(4), ...marks]);
+    server.effects.propagateAs([command, name, String(expiresAt), payload, ...argv.slice(4), ...marks]);
   }
   return OK;
 }

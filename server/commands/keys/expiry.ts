@@ -76,8 +76,8 @@ function expire(client: Caller, argv: Argv<-3>, unit: number, relative: boolean,
   }
   db.expireAt(name, entry, at);
   db.changed(name, 'expire');
-  if (server.feeding && command !== 'pexpireat') {
-    server.propagateAs(['PEXPIREAT', name, String(at), ...argv.slice(3)]);
+  if (server.effects.feeding && command !== 'pexpireat') {
+    server.effects.propagateAs(['PEXPIREAT', name, String(at), ...argv.slice(3)]);
   }
   return 1;
 }

@@ -26,12 +26,12 @@ function blockingPop(end: End) {
     for (const name of names) {
       const popped = pop(client, name, end);
       if (popped === undefined) continue;
-      if (server.feeding) server.propagateAs(popEffect(name, end));
+      if (server.effects.feeding) server.effects.propagateAs(popEffect(name, end));
       return popped;
     }
     const serve = (name: Bytes): Reply | undefined => {
       const popped = pop(client, name, end);
-      if (popped !== undefined) server.propagateAlso(client.db, popEffect(name, end));
+      if (popped !== undefined) server.effects.propagateAlso(client.db, popEffect(name, end));
       return popped;
     };
     return server.blocking.block(client, {
@@ -56,7 +56,7 @@ function blockingMove(
   const timeout = waitingTime(text);
   const moved = move(client, moving);
   if (moved !== undefined) {
-    if (server.feeding) server.propagateAs(effect);
+    if (server.effects.feeding) server.effects.propagateAs(effect);
     return moved;
   }
   return server.blocking.block(client, {
@@ -65,7 +65,7 @@ function blockingMove(
     timeout,
     serve() {
       const served = move(client, moving);
-      if (served !== undefined) server.propagateAlso(client.db, servedEffect);
+      if (served !== undefined) server.effects.propagateAlso(client.db, servedEffect);
       return served;
     },
     timeoutReply: NULL_ARRAY,
@@ -136,7 +136,7 @@ export const blockingListCommands = defineCommands('list', {
         const list = client.db.get(name, 'list');
         if (list === undefined) return undefined;
         const taken = take(client, name, list, wanted.end, wanted.count);
-        server.propagateAlso(client.db, popEffect(name, wanted.end, taken.length));
+        server.effects.propagateAlso(client.db, popEffect(name, wanted.end, taken.length));
         return [name, taken];
       };
       return (

@@ -87,7 +87,7 @@ export function multiPop(client: Caller, { names, end, count }: MultiPop): Reply
     const list = client.db.get(name, 'list');
     if (list === undefined) continue;
     const taken = take(client, name, list, end, count);
-    if (client.server.feeding) client.server.propagateAs(popEffect(name, end, taken.length));
+    if (client.server.effects.feeding) client.server.effects.propagateAs(popEffect(name, end, taken.length));
     return [name, taken];
   }
   return undefined;

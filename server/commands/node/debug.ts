@@ -209,7 +209,7 @@ const SUBCOMMANDS: Record<string, Subcommand> = {
     1,
     Infinity,
     (client, words) => {
-      client.server.propagateAlso(client.db, words);
+      client.server.effects.propagateAlso(client.db, words);
       return OK;
     },
   ],

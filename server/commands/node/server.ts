@@ -26,7 +26,7 @@ function flush(client: Caller, argv: Argv<-1>, databases: readonly Keyspace[]): 
   if (argv.length > 2 || (mode !== 'SYNC' && mode !== 'ASYNC')) fail(SYNTAX);
   empty(client.server, databases);
   // Replicas are told even when there was nothing to remove.
-  client.server.propagateAs(argv);
+  client.server.effects.propagateAs(argv);
   return OK;
 }
 

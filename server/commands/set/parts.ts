@@ -27,9 +27,9 @@ export function popMembers(client: Caller, argv: Argv<-2>): Reply {
   const members = pick(client, set, count);
   for (const member of members) set.delete(member);
   db.changed(name, 'spop', members.length);
-  if (server.feeding) {
-    if (whole && text !== undefined) server.propagateAs(['DEL', name]);
-    else server.propagateAs(...members.map((member) => ['SREM', name, member]));
+  if (server.effects.feeding) {
+    if (whole && text !== undefined) server.effects.propagateAs(['DEL', name]);
+    else server.effects.propagateAs(...members.map((member) => ['SREM', name, member]));
   }
   return text === undefined ? members[0]! : new SetReply(members);
 }

@@ -30,7 +30,7 @@ function geoadd(client: Caller, argv: Argv<-5>): Reply {
   const { world } = client.server;
   const before = world.dirty;
   const reply = add(client, zadd);
-  if (world.dirty !== before && client.server.feeding) client.server.propagateAs(zadd);
+  if (world.dirty !== before && client.server.effects.feeding) client.server.effects.propagateAs(zadd);
   return reply;
 }
 

@@ -99,7 +99,7 @@ function takeFirst(
   for (const name of names) {
     const taken = from(name);
     if (taken === undefined) continue;
-    if (client.server.feeding) client.server.propagateAs(taken.effect);
+    if (client.server.effects.feeding) client.server.effects.propagateAs(taken.effect);
     return taken.reply;
   }
   return undefined;
@@ -115,7 +115,7 @@ function takeOrWait(
   const { server } = client;
   const serve = (name: Bytes): Reply | undefined => {
     const taken = from(name);
-    if (taken !== undefined) server.propagateAlso(client.db, taken.effect);
+    if (taken !== undefined) server.effects.propagateAlso(client.db, taken.effect);
     return taken?.reply;
   };
   return (

@@ -169,7 +169,7 @@ function xclaim(client: Caller, argv: Argv<-5>): Reply {
     claimer.effects.push(positionEffect(name, group));
     db.world.dirty++;
   }
-  if (server.feeding) server.propagateAs(...claimer.effects);
+  if (server.effects.feeding) server.effects.propagateAs(...claimer.effects);
   return out;
 }
 
@@ -217,7 +217,7 @@ function xautoclaim(client: Caller, argv: Argv<-6>): Reply {
       deleted.push(formatId(id));
     } else claimed.push(claimer.take(id, now, justId ? deliveries : deliveries + 1n, justId));
   }
-  if (server.feeding) server.propagateAs(...claimer.effects);
+  if (server.effects.feeding) server.effects.propagateAs(...claimer.effects);
   return [formatId(cursor), claimed, deleted];
 }
 

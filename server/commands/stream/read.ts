@@ -214,7 +214,7 @@ function serve(client: Caller, reading: Reading, name: Bytes, sources: readonly 
   if (group === undefined) return GROUP_GONE;
   if (stream.lastId <= group.lastId) return undefined;
   const entries = reader.deliver(name, stream, group, reader.consumer(name, group));
-  for (const effect of reader.effects) server.propagateAlso(client.db, effect);
+  for (const effect of reader.effects) server.effects.propagateAlso(client.db, effect);
   return streamsReply(client, [[name, entries]]);
 }
 
@@ -225,7 +225,7 @@ function read(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadg
   const sources = names.map((name, i) => resolveSource(client, name, wordAt(ids, i), group));
   const reader = new StreamReader(client, reading);
   const found = readNow(client, reading, reader, sources);
-  if (group !== undefined && server.feeding) server.propagateAs(...reader.effects);
+  if (group !== undefined && server.effects.feeding) server.effects.propagateAs(...reader.effects);
   if (found.length > 0) return streamsReply(client, found);
   if (reading.block === undefined) return NULL_ARRAY;
   return server.blocking.block(client, {

@@ -155,10 +155,10 @@ function xadd(client: Caller, argv: Argv<-2>): Reply {
   stream.append(id, fields);
   db.changed(name, 'xadd');
   if (wanted.trim !== undefined && stream.trimTo(wanted.trim) > 0) db.changed(name, 'xtrim', 0);
-  if (server.feeding) {
+  if (server.effects.feeding) {
     const effect = exactTrim(argv, wanted, stream);
     effect[wanted.idAt] = wanted.id?.sequence === undefined ? formatId(id) : wordAt(argv, wanted.idAt);
-    server.propagateAs(effect);
+    server.effects.propagateAs(effect);
   }
   return formatId(id);
 }
@@ -172,7 +172,7 @@ function xtrim(client: Caller, argv: Argv<-2>): Reply {
   const removed = stream.trimTo(wanted.trim!);
   if (removed === 0) return 0;
   db.changed(name, 'xtrim', removed);
-  if (server.feeding) server.propagateAs(exactTrim(argv, wanted, stream));
+  if (server.effects.feeding) server.effects.propagateAs(exactTrim(argv, wanted, stream));
   return removed;
 }
 

@@ -91,8 +91,8 @@ function cas(client: Caller, argv: Argv<-4>): Reply {
   if (stringOf(entry) !== old) return 0;
   const keepTtl = (options.bits & KEEPTTL) !== 0;
   store(client, name, value, expiresAt, keepTtl);
-  if (expiresAt === undefined && client.server.feeding) {
-    client.server.propagateAs(['SET', name, value, ...(keepTtl ? ['KEEPTTL'] : [])]);
+  if (expiresAt === undefined && client.server.effects.feeding) {
+    client.server.effects.propagateAs(['SET', name, value, ...(keepTtl ? ['KEEPTTL'] : [])]);
   }
   return 1;
 }
@@ -116,7 +116,7 @@ function msetex(client: Caller, argv: Argv<-2>): Reply {
     store(client, wordAt(argv, i), wordAt(argv, i + 1), expiresAt, keepTtl);
     effects.push(['SET', wordAt(argv, i), wordAt(argv, i + 1), ...how]);
   }
-  if (client.server.feeding) client.server.propagateAs(...effects);
+  if (client.server.effects.feeding) client.server.effects.propagateAs(...effects);
   return 1;
 }
 

@@ -91,7 +91,7 @@ export const counterCommands = defineCommands('string', {
       // Redis does not look whether the sum is an integer.
       noteEncoding(entry, sum.length <= EMBSTR_MAX ? 'embstr' : 'raw');
       db.changed(name, 'incrbyfloat');
-      if (server.feeding) server.propagateAs(['SET', name, sum, 'KEEPTTL']);
+      if (server.effects.feeding) server.effects.propagateAs(['SET', name, sum, 'KEEPTTL']);
       return sum;
     },
   },

@@ -36,7 +36,7 @@ export function store(client: Caller, name: Bytes, value: Bytes, expiresAt?: Mil
   db.changed(name, 'set');
   if (expiresAt === undefined) return;
   db.changed(name, 'expire', 0);
-  if (client.server.feeding) client.server.propagateAs(['SET', name, value, 'PXAT', String(expiresAt)]);
+  if (client.server.effects.feeding) client.server.effects.propagateAs(['SET', name, value, 'PXAT', String(expiresAt)]);
 }
 
 /** The string of an entry; throws WRONGTYPE for another type. */
@@ -49,7 +49,7 @@ export function stringOf(entry: Entry): Bytes {
 export function removeAtOnce(client: Caller, name: Bytes): void {
   client.db.remove(name);
   client.db.changed(name, 'del');
-  if (client.server.feeding) client.server.propagateAs(['DEL', name]);
+  if (client.server.effects.feeding) client.server.effects.propagateAs(['DEL', name]);
 }
 
 const DIGEST_LENGTH = 16;
@@ -86,7 +86,7 @@ function set(client: Caller, argv: Argv<-3>): Reply {
   if (!allows(options, old)) return answer;
   if (wantsOld) client.output.reserve(); // As redis-server, which writes the old value before it tells of the change.
   store(client, name, value, expiresAt, (bits & KEEPTTL) !== 0);
-  if (expiresAt === undefined && client.server.feeding) propagateSet(client, argv, bits);
+  if (expiresAt === undefined && client.server.effects.feeding) propagateSet(client, argv, bits);
   return wantsOld ? answer : OK;
 }
 
@@ -95,10 +95,10 @@ function propagateSet(client: Caller, argv: Argv<-3>, bits: number): void {
   const [, name, value] = argv;
   const plain = ['SET', name, value];
   if ((bits & COMPARES) !== 0) {
-    client.server.propagateAs((bits & KEEPTTL) === 0 ? plain : [...plain, 'KEEPTTL']);
+    client.server.effects.propagateAs((bits & KEEPTTL) === 0 ? plain : [...plain, 'KEEPTTL']);
   } else if ((bits & GET) !== 0) {
     const kept = argv.slice(3).filter((word) => asciiUpper(word) !== 'GET');
-    client.server.propagateAs([...plain, ...kept]);
+    client.server.effects.propagateAs([...plain, ...kept]);
   }
 }
 
@@ -125,14 +125,14 @@ function getex(client: Caller, argv: Argv<-2>): Reply {
   if (expiresAt === undefined) {
     if ((options.bits & PERSIST) !== 0 && db.persist(entry)) {
       db.changed(name, 'persist');
-      server.propagateAs(['PERSIST', name]);
+      server.effects.propagateAs(['PERSIST', name]);
     }
   } else if ((options.bits & (EXAT | PXAT)) !== 0 && isOver(client, expiresAt)) {
     removeAtOnce(client, name);
   } else {
     db.expireAt(name, entry, expiresAt);
     db.changed(name, 'expire');
-    server.propagateAs(['PEXPIREAT', name, String(expiresAt)]);
+    server.effects.propagateAs(['PEXPIREAT', name, String(expiresAt)]);
   }
   return value;
 }
@@ -173,7 +173,7 @@ export const stringCommands = defineCommands('string', {
       const [, name, value] = argv;
       const old = client.db.read(name, 'string') ?? null;
       store(client, name, value);
-      if (client.server.feeding) client.server.propagateAs(['SET', name, value]);
+      if (client.server.effects.feeding) client.server.effects.propagateAs(['SET', name, value]);
       return old;
     },
   },

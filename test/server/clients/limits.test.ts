@@ -15,7 +15,7 @@ beforeEach(() => {
 
 /** A connection whose owner never reads. */
 function mute(line: string) {
-  const stream = connectInMemory(server);
+  const stream = connectInMemory(server.connections);
   const ended = { by: '' };
   stream.on('error', (error) => (ended.by = error.message));
   stream.write(`${line}\r\n`);

@@ -313,7 +313,7 @@ describe('MIGRATE that fails', () => {
   function begin(...words: string[]) {
     const host = new DialHost();
     const server = createNode(host);
-    const client = new RawClient(connectInMemory(server));
+    const client = new RawClient(connectInMemory(server.connections));
     const ask = async (): Promise<void> => {
       await client.ask('MSET', 'a', '1', 'b', '2');
       await client.send(`MIGRATE far 7000 ${words.join(' ')}\r\n`);

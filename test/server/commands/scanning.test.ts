@@ -12,7 +12,7 @@ let client: RawClient;
 
 beforeEach(() => {
   server = createNode(new TestHost());
-  client = new RawClient(connectInMemory(server));
+  client = new RawClient(connectInMemory(server.connections));
 });
 afterEach(() => {
   client.close();

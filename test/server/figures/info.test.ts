@@ -71,7 +71,7 @@ test.skipIf(!hasRedisServer)('has the fields and figures of redis-server (needs 
   const real = await RawClient.connect({ path: redis.path });
   const theirs = await figures(real);
   const server = createNode(nodeHost());
-  const listener = new Listener(server);
+  const listener = new Listener(server.connections);
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
   const client = await RawClient.connect({ port });
   const ours = await figures(client);

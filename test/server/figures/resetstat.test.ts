@@ -82,7 +82,7 @@ test.skipIf(!hasRedisServer)('forgets what redis-server forgets (needs redis-ser
   await using both = await Beside.start(['--repl-diskless-sync-delay', '0']);
   await both.ask(...CONVERSATION, ...FILLS);
   await stir(both.theirs, () => both.connectTheirs());
-  await stir(both.ours, async () => new RawClient(connectInMemory(both.server)));
+  await stir(both.ours, async () => new RawClient(connectInMemory(both.server.connections)));
   const before = [await fields(both.theirs), await fields(both.ours)] as const;
   await both.ask('CONFIG RESETSTAT');
   const after = [await fields(both.theirs), await fields(both.ours)] as const;

@@ -100,13 +100,13 @@ class Bench {
       pause() {},
       resume() {},
     });
-    const client = primary.accept(end('down', () => replica));
+    const client = primary.connections.accept(end('down', () => replica));
     this.#schedule(this.now + this.dialDelay, () => opened(end('up', () => client)));
   }
 }
 
 function write(server: Server, ...argv: Bytes[]): void {
-  const client = server.pseudoClient();
+  const client = server.connections.pseudoClient();
   client.state = 0;
   client.db = server.db(3);
   server.execute(client, argv);
@@ -204,7 +204,7 @@ test('the second id holds up to the byte of the promotion and no further', () =>
     promote(second);
     write(second, 'SET', 'b', '2');
     const { replication } = second;
-    const client = second.accept({
+    const client = second.connections.accept({
       remote: '127.0.0.1:9',
       local: '',
       pending: 0,

@@ -142,7 +142,7 @@ function replicaOf(dataset: string) {
   const host = new HandedOver(dataset);
   const log: string[] = [];
   const server = createNode(host, { log: (level, text) => void log.push(`${level} ${text}`) });
-  const client = new RawClient(connectInMemory(server));
+  const client = new RawClient(connectInMemory(server.connections));
   const info = async (field: string): Promise<string | undefined> => {
     const { raw } = await client.ask('INFO', 'everything');
     return new RegExp(`^${field}:(.*)\\r$`, 'm').exec(raw)?.[1];

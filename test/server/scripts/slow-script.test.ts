@@ -18,7 +18,7 @@ interface Node {
 
 async function ours(): Promise<Node> {
   const server = createNode(nodeHost());
-  const listener = new Listener(server);
+  const listener = new Listener(server.connections);
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
   return {
     connect: () => RawClient.connect({ port }),

@@ -72,7 +72,7 @@ test.skipIf(!hasRedisServer)(
     await using redis = await startRedisServer({ args: ['--enable-debug-command', 'yes'] });
     const real = await RawClient.connect({ path: redis.path });
     const server = createNode(nodeHost());
-    const listener = new Listener(server);
+    const listener = new Listener(server.connections);
     const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
     const client = await RawClient.connect({ port });
     const [theirs, ours] = [await settings(real), await settings(client)];
@@ -149,7 +149,7 @@ test('CONFIG GET answers a name in full as it was written', () => {
 
 test('maxmemory-clients cuts off who takes the most, and spares who is not to be evicted', async () => {
   const server = createNode(nodeHost());
-  const listener = new Listener(server);
+  const listener = new Listener(server.connections);
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
   const [a, b, c] = [
     await RawClient.connect({ port }),
@@ -172,7 +172,7 @@ test('maxmemory-clients cuts off who takes the most, and spares who is not to be
 
 test('CLIENT KILL ends a connection in good order, without a reset', async () => {
   const server = createNode(nodeHost());
-  const listener = new Listener(server);
+  const listener = new Listener(server.connections);
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
   const [a, b] = [await RawClient.connect({ port }), await RawClient.connect({ port })];
   await talk(b, 'PING');

@@ -49,7 +49,7 @@ function facts(entry: RawReply | undefined): unknown {
 
 describe.skipIf(!hasRedisServer)('COMMAND DOCS (needs redis-server)', () => {
   const server = createNode(new TestHost());
-  const ours = new RawClient(connectInMemory(server));
+  const ours = new RawClient(connectInMemory(server.connections));
   let redis: RealRedis;
   let theirs: RawClient;
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe.skipIf(!hasRedisServer)('COMMAND DOCS (needs redis-server)', () => {
 
 test('a client of RESP2 gets the same as arrays', async () => {
   const server = createNode(new TestHost());
-  const client = new RawClient(connectInMemory(server));
+  const client = new RawClient(connectInMemory(server.connections));
   const { raw } = await client.ask('COMMAND', 'DOCS', 'HSTRLEN');
   expect(raw).toMatch(/^\*2\r\n\$7\r\nhstrlen\r\n\*10\r\n/);
   expect(raw).toContain(

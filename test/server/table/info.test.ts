@@ -43,7 +43,7 @@ function described(reply: RawReply): unknown {
 
 describe.skipIf(!hasRedisServer)('COMMAND INFO (needs redis-server)', () => {
   const server = createNode(new TestHost());
-  const ours = new RawClient(connectInMemory(server));
+  const ours = new RawClient(connectInMemory(server.connections));
   let redis: RealRedis;
   let theirs: RawClient;
   beforeAll(async () => {
