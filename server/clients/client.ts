@@ -10,8 +10,7 @@ import type { Statistics } from '../figures/statistics.ts';
 import type { Connection, Host, Receiver, Timer } from '../host/host.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Command } from '../table/command.ts';
-import type { Outbox } from './outbox.ts';
-import { Output, UNLIMITED } from './output.ts';
+import { Output, type OutputQueue, UNLIMITED } from './output.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { Watches } from './watches.ts';
 
@@ -81,7 +80,7 @@ export interface ClientNode {
   readonly stats: Statistics;
   readonly outputLimits: { check(client: Client): void };
   /** Sends what clients have for output when the event is over. */
-  readonly outbox: Outbox;
+  readonly outbox: OutputQueue;
   db(index: number): Keyspace;
   decodeLimits(): DecodeLimits;
   execute(client: Client, argv: Bytes[]): void;

@@ -2,13 +2,17 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection } from '../host/host.ts';
 import type { PushMessage } from './message.ts';
-import type { Outbox } from './outbox.ts';
 
 /** More output than this is handed over before the end of the batch: a string cannot grow beyond 512 MB. */
 const OUT_MAX = 64 * 1024 ** 2;
 
 /** In bytes. Output up to here is never too much: Redis keeps it in a buffer that it does not count. */
 export const UNLIMITED = 16 * 1024;
+
+/** What collects the outputs that have something to send when the present event is over. */
+export interface OutputQueue {
+  add(output: { flush(): void }): void;
+}
 
 /** The client, as its output sees it. */
 interface OutputOwner {
@@ -18,7 +22,7 @@ interface OutputOwner {
   /** Nothing more is read; the connection closes once the output is delivered. */
   readonly closing: boolean;
   readonly gone: boolean;
-  readonly server: { readonly outbox: Outbox };
+  readonly server: { readonly outbox: OutputQueue };
   /** So many bytes are handed to the connection. */
   countSent(bytes: number): void;
   /** There is more output than `UNLIMITED`. */
