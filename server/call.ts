@@ -2,8 +2,8 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { PRIMARY_LINK, SCRIPT, UNREPLICATED } from './clients/client.ts';
-import type { Caller, Server } from './server.ts';
 import type { Effects } from './effects.ts';
+import type { Caller, Server } from './server.ts';
 import { ADMIN, type Command } from './table/command.ts';
 import { type Outcome, PAUSED } from './table/outcome.ts';
 

@@ -36,7 +36,8 @@ export function store(client: Caller, name: Bytes, value: Bytes, expiresAt?: Mil
   db.changed(name, 'set');
   if (expiresAt === undefined) return;
   db.changed(name, 'expire', 0);
-  if (client.server.effects.feeding) client.server.effects.propagateAs(['SET', name, value, 'PXAT', String(expiresAt)]);
+  if (client.server.effects.feeding)
+    client.server.effects.propagateAs(['SET', name, value, 'PXAT', String(expiresAt)]);
 }
 
 /** The string of an entry; throws WRONGTYPE for another type. */

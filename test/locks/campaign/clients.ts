@@ -53,7 +53,9 @@ export class Names {
       network.unlisten(host, 6379);
       this.#now.set(set, primary);
       if (primary.up)
-        network.listen(primary.actor, host, 6379, (connection) => primary.server.connections.accept(connection));
+        network.listen(primary.actor, host, 6379, (connection) =>
+          primary.server.connections.accept(connection),
+        );
     }
   }
 }
