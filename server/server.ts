@@ -109,7 +109,7 @@ export class Server {
   interceptor: ((client: Caller, argv: Bytes[]) => boolean) | undefined;
   /** What keeps the replication stream on a disk; undefined where nothing does. */
   durability: Durability | undefined;
-  /** What SHUTDOWN does; whoever has listeners of its own closes them, too. */
+  /** What SHUTDOWN does. An owner with listeners replaces it, and closes them too. */
   onShutdown: () => void = () => this.stop();
   readonly log: (level: LogLevel, text: string) => void;
   readonly dumpFile = new DumpFile(this);

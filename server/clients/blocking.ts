@@ -1,4 +1,4 @@
-/** Who waits for what: blocking commands parked on keys, first come first served, and other waits with a deadline. */
+/** Blocked clients: those that wait for keys, served in order of arrival, and other waits with a deadline. */
 
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { type TypeName, typeOf } from '../../keyspace/value.ts';
@@ -22,7 +22,7 @@ export interface BlockRequest {
   refusal?: Reply;
 }
 
-/** Values that serve who waits when their key is added, and not when they take another value's place or grow. */
+/** Values that serve blocked clients when their key is added, not when they replace another value or grow. */
 const SERVES_ONCE_ADDED: ReadonlySet<TypeName> = new Set<TypeName>(['list', 'zset']);
 
 /** True for waits that no client has asked for, and for MIGRATE: nothing but their own end ends them. */

@@ -7,7 +7,7 @@ import { realElapsed, realSoon } from './real-time.ts';
 /** Above this a string is cheaper to hand over as one Buffer. */
 const LARGE = 1 << 16;
 
-/** All sockets read into this one buffer: whoever receives a chunk copies what it keeps. */
+/** All sockets read into this one buffer: a receiver copies what it keeps of a chunk. */
 const READ_BUFFER_BYTES = 1 << 16;
 
 /** One client's requests keep others waiting for no longer than this, in milliseconds, if they come in more than one chunk. */
@@ -19,8 +19,8 @@ interface ListeningHandle {
 }
 
 /**
- * Connections with output that waits until every socket that was ready has been read, as in redis-server: whoever reads
- * the replies is woken once for many of them. One list for each chunk that was received, in the order in which the
+ * Connections with output that waits until every socket that was ready has been read, as in redis-server: a client
+ * is woken once for many replies. One list for each chunk that was received, in the order in which the
  * server hands output over; the lists are sent last in, first out (server/clients/outbox.ts).
  */
 let unsent: SocketConnection[][] = [];

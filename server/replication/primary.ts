@@ -41,7 +41,7 @@ export class Replication {
   #release: Timer | undefined;
   readonly #queue: SyncQueue;
   readonly #observers: StreamObserver[] = [];
-  /** The backlog stays for ever, whoever follows (the lab, which reads it). */
+  /** The backlog is kept even without replicas (the lab reads it). */
   keepsBacklog = false;
   /** FAILOVER, while it is under way. */
   readonly failover: Coordinator;
@@ -193,7 +193,7 @@ export class Replication {
 
   #ensureBacklog(): void {
     if (this.backlog !== undefined) return;
-    // A new history: whoever followed before there was a backlog cannot resume in it.
+    // A new history: a replica that followed before there was a backlog cannot resume in it.
     this.id = this.#server.randomHex(40);
     this.secondId = NO_ID;
     this.secondOffset = -1;

@@ -114,7 +114,7 @@ export class SlowScript {
     return `BUSY Redis is busy running a script. You can only call ${which} KILL or SHUTDOWN NOSAVE.`;
   }
 
-  /** A script has come to its first pause; whoever waits for its reply adds itself with `afterwards`. */
+  /** A script has come to its first pause. What must follow its reply is added with `afterwards`. */
   begin(beginning: Omit<Running, 'since'>): void {
     this.#open(beginning);
     this.#schedule();

@@ -178,7 +178,7 @@ function sort(client: Caller, argv: Argv<-2>, readOnly: boolean): Reply {
   return answer.map((item) => item ?? null);
 }
 
-/** Keys that patterns lead to are not known beforehand: whoever uses them must be allowed to read every key. */
+/** Keys that patterns lead to are not known beforehand, so the user must be allowed to read every key. */
 function checkPatterns(client: Caller, { by, get }: SortOptions): void {
   if (client.account.mayReadAll) return;
   const which = by?.includes('*') === true ? 'BY' : get.length > 0 ? 'GET' : undefined;
