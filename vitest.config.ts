@@ -1,5 +1,6 @@
 /** How the tests run: samples in `npm test`, everything with `--mode long`. */
 import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import type { Reporter, TestCase } from 'vitest/node';
 
@@ -45,14 +46,12 @@ export const realTime: string[] = [
   'test/support/redis-server.test.ts',
 ];
 
-/** The suites that run in worlds of the lab, on virtual time. */
-const worlds: string[] = ['test/lab/**/*.test.ts', 'test/locks/**/*.test.ts', 'test/clients/**/*.test.ts'];
-
-/** Suites that replace timers or depend on the order of imports: each file has a process of its own. */
+/** Suites that replace timers, depend on the order of imports or measure memory: each file has a process of its own. */
 const alone: string[] = [
   'test/lab/determinism.test.ts',
   'test/lab/virtual/world.test.ts',
   'test/locks/timing/deadlines.test.ts',
+  'test/protocol/bytes.test.ts',
 ];
 
 /** Those of the suites on real time that need a process of their own, as they replace timers or count handles. */
@@ -90,7 +89,7 @@ function suites(test: NonNullable<TestProjectInlineConfiguration['test']>): Test
 export default defineConfig(({ mode }) => ({
   test: {
     // Two workers a core: the suites on real time mostly wait, for a server or a timer.
-    maxWorkers: '200%',
+    maxWorkers: availableParallelism() * 2,
     env: { LOSTLOCK_LONG: mode === 'long' ? '1' : '' },
     // A test that asserts nothing cannot fail.
     expect: { requireAssertions: true },
@@ -107,13 +106,8 @@ export default defineConfig(({ mode }) => ({
       suites({
         name: 'same every time',
         include: ['test/**/*.test.ts'],
-        exclude: [...realTime, ...worlds, ...alone],
-      }),
-      // The lab's router has to be loaded before any client: in a shared process, before the first file.
-      suites({
-        name: 'worlds',
-        include: worlds,
         exclude: [...realTime, ...alone],
+        // The lab's router has to be loaded before any client: in a shared process, before the first file.
         setupFiles: ['lab/router.ts'],
       }),
       suites({ name: 'alone', include: alone, isolate: true }),

@@ -14,7 +14,7 @@ import { refused } from './refused.ts';
 import { unknown } from './unknown.ts';
 import { waiting } from './waiting.ts';
 
-const SEEDS = sampleOf(100, 3);
+const SEEDS = sampleOf(100, 2);
 
 const failures: readonly Failure[] = [
   ...acquiring,
