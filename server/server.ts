@@ -2,6 +2,7 @@
 
 import { defaultLimits, type EncodingLimits } from '../keyspace/collections/encoding.ts';
 import { Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
+import { type RdbFormat, REDIS_7_0 } from '../keyspace/rdb/formats.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { DecodeLimits } from '../protocol/decode.ts';
 import { ReplyError } from '../protocol/reply.ts';
@@ -92,6 +93,8 @@ export class Server {
   readonly world: KeyspaceWorld;
   /** The thresholds of OBJECT ENCODING, shared by every value. */
   readonly encoding: EncodingLimits = defaultLimits();
+  /** The form of dump files, full syncs, DUMP's payloads and DEBUG DIGEST. */
+  rdbFormat: RdbFormat = REDIS_7_0;
   readonly runId: Bytes;
   readonly startedAt: Millis;
   readonly stats: Statistics;

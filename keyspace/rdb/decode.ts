@@ -1,4 +1,4 @@
-/** Reads a stored value in any form that redis-server 7.0 writes or still reads. */
+/** Reads a stored value in any form that Redis or Valkey writes or still reads. */
 import { type Bytes, parseDouble } from '../../protocol/bytes.ts';
 import type { EncodingLimits } from '../collections/encoding.ts';
 import { HashValue } from '../collections/hash.ts';
@@ -9,7 +9,9 @@ import { badFormat } from '../format/errors.ts';
 import { readListpack } from '../format/listpack.ts';
 import type { RdbReader } from '../format/reader.ts';
 import type { Value } from '../value.ts';
-import { readTimedHash, readTimedListpack } from './field-times.ts';
+import { readTimedHash, readTimedListpack, readValkeyHash } from './field-times.ts';
+import type { RdbFormat } from './formats.ts';
+import { moduleOf } from './modules.ts';
 import { readIntset, readZiplist, readZipmap } from './old-forms.ts';
 import { readStream } from './stream.ts';
 import { VALUE } from './types.ts';
@@ -18,9 +20,10 @@ type Limits = Readonly<EncodingLimits>;
 
 /**
  * Reads a value in the form with this number. A collection may be empty. Throws RdbError for inconsistent data, such as
- * a duplicate member.
+ * a duplicate member, and for a form that servers with this format do not know.
  */
-export function readBody(input: RdbReader, type: number, limits: Limits): Value {
+export function readBody(input: RdbReader, type: number, limits: Limits, format: RdbFormat): Value {
+  checkKnown(input, type, format);
   switch (type) {
     case VALUE.string:
       return input.string();
@@ -47,9 +50,15 @@ export function readBody(input: RdbReader, type: number, limits: Limits): Value 
     case VALUE.hashListpack:
       return hashOf(readListpack(input.blob()), limits);
     case VALUE.hashTimed:
-      return readTimedHash(input, limits);
+      return readTimedHash(input, limits, false);
     case VALUE.hashTimedListpack:
-      return readTimedListpack(input, limits);
+      return readTimedListpack(input, limits, false);
+    case VALUE.hashTimedDraft:
+      return format.fieldTimes === 'valkey'
+        ? readValkeyHash(input, limits)
+        : readTimedHash(input, limits, true);
+    case VALUE.hashTimedListpackDraft:
+      return readTimedListpack(input, limits, true);
     case VALUE.zset:
       return sortedSet(input, limits, () => input.double());
     case VALUE.zsetText:
@@ -65,6 +74,14 @@ export function readBody(input: RdbReader, type: number, limits: Limits): Value 
     default:
       throw badFormat(`value type ${type}`);
   }
+}
+
+/** Throws RdbError for a form that servers with this format do not know, and for the values of modules. */
+function checkKnown(input: RdbReader, type: number, format: RdbFormat): void {
+  if (type === VALUE.module || type === VALUE.moduleDraft) {
+    throw badFormat(`a value of the module type '${moduleOf(input)}', which is not known here`);
+  }
+  if (!format.types.has(type)) throw badFormat(`value type ${type}`);
 }
 
 function strings(input: RdbReader, count: number): Bytes[] {

@@ -8,35 +8,40 @@ import { RdbWriter } from '../format/writer.ts';
 import { isEmptied, type Value } from '../value.ts';
 import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
-import { writeTimedHash } from './field-times.ts';
-import { RDB_VERSION, RDB_VERSION_MAX, SECTION, VALUE } from './types.ts';
+import { type RdbFormat, REDIS_7_0, REDIS_7_4 } from './formats.ts';
+import { SECTION, VALUE } from './types.ts';
 
 /** Two bytes of version and eight bytes of checksum. */
 const FOOTER = 10;
 
-/** The payload of a value, for RESTORE here or in redis-server 7.0 and later (7.4 for hashes with field TTLs). */
-export function dumpValue(value: Value): Bytes {
+/**
+ * The payload of a value, for RESTORE here or on a server with this format or a later one. A hash with field TTLs is
+ * written in Redis 7.4's format if this format has no form for it.
+ */
+export function dumpValue(value: Value, format = REDIS_7_0): Bytes {
+  const own = hasFieldTimes(value) && format.fieldTimes === 'beside' ? REDIS_7_4 : format;
   const out = new RdbWriter();
-  if (typeof value !== 'string' && value.type === 'hash' && value.times?.size) {
-    writeTimedHash(out, value);
-    return closed(out, RDB_VERSION_MAX);
-  }
-  out.byte(valueType(value));
-  writeBody(out, value);
-  return closed(out);
+  const type = valueType(value, own);
+  out.byte(type);
+  writeBody(out, value, type, own);
+  return closed(out, own);
+}
+
+function hasFieldTimes(value: Value): boolean {
+  return typeof value !== 'string' && value.type === 'hash' && (value.times?.size ?? 0) > 0;
 }
 
 /** The payload of the code of libraries, as FUNCTION DUMP returns it. */
-export function dumpLibraries(codes: Iterable<Bytes>): Bytes {
+export function dumpLibraries(codes: Iterable<Bytes>, format = REDIS_7_0): Bytes {
   const out = new RdbWriter();
   for (const code of codes) {
     out.byte(SECTION.library);
     out.string(code);
   }
-  return closed(out);
+  return closed(out, format);
 }
 
-function closed(out: RdbWriter, version = RDB_VERSION): Bytes {
+function closed(out: RdbWriter, { version }: RdbFormat): Bytes {
   out.byte(version);
   out.byte(0);
   out.rawData(crc64(out.data()));
@@ -44,14 +49,20 @@ function closed(out: RdbWriter, version = RDB_VERSION): Bytes {
 }
 
 /**
- * The value of a payload. Throws RdbError of kind 'checksum' for a wrong version or checksum (Redis replies `ERR DUMP
- * payload version or checksum are wrong`), and of kind 'format' otherwise (`ERR Bad data format`).
+ * The value of a payload that a server with this format accepts. Throws RdbError of kind 'checksum' for a wrong version or
+ * checksum (Redis replies `ERR DUMP payload version or checksum are wrong`), and of kind 'format' otherwise (`ERR Bad data
+ * format`).
  */
-export function restoreValue(payload: Bytes, limits: Readonly<EncodingLimits> = DEFAULT_LIMITS): Value {
-  const data = opened(payload);
+export function restoreValue(
+  payload: Bytes,
+  limits: Readonly<EncodingLimits> = DEFAULT_LIMITS,
+  format = REDIS_7_0,
+): Value {
+  const data = opened(payload, format);
   // Redis accepts data after the value, and a value that reaches into the footer.
   const input = new RdbReader(data);
-  const value = readBody(input, input.byte(), limits);
+  const type = input.byte();
+  const value = readBody(input, type, limits, isTimed(type) ? REDIS_7_4 : format);
   if (isEmptied(value)) throw badFormat('empty value');
   return value;
 }
@@ -60,8 +71,8 @@ export function restoreValue(payload: Bytes, limits: Readonly<EncodingLimits> = 
  * The code of the libraries in a payload of FUNCTION DUMP. Throws RdbError as restoreValue does, with Redis' text for a
  * wrong format.
  */
-export function restoreLibraries(payload: Bytes): Bytes[] {
-  const data = opened(payload);
+export function restoreLibraries(payload: Bytes, format = REDIS_7_0): Bytes[] {
+  const data = opened(payload, format);
   const codes: Bytes[] = [];
   const input = new RdbReader(data);
   while (data.length - input.position > FOOTER) {
@@ -80,18 +91,23 @@ function readCode(input: RdbReader): Bytes {
   }
 }
 
-function opened(payload: Bytes): Buffer {
+function opened(payload: Bytes, format: RdbFormat): Buffer {
   const data = toBuffer(payload);
   const end = data.length - FOOTER;
-  if (end < 0 || data.readUInt16LE(end) > latestFor(data[0]!) || !checksumHolds(data)) {
+  if (end < 0 || !takes(data.readUInt16LE(end), data[0]!, format) || !checksumHolds(data)) {
     throw new RdbError('checksum', 'payload version or checksum');
   }
   return data;
 }
 
-/** Redis 7.0 refuses the payloads of later servers. Of those, only hashes with field TTLs are accepted. */
-function latestFor(type: number): number {
-  return type === VALUE.hashTimed || type === VALUE.hashTimedListpack ? RDB_VERSION_MAX : RDB_VERSION;
+/** A server refuses the payloads of later servers. Of those, only hashes with field TTLs are accepted. */
+function takes(version: number, type: number, format: RdbFormat): boolean {
+  return version <= format.takes || version === (isTimed(type) ? REDIS_7_4 : format).version;
+}
+
+/** True for Redis 7.4's forms of hashes with field TTLs. */
+function isTimed(type: number): boolean {
+  return type === VALUE.hashTimed || type === VALUE.hashTimedListpack;
 }
 
 /** A checksum of zeros means that there is none. */

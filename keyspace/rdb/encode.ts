@@ -1,5 +1,5 @@
-/** Writes a value as redis-server 7.0 would store it, uncompressed. */
-import { type Bytes, formatDouble } from '../../protocol/bytes.ts';
+/** Writes a value as a server would store it, uncompressed. */
+import type { Bytes } from '../../protocol/bytes.ts';
 import type { HashValue } from '../collections/hash.ts';
 import type { ListValue } from '../collections/list.ts';
 import type { SetValue } from '../collections/set.ts';
@@ -7,6 +7,8 @@ import { isPackedInteger, type SortedSet } from '../collections/sorted-set.ts';
 import { ListpackBuilder } from '../format/listpack.ts';
 import type { RdbWriter } from '../format/writer.ts';
 import type { Value } from '../value.ts';
+import { timedType, writeTimedHash } from './field-times.ts';
+import type { RdbFormat } from './formats.ts';
 import { writeIntset } from './old-forms.ts';
 import { writeStream } from './stream.ts';
 import { VALUE } from './types.ts';
@@ -15,11 +17,12 @@ import { VALUE } from './types.ts';
 const NODE_MAX = 8192;
 /** How many bytes Redis adds for each element of a node and for its end mark. */
 const ELEMENT_OVERHEAD = 9;
-/** The type of a quicklist node that has a listpack. */
+/** The types of quicklist nodes: with a single element, and with a listpack. */
+const PLAIN = 1;
 const PACKED = 2;
 
-/** The number of the form in which `writeBody` stores the value. */
-export function valueType(value: Value): number {
+/** The number of the form in which a server with this format stores the value. */
+export function valueType(value: Value, format: RdbFormat): number {
   if (typeof value === 'string') return VALUE.string;
   switch (value.type) {
     case 'list':
@@ -27,54 +30,61 @@ export function valueType(value: Value): number {
     case 'set':
       return value.encoding() === 'intset' ? VALUE.setIntset : VALUE.set;
     case 'hash':
+      if (value.times?.size && format.fieldTimes !== 'beside') return timedType(value, format.fieldTimes);
       return value.encoding() === 'hashtable' ? VALUE.hash : VALUE.hashListpack;
     case 'zset':
       return value.encoding() === 'listpack' ? VALUE.zsetListpack : VALUE.zset;
     case 'stream':
-      return VALUE.streamListpacks2;
+      return format.types.has(VALUE.streamListpacks3) ? VALUE.streamListpacks3 : VALUE.streamListpacks2;
   }
 }
 
-/** Writes a value without its type. */
-export function writeBody(out: RdbWriter, value: Value): void {
+/** Writes a value in the form with this number. The number is not written. */
+export function writeBody(out: RdbWriter, value: Value, type: number, format: RdbFormat): void {
   if (typeof value === 'string') {
     out.string(value);
     return;
   }
   switch (value.type) {
     case 'list':
-      writeList(out, value);
+      writeList(out, value, format);
       break;
     case 'set':
       writeSet(out, value);
       break;
     case 'hash':
-      writeHash(out, value);
+      if (type === VALUE.hash || type === VALUE.hashListpack) writeHash(out, value);
+      else writeTimedHash(out, value, type);
       break;
     case 'zset':
-      writeSortedSet(out, value);
+      writeSortedSet(out, value, format);
       break;
     case 'stream':
-      writeStream(out, value);
+      writeStream(out, value, type);
       break;
   }
 }
 
-function writeList(out: RdbWriter, list: ListValue): void {
-  const nodes: Buffer[] = [];
+function writeList(out: RdbWriter, list: ListValue, { plainNodes }: RdbFormat): void {
+  const nodes: (Buffer | Bytes)[] = [];
   let node = new ListpackBuilder();
+  const close = (): void => {
+    if (node.count === 0) return;
+    nodes.push(node.finish());
+    node = new ListpackBuilder();
+  };
   for (const element of list.values()) {
-    if (node.count > 0 && node.length + element.length + ELEMENT_OVERHEAD > NODE_MAX) {
-      nodes.push(node.finish());
-      node = new ListpackBuilder();
-    }
-    node.add(element);
+    const plain = plainNodes && element.length > NODE_MAX;
+    if (plain || node.length + element.length + ELEMENT_OVERHEAD > NODE_MAX) close();
+    if (plain) nodes.push(element);
+    else node.add(element);
   }
-  nodes.push(node.finish());
+  close();
   out.size(nodes.length);
   for (const data of nodes) {
-    out.size(PACKED);
-    out.blob(data);
+    out.size(typeof data === 'string' ? PLAIN : PACKED);
+    if (typeof data === 'string') out.string(data);
+    else out.blob(data);
   }
 }
 
@@ -100,7 +110,7 @@ function writeHash(out: RdbWriter, hash: HashValue): void {
   out.blob(pack.finish());
 }
 
-function writeSortedSet(out: RdbWriter, zset: SortedSet): void {
+function writeSortedSet(out: RdbWriter, zset: SortedSet, format: RdbFormat): void {
   if (zset.encoding() === 'skiplist') {
     out.size(zset.size);
     // Backwards, as Redis does, so that the reader always inserts at the head of its skiplist.
@@ -114,7 +124,7 @@ function writeSortedSet(out: RdbWriter, zset: SortedSet): void {
   for (const { member, score } of zset.entries()) {
     pack.add(member);
     if (isPackedInteger(score)) pack.addInteger(BigInt(score));
-    else pack.add(formatDouble(score));
+    else pack.add(format.scoreText(score));
   }
   out.blob(pack.finish());
 }

@@ -1,6 +1,6 @@
 /**
- * Expiry times of hash fields. DUMP payloads use the form of Redis 7.4. Files and full syncs, which a redis-server 7.0
- * must be able to load, have a plain hash with the times beside it, in an auxiliary field that Redis ignores.
+ * Expiry times of hash fields. Redis 7.4 and Valkey 9 have forms of hashes with times. In files for servers without such
+ * forms, the times are beside a plain hash, in an auxiliary field that these servers ignore.
  */
 import { type Bytes, fromBuffer, type Millis, parseSafeInteger, toBuffer } from '../../protocol/bytes.ts';
 import type { EncodingLimits } from '../collections/encoding.ts';
@@ -11,6 +11,9 @@ import { RdbReader } from '../format/reader.ts';
 import { RdbWriter } from '../format/writer.ts';
 import type { Value } from '../value.ts';
 import { VALUE } from './types.ts';
+
+/** Valkey's expiry time of a field without a TTL. */
+const NEVER = -1n;
 
 /** The name of the auxiliary field before a key. */
 export const FIELD_TIMES = 'lostlock-field-times';
@@ -45,13 +48,21 @@ function expire(hash: HashValue, field: Bytes, at: number | bigint): void {
   hash.expireAt(field, end);
 }
 
-/** Writes a hash with field TTLs, and the number of its form before it. */
-export function writeTimedHash(out: RdbWriter, hash: HashValue): void {
+/** The number of the form in which Redis or Valkey stores a hash with field TTLs. */
+export function timedType(hash: HashValue, server: 'redis' | 'valkey'): number {
+  if (server === 'valkey') return VALUE.hashTimedValkey;
+  return hash.encoding() === 'hashtable' ? VALUE.hashTimed : VALUE.hashTimedListpack;
+}
+
+/** Writes a hash with field TTLs in the form with this number. */
+export function writeTimedHash(out: RdbWriter, hash: HashValue, type: number): void {
+  if (type === VALUE.hashTimedValkey) {
+    writeValkeyHash(out, hash);
+    return;
+  }
   const first = hash.times?.first ?? 0;
-  const packed = hash.encoding() !== 'hashtable';
-  out.byte(packed ? VALUE.hashTimedListpack : VALUE.hashTimed);
   out.int64(first);
-  if (packed) {
+  if (type === VALUE.hashTimedListpack) {
     out.blob(pack(hash));
     return;
   }
@@ -61,6 +72,15 @@ export function writeTimedHash(out: RdbWriter, hash: HashValue): void {
     out.size(at === undefined ? 0 : at - first + 1);
     out.string(field);
     out.string(value);
+  }
+}
+
+function writeValkeyHash(out: RdbWriter, hash: HashValue): void {
+  out.size(hash.size);
+  for (const [field, value] of hash.entries()) {
+    out.string(field);
+    out.string(value);
+    out.int64(hash.times?.endOf(field) ?? NEVER);
   }
 }
 
@@ -81,10 +101,13 @@ function pack(hash: HashValue): Buffer {
   return builder.finish();
 }
 
-/** Reads a hash table with field TTLs. Throws RdbError for inconsistent data. */
-export function readTimedHash(input: RdbReader, limits: Readonly<EncodingLimits>): HashValue {
+/**
+ * Reads Redis' hash table with field TTLs. Throws RdbError for inconsistent data.
+ * @param draft the form of 7.4's release candidates, which has absolute times
+ */
+export function readTimedHash(input: RdbReader, limits: Readonly<EncodingLimits>, draft: boolean): HashValue {
   const hash = new HashValue(limits);
-  const first = input.int64();
+  const first = draft ? 1n : input.int64();
   for (let left = input.count(); left > 0; left--) {
     const distance = BigInt(input.size());
     const field = input.string();
@@ -94,9 +117,16 @@ export function readTimedHash(input: RdbReader, limits: Readonly<EncodingLimits>
   return hash;
 }
 
-/** Reads a listpack with field TTLs. Throws RdbError for inconsistent data. */
-export function readTimedListpack(input: RdbReader, limits: Readonly<EncodingLimits>): HashValue {
-  input.int64();
+/**
+ * Reads Redis' listpack with field TTLs. Throws RdbError for inconsistent data.
+ * @param draft the form of 7.4's release candidates, without the earliest time in front
+ */
+export function readTimedListpack(
+  input: RdbReader,
+  limits: Readonly<EncodingLimits>,
+  draft: boolean,
+): HashValue {
+  if (!draft) input.skip(8);
   const hash = new HashValue(limits);
   const items = readListpack(input.blob());
   if (items.length % 3 !== 0) throw badFormat('hash field without value or time');
@@ -105,6 +135,18 @@ export function readTimedListpack(input: RdbReader, limits: Readonly<EncodingLim
     if (!hash.set(field, value)) throw badFormat('hash field twice');
     const at = parseSafeInteger(time) ?? -1;
     if (at !== 0) expire(hash, field, at);
+  }
+  return hash;
+}
+
+/** Reads Valkey's hash with field TTLs. Throws RdbError for inconsistent data. */
+export function readValkeyHash(input: RdbReader, limits: Readonly<EncodingLimits>): HashValue {
+  const hash = new HashValue(limits);
+  for (let left = input.count(); left > 0; left--) {
+    const field = input.string();
+    if (!hash.set(field, input.string())) throw badFormat('hash field twice');
+    const at = input.int64();
+    if (at !== NEVER) expire(hash, field, at);
   }
   return hash;
 }

@@ -9,11 +9,20 @@ import { isEmptied, type Value } from '../value.ts';
 import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
 import { applyFieldTimes, FIELD_TIMES, writeFieldTimes } from './field-times.ts';
-import { RDB_VERSION, RDB_VERSION_MAX, SECTION } from './types.ts';
+import { formatOfFile, type RdbFormat, REDIS_7_0, REDIS_7_4, VALKEY_9 } from './formats.ts';
+import { moduleOf } from './modules.ts';
+import { SECTION } from './types.ts';
 
-const MAGIC = 'REDIS';
+/** The length of the header: the magic word, and the version in as many digits as are left. */
+const HEADER_LENGTH = 9;
 /** A byte of at least this value names a section; a smaller one is the type of a value. */
 const SECTIONS = 240;
+
+/** Sections that are not read, by what they have. */
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [SECTION.keyMetadata, 'metadata that modules attach to keys'],
+  [SECTION.libraryDraft, 'functions of a release candidate of Redis 7.0'],
+]);
 
 /** A key to write. */
 export interface RdbEntry {
@@ -40,10 +49,15 @@ export type RdbItem =
   | { readonly kind: 'library'; readonly code: Bytes }
   | ({ readonly kind: 'entry'; readonly database: number } & RdbEntry);
 
-/** The databases as an RDB file of version 10. */
-export function writeRdb(databases: Iterable<RdbDatabase>, extras: RdbExtras = {}): Bytes {
+/** The databases as an RDB file in this format. */
+export function writeRdb(
+  databases: Iterable<RdbDatabase>,
+  extras: RdbExtras = {},
+  format = REDIS_7_0,
+): Bytes {
   const out = new RdbWriter();
-  out.raw(MAGIC + String(RDB_VERSION).padStart(4, '0'));
+  const { magic, version } = format;
+  out.raw(magic + String(version).padStart(HEADER_LENGTH - magic.length, '0'));
   for (const [name, value] of extras.aux ?? []) {
     out.byte(SECTION.aux);
     out.string(name);
@@ -53,13 +67,13 @@ export function writeRdb(databases: Iterable<RdbDatabase>, extras: RdbExtras = {
     out.byte(SECTION.library);
     out.string(code);
   }
-  for (const database of databases) writeDatabase(out, database);
+  for (const database of databases) writeDatabase(out, database, format);
   out.byte(SECTION.end);
   out.rawData(crc64(out.data()));
   return fromBuffer(out.data());
 }
 
-function writeDatabase(out: RdbWriter, { index, entries }: RdbDatabase): void {
+function writeDatabase(out: RdbWriter, { index, entries }: RdbDatabase, format: RdbFormat): void {
   let named = false;
   for (const { key, value, expiresAt } of entries) {
     if (!named) {
@@ -67,14 +81,15 @@ function writeDatabase(out: RdbWriter, { index, entries }: RdbDatabase): void {
       out.size(index);
       named = true;
     }
-    writeFieldTimes(out, SECTION.aux, value);
+    if (format.fieldTimes === 'beside') writeFieldTimes(out, SECTION.aux, value);
     if (expiresAt !== undefined) {
       out.byte(SECTION.expiresMillis);
       out.int64(expiresAt);
     }
-    out.byte(valueType(value));
+    const type = valueType(value, format);
+    out.byte(type);
     out.string(key);
-    writeBody(out, value);
+    writeBody(out, value, type, format);
   }
 }
 
@@ -88,7 +103,7 @@ export function* readRdb(
 ): Generator<RdbItem, number> {
   const data = typeof source === 'string' ? toBuffer(source) : view(source);
   const input = new RdbReader(data);
-  const version = readHeader(input);
+  const { version, format } = readHeader(input);
   let origin = `RDB version ${version}`;
   let database = 0;
   let expiresAt: Millis | undefined;
@@ -107,9 +122,9 @@ export function* readRdb(
       if (name === FIELD_TIMES) fieldTimes = value;
       else yield { kind: 'aux', name, value };
     } else if (!skipHint(input, section)) {
-      if (section >= SECTIONS) throw badFormat(`unknown section ${section} (${origin})`);
+      if (section >= SECTIONS) throw unknown(input, section, origin);
       const key = input.string();
-      const value = readNamed(input, section, limits, key, origin);
+      const value = readNamed(input, section, limits, format, key, origin);
       if (fieldTimes !== undefined) applyFieldTimes(fieldTimes, value);
       fieldTimes = undefined;
       // Redis also drops empty collections, which some of its versions wrote.
@@ -126,11 +141,12 @@ function readNamed(
   input: RdbReader,
   type: number,
   limits: Readonly<EncodingLimits>,
+  format: RdbFormat,
   key: Bytes,
   origin: string,
 ): Value {
   try {
-    return readBody(input, type, limits);
+    return readBody(input, type, limits, format);
   } catch (error) {
     if (!(error instanceof RdbError)) throw error;
     throw new RdbError(error.kind, `${error.message} (key '${key}', ${origin})`);
@@ -141,14 +157,25 @@ function view(source: Uint8Array): Buffer {
   return Buffer.from(source.buffer, source.byteOffset, source.byteLength);
 }
 
-function readHeader(input: RdbReader): number {
-  const magic = input.raw(9);
-  const version = /^REDIS(\d{4})$/.exec(magic)?.[1];
-  if (version === undefined) throw badFormat(`wrong signature '${magic}'`);
-  const number = +version;
-  if (number < 1 || number > RDB_VERSION_MAX)
-    throw new RdbError('checksum', `RDB version ${number}, known are 1 to ${RDB_VERSION_MAX}`);
-  return number;
+function readHeader(input: RdbReader): { version: number; format: RdbFormat } {
+  const header = input.raw(HEADER_LENGTH);
+  const [, magic = '', digits = ''] = /^(REDIS|VALKEY)(\d+)$/.exec(header) ?? [];
+  if (magic === '') throw badFormat(`wrong signature '${header}'`);
+  const version = +digits;
+  const format = formatOfFile(magic, version);
+  if (format !== undefined) return { version, format };
+  const known = magic === REDIS_7_4.magic ? `1 to ${REDIS_7_4.version}` : `${VALKEY_9.version}`;
+  const whose = magic === REDIS_7_4.magic ? '' : `${magic} `;
+  throw new RdbError('checksum', `${whose}RDB version ${version}, known are ${known}`);
+}
+
+/** The error for a section that cannot be skipped. */
+function unknown(input: RdbReader, section: number, origin: string): RdbError {
+  if (section === SECTION.module) {
+    return badFormat(`data of the module type '${moduleOf(input)}', which is not known here (${origin})`);
+  }
+  const what = NAMES.get(section);
+  return badFormat(`unknown section ${section}${what === undefined ? '' : `: ${what}`} (${origin})`);
 }
 
 /**

@@ -17,8 +17,8 @@ const SAME_FIELDS = 2;
 /** The stored form of an unknown count. */
 const UNKNOWN = 0xffffffffffffffffn;
 
-/** Writes a stream in the form of Redis 7.0. */
-export function writeStream(out: RdbWriter, stream: StreamValue): void {
+/** Writes a stream in one of the forms `streamListpacks2` and `streamListpacks3`. */
+export function writeStream(out: RdbWriter, stream: StreamValue, type: number): void {
   const nodes = stream.nodes().filter((node) => node.entries.length > 0);
   out.size(nodes.length);
   for (const node of nodes) {
@@ -32,7 +32,7 @@ export function writeStream(out: RdbWriter, stream: StreamValue): void {
   out.size(BigInt.asUintN(64, stream.entriesAdded));
   const groups = stream.sortedGroups();
   out.size(groups.length);
-  for (const group of groups) writeGroup(out, group);
+  for (const group of groups) writeGroup(out, group, type);
 }
 
 function writeId(out: RdbWriter, id: StreamId): void {
@@ -40,7 +40,7 @@ function writeId(out: RdbWriter, id: StreamId): void {
   out.size(idSequence(id));
 }
 
-function writeGroup(out: RdbWriter, group: StreamGroup): void {
+function writeGroup(out: RdbWriter, group: StreamGroup, type: number): void {
   out.string(group.name);
   writeId(out, group.lastId);
   out.size(group.entriesRead === undefined ? UNKNOWN : BigInt.asUintN(64, group.entriesRead));
@@ -54,6 +54,7 @@ function writeGroup(out: RdbWriter, group: StreamGroup): void {
   for (const consumer of group.sortedConsumers()) {
     out.string(consumer.name);
     out.int64(consumer.seenAt);
+    if (type === VALUE.streamListpacks3) out.int64(consumer.activeAt);
     out.size(consumer.pending.size);
     for (const id of consumer.pending.keys()) out.raw(idBytes(id));
   }
@@ -143,7 +144,7 @@ function readGroup(input: RdbReader, stream: StreamValue, type: number): void {
   for (let left = input.count(); left > 0; left--) {
     const consumer = group.createConsumer(input.string(), readMillis(input));
     if (consumer === undefined) throw badFormat('stream consumer twice');
-    if (type === VALUE.streamListpacks3) input.skip(8);
+    consumer.activeAt = type === VALUE.streamListpacks3 ? readMillis(input) : consumer.seenAt;
     readConsumer(input, group, consumer, unowned);
   }
   if (unowned.size > 0) throw badFormat('pending entry without consumer');

@@ -8,6 +8,8 @@ export const VALUE = {
   zsetText: 3,
   hash: 4,
   zset: 5,
+  moduleDraft: 6,
+  module: 7,
   hashZipmap: 9,
   listZiplist: 10,
   setIntset: 11,
@@ -21,14 +23,21 @@ export const VALUE = {
   streamListpacks2: 19,
   setListpack: 20,
   streamListpacks3: 21,
+  /** In release candidates of Redis 7.4; Valkey 9 uses the number for another form. */
+  hashTimedDraft: 22,
+  hashTimedValkey: 22,
+  hashTimedListpackDraft: 23,
   hashTimed: 24,
   hashTimedListpack: 25,
 } as const;
 
 /** The first byte of a section, in contrast to the type of a key's value. */
 export const SECTION = {
+  keyMetadata: 243,
   slot: 244,
   library: 245,
+  libraryDraft: 246,
+  module: 247,
   idle: 248,
   frequency: 249,
   aux: 250,
@@ -38,8 +47,3 @@ export const SECTION = {
   database: 254,
   end: 255,
 } as const;
-
-/** The version that redis-server 7.0 writes, and that this code writes. */
-export const RDB_VERSION = 10;
-/** The latest version with forms that are understood: that of Redis 7.4, the first with field TTLs. */
-export const RDB_VERSION_MAX = 12;

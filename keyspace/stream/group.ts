@@ -17,6 +17,8 @@ export class StreamConsumer {
   readonly name: Bytes;
   /** When the consumer last tried to do anything, in milliseconds since the epoch. */
   seenAt: Millis;
+  /** When the consumer last got an entry to acknowledge, in milliseconds since the epoch; -1 for never. */
+  activeAt: Millis = -1;
   /** The consumer's part of the group's pending entries. */
   readonly pending: OrderedMap<Pending> = orderedMap();
 
@@ -69,6 +71,7 @@ export class StreamGroup {
 
   /** Records a first delivery. The entry may have been pending for another consumer. */
   deliver(id: StreamId, consumer: StreamConsumer, now: Millis): Pending {
+    consumer.activeAt = now;
     return this.assign(id, consumer, now, 1n);
   }
 
@@ -99,7 +102,9 @@ export class StreamGroup {
 
   copy(): StreamGroup {
     const copy = new StreamGroup(this.name, this.lastId, this.entriesRead);
-    for (const { name, seenAt } of this.consumers.values()) copy.createConsumer(name, seenAt);
+    for (const { name, seenAt, activeAt } of this.consumers.values()) {
+      copy.createConsumer(name, seenAt)!.activeAt = activeAt;
+    }
     for (const { id, consumer, deliveredAt, deliveries } of this.pending.values()) {
       copy.assign(id, copy.consumers.get(consumer.name)!, deliveredAt, deliveries);
     }

@@ -1,10 +1,12 @@
-/** DEBUG DIGEST: a number that two datasets share exactly when they hold the same, as redis-server 7.0 computes it. */
+/** DEBUG DIGEST: a number that two datasets share exactly when they hold the same, as the server of a format computes it. */
 import { createHash } from 'node:crypto';
+import type { HashValue } from '../../keyspace/collections/hash.ts';
 import type { Entry } from '../../keyspace/entry.ts';
 import type { Keyspace } from '../../keyspace/keyspace.ts';
+import type { RdbFormat } from '../../keyspace/rdb/formats.ts';
 import { idMillis, idSequence, MAX_ID, MIN_ID } from '../../keyspace/stream/id.ts';
 import { typeOf } from '../../keyspace/value.ts';
-import { type Bytes, formatGeneral, toBuffer } from '../../protocol/bytes.ts';
+import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 
 const LENGTH = 20;
 const TYPES = { string: 0, list: 1, set: 2, zset: 3, hash: 4, stream: 6 } as const;
@@ -40,18 +42,30 @@ function mixSets(digest: Buffer, items: Iterable<readonly Bytes[]>): void {
   }
 }
 
-function mixEntry(digest: Buffer, entry: Entry): void {
+/** Mixes in a hash's fields and values. Where the server has field TTLs, a field with a TTL is marked. */
+function mixHash(digest: Buffer, hash: HashValue, format: RdbFormat): void {
+  const times = format.fieldTimes === 'beside' ? undefined : hash.times;
+  for (const [field, value] of hash.entries()) {
+    const own = Buffer.alloc(LENGTH);
+    mix(own, toBuffer(field));
+    mix(own, toBuffer(value));
+    if (times?.endOf(field) !== undefined) xor(own, toBuffer('!!hexpire!!'));
+    xor(digest, own);
+  }
+}
+
+function mixEntry(digest: Buffer, entry: Entry, format: RdbFormat): void {
   const value = entry.read();
   const { deadline } = entry;
   mix(digest, word(TYPES[typeOf(value)]));
   if (typeof value === 'string') mix(digest, toBuffer(value));
   else if (value.type === 'list') for (const item of value.values()) mix(digest, toBuffer(item));
   else if (value.type === 'set') for (const member of value.values()) xor(digest, toBuffer(member));
-  else if (value.type === 'hash') mixSets(digest, value.entries());
+  else if (value.type === 'hash') mixHash(digest, value, format);
   else if (value.type === 'zset') {
     mixSets(
       digest,
-      [...value.entries()].map(({ member, score }) => [member, formatGeneral(score, 17)]),
+      [...value.entries()].map(({ member, score }) => [member, format.scoreText(score)]),
     );
   } else {
     for (const { id, fields } of value.range(MIN_ID, MAX_ID)) {
@@ -63,15 +77,15 @@ function mixEntry(digest: Buffer, entry: Entry): void {
 }
 
 /** The digest of one key's value; zeros without the key. */
-export function digestOfValue(db: Keyspace, key: Bytes): Bytes {
+export function digestOfValue(db: Keyspace, key: Bytes, format: RdbFormat): Bytes {
   const digest = Buffer.alloc(LENGTH);
   const entry = db.peek(key);
-  if (entry !== undefined) mixEntry(digest, entry);
+  if (entry !== undefined) mixEntry(digest, entry, format);
   return digest.toString('hex');
 }
 
 /** The digest of all databases. */
-export function digestOfAll(databases: readonly Keyspace[]): Bytes {
+export function digestOfAll(databases: readonly Keyspace[], format: RdbFormat): Bytes {
   const all = Buffer.alloc(LENGTH);
   for (const db of databases) {
     if (db.size === 0) continue;
@@ -79,7 +93,7 @@ export function digestOfAll(databases: readonly Keyspace[]): Bytes {
     for (const [key, entry] of db.entries) {
       const digest = Buffer.alloc(LENGTH);
       mix(digest, toBuffer(key));
-      mixEntry(digest, entry);
+      mixEntry(digest, entry, format);
       xor(all, digest);
     }
   }

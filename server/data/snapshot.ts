@@ -3,7 +3,15 @@
 import type { EncodingLimits } from '../../keyspace/collections/encoding.ts';
 import { badFormat } from '../../keyspace/format/errors.ts';
 import type { Keyspace } from '../../keyspace/keyspace.ts';
-import { type RdbDatabase, type RdbEntry, type RdbItem, readRdb, writeRdb } from '../../keyspace/rdb/file.ts';
+import {
+  type RdbDatabase,
+  type RdbEntry,
+  type RdbExtras,
+  type RdbItem,
+  readRdb,
+  writeRdb,
+} from '../../keyspace/rdb/file.ts';
+import type { RdbFormat } from '../../keyspace/rdb/formats.ts';
 import { type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
 import type { HasData, HasNow } from '../ports.ts';
 import type { RestorePolicy } from '../scripts/restore-policy.ts';
@@ -11,6 +19,7 @@ import { VERSION } from '../version.ts';
 
 /** The node, as a dataset that is saved or loaded sees it. */
 export interface SnapshotNode extends HasData, HasNow {
+  readonly rdbFormat: RdbFormat;
   readonly role: 'primary' | 'replica';
   readonly encoding: EncodingLimits;
   readonly functions: { codes(): Bytes[]; adopt(codes: readonly Bytes[], policy: RestorePolicy): void };
@@ -33,10 +42,10 @@ export function snapshot(server: SnapshotNode): Bytes {
     index: db.index,
     entries: entriesOf(db),
   }));
-  return writeRdb(databases, {
+  const extras: RdbExtras = {
     libraries: server.functions.codes(),
     aux: [
-      ['redis-ver', VERSION],
+      [server.rdbFormat.versionFact, VERSION],
       ['redis-bits', '64'],
       ['ctime', String(Math.floor(server.now / 1000))],
       ['repl-stream-db', String(server.primary?.client?.db.index ?? 0)],
@@ -44,7 +53,8 @@ export function snapshot(server: SnapshotNode): Bytes {
       ['repl-offset', String(server.replication.offset)],
       ['aof-base', '0'],
     ],
-  });
+  };
+  return writeRdb(databases, extras, server.rdbFormat);
 }
 
 /** What becomes of the data and libraries that are there. */

@@ -2,6 +2,7 @@
 
 import { RdbError } from '../../keyspace/format/errors.ts';
 import { dumpLibraries, restoreLibraries } from '../../keyspace/rdb/dump.ts';
+import type { RdbFormat } from '../../keyspace/rdb/formats.ts';
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { FunctionLibrary, type LibraryFunction } from '../../scripting/functions.ts';
@@ -16,6 +17,7 @@ const FUNCTION_BYTES = 120;
 /** The node, as its libraries see it. */
 interface LibraryNode {
   readonly scripts: Scripts;
+  readonly rdbFormat: RdbFormat;
 }
 
 export class Functions {
@@ -87,14 +89,14 @@ export class Functions {
 
   /** FUNCTION DUMP: all libraries as a payload that other nodes read. */
   dump(): Bytes {
-    return dumpLibraries(this.codes());
+    return dumpLibraries(this.codes(), this.#server.rdbFormat);
   }
 
   /** FUNCTION RESTORE. Throws ReplyError when the payload cannot be read or a name is taken; then nothing has changed. */
   restore(payload: Bytes, policy: RestorePolicy): void {
     let codes: Bytes[];
     try {
-      codes = restoreLibraries(payload);
+      codes = restoreLibraries(payload, this.#server.rdbFormat);
     } catch (error) {
       if (!(error instanceof RdbError)) throw error;
       fail(

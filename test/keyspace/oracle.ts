@@ -11,8 +11,9 @@ export interface Oracle {
   stop(): Promise<void>;
 }
 
-export async function startOracle(args: string[] = []): Promise<Oracle> {
-  const server = await startRedisServer({ args });
+/** Starts redis-server, or another `program` that takes its arguments. */
+export async function startOracle(args: string[] = [], program?: string): Promise<Oracle> {
+  const server = await startRedisServer({ args, ...(program === undefined ? {} : { program }) });
   const redis = new Redis({ path: server.path });
   return {
     server,

@@ -53,7 +53,7 @@ function checkUse(option: Bytes, value: number): void {
 
 function decode(client: Caller, payload: Bytes): Value {
   try {
-    return restoreValue(payload, client.server.encoding);
+    return restoreValue(payload, client.server.encoding, client.server.rdbFormat);
   } catch (error) {
     if (!(error instanceof RdbError)) throw error;
     return fail(
@@ -115,7 +115,7 @@ export const dumpCommands = defineCommands('generic', {
     keys: key('RO ACCESS'),
     run(client, argv) {
       const entry = client.db.lookup(argv[1]);
-      return entry === undefined ? null : dumpValue(entry.read());
+      return entry === undefined ? null : dumpValue(entry.read(), client.server.rdbFormat);
     },
   },
   restore: {

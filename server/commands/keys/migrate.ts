@@ -76,7 +76,7 @@ function migrate(client: Caller, argv: Argv<-6>): Outcome {
       'RESTORE',
       name,
       String(ttl),
-      dumpValue(entry.read()),
+      dumpValue(entry.read(), server.rdbFormat),
       ...(wanted.replace ? ['REPLACE'] : []),
     ]);
   }

@@ -61,11 +61,11 @@ function setActiveExpire(client: Caller, word: Bytes): Reply {
 const AROUND_VALUE = 11;
 
 function describe(client: Caller, key: Bytes): Reply {
-  const { now } = client.server;
+  const { now, rdbFormat } = client.server;
   const entry = client.db.peek(key) ?? fail(NO_SUCH_KEY);
   const encoding = encodingOf(entry);
   const value = entry.read();
-  const length = dumpValue(value).length - AROUND_VALUE;
+  const length = dumpValue(value, rdbFormat).length - AROUND_VALUE;
   const used = `lru:${Math.floor(entry.usedAt / 1000) & 0xffffff} lru_seconds_idle:${Math.floor((now - entry.usedAt) / 1000)}`;
   const what = `refcount:${references(entry)} encoding:${encoding} serializedlength:${length} ${used}`;
   return new SimpleString(`Value at:0x000000000000 ${what}`);
@@ -185,11 +185,12 @@ const one = (run: (client: Caller, word: Bytes) => Outcome): Subcommand => [
 
 const SUBCOMMANDS: Record<string, Subcommand> = {
   'CHANGE-REPL-ID': [0, 0, rename],
-  DIGEST: [0, 0, (client) => new SimpleString(digestOfAll(client.server.databases))],
+  DIGEST: [0, 0, (client) => new SimpleString(digestOfAll(client.server.databases, client.server.rdbFormat))],
   'DIGEST-VALUE': [
     0,
     Infinity,
-    (client, keys) => keys.map((name) => new SimpleString(digestOfValue(client.db, name))),
+    (client, keys) =>
+      keys.map((name) => new SimpleString(digestOfValue(client.db, name, client.server.rdbFormat))),
   ],
   ERROR: one((_client, text) => new ReplyError(text.replace(/[\r\n]/g, ' '))),
   LISTPACK: one(showListpack),

@@ -98,7 +98,7 @@ describe.skipIf(newer.length === 0)('lostlock as a replica (needs newer servers)
       expect(await replica.ask('REPLICAOF', '127.0.0.1', String(primary.port))).toBe('OK');
       const reason = await until(() => replica.field('master_link_error'), { what: 'the reason' });
       expect(reason).toMatch(
-        /^Cannot load the dataset of primary 127\.0\.0\.1:\d+: bad RDB data: value type 7 \(key 'vectors', RDB version 12, redis-ver 8\.\d+\.\d+\); trying again in 1 s$/,
+        /^Cannot load the dataset of primary 127\.0\.0\.1:\d+: bad RDB data: a value of the module type 'vectorset', which is not known here \(key 'vectors', RDB version 12, redis-ver 8\.\d+\.\d+\); trying again in 1 s$/,
       );
       expect(log).toContain(`warning ${reason}`);
       await primary.ask('DEL', 'vectors');
@@ -167,11 +167,12 @@ test('a dataset that cannot be read is asked for less and less often', async () 
 });
 
 test.each([
-  ['VALKEY080\xff', "bad RDB data: wrong signature 'VALKEY080'"],
-  ['REDIS0012\xfa\x0aredis-ver2\x038.6\xf7', 'bad RDB data: unknown section 247 (RDB version 12)'],
+  ['VALKEY081\xff', 'VALKEY RDB version 81, known are 80'],
+  ['TREDIS012\xff', "bad RDB data: wrong signature 'TREDIS012'"],
+  ['REDIS0012\xfa\x0aredis-ver2\x038.6\xf2', 'bad RDB data: unknown section 242 (RDB version 12)'],
   [
-    'REDIS0012\xfa\x09redis-ver\x038.6\xf7',
-    'bad RDB data: unknown section 247 (RDB version 12, redis-ver 8.6)',
+    'REDIS0012\xfa\x09redis-ver\x038.6\xf2',
+    'bad RDB data: unknown section 242 (RDB version 12, redis-ver 8.6)',
   ],
 ])('%j is refused with the reason', async (dataset, reason) => {
   const { host, client, info } = replicaOf(dataset);

@@ -1,0 +1,110 @@
+/** How the servers' RDB differ: the version of files and of DUMP's payloads, and the forms of values that each server knows. */
+import { type Bytes, formatGeneral } from '../../protocol/bytes.ts';
+import { formatShortest } from '../../protocol/shortest.ts';
+import { VALUE } from './types.ts';
+
+/** What a server writes, and what its RESTORE accepts. */
+export interface RdbFormat {
+  /** The first word of a file. */
+  readonly magic: 'REDIS' | 'VALKEY';
+  /** The version in a file's header and in a payload's footer. */
+  readonly version: number;
+  /** The latest version that RESTORE accepts besides `version`. */
+  readonly takes: number;
+  /** The numbers of the forms of values (`VALUE`) that the server knows. */
+  readonly types: ReadonlySet<number>;
+  /**
+   * Where the expiry times of hash fields are. 'beside': the server has no field TTLs, so files have the times in an
+   * auxiliary field before a plain hash, which the server ignores.
+   */
+  readonly fieldTimes: 'beside' | 'redis' | 'valkey';
+  /** Whether a list element that is larger than a node is stored plain, without a listpack. */
+  readonly plainNodes: boolean;
+  /** The text of a score in DEBUG DIGEST and, unless it is an integer, in listpacks. */
+  readonly scoreText: (score: number) => Bytes;
+  /** The name of the fact that tells the version of the server. */
+  readonly versionFact: 'redis-ver' | 'valkey-ver';
+}
+
+const TYPES_7_0: readonly number[] = [
+  VALUE.string,
+  VALUE.list,
+  VALUE.set,
+  VALUE.zsetText,
+  VALUE.hash,
+  VALUE.zset,
+  VALUE.hashZipmap,
+  VALUE.listZiplist,
+  VALUE.setIntset,
+  VALUE.zsetZiplist,
+  VALUE.hashZiplist,
+  VALUE.listQuicklist,
+  VALUE.streamListpacks,
+  VALUE.hashListpack,
+  VALUE.zsetListpack,
+  VALUE.listQuicklist2,
+  VALUE.streamListpacks2,
+];
+/** 7.2 added packed sets, and the time at which a consumer last got an entry. */
+const TYPES_7_2: readonly number[] = [...TYPES_7_0, VALUE.setListpack, VALUE.streamListpacks3];
+
+/** Digits of C's `%.17g`. */
+const DIGITS = 17;
+
+/** Redis 7.0. */
+export const REDIS_7_0: RdbFormat = {
+  magic: 'REDIS',
+  version: 10,
+  takes: 10,
+  types: new Set(TYPES_7_0),
+  fieldTimes: 'beside',
+  plainNodes: false,
+  scoreText: (score) => formatGeneral(score, DIGITS),
+  versionFact: 'redis-ver',
+};
+
+/** Redis 7.2. */
+export const REDIS_7_2: RdbFormat = {
+  ...REDIS_7_0,
+  version: 11,
+  takes: 11,
+  types: new Set(TYPES_7_2),
+  plainNodes: true,
+  scoreText: formatShortest,
+};
+
+/** Redis 7.4 to 8.2, whose hash fields can end; the forms of 7.4's release candidates are still read. */
+export const REDIS_7_4: RdbFormat = {
+  ...REDIS_7_2,
+  version: 12,
+  takes: 12,
+  types: new Set([
+    ...TYPES_7_2,
+    VALUE.hashTimedDraft,
+    VALUE.hashTimedListpackDraft,
+    VALUE.hashTimed,
+    VALUE.hashTimedListpack,
+  ]),
+  fieldTimes: 'redis',
+};
+
+/** Valkey 8, which kept the form of Redis 7.2. */
+export const VALKEY_8: RdbFormat = { ...REDIS_7_2, versionFact: 'valkey-ver' };
+
+/** Valkey 9, known from documentation alone (github.com/valkey-io/valkey, src/rdb.h of 9.1): versions 12 to 79 are left to Redis. */
+export const VALKEY_9: RdbFormat = {
+  ...VALKEY_8,
+  magic: 'VALKEY',
+  version: 80,
+  types: new Set([...TYPES_7_2, VALUE.hashTimedValkey]),
+  fieldTimes: 'valkey',
+};
+
+/** All of them. */
+export const FORMATS: readonly RdbFormat[] = [REDIS_7_0, REDIS_7_2, REDIS_7_4, VALKEY_8, VALKEY_9];
+
+/** The greatest form that files with this magic and version can have; undefined for a version that is not known. */
+export function formatOfFile(magic: string, version: number): RdbFormat | undefined {
+  if (magic === VALKEY_9.magic) return version === VALKEY_9.version ? VALKEY_9 : undefined;
+  return version >= 1 && version <= REDIS_7_4.version ? REDIS_7_4 : undefined;
+}
