@@ -8,7 +8,7 @@ import { RdbWriter } from '../format/writer.ts';
 import { isEmptied, type Value } from '../value.ts';
 import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
-import { type RdbFormat, REDIS_7_0, REDIS_7_4 } from './formats.ts';
+import { type RdbFormat, REDIS_7_0, REDIS_7_4, VALKEY_9 } from './formats.ts';
 import { SECTION, VALUE } from './types.ts';
 
 /** Two bytes of version and eight bytes of checksum. */
@@ -39,6 +39,13 @@ export function dumpLibraries(codes: Iterable<Bytes>, format = REDIS_7_0): Bytes
     out.string(code);
   }
   return closed(out, format);
+}
+
+/** The format of the server that made a payload, however new: a replica takes what its primary took. */
+export function formatOfPayload(payload: Bytes): RdbFormat {
+  const end = payload.length - FOOTER;
+  const version = end < 0 ? 0 : payload.charCodeAt(end) | (payload.charCodeAt(end + 1) << 8);
+  return version === VALKEY_9.version ? VALKEY_9 : REDIS_7_4;
 }
 
 function closed(out: RdbWriter, { version }: RdbFormat): Bytes {

@@ -92,11 +92,14 @@ export class Functions {
     return dumpLibraries(this.codes(), this.#server.rdbFormat);
   }
 
-  /** FUNCTION RESTORE. Throws ReplyError when the payload cannot be read or a name is taken; then nothing has changed. */
-  restore(payload: Bytes, policy: RestorePolicy): void {
+  /**
+   * FUNCTION RESTORE. Throws ReplyError when the payload cannot be read or a name is taken; then nothing has changed.
+   * @param format the payloads that are taken
+   */
+  restore(payload: Bytes, policy: RestorePolicy, format: RdbFormat): void {
     let codes: Bytes[];
     try {
-      codes = restoreLibraries(payload, this.#server.rdbFormat);
+      codes = restoreLibraries(payload, format);
     } catch (error) {
       if (!(error instanceof RdbError)) throw error;
       fail(

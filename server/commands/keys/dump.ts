@@ -1,11 +1,12 @@
 /** DUMP and RESTORE: values as payloads that any node reads (https://redis.io/docs/latest/commands/dump/). */
 
 import { RdbError } from '../../../keyspace/format/errors.ts';
-import { dumpValue, restoreValue } from '../../../keyspace/rdb/dump.ts';
+import { dumpValue, formatOfPayload, restoreValue } from '../../../keyspace/rdb/dump.ts';
 import type { Value } from '../../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
+import { PRIMARY_LINK } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
 import { instantOf, int64, integer, Options } from '../../table/arguments.ts';
 import { type Argv, key } from '../../table/command.ts';
@@ -52,8 +53,10 @@ function checkUse(option: Bytes, value: number): void {
 }
 
 function decode(client: Caller, payload: Bytes): Value {
+  const { encoding, rdbFormat } = client.server;
+  const format = client.has(PRIMARY_LINK) ? formatOfPayload(payload) : rdbFormat;
   try {
-    return restoreValue(payload, client.server.encoding, client.server.rdbFormat);
+    return restoreValue(payload, encoding, format);
   } catch (error) {
     if (!(error instanceof RdbError)) throw error;
     return fail(

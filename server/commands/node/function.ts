@@ -1,10 +1,12 @@
 /** FUNCTION and FCALL: libraries of functions (https://redis.io/docs/latest/commands/?group=scripting). */
 
+import { formatOfPayload } from '../../../keyspace/rdb/dump.ts';
 import { asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, OK, type Reply, SetReply, SimpleString } from '../../../protocol/reply.ts';
 import type { FunctionLibrary } from '../../../scripting/functions.ts';
+import { PRIMARY_LINK } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { type Argv, countedKeys, noted } from '../../table/command.ts';
@@ -25,7 +27,8 @@ function load({ server }: Caller, argv: readonly Bytes[]): Reply {
   return name;
 }
 
-function restore({ server }: Caller, argv: Argv<-3>): Reply {
+function restore(client: Caller, argv: Argv<-3>): Reply {
+  const { server } = client;
   if (argv.length > 4) {
     unknownWords('function', argv[1]);
   }
@@ -33,7 +36,9 @@ function restore({ server }: Caller, argv: Argv<-3>): Reply {
   if (policy !== 'FLUSH' && policy !== 'APPEND' && policy !== 'REPLACE') {
     fail('ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.');
   }
-  server.functions.restore(argv[2], policy);
+  const payload = argv[2];
+  const format = client.has(PRIMARY_LINK) ? formatOfPayload(payload) : server.rdbFormat;
+  server.functions.restore(payload, policy, format);
   server.world.dirty++;
   return OK;
 }

@@ -44,6 +44,9 @@ const WRITES = [
   ['XREADGROUP', 'GROUP', 'group', 'ann', 'STREAMS', 'stream', '>'],
   ['PFADD', 'hll', 'a', 'b'],
 ];
+/** string, lease, list, set, numbers, hash, zset, stream, hll. */
+const WRITE_KEYS = 9;
+const LIBRARY = "#!lua name=lib\nredis.register_function('f', function() return 1 end)";
 /** From Redis 7.4 on; other servers refuse it. */
 const TIMED = ['HPEXPIRE', 'hash', '1000000', 'FIELDS', '1', 'field'];
 
@@ -79,6 +82,33 @@ describe.skipIf(newer.length === 0)('lostlock as a replica (needs newer servers)
     await replica.caughtUp(primary);
     expect(await digest(replica)).toEqual(await digest(primary));
     expect(log).toEqual([]);
+  });
+
+  test.each(newer)('of %s takes the payloads in its stream', async (_name, program) => {
+    const [primary, replica] = [await begin(program), await ours()];
+    await replica.follow(primary);
+    const log = logOf(replica);
+    await primary.ask('FUNCTION', 'LOAD', LIBRARY);
+    const functions = await primary.redis.callBuffer('FUNCTION', 'DUMP');
+    for (const words of WRITES) await primary.ask(...words);
+    const known = Array.isArray(await primary.ask(...TIMED));
+    for (const key of ['string', 'list', 'set', 'numbers', 'hash', 'zset', 'stream']) {
+      const payload = (await primary.redis.dumpBuffer(key)) as Buffer;
+      await primary.ask('RESTORE', `again:${key}`, '0', payload);
+    }
+    await primary.ask('FUNCTION', 'RESTORE', functions as Buffer, 'REPLACE');
+    await replica.caughtUp(primary);
+    expect(log).toEqual([]);
+    expect(await replica.ask('DBSIZE')).toBe(WRITE_KEYS + 7);
+    expect(await replica.ask('HGET', 'again:hash', 'field')).toBe('value');
+    const ends = await replica.ask('HPEXPIRETIME', 'again:hash', 'FIELDS', '1', 'field');
+    expect(ends).toEqual(known ? await primary.ask('HPEXPIRETIME', 'hash', 'FIELDS', '1', 'field') : [-1]);
+    // Its own clients are refused what a redis-server 7.0 refuses.
+    const payload = (await primary.redis.dumpBuffer('string')) as Buffer;
+    await replica.ask('REPLICAOF', 'NO', 'ONE');
+    expect(await replica.ask('RESTORE', 'mine', '0', payload)).toBe(
+      'ERR DUMP payload version or checksum are wrong',
+    );
   });
 
   test.each(newer)('of %s in a cluster passes over the sizes of slots', async (_name, program) => {
