@@ -17,7 +17,7 @@ export const realTime: string[] = [
   'test/readme.test.ts',
   'test/transcripts.test.ts',
   'test/clients/*.test.ts',
-  'test/differential/{failover,replication}.test.ts',
+  'test/differential/{failover,mixed,replication}.test.ts',
   'test/embed/*.test.ts',
   'test/lab/{demo,pair}.test.ts',
   'test/lab/real/*.test.ts',

@@ -90,10 +90,14 @@ export async function ours(settings: Record<string, number> = {}): Promise<OwnNo
   return new OwnNode(server);
 }
 
-/** Starts a redis-server, which ends with the test. */
-export async function real(settings: Record<string, number> = {}): Promise<Node> {
+/** Starts a redis-server, or another `program` that takes its arguments; it ends with the test. */
+export async function real(settings: Record<string, number | string> = {}, program?: string): Promise<Node> {
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const server = await startRedisServer({ tcp: true, args: ['--repl-diskless-sync-delay', '0', ...args] });
+  const server = await startRedisServer({
+    tcp: true,
+    args: ['--repl-diskless-sync-delay', '0', ...args],
+    ...(program === undefined ? {} : { program }),
+  });
   cleanups.push(() => server.stop());
   return new Node(server.port, () => server.stop());
 }

@@ -1,0 +1,221 @@
+/** Sets of different real servers and lostlock, each anywhere: after random commands and cuts all hold the same. */
+import { describe, expect, test } from 'vitest';
+import { FORMATS, type RdbFormat, REDIS_7_0, REDIS_7_4 } from '../../keyspace/rdb/formats.ts';
+import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
+import { allCommands } from '../../server/commands/index.ts';
+import { digestOfAll } from '../../server/data/digest.ts';
+import { sampleOf } from '../support/long.ts';
+import { type Node, OwnNode, ours, real } from '../support/nodes.ts';
+import { realServers } from '../support/oracles.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { request as toBytes } from '../support/reply-text.ts';
+import { until } from '../support/until.ts';
+import { Random } from './random.ts';
+import { begin, families, filler, request } from './requests.ts';
+
+const OURS = 'lostlock';
+const servers = new Map(realServers());
+
+/** Of each set. */
+const COMMANDS = sampleOf(20_000, 1000);
+/** Requests sent at once. */
+const BATCH = 50;
+
+/** A node of a set, with the form of RDB that it writes. */
+interface Member {
+  readonly kind: string;
+  readonly node: Node;
+  readonly format: RdbFormat;
+}
+
+async function startMember(kind: string): Promise<Member> {
+  if (kind === OURS) return { kind, node: await ours(), format: REDIS_7_0 };
+  const node = await real({ 'enable-debug-command': 'yes', hz: 100 }, servers.get(kind));
+  const payload = String(
+    await node.redis
+      .set('x', 'y')
+      .then(() => node.redis.dumpBuffer('x'))
+      .then(latin1),
+  );
+  await node.ask('FLUSHALL');
+  const version = payload.charCodeAt(payload.length - 10);
+  return { kind, node, format: FORMATS.find((each) => each.version === version) as RdbFormat };
+}
+
+function latin1(data: Buffer | null): string {
+  return data?.toString('latin1') ?? '';
+}
+
+/** Digits that every member of the set holds the same data by; each real server prints scores and ends of fields its own way. */
+function digestFor(member: Member, own: OwnNode): string {
+  return digestOfAll(own.server.databases, member.format);
+}
+
+async function digestOf({ node, format }: Member): Promise<string> {
+  if (node instanceof OwnNode) return digestOfAll(node.server.databases, format);
+  return String(await node.ask('DEBUG', 'DIGEST'));
+}
+
+/** Families whose commands work on keys. */
+const DATA = families.filter(
+  (family) =>
+    !/^(transactions|messages|scripting|functions|connection|server|caching|cluster|access)$/.test(family),
+);
+
+const BLOCKING = new Set(
+  allCommands.filter(({ spec }) => spec.flags?.includes('blocking')).map(({ fullName }) => fullName),
+);
+
+/** A score of -0 is one where a sorted set is big from the start, and 0 where it was small: that differs between servers. */
+function isFit(argv: readonly Bytes[]): boolean {
+  return !BLOCKING.has(asciiLower(argv[0] ?? '')) && !argv.some((word) => /^-0(\.0*)?$/.test(word));
+}
+
+/** Random commands on keys, some of them in transactions. */
+function* commands(random: Random, count: number): Generator<readonly Bytes[]> {
+  for (const family of DATA) for (const { argv } of begin(random, family)) yield argv;
+  let open = 0;
+  for (let i = 0; i < count; i++) {
+    if (open === 0 && random.percent(3)) {
+      open = random.between(1, 4);
+      yield ['MULTI'];
+    }
+    const family = random.pick(DATA);
+    const { argv } = (random.percent(30) ? filler(random, family) : undefined) ?? request(random, family);
+    if (isFit(argv)) yield argv;
+    if (open > 0 && --open === 0) yield ['EXEC'];
+  }
+}
+
+const FIELDS = ['a', 'b', 'c', 'd'];
+
+/** Commands on hashes whose fields end; servers before 7.4 know none of them. */
+function* fieldCommands(random: Random, count: number): Generator<readonly Bytes[]> {
+  for (let i = 0; i < count; i++) {
+    const key = `h${random.below(6)}`;
+    const field = random.pick(FIELDS);
+    const time = String(random.pick([1, 20, 60_000, 10_000_000]));
+    yield random.pick([
+      ['HSET', key, field, `${i}`, random.pick(FIELDS), 'x'],
+      ['HPEXPIRE', key, time, 'FIELDS', '1', field],
+      ['HSETEX', key, 'PX', time, 'FIELDS', '1', field, `${i}`],
+      ['HSETEX', key, 'KEEPTTL', 'FIELDS', '1', field, '7'],
+      [
+        'HGETEX',
+        key,
+        random.pick(['PERSIST', 'EX']),
+        ...(random.percent(50) ? ['100'] : []),
+        'FIELDS',
+        '1',
+        field,
+      ],
+      ['HPERSIST', key, 'FIELDS', '1', field],
+      ['HGETDEL', key, 'FIELDS', '1', field],
+      ['HINCRBY', key, 'n', '2'],
+      ['DEL', key],
+    ]);
+  }
+}
+
+async function sendAll(
+  port: number,
+  all: Iterable<readonly Bytes[]>,
+  halfway: () => Promise<void>,
+): Promise<void> {
+  const client = await RawClient.connect({ port });
+  const list = [...all];
+  let cut = false;
+  for (let at = 0; at < list.length; at += BATCH) {
+    const batch = list.slice(at, at + BATCH);
+    await client.send(batch.map(([name = '', ...words]) => toBytes(name, ...words)).join(''));
+    if (!cut && at >= list.length / 2) {
+      cut = true;
+      await halfway();
+    }
+    for (const _ of batch) await client.read();
+  }
+  client.close();
+}
+
+const SYNCS = ['sync_full', 'sync_partial_ok'];
+
+/**
+ * The first member is the primary; each further one follows the member of that number. All get the same data, although every
+ * link is cut on the way, and none needs a second full resync.
+ */
+async function converge(
+  kinds: readonly string[],
+  parents: readonly number[],
+  stream: Iterable<readonly Bytes[]>,
+): Promise<void> {
+  const members = await Promise.all(kinds.map(startMember));
+  const links = parents.map((parent, i) => [members[parent]!, members[i + 1]!] as const);
+  for (const [primary, replica] of links) {
+    // Ours writes RDB as the server that follows it would.
+    if (primary.node instanceof OwnNode) primary.node.server.rdbFormat = replica.format;
+    await replica.node.follow(primary.node);
+  }
+  const sources = [...new Set(links.map(([primary]) => primary))];
+  await sendAll(members[0]!.node.port, stream, async () => {
+    for (const { node } of sources) await node.ask('CLIENT', 'KILL', 'TYPE', 'replica');
+  });
+  const own = members.find(({ node }) => node instanceof OwnNode)?.node as OwnNode;
+  for (const [, replica] of links) await replica.node.caughtUp(members[0]!.node);
+  for (const member of members) {
+    await until(async () => (await digestOf(member)) === digestFor(member, own), {
+      what: `the data of ${member.kind} in ${kinds.join(', ')}`,
+    });
+  }
+  expect(await own.ask('DBSIZE')).toBeGreaterThan(0);
+  for (const { node } of sources) {
+    const followers = links.filter(([primary]) => primary.node === node).length;
+    const counts = await node.fields(SYNCS, 'stats');
+    expect(counts).toEqual({ sync_full: String(followers), sync_partial_ok: String(followers) });
+  }
+  for (const { node } of members) {
+    if (node instanceof OwnNode) expect(node.server.stats.unexpectedErrors).toBe(0);
+  }
+}
+
+/** Servers on top of their primaries: ours reads all, the others what is not newer than they are. */
+const SETS: readonly (readonly [kinds: string[], parents: number[]])[] = [
+  [
+    ['redis-8.2', OURS, 'redis-server', 'valkey-8.1', 'redis-8.0'],
+    [0, 1, 1, 3],
+  ],
+  [
+    ['valkey-8.1', OURS, 'redis-server', OURS, 'redis-8.2'],
+    [0, 1, 2, 0],
+  ],
+  [
+    ['redis-server', OURS, 'valkey-8.1', 'redis-8.0', OURS],
+    [0, 0, 2, 3],
+  ],
+  [
+    [OURS, 'redis-8.2', OURS, 'redis-server', 'redis-8.0'],
+    [0, 1, 2, 1],
+  ],
+];
+
+const missing = SETS.flat(2).filter(
+  (kind) => typeof kind === 'string' && kind !== OURS && !servers.has(kind),
+);
+
+describe.skipIf(missing.length > 0)(
+  'mixed sets converge (needs redis-server, Redis 8.0, 8.2 and Valkey 8.1)',
+  () => {
+    test.each(SETS.map(([kinds, parents], seed) => [kinds.join(', '), kinds, parents, seed + 1] as const))(
+      '%s',
+      async (_name, kinds, parents, seed) => {
+        expect(parents).toHaveLength(kinds.length - 1);
+        await converge(kinds, parents, commands(new Random(seed), COMMANDS));
+      },
+    );
+
+    test('hashes whose fields end: redis-8.2, lostlock, redis-8.0, lostlock', async () => {
+      const kinds = ['redis-8.2', OURS, 'redis-8.0', OURS];
+      expect(REDIS_7_4.fieldTimes).toBe('redis');
+      await converge(kinds, [0, 1, 2], fieldCommands(new Random(5), COMMANDS / 2));
+    });
+  },
+);
