@@ -30,7 +30,7 @@ import { Statistics } from './figures/statistics.ts';
 import type { Host } from './host/host.ts';
 import type { Durability, LogLevel } from './ports.ts';
 import { Replication } from './replication/primary.ts';
-import type { ReplicaSide } from './replication/replica.ts';
+import { INTRODUCTION, type ReplicaNode, type ReplicaSide } from './replication/replica.ts';
 import { Functions } from './scripts/functions.ts';
 import { Scripts } from './scripts/scripts.ts';
 import { type ScriptPace, SlowScript } from './scripts/slow-script.ts';
@@ -95,6 +95,8 @@ export class Server {
   readonly encoding: EncodingLimits = defaultLimits();
   /** The form of dump files, full syncs, DUMP's payloads and DEBUG DIGEST. */
   rdbFormat: RdbFormat = REDIS_7_0;
+  /** What it tells a primary that it follows about itself. */
+  introduction: ReplicaNode['introduction'] = INTRODUCTION;
   readonly runId: Bytes;
   readonly startedAt: Millis;
   readonly stats: Statistics;

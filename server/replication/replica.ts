@@ -38,8 +38,17 @@ class PrimaryDial implements Receiver {
   }
 }
 
+/**
+ * What a replica of Redis says about itself: it takes a dataset of unknown length, and goes on with the stream after a promotion.
+ * Newer Redis adds `rdb-channel-repl` and Valkey `dual-channel`, a dataset over a connection of its own, which is not
+ * offered here. Valkey tells its version too.
+ */
+export const INTRODUCTION: readonly (readonly Bytes[])[] = [['REPLCONF', 'capa', 'eof', 'capa', 'psync2']];
+
 /** The node, as the link to its primary sees it. */
 export interface ReplicaNode extends ClientNode, SnapshotNode, Units {
+  /** What it says about itself before it asks for the stream. */
+  readonly introduction: readonly (readonly Bytes[])[];
   readonly host: Host;
   readonly replication: SnapshotNode['replication'] & {
     readonly failover: { readonly state: string; answered(accepted: boolean): void };
@@ -161,7 +170,7 @@ export class ReplicaSide {
 
   // Redis, too, sends all it has to say about itself behind the first answer.
   #shakeHands(): void {
-    const { settings } = this.#server;
+    const { settings, introduction } = this.#server;
     const password = settings[PASSWORD];
     const user = settings[USER];
     const address = settings['replica-announce-ip'];
@@ -178,7 +187,7 @@ export class ReplicaSide {
           String(settings['replica-announce-port'] || settings.port),
         ]);
         if (address !== '') this.#send(['REPLCONF', 'ip-address', address]);
-        this.#send(['REPLCONF', 'capa', 'eof', 'capa', 'psync2']);
+        for (const words of introduction) this.#send(words);
       },
     ];
     if (password !== '') {
@@ -187,8 +196,9 @@ export class ReplicaSide {
       });
     }
     if (address !== '') this.#awaiting.push(() => {});
+    // A primary may refuse what it does not know of an introduction: nothing depends on it.
+    for (const _ of introduction) this.#awaiting.push(() => {});
     this.#awaiting.push(
-      () => {},
       () => this.#askForStream(),
       (line) => this.#synchronized(line),
     );
