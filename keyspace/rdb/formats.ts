@@ -22,8 +22,6 @@ export interface RdbFormat {
   readonly plainNodes: boolean;
   /** The text of a score in DEBUG DIGEST and, unless it is an integer, in listpacks. */
   readonly scoreText: (score: number) => Bytes;
-  /** The name of the fact that tells the version of the server. */
-  readonly versionFact: 'redis-ver' | 'valkey-ver';
 }
 
 const TYPES_7_0: readonly number[] = [
@@ -60,10 +58,9 @@ export const REDIS_7_0: RdbFormat = {
   fieldTimes: 'beside',
   plainNodes: false,
   scoreText: (score) => formatGeneral(score, DIGITS),
-  versionFact: 'redis-ver',
 };
 
-/** Redis 7.2. */
+/** Redis 7.2, and Valkey up to 8, which began with it. */
 export const REDIS_7_2: RdbFormat = {
   ...REDIS_7_0,
   version: 11,
@@ -88,12 +85,9 @@ export const REDIS_7_4: RdbFormat = {
   fieldTimes: 'redis',
 };
 
-/** Valkey 8, which kept the form of Redis 7.2. */
-export const VALKEY_8: RdbFormat = { ...REDIS_7_2, versionFact: 'valkey-ver' };
-
 /** Valkey 9, known from documentation alone (github.com/valkey-io/valkey, src/rdb.h of 9.1): versions 12 to 79 are left to Redis. */
 export const VALKEY_9: RdbFormat = {
-  ...VALKEY_8,
+  ...REDIS_7_2,
   magic: 'VALKEY',
   version: 80,
   types: new Set([...TYPES_7_2, VALUE.hashTimedValkey]),
@@ -101,7 +95,7 @@ export const VALKEY_9: RdbFormat = {
 };
 
 /** All of them. */
-export const FORMATS: readonly RdbFormat[] = [REDIS_7_0, REDIS_7_2, REDIS_7_4, VALKEY_8, VALKEY_9];
+export const FORMATS: readonly RdbFormat[] = [REDIS_7_0, REDIS_7_2, REDIS_7_4, VALKEY_9];
 
 /** The greatest form that files with this magic and version can have; undefined for a version that is not known. */
 export function formatOfFile(magic: string, version: number): RdbFormat | undefined {

@@ -45,7 +45,7 @@ export function snapshot(server: SnapshotNode): Bytes {
   const extras: RdbExtras = {
     libraries: server.functions.codes(),
     aux: [
-      [server.rdbFormat.versionFact, VERSION],
+      ['redis-ver', VERSION],
       ['redis-bits', '64'],
       ['ctime', String(Math.floor(server.now / 1000))],
       ['repl-stream-db', String(server.primary?.client?.db.index ?? 0)],

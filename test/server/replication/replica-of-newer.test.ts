@@ -7,6 +7,7 @@ import type { Server } from '../../../server/server.ts';
 import { cleanUpAfterEachTest, cleanups, Node, type OwnNode, ours } from '../../support/nodes.ts';
 import { realServers } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
+import { request } from '../../support/reply-text.ts';
 import { startRedisServer } from '../../support/redis-server.ts';
 import { TestHost } from '../../support/targets.ts';
 import { until } from '../../support/until.ts';
@@ -82,6 +83,13 @@ describe.skipIf(newer.length === 0)('lostlock as a replica (needs newer servers)
     await replica.caughtUp(primary);
     expect(await digest(replica)).toEqual(await digest(primary));
     expect(log).toEqual([]);
+  });
+
+  test.each(newer)('of %s takes a dataset from its disk', async (_name, program) => {
+    const [primary, replica] = [await begin(program, '--repl-diskless-sync', 'no'), await ours()];
+    for (const words of [...WRITES, TIMED]) await primary.ask(...words);
+    await replica.follow(primary);
+    expect(await digest(replica)).toEqual(await digest(primary));
   });
 
   test.each(newer)('of %s takes the payloads in its stream', async (_name, program) => {
@@ -209,6 +217,22 @@ test.each([
   await client.ask('REPLICAOF', 'far', '7000');
   host.advance(0);
   expect(await info('master_link_error')).toContain(`far:7000: ${reason}; trying again`);
+});
+
+test('a transaction of the stream with an unknown command is logged, and the stream goes on', async () => {
+  const { host, client, log, info } = replicaOf('REDIS0012\xff\0\0\0\0\0\0\0\0');
+  await client.ask('REPLICAOF', 'far', '7000');
+  host.advance(0);
+  const stream = [['MULTI'], ['SET', 'a', '1'], ['XNEW', 's'], ['EXEC'], ['set', 'b', '2']];
+  host.say(stream.map(([name = '', ...words]) => request(name, ...words)).join(''));
+  const sent = 'warning == CRITICAL == This replica is sending an error to its master:';
+  expect(log).toEqual([
+    `${sent} 'unknown command 'XNEW', with args beginning with: 's' ' after processing the command '<unknown>'`,
+    `${sent} 'EXECABORT Transaction discarded because of previous errors.' after processing the command 'exec'`,
+  ]);
+  expect(await info('unexpected_error_replies')).toBe('2');
+  expect((await client.ask('GET', 'a')).raw).toBe('$-1\r\n');
+  expect((await client.ask('GET', 'b')).raw).toBe('$1\r\n2\r\n');
 });
 
 test('a command of the stream that fails is logged as by redis-server, and counted', async () => {
