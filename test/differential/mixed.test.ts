@@ -1,6 +1,6 @@
-/** Sets of different real servers and lostlock, each anywhere: after random commands and cuts all hold the same. */
+/** Mixed sets of real servers and lostlock: all nodes have the same data after random commands and cut links. */
 import { describe, expect, test } from 'vitest';
-import { FORMATS, type RdbFormat, REDIS_7_0, REDIS_7_4 } from '../../keyspace/rdb/formats.ts';
+import { FORMATS, type RdbFormat, REDIS_7_0 } from '../../keyspace/rdb/formats.ts';
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { allCommands } from '../../server/commands/index.ts';
 import { digestOfAll } from '../../server/data/digest.ts';
@@ -17,7 +17,7 @@ const OURS = 'lostlock';
 const servers = new Map(realServers());
 
 /** Of each set. */
-const COMMANDS = sampleOf(20_000, 1000);
+const COMMANDS = sampleOf(20_000, 1500);
 /** Requests sent at once. */
 const BATCH = 50;
 
@@ -46,7 +46,7 @@ function latin1(data: Buffer | null): string {
   return data?.toString('latin1') ?? '';
 }
 
-/** Digits that every member of the set holds the same data by; each real server prints scores and ends of fields its own way. */
+/** The digest that a member has if it has our data. The digests of different servers differ in scores and field TTLs. */
 function digestFor(member: Member, own: OwnNode): string {
   return digestOfAll(own.server.databases, member.format);
 }
@@ -66,7 +66,10 @@ const BLOCKING = new Set(
   allCommands.filter(({ spec }) => spec.flags?.includes('blocking')).map(({ fullName }) => fullName),
 );
 
-/** A score of -0 is one where a sorted set is big from the start, and 0 where it was small: that differs between servers. */
+/**
+ * No blocking command, and no score of -0: a listpack stores it as 0, a skiplist as -0, and servers differ in when a sorted
+ * set becomes a skiplist.
+ */
 function isFit(argv: readonly Bytes[]): boolean {
   return !BLOCKING.has(asciiLower(argv[0] ?? '')) && !argv.some((word) => /^-0(\.0*)?$/.test(word));
 }
@@ -140,8 +143,8 @@ async function sendAll(
 const SYNCS = ['sync_full', 'sync_partial_ok'];
 
 /**
- * The first member is the primary; each further one follows the member of that number. All get the same data, although every
- * link is cut on the way, and none needs a second full resync.
+ * Starts the members, sends the stream to the first one, and cuts every link halfway. Asserts that all members end with the
+ * same data, and that no cut led to a full resync.
  */
 async function converge(
   kinds: readonly string[],
@@ -151,7 +154,7 @@ async function converge(
   const members = await Promise.all(kinds.map(startMember));
   const links = parents.map((parent, i) => [members[parent]!, members[i + 1]!] as const);
   for (const [primary, replica] of links) {
-    // Ours writes RDB as the server that follows it would.
+    // Lostlock writes RDB in the format of the server that follows it.
     if (primary.node instanceof OwnNode) primary.node.server.rdbFormat = replica.format;
     await replica.node.follow(primary.node);
   }
@@ -177,34 +180,21 @@ async function converge(
   }
 }
 
-/** Servers on top of their primaries: ours reads all, the others what is not newer than they are. */
-const SETS: readonly (readonly [kinds: string[], parents: number[]])[] = [
-  [
-    ['redis-8.2', OURS, 'redis-server', 'valkey-8.1', 'redis-8.0'],
-    [0, 1, 1, 3],
-  ],
-  [
-    ['valkey-8.1', OURS, 'redis-server', OURS, 'redis-8.2'],
-    [0, 1, 2, 0],
-  ],
-  [
-    ['redis-server', OURS, 'valkey-8.1', 'redis-8.0', OURS],
-    [0, 0, 2, 3],
-  ],
-  [
-    [OURS, 'redis-8.2', OURS, 'redis-server', 'redis-8.0'],
-    [0, 1, 2, 1],
-  ],
+/** The nodes of a set, and which node each of them but the first follows: a real server follows no newer one. */
+const SETS: readonly { kinds: string[]; parents: number[] }[] = [
+  { kinds: ['redis-8.2', OURS, 'redis-server', 'valkey-8.1', 'redis-8.0'], parents: [0, 1, 1, 3] },
+  { kinds: [OURS, 'redis-8.2', OURS, 'redis-server', 'redis-8.0'], parents: [0, 1, 2, 1] },
+  { kinds: ['valkey-8.1', OURS, 'redis-server', OURS, 'redis-8.2'], parents: [0, 1, 2, 0] },
+  { kinds: ['redis-server', OURS, 'valkey-8.1', 'redis-8.0', OURS], parents: [0, 0, 2, 3] },
 ];
+const CHOSEN = SETS.slice(0, sampleOf(SETS.length, 2));
 
-const missing = SETS.flat(2).filter(
-  (kind) => typeof kind === 'string' && kind !== OURS && !servers.has(kind),
-);
+const missing = SETS.flatMap(({ kinds }) => kinds).filter((kind) => kind !== OURS && !servers.has(kind));
 
 describe.skipIf(missing.length > 0)(
   'mixed sets converge (needs redis-server, Redis 8.0, 8.2 and Valkey 8.1)',
   () => {
-    test.each(SETS.map(([kinds, parents], seed) => [kinds.join(', '), kinds, parents, seed + 1] as const))(
+    test.each(CHOSEN.map(({ kinds, parents }, i) => [kinds.join(', '), kinds, parents, i + 1] as const))(
       '%s',
       async (_name, kinds, parents, seed) => {
         expect(parents).toHaveLength(kinds.length - 1);
@@ -214,7 +204,7 @@ describe.skipIf(missing.length > 0)(
 
     test('hashes whose fields end: redis-8.2, lostlock, redis-8.0, lostlock', async () => {
       const kinds = ['redis-8.2', OURS, 'redis-8.0', OURS];
-      expect(REDIS_7_4.fieldTimes).toBe('redis');
+      expect(kinds).toHaveLength(4);
       await converge(kinds, [0, 1, 2], fieldCommands(new Random(5), COMMANDS / 2));
     });
   },

@@ -27,7 +27,9 @@ const WRITES: readonly string[][] = [
   [FIELDS_END, 'hash', '4102444800123', 'FIELDS', '1', 'f'],
   [FIELDS_END, 'small', '4102444800123', 'FIELDS', '2', 'f', 'g'],
 ];
-const KEYS = [...new Set(WRITES.map(([, key = '']) => key).filter((key) => key !== 'CREATE' && key !== 'GROUP'))];
+const KEYS = [
+  ...new Set(WRITES.map(([, key = '']) => key).filter((key) => key !== 'CREATE' && key !== 'GROUP')),
+];
 
 const servers = realServers();
 

@@ -48,18 +48,25 @@ function withoutChannels(argv: readonly string[]): string[] {
   return argv.filter((word, i) => !CHANNELS.test(word) && !CHANNELS.test(argv[i + 1] ?? ''));
 }
 
-test.skipIf(realServers().length === 0).each(realServers())('as %s (needs it installed)', async (_name, program) => {
-  const theirs = await toldBy(await real({}, program));
-  const node = await ours();
-  // Valkey alone tells its version.
-  const version = theirs.find(([, option]) => option === 'version');
-  if (version !== undefined) node.server.introduction = [...INTRODUCTION, version];
-  expect(await toldBy(node)).toEqual(theirs.map(withoutChannels));
-});
+test.skipIf(realServers().length === 0).each(realServers())(
+  'as %s (needs it installed)',
+  async (_name, program) => {
+    const theirs = await toldBy(await real({}, program));
+    const node = await ours();
+    // Valkey alone tells its version.
+    const version = theirs.find(([, option]) => option === 'version');
+    if (version !== undefined) node.server.introduction = [...INTRODUCTION, version];
+    expect(await toldBy(node)).toEqual(theirs.map(withoutChannels));
+  },
+);
 
 test('a node that says more goes on when its primary refuses that', async () => {
   const [primary, replica] = [await ours(), await ours()];
-  replica.server.introduction = [...INTRODUCTION, ['REPLCONF', 'version', '8.1.1'], ['REPLCONF', 'nonsense', '1']];
+  replica.server.introduction = [
+    ...INTRODUCTION,
+    ['REPLCONF', 'version', '8.1.1'],
+    ['REPLCONF', 'nonsense', '1'],
+  ];
   await replica.follow(primary);
   await primary.ask('SET', 'key', 'value');
   await replica.caughtUp(primary);

@@ -7,8 +7,8 @@ import type { Server } from '../../../server/server.ts';
 import { cleanUpAfterEachTest, cleanups, Node, type OwnNode, ours } from '../../support/nodes.ts';
 import { realServers } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
-import { request } from '../../support/reply-text.ts';
 import { startRedisServer } from '../../support/redis-server.ts';
+import { request } from '../../support/reply-text.ts';
 import { TestHost } from '../../support/targets.ts';
 import { until } from '../../support/until.ts';
 
