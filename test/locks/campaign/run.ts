@@ -1,11 +1,14 @@
 /** Lives a campaign of random lock lives, or replays one world of it: `npm run campaign -- --lives 20000`, or `--replay 184`. */
 import { parseArgs } from 'node:util';
-import { obey, runCampaign } from './crew.ts';
+import { obey, runCampaign, type Tally } from './crew.ts';
 import { draw, KINDS } from './draw.ts';
 import type { KindName } from './plan.ts';
 import { PLANTS, type Plant } from './plants.ts';
 import { play } from './play.ts';
 import { tellStory } from './story.ts';
+
+/** A campaign reports its progress each time that it has lived so many lives more. */
+const PROGRESS = 50_000;
 
 const { values } = parseArgs({
   options: {
@@ -57,9 +60,13 @@ async function live(): Promise<void> {
     kind,
     plant,
   };
-  const seconds = (): number => (performance.now() - started) / 1000;
+  const line = ({ lives, grants, worlds, failures }: Tally): string => {
+    const speed = Math.round((lives * 1000) / (performance.now() - started));
+    return `${lives} lives, ${grants} grants in ${worlds} worlds; ${speed} lives a second; ${failures.length} failed`;
+  };
   let reported = 0;
-  const { worlds, lives, grants, failures } = await runCampaign(campaign, (soFar) => {
+  let told = 0;
+  const { failures, ...counts } = await runCampaign(campaign, (soFar) => {
     for (const failure of soFar.failures.slice(reported)) {
       const [first] = failure.violations;
       console.log(
@@ -67,11 +74,11 @@ async function live(): Promise<void> {
       );
     }
     reported = soFar.failures.length;
+    if (soFar.lives < told + PROGRESS) return;
+    told = soFar.lives;
+    console.log(`so far ${line(soFar)}`);
   });
-  const speed = Math.round(lives / seconds());
-  console.log(
-    `${lives} lives, ${grants} grants in ${worlds} worlds; ${speed} lives a second; ${failures.length} failed`,
-  );
+  console.log(line({ failures, ...counts }));
   for (const { seed } of failures.slice(0, 3)) {
     const plan = draw(seed, kind);
     console.log(await tellStory(plan, await play(plan, { plant }), { plant }));
