@@ -24,6 +24,7 @@ import { Expiry } from './data/expiry.ts';
 import { Migrations } from './data/migration.ts';
 import { Notifications } from './data/notifications.ts';
 import { makeWorld } from './data/world.ts';
+import type { Dialect, DialectName } from './dialects/index.ts';
 import { Observer } from './figures/observer.ts';
 import { Statistics } from './figures/statistics.ts';
 import type { Connection, Host } from './host/host.ts';
@@ -37,6 +38,7 @@ import { setLimits } from './settings/encodings.ts';
 import { defaultSettings, type Settings } from './settings/settings.ts';
 import { type Command, commandCount } from './table/command.ts';
 import type { Outcome } from './table/outcome.ts';
+import type { Vocabulary } from './table/vocabulary.ts';
 
 /** What a node is started with. */
 export interface ServerOptions {
@@ -45,6 +47,9 @@ export interface ServerOptions {
   readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica') => void;
   /** Extra table entries, such as the lab's LAB command. */
   readonly commands?: readonly Command<Caller>[];
+  /** The server to answer as, and whether to refuse what it does not have. */
+  readonly dialect?: DialectName;
+  readonly strict?: boolean;
   /** When long scripts let others have a turn. */
   readonly scripts?: Partial<ScriptPace>;
 }
@@ -56,6 +61,8 @@ export type Caller = Client<Server>;
 export interface RequestPath {
   /** Every command by name, in lower and upper case. */
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
+  readonly dialect: Dialect;
+  readonly vocabulary: Vocabulary;
   /** Answers a request. */
   execute(server: Server, client: Caller, argv: Bytes[]): void;
   /** Runs one command and notes its effect for the replication stream. */
@@ -64,6 +71,8 @@ export interface RequestPath {
 
 export class Server {
   readonly host: Host;
+  readonly dialect: Dialect;
+  readonly vocabulary: Vocabulary;
   readonly settings: Settings;
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
   readonly clients = new Map<number, Caller>();
@@ -125,7 +134,7 @@ export class Server {
   constructor(host: Host, execution: RequestPath, options: Omit<ServerOptions, 'commands'> = {}) {
     this.host = host;
     this.#execution = execution;
-    this.commands = execution.commands;
+    ({ commands: this.commands, dialect: this.dialect, vocabulary: this.vocabulary } = execution);
     this.settings = { ...defaultSettings(), ...options.settings };
     this.log = (level, text) => options.log?.(level, text, this.role);
     this.acl = new Acl(this);

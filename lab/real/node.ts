@@ -7,6 +7,7 @@ import { promote, replicateFrom } from '../../server/replication/role.ts';
 import type { Caller, Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
+import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
 import { VirtualDisk } from '../failover/disk.ts';
 import type { Journal } from '../failover/journal.ts';
 import { AnyNode, type CrashOptions, checkCrash } from '../failover/node.ts';
@@ -16,7 +17,7 @@ import type { RealNetwork } from './network.ts';
 import { type RealClock, RealProcess } from './process.ts';
 
 /** How a node on the real clock is run. */
-export interface RealNodeOptions {
+export interface RealNodeOptions extends DialectOptions {
   /** Parameters of the node, by redis.conf's names. */
   readonly settings?: Partial<Settings>;
   /** Extra table entries, such as the LAB command. */
@@ -29,7 +30,7 @@ export class RealNode extends AnyNode {
   server: Server;
   readonly #process = new RealProcess();
   readonly #network: RealNetwork;
-  readonly #options: RealNodeOptions;
+  #options: RealNodeOptions;
   #listener: Listener;
   #journal: Journal;
   #port = 0;
@@ -47,7 +48,11 @@ export class RealNode extends AnyNode {
 
   #make(): [Server, Journal, Listener] {
     const { settings, commands = [] } = this.#options;
-    const server = createNode(this.#host(), { settings: { ...settings, port: this.#port }, commands });
+    const server = createNode(this.#host(), {
+      settings: { ...settings, port: this.#port },
+      commands,
+      ...dialectFor(this.#options, this.name),
+    });
     const journal = this.recover(server, this.disk);
     return [server, journal, new Listener({ accept: (connection) => this.#accept(server, connection) })];
   }
@@ -148,10 +153,15 @@ export class RealNode extends AnyNode {
     if (this.#closed) throw new Error(CLOSED);
   }
 
-  /** Starts a new process on what was kept, as a primary. Nothing happens when it is up. */
-  async restart(): Promise<void> {
+  /**
+   * Starts a new process on what was kept, as a primary. Nothing happens when it is up.
+   * Rejects with TypeError for a wrong option.
+   */
+  async restart(options: RestartOptions = {}): Promise<void> {
     this.#checkOpen();
+    checkRestart(options);
     if (this.running) return;
+    this.#options = { ...this.#options, ...options };
     [this.server, this.#journal, this.#listener] = this.#make();
     await this.listen();
     this.running = true;

@@ -6,6 +6,7 @@ import type { ScriptPace } from '../../server/scripts/slow-script.ts';
 import type { Caller, Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
+import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
 import type { Journal } from '../failover/journal.ts';
 import { AnyNode, type CrashOptions, checkCrash } from '../failover/node.ts';
 import type { Actor } from '../time/actor.ts';
@@ -15,7 +16,7 @@ import { VirtualHost } from './host.ts';
 import type { World } from './world.ts';
 
 /** How a node is run. */
-export interface LabNodeOptions {
+export interface LabNodeOptions extends DialectOptions {
   /** Parameters of every node, by redis.conf's names. */
   readonly settings?: Partial<Settings>;
   /** Extra table entries, such as the LAB command. */
@@ -35,7 +36,7 @@ export class LabNode extends AnyNode {
   readonly host: VirtualHost;
   /** The present process; after a crash, what it was. */
   server: Server;
-  readonly #options: LabNodeOptions;
+  #options: LabNodeOptions;
   #journal: Journal;
 
   constructor(world: World, name: string, port: number, options: LabNodeOptions = {}, writeQuorum = 0) {
@@ -51,6 +52,7 @@ export class LabNode extends AnyNode {
     const server = createNode(this.host, {
       settings: { ...settings, port: this.port },
       commands,
+      ...dialectFor(this.#options, this.name),
       scripts: { millis: 20, ...scripts },
     });
     const journal = this.recover(server, this.host.disk);
@@ -89,10 +91,15 @@ export class LabNode extends AnyNode {
     this.host.crash('everything', silent);
   }
 
-  /** Starts a new process on what the disk has kept, as a primary. Nothing happens when it is up. */
-  restart(): void {
+  /**
+   * Starts a new process on what the disk has kept, as a primary. Nothing happens when it is up.
+   * Throws TypeError for a wrong option.
+   */
+  restart(options: RestartOptions = {}): void {
     this.host.world.assertUsable();
+    checkRestart(options);
     if (this.running) return;
+    this.#options = { ...this.#options, ...options };
     this.host.revive();
     [this.server, this.#journal] = this.#start();
     this.running = true;

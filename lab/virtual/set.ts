@@ -1,5 +1,6 @@
 /** A primary and its replicas in a world, with the links between them, clients that follow, and failover as Sentinel does it. */
 
+import type { RestartOptions } from '../failover/dialects.ts';
 import { checkFailover, type Failover, type FailoverOptions, JUDGE, Roles } from '../failover/roles.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
@@ -131,10 +132,10 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
   }
 
   /** Starts a node that crashed; as a replica, unless it is still the primary. */
-  restart(name: string): void {
+  restart(name: string, options?: RestartOptions): void {
     this.checkOpen();
     const node = this.node(name);
-    node.restart();
+    node.restart(options);
     this.rejoin(node);
   }
 }

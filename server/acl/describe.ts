@@ -5,9 +5,6 @@ import { categoriesOf } from '../table/info.ts';
 import { CATEGORIES, everyCommand } from './categories.ts';
 import { Selector } from './selector.ts';
 
-/** Commands that were added later do not count, so that the rules are those of 7.0. */
-const SINCE_7_0 = /^([1-6]|7\.0)\./;
-
 /** How many commands of each category are allowed and are not. */
 function count(allowed: Uint8Array, members: readonly Command[]): { on: number; off: number } {
   let on = 0;
@@ -28,7 +25,8 @@ export function describeCommands(selector: Selector): Bytes {
   const left = selector.allowed.slice();
   const members = new Map<string, Command[]>(CATEGORIES.map((name) => [name, []]));
   for (const command of everyCommand(commands)) {
-    if (!SINCE_7_0.test(command.spec.since)) continue;
+    // The categories are those of the dialect's server.
+    if (command.spec.extra === true) continue;
     for (const category of categoriesOf(command)) members.get(category.slice(1))?.push(command);
   }
   for (;;) {

@@ -8,6 +8,7 @@ import { describeCommands } from '../../acl/describe.ts';
 import type { Selector } from '../../acl/selector.ts';
 import type { Caller } from '../../server.ts';
 import { int64 } from '../../table/arguments.ts';
+import type { EntryChange } from '../../table/command.ts';
 import { arityFits } from '../../table/command.ts';
 import { categoriesOf } from '../../table/info.ts';
 import { defineContainer } from '../define.ts';
@@ -188,6 +189,9 @@ const HELP = [
 
 const ADMIN = ['admin', 'noscript', 'loading', 'stale'] as const;
 const NORMAL = ['noscript', 'loading', 'stale'] as const;
+const EVERY_NODE: readonly EntryChange[] = [
+  { since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'] },
+];
 const about = { since: '6.0.0', complexity: 'O(N) with N the number of users or rules' };
 
 export const aclCommand = defineContainer(
@@ -210,6 +214,7 @@ export const aclCommand = defineContainer(
     deluser: {
       summary: 'Removes users and cuts off their connections.',
       ...about,
+      changes: EVERY_NODE,
       arity: -3,
       flags: ADMIN,
       run: deleteUsers,
@@ -249,11 +254,19 @@ export const aclCommand = defineContainer(
     save: {
       summary: 'Writes the ACL file, of which there is none here.',
       ...about,
+      changes: EVERY_NODE,
       arity: 2,
       flags: ADMIN,
       run: () => fail(NO_FILE),
     },
-    setuser: { summary: 'Makes or changes a user.', ...about, arity: -3, flags: ADMIN, run: setUser },
+    setuser: {
+      summary: 'Makes or changes a user.',
+      ...about,
+      changes: EVERY_NODE,
+      arity: -3,
+      flags: ADMIN,
+      run: setUser,
+    },
     users: {
       summary: "Lists the users' names.",
       ...about,

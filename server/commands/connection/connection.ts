@@ -8,7 +8,6 @@ import { markSubscriber } from '../../clients/pubsub.ts';
 import type { Caller } from '../../server.ts';
 import { int32, int64 } from '../../table/arguments.ts';
 import { SILENT } from '../../table/outcome.ts';
-import { VERSION } from '../../version.ts';
 import { defineCommands } from '../define.ts';
 import { NO_CLUSTER } from '../node/cluster.ts';
 import { checkName } from './client.ts';
@@ -64,9 +63,9 @@ function hello(client: Caller, argv: readonly Bytes[]) {
   const { server } = client;
   return new MapReply([
     'server',
-    'redis',
+    server.dialect.hello.server,
     'version',
-    VERSION,
+    server.dialect.hello.version,
     'proto',
     protocol,
     'id',

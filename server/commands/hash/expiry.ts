@@ -75,7 +75,8 @@ function seconds(millis: Millis): number {
 }
 
 const COMPLEXITY = 'O(N), N fields';
-const SINCE = '7.4.0';
+const UNSURE = ['nondeterministic_output'];
+const SINCE = { redis: '7.4.0', valkey: '9.0.0' };
 
 function writing(
   summary: string,
@@ -84,22 +85,29 @@ function writing(
   return {
     summary,
     since: SINCE,
+    extra: true,
     complexity: COMPLEXITY,
     arity: -6,
-    flags: ['write', 'denyoom', 'fast'],
+    flags: ['write', 'fast'],
     keys: key('RW UPDATE'),
     run: (client, argv) => run(client, argv),
   };
 }
 
-function reading(summary: string, of: (at: Millis, now: Millis) => number): CommandSpec<-5, Caller> {
+function reading(
+  summary: string,
+  of: (at: Millis, now: Millis) => number,
+  tips: readonly string[] = [],
+): CommandSpec<-5, Caller> {
   return {
     summary,
     since: SINCE,
+    extra: true,
     complexity: COMPLEXITY,
     arity: -5,
     flags: ['readonly', 'fast'],
     keys: key('RO ACCESS'),
+    tips,
     run: (client, argv) => tell(client, argv, of),
   };
 }
@@ -120,14 +128,15 @@ export const hashExpiryCommands = defineCommands('hash', {
   hpersist: {
     summary: 'Takes the TTL of fields of a hash away.',
     since: SINCE,
+    extra: true,
     complexity: COMPLEXITY,
     arity: -5,
     flags: ['write', 'fast'],
     keys: key('RW UPDATE'),
     run: persist,
   },
-  httl: reading('Answers in how many seconds fields of a hash end.', (at, now) => seconds(at - now)),
-  hpttl: reading('Answers in how many milliseconds fields of a hash end.', (at, now) => at - now),
+  httl: reading('Answers in how many seconds fields of a hash end.', (at, now) => seconds(at - now), UNSURE),
+  hpttl: reading('Answers in how many milliseconds fields of a hash end.', (at, now) => at - now, UNSURE),
   hexpiretime: reading('Answers when fields of a hash end, as a Unix time in seconds.', seconds),
   hpexpiretime: reading('Answers when fields of a hash end, as a Unix time in milliseconds.', (at) => at),
 });

@@ -6,7 +6,7 @@ import { asciiUpper, type Bytes, cString, type Millis, parseSafeInteger } from '
 import { fail, wrongArity } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { key } from '../../table/command.ts';
+import { key, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { createHash, writeHash } from './access.ts';
 import { FieldEffects, fieldEnd, fieldsAt, hasEnded } from './fields.ts';
@@ -134,16 +134,18 @@ function hsetex(client: Caller, argv: readonly Bytes[]): Reply {
 export const hashExtendedCommands = defineCommands('hash', {
   hgetex: {
     summary: 'Answers the values of fields and changes when they end.',
-    since: '8.0.0',
+    since: { redis: '8.0.0', valkey: '9.0.0' },
+    extra: true,
     complexity: 'O(N), N fields',
     arity: -5,
     flags: ['write', 'fast'],
-    keys: key('RW ACCESS UPDATE'),
+    keys: noted('It updates, as it may change the TTL', key('RW ACCESS UPDATE')),
     run: hgetex,
   },
   hsetex: {
     summary: 'Sets fields, on conditions and with a TTL where asked.',
-    since: '8.0.0',
+    since: { redis: '8.0.0', valkey: '9.0.0' },
+    extra: true,
     complexity: 'O(N), N fields',
     arity: -6,
     flags: ['write', 'denyoom', 'fast'],
@@ -152,7 +154,8 @@ export const hashExtendedCommands = defineCommands('hash', {
   },
   hgetdel: {
     summary: 'Answers the values of fields and deletes them.',
-    since: '8.0.0',
+    since: { redis: '8.0.0', valkey: '9.1.0' },
+    extra: true,
     complexity: 'O(N), N fields',
     arity: -5,
     flags: ['write', 'fast'],

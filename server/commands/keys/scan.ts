@@ -30,6 +30,12 @@ export const scanCommands = defineCommands('generic', {
     summary: 'Lists the keys step by step.',
     since: '2.8.0',
     complexity: 'O(1) for a step, O(N) for all, N keys of the database',
+    changes: [
+      {
+        since: '7.2.0',
+        tips: ['nondeterministic_output', 'request_policy:special', 'response_policy:special'],
+      },
+    ],
     arity: -2,
     flags: ['readonly'],
     tips: ['nondeterministic_output', 'request_policy:special'],

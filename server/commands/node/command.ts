@@ -98,7 +98,7 @@ export const commandCommand = defineContainer(
           names.length === 0
             ? eachCommand(client.server)
             : names.flatMap((name) => named(client.server, name) ?? []);
-        return new MapReply(chosen.flatMap(commandDocs));
+        return new MapReply(chosen.flatMap((command) => commandDocs(command, client.server.dialect)));
       },
     },
     info: {
@@ -129,6 +129,7 @@ export const commandCommand = defineContainer(
       summary: 'Finds the keys in a request.',
       ...about,
       complexity: 'O(N) with N the number of arguments',
+      changes: [{ since: '7.2.0', arity: -3 }],
       arity: -4,
       categories: ['connection'],
       run(client, argv) {
@@ -141,6 +142,7 @@ export const commandCommand = defineContainer(
       ...about,
       since: '7.0.0',
       complexity: 'O(N) with N the number of arguments',
+      changes: [{ since: '7.2.0', arity: -3 }],
       arity: -4,
       categories: ['connection'],
       run(client, argv) {

@@ -103,6 +103,7 @@ export const configCommand = defineContainer(
       summary: 'Sets the statistics of INFO to zero.',
       since: '2.0.0',
       complexity: 'O(1)',
+      changes: [{ since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'] }],
       arity: 2,
       flags: ADMIN,
       run(client) {
@@ -121,6 +122,7 @@ export const configCommand = defineContainer(
       summary: 'Writes the configuration file, of which there is none here.',
       since: '2.8.0',
       complexity: 'O(1)',
+      changes: [{ since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'] }],
       arity: 2,
       flags: ADMIN,
       run: () => fail('ERR The server is running without a config file'),

@@ -1,7 +1,8 @@
 /** Commands on one sorted set that neither wait nor combine (https://redis.io/docs/latest/commands/?group=sorted-set). */
 import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
-import type { Bytes } from '../../../protocol/bytes.ts';
-import { Double, type Reply } from '../../../protocol/reply.ts';
+import { asciiLower, asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
+import { Double, NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { type Flag, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
@@ -12,6 +13,18 @@ import { lexRange, type Range, rankRange, scoreRange } from './range.ts';
 
 function read(client: Caller, name: Bytes): SortedSet | undefined {
   return client.db.read(name, 'zset');
+}
+
+/** ZRANK and ZREVRANK, with the score where it is asked for. */
+function rank(client: Caller, argv: readonly Bytes[], reverse: boolean): Reply {
+  const [, name = '', member = '', option] = argv;
+  if (argv.length > 4) throw wrongArity(asciiLower(argv[0]!));
+  if (option !== undefined && asciiUpper(option) !== 'WITHSCORE') fail(SYNTAX);
+  const set = read(client, name);
+  const lower = set?.rank(member);
+  if (set === undefined || lower === undefined) return option === undefined ? null : NULL_ARRAY;
+  const place = reverse ? set.size - 1 - lower : lower;
+  return option === undefined ? place : [place, new Double(set.score(member) ?? 0)];
 }
 
 /** ZRANGE and its like: what the command's name fixes, and what it leaves to options. */
@@ -118,23 +131,21 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     summary: 'Answers how many members have a lower score.',
     since: '2.0.0',
     complexity: 'O(log(N)), N members',
+    changes: [{ since: '7.2.0', arity: -3 }],
     arity: 3,
     flags: READS_FAST,
     keys: key('RO ACCESS'),
-    run: (client, argv) => read(client, argv[1])?.rank(argv[2]) ?? null,
+    run: (client, argv) => rank(client, argv, false),
   },
   zrevrank: {
     summary: 'Answers how many members have a higher score.',
     since: '2.0.0',
     complexity: 'O(log(N)), N members',
+    changes: [{ since: '7.2.0', arity: -3 }],
     arity: 3,
     flags: READS_FAST,
     keys: key('RO ACCESS'),
-    run(client, argv) {
-      const set = read(client, argv[1]);
-      const rank = set?.rank(argv[2]);
-      return set === undefined || rank === undefined ? null : set.size - 1 - rank;
-    },
+    run: (client, argv) => rank(client, argv, true),
   },
   zcount: {
     summary: 'Counts the members with scores in a range.',

@@ -18,12 +18,9 @@ import { key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import {
   CAS_OPTIONS,
+  CONDITIONS,
   expiryOf,
   hasExpiry,
-  IFDEQ,
-  IFDNE,
-  IFEQ,
-  IFNE,
   KEEPTTL,
   MSETEX_OPTIONS,
   NX,
@@ -32,13 +29,6 @@ import {
   XX,
 } from './options.ts';
 import { compares, removeAtOnce, store, stringOf } from './string.ts';
-
-const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
-  ['IFEQ', IFEQ],
-  ['IFNE', IFNE],
-  ['IFDEQ', IFDEQ],
-  ['IFDNE', IFDNE],
-]);
 
 function delex(client: Caller, argv: readonly Bytes[]): Reply {
   const [, name = '', condition, operand] = argv;
@@ -123,6 +113,7 @@ export const lockCommands = defineCommands('string', {
   delex: {
     summary: 'Removes a key when its string, or the digest of it, compares so (Redis 8.4).',
     since: '8.4.0',
+    extra: true,
     complexity: 'O(1) for IFEQ and IFNE, O(N) for IFDEQ and IFDNE, N bytes of the string',
     arity: -2,
     flags: ['write', 'fast'],
@@ -132,6 +123,7 @@ export const lockCommands = defineCommands('string', {
   digest: {
     summary: 'Answers the XXH3 hash of a string, 16 hexadecimal digits (Redis 8.4).',
     since: '8.4.0',
+    extra: true,
     complexity: 'O(N), N bytes of the string',
     arity: 2,
     flags: ['readonly', 'fast'],
@@ -144,6 +136,7 @@ export const lockCommands = defineCommands('string', {
   msetex: {
     summary: 'Stores several strings at once, on a condition and with an expiry where asked (Redis 8.4).',
     since: '8.4.0',
+    extra: true,
     complexity: 'O(N), N keys',
     arity: -4,
     flags: ['write', 'denyoom', 'movablekeys'],
@@ -152,7 +145,8 @@ export const lockCommands = defineCommands('string', {
   },
   delifeq: {
     summary: 'Removes a key when its string equals the value (Valkey 9).',
-    since: '9.0.0',
+    since: { valkey: '9.0.0' },
+    extra: true,
     complexity: 'O(1)',
     arity: 3,
     flags: ['write', 'fast'],
@@ -161,7 +155,8 @@ export const lockCommands = defineCommands('string', {
   },
   cas: {
     summary: 'Replaces a string when it equals the old value; -1 where there is no key (Tair).',
-    since: '1.2.3',
+    since: { tair: '1.2.3' },
+    extra: true,
     complexity: 'O(1)',
     arity: -4,
     flags: ['write', 'denyoom'],
@@ -170,7 +165,8 @@ export const lockCommands = defineCommands('string', {
   },
   cad: {
     summary: 'Removes a key when its string equals the value; -1 where there is no key (Tair).',
-    since: '1.2.3',
+    since: { tair: '1.2.3' },
+    extra: true,
     complexity: 'O(1)',
     arity: 3,
     flags: ['write', 'denyoom'],

@@ -2,7 +2,7 @@
 import type { Entry } from '../../../keyspace/entry.ts';
 import { xxh3Hex } from '../../../keyspace/xxh3.ts';
 import { asciiLower, asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
-import { fail, WRONGTYPE, wrongArity } from '../../../protocol/errors.ts';
+import { fail, SYNTAX, WRONGTYPE, wrongArity } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { forgetEncoding } from '../../settings/encodings.ts';
@@ -10,6 +10,7 @@ import { key, keys, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import {
   COMPARES,
+  CONDITIONS,
   EXAT,
   expiryOf,
   GET,
@@ -70,6 +71,13 @@ function allows({ bits, operand }: StringOptions, old: Entry | undefined): boole
   return old === undefined ? (bits & (IFNE | IFDNE)) !== 0 : compares(bits, operand, stringOf(old));
 }
 
+/** Throws a syntax error for a comparison that the node's server does not have. */
+function checkComparison({ server }: Caller, bits: number): void {
+  for (const [word, bit] of CONDITIONS) {
+    if ((bits & bit) !== 0 && !server.vocabulary.knows('set', word)) fail(SYNTAX);
+  }
+}
+
 function set(client: Caller, argv: readonly Bytes[]): Reply {
   const name = argv[1]!;
   const value = argv[2]!;
@@ -79,6 +87,7 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
   }
   const options = parseStringOptions(argv, 3, SET_OPTIONS);
   const { bits } = options;
+  if ((bits & COMPARES) !== 0) checkComparison(client, bits);
   const expiresAt = expiryOf(options, client.server.now, 'set');
   const wantsOld = (bits & GET) !== 0;
   const old = wantsOld ? client.db.lookup(name) : client.db.find(name);
@@ -232,6 +241,7 @@ export const stringCommands = defineCommands('string', {
     summary: 'Stores several strings at once, but only when none of the keys exists.',
     since: '1.0.1',
     complexity: 'O(N), N keys',
+    changes: [{ since: '7.2.0', tips: [] }],
     arity: -3,
     flags: ['write', 'denyoom'],
     keys: keys('OW INSERT', 1, 2),

@@ -70,6 +70,7 @@ export const excluded: Record<string, string> = {
   slaveof: 'it gives the dataset away',
   sync: 'it turns the connection into a replication link',
   wait: 'it depends on when replicas acknowledge',
+  waitaof: 'it depends on when replicas acknowledge; test/server/replication/replication.test.ts',
 };
 
 /** Prose that each server has in its own words. */

@@ -1,0 +1,20 @@
+/** Valkey 8.1 (https://valkey.io/docs/), held to valkey-server 8.1.1. */
+import type { Dialect } from './dialect.ts';
+import { redis70 } from './redis-7.0.ts';
+
+export const valkey81: Dialect = {
+  ...redis70,
+  name: 'valkey-8.1',
+  server: { family: 'valkey', version: '8.1.1' },
+  hello: { server: 'valkey', version: '8.1.1' },
+  // Valkey 8.1 still writes Redis' name here.
+  lolwut: 'Redis ver. 8.1.1',
+  infoVersion: [
+    ['redis_version', '7.2.4'],
+    ['server_name', 'valkey'],
+    ['valkey_version', '8.1.1'],
+    ['valkey_release_stage', 'ga'],
+  ],
+  infoMode: 'server_mode',
+  dumpVersion: ['valkey-ver', '8.1.1'],
+};
