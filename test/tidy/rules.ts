@@ -141,7 +141,7 @@ const dialects: Rule = {
     const cure = 'give the behaviour a name in server/dialects/dialect.ts, and ask for that';
     const reads = /\b[dD]ialect\w*(\(\))?\.(name|server|version|family)\b|\b(existsIn|sinceIn)\b/g;
     for (const match of code.matchAll(reads)) yield { at: match.index, cure: `${match[0]}: ${cure}` };
-    for (const match of text.matchAll(/(===|!==|\bcase|startsWith\() ?['"`](redis|valkey)(-?\d|['"`])/g)) {
+    for (const match of text.matchAll(/(===|!==|\bcase|startsWith\() ?['"`](redis|valkey)-?\d/g)) {
       if (comments[match.index] === ' ') yield { at: match.index, cure: `${match[0]}: ${cure}` };
     }
   },
