@@ -238,3 +238,34 @@ export function formatDouble(value: number): Bytes {
   }
   return formatGeneral(value, 17);
 }
+
+/** Up to here whole numbers are printed with all their digits, as 64-bit integers. */
+const WHOLE_MAX = 2 ** 62;
+
+/**
+ * A double as Redis 7.2 and later print scores: in the fewest digits that are read back as the same number, in the layout of
+ * fpconv (https://github.com/night-shift/fpconv), and whole numbers as 64-bit integers.
+ */
+export function formatShortest(value: number): Bytes {
+  if (Number.isInteger(value) && Math.abs(value) <= WHOLE_MAX) {
+    return Object.is(value, -0) ? '-0' : String(BigInt(value));
+  }
+  if (!Number.isFinite(value)) return formatGeneral(value, 17);
+  const [mantissa = '', power = '0'] = Math.abs(value).toExponential().split('e');
+  const digits = mantissa.replace('.', '');
+  return (value < 0 ? '-' : '') + layOut(digits, +power);
+}
+
+/** Digits with a point, with zeros, or with an exponent. @param power that of the first digit */
+function layOut(digits: string, power: number): string {
+  const end = power - digits.length + 1;
+  if (end >= 0 && Math.abs(power) < digits.length + 7) return digits + '0'.repeat(end);
+  if (end < 0 && (end > -7 || Math.abs(power) < 4)) {
+    const point = digits.length + end;
+    return point <= 0
+      ? `0.${'0'.repeat(-point)}${digits}`
+      : `${digits.slice(0, point)}.${digits.slice(point)}`;
+  }
+  const rest = digits.length > 1 ? `.${digits.slice(1)}` : '';
+  return `${digits[0]}${rest}e${power < 0 ? '-' : '+'}${Math.abs(power)}`;
+}

@@ -135,7 +135,7 @@ export class Server {
     this.host = host;
     this.#execution = execution;
     ({ commands: this.commands, dialect: this.dialect, vocabulary: this.vocabulary } = execution);
-    this.settings = { ...defaultSettings(), ...options.settings };
+    this.settings = { ...defaultSettings(), ...this.dialect.settings, ...options.settings };
     this.log = (level, text) => options.log?.(level, text, this.role);
     this.acl = new Acl(this);
     this.world = makeWorld(this, host.clock.now());
@@ -186,7 +186,7 @@ export class Server {
   /** Makes derived state follow the settings; called after every change of them. */
   applySettings(): void {
     const { settings, encoding } = this;
-    setLimits(encoding, settings);
+    setLimits(encoding, settings, this.dialect);
     for (const client of this.clients.values()) client.limits.maxBulk = settings['proto-max-bulk-len'];
     this.acl.configure();
     this.eviction.configure();

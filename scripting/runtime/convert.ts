@@ -1,4 +1,4 @@
-/** Replies to Lua values and back, by the rules of Redis 7.0. */
+/** Replies to Lua values and back, by Redis' rules. */
 import { approximate, type Bytes, formatDouble } from '../../protocol/bytes.ts';
 import {
   BigNumber,
@@ -16,6 +16,8 @@ import {
 import type { LuaValue } from './values.ts';
 import { LuaTable } from './values.ts';
 
+type PrintDouble = (value: number) => Bytes;
+
 /** A table with one field. */
 export function fieldTable(name: Bytes, value: LuaValue): LuaTable {
   const table = new LuaTable(1);
@@ -31,29 +33,29 @@ export function errorTable(text: Bytes): LuaTable {
 }
 
 /** A command's reply as a script sees it, under the protocol that redis.setresp chose. */
-export function toLua(reply: Reply, protocol: 2 | 3): LuaValue {
+export function toLua(reply: Reply, protocol: 2 | 3, print: PrintDouble = formatDouble): LuaValue {
   if (typeof reply === 'string' || typeof reply === 'number') return reply;
   if (reply === null || reply instanceof NullArray) return protocol === 2 ? false : undefined;
-  if (Array.isArray(reply)) return listToLua(reply, protocol);
+  if (Array.isArray(reply)) return listToLua(reply, protocol, print);
   if (reply instanceof SimpleString) return fieldTable('ok', reply.text);
   if (typeof reply === 'bigint') return approximate(reply);
   if (typeof reply === 'boolean') return protocol === 3 ? reply : reply ? 1 : 0;
   if (reply instanceof ReplyError) return errorTable(reply.text);
-  return protocol === 2 ? olderToLua(reply) : newerToLua(reply);
+  return protocol === 2 ? olderToLua(reply, print) : newerToLua(reply);
 }
 
-function listToLua(items: readonly Reply[], protocol: 2 | 3): LuaTable {
+function listToLua(items: readonly Reply[], protocol: 2 | 3, print?: PrintDouble): LuaTable {
   const values: LuaValue[] = [];
-  for (let i = 0; i < items.length; i++) values.push(toLua(items[i]!, protocol));
+  for (let i = 0; i < items.length; i++) values.push(toLua(items[i]!, protocol, print));
   return LuaTable.from(values);
 }
 
 /** RESP3's types as RESP2 shows them. */
-function olderToLua(reply: Reply): LuaValue {
-  if (reply instanceof Double) return reply.text ?? formatDouble(reply.value);
+function olderToLua(reply: Reply, print: PrintDouble): LuaValue {
+  if (reply instanceof Double) return reply.text ?? print(reply.value);
   if (reply instanceof Verbatim) return reply.text;
   if (reply instanceof BigNumber) return reply.digits;
-  return listToLua((reply as MapReply).items, 2);
+  return listToLua((reply as MapReply).items, 2, print);
 }
 
 function newerToLua(reply: Reply): LuaValue {

@@ -15,6 +15,10 @@ export interface ScriptHost {
   allowed(argv: Bytes[]): boolean | undefined;
   /** redis.set_repl: a set of REPL_AOF (1) and REPL_REPLICA (2). */
   setReplication(targets: number): void;
+  /** How doubles are printed in replies that RESP2 has no type for; as Redis 7.0 does by default. */
+  printDouble?(value: number): Bytes;
+  /** How a number becomes a command's argument, unless it is a whole one below 2^53; as in Redis 7.0 by default. */
+  printArgument?(value: number): Bytes;
   /** The node's own generator behind math.random; it goes on from script to script, as in Redis. */
   readonly random: Random48;
 }

@@ -32,7 +32,8 @@ export class User {
   readonly #openChannels: () => boolean;
 
   /** @param openChannels whether a new or reset user may use all channels (acl-pubsub-default) */
-  constructor(name: Bytes, commands: CommandList, openChannels: () => boolean) {
+  constructor(name: Bytes, commands: CommandList, openChannels: () => boolean, sanitize?: boolean) {
+    this.sanitize = sanitize;
     this.name = name;
     this.#commands = commands;
     this.#openChannels = openChannels;

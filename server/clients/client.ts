@@ -1,4 +1,5 @@
 /** The server's side of one connection: its protocol, database, transaction, subscriptions and output. */
+
 import type { Keyspace, Watcher } from '../../keyspace/keyspace.ts';
 import type { TypeName } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
@@ -6,6 +7,7 @@ import { type DecodeLimits, RequestDecoder } from '../../protocol/decode.ts';
 import { encodeReply } from '../../protocol/encode.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { User } from '../acl/user.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import type { Connection, Host, Receiver, Timer } from '../host/host.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -99,6 +101,7 @@ export interface Blocked {
 /** The node that a client is connected to, as the client sees it. */
 export interface ClientNode {
   readonly acl: { readonly default: User };
+  readonly dialect: Dialect;
   readonly host: Host;
   readonly now: Millis;
   readonly settings: Settings;
@@ -225,7 +228,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   /** A reply too long for a string (MGET of several 200 MB values) costs the client its connection, not us our life. */
   #encode(reply: Reply): Bytes {
     try {
-      return encodeReply(reply, this.protocol);
+      return encodeReply(reply, this.protocol, this.server.dialect.printDouble);
     } catch (error) {
       this.server.log('warning', `A reply to client ${this.id} cannot be written: ${error}`);
       this.abort();

@@ -5,6 +5,7 @@ import { badFormat } from '../../keyspace/format/errors.ts';
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { type RdbDatabase, type RdbEntry, type RdbItem, readRdb, writeRdb } from '../../keyspace/rdb/file.ts';
 import { type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { HasData, HasNow } from '../ports.ts';
 import type { RestorePolicy } from '../scripts/restore-policy.ts';
 
@@ -12,7 +13,7 @@ import type { RestorePolicy } from '../scripts/restore-policy.ts';
 export interface SnapshotNode extends HasData, HasNow {
   readonly role: 'primary' | 'replica';
   readonly encoding: EncodingLimits;
-  readonly dialect: { readonly dumpVersion: readonly [name: Bytes, value: Bytes] };
+  readonly dialect: Dialect;
   readonly functions: { codes(): Bytes[]; adopt(codes: readonly Bytes[], policy: RestorePolicy): void };
   readonly tracking: { readonly listens: boolean; flushed(): void };
   readonly blocking: { signalAll(db: Keyspace): void };

@@ -3,6 +3,7 @@
  * its name and never for a version, so that a new dialect is one new file. What exists since when stands in the command table.
  */
 import type { Bytes } from '../../protocol/bytes.ts';
+import type { Settings } from '../settings/settings.ts';
 
 /** How a node answers where servers differ. */
 export interface Dialect {
@@ -20,4 +21,53 @@ export interface Dialect {
   readonly infoMode: 'redis_mode' | 'server_mode';
   /** The field of dump files that names the server. */
   readonly dumpVersion: readonly [name: Bytes, value: Bytes];
+  /** Parameters whose defaults are not those of Redis 7.0. */
+  readonly settings: Partial<Settings>;
+
+  // Replies
+
+  /** How doubles are printed: with 17 digits, or with the fewest that are read back as the same number. */
+  printDouble(value: number): Bytes;
+  /** How a number in a script becomes an argument, unless it is a whole one below 2^53. */
+  printArgument(value: number): Bytes;
+  /** GEOPOS and its like: coordinates with up to 17 decimals, or as other doubles. */
+  readonly coordinates: 'seventeen decimals' | 'double';
+  /** What XREAD and XREADGROUP say of a key without an id. */
+  unbalancedStreams(command: 'xread' | 'xreadgroup'): Bytes;
+  /** EVALSHA of an unknown script. */
+  readonly noScript: Bytes;
+  /** redis.call of a command that does not exist. */
+  readonly unknownInScript: Bytes;
+  /** The name of the table of functions, as Lua's errors have it. */
+  readonly luaTable: 'redis' | 'server';
+  /** READONLY and READWRITE on a node without a cluster. */
+  readonly readOnlyWithoutCluster: 'refused' | 'accepted';
+  /** Whether NOPERM and ACL DRYRUN name the user. */
+  readonly denial: 'this user' | 'by name';
+  /** ACL: whether users that nobody has told otherwise have the flag sanitize-payload. */
+  readonly sanitizeByDefault: boolean;
+  /** BITCOUNT and BITPOS: whether a missing key is answered before the other arguments are looked at. */
+  readonly bitArguments: 'after the key' | 'before the key';
+  /** BITCOUNT with a start and no end. */
+  readonly bitcountWithoutEnd: 'refused' | 'to the end';
+
+  // Data
+
+  /** What lists with few elements are called. */
+  readonly smallList: 'quicklist' | 'listpack';
+  /** How small sets of any members are kept. */
+  readonly smallSet: 'hashtable' | 'listpack';
+
+  // Effects and events
+
+  /** The event of a key that a command gives a deadline in the past. */
+  readonly pastDeadline: 'del' | 'expired';
+  /** Words of LMOVE in the replication stream, for BLMOVE that has waited. */
+  readonly servedMove: 'as sent, in small letters' | 'in capitals';
+  /** Whether a consumer that XREADGROUP makes is an event. */
+  readonly consumerEvent: boolean;
+  /** How a client that waits in XREADGROUP is told that the stream or its group is gone. */
+  readonly lostStream: 'that it is gone' | 'as if asked now';
+  /** Blocking commands in scripts, and XREAD with BLOCK: refused, or answered as if the time was up. */
+  readonly blockInScript: 'refused' | 'answered';
 }

@@ -1,4 +1,6 @@
 /** Redis 7.0 (https://redis.io/docs/latest/), held to redis-server 7.0.15. */
+import { formatDouble, formatGeneral } from '../../protocol/bytes.ts';
+import { NOSCRIPT } from '../../protocol/errors.ts';
 import type { Dialect } from './dialect.ts';
 
 export const redis70: Dialect = {
@@ -9,4 +11,25 @@ export const redis70: Dialect = {
   infoVersion: [['redis_version', '7.0.15']],
   infoMode: 'redis_mode',
   dumpVersion: ['redis-ver', '7.0.15'],
+  settings: {},
+  printDouble: formatDouble,
+  printArgument: (value) => formatGeneral(value, 17),
+  coordinates: 'seventeen decimals',
+  unbalancedStreams: () =>
+    "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
+  noScript: NOSCRIPT,
+  unknownInScript: 'ERR Unknown Redis command called from script',
+  luaTable: 'redis',
+  readOnlyWithoutCluster: 'refused',
+  denial: 'this user',
+  sanitizeByDefault: false,
+  bitArguments: 'after the key',
+  bitcountWithoutEnd: 'refused',
+  smallList: 'quicklist',
+  smallSet: 'hashtable',
+  pastDeadline: 'del',
+  servedMove: 'as sent, in small letters',
+  consumerEvent: false,
+  lostStream: 'that it is gone',
+  blockInScript: 'refused',
 };

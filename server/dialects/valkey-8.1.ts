@@ -1,9 +1,9 @@
 /** Valkey 8.1 (https://valkey.io/docs/), held to valkey-server 8.1.1. */
 import type { Dialect } from './dialect.ts';
-import { redis70 } from './redis-7.0.ts';
+import { redis72 } from './redis-7.2.ts';
 
 export const valkey81: Dialect = {
-  ...redis70,
+  ...redis72,
   name: 'valkey-8.1',
   server: { family: 'valkey', version: '8.1.1' },
   hello: { server: 'valkey', version: '8.1.1' },
@@ -17,4 +17,19 @@ export const valkey81: Dialect = {
   ],
   infoMode: 'server_mode',
   dumpVersion: ['valkey-ver', '8.1.1'],
+  settings: {
+    'lazyfree-lazy-eviction': true,
+    'lazyfree-lazy-expire': true,
+    'lazyfree-lazy-server-del': true,
+    'lazyfree-lazy-user-del': true,
+    'lazyfree-lazy-user-flush': true,
+    'repl-backlog-size': 10 * 1024 ** 2,
+    'replica-lazy-flush': true,
+  },
+  noScript: 'NOSCRIPT No matching script.',
+  unknownInScript: 'ERR Unknown command called from script',
+  luaTable: 'server',
+  readOnlyWithoutCluster: 'accepted',
+  bitcountWithoutEnd: 'to the end',
+  pastDeadline: 'expired',
 };

@@ -2,7 +2,6 @@
 import { approximate, asciiLower, asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, wrongArity } from '../../../protocol/errors.ts';
 import { Double, MapReply, OK, type Reply, SetReply, SimpleString } from '../../../protocol/reply.ts';
-import { NO_PERMISSION } from '../../acl/acl.ts';
 import { CATEGORIES, everyCommand } from '../../acl/categories.ts';
 import { describeCommands } from '../../acl/describe.ts';
 import type { Selector } from '../../acl/selector.ts';
@@ -153,8 +152,9 @@ function dryRun(client: Caller, argv: readonly Bytes[]): Reply {
   if (!arityFits(command.arity, request.length)) throw wrongArity(command.fullName);
   const denial = user.check(command, request);
   if (denial === undefined) return OK;
-  if (denial.what === 'command') return NO_PERMISSION.command(command.fullName).replace('NOPERM t', 'T');
-  return `This user has no permissions to access the '${cString(request[denial.at] ?? '')}' ${denial.what}`;
+  const who = server.dialect.denial === 'by name' ? `User ${cString(argv[2] as Bytes)}` : 'This user';
+  if (denial.what === 'command') return `${who} has no permissions to run the '${command.fullName}' command`;
+  return `${who} has no permissions to access the '${cString(request[denial.at] ?? '')}' ${denial.what}`;
 }
 
 const HELP = [

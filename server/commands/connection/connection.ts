@@ -180,6 +180,11 @@ export const connectionCommands = defineCommands('connection', {
   },
 });
 
+/** READONLY and READWRITE on a node that is part of no cluster. */
+function readOnly({ server }: Caller) {
+  return server.dialect.readOnlyWithoutCluster === 'accepted' ? OK : fail(NO_CLUSTER);
+}
+
 export const clusterStateCommands = defineCommands('cluster', {
   readonly: {
     summary: 'Allows reads from a replica of a cluster.',
@@ -188,7 +193,7 @@ export const clusterStateCommands = defineCommands('cluster', {
     arity: 1,
     flags: ['loading', 'stale', 'fast'],
     categories: ['connection'],
-    run: () => fail(NO_CLUSTER),
+    run: readOnly,
   },
   readwrite: {
     summary: 'Forbids reads from a replica of a cluster again.',
@@ -197,7 +202,7 @@ export const clusterStateCommands = defineCommands('cluster', {
     arity: 1,
     flags: ['loading', 'stale', 'fast'],
     categories: ['connection'],
-    run: () => fail(NO_CLUSTER),
+    run: readOnly,
   },
   asking: {
     summary: 'Follows an ASK redirect of a cluster.',

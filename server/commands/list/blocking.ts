@@ -121,7 +121,9 @@ export const blockingListCommands = defineCommands('list', {
       const from = listEnd(first);
       const to = listEnd(second);
       const effect = ['LMOVE', source, target, first, second];
-      const served = ['LMOVE', source, target, asciiLower(from), asciiLower(to)];
+      const small = client.server.dialect.servedMove === 'as sent, in small letters';
+      const ends = small ? [asciiLower(from), asciiLower(to)] : [from, to];
+      const served = ['LMOVE', source, target, ...ends];
       return blockingMove(client, { source, target, from, to }, timeout, effect, served);
     },
   },

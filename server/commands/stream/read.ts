@@ -37,10 +37,12 @@ function onlyForGroups(option: string): never {
   fail(`ERR The ${option} option is only supported by XREADGROUP. You called XREAD instead.`);
 }
 
-function splitStreams(words: readonly Bytes[]): Pick<Reading, 'names' | 'ids'> {
-  if (words.length % 2 !== 0) {
-    fail(`ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.`);
-  }
+function splitStreams(
+  { server }: Caller,
+  command: 'xread' | 'xreadgroup',
+  words: readonly Bytes[],
+): Pick<Reading, 'names' | 'ids'> {
+  if (words.length % 2 !== 0) fail(server.dialect.unbalancedStreams(command));
   return { names: words.slice(0, words.length / 2), ids: words.slice(words.length / 2) };
 }
 
@@ -59,11 +61,13 @@ function parseReading(client: Caller, argv: readonly Bytes[], command: 'xread' |
     const option = options.next();
     const { left } = options;
     if (option === 'BLOCK' && left > 0) {
-      if (client.has(SCRIPT)) fail(`ERR ${argv[0]} command is not allowed with BLOCK option from scripts`);
+      if (client.has(SCRIPT) && client.server.dialect.blockInScript === 'refused')
+        fail(`ERR ${argv[0]} command is not allowed with BLOCK option from scripts`);
       block = blockTime(options.value());
     } else if (option === 'COUNT' && left > 0) count = Math.max(0, integer(options.value()));
-    else if (option === 'STREAMS' && left > 0) streams = splitStreams(argv.slice(-left));
-    else if (option === 'GROUP' && left >= 2) {
+    else if (option === 'STREAMS' && left > 0) {
+      streams = splitStreams(client, command, argv.slice(-left));
+    } else if (option === 'GROUP' && left >= 2) {
       if (!grouped) onlyForGroups('GROUP');
       group = options.value();
       consumer = options.value();

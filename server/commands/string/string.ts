@@ -41,6 +41,15 @@ export function store(client: Caller, name: Bytes, value: Bytes, expiresAt?: Mil
   if (client.server.feeding) client.server.propagateAs(['SET', name, value, 'PXAT', String(expiresAt)]);
 }
 
+/** Removes a key that a command has given a deadline in the past. */
+export function endAtOnce(client: Caller, name: Bytes): void {
+  const { db, server } = client;
+  db.remove(name);
+  db.changed(name, server.dialect.pastDeadline);
+  const effect = server.settings['lazyfree-lazy-expire'] ? 'UNLINK' : 'DEL';
+  if (server.feeding) server.propagateAs([effect, name]);
+}
+
 /** The string of an entry; throws WRONGTYPE for another type. */
 export function stringOf(entry: Entry): Bytes {
   return typeof entry.value === 'string' ? entry.value : fail(WRONGTYPE);
@@ -137,7 +146,7 @@ function getex(client: Caller, argv: readonly Bytes[]): Reply {
       server.propagateAs(['PERSIST', name]);
     }
   } else if ((options.bits & (EXAT | PXAT)) !== 0 && isOver(client, expiresAt)) {
-    removeAtOnce(client, name);
+    endAtOnce(client, name);
   } else {
     db.expireAt(name, entry, expiresAt);
     db.changed(name, 'expire');
