@@ -16,7 +16,8 @@ function count(allowed: Uint8Array, members: readonly Command[]): { on: number; 
  * The rules of a selector's commands. Beginning with everything or nothing, the category is taken whose commands differ
  * least, as long as more of them agree than differ; then what is still different is named.
  */
-export function describeCommands(selector: Selector): Bytes {
+export function describeCommands(selector: Selector, asGiven: boolean): Bytes {
+  if (asGiven) return [selector.future ? '+@all' : '-@all', ...selector.given].join(' ');
   const { commands } = selector;
   const built = new Selector(commands);
   const adds = !selector.future;
@@ -61,9 +62,9 @@ export function describeCommands(selector: Selector): Bytes {
 }
 
 /** The rules of a selector for keys, channels and commands, as ACL LIST has them. */
-export function describeSelector(selector: Selector): Bytes {
+export function describeSelector(selector: Selector, asGiven: boolean): Bytes {
   const words: Bytes[] = selector.describeKeys();
   if (!selector.allChannels) words.push('resetchannels');
-  words.push(...selector.describeChannels(), describeCommands(selector));
+  words.push(...selector.describeChannels(), describeCommands(selector, asGiven));
   return words.join(' ');
 }

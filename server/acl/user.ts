@@ -135,9 +135,10 @@ export class User {
   }
 
   /** The user's line of ACL LIST. */
-  describe(): Bytes {
+  describe(asGiven: boolean): Bytes {
     const words = ['user', this.name, ...this.flags, ...this.passwords.map((hash) => `#${hash}`)];
-    words.push(describeSelector(this.root), ...this.selectors.map((each) => `(${describeSelector(each)})`));
+    words.push(describeSelector(this.root, asGiven));
+    words.push(...this.selectors.map((each) => `(${describeSelector(each, asGiven)})`));
     return words.join(' ');
   }
 

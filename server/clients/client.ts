@@ -92,7 +92,7 @@ export interface Blocked {
   /** Tries to serve the client from a key that is ready; undefined: nothing for it there. */
   readonly serve: (key: Bytes) => Reply | undefined;
   /** What it is answered when a key is gone, or holds something else; undefined: it waits on. */
-  readonly gone: Reply | undefined;
+  readonly gone: ((key: Bytes) => Reply) | undefined;
   /** What it is answered when time runs out. */
   readonly timeoutReply: () => Reply;
   readonly timer: Timer | undefined;

@@ -44,12 +44,22 @@ export interface Dialect {
   readonly readOnlyWithoutCluster: 'refused' | 'accepted';
   /** Whether NOPERM and ACL DRYRUN name the user. */
   readonly denial: 'this user' | 'by name';
+  /** ACL: how the rules for commands are written out. */
+  readonly aclRules: 'worked out' | 'as given';
   /** ACL: whether users that nobody has told otherwise have the flag sanitize-payload. */
   readonly sanitizeByDefault: boolean;
   /** BITCOUNT and BITPOS: whether a missing key is answered before the other arguments are looked at. */
   readonly bitArguments: 'after the key' | 'before the key';
   /** BITCOUNT with a start and no end. */
   readonly bitcountWithoutEnd: 'refused' | 'to the end';
+
+  /** SCAN with a type that does not exist. */
+  readonly unknownType: 'nothing found' | 'refused';
+  /** HSCAN and its like: whether a cursor that is no number is refused where the key is missing, and which are numbers. */
+  readonly cursors: 'as in C' | 'plain digits';
+  /** Two texts about the missing ACL file, and redis.call with too few words. */
+  readonly noAclFile: Bytes;
+  readonly arityInScript: Bytes;
 
   // Data
 
@@ -64,8 +74,10 @@ export interface Dialect {
   readonly pastDeadline: 'del' | 'expired';
   /** Words of LMOVE in the replication stream, for BLMOVE that has waited. */
   readonly servedMove: 'as sent, in small letters' | 'in capitals';
-  /** Whether a consumer that XREADGROUP makes is an event. */
-  readonly consumerEvent: boolean;
+  /** When XREADGROUP, XCLAIM and XAUTOCLAIM make a consumer, and whether each delivery tells replicas the group's position. */
+  readonly consumers: 'made with an entry' | 'made at once';
+  /** What replicas are told of HINCRBYFLOAT. */
+  readonly fieldIncrement: 'HSET' | 'HSETEX';
   /** How a client that waits in XREADGROUP is told that the stream or its group is gone. */
   readonly lostStream: 'that it is gone' | 'as if asked now';
   /** Blocking commands in scripts, and XREAD with BLOCK: refused, or answered as if the time was up. */

@@ -15,7 +15,9 @@ export const redis72: Dialect = {
   smallList: 'listpack',
   smallSet: 'listpack',
   servedMove: 'in capitals',
-  consumerEvent: true,
+  consumers: 'made at once',
+  aclRules: 'as given',
+  cursors: 'plain digits',
   lostStream: 'as if asked now',
   blockInScript: 'answered',
 };

@@ -11,6 +11,7 @@ export const redis82: Dialect = {
   infoVersion: [['redis_version', '8.2.3']],
   dumpVersion: ['redis-ver', '8.2.3'],
   coordinates: 'double',
+  fieldIncrement: 'HSETEX',
   unbalancedStreams: (command) =>
     command === 'xread'
       ? "ERR Unbalanced 'xread' list of streams: for each stream key an ID, '+', or '$' must be specified."

@@ -32,4 +32,8 @@ export const valkey81: Dialect = {
   readOnlyWithoutCluster: 'accepted',
   bitcountWithoutEnd: 'to the end',
   pastDeadline: 'expired',
+  unknownType: 'refused',
+  noAclFile:
+    'ERR This instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a configuration file set) in order to store users in the configuration.',
+  arityInScript: 'ERR Wrong number of args calling command from script',
 };

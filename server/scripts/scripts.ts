@@ -41,7 +41,6 @@ const LEVELS: readonly LogLevel[] = ['debug', 'verbose', 'notice', 'warning'];
 const TO_REPLICAS = 2;
 
 const refuse = (text: Bytes): ReplyError => new ReplyError(text);
-const ARITY = 'ERR Wrong number of args calling Redis command from script';
 const FORBIDDEN = 'ERR This Redis command is not allowed from script';
 const DENIED = {
   command: "ERR The user executing the script can't run this command or subcommand",
@@ -246,10 +245,10 @@ export class Scripts implements ScriptHost {
     if (command.subcommands !== undefined) {
       const found = checkWords(server, command, argv);
       const isKnown = argv.length === 1 || command.subcommands.has(asciiLower(argv[1] as Bytes));
-      if (found instanceof ReplyError) return refuse(isKnown ? ARITY : server.dialect.unknownInScript);
+      if (found instanceof ReplyError) return refuse(isKnown ? server.dialect.arityInScript : server.dialect.unknownInScript);
       command = found;
     }
-    if (!arityFits(command.arity, argv.length)) return refuse(ARITY);
+    if (!arityFits(command.arity, argv.length)) return refuse(server.dialect.arityInScript);
     const { bits } = command;
     if ((bits & NO_SCRIPT) !== 0) return refuse(FORBIDDEN);
     if ((bits & STALE) === 0 && server.isStale())

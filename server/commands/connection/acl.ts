@@ -12,8 +12,6 @@ import { arityFits } from '../../table/command.ts';
 import { categoriesOf } from '../../table/info.ts';
 import { defineContainer } from '../define.ts';
 
-const NO_FILE =
-  'ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration.';
 const BITS =
   'ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096';
 
@@ -54,10 +52,10 @@ function setUser(client: Caller, argv: readonly Bytes[]): Reply {
   return OK;
 }
 
-function describeSelector(selector: Selector): Reply[] {
+function describeSelector(selector: Selector, asGiven: boolean): Reply[] {
   return [
     'commands',
-    describeCommands(selector),
+    describeCommands(selector, asGiven),
     'keys',
     selector.describeKeys().join(' '),
     'channels',
@@ -68,14 +66,15 @@ function describeSelector(selector: Selector): Reply[] {
 function getUser(client: Caller, argv: readonly Bytes[]): Reply {
   const user = client.server.acl.users.get(argv[2] as Bytes);
   if (user === undefined) return null;
+  const asGiven = client.server.dialect.aclRules === 'as given';
   return new MapReply([
     'flags',
     new SetReply(user.flags),
     'passwords',
     user.passwords,
-    ...describeSelector(user.root),
+    ...describeSelector(user.root, asGiven),
     'selectors',
-    user.selectors.map((each) => new MapReply(describeSelector(each))),
+    user.selectors.map((each) => new MapReply(describeSelector(each, asGiven))),
   ]);
 }
 
@@ -241,14 +240,17 @@ export const aclCommand = defineContainer(
       ...about,
       arity: 2,
       flags: ADMIN,
-      run: (client) => client.server.acl.sorted().map((user) => user.describe()),
+      run: (client) => {
+        const asGiven = client.server.dialect.aclRules === 'as given';
+        return client.server.acl.sorted().map((user) => user.describe(asGiven));
+      },
     },
     load: {
       summary: 'Reads the ACL file, of which there is none here.',
       ...about,
       arity: 2,
       flags: ADMIN,
-      run: () => fail(NO_FILE),
+      run: ({ server }) => fail(server.dialect.noAclFile),
     },
     log: { summary: 'Lists what was refused.', ...about, arity: -2, flags: ADMIN, run: log },
     save: {
@@ -257,7 +259,7 @@ export const aclCommand = defineContainer(
       changes: EVERY_NODE,
       arity: 2,
       flags: ADMIN,
-      run: () => fail(NO_FILE),
+      run: ({ server }) => fail(server.dialect.noAclFile),
     },
     setuser: {
       summary: 'Makes or changes a user.',

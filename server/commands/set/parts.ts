@@ -27,7 +27,7 @@ export function popMembers(client: Caller, argv: readonly Bytes[]): Reply {
   for (const member of members) set.delete(member);
   db.changed(name, 'spop', members.length);
   if (server.feeding) {
-    if (whole && text !== undefined) server.propagateAs(['DEL', name]);
+    if (whole && text !== undefined) server.propagateAs([server.settings['lazyfree-lazy-server-del'] ? 'UNLINK' : 'DEL', name]);
     else server.propagateAs(...members.map((member) => ['SREM', name, member]));
   }
   return text === undefined ? members[0]! : new SetReply(members);
@@ -46,7 +46,7 @@ export function randomMembers(client: Caller, argv: readonly Bytes[]): Reply {
 
 /** SSCAN key cursor [MATCH pattern] [COUNT count]; an intset is answered whole. */
 export function setScan(client: Caller, argv: readonly Bytes[]): Reply {
-  const cursor = scanCursor(argv[2]!);
+  const cursor = scanCursor(client, argv[2]!);
   const set = client.db.read(argv[1]!, 'set');
   if (set === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);

@@ -30,7 +30,7 @@ export function randomMembers(client: Caller, argv: readonly Bytes[]): Reply {
 
 /** ZSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
 export function scanMembers(client: Caller, argv: readonly Bytes[]): Reply {
-  const cursor = scanCursor(argv[2]!);
+  const cursor = scanCursor(client, argv[2]!);
   const set = client.db.read(argv[1]!, 'zset');
   if (set === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);

@@ -3,8 +3,9 @@
 import type { StreamConsumer, StreamGroup } from '../../../keyspace/stream/group.ts';
 import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../../keyspace/stream/id.ts';
 import type { StreamValue } from '../../../keyspace/stream/stream.ts';
-import { asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
-import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { typeOf } from '../../../keyspace/value.ts';
+import { asciiUpper, type Bytes, cString, type Millis } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX, WRONGTYPE } from '../../../protocol/errors.ts';
 import { MapReply, NULL_ARRAY, type Reply, ReplyError } from '../../../protocol/reply.ts';
 import { SCRIPT } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
@@ -156,7 +157,8 @@ class StreamReader {
       stream.advance(group, id);
       if (!noAck) this.effects.push(claimEffect(name, group, group.deliver(id, consumer, server.now)));
     }
-    if (noAck && entries.length > 0) this.effects.push(positionEffect(name, group));
+    const tells = noAck || server.dialect.consumers === 'made at once';
+    if (tells && entries.length > 0) this.effects.push(positionEffect(name, group));
     db.world.dirty++;
     return entries.map(entryReply);
   }
@@ -183,6 +185,8 @@ function readNow(client: Caller, reading: Reading, reader: StreamReader, sources
     const stream = client.db.read(name, 'stream');
     if (stream === undefined) continue;
     const last = stream.lastEntry()?.id;
+    const joined = reading.group === undefined ? undefined : stream.groups.get(reading.group);
+    if (joined !== undefined && client.server.dialect.consumers === 'made at once') reader.consumer(name, joined);
     if (reading.group === undefined || after === '>') {
       const group = reading.group === undefined ? undefined : stream.groups.get(reading.group);
       const from = after === '>' ? group!.lastId : after;
@@ -200,6 +204,15 @@ function readNow(client: Caller, reading: Reading, reader: StreamReader, sources
   return out;
 }
 
+/** What a client is told that waits for a stream or a group that is not there any more. */
+function lost({ server, db }: Caller, name: Bytes, group: Bytes, since: ReplyError): ReplyError {
+  if (server.dialect.lostStream === 'that it is gone') return since;
+  const entry = db.peek(name);
+  if (entry !== undefined && typeOf(entry.held) !== 'stream') return new ReplyError(WRONGTYPE);
+  const where = ' in XREADGROUP with GROUP option';
+  return new ReplyError(`NOGROUP No such key '${cString(name)}' or consumer group '${cString(group)}'${where}`);
+}
+
 const GROUP_GONE = new ReplyError('NOGROUP the consumer group this client was blocked on no longer exists');
 const KEY_GONE = new ReplyError('UNBLOCKED the stream key no longer exists');
 
@@ -215,7 +228,7 @@ function serve(client: Caller, reading: Reading, name: Bytes, sources: readonly 
     return stream.lastId > after ? streamsReply(client, [[name, reader.plain(stream, after)]]) : undefined;
   }
   const group = stream.groups.get(reading.group);
-  if (group === undefined) return GROUP_GONE;
+  if (group === undefined) return lost(client, name, reading.group, GROUP_GONE);
   if (stream.lastId <= group.lastId) return undefined;
   const entries = reader.deliver(name, stream, group, reader.consumer(name, group));
   for (const effect of reader.effects) server.propagateAlso(client.db, effect);
@@ -238,7 +251,7 @@ function read(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadg
     timeout: reading.block,
     serve: (name) => serve(client, reading, name, sources),
     timeoutReply: NULL_ARRAY,
-    ...(group === undefined ? {} : { gone: KEY_GONE }),
+    ...(group === undefined ? {} : { gone: (name: Bytes) => lost(client, name, group, KEY_GONE) }),
   });
 }
 
