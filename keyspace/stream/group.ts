@@ -16,6 +16,8 @@ export class StreamConsumer {
   readonly name: Bytes;
   /** When it last tried to do anything. */
   seenAt: Millis;
+  /** When it was last given an entry; undefined: never. */
+  activeAt: Millis | undefined;
   /** Its share of the group's pending entries. */
   readonly pending: OrderedMap<Pending> = orderedMap();
 
@@ -94,7 +96,10 @@ export class StreamGroup {
 
   copy(): StreamGroup {
     const copy = new StreamGroup(this.name, this.lastId, this.entriesRead);
-    for (const { name, seenAt } of this.consumers.values()) copy.createConsumer(name, seenAt);
+    for (const { name, seenAt, activeAt } of this.consumers.values()) {
+      const made = copy.createConsumer(name, seenAt);
+      if (made !== undefined) made.activeAt = activeAt;
+    }
     for (const { id, consumer, deliveredAt, deliveries } of this.pending.values()) {
       copy.assign(id, copy.consumers.get(consumer.name)!, deliveredAt, deliveries);
     }

@@ -1,5 +1,6 @@
 /** Replies to Lua values and back, by Redis' rules. */
 import { approximate, type Bytes, formatDouble } from '../../protocol/bytes.ts';
+import type { PrintDouble } from '../../protocol/encode.ts';
 import {
   BigNumber,
   Double,
@@ -15,8 +16,6 @@ import {
 } from '../../protocol/reply.ts';
 import type { LuaValue } from './values.ts';
 import { LuaTable } from './values.ts';
-
-type PrintDouble = (value: number) => Bytes;
 
 /** A table with one field. */
 export function fieldTable(name: Bytes, value: LuaValue): LuaTable {

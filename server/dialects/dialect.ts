@@ -3,7 +3,6 @@
  * its name and never for a version, so that a new dialect is one new file. What exists since when stands in the command table.
  */
 import type { Bytes } from '../../protocol/bytes.ts';
-import type { Settings } from '../settings/settings.ts';
 
 /** How a node answers where servers differ. */
 export interface Dialect {
@@ -22,7 +21,7 @@ export interface Dialect {
   /** The field of dump files that names the server. */
   readonly dumpVersion: readonly [name: Bytes, value: Bytes];
   /** Parameters whose defaults are not those of Redis 7.0. */
-  readonly settings: Partial<Settings>;
+  readonly settings: Readonly<Record<string, boolean | number>>;
 
   // Replies
 
@@ -74,8 +73,12 @@ export interface Dialect {
   readonly pastDeadline: 'del' | 'expired';
   /** Words of LMOVE in the replication stream, for BLMOVE that has waited. */
   readonly servedMove: 'as sent, in small letters' | 'in capitals';
+  /** Whether a score of a range may have leading blanks or be hexadecimal, as C reads it. */
+  readonly looseScores: boolean;
   /** When XREADGROUP, XCLAIM and XAUTOCLAIM make a consumer, and whether each delivery tells replicas the group's position. */
   readonly consumers: 'made with an entry' | 'made at once';
+  /** Whether XINFO tells when consumers were last given an entry. */
+  readonly consumerActivity: boolean;
   /** What replicas are told of HINCRBYFLOAT. */
   readonly fieldIncrement: 'HSET' | 'HSETEX';
   /** How a client that waits in XREADGROUP is told that the stream or its group is gone. */

@@ -36,6 +36,8 @@ export const redis70: Dialect = {
   pastDeadline: 'del',
   servedMove: 'as sent, in small letters',
   consumers: 'made with an entry',
+  consumerActivity: false,
+  looseScores: true,
   fieldIncrement: 'HSET',
   lostStream: 'that it is gone',
   blockInScript: 'refused',

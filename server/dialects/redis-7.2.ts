@@ -16,6 +16,7 @@ export const redis72: Dialect = {
   smallSet: 'listpack',
   servedMove: 'in capitals',
   consumers: 'made at once',
+  consumerActivity: true,
   aclRules: 'as given',
   cursors: 'plain digits',
   lostStream: 'as if asked now',

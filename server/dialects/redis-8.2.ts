@@ -11,6 +11,7 @@ export const redis82: Dialect = {
   infoVersion: [['redis_version', '8.2.3']],
   dumpVersion: ['redis-ver', '8.2.3'],
   coordinates: 'double',
+  looseScores: false,
   fieldIncrement: 'HSETEX',
   unbalancedStreams: (command) =>
     command === 'xread'

@@ -245,7 +245,8 @@ export class Scripts implements ScriptHost {
     if (command.subcommands !== undefined) {
       const found = checkWords(server, command, argv);
       const isKnown = argv.length === 1 || command.subcommands.has(asciiLower(argv[1] as Bytes));
-      if (found instanceof ReplyError) return refuse(isKnown ? server.dialect.arityInScript : server.dialect.unknownInScript);
+      if (found instanceof ReplyError)
+        return refuse(isKnown ? server.dialect.arityInScript : server.dialect.unknownInScript);
       command = found;
     }
     if (!arityFits(command.arity, argv.length)) return refuse(server.dialect.arityInScript);

@@ -104,8 +104,8 @@ function pairsAt(argv: readonly Bytes[], at: number): readonly Bytes[] {
 
 function hsetex(client: Caller, argv: readonly Bytes[]): Reply {
   const name = argv[1]!;
-  const found = writeHash(client, name);
   const { condition, keepTtl, at, pairs } = parseSet(client, argv);
+  const found = writeHash(client, name);
   for (let i = 0; condition !== undefined && i < pairs.length; i += 2) {
     if ((found?.has(pairs[i]!) ?? false) !== (condition === 'FXX')) return 0;
   }

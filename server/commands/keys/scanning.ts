@@ -1,8 +1,9 @@
 /** What SCAN, HSCAN, SSCAN and ZSCAN share: reading their words. */
-import type { Caller } from '../../server.ts';
+
 import { approximate, type Bytes, parseInteger } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
+import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
 
 const CURSOR = /^[ \t\n\v\f\r]*[+-]?\d+$/;

@@ -27,7 +27,8 @@ export function popMembers(client: Caller, argv: readonly Bytes[]): Reply {
   for (const member of members) set.delete(member);
   db.changed(name, 'spop', members.length);
   if (server.feeding) {
-    if (whole && text !== undefined) server.propagateAs([server.settings['lazyfree-lazy-server-del'] ? 'UNLINK' : 'DEL', name]);
+    if (whole && text !== undefined)
+      server.propagateAs([server.settings['lazyfree-lazy-server-del'] ? 'UNLINK' : 'DEL', name]);
     else server.propagateAs(...members.map((member) => ['SREM', name, member]));
   }
   return text === undefined ? members[0]! : new SetReply(members);

@@ -28,16 +28,16 @@ function rank(client: Caller, argv: readonly Bytes[], reverse: boolean): Reply {
 }
 
 /** ZRANGE and its like: what the command's name fixes, and what it leaves to options. */
-function ranging(fixed: Parameters<typeof parseRange>[2]) {
+function ranging(fixed: Parameters<typeof parseRange>[3]) {
   return (client: Caller, argv: readonly Bytes[]): Reply => {
-    const request = parseRange(argv, 2, fixed);
+    const request = parseRange(client, argv, 2, fixed);
     const set = read(client, argv[1]!);
     return set === undefined ? [] : membersReply(select(set, request), request.withScores);
   };
 }
 
 function rangeStore(client: Caller, argv: readonly Bytes[]): Reply {
-  const request = parseRange(argv, 3, { storing: true });
+  const request = parseRange(client, argv, 3, { storing: true });
   const set = read(client, argv[2]!);
   const result = emptySet(client);
   if (set !== undefined) for (const { member, score } of select(set, request)) result.set(member, score);
@@ -154,7 +154,8 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     arity: 4,
     flags: READS_FAST,
     keys: key('RO ACCESS'),
-    run: (client, argv) => count(client, argv[1], scoreRange(argv[2], argv[3])),
+    run: (client, argv) =>
+      count(client, argv[1], scoreRange(argv[2], argv[3], client.server.dialect.looseScores)),
   },
   zlexcount: {
     summary: 'Counts the members in a range of bytes, where all scores are equal.',
@@ -244,7 +245,13 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     arity: 4,
     flags: ['write'],
     keys: key('RW DELETE'),
-    run: (client, argv) => removeRange(client, argv[1], scoreRange(argv[2], argv[3]), 'zremrangebyscore'),
+    run: (client, argv) =>
+      removeRange(
+        client,
+        argv[1],
+        scoreRange(argv[2], argv[3], client.server.dialect.looseScores),
+        'zremrangebyscore',
+      ),
   },
   zremrangebylex: {
     summary: 'Removes the members in a range of bytes, where all scores are equal.',

@@ -87,6 +87,7 @@ class Claimer {
   /** Makes the entry the consumer's and answers it, or its id alone. */
   take(id: StreamId, deliveredAt: Millis, deliveries: bigint, justId: boolean, text?: Bytes): Reply {
     this.#consumer ??= seeConsumer(this.#client, this.#key, this.#group, this.#name).consumer;
+    this.#consumer.activeAt = this.#client.server.now;
     this.#note(this.#group.assign(id, this.#consumer, deliveredAt, deliveries), text);
     return justId ? formatId(id) : entryReply(this.#stream.get(id)!);
   }

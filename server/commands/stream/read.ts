@@ -144,6 +144,7 @@ class StreamReader {
         pending.deliveries++;
       }
     }
+    if (out.length > 0) consumer.activeAt = now;
     this.#client.db.world.dirty++;
     return out;
   }
@@ -157,6 +158,7 @@ class StreamReader {
       stream.advance(group, id);
       if (!noAck) this.effects.push(claimEffect(name, group, group.deliver(id, consumer, server.now)));
     }
+    if (entries.length > 0) consumer.activeAt = server.now;
     const tells = noAck || server.dialect.consumers === 'made at once';
     if (tells && entries.length > 0) this.effects.push(positionEffect(name, group));
     db.world.dirty++;
@@ -186,7 +188,8 @@ function readNow(client: Caller, reading: Reading, reader: StreamReader, sources
     if (stream === undefined) continue;
     const last = stream.lastEntry()?.id;
     const joined = reading.group === undefined ? undefined : stream.groups.get(reading.group);
-    if (joined !== undefined && client.server.dialect.consumers === 'made at once') reader.consumer(name, joined);
+    if (joined !== undefined && client.server.dialect.consumers === 'made at once')
+      reader.consumer(name, joined);
     if (reading.group === undefined || after === '>') {
       const group = reading.group === undefined ? undefined : stream.groups.get(reading.group);
       const from = after === '>' ? group!.lastId : after;
@@ -210,7 +213,9 @@ function lost({ server, db }: Caller, name: Bytes, group: Bytes, since: ReplyErr
   const entry = db.peek(name);
   if (entry !== undefined && typeOf(entry.held) !== 'stream') return new ReplyError(WRONGTYPE);
   const where = ' in XREADGROUP with GROUP option';
-  return new ReplyError(`NOGROUP No such key '${cString(name)}' or consumer group '${cString(group)}'${where}`);
+  return new ReplyError(
+    `NOGROUP No such key '${cString(name)}' or consumer group '${cString(group)}'${where}`,
+  );
 }
 
 const GROUP_GONE = new ReplyError('NOGROUP the consumer group this client was blocked on no longer exists');

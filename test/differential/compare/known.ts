@@ -172,7 +172,11 @@ export const accepted: readonly Accepted[] = [
 
 const PENDING: Rule = { every: { each: ['exact', 'exact', 'near', 'exact'] } };
 const CONSUMER: Rule = {
-  fields: { 'seen-time': 'near', pending: { every: { each: ['exact', 'near', 'exact'] } } },
+  fields: {
+    'seen-time': 'near',
+    'active-time': 'near',
+    pending: { every: { each: ['exact', 'near', 'exact'] } },
+  },
 };
 /** XINFO STREAM FULL: the times of delivery. */
 export const streamInfo: Rule = {
@@ -182,7 +186,7 @@ export const streamInfo: Rule = {
 const DELIVERED = 'times of delivery are those of each server';
 loose.xpending = [PENDING, DELIVERED];
 loose['xinfo|stream'] = [streamInfo, DELIVERED];
-loose['xinfo|consumers'] = [{ every: { fields: { idle: 'near' } } }, DELIVERED];
+loose['xinfo|consumers'] = [{ every: { fields: { idle: 'near', inactive: 'near' } } }, DELIVERED];
 
 function list(names: Iterable<string>): string {
   return [...names].sort().join(', ');

@@ -83,6 +83,29 @@ test('a strict node has the subcommands of its server alone', () => {
   expect(nodeOf('redis-8.2', true).ask('HTTL h FIELDS 1 f')).toBe('[:-2]');
 });
 
+/** Requests, and what redis-server 7.0.15, 8.2.3 and valkey-server 8.1.1 answer. */
+const answers: readonly [requests: string[], redis70: string, redis82: string, valkey81: string][] = [
+  [['ZADD z 0.1 a', 'ZSCORE z a'], '"0.10000000000000001"', '"0.1"', '"0.1"'],
+  [['ZADD z 1e-7 a', 'ZSCORE z a'], '"9.9999999999999995e-08"', '"1e-7"', '"1e-7"'],
+  [['ZADD z 1e17 a', 'ZSCORE z a'], '"1e+17"', '"100000000000000000"', '"100000000000000000"'],
+  [['ZADD z 1e20 a', 'ZSCORE z a'], '"1e+20"', '"1e+20"', '"1e+20"'],
+  [['ZADD z 0.000123 a', 'ZSCORE z a'], '"0.00012300000000000001"', '"0.000123"', '"0.000123"'],
+  [['RPUSH l a', 'OBJECT ENCODING l'], '"quicklist"', '"listpack"', '"listpack"'],
+  [['SADD s a', 'OBJECT ENCODING s'], '"hashtable"', '"listpack"', '"listpack"'],
+  [['EVAL "return redis.call(\'wait\', 1, 0)" 0'], 'ERR', ':0', ':0'],
+  [['READONLY'], 'ERR', 'ERR', '+OK'],
+  [['BITCOUNT missing 1'], ':0', 'ERR', ':0'],
+];
+
+test.each(answers)('%j is answered as each server answers it', (requests, ...expected) => {
+  for (const [i, dialect] of (['redis-7.0', 'redis-8.2', 'valkey-8.1'] as const).entries()) {
+    const node = nodeOf(dialect, true);
+    const last = requests.map((request) => node.ask(request)).at(-1) ?? '';
+    const shown = last.startsWith('-ERR') ? 'ERR' : last;
+    expect(shown, dialect).toBe(expected[i]);
+  }
+});
+
 test('a dialect that does not exist is refused', () => {
   const made = () => createNode(new TestHost(), { dialect: 'redis-9.9' as DialectName });
   expect(made).toThrow('dialect redis-9.9: allowed are redis-7.0');
