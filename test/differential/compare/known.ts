@@ -132,6 +132,8 @@ export const loose: Record<string, readonly [Rule, string]> = {
 export interface Accepted {
   readonly name: string;
   readonly reason: string;
+  /** The dialects in which the real server differs so; all when left out. */
+  readonly dialects?: readonly string[];
   /** The data differ from here on: nothing more of the program can be compared. */
   readonly ends?: boolean;
   /** True for a request whose answers are allowed to differ so; the replies are printed bytes. */
@@ -146,6 +148,13 @@ const NO_WEIGHT = "One or more scores can't be converted into double";
 const ENDS = ['-9223372036854775808', '9223372036854774784'] as const;
 
 export const accepted: readonly Accepted[] = [
+  {
+    name: 'HELLO without the module of vector sets',
+    reason: 'HELLO and MODULE LIST: Redis: list the module vectorset; here: list no modules.',
+    dialects: ['redis-8.0', 'redis-8.2'],
+    applies: (argv, mine, theirs) =>
+      /^(hello|module)$/i.test(argv[0] ?? '') && theirs.includes('vectorset') && !mine.includes('vectorset'),
+  },
   {
     name: 'PEXPIRETIME of the last instant, in a script',
     reason:
