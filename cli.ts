@@ -4,6 +4,7 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { LOG_LEVELS, type LogOrigin, logLine } from './embed/log-line.ts';
 import { type LostlockServer, startServer } from './index.ts';
 import { fromText, toBuffer } from './protocol/bytes.ts';
+import { type DialectName, dialectNames } from './server/dialects/index.ts';
 import type { LogLevel } from './server/ports.ts';
 import { BadSetting } from './server/settings/parameters.ts';
 import { refusalOf } from './server/settings/refusals.ts';
@@ -22,6 +23,8 @@ An in-process Redis-protocol server, made for locks. Parameters are redis.conf's
   --databases 16, --maxclients 10000, --notify-keyspace-events KEA, --maxmemory 100mb ...
   --dir PATH, --dbfilename NAME   dump file, read at startup, written by SAVE and BGSAVE
 Options:
+  --dialect NAME         the server to answer as: ${dialectNames.join(', ')}
+  --strict yes           refuse the commands and options that this server does not have
   --replicas N           start N replicas of this server
   --port-file FILE       write the port to FILE once the server listens
   --url-file FILE        write the redis:// URL to FILE once the server listens
@@ -36,6 +39,8 @@ interface Invocation {
   portFile?: string;
   urlFile?: string;
   replicas?: number;
+  dialect?: DialectName;
+  strict?: boolean;
   level: LogLevel;
   exitWithParent: boolean;
 }
@@ -62,6 +67,8 @@ function parse(argv: readonly string[]): Invocation {
   for (let flag = args.shift(); flag !== undefined; flag = args.shift()) {
     if (flag === '--port-file') invocation.portFile = takeValue(args, flag);
     else if (flag === '--url-file') invocation.urlFile = takeValue(args, flag);
+    else if (flag === '--dialect') invocation.dialect = dialect(takeValue(args, flag));
+    else if (flag === '--strict') invocation.strict = yesOrNo(flag, takeValue(args, flag));
     else if (flag === '--replicas') invocation.replicas = count(flag, takeValue(args, flag));
     else if (flag === '--exit-with-parent') invocation.exitWithParent = true;
     else if (flag === '--loglevel') invocation.level = level(takeValue(args, flag));
@@ -81,6 +88,18 @@ function level(word: string): Invocation['level'] {
     LOG_LEVELS.find((each) => each === word) ??
     usage(`--loglevel ${word}: allowed are ${LOG_LEVELS.join(', ')}`)
   );
+}
+
+function dialect(word: string): DialectName {
+  return (
+    dialectNames.find((each) => each === word) ??
+    usage(`--dialect ${word}: allowed are ${dialectNames.join(', ')}`)
+  );
+}
+
+function yesOrNo(flag: string, word: string): boolean {
+  if (word === 'yes' || word === 'no') return word === 'yes';
+  return usage(`${flag} ${word}: allowed are yes, no`);
 }
 
 function count(flag: string, word: string): number {
@@ -121,6 +140,8 @@ async function serve(invocation: Invocation): Promise<void> {
     host: bind,
     settings,
     ...(invocation.replicas !== undefined && { replicas: invocation.replicas }),
+    ...(invocation.dialect !== undefined && { dialect: invocation.dialect }),
+    ...(invocation.strict !== undefined && { strict: invocation.strict }),
     ...(unixsocket !== '' && { unixSocket: unixsocket }),
     ...(requirepass !== '' && { password: requirepass }),
     log,

@@ -10,6 +10,7 @@ export type {
 export type { NativeReply, NativeScript, ScriptRegistry } from './embed/native-scripts.ts';
 export { LostlockServer } from './embed/running.ts';
 export { type StartOptions, startServer } from './embed/start.ts';
+export type { DialectOptions, RestartOptions } from './lab/failover/dialects.ts';
 export type { Keep } from './lab/failover/disk.ts';
 export type { KeepData } from './lab/failover/journal.ts';
 export type { CrashOptions } from './lab/failover/node.ts';
@@ -35,3 +36,4 @@ export type { Trace, TraceEvent } from './lab/time/trace.ts';
 export type { Lane } from './lab/virtual/lane.ts';
 export type { LabNode } from './lab/virtual/node.ts';
 export type { World, WorldOptions } from './lab/virtual/world.ts';
+export type { DialectName } from './server/dialects/index.ts';

@@ -3,6 +3,7 @@ import { chmodSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { RdbError } from '../keyspace/format/errors.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
+import type { DialectName } from '../server/dialects/index.ts';
 import { AmbientClock } from '../server/host/ambient-clock.ts';
 import { nodeClock, nodeHost } from '../server/host/node.ts';
 import { realDelay } from '../server/host/real-time.ts';
@@ -13,7 +14,15 @@ import { replicateFrom } from '../server/replication/role.ts';
 import type { Server } from '../server/server.ts';
 import type { Settings } from '../server/settings/settings.ts';
 import type { Seed } from './dataset.ts';
-import { badOption, checkFlag, checkInteger, checkNames, checkSettings, checkString } from './options.ts';
+import {
+  badOption,
+  checkDialect,
+  checkFlag,
+  checkInteger,
+  checkNames,
+  checkSettings,
+  checkString,
+} from './options.ts';
 import { LostlockServer } from './running.ts';
 import { seed } from './seed.ts';
 
@@ -32,6 +41,16 @@ export interface StartOptions {
   readonly password?: string;
   /** The number of databases; default 16. */
   readonly databases?: number;
+  /**
+   * The server to answer as: its commands, replies, error texts and version. 'redis-7.0' by default.
+   * docs/dialects.md lists what each has.
+   */
+  readonly dialect?: DialectName;
+  /**
+   * True: commands and options that the dialect's server does not have are refused as it refuses them. By default the lock
+   * commands of other servers (DELEX, DELIFEQ, CAS and so on) work in every dialect.
+   */
+  readonly strict?: boolean;
   /** Any other parameter, by its name in redis.conf. */
   readonly settings?: Partial<Settings>;
   /** The initial data. */
@@ -61,6 +80,8 @@ const OPTIONS = [
   'unixSocket',
   'password',
   'databases',
+  'dialect',
+  'strict',
   'settings',
   'seed',
   'rdbFile',
@@ -78,6 +99,8 @@ function checkOptions(options: StartOptions): void {
   if (options.unixSocket !== undefined) checkString('unixSocket', options.unixSocket);
   if (options.password !== undefined) checkString('password', options.password);
   if (options.databases !== undefined) checkInteger('databases', options.databases, 1, 2 ** 31 - 1);
+  if (options.dialect !== undefined) checkDialect('dialect', options.dialect);
+  if (options.strict !== undefined) checkFlag('strict', options.strict);
   if (options.rdbFile !== undefined) checkString('rdbFile', options.rdbFile);
   if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
   if (options.keepAlive !== undefined) checkFlag('keepAlive', options.keepAlive);
@@ -149,6 +172,8 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
   const clock = options.clock === 'ambient' ? new AmbientClock() : nodeClock;
   const node = createNode(nodeHost(toBuffer(settings.dir ?? '.').toString(), clock), {
     settings,
+    ...(options.dialect && { dialect: options.dialect }),
+    ...(options.strict !== undefined && { strict: options.strict }),
     ...(options.log && { log: options.log }),
   });
   const listeners: Listener[] = [];

@@ -1,5 +1,6 @@
 /** startPair and startServers: start Redis nodes in a world of their own, ready for a test. */
 
+import type { RestartOptions } from './failover/dialects.ts';
 import type { Losses } from './failover/losses.ts';
 import type { Failover, FailoverOptions } from './failover/roles.ts';
 import { checkClock, checkSets, nodeNames, primariesFirst, type Starter } from './failover/sets.ts';
@@ -212,9 +213,12 @@ export class Pair extends Timed {
     this.set.resume(name);
   }
 
-  /** Restarts a node that crashed, as a replica unless it is still the primary. Throws RangeError for an unknown name. */
-  restart(name: string): void {
-    this.set.restart(name);
+  /**
+   * Restarts a node that crashed, as a replica unless it is still the primary; as another server where `dialect` is given.
+   * Throws RangeError for an unknown name, TypeError for a wrong option.
+   */
+  restart(name: string, options?: RestartOptions): void {
+    this.set.restart(name, options);
   }
 }
 

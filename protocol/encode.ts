@@ -1,4 +1,4 @@
-/** Encodes replies as RESP2 or RESP3, and requests for the replication stream, as Redis 7.0 writes them. */
+/** Encodes replies as RESP2 or RESP3, and requests for the replication stream, as Redis writes them. */
 import { type Bytes, formatDouble } from './bytes.ts';
 import {
   BigNumber,
@@ -22,15 +22,18 @@ const ARRAY_HEADS: readonly Bytes[] = Array.from({ length: CACHED }, (_, n) => `
 const INTEGERS: readonly Bytes[] = Array.from({ length: CACHED }, (_, n) => `:${n}\r\n`);
 const LINE_BREAK = /[\r\n]/;
 
+/** How doubles are printed, where a reply does not say. */
+export type PrintDouble = (value: number) => Bytes;
+
 /** The bytes of a reply in the client's protocol version. Replies can be nested to any depth. */
-export function encodeReply(reply: Reply, protocol: 2 | 3): Bytes {
+export function encodeReply(reply: Reply, protocol: 2 | 3, print: PrintDouble = formatDouble): Bytes {
   if (typeof reply === 'string') return encodeBulk(reply);
   if (typeof reply === 'number') return encodeInteger(reply);
   if (reply === OK) return '+OK\r\n';
   if (reply === null) return protocol === 2 ? '$-1\r\n' : '_\r\n';
   if (reply === NULL_ARRAY) return protocol === 2 ? '*-1\r\n' : '_\r\n';
   if (reply instanceof SimpleString) return `+${oneLine(reply.text)}\r\n`;
-  return isAggregate(reply) ? encodeNested(reply, protocol) : encodeLeaf(reply, protocol);
+  return isAggregate(reply) ? encodeNested(reply, protocol, print) : encodeLeaf(reply, protocol, print);
 }
 
 /** A command as the replication stream contains it: an array of bulk strings. */
@@ -69,7 +72,7 @@ function isAggregate(reply: Reply): reply is Aggregate {
   );
 }
 
-function encodeLeaf(reply: Leaf, protocol: 2 | 3): Bytes {
+function encodeLeaf(reply: Leaf, protocol: 2 | 3, print: PrintDouble): Bytes {
   if (typeof reply === 'string') return encodeBulk(reply);
   if (typeof reply === 'number') return encodeInteger(reply);
   if (reply === null) return protocol === 2 ? '$-1\r\n' : '_\r\n';
@@ -82,7 +85,7 @@ function encodeLeaf(reply: Leaf, protocol: 2 | 3): Bytes {
   }
   if (reply instanceof NullArray) return protocol === 2 ? '*-1\r\n' : '_\r\n';
   if (reply instanceof Double) {
-    const text = reply.text ?? formatDouble(reply.value);
+    const text = reply.text ?? print(reply.value);
     return protocol === 2 ? encodeBulk(text) : `,${text}\r\n`;
   }
   if (reply instanceof BigNumber) return protocol === 2 ? encodeBulk(reply.digits) : `(${reply.digits}\r\n`;
@@ -111,7 +114,7 @@ interface OpenContainer {
   readonly next: number;
 }
 
-function encodeNested(reply: Aggregate, protocol: 2 | 3): Bytes {
+function encodeNested(reply: Aggregate, protocol: 2 | 3, print: PrintDouble): Bytes {
   const outer: OpenContainer[] = [];
   let items = itemsOf(reply);
   let paired = protocol === 3 && reply instanceof PairsReply;
@@ -135,7 +138,7 @@ function encodeNested(reply: Aggregate, protocol: 2 | 3): Bytes {
       paired = protocol === 3 && item instanceof PairsReply;
       next = 0;
     } else {
-      out += encodeLeaf(item, protocol);
+      out += encodeLeaf(item, protocol, print);
     }
   }
 }

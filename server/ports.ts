@@ -6,6 +6,7 @@ import type { Keyspace, KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { ReplyError } from '../protocol/reply.ts';
 import type { Client } from './clients/client.ts';
+import type { Dialect } from './dialects/dialect.ts';
 import type { Host } from './host/host.ts';
 import type { Settings } from './settings/settings.ts';
 
@@ -42,6 +43,11 @@ export interface HasHost {
 /** Has the parameters of redis.conf. */
 export interface HasSettings {
   readonly settings: Settings;
+}
+
+/** Answers as one of several servers. */
+export interface HasDialect {
+  readonly dialect: Dialect;
 }
 
 /** Writes to the log. */

@@ -2,7 +2,7 @@
 
 import { defaultLimits, type EncodingLimits } from '../keyspace/collections/encoding.ts';
 import { Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
-import { type RdbFormat, REDIS_7_0 } from '../keyspace/rdb/formats.ts';
+import type { RdbFormat } from '../keyspace/rdb/formats.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { DecodeLimits } from '../protocol/decode.ts';
 import { ReplyError } from '../protocol/reply.ts';
@@ -24,6 +24,7 @@ import { Expiry } from './data/expiry.ts';
 import { Migrations } from './data/migration.ts';
 import { Notifications } from './data/notifications.ts';
 import { makeWorld } from './data/world.ts';
+import type { Dialect, DialectName } from './dialects/index.ts';
 import { Effects } from './effects.ts';
 import { Observer } from './figures/observer.ts';
 import { Statistics } from './figures/statistics.ts';
@@ -38,6 +39,7 @@ import { setLimits } from './settings/encodings.ts';
 import { defaultSettings, type Settings } from './settings/settings.ts';
 import { type Command, commandCount } from './table/command.ts';
 import type { Outcome } from './table/outcome.ts';
+import type { Vocabulary } from './table/vocabulary.ts';
 
 /** What a node is started with. */
 export interface ServerOptions {
@@ -46,6 +48,9 @@ export interface ServerOptions {
   readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica') => void;
   /** Extra table entries, such as the lab's LAB command. */
   readonly commands?: readonly Command<Caller>[];
+  /** The server to answer as, and whether to refuse what it does not have. */
+  readonly dialect?: DialectName;
+  readonly strict?: boolean;
   /** When long scripts let others have a turn. */
   readonly scripts?: Partial<ScriptPace>;
 }
@@ -57,6 +62,8 @@ export type Caller = Client<Server>;
 export interface RequestPath {
   /** Every command by name, in lower and upper case. */
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
+  readonly dialect: Dialect;
+  readonly vocabulary: Vocabulary;
   /** Answers a request. */
   execute(server: Server, client: Caller, argv: Bytes[]): void;
   /** Runs one command and notes its effect for the replication stream. */
@@ -65,6 +72,8 @@ export interface RequestPath {
 
 export class Server {
   readonly host: Host;
+  readonly dialect: Dialect;
+  readonly vocabulary: Vocabulary;
   readonly settings: Settings;
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
   readonly clients = new Map<number, Caller>();
@@ -94,9 +103,9 @@ export class Server {
   /** The thresholds of OBJECT ENCODING, shared by every value. */
   readonly encoding: EncodingLimits = defaultLimits();
   /** The form of dump files, full syncs, DUMP's payloads and DEBUG DIGEST. */
-  rdbFormat: RdbFormat = REDIS_7_0;
+  rdbFormat: RdbFormat;
   /** What it tells a primary that it follows about itself. */
-  introduction: ReplicaNode['introduction'] = INTRODUCTION;
+  introduction: ReplicaNode['introduction'];
   readonly runId: Bytes;
   readonly startedAt: Millis;
   readonly stats: Statistics;
@@ -126,8 +135,10 @@ export class Server {
   constructor(host: Host, execution: RequestPath, options: Omit<ServerOptions, 'commands'> = {}) {
     this.host = host;
     this.#execution = execution;
-    this.commands = execution.commands;
-    this.settings = { ...defaultSettings(), ...options.settings };
+    ({ commands: this.commands, dialect: this.dialect, vocabulary: this.vocabulary } = execution);
+    this.rdbFormat = this.dialect.rdbFormat;
+    this.introduction = [...INTRODUCTION, ...this.dialect.introduction];
+    this.settings = { ...defaultSettings(), ...this.dialect.settings, ...options.settings };
     this.log = (level, text) => options.log?.(level, text, this.role);
     this.acl = new Acl(this);
     this.world = makeWorld(this, host.clock.now());
@@ -178,7 +189,7 @@ export class Server {
   /** Makes derived state follow the settings; called after every change of them. */
   applySettings(): void {
     const { settings, encoding } = this;
-    setLimits(encoding, settings);
+    setLimits(encoding, settings, this.dialect);
     for (const client of this.clients.values()) client.limits.maxBulk = settings['proto-max-bulk-len'];
     this.acl.configure();
     this.eviction.configure();

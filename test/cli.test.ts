@@ -101,7 +101,12 @@ test('an unknown flag, a wrong value and a port in use end the process with the 
   };
   expect(fails('--prot', '7000')).toMatch(/^lostlock: --prot is not a parameter/);
   expect(fails('--port', '70000')).toMatch(/^lostlock: --port 70000: argument must be between 0 and 65535/);
-  const { child, port } = await startCli('--port', '0');
+  expect(fails('--dialect', 'redis-9')).toMatch(/^lostlock: --dialect redis-9: allowed are redis-7.0, /);
+  expect(fails('--strict', 'on')).toMatch(/^lostlock: --strict on: allowed are yes, no/);
+  const { child, port } = await startCli('--port', '0', '--dialect', 'valkey-8.1', '--strict', 'yes');
+  expect(await talk(port, 'DELIFEQ k v\r\nINFO server\r\nQUIT\r\n')).toMatch(
+    /^-ERR unknown command.*valkey_version/s,
+  );
   expect(fails('--port', String(port))).toContain('EADDRINUSE');
   child.kill('SIGTERM');
   await once(child, 'exit');

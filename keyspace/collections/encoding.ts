@@ -1,4 +1,4 @@
-/** Redis 7.0's rules for OBJECT ENCODING, and the thresholds that CONFIG SET can change. */
+/** Redis' rules for OBJECT ENCODING, and the thresholds that CONFIG SET can change. */
 import { type Bytes, parseInteger } from '../../protocol/bytes.ts';
 
 /**
@@ -12,10 +12,16 @@ export interface EncodingLimits {
   hashMaxValue: number;
   /** set-max-intset-entries: members. */
   setMaxIntset: number;
+  /** set-max-listpack-entries: members of a set of any strings; 0: such sets are hash tables from the beginning. */
+  setMaxEntries: number;
+  /** set-max-listpack-value: bytes of a member. */
+  setMaxValue: number;
   /** zset-max-listpack-entries: members. */
   zsetMaxEntries: number;
   /** zset-max-listpack-value: bytes of a member. */
   zsetMaxValue: number;
+  /** True where short lists are a listpack of their own, as from Redis 7.2 on. */
+  packsLists: boolean;
   /** list-max-listpack-size: elements of a quicklist node, or -1 to -5 for 4 to 64 KiB. */
   listMaxListpackSize: number;
   /** stream-node-max-bytes: bytes of a stream's macro node. */
@@ -30,6 +36,9 @@ export function defaultLimits(): EncodingLimits {
     hashMaxEntries: 512,
     hashMaxValue: 64,
     setMaxIntset: 512,
+    setMaxEntries: 0,
+    setMaxValue: 64,
+    packsLists: false,
     zsetMaxEntries: 128,
     zsetMaxValue: 64,
     listMaxListpackSize: -2,

@@ -1,16 +1,32 @@
 /** A list of byte strings. A ring buffer makes access to both ends and to every index O(1). */
 import Denque from 'denque';
 import type { Bytes } from '../../protocol/bytes.ts';
+import { elementSize } from '../format/listpack.ts';
+import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
+
+/** What list-max-listpack-size -1 to -5 stand for, in bytes. */
+const NODE_BYTES = [4096, 8192, 16384, 32768, 65536];
+/** A listpack's head and end, in bytes. */
+const LISTPACK_FRAME = 7;
 
 /** The value of a key of type list. */
 export class ListValue {
   readonly type = 'list';
   #items: Denque<Bytes>;
   #bytes: number;
+  /** Bytes of the elements in a listpack; 0 where lists are no listpacks. */
+  #packed = 0;
+  /** True when the list has outgrown a listpack. */
+  #quick = true;
+  readonly #limits: Readonly<EncodingLimits>;
 
-  constructor(items: Bytes[] = []) {
+  constructor(items: Bytes[] = [], limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
     this.#items = new Denque(items);
+    this.#limits = limits;
     this.#bytes = items.length === 0 ? 0 : lengthOf(items);
+    if (!limits.packsLists) return;
+    for (const item of items) this.#packed += elementSize(item);
+    this.#quick = this.#exceeds(this.#packed, items.length, 1);
   }
 
   get size(): number {
@@ -24,24 +40,24 @@ export class ListValue {
 
   /** Adds an element at the head and returns the new length. */
   pushLeft(value: Bytes): number {
-    this.#bytes += value.length;
+    this.#grow(value);
     return this.#items.unshift(value);
   }
 
   pushRight(value: Bytes): number {
-    this.#bytes += value.length;
+    this.#grow(value);
     return this.#items.push(value);
   }
 
   popLeft(): Bytes | undefined {
     const value = this.#items.shift();
-    this.#bytes -= value?.length ?? 0;
+    if (value !== undefined) this.#shrink(value);
     return value;
   }
 
   popRight(): Bytes | undefined {
     const value = this.#items.pop();
-    this.#bytes -= value?.length ?? 0;
+    if (value !== undefined) this.#shrink(value);
     return value;
   }
 
@@ -55,7 +71,7 @@ export class ListValue {
    * the nearer end.
    */
   setAt(index: number, value: Bytes): void {
-    this.#bytes += value.length - (this.at(index)?.length ?? 0);
+    this.#replace(this.at(index) ?? '', value);
     this.#open(index, (items, fromLeft) => {
       if (fromLeft) {
         items.shift();
@@ -77,7 +93,7 @@ export class ListValue {
 
   /** Inserts a value before the element at the index, or after the last element when index = size. */
   insertAt(index: number, value: Bytes): void {
-    this.#bytes += value.length;
+    this.#grow(value);
     if (index >= this.#items.length) {
       this.#items.push(value);
       return;
@@ -105,7 +121,7 @@ export class ListValue {
     if (removed === 0) return 0;
     if (count < 0) kept.reverse();
     this.#items = new Denque(kept);
-    this.#bytes -= removed * value.length;
+    for (let i = 0; i < removed; i++) this.#shrink(value);
     return removed;
   }
 
@@ -114,14 +130,15 @@ export class ListValue {
     const items = this.#items;
     if (start > stop) {
       items.clear();
-      this.#bytes = 0;
+      this.#bytes = this.#packed = 0;
       return;
     }
     const tail = items.length - 1 - stop;
     if (start + tail > stop - start + 1) {
       const kept = this.range(start, stop);
+      const { size } = this;
+      for (let i = 0; i < size; i++) if (i < start || i > stop) this.#shrink(items.peekAt(i)!);
       this.#items = new Denque(kept);
-      this.#bytes = lengthOf(kept);
       return;
     }
     for (let i = 0; i < start; i++) this.popLeft();
@@ -133,12 +150,44 @@ export class ListValue {
   }
 
   /** Redis 7.0 keeps every list as a quicklist, however short. */
-  encoding(): 'quicklist' {
-    return 'quicklist';
+  encoding(): 'listpack' | 'quicklist' {
+    return this.#quick ? 'quicklist' : 'listpack';
   }
 
   copy(): ListValue {
-    return new ListValue(this.#items.toArray());
+    const copy = new ListValue(this.#items.toArray(), this.#limits);
+    copy.#quick = this.#quick;
+    return copy;
+  }
+
+  #grow(value: Bytes): void {
+    this.#bytes += value.length;
+    if (!this.#limits.packsLists) return;
+    this.#quick ||= this.#exceeds(this.#packed + value.length, this.size + 1, 1);
+    this.#packed += elementSize(value);
+  }
+
+  /** A list becomes a listpack again when it takes half of what one may. */
+  #shrink(value: Bytes): void {
+    this.#bytes -= value.length;
+    if (!this.#limits.packsLists) return;
+    this.#packed -= elementSize(value);
+    if (this.#quick) this.#quick = this.#exceeds(this.#packed, this.size, 2);
+  }
+
+  #replace(old: Bytes, value: Bytes): void {
+    this.#bytes += value.length - old.length;
+    if (!this.#limits.packsLists) return;
+    this.#quick ||= this.#exceeds(this.#packed + value.length, this.size, 1);
+    this.#packed += elementSize(value) - elementSize(old);
+  }
+
+  /** Whether the elements are more than one part of the largest listpack. */
+  #exceeds(packed: number, count: number, part: number): boolean {
+    const { listMaxListpackSize: fill } = this.#limits;
+    if (fill >= 0) return count > Math.max(1, fill) / part;
+    const most = NODE_BYTES[Math.min(-fill, NODE_BYTES.length) - 1] ?? 0;
+    return packed + LISTPACK_FRAME > most / part;
   }
 
   /**

@@ -1,4 +1,4 @@
-/** A set: an intset in numeric order while it is small and has only integers, otherwise a hash table. */
+/** A set: an intset in numeric order while it is small and has only integers, otherwise a listpack where those exist, or a hash table. */
 import { type Bytes, parseInteger } from '../../protocol/bytes.ts';
 import { MemberRoll, type Step } from '../key-roll.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
@@ -16,6 +16,8 @@ export class SetValue {
   #integers: Integer[] | undefined = [];
   /** The hash table. It is replaced by one with numbered members when a number is first needed. */
   #members: MemberTable | undefined;
+  /** True while the members that are no intset count as a listpack. */
+  #packed = false;
   /** The total size of the hash table's members, in bytes. */
   #bytes = 0;
   /** The hash table's members in scan order, kept from the first scan on. */
@@ -47,7 +49,10 @@ export class SetValue {
     const integers = this.#integers;
     if (integers === undefined) return this.#addTo(this.#members!, member);
     const value = parseInteger(member);
-    if (value === undefined) return this.#addTo(this.#toHashTable(), member);
+    if (value === undefined) {
+      const packed = this.#fits(member, integers.length + 1);
+      return this.#addTo(this.#toHashTable(packed), member);
+    }
     const position = lowerBound(integers, value);
     if (integers[position] === value) return false;
     integers.splice(position, 0, value);
@@ -80,9 +85,9 @@ export class SetValue {
     return value === undefined ? undefined : String(value);
   }
 
-  /** One step of a scan over the hash table. An intset is returned whole. */
+  /** One step of a scan over the hash table. An intset or a listpack is returned whole. */
   scan(cursor: number, count: number): Step {
-    if (this.#integers !== undefined) return { names: [...this.values()], next: 0 };
+    if (this.#integers !== undefined || this.#packed) return { names: [...this.values()], next: 0 };
     this.#roll ??= new MemberRoll(this.#members!.values());
     return this.#roll.walk(cursor, count);
   }
@@ -93,14 +98,16 @@ export class SetValue {
   }
 
   /** A set that was once a hash table stays one. */
-  encoding(): 'intset' | 'hashtable' {
-    return this.#integers === undefined ? 'hashtable' : 'intset';
+  encoding(): 'intset' | 'listpack' | 'hashtable' {
+    if (this.#integers !== undefined) return 'intset';
+    return this.#packed ? 'listpack' : 'hashtable';
   }
 
   copy(): SetValue {
     const copy = new SetValue(this.#limits);
     copy.#integers = this.#integers?.slice();
     if (this.#members !== undefined) copy.#members = new Set(this.#members.values());
+    copy.#packed = this.#packed;
     copy.#bytes = this.#bytes;
     return copy;
   }
@@ -109,12 +116,19 @@ export class SetValue {
     const before = members.size;
     members.add(member);
     if (members.size === before) return false;
+    if (this.#packed && !this.#fits(member, members.size)) this.#packed = false;
     this.#roll?.add(member);
     this.#bytes += member.length;
     return true;
   }
 
-  #toHashTable(): Set<Bytes> {
+  /** True when a listpack of so many members may hold this one. */
+  #fits(member: Bytes, size: number): boolean {
+    return size <= this.#limits.setMaxEntries && member.length <= this.#limits.setMaxValue;
+  }
+
+  #toHashTable(packed = false): Set<Bytes> {
+    this.#packed = packed;
     const members = new Set(texts(this.#integers!));
     for (const member of members) this.#bytes += member.length;
     this.#members = members;

@@ -28,13 +28,13 @@ export function readBody(input: RdbReader, type: number, limits: Limits, format:
     case VALUE.string:
       return input.string();
     case VALUE.list:
-      return new ListValue(strings(input, input.count()));
+      return new ListValue(strings(input, input.count()), limits);
     case VALUE.listZiplist:
-      return new ListValue(readZiplist(input.blob()));
+      return new ListValue(readZiplist(input.blob()), limits);
     case VALUE.listQuicklist:
-      return new ListValue(quicklist(input, false));
+      return new ListValue(quicklist(input, false), limits);
     case VALUE.listQuicklist2:
-      return new ListValue(quicklist(input, true));
+      return new ListValue(quicklist(input, true), limits);
     case VALUE.set:
       return setOf(strings(input, input.count()), limits);
     case VALUE.setIntset:

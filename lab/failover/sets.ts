@@ -1,6 +1,7 @@
 /** How many sets of nodes `startPair` and `startServers` start, how large they are, and what their nodes are called. */
 import { badOption, checkFlag, checkInteger, checkNames, checkSettings } from '../../embed/options.ts';
 import type { Settings } from '../../server/settings/settings.ts';
+import { checkDialects, type DialectOptions } from './dialects.ts';
 
 /** The nodes of one set, by role. */
 interface NodesInRoles<N> {
@@ -46,16 +47,21 @@ export function checkClock(starter: Starter, options: unknown): void {
  * @param most the largest number of primaries and of replicas
  */
 export function checkSets(
-  options: SetSizes & { readonly quorum?: boolean; readonly settings?: Partial<Settings> },
+  options: SetSizes & DialectOptions & { readonly quorum?: boolean; readonly settings?: Partial<Settings> },
   names: readonly string[],
   starter: Starter,
   most: number,
 ): void {
   const { primaries, replicas, quorum, settings = {} } = options;
   const sizes = starter === 'startPair' ? ['replicas'] : ['primaries', 'replicas'];
-  checkNames(options, ['clock', ...sizes, 'settings', 'commands', 'quorum', ...names], starter);
+  checkNames(
+    options,
+    ['clock', ...sizes, 'settings', 'commands', 'quorum', 'dialect', 'strict', ...names],
+    starter,
+  );
   if (primaries !== undefined) checkInteger('primaries', primaries, 1, most);
   if (replicas !== undefined) checkInteger('replicas', replicas, 0, most);
   if (quorum !== undefined) checkFlag('quorum', quorum);
   checkSettings(settings, true);
+  checkDialects(options, nodeNames(options, starter).flat());
 }

@@ -7,6 +7,7 @@ import { promote, replicateFrom } from '../../server/replication/role.ts';
 import type { Caller, Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
+import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
 import { VirtualDisk } from '../failover/disk.ts';
 import type { Journal } from '../failover/journal.ts';
 import { AnyNode, type CrashOptions, checkCrash } from '../failover/node.ts';
@@ -16,7 +17,7 @@ import type { RealNetwork } from './network.ts';
 import { type RealClock, RealProcess } from './process.ts';
 
 /** The options of a node on the real clock. */
-export interface RealNodeOptions {
+export interface RealNodeOptions extends DialectOptions {
   /** Parameters of the node, by their names in redis.conf. */
   readonly settings?: Partial<Settings>;
   /** Additional commands, such as LAB. */
@@ -30,7 +31,7 @@ export class RealNode extends AnyNode {
   server: Server;
   readonly #process = new RealProcess();
   readonly #network: RealNetwork;
-  readonly #options: RealNodeOptions;
+  #options: RealNodeOptions;
   #listener: Listener;
   #journal: Journal;
   #port = 0;
@@ -48,7 +49,11 @@ export class RealNode extends AnyNode {
 
   #make(): [Server, Journal, Listener] {
     const { settings, commands = [] } = this.#options;
-    const server = createNode(this.#host(), { settings: { ...settings, port: this.#port }, commands });
+    const server = createNode(this.#host(), {
+      settings: { ...settings, port: this.#port },
+      commands,
+      ...dialectFor(this.#options, this.name),
+    });
     const journal = this.recover(server, this.disk);
     return [server, journal, new Listener({ accept: (connection) => this.#accept(server, connection) })];
   }
@@ -156,10 +161,15 @@ export class RealNode extends AnyNode {
     if (this.#closed) throw new Error(CLOSED);
   }
 
-  /** Starts a new process with the data that was kept, as a primary. Does nothing when the node is up. */
-  async restart(): Promise<void> {
+  /**
+   * Starts a new process with the data that was kept, as a primary. Does nothing when the node is up.
+   * Rejects with TypeError for a wrong option.
+   */
+  async restart(options: RestartOptions = {}): Promise<void> {
     this.#checkOpen();
+    checkRestart(options);
     if (this.running) return;
+    this.#options = { ...this.#options, ...options };
     [this.server, this.#journal, this.#listener] = this.#make();
     await this.listen();
     this.running = true;

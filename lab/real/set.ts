@@ -7,6 +7,7 @@ import { connectorFor } from '../../embed/connector.ts';
 import { badOption } from '../../embed/options.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { checkMillis } from '../checks.ts';
+import type { RestartOptions } from '../failover/dialects.ts';
 import { checkFailover, type Failover, type FailoverOptions, Roles } from '../failover/roles.ts';
 import { checkSets, nodeNames, primariesFirst, type Starter } from '../failover/sets.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
@@ -197,10 +198,10 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
    * Restarts a node that crashed, as a replica unless it is still the primary. Rejects with RangeError for an unknown
    * name.
    */
-  async restart(name: string): Promise<void> {
+  async restart(name: string, options?: RestartOptions): Promise<void> {
     this.checkOpen();
     const node = this.node(name);
-    await node.restart();
+    await node.restart(options);
     this.rejoin(node);
   }
 

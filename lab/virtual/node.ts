@@ -6,6 +6,7 @@ import type { ScriptPace } from '../../server/scripts/slow-script.ts';
 import type { Caller, Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
+import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
 import type { Journal } from '../failover/journal.ts';
 import { AnyNode, type CrashOptions, checkCrash } from '../failover/node.ts';
 import type { Actor } from '../time/actor.ts';
@@ -15,7 +16,7 @@ import { VirtualHost } from './host.ts';
 import type { World } from './world.ts';
 
 /** The options of a virtual node. */
-export interface LabNodeOptions {
+export interface LabNodeOptions extends DialectOptions {
   /** Parameters of every node, by their names in redis.conf. */
   readonly settings?: Partial<Settings>;
   /** Additional commands, such as LAB. */
@@ -41,7 +42,7 @@ export class LabNode extends AnyNode {
   readonly host: VirtualHost;
   /** The current process; after a crash, the one that died. */
   server: Server;
-  readonly #options: LabNodeOptions;
+  #options: LabNodeOptions;
   #journal: Journal;
 
   constructor(world: World, name: string, port: number, options: LabNodeOptions = {}, writeQuorum = 0) {
@@ -57,6 +58,7 @@ export class LabNode extends AnyNode {
     const server = createNode(this.host, {
       settings: { ...settings, port: this.port },
       commands,
+      ...dialectFor(this.#options, this.name),
       scripts: { millis: 20, ...scripts },
     });
     const journal = this.recover(server, this.host.disk);
@@ -98,10 +100,15 @@ export class LabNode extends AnyNode {
     this.host.crash('everything', silent);
   }
 
-  /** Starts a new process with the data that the disk has kept, as a primary. Does nothing when the node is up. */
-  restart(): void {
+  /**
+   * Starts a new process with the data that the disk has kept, as a primary. Does nothing when the node is up.
+   * Throws TypeError for a wrong option.
+   */
+  restart(options: RestartOptions = {}): void {
     this.host.world.assertUsable();
+    checkRestart(options);
     if (this.running) return;
+    this.#options = { ...this.#options, ...options };
     this.host.revive();
     [this.server, this.#journal] = this.#start();
     this.running = true;

@@ -3,6 +3,7 @@
  * Sentinel does it.
  */
 
+import type { RestartOptions } from '../failover/dialects.ts';
 import {
   checkFailover,
   FAILOVER_PARTY,
@@ -152,10 +153,10 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
   /**
    * Restarts a node that crashed, as a replica unless it is still the primary. Throws RangeError for an unknown name.
    */
-  restart(name: string): void {
+  restart(name: string, options?: RestartOptions): void {
     this.checkOpen();
     const node = this.node(name);
-    node.restart();
+    node.restart(options);
     this.rejoin(node);
   }
 }

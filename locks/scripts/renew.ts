@@ -2,22 +2,14 @@
 import { defineScript } from './define.ts';
 
 /**
-<<<<<<< HEAD
- * KEYS  the keys of all holds, one after the other, the one that carries the lease first:
- *       string, hash, session: name · read: name, one timeout key per hold of the owner ·
- *       permit: timeouts zset, permits string · place: timeouts zset
- * ARGV  for each hold four: kind, number of its keys, token, lease in milliseconds; the token of a session is its new
- *       value, of which the first word is its key (see session.ts)
- * reply for each hold 1 when it was the token's and has at least that lease now, else 0
-=======
  * Renews holds. Calls that can fail use pcall, so that a key of the wrong type does not keep the other holds from being
  * renewed.
->>>>>>> bf6993d (Rewrite the comments of locks/ in plain English: how a lock waits, counted holds, and what each script takes and replies)
  *
  * KEYS: the keys of all holds, one after another; of each hold, the key with the lease comes first. A string, hash or
  * session has its name; a read lock its name and one timeout key per hold of the owner; a permit the timeouts zset and
  * the permits string; a place in a queue the timeouts zset.
- * ARGV: four for each hold: kind, number of its keys, token, lease in milliseconds
+ * ARGV: four for each hold: kind, number of its keys, token, lease in milliseconds; the token of a session is its new
+ * value, of which the first word is its key (see session.ts)
  * Reply: for each hold 1 when the token held it and it has at least that lease now, otherwise 0
  */
 export const renewScript = defineScript(

@@ -2,31 +2,20 @@
 import { defineScript } from './define.ts';
 
 /**
-<<<<<<< HEAD
- * A session is one string with a TTL. A lock is a string without one: its value is the session's key, a space, the number
- * of the acquisition within the session, a dot, and a token. It is held while the session exists and has not declared
- * that the number is over. The declaration is the session's value: its key, a number, and the smaller or equal numbers
- * that are not over, as `,3,5,`. Every renewal repeats it, because a failover can lose the release of a lock, which has no
- * lease that would end it. What is declared over stays over, so a request that arrives late declares nothing wrong.
+ * Acquires a lock in a session. A session is one string with a TTL. A lock is a string without one: its value is the
+ * session's key, a space, the number of the acquisition within the session, a dot, and a token. It is held while the
+ * session exists and has not declared that the number is over. The declaration is the session's value: its key, a number,
+ * and the smaller or equal numbers that are not over, as `,3,5,`. Every renewal repeats it, because a failover can lose
+ * the release of a lock, which has no lease that would end it. A number that was declared over stays over, so a late
+ * request declares nothing wrong.
  *
- * The key of another session is read out of the lock's value. It is under the own session's prefix if the client puts one
- * before its keys. Any other value is a lock of another kind, or data.
- *
- * KEYS  1 the lock · 2 the own session · 3 the abandoned tokens
- * ARGV  1 the lock's value when it is acquired
- * reply null: held · -2: the own session is over · -3: abandoned before the request arrived · else the remaining
- *       milliseconds of the holder's session, or of a value that is no session's, -1 when it has no TTL
-=======
- * Acquires a lock in a session. A session is a string with a TTL. A lock is a string without one; its value is the
- * session's key, a space and a token, and the lock is held while that key exists. The key of another session is read
- * from the value, and gets the same prefix as our own session's key, in case the client adds a prefix to its keys. Any
- * other value is a lock of another kind, or data.
+ * The key of another session is read from the lock's value, and gets the same prefix as our own session's key, in case
+ * the client adds a prefix to its keys. Any other value is a lock of another kind, or data.
  *
  * KEYS: 1 the lock · 2 our session · 3 the abandoned tokens
- * ARGV: 1 our session's key, a space, and the token
+ * ARGV: 1 the lock's value when it is acquired
  * Reply: null: held · -2: our session is over · -3: abandoned before it arrived · otherwise the remaining milliseconds
  * of the holder's session, or of a value that belongs to no session; -1 when it has no TTL
->>>>>>> bf6993d (Rewrite the comments of locks/ in plain English: how a lock waits, counted holds, and what each script takes and replies)
  */
 export const sessionAcquireScript = defineScript(
   'session-acquire',

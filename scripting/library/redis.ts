@@ -26,9 +26,10 @@ function fail(text: Bytes): never {
   throw new LuaError(fieldTable('err', `ERR ${text}`), S.site);
 }
 
-/** A number as an argument of a command: integers in full, other numbers with 17 digits. */
+/** A number as an argument of a command: integers in full, other numbers as the server prints them. */
 function numberArgument(value: number): Bytes {
-  return Number.isSafeInteger(value) && !Object.is(value, -0) ? `${value}` : formatGeneral(value, 17);
+  if (Number.isSafeInteger(value) && !Object.is(value, -0)) return `${value}`;
+  return S.host?.printArgument?.(value) ?? formatGeneral(value, 17);
 }
 
 /** The command in a call's arguments, or the error text for invalid ones. */
@@ -71,7 +72,7 @@ const call: LuaFunction = (...args) => {
   const reply = ask(command);
   if (typeof reply === 'string' || typeof reply === 'number') return reply;
   if (reply instanceof ReplyError) throw new LuaError(errorTable(reply.text), S.site);
-  return toLua(reply, S.protocol);
+  return toLua(reply, S.protocol, S.host?.printDouble);
 };
 
 /** redis.call when the result is not used. */
@@ -86,7 +87,9 @@ const callAndForget: LuaFunction = (...args) => {
 /** redis.pcall */
 const pcall: LuaFunction = (...args) => {
   const command = commandOf(args);
-  return typeof command === 'string' ? fieldTable('err', `ERR ${command}`) : toLua(ask(command), S.protocol);
+  return typeof command === 'string'
+    ? fieldTable('err', `ERR ${command}`)
+    : toLua(ask(command), S.protocol, S.host?.printDouble);
 };
 
 const errorReply: LuaFunction = (...args) => {

@@ -1,8 +1,9 @@
 /**
- * Converts between replies and Lua values, by the rules of Redis 7.0
+ * Converts between replies and Lua values, by Redis' rules
  * (https://redis.io/docs/latest/develop/programmability/lua-api/).
  */
 import { approximate, type Bytes, formatDouble } from '../../protocol/bytes.ts';
+import type { PrintDouble } from '../../protocol/encode.ts';
 import {
   BigNumber,
   Double,
@@ -34,29 +35,29 @@ export function errorTable(text: Bytes): LuaTable {
 }
 
 /** A command's reply as a script sees it, with the protocol version that redis.setresp chose. */
-export function toLua(reply: Reply, protocol: 2 | 3): LuaValue {
+export function toLua(reply: Reply, protocol: 2 | 3, print: PrintDouble = formatDouble): LuaValue {
   if (typeof reply === 'string' || typeof reply === 'number') return reply;
   if (reply === null || reply instanceof NullArray) return protocol === 2 ? false : undefined;
-  if (Array.isArray(reply)) return listToLua(reply, protocol);
+  if (Array.isArray(reply)) return listToLua(reply, protocol, print);
   if (reply instanceof SimpleString) return fieldTable('ok', reply.text);
   if (typeof reply === 'bigint') return approximate(reply);
   if (typeof reply === 'boolean') return protocol === 3 ? reply : reply ? 1 : 0;
   if (reply instanceof ReplyError) return errorTable(reply.text);
-  return protocol === 2 ? olderToLua(reply) : newerToLua(reply);
+  return protocol === 2 ? olderToLua(reply, print) : newerToLua(reply);
 }
 
-function listToLua(items: readonly Reply[], protocol: 2 | 3): LuaTable {
+function listToLua(items: readonly Reply[], protocol: 2 | 3, print?: PrintDouble): LuaTable {
   const values: LuaValue[] = [];
-  for (let i = 0; i < items.length; i++) values.push(toLua(items[i]!, protocol));
+  for (let i = 0; i < items.length; i++) values.push(toLua(items[i]!, protocol, print));
   return LuaTable.from(values);
 }
 
 /** RESP3's types as RESP2 represents them. */
-function olderToLua(reply: Reply): LuaValue {
-  if (reply instanceof Double) return reply.text ?? formatDouble(reply.value);
+function olderToLua(reply: Reply, print: PrintDouble): LuaValue {
+  if (reply instanceof Double) return reply.text ?? print(reply.value);
   if (reply instanceof Verbatim) return reply.text;
   if (reply instanceof BigNumber) return reply.digits;
-  return listToLua((reply as MapReply).items, 2);
+  return listToLua((reply as MapReply).items, 2, print);
 }
 
 function newerToLua(reply: Reply): LuaValue {

@@ -15,6 +15,10 @@ export interface ScriptHost {
   allowed(argv: Bytes[]): boolean | undefined;
   /** redis.set_repl. @param targets a set of REPL_AOF (1) and REPL_REPLICA (2) */
   setReplication(targets: number): void;
+  /** Prints doubles in replies for which RESP2 has no type. The default prints as Redis 7.0 does. */
+  printDouble?(value: number): Bytes;
+  /** Prints a number as a command's argument, unless it is an integer below 2^53. The default prints as Redis 7.0 does. */
+  printArgument?(value: number): Bytes;
   /** The node's generator behind math.random. As in Redis, it continues from one script to the next. */
   readonly random: Random48;
 }

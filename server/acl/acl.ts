@@ -3,7 +3,7 @@ import { type Bytes, cString, type Millis } from '../../protocol/bytes.ts';
 import { ReplyError } from '../../protocol/reply.ts';
 import { type Client, IN_MULTI, RESTRICTED, SCRIPT, UNAUTHENTICATED } from '../clients/client.ts';
 import { describeClient, type ListingNode } from '../clients/info.ts';
-import type { HasHost, HasSettings } from '../ports.ts';
+import type { HasDialect, HasHost, HasSettings } from '../ports.ts';
 import type { Command } from '../table/command.ts';
 import type { CommandList } from './categories.ts';
 import { BadRule, type Denial } from './selector.ts';
@@ -23,14 +23,15 @@ export interface Refusal {
   client: Bytes;
 }
 
-export const NO_PERMISSION = {
-  command: (name: Bytes) => `NOPERM this user has no permissions to run the '${name}' command`,
-  key: () => 'NOPERM this user has no permissions to access one of the keys used as arguments',
-  channel: () => 'NOPERM this user has no permissions to access one of the channels used as arguments',
+/** What a user is told who may not do something, by what it may not. */
+const UNNAMED = {
+  key: 'this user has no permissions to access one of the keys used as arguments',
+  channel: 'this user has no permissions to access one of the channels used as arguments',
 };
+const NAMED = { key: 'No permissions to access a key', channel: 'No permissions to access a channel' };
 
 /** The node, as access control sees it. */
-interface AclNode extends HasHost, HasSettings, ListingNode {
+interface AclNode extends HasDialect, HasHost, HasSettings, ListingNode {
   readonly commands: ReadonlyMap<Bytes, Command>;
   /** The client whose request runs. */
   readonly running: Client | undefined;
@@ -66,7 +67,8 @@ export class Acl {
   /** A user that is not yet one of the node's. */
   newUser(name: Bytes): User {
     const { settings } = this.#server;
-    return new User(name, this.commands, () => settings['acl-pubsub-default'] === 'allchannels');
+    const sanitize = this.#server.dialect.sanitizeByDefault ? true : undefined;
+    return new User(name, this.commands, () => settings['acl-pubsub-default'] === 'allchannels', sanitize);
   }
 
   /** True when a connection needs no AUTH. */
@@ -147,10 +149,20 @@ export class Acl {
     return denial;
   }
 
+  /** Why a client's user may not run a command, in words. */
+  complaint(client: Client, denial: Denial, command: Command): Bytes {
+    const named = this.#server.dialect.denial === 'by name';
+    if (denial.what !== 'command') return (named ? NAMED : UNNAMED)[denial.what];
+    const who = named ? `User ${client.user}` : 'this user';
+    return `${who} has no permissions to run the '${command.fullName}' command`;
+  }
+
   /** The error for a request that the client's user may not make. */
   denied(client: Client, command: Command, argv: readonly Bytes[]): ReplyError | undefined {
     const denial = this.refuse(client, command, argv);
-    return denial === undefined ? undefined : new ReplyError(NO_PERMISSION[denial.what](command.fullName));
+    return denial === undefined
+      ? undefined
+      : new ReplyError(`NOPERM ${this.complaint(client, denial, command)}`);
   }
 
   #note(

@@ -5,9 +5,6 @@ import { categoriesOf } from '../table/info.ts';
 import { CATEGORIES, everyCommand } from './categories.ts';
 import { Selector } from './selector.ts';
 
-/** Commands that were added later do not count, so that the rules are those of 7.0. */
-const SINCE_7_0 = /^([1-6]|7\.0)\./;
-
 /** How many commands of each category are allowed and are not. */
 function count(allowed: Uint8Array, members: readonly Command[]): { on: number; off: number } {
   let on = 0;
@@ -19,7 +16,8 @@ function count(allowed: Uint8Array, members: readonly Command[]): { on: number; 
  * The rules of a selector's commands. Beginning with everything or nothing, the category is taken whose commands differ
  * least, as long as more of them agree than differ; then what is still different is named.
  */
-export function describeCommands(selector: Selector): Bytes {
+export function describeCommands(selector: Selector, asGiven: boolean): Bytes {
+  if (asGiven) return [selector.future ? '+@all' : '-@all', ...selector.given].join(' ');
   const { commands } = selector;
   const built = new Selector(commands);
   const adds = !selector.future;
@@ -29,7 +27,8 @@ export function describeCommands(selector: Selector): Bytes {
   const left = selector.allowed.slice();
   const members = new Map<string, Command[]>(CATEGORIES.map((name) => [name, []]));
   for (const command of everyCommand(commands)) {
-    if (!SINCE_7_0.test(command.spec.since)) continue;
+    // The categories are those of the dialect's server.
+    if (command.spec.extra === true) continue;
     for (const category of categoriesOf(command)) members.get(category.slice(1))?.push(command);
   }
   for (;;) {
@@ -64,9 +63,9 @@ export function describeCommands(selector: Selector): Bytes {
 }
 
 /** The rules of a selector for keys, channels and commands, as ACL LIST has them. */
-export function describeSelector(selector: Selector): Bytes {
+export function describeSelector(selector: Selector, asGiven: boolean): Bytes {
   const words: Bytes[] = selector.describeKeys();
   if (!selector.allChannels) words.push('resetchannels');
-  words.push(...selector.describeChannels(), describeCommands(selector));
+  words.push(...selector.describeChannels(), describeCommands(selector, asGiven));
   return words.join(' ');
 }

@@ -52,6 +52,8 @@ export class Selector {
   allKeys = false;
   channels: Bytes[] = [];
   allChannels = false;
+  /** The rules for commands behind the first, as they were given: what a later rule replaces is left out. */
+  given: readonly Bytes[] = [];
   /** The commands that the rules speak about. */
   readonly commands: CommandList;
 
@@ -68,6 +70,7 @@ export class Selector {
     const copy = new Selector(this.commands);
     copy.allowed.set(this.allowed);
     copy.future = this.future;
+    copy.given = this.given;
     for (const [serial, args] of this.firstArguments) copy.firstArguments.set(serial, [...args]);
     copy.keys = [...this.keys];
     copy.allKeys = this.allKeys;
@@ -111,11 +114,23 @@ export class Selector {
     const [sign, rest] = [rule.slice(0, 1), rule.slice(1)];
     if (sign === '~' || sign === '%') this.#addKeys(rule);
     else if (sign === '&') this.#addChannels(rest);
-    else if ((sign === '+' || sign === '-') && rest.startsWith('@'))
+    else if ((sign === '+' || sign === '-') && rest.startsWith('@')) {
       this.setCategory(rest.slice(1), sign === '+');
-    else if (sign === '+') this.#allow(rest);
-    else if (sign === '-') this.set(this.#find(rest) ?? bad(UNKNOWN), false);
-    else bad(SYNTAX);
+      this.#note(sign, rest);
+    } else if (sign === '+') {
+      this.#allow(rest);
+      this.#note(sign, rest);
+    } else if (sign === '-') {
+      this.set(this.#find(rest) ?? bad(UNKNOWN), false);
+      this.#note(sign, rest);
+    } else bad(SYNTAX);
+  }
+
+  /** A rule takes the place of one for the same command or category, and of those for its subcommands. */
+  #note(sign: Bytes, rest: Bytes): void {
+    const name = asciiLower(rest);
+    const kept = this.given.filter((rule) => rule.slice(1) !== name && !rule.slice(1).startsWith(`${name}|`));
+    this.given = [...kept, sign + name];
   }
 
   /** Allows or forbids a command with all its subcommands. */
@@ -183,6 +198,7 @@ export class Selector {
   #setAll(on: boolean): void {
     this.allowed.fill(on ? 1 : 0);
     this.future = on;
+    this.given = [];
     this.firstArguments.clear();
   }
 

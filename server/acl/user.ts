@@ -32,7 +32,8 @@ export class User {
   readonly #openChannels: () => boolean;
 
   /** @param openChannels whether a new or reset user may use all channels (acl-pubsub-default) */
-  constructor(name: Bytes, commands: CommandList, openChannels: () => boolean) {
+  constructor(name: Bytes, commands: CommandList, openChannels: () => boolean, sanitize?: boolean) {
+    this.sanitize = sanitize;
     this.name = name;
     this.#commands = commands;
     this.#openChannels = openChannels;
@@ -134,9 +135,10 @@ export class User {
   }
 
   /** The user's line of ACL LIST. */
-  describe(): Bytes {
+  describe(asGiven: boolean): Bytes {
     const words = ['user', this.name, ...this.flags, ...this.passwords.map((hash) => `#${hash}`)];
-    words.push(describeSelector(this.root), ...this.selectors.map((each) => `(${describeSelector(each)})`));
+    words.push(describeSelector(this.root, asGiven));
+    words.push(...this.selectors.map((each) => `(${describeSelector(each, asGiven)})`));
     return words.join(' ');
   }
 

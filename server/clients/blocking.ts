@@ -16,7 +16,7 @@ export interface BlockRequest {
   /** Milliseconds to wait; 0: for ever. */
   timeout: Millis;
   serve?: (key: Bytes) => Reply | undefined;
-  gone?: Reply;
+  gone?: (key: Bytes) => Reply;
   timeoutReply: Reply | (() => Reply);
   /** The answer where blocking is not allowed, if it is not the time-out's. */
   refusal?: Reply;
@@ -182,7 +182,7 @@ export class Blocking {
       if (blocked === undefined || blocked.db !== db) continue;
       const entry = db.peek(key);
       if (entry === undefined || (blocked.type !== undefined && typeOf(entry.held) !== blocked.type)) {
-        if (blocked.gone !== undefined) this.release(client, blocked.gone);
+        if (blocked.gone !== undefined) this.release(client, blocked.gone(key));
         continue;
       }
       const reply = this.#server.unit(() => this.#attempt(client, () => blocked.serve(key)), client);

@@ -6,6 +6,7 @@ import { type DecodeLimits, RequestDecoder } from '../../protocol/decode.ts';
 import { encodeReply } from '../../protocol/encode.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import type { User } from '../acl/user.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import type { Connection, Host, Receiver, Timer } from '../host/host.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -65,7 +66,7 @@ export interface Blocked {
   /** Tries to serve the client from a key that is ready; undefined: nothing for it there. */
   readonly serve: (key: Bytes) => Reply | undefined;
   /** What it is answered when a key is gone, or holds something else; undefined: it waits on. */
-  readonly gone: Reply | undefined;
+  readonly gone: ((key: Bytes) => Reply) | undefined;
   /** What it is answered when time runs out. */
   readonly timeoutReply: () => Reply;
   readonly timer: Timer | undefined;
@@ -74,6 +75,7 @@ export interface Blocked {
 /** The node that a client is connected to, as the client sees it. */
 export interface ClientNode {
   readonly acl: { readonly default: User };
+  readonly dialect: Dialect;
   readonly host: Host;
   readonly now: Millis;
   readonly settings: Settings;
@@ -195,7 +197,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   /** A reply too long for a string (MGET of several 200 MB values) costs the client its connection, not us our life. */
   #encode(reply: Reply): Bytes {
     try {
-      return encodeReply(reply, this.protocol);
+      return encodeReply(reply, this.protocol, this.server.dialect.printDouble);
     } catch (error) {
       this.server.log('warning', `A reply to client ${this.id} cannot be written: ${error}`);
       this.abort();

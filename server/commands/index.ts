@@ -1,7 +1,9 @@
 /** The command table: every group's entries, found by name in lower or upper case. */
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Caller } from '../server.ts';
 import type { Command } from '../table/command.ts';
+import { fitted } from '../table/fit.ts';
 import { aclCommand } from './connection/acl.ts';
 import { clientCommand } from './connection/client.ts';
 import { clusterStateCommands, connectionCommands } from './connection/connection.ts';
@@ -113,10 +115,20 @@ export const allCommands: readonly Command<Caller>[] = [
   xinfoCommand,
 ];
 
-/** The look-up table of one node: all commands and those it was given besides. */
-export function commandTable(extra: readonly Command<Caller>[]): CommandTable {
+/** The commands of a dialect's server, and the extras unless the node is strict. */
+export function commandsOf(dialect: Dialect, strict: boolean): readonly Command<Caller>[] {
+  return allCommands.flatMap((command) => fitted(command, dialect, strict) ?? []);
+}
+
+/** The look-up table of one node: the commands of its dialect and those it was given besides. */
+export function commandTable(
+  extra: readonly Command<Caller>[],
+  dialect: Dialect,
+  strict: boolean,
+): CommandTable {
   const table = new Map<Bytes, Command<Caller>>();
-  for (const command of [...allCommands, ...extra]) {
+  const given = extra.map((command) => fitted(command, dialect, strict) ?? command);
+  for (const command of [...commandsOf(dialect, strict), ...given]) {
     table.set(command.name, command);
     table.set(asciiUpper(command.name), command);
   }

@@ -13,15 +13,16 @@ import {
 } from '../../keyspace/rdb/file.ts';
 import type { RdbFormat } from '../../keyspace/rdb/formats.ts';
 import { type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { HasData, HasNow } from '../ports.ts';
 import type { RestorePolicy } from '../scripts/restore-policy.ts';
-import { VERSION } from '../version.ts';
 
 /** The node, as a dataset that is saved or loaded sees it. */
 export interface SnapshotNode extends HasData, HasNow {
   readonly rdbFormat: RdbFormat;
   readonly role: 'primary' | 'replica';
   readonly encoding: EncodingLimits;
+  readonly dialect: Dialect;
   readonly functions: { codes(): Bytes[]; adopt(codes: readonly Bytes[], policy: RestorePolicy): void };
   readonly tracking: { readonly listens: boolean; flushed(): void };
   readonly blocking: { signalAll(db: Keyspace): void };
@@ -45,7 +46,7 @@ export function snapshot(server: SnapshotNode): Bytes {
   const extras: RdbExtras = {
     libraries: server.functions.codes(),
     aux: [
-      ['redis-ver', VERSION],
+      server.dialect.dumpVersion,
       ['redis-bits', '64'],
       ['ctime', String(Math.floor(server.now / 1000))],
       ['repl-stream-db', String(server.primary?.client?.db.index ?? 0)],

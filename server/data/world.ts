@@ -6,10 +6,10 @@ import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Client } from '../clients/client.ts';
 import { takePlace } from '../clients/outbox.ts';
 import type { Statistics } from '../figures/statistics.ts';
-import type { Stream } from '../ports.ts';
+import type { HasSettings, Stream } from '../ports.ts';
 
 /** The mechanisms of the node that changes are reported to. */
-interface ReportingNode extends Stream {
+interface ReportingNode extends Stream, HasSettings {
   readonly notifications: { readonly enabled: boolean; send(db: Keyspace, key: Bytes, event: string): void };
   readonly tracking: { readonly listens: boolean; changed(key: Bytes, event: string): void };
   readonly blocking: { readonly count: number; signal(db: Keyspace, key: Bytes, event: string): void };
@@ -40,7 +40,7 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
     onExpired(db, key) {
       server.stats.expired++;
       changed(db, key, 'expired');
-      server.effects.propagateAlso(db, ['DEL', key]);
+      server.effects.propagateAlso(db, [server.settings['lazyfree-lazy-expire'] ? 'UNLINK' : 'DEL', key]);
     },
     onFieldsExpired: (db, key, fields) => server.effects.propagateAlso(db, ['HDEL', key, ...fields]),
     onMissed: (db, key) => changed(db, key, 'keymiss'),

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
-import { LINK_DOWN, MISCONF, NOSCRIPT, OOM, READONLY } from '../../protocol/errors.ts';
+import { LINK_DOWN, MISCONF, OOM, READONLY } from '../../protocol/errors.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import { Execution } from '../../scripting/execution.ts';
 import type { LibraryFunction } from '../../scripting/functions.ts';
@@ -12,6 +12,7 @@ import { Random48 } from '../../scripting/runtime/random48.ts';
 import { readShebang } from '../../scripting/shebang.ts';
 import type { Acl } from '../acl/acl.ts';
 import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED } from '../clients/client.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Effects } from '../effects.ts';
 import { GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
 import type { Gated, HasLog, LogLevel } from '../ports.ts';
@@ -42,8 +43,6 @@ const LEVELS: readonly LogLevel[] = ['debug', 'verbose', 'notice', 'warning'];
 const TO_REPLICAS = 2;
 
 const refuse = (text: Bytes): ReplyError => new ReplyError(text);
-const UNKNOWN = 'ERR Unknown Redis command called from script';
-const ARITY = 'ERR Wrong number of args calling Redis command from script';
 const FORBIDDEN = 'ERR This Redis command is not allowed from script';
 const DENIED = {
   command: "ERR The user executing the script can't run this command or subcommand",
@@ -64,8 +63,9 @@ interface ScriptRequest {
 
 /** The node, as scripts see it. */
 interface ScriptingNode extends Gated, HasLog {
+  readonly dialect: Dialect;
   readonly commands: ReadonlyMap<Bytes, Command>;
-  readonly acl: Pick<Acl, 'refuse'>;
+  readonly acl: Pick<Acl, 'complaint' | 'refuse'>;
   readonly eviction: { readonly outOfMemory: boolean };
   readonly replication: { enoughReplicas(): boolean };
   readonly slowScript: Pick<SlowScript, 'begin' | 'firstSlice'>;
@@ -82,6 +82,8 @@ interface ScriptingNode extends Gated, HasLog {
 
 export class Scripts implements ScriptHost {
   readonly random = new Random48();
+  readonly printDouble: Dialect['printDouble'];
+  readonly printArgument: Dialect['printArgument'];
   readonly #server: ScriptingNode;
   /** Scripts by SHA-1, as EVAL, SCRIPT LOAD and register made them known to this node. */
   readonly #known = new Map<Bytes, CompiledScript>();
@@ -96,6 +98,7 @@ export class Scripts implements ScriptHost {
   constructor(server: ScriptingNode) {
     this.#server = server;
     this.#client = server.connections.pseudoClient();
+    ({ printDouble: this.printDouble, printArgument: this.printArgument } = server.dialect);
   }
 
   /** The SHA-1 of a script's text, in hexadecimal. */
@@ -159,7 +162,7 @@ export class Scripts implements ScriptHost {
     const program = this.#known.get(sha) ?? this.#known.get(asciiLower(sha));
     const native = this.#natives.size === 0 ? undefined : this.#natives.get(asciiLower(sha));
     if (native !== undefined) return this.#runNative(client, native, request);
-    if (program === undefined) throw refuse(NOSCRIPT);
+    if (program === undefined) throw refuse(this.#server.dialect.noScript);
     return this.start(client, program, request);
   }
 
@@ -240,21 +243,26 @@ export class Scripts implements ScriptHost {
     const server = this.#server;
     const name = argv[0] ?? '';
     let command = server.commands.get(name) ?? server.commands.get(asciiLower(name));
-    if (command === undefined) return refuse(UNKNOWN);
+    if (command === undefined) return refuse(server.dialect.unknownInScript);
     if (command.subcommands !== undefined) {
       const found = checkWords(server, command, argv);
       const isKnown = argv.length === 1 || command.subcommands.has(asciiLower(argv[1] ?? ''));
-      if (found instanceof ReplyError) return refuse(isKnown ? ARITY : UNKNOWN);
+      if (found instanceof ReplyError)
+        return refuse(isKnown ? server.dialect.arityInScript : server.dialect.unknownInScript);
       command = found;
     }
-    if (!arityFits(command.arity, argv.length)) return refuse(ARITY);
+    if (!arityFits(command.arity, argv.length)) return refuse(server.dialect.arityInScript);
     const { bits } = command;
     if ((bits & NO_SCRIPT) !== 0) return refuse(FORBIDDEN);
     if ((bits & STALE) === 0 && server.isStale())
       return refuse('ERR Can not execute the command on a stale replica');
     if (this.#caller?.has(RESTRICTED)) {
       const denial = server.acl.refuse(this.#caller, command, argv, true);
-      if (denial !== undefined) return refuse(DENIED[denial.what]);
+      if (denial !== undefined) {
+        const named = server.dialect.denial === 'by name';
+        const complaint = server.acl.complaint(this.#caller, denial, command);
+        return refuse(named ? `ERR ACL failure in script: ${complaint}` : DENIED[denial.what]);
+      }
     }
     if (this.#readonly && (bits & (WRITE | MAY_REPLICATE)) !== 0) return refuse(WRITES);
     if (server.state !== 0) {

@@ -6,10 +6,18 @@ import {
 } from '../../keyspace/collections/encoding.ts';
 import type { Entry } from '../../keyspace/entry.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Settings } from './settings.ts';
 
 /** Makes the thresholds what the settings say. */
-export function setLimits(limits: EncodingLimits, settings: Settings): void {
+export function setLimits(
+  limits: EncodingLimits,
+  settings: Settings,
+  { smallList, smallSet }: Pick<Dialect, 'smallList' | 'smallSet'>,
+): void {
+  limits.packsLists = smallList === 'listpack';
+  limits.setMaxEntries = smallSet === 'listpack' ? settings['set-max-listpack-entries'] : 0;
+  limits.setMaxValue = settings['set-max-listpack-value'];
   limits.hashMaxEntries = settings['hash-max-listpack-entries'];
   limits.hashMaxValue = settings['hash-max-listpack-value'];
   limits.setMaxIntset = settings['set-max-intset-entries'];

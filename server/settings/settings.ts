@@ -2,6 +2,8 @@
  * The configuration parameters, by redis.conf's names: type, default, bounds. CONFIG GET and SET, the CLI's flags and
  * startServer's options all derive from this table.
  */
+import type { Dialect } from '../dialects/dialect.ts';
+import { existsIn, type Since } from '../dialects/since.ts';
 import {
   choice,
   eventClasses,
@@ -52,6 +54,8 @@ const effective = {
   'lfu-decay-time': integer(1, 0, INT),
   'replica-ignore-maxmemory': flag(true),
   'lazyfree-lazy-eviction': flag(false),
+  'lazyfree-lazy-expire': flag(false),
+  'lazyfree-lazy-server-del': flag(false),
   'enable-debug-command': choice('yes', ['no', 'yes', 'local'], true),
   hz: integer(10, 0, INT, false, (value) => Math.max(1, Math.min(value, 500))),
   logfile: text('', true),
@@ -88,6 +92,8 @@ const effective = {
   'hash-max-listpack-entries': integer(512),
   'hash-max-listpack-value': memory(64),
   'set-max-intset-entries': integer(512),
+  'set-max-listpack-entries': integer(128),
+  'set-max-listpack-value': memory(64),
   'zset-max-listpack-entries': integer(128),
   'zset-max-listpack-value': memory(64),
   'list-max-listpack-size': integer(-2, -INT - 1, INT),
@@ -112,8 +118,6 @@ export const tuning = {
   'auto-aof-rewrite-percentage': integer(100, 0, INT),
   'dynamic-hz': flag(true),
   'io-threads': integer(1, 1, 128, true),
-  'lazyfree-lazy-expire': flag(false),
-  'lazyfree-lazy-server-del': flag(false),
   'lazyfree-lazy-user-del': flag(false),
   'lazyfree-lazy-user-flush': flag(false),
   'list-compress-depth': integer(0, 0, INT),
@@ -160,6 +164,17 @@ const limited = {
 
 /** Every parameter. */
 export const parameters = { ...effective, ...tuning, ...limited };
+
+/** Since when servers have the parameters that Redis 7.0 has not. */
+const SINCE: { readonly [Name in keyof typeof parameters]?: Since } = {
+  'set-max-listpack-entries': '7.2.0',
+  'set-max-listpack-value': '7.2.0',
+};
+
+/** True when the dialect's server has the parameter. */
+export function hasParameter(name: keyof typeof parameters, dialect: Dialect): boolean {
+  return existsIn(SINCE[name] ?? '1.0.0', dialect);
+}
 
 /** Older names that CONFIG and the command line still take. */
 export const aliases: Record<string, keyof typeof parameters> = {

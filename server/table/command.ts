@@ -2,6 +2,7 @@
 
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { SimpleString } from '../../protocol/reply.ts';
+import type { Since } from '../dialects/since.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Redis' command flags, as COMMAND INFO names them. */
@@ -18,6 +19,7 @@ export type Flag =
   | 'stale'
   | 'skip_monitor'
   | 'skip_slowlog'
+  | 'skip_commandlog'
   | 'asking'
   | 'fast'
   | 'no_auth'
@@ -60,6 +62,7 @@ const BITS: Partial<Record<Flag, number>> = {
   admin: ADMIN,
   skip_monitor: SKIP_MONITOR,
   skip_slowlog: SKIP_SLOWLOG,
+  skip_commandlog: SKIP_SLOWLOG,
   blocking: BLOCKING,
   pubsub: PUBSUB,
 };
@@ -128,12 +131,26 @@ export type Argv<A extends number> = number extends A
     ? readonly [...Tuple<N>, ...Bytes[]]
     : Readonly<Tuple<A>>;
 
+/** What later versions declare otherwise. What it leaves out stays as it was. */
+export interface EntryChange {
+  readonly since: Since;
+  readonly arity?: number;
+  readonly flags?: readonly Flag[];
+  readonly categories?: readonly string[];
+  readonly keys?: readonly KeySpec[];
+  readonly tips?: readonly string[];
+}
+
 /** What an author writes for one command. */
 export interface CommandSpec<A extends number, C = unknown> {
   /** One sentence, for COMMAND DOCS and docs/commands.md. */
   readonly summary: string;
-  /** The Redis version (or the other server's) that first had it. */
-  readonly since: string;
+  /** Which servers have it, and since when. */
+  readonly since: Since;
+  /** True for a command that we serve in every dialect, unless the node is strict. */
+  readonly extra?: boolean;
+  /** How later versions declare it, oldest first. */
+  readonly changes?: readonly EntryChange[];
   readonly complexity?: string;
   /** Words in the request with the command's name; negative: at least so many. A subcommand counts its container too. */
   readonly arity: A;
@@ -156,9 +173,11 @@ export interface CommandSpec<A extends number, C = unknown> {
 /** A container such as CLIENT: its first argument names the subcommand. */
 export interface ContainerSpec<C = unknown> {
   readonly summary: string;
-  readonly since: string;
+  readonly since: Since;
+  readonly extra?: boolean;
+  readonly changes?: readonly EntryChange[];
   /** The version that first had its HELP, where that came later. */
-  readonly helpSince?: string;
+  readonly helpSince?: Since;
   readonly complexity?: string;
   readonly arity: -1 | -2;
   readonly flags: readonly Flag[];
@@ -194,14 +213,19 @@ export function commandCount(): number {
   return serial;
 }
 
+/** A command's flags as bits. */
+export function bitsOf(flags: readonly Flag[]): number {
+  let bits = 0;
+  for (const flag of flags) bits |= BITS[flag] ?? 0;
+  return bits;
+}
+
 function make<C>(
   group: Group,
   name: Bytes,
   fullName: Bytes,
   spec: CommandSpec<number, C> | ContainerSpec<C>,
 ): Command<C> {
-  let bits = 0;
-  for (const flag of spec.flags) bits |= BITS[flag] ?? 0;
   const container = 'subcommands' in spec;
   const arity = container && spec.run === undefined ? -2 : spec.arity;
   return {
@@ -210,7 +234,7 @@ function make<C>(
     group,
     spec,
     arity,
-    bits,
+    bits: bitsOf(spec.flags),
     subcommands: container ? new Map(spec.subcommands.map((sub) => [sub.name, sub])) : undefined,
     run: spec.run ?? (() => null),
     serial: serial++,
@@ -250,7 +274,7 @@ export function declaring<C>(): Declaring<C> {
 
 function helpOf(
   name: Bytes,
-  about: { since: string; helpSince?: string; categories?: readonly string[] },
+  about: { since: Since; helpSince?: Since; categories?: readonly string[] },
   specs: Record<string, { readonly summary: string }>,
 ): CommandSpec<number> {
   const lines = [`${asciiUpper(name)} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`];

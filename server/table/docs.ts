@@ -1,6 +1,8 @@
 /** What COMMAND DOCS answers of a command (https://redis.io/docs/latest/commands/command-docs/). */
 import { MapReply, type Reply, SetReply, SimpleString } from '../../protocol/reply.ts';
 import { syntaxOf } from '../commands/syntax/index.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { existsIn, shownSince } from '../dialects/since.ts';
 import type { Command } from './command.ts';
 import { type Argument, parseSyntax, type Syntax } from './syntax.ts';
 
@@ -10,13 +12,13 @@ function versioned(line: string): [string, string] {
   return [line.slice(0, end), line.slice(end + 1)];
 }
 
-function describeArgument(argument: Argument): Reply {
+function describeArgument(argument: Argument, dialect: Dialect): Reply {
   const { name, type, keySpec, token, since, deprecatedSince, optional, multiple, repeatsToken, parts } =
     argument;
   const fields: Reply[] = ['name', name, 'type', type];
   if (keySpec !== undefined) fields.push('key_spec_index', keySpec);
   if (token !== undefined) fields.push('token', token);
-  if (since !== undefined) fields.push('since', since);
+  if (since !== undefined) fields.push('since', shownSince(since, dialect));
   if (deprecatedSince !== undefined) fields.push('deprecated_since', deprecatedSince);
   const flags = [
     ...(optional === true ? ['optional'] : []),
@@ -24,15 +26,21 @@ function describeArgument(argument: Argument): Reply {
     ...(repeatsToken === true ? ['multiple_token'] : []),
   ];
   if (flags.length > 0) fields.push('flags', new SetReply(flags.map((flag) => new SimpleString(flag))));
-  if (parts !== undefined) fields.push('arguments', parts.map(describeArgument));
+  if (parts !== undefined) fields.push('arguments', describeArguments(parts, dialect));
   return new MapReply(fields);
+}
+
+/** The arguments that the dialect's server knows. */
+function describeArguments(all: readonly Argument[], dialect: Dialect): Reply[] {
+  const known = all.filter(({ since }) => since === undefined || existsIn(since, dialect));
+  return known.map((argument) => describeArgument(argument, dialect));
 }
 
 function describeLife({ deprecated, system, history }: Syntax): Reply[] {
   const fields: Reply[] = [];
-  const flag = deprecated !== undefined ? 'deprecated' : system === true ? 'syscmd' : undefined;
+  const flag = (deprecated ?? '') !== '' ? 'deprecated' : system === true ? 'syscmd' : undefined;
   if (flag !== undefined) fields.push('doc_flags', new SetReply([new SimpleString(flag)]));
-  if (deprecated !== undefined) {
+  if (deprecated !== undefined && deprecated !== '') {
     const [since, successor] = versioned(deprecated);
     fields.push('deprecated_since', since, 'replaced_by', successor);
   }
@@ -41,18 +49,19 @@ function describeLife({ deprecated, system, history }: Syntax): Reply[] {
 }
 
 /** The entry of COMMAND DOCS: name and map, alternating. */
-export function commandDocs(command: Command): Reply[] {
+export function commandDocs(command: Command, dialect: Dialect): Reply[] {
   const { summary, since, complexity } = command.spec;
-  const syntax = syntaxOf(command.fullName);
+  const syntax = syntaxOf(command.fullName, dialect);
   const group = command.group === 'replication' ? 'server' : command.group;
-  const fields: Reply[] = ['summary', summary, 'since', since, 'group', group];
+  const fields: Reply[] = ['summary', summary, 'since', shownSince(since, dialect), 'group', group];
   if (complexity !== undefined) fields.push('complexity', complexity);
   fields.push(...describeLife(syntax));
   if (syntax.words !== undefined) {
-    fields.push('arguments', parseSyntax(syntax.words).map(describeArgument));
+    fields.push('arguments', describeArguments(parseSyntax(syntax.words), dialect));
   }
   if (command.subcommands !== undefined) {
-    fields.push('subcommands', new MapReply([...command.subcommands.values()].flatMap(commandDocs)));
+    const members = [...command.subcommands.values()];
+    fields.push('subcommands', new MapReply(members.flatMap((sub) => commandDocs(sub, dialect))));
   }
   return [command.fullName, new MapReply(fields)];
 }

@@ -1,5 +1,6 @@
 /** The notation in which a command's arguments are written, and its reading into the tree that COMMAND DOCS answers. */
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
+import { laterSince, type Since } from '../dialects/since.ts';
 
 /**
  * What is known of a command besides its table entry. A string stands for `{ words }`.
@@ -17,9 +18,10 @@ import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
  * | `data:{field value}` | a block of arguments |
  * | `where:(LEFT \| RIGHT)` | one of several |
  *
- * `[…]` around an argument makes it optional. Behind one stand `@7.0.0` (since that version), `!7.0.0` (deprecated since),
- * `...` (once or several times) and `+++` (the same, with its word each time). Names that hold other characters are written
- * in double quotes.
+ * `[…]` around an argument makes it optional. Behind one stand `@7.0.0` (since that version of Redis),
+ * `@valkey-8.1.0` (since that version of Valkey; both may stand there), `~` (an extra: served in every dialect unless the node
+ * is strict), `!7.0.0` (deprecated since), `...` (once or several times) and `+++` (the same, with its word each time). Names
+ * that hold other characters are written in double quotes.
  */
 export interface Syntax {
   readonly words?: string;
@@ -29,6 +31,13 @@ export interface Syntax {
   readonly deprecated?: string;
   /** True for commands that servers and tests use among themselves. */
   readonly system?: boolean;
+  /** What later versions say otherwise, oldest first. A history is added to what is there. */
+  readonly changes?: readonly SyntaxChange[];
+}
+
+/** What a version changed of a command's syntax; `deprecated: ''` takes a deprecation back. */
+export interface SyntaxChange extends Omit<Syntax, 'changes' | 'system'> {
+  readonly since: Since;
 }
 
 /** What is known of the commands of a group, by full name. */
@@ -54,7 +63,9 @@ export interface Argument {
   readonly keySpec?: number;
   /** The word that stands in the request: before the value, or all there is for a pure token. */
   readonly token?: Bytes;
-  readonly since?: Bytes;
+  readonly since?: Since;
+  /** True for what we serve in every dialect, unless the node is strict. */
+  readonly extra?: boolean;
   readonly deprecatedSince?: Bytes;
   readonly optional?: boolean;
   readonly multiple?: boolean;
@@ -76,7 +87,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** A name, a word in capitals or quotes, a mark of repetition, a version, or a single sign. */
 const LEXEME =
-  /[ \n]*("[^"]+"|'[^']*'|\.\.\.|\+\+\+|[A-Z][A-Z0-9_-]*|[a-z][a-z0-9_-]*|\d+(?:\.\d+)*|[[\](){}|=:#@!])/y;
+  /[ \n]*("[^"]+"|'[^']*'|\.\.\.|\+\+\+|valkey-\d+(?:\.\d+)*|[A-Z][A-Z0-9_-]*|[a-z][a-z0-9_-]*|\d+(?:\.\d+)*|[[\](){}|=:#@!~])/y;
 
 class SyntaxReader {
   readonly #text: string;
@@ -146,7 +157,8 @@ class SyntaxReader {
       if (this.#accept('#')) {
         made.keySpec = +this.#next();
         if (made.type === 'string') made.type = 'key';
-      } else if (this.#accept('@')) made.since = this.#next();
+      } else if (this.#accept('@')) made.since = laterSince(made.since, this.#next());
+      else if (this.#accept('~')) made.extra = true;
       else if (this.#accept('!')) made.deprecatedSince = this.#next();
       else if (this.#accept('...')) made.multiple = true;
       else if (this.#accept('+++')) made.multiple = made.repeatsToken = true;

@@ -1,7 +1,7 @@
 /** Counts what generated programs really reached: for each command how often it was sent, alone and inside others, and how it was answered. */
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { type RawReply, readReply, replyEnd } from '../support/reply-text.ts';
-import { generated } from './requests.ts';
+import type { Grammar } from './requests.ts';
 import { callsOf, gathers } from './scripts.ts';
 
 /** Where a request was carried out. */
@@ -18,11 +18,9 @@ interface Count {
   readonly errors: Set<string>;
 }
 
-const CONTAINERS = new Set(generated.filter((name) => name.includes('|')).map((name) => name.split('|')[0]));
-
-function nameOf(argv: readonly Bytes[]): string {
+function nameOf(argv: readonly Bytes[], containers: ReadonlySet<string>): string {
   const name = asciiLower(argv[0] ?? '');
-  return CONTAINERS.has(name) ? `${name}|${asciiLower(argv[1] ?? '')}` : name;
+  return containers.has(name) ? `${name}|${asciiLower(argv[1] ?? '')}` : name;
 }
 
 function isTelling([, value]: RawReply): boolean {
@@ -31,7 +29,15 @@ function isTelling([, value]: RawReply): boolean {
 }
 
 export class Coverage {
-  readonly #counts = new Map<string, Count>(generated.map((name) => [name, fresh()]));
+  readonly #counts: Map<string, Count>;
+  readonly #containers: ReadonlySet<string>;
+
+  constructor({ generated }: Grammar) {
+    this.#counts = new Map(generated.map((name) => [name, fresh()]));
+    this.#containers = new Set(
+      generated.flatMap((name) => (name.includes('|') ? [name.slice(0, name.indexOf('|'))] : [])),
+    );
+  }
 
   readonly #tallies = new Map<string, number>();
 
@@ -63,7 +69,7 @@ export class Coverage {
     this.#inScript(argv, reply);
     if (asciiLower(argv[0] ?? '') === 'exec' && reply[1] === null)
       this.#tally('transactions that WATCH stopped');
-    const count = this.#counts.get(nameOf(argv));
+    const count = this.#counts.get(nameOf(argv, this.#containers));
     if (count === undefined) return;
     count.sent++;
     if (setting === 'transaction') count.inTransaction++;

@@ -11,7 +11,7 @@ import { RawClient } from '../support/raw-client.ts';
 import { request as toBytes } from '../support/reply-text.ts';
 import { until } from '../support/until.ts';
 import { Random } from './random.ts';
-import { begin, families, filler, request } from './requests.ts';
+import { grammarOf } from './requests.ts';
 
 const OURS = 'lostlock';
 const servers = new Map(realServers());
@@ -56,8 +56,10 @@ async function digestOf({ node, format }: Member): Promise<string> {
   return String(await node.ask('DEBUG', 'DIGEST'));
 }
 
+const grammar = grammarOf();
+
 /** Families whose commands work on keys. */
-const DATA = families.filter(
+const DATA = grammar.families.filter(
   (family) =>
     !/^(transactions|messages|scripting|functions|connection|server|caching|cluster|access)$/.test(family),
 );
@@ -76,7 +78,7 @@ function isFit(argv: readonly Bytes[]): boolean {
 
 /** Random commands on keys, some of them in transactions. */
 function* commands(random: Random, count: number): Generator<readonly Bytes[]> {
-  for (const family of DATA) for (const { argv } of begin(random, family)) yield argv;
+  for (const family of DATA) for (const { argv } of grammar.begin(random, family)) yield argv;
   let open = 0;
   for (let i = 0; i < count; i++) {
     if (open === 0 && random.percent(3)) {
@@ -84,7 +86,8 @@ function* commands(random: Random, count: number): Generator<readonly Bytes[]> {
       yield ['MULTI'];
     }
     const family = random.pick(DATA);
-    const { argv } = (random.percent(30) ? filler(random, family) : undefined) ?? request(random, family);
+    const { argv } =
+      (random.percent(30) ? grammar.filler(random, family) : undefined) ?? grammar.request(random, family);
     if (isFit(argv)) yield argv;
     if (open > 0 && --open === 0) yield ['EXEC'];
   }

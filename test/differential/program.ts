@@ -2,7 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Rule } from './compare/rule.ts';
 import { Random } from './random.ts';
-import { begin, type Family, families, filler, limit, type Request, request } from './requests.ts';
+import { type Family, type Grammar, limit, type Request } from './requests.ts';
 import { scripted } from './scripts.ts';
 
 /** One request of one connection. */
@@ -31,7 +31,10 @@ const SERVICE = new Set<Family>([
   'caching',
   'cluster',
 ]);
-const DATA = families.filter((family) => !SERVICE.has(family));
+
+function dataOf({ families }: Grammar): Family[] {
+  return families.filter((family) => !SERVICE.has(family));
+}
 
 /** What else a program may be about. */
 interface Themes {
@@ -56,9 +59,14 @@ function themes(random: Random): Themes {
   };
 }
 
-function mixture(random: Random, main: ReadonlySet<Family>, themes: Themes): [Family, number][] {
+function mixture(
+  random: Random,
+  data: readonly Family[],
+  main: ReadonlySet<Family>,
+  themes: Themes,
+): [Family, number][] {
   return [
-    ...DATA.map((family): [Family, number] => [family, main.has(family) ? 40 : 1]),
+    ...data.map((family): [Family, number] => [family, main.has(family) ? 40 : 1]),
     ['generic', 12],
     ['messages', themes.loud ? 30 : 1],
     ['scripting', themes.scripts ? 30 : 3],
@@ -75,32 +83,35 @@ function mixture(random: Random, main: ReadonlySet<Family>, themes: Themes): [Fa
 /** Where a program's requests come from. */
 class Source {
   readonly #random: Random;
+  readonly #grammar: Grammar;
   readonly #main: readonly Family[];
   readonly #themes: Themes;
   readonly #mix: [Family, number][];
 
-  constructor(random: Random, themes: Themes) {
+  constructor(random: Random, themes: Themes, grammar: Grammar) {
     this.#random = random;
+    this.#grammar = grammar;
+    const data = dataOf(grammar);
     this.#themes = themes;
-    const main = new Set([random.pick(DATA), random.pick(DATA)]);
+    const main = new Set([random.pick(data), random.pick(data)]);
     this.#main = [...main];
-    this.#mix = mixture(random, main, themes).filter(([, weight]) => weight > 0);
+    this.#mix = mixture(random, data, main, themes).filter(([, weight]) => weight > 0);
   }
 
   begin(): Request[] {
     const about: Family[] = this.#random.percent(70) ? [...this.#main] : [];
     if (this.#themes.functions) about.push('functions');
     if (this.#themes.scripts) about.push('scripting');
-    return about.flatMap((family) => begin(this.#random, family));
+    return about.flatMap((family) => this.#grammar.begin(this.#random, family));
   }
 
   /** A request that puts something where the others look; any other where there is nothing to put. */
   fill(): Request {
-    return filler(this.#random, this.#random.pick(this.#main)) ?? this.any();
+    return this.#grammar.filler(this.#random, this.#random.pick(this.#main)) ?? this.any();
   }
 
   any(): Request {
-    return request(this.#random, this.#random.weighted(this.#mix));
+    return this.#grammar.request(this.#random, this.#random.weighted(this.#mix));
   }
 
   next(): Request {
@@ -116,17 +127,18 @@ class Source {
 }
 
 /** Generates the program of a seed. */
-export function generate(seed: number, length: number): Program {
+export function generate(seed: number, length: number, grammar: Grammar): Program {
   const random = new Random(seed);
   const protocols = random.pick<readonly (2 | 3)[]>([[2], [3], [2, 3], [3, 2, 2], [2, 3, 3]]);
   const settings = random.percent(30) ? [limit(random), limit(random)] : [];
   const about = themes(random);
-  const source = new Source(random, about);
+  const source = new Source(random, about, grammar);
   const steps: Step[] = [];
   const listener = protocols.length - 1;
   if (about.loud && listener > 0) steps.push(...listen(random, listener));
   for (const [client] of about.cached ? protocols.entries() : []) {
-    if (random.percent(70)) for (const made of begin(random, 'caching')) steps.push({ client, ...made });
+    if (random.percent(70))
+      for (const made of grammar.begin(random, 'caching')) steps.push({ client, ...made });
   }
   for (const made of source.begin()) steps.push({ client: 0, ...made });
   for (let left = random.between(2, 14); left > 0; left--) steps.push({ client: 0, ...source.fill() });

@@ -1,9 +1,10 @@
 /** One generated request: a command of the table, its words drawn after a template, now and then spoiled, and how its answers compare. */
 import { createHash } from 'node:crypto';
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
-import { allCommands } from '../../server/commands/index.ts';
+import { commandsOf } from '../../server/commands/index.ts';
+import { DEFAULT_DIALECT, type Dialect, dialectNamed } from '../../server/dialects/index.ts';
 import type { Command } from '../../server/table/command.ts';
-import { added, excluded, loose } from './compare/known.ts';
+import { excluded, loose } from './compare/known.ts';
 import type { Rule } from './compare/rule.ts';
 import * as data from './grammar/data.ts';
 import { beginnings, fillers } from './grammar/fill.ts';
@@ -26,33 +27,10 @@ export type Family = keyof typeof FAMILIES;
 /** In an order of their own: a module's exports come in another one under each runner. */
 const everyFamily = Object.keys(FAMILIES).sort() as Family[];
 
-/** Every command and subcommand that there is and that redis-server has too, by full name. */
-const everyCommand: ReadonlyMap<string, Command> = new Map(
-  allCommands
-    .flatMap((command) => (command.subcommands === undefined ? [command] : [...command.subcommands.values()]))
-    .filter(({ fullName }) => added[fullName] === undefined && !fullName.endsWith('|help'))
-    .map((command) => [command.fullName, command]),
-);
-
 interface Recipe {
   readonly name: string;
   readonly templates: readonly Template[];
 }
-
-function recipesOf(family: Family): Recipe[] {
-  return Object.entries(FAMILIES[family])
-    .filter(([name]) => everyCommand.has(name))
-    .map(([name, text]) => ({
-      name,
-      templates: (typeof text === 'string' ? [text] : text).map((each) => new Template(each)),
-    }));
-}
-
-const recipes: Record<string, Recipe[]> = Object.fromEntries(
-  everyFamily.map((family) => [family, recipesOf(family)]),
-);
-export const families: readonly Family[] = everyFamily.filter((family) => recipes[family]?.length !== 0);
-const written = new Set(Object.values(recipes).flatMap((list) => list.map(({ name }) => name)));
 
 /** A template made of what the table says, for a command on keys that has none of its own. */
 function derived({ arity, spec, fullName }: Command): Template {
@@ -70,22 +48,14 @@ function isHarmless({ spec }: Command): boolean {
   return (spec.keys ?? []).length > 0 && !flags.has('admin') && !flags.has('blocking');
 }
 
-for (const [name, command] of everyCommand) {
-  if (written.has(name) || excluded[name] !== undefined || !isHarmless(command)) continue;
-  recipes.generic?.push({ name, templates: [derived(command)] });
+/** Every command and subcommand that a dialect's server has and we have too, by full name. */
+function commandsFor(dialect: Dialect): ReadonlyMap<string, Command> {
+  const all = commandsOf(dialect, true).flatMap((command) =>
+    command.subcommands === undefined ? [command] : [...command.subcommands.values()],
+  );
+  const some = all.filter(({ fullName }) => !fullName.endsWith('|help'));
+  return new Map(some.map((command) => [command.fullName, command]));
 }
-
-/** Commands of the table that are neither generated nor left out with a reason. */
-export function withoutGenerator(): string[] {
-  const known = new Set(Object.values(recipes).flatMap((list) => list.map(({ name }) => name)));
-  return [...everyCommand.keys()].filter((name) => !known.has(name) && excluded[name] === undefined);
-}
-
-/** The commands that are generated, by full name. */
-export const generated: readonly string[] = Object.values(recipes)
-  .flat()
-  .map(({ name }) => name)
-  .sort();
 
 const LIMITS: Record<string, readonly string[]> = {
   'hash-max-listpack-entries': ['512', '3', '0'],
@@ -112,11 +82,9 @@ function sha1(script: Bytes): Bytes {
   return createHash('sha1').update(script, 'latin1').digest('hex');
 }
 
-/** Draws what needs more than words: whole requests, scripts, payloads, names. */
+/** Draws what needs more than words: scripts, payloads, names. */
 function drawAny(random: Random, kind: string): Bytes[] {
   switch (kind) {
-    case 'request':
-      return [...requestOf(random, random.pick(families)).argv];
     case 'script':
       return [random.pick(random.percent(40) ? plainScripts : often)];
     case 'sha':
@@ -127,8 +95,6 @@ function drawAny(random: Random, kind: string): Bytes[] {
       return [random.pick(libraryPayloads)];
     case 'payload':
       return [random.percent(90) ? random.pick(payloads) : random.pick(['', 'abc', payloads[0]!.slice(1)])];
-    case 'commandName':
-      return [random.pick(generated)];
     case 'setting':
       return [
         random.pick([
@@ -147,14 +113,6 @@ function drawAny(random: Random, kind: string): Bytes[] {
   return draw(random, kind);
 }
 
-/** A request of a family, as its template has it. */
-function requestOf(random: Random, family: Family): Request & { name: string } {
-  const recipe = random.pick(recipes[family] ?? []);
-  const words = recipe.name.split('|').map((word) => asciiUpper(word));
-  const argv = [...words, ...random.pick(recipe.templates).write(random, drawAny)];
-  return { name: recipe.name, argv, rule: ruleOf(argv) };
-}
-
 const filling = new Map(
   Object.entries(fillers).map(([family, texts]) => [family, texts.map((text) => new Template(text))]),
 );
@@ -163,20 +121,12 @@ const beginning = new Map(
   Object.entries(beginnings).map(([family, texts]) => [family, texts.map((text) => new Template(text))]),
 );
 
-/** The requests that a program about a family begins with. */
-export function begin(random: Random, family: Family): Request[] {
-  return (beginning.get(family) ?? []).map((template) => {
-    const argv = template.write(random, drawAny);
-    return { argv, rule: ruleOf(argv) };
-  });
-}
-
-/** A request that gives a family something to work on; undefined for a family without data. */
-export function filler(random: Random, family: Family): Request | undefined {
-  const templates = filling.get(family);
-  if (templates === undefined) return undefined;
-  const argv = random.pick(templates).write(random, drawAny);
-  return { argv, rule: ruleOf(argv) };
+/** The templates of a family, by command. */
+function recipesOf(family: Family): Recipe[] {
+  return Object.entries(FAMILIES[family]).map(([name, text]) => ({
+    name,
+    templates: (typeof text === 'string' ? [text] : text).map((each) => new Template(each)),
+  }));
 }
 
 /** How a request's answers compare; commands spoiled by edge values are still the same commands. */
@@ -241,16 +191,85 @@ const FRAGILE =
 /** With a word less these answer at random. */
 const RANDOM = /^(spop|srandmember|hrandfield|zrandmember|.*scan)/;
 
-/** Draws one request of a family. */
-export function request(random: Random, family: Family): Request {
-  const { name, argv, rule } = requestOf(random, family);
-  if (!random.percent(5) || argv.length === 0) return { argv, rule };
-  const spoiled = RANDOM.test(name)
-    ? [...argv, '']
-    : !FRAGILE.test(name)
-      ? spoil(random, argv)
-      : random.percent(50)
-        ? argv.slice(0, -1)
-        : [...argv, ''];
-  return { argv: spoiled, rule: ruleOf(spoiled) };
+/** The commands of one dialect with their templates: what generated requests are drawn from. */
+export class Grammar {
+  readonly families: readonly Family[];
+  /** The commands that are generated, by full name. */
+  readonly generated: readonly string[];
+  /** Commands of the table that are neither generated nor left out with a reason. */
+  readonly withoutGenerator: readonly string[];
+  readonly #recipes: Readonly<Record<string, readonly Recipe[]>>;
+
+  constructor(dialect: Dialect) {
+    const every = commandsFor(dialect);
+    const recipes = Object.fromEntries(
+      everyFamily.map((family) => [family, recipesOf(family).filter(({ name }) => every.has(name))]),
+    );
+    const written = new Set(Object.values(recipes).flatMap((list) => list.map(({ name }) => name)));
+    for (const [name, command] of every) {
+      if (written.has(name) || excluded[name] !== undefined || !isHarmless(command)) continue;
+      recipes.generic?.push({ name, templates: [derived(command)] });
+    }
+    this.#recipes = recipes;
+    this.families = everyFamily.filter((family) => recipes[family]?.length !== 0);
+    const known = Object.values(recipes).flatMap((list) => list.map(({ name }) => name));
+    this.generated = known.sort();
+    const covered = new Set(known);
+    this.withoutGenerator = [...every.keys()].filter(
+      (name) => !covered.has(name) && excluded[name] === undefined,
+    );
+  }
+
+  /** The requests that a program about a family begins with. */
+  begin(random: Random, family: Family): Request[] {
+    return (beginning.get(family) ?? []).map((template) => this.#made(random, template));
+  }
+
+  /** A request that gives a family something to work on; undefined for a family without data. */
+  filler(random: Random, family: Family): Request | undefined {
+    const templates = filling.get(family);
+    return templates === undefined ? undefined : this.#made(random, random.pick(templates));
+  }
+
+  /** Draws one request of a family. */
+  request(random: Random, family: Family): Request {
+    const { name, argv, rule } = this.#requestOf(random, family);
+    if (!random.percent(5) || argv.length === 0) return { argv, rule };
+    const spoiled = RANDOM.test(name)
+      ? [...argv, '']
+      : !FRAGILE.test(name)
+        ? spoil(random, argv)
+        : random.percent(50)
+          ? argv.slice(0, -1)
+          : [...argv, ''];
+    return { argv: spoiled, rule: ruleOf(spoiled) };
+  }
+
+  #made(random: Random, template: Template): Request {
+    const argv = template.write(random, this.#draw);
+    return { argv, rule: ruleOf(argv) };
+  }
+
+  /** A request of a family, as its template has it. */
+  #requestOf(random: Random, family: Family): Request & { name: string } {
+    const recipe = random.pick(this.#recipes[family] ?? []);
+    const words = recipe.name.split('|').map((word) => asciiUpper(word));
+    const argv = [...words, ...random.pick(recipe.templates).write(random, this.#draw)];
+    return { name: recipe.name, argv, rule: ruleOf(argv) };
+  }
+
+  /** Draws what depends on the dialect. */
+  readonly #draw = (random: Random, kind: string): Bytes[] => {
+    if (kind === 'request') return [...this.#requestOf(random, random.pick(this.families)).argv];
+    return kind === 'commandName' ? [random.pick(this.generated)] : drawAny(random, kind);
+  };
+}
+
+const grammars = new Map<string, Grammar>();
+
+/** The grammar of a dialect, made once. */
+export function grammarOf(dialect: string = DEFAULT_DIALECT): Grammar {
+  let grammar = grammars.get(dialect);
+  if (grammar === undefined) grammars.set(dialect, (grammar = new Grammar(dialectNamed(dialect))));
+  return grammar;
 }

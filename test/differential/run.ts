@@ -1,12 +1,13 @@
 /**
  * The differential tester's command line: `npm run test:differential -- --commands 20000 --seed 1`; with `--coverage` it
- * counts what was reached, with `--mutants` it looks for what is broken on purpose.
+ * counts what was reached, with `--mutants` it looks for what is broken on purpose. `--dialect` chooses the server to be.
  */
 import { parseArgs } from 'node:util';
+import { DEFAULT_DIALECT, dialectNames } from '../../server/dialects/index.ts';
 import { excluded } from './compare/known.ts';
 import { Coverage } from './coverage.ts';
 import { findMutant, mutants } from './mutants.ts';
-import { generated, withoutGenerator } from './requests.ts';
+import { grammarOf } from './requests.ts';
 import { RealSide } from './sides.ts';
 import { test } from './tester.ts';
 
@@ -14,6 +15,7 @@ const { values } = parseArgs({
   options: {
     commands: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
+    dialect: { type: 'string', default: DEFAULT_DIALECT },
     mutants: { type: 'boolean', default: false },
     program: { type: 'string' },
     stop: { type: 'string', default: '5' },
@@ -22,8 +24,13 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed);
-const coverage = new Coverage();
-const real = await RealSide.start();
+const dialect = dialectNames.find((name) => name === values.dialect);
+if (dialect === undefined) {
+  throw new Error(`--dialect ${values.dialect}: allowed are ${dialectNames.join(', ')}`);
+}
+const grammar = grammarOf(dialect);
+const coverage = new Coverage(grammar);
+const real = await RealSide.start(dialect);
 
 /** Plays every server that is broken on purpose until its fault is found and shrunk. */
 async function hunt(): Promise<void> {
@@ -52,10 +59,10 @@ async function compare(): Promise<void> {
       `${result.found} differences, ${result.repeated} more like them, ${result.inconclusive} programs inconclusive, ${result.vanished} vanished`,
   );
   console.log(
-    `${generated.length} commands generated, ${Object.keys(excluded).length} left out with a reason`,
+    `${dialect}: ${grammar.generated.length} commands generated, ${Object.keys(excluded).length} left out with a reason`,
   );
   if (values.coverage) console.log(`${coverage.table()}\n\n${coverage.tallies()}`);
-  const missing = withoutGenerator();
+  const missing = grammar.withoutGenerator;
   if (missing.length > 0) console.log(`without a generator: ${missing.join(', ')}`);
   process.exitCode = result.found + result.repeated > 0 ? 1 : 0;
 }

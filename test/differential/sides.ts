@@ -4,9 +4,11 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import { toBuffer } from '../../protocol/bytes.ts';
 import { encodeRequest } from '../../protocol/encode.ts';
 import type { Client } from '../../server/clients/client.ts';
+import { DEFAULT_DIALECT, type DialectName } from '../../server/dialects/index.ts';
 import { createNode } from '../../server/index.ts';
 import type { Caller, Server } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
+import { oracleOf } from '../support/oracles.ts';
 import { type RealRedis, startRedisServer } from '../support/redis-server.ts';
 import { readReply } from '../support/reply-text.ts';
 import { TestHost } from '../support/targets.ts';
@@ -65,8 +67,9 @@ export class OurSide implements Side {
   readonly #admin: Client;
   readonly #adminLane = new Lane();
 
-  constructor(program: Program, commands: readonly Command<Caller>[] = []) {
-    this.server = createNode(this.host, { commands, settings: { 'notify-keyspace-events': EVENTS } });
+  constructor(program: Program, dialect: DialectName, commands: readonly Command<Caller>[] = []) {
+    const settings = { 'notify-keyspace-events': EVENTS };
+    this.server = createNode(this.host, { dialect, commands, settings });
     this.#admin = this.#accept(this.#adminLane);
     this.#tell(this.#accept(this.events), ['PSUBSCRIBE', '__key*__:*']);
     this.stream.skipSnapshot();
@@ -185,6 +188,7 @@ class Wire {
 
 /** redis-server; `begin` empties it and opens the connections of the next program. */
 export class RealSide implements Side {
+  readonly dialect: DialectName;
   readonly #redis: RealRedis;
   readonly #admin: Wire;
   readonly #fence: Wire;
@@ -194,7 +198,8 @@ export class RealSide implements Side {
   #ids: string[] = [];
   #fencing: Promise<void> = Promise.resolve();
 
-  private constructor(redis: RealRedis) {
+  private constructor(redis: RealRedis, dialect: DialectName) {
+    this.dialect = dialect;
     this.#redis = redis;
     this.#admin = new Wire(redis.path);
     this.#fence = new Wire(redis.path);
@@ -202,7 +207,10 @@ export class RealSide implements Side {
     this.#stream = new Wire(redis.path);
   }
 
-  static async start(): Promise<RealSide> {
+  /** Starts the real server of a dialect. Rejects where it is not on this machine. */
+  static async start(dialect: DialectName = DEFAULT_DIALECT): Promise<RealSide> {
+    const program = oracleOf(dialect);
+    if (program === undefined) throw new Error(`there is no real server for ${dialect} on this machine`);
     const quiet = [
       '--repl-ping-replica-period',
       '36000',
@@ -213,7 +221,8 @@ export class RealSide implements Side {
     ];
     const args = [...quiet, '--hz', '500', '--client-output-buffer-limit', 'replica 0 0 0 pubsub 0 0 0'];
     const side = new RealSide(
-      await startRedisServer({ args: [...args, '--notify-keyspace-events', EVENTS] }),
+      await startRedisServer({ program, args: [...args, '--notify-keyspace-events', EVENTS] }),
+      dialect,
     );
     await side.#events.ask(['PSUBSCRIBE', '__key*__:*']);
     side.#stream.lane.skipSnapshot();

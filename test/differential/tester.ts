@@ -6,6 +6,7 @@ import type { Difference } from './compare/difference.ts';
 import type { Coverage } from './coverage.ts';
 import { generate, type Program } from './program.ts';
 import { seedOf } from './random.ts';
+import { grammarOf } from './requests.ts';
 import { type Shrunk, shrink, transcript } from './shrink.ts';
 import type { RealSide } from './sides.ts';
 
@@ -54,7 +55,7 @@ export async function test(real: RealSide, options: TestOptions): Promise<TestRe
   };
   const kinds = new Set<string>();
   for (let index = only ?? 0; result.commands < commands && result.found < stopAfter; index++) {
-    const program = generate(seedOf(seed, index), length);
+    const program = generate(seedOf(seed, index), length, grammarOf(real.dialect));
     result.programs++;
     result.commands += program.steps.length;
     await one(program, `seed ${seed}, program ${index}`, real, options, result, kinds);

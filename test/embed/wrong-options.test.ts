@@ -17,6 +17,8 @@ test.each<[what: string, options: object, message: string]>([
   ['a dump file without a name', { rdbFile: '' }, "rdbFile is ''; allowed: a string"],
   ['replicas below none', { replicas: -1 }, 'replicas is -1; allowed: an integer from 0 to 100'],
   ['keepAlive in words', { keepAlive: 'no' }, "keepAlive is 'no'; allowed: true, false"],
+  ['a server that does not exist', { dialect: 'redis-9.9' }, "dialect is 'redis-9.9'; allowed: 'redis-7.0'"],
+  ['strictness in words', { strict: 'yes' }, "strict is 'yes'; allowed: true, false"],
   ['a log that is a path', { log: 'log.txt' }, "log is 'log.txt'; allowed: a function (level, text)"],
   ['a misspelt option', { prot: 1 }, 'startServer.prot is 1; allowed: the options port'],
   ['a setting that does not exist', { settings: { 'max-clients': 1 } }, 'settings.max-clients is 1'],

@@ -15,6 +15,12 @@ function programsIn(folder: string): string[] {
   }
 }
 
+/** The real server of a dialect, by its name; undefined where it is not on this machine. redis-server counts as 7.0. */
+export function oracleOf(dialect: string): string | undefined {
+  const named = new Map(realServers());
+  return named.get(dialect) ?? (dialect === 'redis-7.0' ? named.get('redis-server') : undefined);
+}
+
 /** Name and program of every real server of this machine, redis-server first; Valkey by its own name too. */
 export function realServers(): [name: string, program: string][] {
   const installed = ['redis-server', 'valkey-server'].flatMap((name): [string, string][] => {

@@ -146,6 +146,25 @@ const actingGetters = ban('getters', (file) => coreFolders.includes(folderOf(fil
   ],
 ]);
 
+/** Where a version or a server's name may be asked for: the dialects, and what reads the command table's `since`. */
+const dialectFiles =
+  /^(server\/dialects\/|server\/table\/(fit|docs)\.ts$|server\/settings\/|server\/commands\/syntax\/index\.ts$)/;
+
+const dialects: Rule = {
+  name: 'dialects',
+  *check(file) {
+    const { path, text, code, comments } = file;
+    const shipped = [...coreFolders, 'embed', 'lab', 'locks', '.'].includes(folderOf(path));
+    if (!shipped || dialectFiles.test(path)) return;
+    const cure = 'give the behaviour a name in server/dialects/dialect.ts, and ask for that';
+    const reads = /\b[dD]ialect\w*(\(\))?\.(name|server|version|family)\b|\b(existsIn|sinceIn)\b/g;
+    for (const match of code.matchAll(reads)) yield { at: match.index, cure: `${match[0]}: ${cure}` };
+    for (const match of text.matchAll(/(===|!==|\bcase|startsWith\() ?['"`](redis|valkey)-?\d/g)) {
+      if (comments[match.index] === ' ') yield { at: match.index, cure: `${match[0]}: ${cure}` };
+    }
+  },
+};
+
 const anyType = ban('any', (file) => !isTidyItself(file), [
   [/(?:[:<|&]\s*|\bas\s+)any\b(?!\s*[(.])/g, 'write the type, or unknown with a check'],
 ]);
@@ -276,6 +295,7 @@ export const rules: readonly Rule[] = [
   byteHelpers,
   typedArguments,
   actingGetters,
+  dialects,
   anyType,
   defaultExports,
   focusedTests,

@@ -2,19 +2,16 @@
 import { approximate, asciiLower, asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, wrongArity } from '../../../protocol/errors.ts';
 import { Double, MapReply, OK, type Reply, SetReply, SimpleString } from '../../../protocol/reply.ts';
-import { NO_PERMISSION } from '../../acl/acl.ts';
 import { CATEGORIES, everyCommand } from '../../acl/categories.ts';
 import { describeCommands } from '../../acl/describe.ts';
 import type { Selector } from '../../acl/selector.ts';
 import type { Caller } from '../../server.ts';
 import { int64 } from '../../table/arguments.ts';
-import { type Argv, arityFits } from '../../table/command.ts';
+import { type Argv, arityFits, type EntryChange } from '../../table/command.ts';
 import { categoriesOf } from '../../table/info.ts';
 import { commandOf } from '../../table/resolve.ts';
 import { defineContainer } from '../define.ts';
 
-const NO_FILE =
-  'ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration.';
 const BITS =
   'ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096';
 
@@ -55,10 +52,10 @@ function setUser(client: Caller, argv: Argv<-3>): Reply {
   return OK;
 }
 
-function describeSelector(selector: Selector): Reply[] {
+function describeSelector(selector: Selector, asGiven: boolean): Reply[] {
   return [
     'commands',
-    describeCommands(selector),
+    describeCommands(selector, asGiven),
     'keys',
     selector.describeKeys().join(' '),
     'channels',
@@ -69,14 +66,15 @@ function describeSelector(selector: Selector): Reply[] {
 function getUser(client: Caller, argv: Argv<-3>): Reply {
   const user = client.server.acl.users.get(argv[2]);
   if (user === undefined) return null;
+  const asGiven = client.server.dialect.aclRules === 'as given';
   return new MapReply([
     'flags',
     new SetReply(user.flags),
     'passwords',
     user.passwords,
-    ...describeSelector(user.root),
+    ...describeSelector(user.root, asGiven),
     'selectors',
-    user.selectors.map((each) => new MapReply(describeSelector(each))),
+    user.selectors.map((each) => new MapReply(describeSelector(each, asGiven))),
   ]);
 }
 
@@ -151,8 +149,9 @@ function dryRun(client: Caller, argv: Argv<-4>): Reply {
   if (!arityFits(command.arity, request.length)) throw wrongArity(command.fullName);
   const denial = user.check(command, request);
   if (denial === undefined) return OK;
-  if (denial.what === 'command') return NO_PERMISSION.command(command.fullName).replace('NOPERM t', 'T');
-  return `This user has no permissions to access the '${cString(request[denial.at] ?? '')}' ${denial.what}`;
+  const who = server.dialect.denial === 'by name' ? `User ${cString(userName)}` : 'This user';
+  if (denial.what === 'command') return `${who} has no permissions to run the '${command.fullName}' command`;
+  return `${who} has no permissions to access the '${cString(request[denial.at] ?? '')}' ${denial.what}`;
 }
 
 const HELP = [
@@ -187,6 +186,9 @@ const HELP = [
 
 const ADMIN = ['admin', 'noscript', 'loading', 'stale'] as const;
 const NORMAL = ['noscript', 'loading', 'stale'] as const;
+const EVERY_NODE: readonly EntryChange[] = [
+  { since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'] },
+];
 const about = { since: '6.0.0', complexity: 'O(N) with N the number of users or rules' };
 
 export const aclCommand = defineContainer(
@@ -209,6 +211,7 @@ export const aclCommand = defineContainer(
     deluser: {
       summary: 'Removes users and cuts off their connections.',
       ...about,
+      changes: EVERY_NODE,
       arity: -3,
       flags: ADMIN,
       run: deleteUsers,
@@ -235,24 +238,35 @@ export const aclCommand = defineContainer(
       ...about,
       arity: 2,
       flags: ADMIN,
-      run: (client) => client.server.acl.sorted().map((user) => user.describe()),
+      run: (client) => {
+        const asGiven = client.server.dialect.aclRules === 'as given';
+        return client.server.acl.sorted().map((user) => user.describe(asGiven));
+      },
     },
     load: {
       summary: 'Reads the ACL file, of which there is none here.',
       ...about,
       arity: 2,
       flags: ADMIN,
-      run: () => fail(NO_FILE),
+      run: ({ server }) => fail(server.dialect.noAclFile),
     },
     log: { summary: 'Lists what was refused.', ...about, arity: -2, flags: ADMIN, run: log },
     save: {
       summary: 'Writes the ACL file, of which there is none here.',
       ...about,
+      changes: EVERY_NODE,
       arity: 2,
       flags: ADMIN,
-      run: () => fail(NO_FILE),
+      run: ({ server }) => fail(server.dialect.noAclFile),
     },
-    setuser: { summary: 'Makes or changes a user.', ...about, arity: -3, flags: ADMIN, run: setUser },
+    setuser: {
+      summary: 'Makes or changes a user.',
+      ...about,
+      changes: EVERY_NODE,
+      arity: -3,
+      flags: ADMIN,
+      run: setUser,
+    },
     users: {
       summary: "Lists the users' names.",
       ...about,

@@ -180,6 +180,7 @@ export const clientCommand = defineContainer(
       summary: 'Names the connection.',
       ...nothing,
       since: '2.6.9',
+      changes: [{ since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'] }],
       arity: 3,
       flags: NORMAL,
       run(client, argv) {
@@ -191,8 +192,10 @@ export const clientCommand = defineContainer(
       summary: "Notes the client library's name or version.",
       ...nothing,
       since: '7.2.0',
+      extra: true,
       arity: 4,
       flags: NORMAL,
+      tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
       run(client, argv) {
         const option = asciiUpper(argv[2]);
         if (option !== 'LIB-NAME' && option !== 'LIB-VER')
@@ -309,6 +312,7 @@ export const clientCommand = defineContainer(
       summary: "Keeps this connection's commands from counting as uses of their keys.",
       ...nothing,
       since: '7.2.0',
+      extra: true,
       arity: 3,
       flags: NORMAL,
       run: (client, argv) => switchState(client, NO_TOUCH, argv[2]),

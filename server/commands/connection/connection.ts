@@ -9,7 +9,6 @@ import type { Caller } from '../../server.ts';
 import { int32, int64, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { SILENT } from '../../table/outcome.ts';
-import { VERSION } from '../../version.ts';
 import { defineCommands } from '../define.ts';
 import { NO_CLUSTER } from '../node/cluster.ts';
 import { checkName } from './client.ts';
@@ -65,9 +64,9 @@ function hello(client: Caller, argv: Argv<-1>) {
   const { server } = client;
   return new MapReply([
     'server',
-    'redis',
+    server.dialect.hello.server,
     'version',
-    VERSION,
+    server.dialect.hello.version,
     'proto',
     protocol,
     'id',
@@ -183,6 +182,11 @@ export const connectionCommands = defineCommands('connection', {
   },
 });
 
+/** READONLY and READWRITE on a node that is part of no cluster. */
+function readOnly({ server }: Caller) {
+  return server.dialect.readOnlyWithoutCluster === 'accepted' ? OK : fail(NO_CLUSTER);
+}
+
 export const clusterStateCommands = defineCommands('cluster', {
   readonly: {
     summary: 'Allows reads from a replica of a cluster.',
@@ -191,7 +195,7 @@ export const clusterStateCommands = defineCommands('cluster', {
     arity: 1,
     flags: ['loading', 'stale', 'fast'],
     categories: ['connection'],
-    run: () => fail(NO_CLUSTER),
+    run: readOnly,
   },
   readwrite: {
     summary: 'Forbids reads from a replica of a cluster again.',
@@ -200,7 +204,7 @@ export const clusterStateCommands = defineCommands('cluster', {
     arity: 1,
     flags: ['loading', 'stale', 'fast'],
     categories: ['connection'],
-    run: () => fail(NO_CLUSTER),
+    run: readOnly,
   },
   asking: {
     summary: 'Follows an ASK redirect of a cluster.',

@@ -74,6 +74,12 @@ export const transactionCommands = defineCommands('transactions', {
     summary: 'Begins a transaction: the commands that follow are queued.',
     since: '1.2.0',
     complexity: 'O(1)',
+    changes: [
+      {
+        since: { valkey: '8.0.0' },
+        flags: ['noscript', 'loading', 'stale', 'fast', 'no_multi', 'allow_busy'],
+      },
+    ],
     arity: 1,
     flags: AT_ONCE,
     run(client) {
@@ -87,6 +93,7 @@ export const transactionCommands = defineCommands('transactions', {
     summary: 'Runs the queued commands as one, unless a watched key has changed.',
     since: '1.2.0',
     complexity: "That of the transaction's commands",
+    changes: [{ since: { valkey: '8.0.0' }, flags: ['noscript', 'loading', 'stale', 'skip_commandlog'] }],
     arity: 1,
     flags: ['noscript', 'loading', 'stale', 'skip_slowlog'],
     run: exec,
@@ -107,6 +114,12 @@ export const transactionCommands = defineCommands('transactions', {
     summary: 'Makes the next transaction depend on keys staying as they are.',
     since: '2.2.0',
     complexity: 'O(1) per key',
+    changes: [
+      {
+        since: { valkey: '8.0.0' },
+        flags: ['noscript', 'loading', 'stale', 'fast', 'no_multi', 'allow_busy'],
+      },
+    ],
     arity: -2,
     flags: AT_ONCE,
     keys: keys('RO'),

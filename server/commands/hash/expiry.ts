@@ -75,28 +75,36 @@ function seconds(millis: Millis): number {
 }
 
 const COMPLEXITY = 'O(N), N fields';
-const SINCE = '7.4.0';
+const UNSURE = ['nondeterministic_output'];
+const SINCE = { redis: '7.4.0', valkey: '9.0.0' };
 
 function writing(summary: string, run: (client: Caller, argv: Argv<-6>) => Reply): CommandSpec<-6, Caller> {
   return {
     summary,
     since: SINCE,
+    extra: true,
     complexity: COMPLEXITY,
     arity: -6,
-    flags: ['write', 'denyoom', 'fast'],
+    flags: ['write', 'fast'],
     keys: key('RW UPDATE'),
     run,
   };
 }
 
-function reading(summary: string, of: (at: Millis, now: Millis) => number): CommandSpec<-5, Caller> {
+function reading(
+  summary: string,
+  of: (at: Millis, now: Millis) => number,
+  tips: readonly string[] = [],
+): CommandSpec<-5, Caller> {
   return {
     summary,
     since: SINCE,
+    extra: true,
     complexity: COMPLEXITY,
     arity: -5,
     flags: ['readonly', 'fast'],
     keys: key('RO ACCESS'),
+    tips,
     run: (client, argv) => tell(client, argv, of),
   };
 }
@@ -117,14 +125,15 @@ export const hashExpiryCommands = defineCommands('hash', {
   hpersist: {
     summary: 'Takes the TTL of fields of a hash away.',
     since: SINCE,
+    extra: true,
     complexity: COMPLEXITY,
     arity: -5,
     flags: ['write', 'fast'],
     keys: key('RW UPDATE'),
     run: persist,
   },
-  httl: reading('Answers in how many seconds fields of a hash end.', (at, now) => seconds(at - now)),
-  hpttl: reading('Answers in how many milliseconds fields of a hash end.', (at, now) => at - now),
+  httl: reading('Answers in how many seconds fields of a hash end.', (at, now) => seconds(at - now), UNSURE),
+  hpttl: reading('Answers in how many milliseconds fields of a hash end.', (at, now) => at - now, UNSURE),
   hexpiretime: reading('Answers when fields of a hash end, as a Unix time in seconds.', seconds),
   hpexpiretime: reading('Answers when fields of a hash end, as a Unix time in milliseconds.', (at) => at),
 });

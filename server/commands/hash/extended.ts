@@ -7,7 +7,7 @@ import { fail, wrongArity } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { wordAt } from '../../table/arguments.ts';
-import { type Argv, key } from '../../table/command.ts';
+import { type Argv, key, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { createHash, writeHash } from './access.ts';
 import { FieldEffects, fieldEnd, fieldsAt, hasEnded } from './fields.ts';
@@ -105,8 +105,8 @@ function pairsAt(argv: readonly Bytes[], at: number): readonly Bytes[] {
 
 function hsetex(client: Caller, argv: Argv<-2>): Reply {
   const name = argv[1];
-  const found = writeHash(client, name);
   const { condition, keepTtl, at, pairs } = parseSet(client, argv);
+  const found = writeHash(client, name);
   for (let i = 0; condition !== undefined && i < pairs.length; i += 2) {
     if ((found?.has(wordAt(pairs, i)) ?? false) !== (condition === 'FXX')) return 0;
   }
@@ -136,16 +136,18 @@ function hsetex(client: Caller, argv: Argv<-2>): Reply {
 export const hashExtendedCommands = defineCommands('hash', {
   hgetex: {
     summary: 'Answers the values of fields and changes when they end.',
-    since: '8.0.0',
+    since: { redis: '8.0.0', valkey: '9.0.0' },
+    extra: true,
     complexity: 'O(N), N fields',
     arity: -5,
     flags: ['write', 'fast'],
-    keys: key('RW ACCESS UPDATE'),
+    keys: noted('It updates, as it may change the TTL', key('RW ACCESS UPDATE')),
     run: hgetex,
   },
   hsetex: {
     summary: 'Sets fields, on conditions and with a TTL where asked.',
-    since: '8.0.0',
+    since: { redis: '8.0.0', valkey: '9.0.0' },
+    extra: true,
     complexity: 'O(N), N fields',
     arity: -6,
     flags: ['write', 'denyoom', 'fast'],
@@ -154,7 +156,8 @@ export const hashExtendedCommands = defineCommands('hash', {
   },
   hgetdel: {
     summary: 'Answers the values of fields and deletes them.',
-    since: '8.0.0',
+    since: { redis: '8.0.0', valkey: '9.1.0' },
+    extra: true,
     complexity: 'O(N), N fields',
     arity: -5,
     flags: ['write', 'fast'],

@@ -49,6 +49,10 @@ function incrementFloat(client: Caller, argv: Argv<4>): Reply {
   (hash ?? createHash(client, name)).set(field, sum, true);
   client.db.changed(name, 'hincrbyfloat');
   if (client.server.effects.feeding) {
+    if (client.server.dialect.fieldIncrement === 'HSETEX') {
+      client.server.effects.propagateAs(['HSETEX', name, 'KEEPTTL', 'FIELDS', '1', field, sum]);
+      return sum;
+    }
     const set = ['HSET', name, field, sum];
     const keepTtl = ['HPEXPIREAT', name, String(at), 'FIELDS', '1', field];
     client.server.effects.propagateAs(...(at === undefined ? [set] : [set, keepTtl]));

@@ -34,7 +34,7 @@ function pick(hash: HashValue, count: number, random: () => number): Bytes[] {
 
 /** HSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
 export function hashScan(client: Caller, argv: Argv<-3>): Reply {
-  const cursor = scanCursor(argv[2]);
+  const cursor = scanCursor(client, argv[2]);
   const hash = readHash(client, argv[1]);
   if (hash === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);

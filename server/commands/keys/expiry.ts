@@ -6,7 +6,7 @@ import type { Caller } from '../../server.ts';
 import { instantOf, int64, Options } from '../../table/arguments.ts';
 import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
-import { isOver, removeAtOnce } from '../string/string.ts';
+import { endAtOnce, isOver } from '../string/string.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
@@ -71,7 +71,7 @@ function expire(client: Caller, argv: Argv<-3>, unit: number, relative: boolean,
   const entry = db.find(name);
   if (entry === undefined || !allows(bits, entry.deadline?.expiresAt, at)) return 0;
   if (isOver(client, at)) {
-    removeAtOnce(client, name);
+    endAtOnce(client, name);
     return 1;
   }
   db.expireAt(name, entry, at);

@@ -190,6 +190,12 @@ export const genericCommands = defineCommands('generic', {
     summary: 'Answers a key picked at random.',
     since: '1.0.0',
     complexity: 'O(1)',
+    changes: [
+      {
+        since: '7.2.0',
+        tips: ['request_policy:all_shards', 'response_policy:special', 'nondeterministic_output'],
+      },
+    ],
     arity: 1,
     flags: ['readonly'],
     tips: ['request_policy:all_shards', 'nondeterministic_output'],

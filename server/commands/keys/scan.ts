@@ -1,7 +1,7 @@
 /** SCAN and OBJECT: looking through the keys, and into how they are kept. */
 import type { Entry } from '../../../keyspace/entry.ts';
 import { typeOf } from '../../../keyspace/value.ts';
-import { asciiLower, type Bytes, parseSafeInteger } from '../../../protocol/bytes.ts';
+import { asciiLower, type Bytes, cString, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { type Reply, SimpleString } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
@@ -10,12 +10,17 @@ import { type Argv, type Command, key } from '../../table/command.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 import { scanCursor, scanOptions } from './scanning.ts';
 
+const TYPES: ReadonlySet<Bytes> = new Set(['string', 'list', 'set', 'zset', 'hash', 'stream']);
+
 /** SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]. No state is kept but the cursor's number. */
 function scan(client: Caller, argv: Argv<-2>): Reply {
   const { db } = client;
-  const cursor = scanCursor(argv[1]);
+  const cursor = scanCursor(client, argv[1]);
   const { count, matches, type } = scanOptions(argv, 2, true);
   const wanted = type === undefined ? undefined : asciiLower(type);
+  if (wanted !== undefined && !TYPES.has(wanted) && client.server.dialect.unknownType === 'refused') {
+    fail(`ERR unknown type name '${cString(type ?? '')}'`);
+  }
   const { names, next } = db.openRoll().walk(cursor, count);
   const found = names.filter((name) => {
     const entry = db.peek(name);
@@ -30,6 +35,12 @@ export const scanCommands = defineCommands('generic', {
     summary: 'Lists the keys step by step.',
     since: '2.8.0',
     complexity: 'O(1) for a step, O(N) for all, N keys of the database',
+    changes: [
+      {
+        since: '7.2.0',
+        tips: ['nondeterministic_output', 'request_policy:special', 'response_policy:special'],
+      },
+    ],
     arity: -2,
     flags: ['readonly'],
     tips: ['nondeterministic_output', 'request_policy:special'],

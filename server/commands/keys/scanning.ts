@@ -1,14 +1,17 @@
 /** What SCAN, HSCAN, SSCAN and ZSCAN share: reading their words. */
+
 import { approximate, type Bytes, parseInteger } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
+import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
 
 const CURSOR = /^[ \t\n\v\f\r]*[+-]?\d+$/;
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /** Reads a cursor as C's strtoul does: signs are taken, nothing at all is 0. Throws what Redis answers. */
-export function scanCursor(text: Bytes): number {
+export function scanCursor({ server }: Caller, text: Bytes): number {
+  if (server.dialect.cursors === 'plain digits' && !/^\d+$/.test(text)) fail('ERR invalid cursor');
   if (text === '') return 0;
   if (!CURSOR.test(text) || ' \t\n\v\f\r'.includes(text[0]!)) fail('ERR invalid cursor');
   const plain = parseInteger(text);

@@ -142,7 +142,7 @@ function limited(elements: readonly Bytes[], { offset, count }: SortOptions): re
 function storeList(client: Caller, name: Bytes, items: Bytes[]): Reply {
   const { db } = client;
   if (items.length > 0) {
-    db.put(name, new ListValue(items));
+    db.put(name, new ListValue(items, client.server.encoding));
     db.changed(name, 'sortstore', items.length);
   } else if (db.remove(name)) {
     db.changed(name, 'del');

@@ -78,6 +78,7 @@ export const blockingListCommands = defineCommands('list', {
     summary: 'Takes an element from the head of the first list that has one; waits for it.',
     since: '2.0.0',
     complexity: 'O(N) with N the number of lists',
+    changes: [{ since: '7.2.0', flags: ['write', 'blocking'] }],
     arity: -3,
     flags: BLOCKS,
     keys: keys('RW ACCESS DELETE', 1, 1, -2),
@@ -87,6 +88,7 @@ export const blockingListCommands = defineCommands('list', {
     summary: 'Takes an element from the tail of the first list that has one; waits for it.',
     since: '2.0.0',
     complexity: 'O(N) with N the number of lists',
+    changes: [{ since: '7.2.0', flags: ['write', 'blocking'] }],
     arity: -3,
     flags: BLOCKS,
     keys: keys('RW ACCESS DELETE', 1, 1, -2),
@@ -96,6 +98,7 @@ export const blockingListCommands = defineCommands('list', {
     summary: "Moves an element from one list's tail to another's head; waits for it.",
     since: '2.2.0',
     complexity: 'O(1)',
+    changes: [{ since: '7.2.0', flags: ['write', 'denyoom', 'blocking'] }],
     arity: 4,
     flags: ['write', 'denyoom', 'noscript', 'blocking'],
     keys: MOVES,
@@ -110,6 +113,7 @@ export const blockingListCommands = defineCommands('list', {
     summary: 'Moves an element from an end of one list to an end of another; waits for it.',
     since: '6.2.0',
     complexity: 'O(1)',
+    changes: [{ since: '7.2.0', flags: ['write', 'denyoom', 'blocking'] }],
     arity: 6,
     flags: ['write', 'denyoom', 'noscript', 'blocking'],
     keys: MOVES,
@@ -117,7 +121,9 @@ export const blockingListCommands = defineCommands('list', {
       const from = listEnd(first);
       const to = listEnd(second);
       const effect = ['LMOVE', source, target, first, second];
-      const served = ['LMOVE', source, target, asciiLower(from), asciiLower(to)];
+      const small = client.server.dialect.servedMove === 'as sent, in small letters';
+      const ends = small ? [asciiLower(from), asciiLower(to)] : [from, to];
+      const served = ['LMOVE', source, target, ...ends];
       return blockingMove(client, { source, target, from, to }, timeout, effect, served);
     },
   },

@@ -19,7 +19,7 @@ export function listEnd(text: Bytes | undefined): End {
 export function push(client: Caller, name: Bytes, end: End, values: readonly Bytes[], changes?: number) {
   const { db } = client;
   let list = db.get(name, 'list');
-  if (list === undefined) db.put(name, (list = new ListValue()));
+  if (list === undefined) db.put(name, (list = new ListValue([], client.server.encoding)));
   for (const value of values) {
     if (end === 'LEFT') list.pushLeft(value);
     else list.pushRight(value);

@@ -1,6 +1,7 @@
 /** CLUSTER on a server that is no node of a cluster: known, and refused (https://redis.io/docs/latest/commands/cluster-info/). */
 import { fail } from '../../../protocol/errors.ts';
-import type { CommandSpec, Flag } from '../../table/command.ts';
+import type { Since } from '../../dialects/since.ts';
+import type { CommandSpec, EntryChange, Flag } from '../../table/command.ts';
 import { defineContainer } from '../define.ts';
 
 /** What a server that runs without a cluster answers to every command about one. */
@@ -10,13 +11,16 @@ const READS: readonly Flag[] = ['stale'];
 const LOOKS: readonly Flag[] = ['admin', 'stale'];
 const CHANGES: readonly Flag[] = ['admin', 'stale', 'no_async_loading'];
 const UNSURE = ['nondeterministic_output'];
+/** Valkey answers these while it loads. */
+const LOADING: readonly EntryChange[] = [{ since: { valkey: '8.0.0' }, flags: ['loading', 'stale'] }];
+const BOTH_LOADING: readonly EntryChange[] = [{ since: '7.2.0', flags: ['loading', 'stale'] }];
 
 function refused<const A extends number>(
   arity: A,
   flags: readonly Flag[],
   complexity: string,
   summary: string,
-  more: { since?: string; tips?: readonly string[] } = {},
+  more: { since?: Since; changes?: readonly EntryChange[]; tips?: readonly string[] } = {},
 ): CommandSpec<A> {
   return { summary, since: '3.0.0', complexity, arity, flags, ...more, run: () => fail(NO_CLUSTER) };
 }
@@ -62,15 +66,26 @@ export const clusterCommand = defineContainer(
     help: refused(2, ['loading', 'stale'], 'O(1)', 'Lists the subcommands, on a node of a cluster.', {
       since: '5.0.0',
     }),
-    info: refused(2, READS, 'O(1)', 'Describes the state of the cluster.', { tips: UNSURE }),
+    info: refused(2, READS, 'O(1)', 'Describes the state of the cluster.', {
+      changes: LOADING,
+      tips: UNSURE,
+    }),
     keyslot: refused(3, READS, 'O(N), N bytes of the key', 'Answers the hash slot of a key.'),
     links: refused(2, READS, NODES, 'Lists the connections to the other nodes.', {
       since: '7.0.0',
       tips: UNSURE,
     }),
     meet: refused(-4, CHANGES, 'O(1)', 'Makes another node a member of the cluster.'),
-    myid: refused(2, READS, 'O(1)', "Answers the node's id."),
-    nodes: refused(2, READS, NODES, 'Describes the nodes of the cluster.', { tips: UNSURE }),
+    myid: refused(2, READS, 'O(1)', "Answers the node's id.", { changes: LOADING }),
+    myshardid: refused(2, READS, 'O(1)', "Answers the id of the node's shard.", {
+      since: '7.2.0',
+      changes: LOADING,
+      tips: UNSURE,
+    }),
+    nodes: refused(2, READS, NODES, 'Describes the nodes of the cluster.', {
+      changes: LOADING,
+      tips: UNSURE,
+    }),
     replicas: refused(3, LOOKS, 'O(1)', 'Lists the replicas of a primary.', { since: '5.0.0', tips: UNSURE }),
     replicate: refused(3, CHANGES, 'O(1)', 'Makes the node a replica of a primary.'),
     reset: refused(-2, ['admin', 'noscript', 'stale'], NODES, 'Makes the node forget its cluster.'),
@@ -79,11 +94,19 @@ export const clusterCommand = defineContainer(
     setslot: refused(-4, CHANGES, 'O(1)', 'Gives a hash slot to a node, or moves it to another.'),
     shards: refused(2, READS, NODES, 'Describes the shards of the cluster.', {
       since: '7.0.0',
+      changes: BOTH_LOADING,
       tips: UNSURE,
     }),
     slaves: refused(3, LOOKS, 'O(1)', 'Lists the replicas of a primary, by its older name.', {
       tips: UNSURE,
     }),
-    slots: refused(2, READS, NODES, 'Lists which nodes serve which hash slots.', { tips: UNSURE }),
+    'slot-stats': refused(-4, ['loading', 'stale'], 'O(N), N hash slots', 'Measures the use of hash slots.', {
+      since: { redis: '8.2.0', valkey: '8.0.0' },
+      tips: ['nondeterministic_output', 'request_policy:all_shards'],
+    }),
+    slots: refused(2, READS, NODES, 'Lists which nodes serve which hash slots.', {
+      changes: BOTH_LOADING,
+      tips: UNSURE,
+    }),
   },
 );

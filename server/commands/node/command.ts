@@ -96,7 +96,7 @@ export const commandCommand = defineContainer(
           names.length === 0
             ? eachCommand(client.server)
             : names.flatMap((name) => named(client.server, name) ?? []);
-        return new MapReply(chosen.flatMap(commandDocs));
+        return new MapReply(chosen.flatMap((command) => commandDocs(command, client.server.dialect)));
       },
     },
     info: {
@@ -127,6 +127,7 @@ export const commandCommand = defineContainer(
       summary: 'Finds the keys in a request.',
       ...about,
       complexity: 'O(N) with N the number of arguments',
+      changes: [{ since: '7.2.0', arity: -3 }],
       arity: -4,
       categories: ['connection'],
       run(client, argv) {
@@ -139,6 +140,7 @@ export const commandCommand = defineContainer(
       ...about,
       since: '7.0.0',
       complexity: 'O(N) with N the number of arguments',
+      changes: [{ since: '7.2.0', arity: -3 }],
       arity: -4,
       categories: ['connection'],
       run(client, argv) {

@@ -6,16 +6,17 @@ import { MapReply, OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { BadSetting } from '../../settings/parameters.ts';
 import { refusalOf } from '../../settings/refusals.ts';
-import { aliases, parameters, type Settings } from '../../settings/settings.ts';
+import { aliases, hasParameter, parameters, type Settings } from '../../settings/settings.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { defineContainer } from '../define.ts';
 
 type Name = keyof Settings;
 
-function lookUp(word: Bytes): Name | undefined {
+function lookUp({ server }: Caller, word: Bytes): Name | undefined {
   const name = asciiLower(word);
   const known = Object.hasOwn(aliases, name) ? aliases[name] : name;
-  return known !== undefined && Object.hasOwn(parameters, known) ? (known as Name) : undefined;
+  if (known === undefined || !Object.hasOwn(parameters, known)) return undefined;
+  return hasParameter(known as Name, server.dialect) ? (known as Name) : undefined;
 }
 
 function print(settings: Settings, name: Name): Bytes {
@@ -25,11 +26,14 @@ function print(settings: Settings, name: Name): Bytes {
 
 function get(client: Caller, argv: readonly Bytes[]): Reply {
   const found = new Map<Bytes, Bytes>();
-  const names: [Bytes, Name][] = Object.keys(parameters).map((name) => [name, name as Name]);
+  const all = Object.keys(parameters) as Name[];
+  const names: [Bytes, Name][] = all
+    .filter((name) => hasParameter(name, client.server.dialect))
+    .map((name) => [name, name]);
   for (const [alias, name] of Object.entries(aliases)) names.push([alias, name]);
   for (const pattern of argv.slice(2)) {
     // A name in full is answered as it was written.
-    const exact = lookUp(pattern);
+    const exact = lookUp(client, pattern);
     if (exact !== undefined && !/[?*[\]\\]/.test(pattern)) {
       found.set(pattern, print(client.server.settings, exact));
       continue;
@@ -52,7 +56,8 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
   for (let at = 2; at < argv.length; at += 2) {
     const word = wordAt(argv, at);
     const name =
-      lookUp(word) ?? fail(`ERR Unknown option or number of arguments for CONFIG SET - '${cString(word)}'`);
+      lookUp(client, word) ??
+      fail(`ERR Unknown option or number of arguments for CONFIG SET - '${cString(word)}'`);
     const parameter = parameters[name];
     if (parameter.fixed !== false) {
       refuse(word, `can't set ${parameter.fixed === true ? 'immutable' : parameter.fixed} config`);
@@ -104,6 +109,7 @@ export const configCommand = defineContainer(
       summary: 'Sets the statistics of INFO to zero.',
       since: '2.0.0',
       complexity: 'O(1)',
+      changes: [{ since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'] }],
       arity: 2,
       flags: ADMIN,
       run(client) {
@@ -122,6 +128,7 @@ export const configCommand = defineContainer(
       summary: 'Writes the configuration file, of which there is none here.',
       since: '2.8.0',
       complexity: 'O(1)',
+      changes: [{ since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'] }],
       arity: 2,
       flags: ADMIN,
       run: () => fail('ERR The server is running without a config file'),

@@ -3,7 +3,7 @@ import type { Keyspace } from '../../../keyspace/keyspace.ts';
 import { asciiLower, type Bytes, parseDouble } from '../../../protocol/bytes.ts';
 import { everyClient } from '../../clients/info.ts';
 import type { Server } from '../../server.ts';
-import { LOSTLOCK_VERSION, VERSION } from '../../version.ts';
+import { LOSTLOCK_VERSION } from '../../version.ts';
 import { eachCommand } from './command.ts';
 import { memoryInfo } from './memory-report.ts';
 
@@ -12,10 +12,10 @@ type Field = readonly [string, string | number];
 const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
   *server(server) {
     const uptime = Math.floor((server.now - server.startedAt) / 1000);
-    yield ['redis_version', VERSION];
+    yield* server.dialect.infoVersion;
     yield ['redis_git_sha1', '00000000'];
     yield ['redis_git_dirty', 0];
-    yield ['redis_mode', 'standalone'];
+    yield [server.dialect.infoMode, 'standalone'];
     yield ['lostlock_version', LOSTLOCK_VERSION];
     yield ['redis_build_id', '0'];
     const facts = server.host.facts?.();

@@ -160,6 +160,7 @@ export const latencyCommand = defineContainer(
     reset: {
       summary: 'Forgets the spikes of some events, or all.',
       ...about,
+      changes: [{ since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:agg_sum'] }],
       arity: -2,
       tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
       run: reset,

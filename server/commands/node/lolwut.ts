@@ -4,7 +4,7 @@ import { type Reply, Verbatim } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { integer } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
-import { LOSTLOCK_VERSION, VERSION } from '../../version.ts';
+import { LOSTLOCK_VERSION } from '../../version.ts';
 import { defineCommands } from '../define.ts';
 
 /** Padlocks, four lines each: closed, and open. */
@@ -24,10 +24,10 @@ function lolwut(client: Caller, argv: Argv<-1>): Reply {
   const versioned = argv.length >= 3 && asciiUpper(argv[1] ?? '') === 'VERSION';
   const numbers = versioned ? argv.slice(2).map((word) => integer(word)) : [];
   const [, columns = COLUMNS, rows = 1] = numbers.map((number) => Math.max(1, Math.min(MOST, number)));
-  const { host } = client.server;
+  const { host, dialect } = client.server;
   const lines: string[] = [];
   for (let i = 0; i < rows; i++) lines.push(...row(columns, () => host.random()), '');
-  lines.push(`One of these locks was yours. lostlock ${LOSTLOCK_VERSION}`, `Redis ver. ${VERSION}`, '');
+  lines.push(`One of these locks was yours. lostlock ${LOSTLOCK_VERSION}`, dialect.lolwut, '');
   return new Verbatim('txt', lines.join('\n'));
 }
 

@@ -64,6 +64,7 @@ export const memoryCommand = defineContainer(
     'malloc-stats': {
       summary: "Answers the allocator's own statistics.",
       ...about,
+      changes: [{ since: { valkey: '8.0.0' }, flags: ['loading'] }],
       arity: 2,
       tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
       run: () => new Verbatim('txt', 'Stats not supported for the current allocator'),
@@ -80,6 +81,7 @@ export const memoryCommand = defineContainer(
     purge: {
       summary: 'Gives free memory back to the system, which the JavaScript engine does by itself.',
       ...about,
+      changes: [{ since: { valkey: '8.0.0' }, flags: ['loading'] }],
       arity: 2,
       tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
       run: () => OK,

@@ -222,6 +222,7 @@ export const waitCommands = defineCommands('generic', {
     summary: "Waits until replicas have acknowledged this connection's writes.",
     since: '3.0.0',
     complexity: 'O(1)',
+    changes: [{ since: '7.2.0', flags: ['blocking'] }],
     arity: 3,
     flags: ['noscript'],
     categories: ['connection'],
@@ -238,7 +239,9 @@ export const waitCommands = defineCommands('generic', {
   waitaof: {
     summary: "Waits until this connection's writes are durable here and on replicas.",
     since: '7.2.0',
+    extra: true,
     complexity: 'O(1)',
+    changes: [{ since: '7.2.0', flags: ['blocking'] }],
     arity: 4,
     flags: ['noscript'],
     categories: ['connection'],

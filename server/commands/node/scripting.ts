@@ -1,7 +1,7 @@
 /** Commands that run scripts (https://redis.io/docs/latest/commands/?group=scripting). */
 
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
-import { fail, NOSCRIPT } from '../../../protocol/errors.ts';
+import { fail } from '../../../protocol/errors.ts';
 import { OK } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { integer, wordAt } from '../../table/arguments.ts';
@@ -29,7 +29,7 @@ function evaluate(readonly: boolean) {
 
 function evaluateSha(readonly: boolean) {
   return (client: Caller, argv: Argv<-3>): Outcome => {
-    if (argv[1].length !== SHA_LENGTH) fail(NOSCRIPT);
+    if (argv[1].length !== SHA_LENGTH) fail(client.server.dialect.noScript);
     const { keys, args } = split(argv);
     return client.server.scripts.evalSha(client, { keys, args, readonly, argv });
   };

@@ -28,7 +28,8 @@ export function popMembers(client: Caller, argv: Argv<-2>): Reply {
   for (const member of members) set.delete(member);
   db.changed(name, 'spop', members.length);
   if (server.effects.feeding) {
-    if (whole && text !== undefined) server.effects.propagateAs(['DEL', name]);
+    if (whole && text !== undefined)
+      server.effects.propagateAs([server.settings['lazyfree-lazy-server-del'] ? 'UNLINK' : 'DEL', name]);
     else server.effects.propagateAs(...members.map((member) => ['SREM', name, member]));
   }
   return text === undefined ? members[0]! : new SetReply(members);
@@ -47,7 +48,7 @@ export function randomMembers(client: Caller, argv: Argv<-2>): Reply {
 
 /** SSCAN key cursor [MATCH pattern] [COUNT count]; an intset is answered whole. */
 export function setScan(client: Caller, argv: Argv<-3>): Reply {
-  const cursor = scanCursor(argv[2]);
+  const cursor = scanCursor(client, argv[2]);
   const set = client.db.read(argv[1], 'set');
   if (set === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);

@@ -157,6 +157,7 @@ export const setCommands = defineCommands('set', {
     summary: 'Stores the members that all sets share.',
     since: '1.0.0',
     complexity: 'O(N*M) with N the size of the smallest set and M the number of sets',
+    changes: [{ since: '7.2.0', keys: [...key('OW UPDATE'), ...keys('RO ACCESS', 2)] }],
     arity: -3,
     flags: STORES,
     keys: [...key('RW UPDATE'), ...keys('RO ACCESS', 2)],

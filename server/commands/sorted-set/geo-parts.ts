@@ -4,6 +4,7 @@ import { asciiLower, type Bytes, parseDouble } from '../../../protocol/bytes.ts'
 import { fail } from '../../../protocol/errors.ts';
 import { formatLongDouble, longDoubleOf } from '../../../protocol/long-double.ts';
 import { Double, type Reply } from '../../../protocol/reply.ts';
+import type { Caller } from '../../server.ts';
 import { float } from '../../table/arguments.ts';
 
 /** In metres. */
@@ -49,7 +50,8 @@ function coordinate(value: number): Double {
   return new Double(parseDouble(text) ?? value, text);
 }
 
-export function placeReply({ longitude, latitude }: Place): Reply {
+export function placeReply({ server }: Caller, { longitude, latitude }: Place): Reply {
+  if (server.dialect.coordinates === 'double') return [new Double(longitude), new Double(latitude)];
   return [coordinate(longitude), coordinate(latitude)];
 }
 

@@ -23,7 +23,7 @@ function geosearch(client: Caller, argv: Argv<-5>, kind: GeoVariant): Reply {
   const wanted = request.count === 0 ? found.length : Math.min(request.count, found.length);
   sort(found, request, wanted);
   found.length = wanted;
-  if (target === undefined) return found.map((each) => reply(each, request));
+  if (target === undefined) return found.map((each) => reply(client, each, request));
   return keep(client, target, found, request, kind);
 }
 
@@ -39,13 +39,13 @@ function sort(found: Found[], { sort, count, any }: GeoRequest, wanted: number):
   else sortPart(found, compare, 0, wanted - 1);
 }
 
-function reply({ member, score, place, distance }: Found, request: GeoRequest): Reply {
+function reply(client: Caller, { member, score, place, distance }: Found, request: GeoRequest): Reply {
   const { withDistance, withHash, withPlace, unit } = request;
   if (!withDistance && !withHash && !withPlace) return member;
   const items: Reply[] = [member];
   if (withDistance) items.push(distanceReply(distance / unit));
   if (withHash) items.push(Math.trunc(score));
-  if (withPlace) items.push(placeReply(place));
+  if (withPlace) items.push(placeReply(client, place));
   return items;
 }
 

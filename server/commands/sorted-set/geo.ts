@@ -71,7 +71,7 @@ export const geoCommands = defineCommands('geo', {
     arity: -2,
     flags: ['readonly'],
     keys: key('RO ACCESS'),
-    run: (client, argv) => each(client, argv, (score) => placeReply(placeOf(score)), NULL_ARRAY),
+    run: (client, argv) => each(client, argv, (score) => placeReply(client, placeOf(score)), NULL_ARRAY),
   },
   geodist: {
     summary: 'Answers the distance between two members.',

@@ -27,7 +27,7 @@ export interface RangeRequest {
 }
 
 type RangeKind = 'rank' | 'score' | 'lex';
-const READERS: Record<RangeKind, (first: Bytes, last: Bytes) => Range> = {
+const READERS: Record<RangeKind, (first: Bytes, last: Bytes, loose: boolean) => Range> = {
   rank: rankRange,
   score: scoreRange,
   lex: lexRange,
@@ -38,6 +38,7 @@ const READERS: Record<RangeKind, (first: Bytes, last: Bytes) => Range> = {
  * and ZRANGESTORE leave them to options. Throws what Redis answers.
  */
 export function parseRange(
+  { server }: Caller,
   argv: readonly Bytes[],
   at: number,
   { kind, reverse, storing = false }: { kind?: RangeKind; reverse?: boolean; storing?: boolean },
@@ -67,7 +68,7 @@ export function parseRange(
   const [first, last] = swapped
     ? [wordAt(argv, at + 1), wordAt(argv, at)]
     : [wordAt(argv, at), wordAt(argv, at + 1)];
-  const range = READERS[by ?? 'rank'](first, last);
+  const range = READERS[by ?? 'rank'](first, last, server.dialect.looseScores);
   return {
     range,
     reverse: backwards ?? false,

@@ -1,6 +1,6 @@
 /** ZRANDMEMBER and ZSCAN: some of a sorted set's members. */
 import { isPackedInteger } from '../../../keyspace/collections/sorted-set.ts';
-import { asciiUpper, type Bytes, formatDouble } from '../../../protocol/bytes.ts';
+import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
@@ -31,17 +31,16 @@ export function randomMembers(client: Caller, argv: Argv<-2>): Reply {
 
 /** ZSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
 export function scanMembers(client: Caller, argv: Argv<-3>): Reply {
-  const cursor = scanCursor(argv[2]);
+  const cursor = scanCursor(client, argv[2]);
   const set = client.db.read(argv[1], 'zset');
   if (set === undefined) return ['0', []];
   const { count, matches } = scanOptions(argv, 3);
   const { names, next } = set.scan(cursor, count);
-  const print = set.encoding() === 'listpack' ? packedScore : formatDouble;
+  const { printDouble } = client.server.dialect;
+  const packed = (score: number): Bytes =>
+    isPackedInteger(score) ? String(BigInt(score)) : printDouble(score);
+  // A listpack has whole numbers with all their digits.
+  const print = set.encoding() === 'listpack' ? packed : printDouble;
   // Texts in both protocols.
   return [String(next), names.filter(matches).flatMap((member) => [member, print(set.score(member)!)])];
-}
-
-/** A score as a listpack has it: whole numbers with all their digits. */
-function packedScore(score: number): Bytes {
-  return isPackedInteger(score) ? String(BigInt(score)) : formatDouble(score);
 }

@@ -35,19 +35,23 @@ export function rankRange(first: Bytes, last: Bytes): Range {
   };
 }
 
+const HEXADECIMAL = /^[+-]?0x/i;
+
 /** A bound of scores; exclusive behind '('. */
-function scoreBound(text: Bytes): { score: number; exclusive: boolean } {
+function scoreBound(text: Bytes, loose: boolean): { score: number; exclusive: boolean } {
   const exclusive = text.startsWith('(');
   // strtod ends at a zero byte, and reads nothing at all as 0, but blanks alone are none.
   const digits = cString(exclusive ? text.slice(1) : text);
   if (digits === '') return { score: 0, exclusive };
-  return { score: parseAnyDouble(stripBlanks(digits)) ?? fail('ERR min or max is not a float'), exclusive };
+  if (!loose && HEXADECIMAL.test(digits)) fail('ERR min or max is not a float');
+  const score = parseAnyDouble(loose ? stripBlanks(digits) : digits);
+  return { score: score ?? fail('ERR min or max is not a float'), exclusive };
 }
 
-/** Reads a range of scores. Throws what Redis answers. */
-export function scoreRange(lowest: Bytes, highest: Bytes): Range {
-  const min = scoreBound(lowest);
-  const max = scoreBound(highest);
+/** Reads a range of scores. Throws what Redis answers. @param loose takes leading blanks and hexadecimal digits, too */
+export function scoreRange(lowest: Bytes, highest: Bytes, loose: boolean): Range {
+  const min = scoreBound(lowest, loose);
+  const max = scoreBound(highest, loose);
   return (set, reverse) => {
     const start = set.countBelowScore(min.score, min.exclusive);
     const end = set.countBelowScore(max.score, !max.exclusive);

@@ -1,7 +1,8 @@
 /** Commands on one sorted set that neither wait nor combine (https://redis.io/docs/latest/commands/?group=sorted-set). */
 import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
-import type { Bytes } from '../../../protocol/bytes.ts';
-import { Double, type Reply } from '../../../protocol/reply.ts';
+import { asciiLower, asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
+import { Double, NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { type Argv, type Flag, key } from '../../table/command.ts';
@@ -15,17 +16,29 @@ function read(client: Caller, name: Bytes): SortedSet | undefined {
   return client.db.read(name, 'zset');
 }
 
+/** ZRANK and ZREVRANK, with the score where it is asked for. */
+function rank(client: Caller, argv: Argv<-3>, reverse: boolean): Reply {
+  const [command, name, member, option] = argv;
+  if (argv.length > 4) throw wrongArity(asciiLower(command));
+  if (option !== undefined && asciiUpper(option) !== 'WITHSCORE') fail(SYNTAX);
+  const set = read(client, name);
+  const lower = set?.rank(member);
+  if (set === undefined || lower === undefined) return option === undefined ? null : NULL_ARRAY;
+  const place = reverse ? set.size - 1 - lower : lower;
+  return option === undefined ? place : [place, new Double(set.score(member) ?? 0)];
+}
+
 /** ZRANGE and its like: what the command's name fixes, and what it leaves to options. */
-function ranging(fixed: Parameters<typeof parseRange>[2]) {
+function ranging(fixed: Parameters<typeof parseRange>[3]) {
   return (client: Caller, argv: Argv<-2>): Reply => {
-    const request = parseRange(argv, 2, fixed);
+    const request = parseRange(client, argv, 2, fixed);
     const set = read(client, argv[1]);
     return set === undefined ? [] : membersReply(select(set, request), request.withScores);
   };
 }
 
 function rangeStore(client: Caller, argv: Argv<-3>): Reply {
-  const request = parseRange(argv, 3, { storing: true });
+  const request = parseRange(client, argv, 3, { storing: true });
   const set = read(client, argv[2]);
   const result = emptySet(client);
   if (set !== undefined) for (const { member, score } of select(set, request)) result.set(member, score);
@@ -119,23 +132,21 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     summary: 'Answers how many members have a lower score.',
     since: '2.0.0',
     complexity: 'O(log(N)), N members',
+    changes: [{ since: '7.2.0', arity: -3 }],
     arity: 3,
     flags: READS_FAST,
     keys: key('RO ACCESS'),
-    run: (client, argv) => read(client, argv[1])?.rank(argv[2]) ?? null,
+    run: (client, argv) => rank(client, argv, false),
   },
   zrevrank: {
     summary: 'Answers how many members have a higher score.',
     since: '2.0.0',
     complexity: 'O(log(N)), N members',
+    changes: [{ since: '7.2.0', arity: -3 }],
     arity: 3,
     flags: READS_FAST,
     keys: key('RO ACCESS'),
-    run(client, argv) {
-      const set = read(client, argv[1]);
-      const rank = set?.rank(argv[2]);
-      return set === undefined || rank === undefined ? null : set.size - 1 - rank;
-    },
+    run: (client, argv) => rank(client, argv, true),
   },
   zcount: {
     summary: 'Counts the members with scores in a range.',
@@ -144,7 +155,8 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     arity: 4,
     flags: READS_FAST,
     keys: key('RO ACCESS'),
-    run: (client, argv) => count(client, argv[1], scoreRange(argv[2], argv[3])),
+    run: (client, argv) =>
+      count(client, argv[1], scoreRange(argv[2], argv[3], client.server.dialect.looseScores)),
   },
   zlexcount: {
     summary: 'Counts the members in a range of bytes, where all scores are equal.',
@@ -234,7 +246,13 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     arity: 4,
     flags: ['write'],
     keys: key('RW DELETE'),
-    run: (client, argv) => removeRange(client, argv[1], scoreRange(argv[2], argv[3]), 'zremrangebyscore'),
+    run: (client, argv) =>
+      removeRange(
+        client,
+        argv[1],
+        scoreRange(argv[2], argv[3], client.server.dialect.looseScores),
+        'zremrangebyscore',
+      ),
   },
   zremrangebylex: {
     summary: 'Removes the members in a range of bytes, where all scores are equal.',

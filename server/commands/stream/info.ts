@@ -36,7 +36,7 @@ function fullCount(argv: Argv<-3>): number | undefined {
   return count === 0 ? Infinity : count < 0 ? FULL_COUNT : count;
 }
 
-function consumerDetails(consumer: StreamConsumer, count: number): Reply {
+function consumerDetails(consumer: StreamConsumer, count: number, activity: boolean): Reply {
   const pending: Reply[] = [];
   for (const { id, deliveredAt, deliveries } of consumer.pending.values()) {
     if (pending.length >= count) break;
@@ -48,6 +48,7 @@ function consumerDetails(consumer: StreamConsumer, count: number): Reply {
     name,
     'seen-time',
     seenAt,
+    ...(activity ? ['active-time', consumer.activeAt] : []),
     'pel-count',
     consumer.pending.size,
     'pending',
@@ -55,7 +56,7 @@ function consumerDetails(consumer: StreamConsumer, count: number): Reply {
   ]);
 }
 
-function groupDetails(stream: StreamValue, group: StreamGroup, count: number): Reply {
+function groupDetails(stream: StreamValue, group: StreamGroup, count: number, activity: boolean): Reply {
   const pending: Reply[] = [];
   for (const { id, consumer, deliveredAt, deliveries } of group.pending.values()) {
     if (pending.length >= count) break;
@@ -75,7 +76,7 @@ function groupDetails(stream: StreamValue, group: StreamGroup, count: number): R
     'pending',
     pending,
     'consumers',
-    group.sortedConsumers().map((consumer) => consumerDetails(consumer, count)),
+    group.sortedConsumers().map((consumer) => consumerDetails(consumer, count, activity)),
   ]);
 }
 
@@ -104,7 +105,9 @@ function streamInfo(client: Caller, argv: Argv<-3>): Reply {
       'entries',
       stream.range(MIN_ID, MAX_ID, count).map(entryReply),
       'groups',
-      stream.sortedGroups().map((group) => groupDetails(stream, group, count)),
+      stream
+        .sortedGroups()
+        .map((group) => groupDetails(stream, group, count, client.server.dialect.consumerActivity)),
     ]);
   }
   const [first, last] = [stream.firstEntry(), stream.lastEntry()];
@@ -179,12 +182,21 @@ export const xinfoCommand = defineContainer(
         const group =
           streamOf(client, name).groups.get(groupName) ??
           fail(`NOGROUP No such consumer group '${cString(groupName)}' for key name '${cString(name)}'`);
-        const { now } = client.server;
+        const { now, dialect } = client.server;
+        const activity = dialect.consumerActivity;
         return group
           .sortedConsumers()
           .map(
-            ({ name: consumer, pending, seenAt }) =>
-              new MapReply(['name', consumer, 'pending', pending.size, 'idle', Math.max(0, now - seenAt)]),
+            ({ name: consumer, pending, seenAt, activeAt }) =>
+              new MapReply([
+                'name',
+                consumer,
+                'pending',
+                pending.size,
+                'idle',
+                Math.max(0, now - seenAt),
+                ...(activity ? ['inactive', activeAt < 0 ? -1 : Math.max(0, now - activeAt)] : []),
+              ]),
           );
       },
     },

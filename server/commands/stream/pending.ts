@@ -79,6 +79,9 @@ class Claimer {
     this.#stream = stream;
     this.#group = group;
     this.#name = consumer;
+    if (client.server.dialect.consumers === 'made at once') {
+      this.#consumer = seeConsumer(client, key, group, consumer).consumer;
+    }
   }
 
   /** Makes the entry the consumer's and answers it, or its id alone. */

@@ -3,8 +3,9 @@
 import type { StreamConsumer, StreamGroup } from '../../../keyspace/stream/group.ts';
 import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../../keyspace/stream/id.ts';
 import type { StreamValue } from '../../../keyspace/stream/stream.ts';
-import { asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
-import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { typeOf } from '../../../keyspace/value.ts';
+import { asciiUpper, type Bytes, cString, type Millis } from '../../../protocol/bytes.ts';
+import { fail, SYNTAX, WRONGTYPE } from '../../../protocol/errors.ts';
 import { MapReply, NULL_ARRAY, type Reply, ReplyError } from '../../../protocol/reply.ts';
 import { SCRIPT } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
@@ -37,10 +38,12 @@ function onlyForGroups(option: string): never {
   fail(`ERR The ${option} option is only supported by XREADGROUP. You called XREAD instead.`);
 }
 
-function splitStreams(words: readonly Bytes[]): Pick<Reading, 'names' | 'ids'> {
-  if (words.length % 2 !== 0) {
-    fail(`ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.`);
-  }
+function splitStreams(
+  { server }: Caller,
+  command: 'xread' | 'xreadgroup',
+  words: readonly Bytes[],
+): Pick<Reading, 'names' | 'ids'> {
+  if (words.length % 2 !== 0) fail(server.dialect.unbalancedStreams(command));
   return { names: words.slice(0, words.length / 2), ids: words.slice(words.length / 2) };
 }
 
@@ -59,11 +62,13 @@ function parseReading(client: Caller, argv: readonly Bytes[], command: 'xread' |
     const option = options.next();
     const { left } = options;
     if (option === 'BLOCK' && left > 0) {
-      if (client.has(SCRIPT)) fail(`ERR ${argv[0]} command is not allowed with BLOCK option from scripts`);
+      if (client.has(SCRIPT) && client.server.dialect.blockInScript === 'refused')
+        fail(`ERR ${argv[0]} command is not allowed with BLOCK option from scripts`);
       block = blockTime(options.value());
     } else if (option === 'COUNT' && left > 0) count = Math.max(0, integer(options.value()));
-    else if (option === 'STREAMS' && left > 0) streams = splitStreams(argv.slice(-left));
-    else if (option === 'GROUP' && left >= 2) {
+    else if (option === 'STREAMS' && left > 0) {
+      streams = splitStreams(client, command, argv.slice(-left));
+    } else if (option === 'GROUP' && left >= 2) {
       if (!grouped) onlyForGroups('GROUP');
       group = options.value();
       consumer = options.value();
@@ -139,6 +144,7 @@ class StreamReader {
         pending.deliveries++;
       }
     }
+    if (out.length > 0) consumer.activeAt = now;
     this.#client.db.world.dirty++;
     return out;
   }
@@ -152,7 +158,9 @@ class StreamReader {
       stream.advance(group, id);
       if (!noAck) this.effects.push(claimEffect(name, group, group.deliver(id, consumer, server.now)));
     }
-    if (noAck && entries.length > 0) this.effects.push(positionEffect(name, group));
+    if (entries.length > 0) consumer.activeAt = server.now;
+    const tells = noAck || server.dialect.consumers === 'made at once';
+    if (tells && entries.length > 0) this.effects.push(positionEffect(name, group));
     db.world.dirty++;
     return entries.map(entryReply);
   }
@@ -179,6 +187,9 @@ function readNow(client: Caller, reading: Reading, reader: StreamReader, sources
     const stream = client.db.read(name, 'stream');
     if (stream === undefined) continue;
     const last = stream.lastEntry()?.id;
+    const joined = reading.group === undefined ? undefined : stream.groups.get(reading.group);
+    if (joined !== undefined && client.server.dialect.consumers === 'made at once')
+      reader.consumer(name, joined);
     if (reading.group === undefined || after === '>') {
       const group = reading.group === undefined ? undefined : stream.groups.get(reading.group);
       const from = after === '>' ? group!.lastId : after;
@@ -196,6 +207,17 @@ function readNow(client: Caller, reading: Reading, reader: StreamReader, sources
   return out;
 }
 
+/** What a client is told that waits for a stream or a group that is not there any more. */
+function lost({ server, db }: Caller, name: Bytes, group: Bytes, since: ReplyError): ReplyError {
+  if (server.dialect.lostStream === 'that it is gone') return since;
+  const entry = db.peek(name);
+  if (entry !== undefined && typeOf(entry.held) !== 'stream') return new ReplyError(WRONGTYPE);
+  const where = ' in XREADGROUP with GROUP option';
+  return new ReplyError(
+    `NOGROUP No such key '${cString(name)}' or consumer group '${cString(group)}'${where}`,
+  );
+}
+
 const GROUP_GONE = new ReplyError('NOGROUP the consumer group this client was blocked on no longer exists');
 const KEY_GONE = new ReplyError('UNBLOCKED the stream key no longer exists');
 
@@ -211,7 +233,7 @@ function serve(client: Caller, reading: Reading, name: Bytes, sources: readonly 
     return stream.lastId > after ? streamsReply(client, [[name, reader.plain(stream, after)]]) : undefined;
   }
   const group = stream.groups.get(reading.group);
-  if (group === undefined) return GROUP_GONE;
+  if (group === undefined) return lost(client, name, reading.group, GROUP_GONE);
   if (stream.lastId <= group.lastId) return undefined;
   const entries = reader.deliver(name, stream, group, reader.consumer(name, group));
   for (const effect of reader.effects) server.effects.propagateAlso(client.db, effect);
@@ -234,7 +256,7 @@ function read(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadg
     timeout: reading.block,
     serve: (name) => serve(client, reading, name, sources),
     timeoutReply: NULL_ARRAY,
-    ...(group === undefined ? {} : { gone: KEY_GONE }),
+    ...(group === undefined ? {} : { gone: (name: Bytes) => lost(client, name, group, KEY_GONE) }),
   });
 }
 

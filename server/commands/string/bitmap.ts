@@ -130,11 +130,19 @@ function findBit(text: HeldString, range: BitRange, bit: number): number {
 }
 
 function bitcount(client: Caller, argv: Argv<-2>): Reply {
+  const { bitArguments, bitcountWithoutEnd } = client.server.dialect;
+  const openEnd = bitcountWithoutEnd === 'to the end' ? 0 : 3;
+  const check = () => {
+    if (argv.length === openEnd || argv.length > 5) fail(SYNTAX);
+    const [first = '0', last = '-1', unit] = argv.slice(2);
+    const range = [integer(first), integer(last), unit] as const;
+    if (bitArguments === 'before the key') unitBits(unit);
+    return range;
+  };
+  const early = bitArguments === 'before the key' ? check() : undefined;
   const value = client.db.readPart(argv[1]);
   if (value === undefined) return 0;
-  if (argv.length === 3 || argv.length > 5) fail(SYNTAX);
-  const [first = '0', last = '-1', unit] = argv.slice(2);
-  const [start, stop] = [integer(first), integer(last)];
+  const [start, stop, unit] = early ?? check();
   // Redis knows this range for empty before it reads the unit.
   if (start < 0 && stop < 0 && start > stop) return 0;
   return countOnes(value, bitRange(value, start, stop, unitBits(unit)));
@@ -143,13 +151,18 @@ function bitcount(client: Caller, argv: Argv<-2>): Reply {
 function bitpos(client: Caller, argv: Argv<-3>): Reply {
   const bit = integer(argv[2]);
   if (bit !== 0 && bit !== 1) fail('ERR The bit argument must be 1 or 0.');
+  const check = () => {
+    if (argv.length > 6) fail(SYNTAX);
+    const [first = '0', last = '-1', unit] = argv.slice(3);
+    const from = integer(first);
+    const scale = unitBits(unit);
+    return { from, to: integer(last), scale };
+  };
+  const early = client.server.dialect.bitArguments === 'before the key' ? check() : undefined;
   const text = client.db.readPart(argv[1]);
   if (text === undefined) return bit === 1 ? -1 : 0;
-  if (argv.length > 6) fail(SYNTAX);
-  const [first = '0', last = '-1', unit] = argv.slice(3);
-  const from = integer(first);
-  const scale = unitBits(unit);
-  const range = bitRange(text, from, integer(last), scale);
+  const { from, to, scale } = early ?? check();
+  const range = bitRange(text, from, to, scale);
   const found = findBit(text, range, bit);
   if (found >= 0) return found;
   // A string without an end given is followed by zeros for ever.

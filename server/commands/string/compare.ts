@@ -19,12 +19,9 @@ import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import {
   CAS_OPTIONS,
+  CONDITIONS,
   expiryOf,
   hasExpiry,
-  IFDEQ,
-  IFDNE,
-  IFEQ,
-  IFNE,
   KEEPTTL,
   MSETEX_OPTIONS,
   NX,
@@ -33,13 +30,6 @@ import {
   XX,
 } from './options.ts';
 import { compares, removeAtOnce, store, stringOf } from './string.ts';
-
-const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
-  ['IFEQ', IFEQ],
-  ['IFNE', IFNE],
-  ['IFDEQ', IFDEQ],
-  ['IFDNE', IFDNE],
-]);
 
 function delex(client: Caller, argv: Argv<-2>): Reply {
   const [, name, condition, operand] = argv;
@@ -124,6 +114,7 @@ export const lockCommands = defineCommands('string', {
   delex: {
     summary: 'Removes a key when its string, or the digest of it, compares so (Redis 8.4).',
     since: '8.4.0',
+    extra: true,
     complexity: 'O(1) for IFEQ and IFNE, O(N) for IFDEQ and IFDNE, N bytes of the string',
     arity: -2,
     flags: ['write', 'fast'],
@@ -133,6 +124,7 @@ export const lockCommands = defineCommands('string', {
   digest: {
     summary: 'Answers the XXH3 hash of a string, 16 hexadecimal digits (Redis 8.4).',
     since: '8.4.0',
+    extra: true,
     complexity: 'O(N), N bytes of the string',
     arity: 2,
     flags: ['readonly', 'fast'],
@@ -145,6 +137,7 @@ export const lockCommands = defineCommands('string', {
   msetex: {
     summary: 'Stores several strings at once, on a condition and with an expiry where asked (Redis 8.4).',
     since: '8.4.0',
+    extra: true,
     complexity: 'O(N), N keys',
     arity: -4,
     flags: ['write', 'denyoom', 'movablekeys'],
@@ -153,7 +146,8 @@ export const lockCommands = defineCommands('string', {
   },
   delifeq: {
     summary: 'Removes a key when its string equals the value (Valkey 9).',
-    since: '9.0.0',
+    since: { valkey: '9.0.0' },
+    extra: true,
     complexity: 'O(1)',
     arity: 3,
     flags: ['write', 'fast'],
@@ -162,7 +156,8 @@ export const lockCommands = defineCommands('string', {
   },
   cas: {
     summary: 'Replaces a string when it equals the old value; -1 where there is no key (Tair).',
-    since: '1.2.3',
+    since: { tair: '1.2.3' },
+    extra: true,
     complexity: 'O(1)',
     arity: -4,
     flags: ['write', 'denyoom'],
@@ -171,7 +166,8 @@ export const lockCommands = defineCommands('string', {
   },
   cad: {
     summary: 'Removes a key when its string equals the value; -1 where there is no key (Tair).',
-    since: '1.2.3',
+    since: { tair: '1.2.3' },
+    extra: true,
     complexity: 'O(1)',
     arity: 3,
     flags: ['write', 'denyoom'],

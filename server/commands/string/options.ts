@@ -23,6 +23,13 @@ const EXPIRY = EX | PX | EXAT | PXAT;
 const TTL = EXPIRY | KEEPTTL | PERSIST;
 /** Conditions with an operand. */
 export const COMPARES = IFEQ | IFNE | IFDEQ | IFDNE;
+/** The conditions with an operand, by the words of SET and DELEX. */
+export const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
+  ['IFEQ', IFEQ],
+  ['IFNE', IFNE],
+  ['IFDEQ', IFDEQ],
+  ['IFDNE', IFDNE],
+]);
 export const CONDITION = NX | XX | COMPARES;
 
 /** Per option: its bit, which earlier options it does not bear, and whether a word follows. */

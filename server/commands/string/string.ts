@@ -2,7 +2,7 @@
 import type { Entry } from '../../../keyspace/entry.ts';
 import { xxh3Hex } from '../../../keyspace/xxh3.ts';
 import { asciiLower, asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
-import { fail, WRONGTYPE, wrongArity } from '../../../protocol/errors.ts';
+import { fail, SYNTAX, WRONGTYPE, wrongArity } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { wordAt } from '../../table/arguments.ts';
@@ -10,6 +10,7 @@ import { type Argv, key, keys, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import {
   COMPARES,
+  CONDITIONS,
   EXAT,
   expiryOf,
   GET,
@@ -38,6 +39,15 @@ export function store(client: Caller, name: Bytes, value: Bytes, expiresAt?: Mil
   db.changed(name, 'expire', 0);
   if (client.server.effects.feeding)
     client.server.effects.propagateAs(['SET', name, value, 'PXAT', String(expiresAt)]);
+}
+
+/** Removes a key that a command has given a deadline in the past. */
+export function endAtOnce(client: Caller, name: Bytes): void {
+  const { db, server } = client;
+  db.remove(name);
+  db.changed(name, server.dialect.pastDeadline);
+  const effect = server.settings['lazyfree-lazy-expire'] ? 'UNLINK' : 'DEL';
+  if (server.effects.feeding) server.effects.propagateAs([effect, name]);
 }
 
 /** The string of an entry; throws WRONGTYPE for another type. */
@@ -71,6 +81,13 @@ function allows({ bits, operand }: StringOptions, old: Entry | undefined): boole
   return old === undefined ? (bits & (IFNE | IFDNE)) !== 0 : compares(bits, operand, stringOf(old));
 }
 
+/** Throws a syntax error for a comparison that the node's server does not have. */
+function checkComparison({ server }: Caller, bits: number): void {
+  for (const [word, bit] of CONDITIONS) {
+    if ((bits & bit) !== 0 && !server.vocabulary.knows('set', word)) fail(SYNTAX);
+  }
+}
+
 function set(client: Caller, argv: Argv<-3>): Reply {
   const name = argv[1];
   const value = argv[2];
@@ -80,6 +97,7 @@ function set(client: Caller, argv: Argv<-3>): Reply {
   }
   const options = parseStringOptions(argv, 3, SET_OPTIONS);
   const { bits } = options;
+  if ((bits & COMPARES) !== 0) checkComparison(client, bits);
   const expiresAt = expiryOf(options, client.server.now, 'set');
   const wantsOld = (bits & GET) !== 0;
   const old = wantsOld ? client.db.lookup(name) : client.db.find(name);
@@ -129,7 +147,7 @@ function getex(client: Caller, argv: Argv<-2>): Reply {
       server.effects.propagateAs(['PERSIST', name]);
     }
   } else if ((options.bits & (EXAT | PXAT)) !== 0 && isOver(client, expiresAt)) {
-    removeAtOnce(client, name);
+    endAtOnce(client, name);
   } else {
     db.expireAt(name, entry, expiresAt);
     db.changed(name, 'expire');
@@ -233,6 +251,7 @@ export const stringCommands = defineCommands('string', {
     summary: 'Stores several strings at once, but only when none of the keys exists.',
     since: '1.0.1',
     complexity: 'O(N), N keys',
+    changes: [{ since: '7.2.0', tips: [] }],
     arity: -3,
     flags: ['write', 'denyoom'],
     keys: keys('OW INSERT', 1, 2),

@@ -21,6 +21,8 @@ export const clusterSyntax: SyntaxTable = {
   'cluster|reset': '[hard_soft:(HARD | SOFT)]',
   'cluster|set-config-epoch': 'config-epoch:int',
   'cluster|setslot': 'slot:int subcommand:(IMPORTING=node-id | MIGRATING=node-id | NODE=node-id | STABLE)',
+  'cluster|slot-stats':
+    'filter:(SLOTSRANGE=slotsrange:{start-slot:int end-slot:int} | ORDERBY=orderby:{metric [LIMIT=limit:int] [order:(ASC | DESC)]})',
   'cluster|slaves': {
     words: 'node-id',
     deprecated: '5.0.0 `CLUSTER REPLICAS`',

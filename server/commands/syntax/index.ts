@@ -1,4 +1,6 @@
 /** What is known of each command besides its table entry: arguments, history, successors. It is read only when COMMAND DOCS asks. */
+import type { Dialect } from '../../dialects/dialect.ts';
+import { existsIn } from '../../dialects/since.ts';
 import type { Syntax } from '../../table/syntax.ts';
 import { clusterSyntax } from './cluster.ts';
 import { collectionsSyntax } from './collections.ts';
@@ -22,13 +24,23 @@ const TABLES = [
 
 const NOTHING: Syntax = {};
 
-/** The syntax of a command by its full name; empty for one that no table holds. */
-export function syntaxOf(fullName: string): Syntax {
+/** The syntax of a command by its full name, as a dialect's server has it; empty for one that no table holds. */
+export function syntaxOf(fullName: string, dialect: Dialect): Syntax {
   for (const table of TABLES) {
     const found = Object.hasOwn(table, fullName) ? table[fullName] : undefined;
-    if (found !== undefined) return typeof found === 'string' ? { words: found } : found;
+    if (found !== undefined) return typeof found === 'string' ? { words: found } : changed(found, dialect);
   }
   return NOTHING;
+}
+
+function changed(syntax: Syntax, dialect: Dialect): Syntax {
+  let made = syntax;
+  for (const { since, history = [], ...rest } of syntax.changes ?? []) {
+    if (!existsIn(since, dialect)) continue;
+    const all = [...(made.history ?? []), ...history];
+    made = { ...made, ...rest, ...(all.length === 0 ? {} : { history: all }) };
+  }
+  return made;
 }
 
 /** The names that the tables hold. */

@@ -47,7 +47,10 @@ export const sortedSetSyntax: SyntaxTable = {
   },
   zrangestore:
     'dst#0 src#1 min max [sortby:(BYSCORE | BYLEX)] [REV] [LIMIT=offset_count:{offset:int count:int}]',
-  zrank: 'key#0 member',
+  zrank: {
+    words: 'key#0 member [WITHSCORE@7.2.0]',
+    changes: [{ since: '7.2.0', history: ['7.2.0 `WITHSCORE`.'] }],
+  },
   zrem: {
     words: 'key#0 member...',
     history: ['2.4.0 Takes several members.'],
@@ -68,7 +71,10 @@ export const sortedSetSyntax: SyntaxTable = {
     history: ['2.1.6 A range may exclude its ends.'],
     deprecated: '6.2.0 `ZRANGE`, `REV`, `BYSCORE`',
   },
-  zrevrank: 'key#0 member',
+  zrevrank: {
+    words: 'key#0 member [WITHSCORE@7.2.0]',
+    changes: [{ since: '7.2.0', history: ['7.2.0 `WITHSCORE`.'] }],
+  },
   zscan: 'key#0 cursor:int [MATCH=pattern:pattern] [COUNT=count:int]',
   zscore: 'key#0 member',
   zunion: 'numkeys:int key#0... [WEIGHTS=weight:int...] [AGGREGATE=aggregate:(SUM | MIN | MAX)] [WITHSCORES]',

@@ -31,12 +31,20 @@ export const stringSyntax: SyntaxTable = {
   psetex: 'key#0 milliseconds:int value',
   set: {
     words:
-      'key#0 value [condition:(NX | XX)@2.6.12] [GET@6.2.0] [expiration:(EX=seconds:int@2.6.12 | PX=milliseconds:int@2.6.12 | EXAT=unix-time-seconds:time@6.2.0 | PXAT=unix-time-milliseconds:time@6.2.0 | KEEPTTL@6.0.0)]',
+      'key#0 value [condition:(NX | XX | IFEQ=comparison-value@8.4.0@valkey-8.1.0~ | IFNE=comparison-value@8.4.0~ | IFDEQ=comparison-digest@8.4.0~ | IFDNE=comparison-digest@8.4.0~)@2.6.12] [GET@6.2.0] [expiration:(EX=seconds:int@2.6.12 | PX=milliseconds:int@2.6.12 | EXAT=unix-time-seconds:time@6.2.0 | PXAT=unix-time-milliseconds:time@6.2.0 | KEEPTTL@6.0.0)]',
     history: [
       '2.6.12 `EX`, `PX`, `NX` and `XX`.',
       '6.0.0 `KEEPTTL`.',
       '6.2.0 `GET`, `EXAT` and `PXAT`.',
       '7.0.0 `GET` goes with `NX`.',
+    ],
+    changes: [
+      {
+        since: { valkey: '8.1.0' },
+        words:
+          'key#0 value [condition:(NX@2.6.12 | XX@2.6.12 | IFEQ=comparison-value@8.4.0@valkey-8.1.0~ | IFNE=comparison-value@8.4.0~ | IFDEQ=comparison-digest@8.4.0~ | IFDNE=comparison-digest@8.4.0~)] [GET@6.2.0] [expiration:(EX=seconds:int@2.6.12 | PX=milliseconds:int@2.6.12 | EXAT=unix-time-seconds:time@6.2.0 | PXAT=unix-time-milliseconds:time@6.2.0 | KEEPTTL@6.0.0)]',
+        history: ['8.1.0 `IFEQ`.'],
+      },
     ],
   },
   setex: 'key#0 seconds:int value',

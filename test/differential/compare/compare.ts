@@ -44,7 +44,7 @@ export async function play(
   options: PlayOptions = {},
 ): Promise<Difference | 'inconclusive' | undefined> {
   await real.begin(program);
-  const ours = new OurSide(program, options.commands);
+  const ours = new OurSide(program, real.dialect, options.commands);
   const readers = program.protocols.map(() => new Reader(options.coverage));
   try {
     for (const [index, given] of program.steps.entries()) {

@@ -73,6 +73,8 @@ export const connection: Templates = {
   'client|id': '',
   'client|no-evict': '(ON|OFF|<value>)',
   'client|reply': '(ON|OFF|SKIP|ON|<value>)',
+  'client|no-touch': ['(ON|OFF)', '<value>'],
+  'client|setinfo': ['(LIB-NAME|LIB-VER) <value>', '<value> <value>'],
   'client|setname': '<name>',
   'client|unblock': '<client> [(TIMEOUT|ERROR|<value>)]',
   'client|unpause': '',
@@ -161,6 +163,7 @@ export const cluster: Templates = {
   'cluster|links': '',
   'cluster|meet': '<value> <value> <value>*',
   'cluster|myid': '',
+  'cluster|myshardid': '',
   'cluster|nodes': '',
   'cluster|replicas': '<value>',
   'cluster|replicate': '<value>',
@@ -170,5 +173,6 @@ export const cluster: Templates = {
   'cluster|setslot': '<value> <value> <value>*',
   'cluster|shards': '',
   'cluster|slaves': '<value>',
+  'cluster|slot-stats': '<value> <value> <value>*',
   'cluster|slots': '',
 };

@@ -8,13 +8,14 @@ import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { call } from '../../../server/call.ts';
 import { Client } from '../../../server/clients/client.ts';
 import { commandTable } from '../../../server/commands/index.ts';
+import { DEFAULT_DIALECT, dialectNamed } from '../../../server/dialects/index.ts';
 import type { Server } from '../../../server/server.ts';
 import type { Command } from '../../../server/table/command.ts';
 import { Random, seedOf } from '../../differential/random.ts';
-import { type Family, families, filler, generated, request } from '../../differential/requests.ts';
+import { type Family, grammarOf } from '../../differential/requests.ts';
 import { sampleOf } from '../../support/long.ts';
 
-const table = commandTable([]);
+const table = commandTable([], dialectNamed(DEFAULT_DIALECT), false);
 
 const CONTENT: Record<string, (key: Bytes) => Bytes[]> = {
   string: (key) => ['GET', key],
@@ -68,7 +69,10 @@ function difference(one: Server, other: Server): string[] {
 const nameOf = ({ kind, db, key }: { kind: string; db: number; key: Bytes }): string =>
   kind === 'library' ? `library ${key}` : `${db} ${key}`;
 
-const DATA = families.filter((family) => !['connection', 'messages', 'caching', 'access'].includes(family));
+const grammar = grammarOf();
+const DATA = grammar.families.filter(
+  (family) => !['connection', 'messages', 'caching', 'access'].includes(family),
+);
 
 function commandOf([name = '', sub = '']: readonly Bytes[], commands = table) {
   const command = commands.get(asciiLower(name));
@@ -78,7 +82,8 @@ function commandOf([name = '', sub = '']: readonly Bytes[], commands = table) {
 /** Requests, a few at a time, that may write. */
 function writes(random: Random, family: Family): (readonly Bytes[])[] {
   for (;;) {
-    const { argv } = (random.percent(30) && filler(random, family)) || request(random, family);
+    const { argv } =
+      (random.percent(30) && grammar.filler(random, family)) || grammar.request(random, family);
     if (random.percent(10)) return [random.pick(WIDE)];
     if (random.percent(20)) return random.pick(SEVERAL);
     const command = commandOf(argv);
@@ -152,7 +157,7 @@ test('the keys and libraries in `lost` are those in which the old and the new pr
 
 test('every writing command is among the generated ones', () => {
   const all = [...table.values()].flatMap((command) => [...(command.subcommands?.values() ?? [command])]);
-  const known = new Set([...generated, ...SEVERAL.flat().map((argv) => commandOf(argv)?.fullName)]);
+  const known = new Set([...grammar.generated, ...SEVERAL.flat().map((argv) => commandOf(argv)?.fullName)]);
   const unknown = all.filter(({ spec, fullName }) => spec.flags.includes('write') && !known.has(fullName));
   // MIGRATE needs another server, and enters the stream as DEL.
   expect(unknown.map(({ fullName }) => fullName).filter((name) => name !== 'migrate')).toEqual([]);

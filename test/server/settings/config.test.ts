@@ -109,7 +109,7 @@ const SOURCES = ['server', 'lab', 'embed', 'scripting']
       .map((file) => join(folder, file)),
   )
   .concat('cli.ts')
-  .filter((file) => !/(settings|refusals)\.ts$/.test(file))
+  .filter((file) => !/(settings|refusals)\.ts$|^server\/dialects\//.test(file))
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
 

@@ -1,0 +1,31 @@
+/** The dialects by name. */
+import type { Dialect } from './dialect.ts';
+import { redis70 } from './redis-7.0.ts';
+import { redis80 } from './redis-8.0.ts';
+import { redis82 } from './redis-8.2.ts';
+import { valkey81 } from './valkey-8.1.ts';
+
+export type { Dialect };
+
+const DIALECTS = {
+  'redis-7.0': redis70,
+  'redis-8.0': redis80,
+  'redis-8.2': redis82,
+  'valkey-8.1': valkey81,
+} as const satisfies Record<string, Dialect>;
+
+/** The servers that a node can answer as. */
+export type DialectName = keyof typeof DIALECTS;
+
+/** Their names, as options take them. */
+export const dialectNames = Object.keys(DIALECTS) as readonly DialectName[];
+
+/** What a node answers as unless it is told otherwise. */
+export const DEFAULT_DIALECT: DialectName = 'redis-7.0';
+
+/** A dialect by its name. Throws RangeError for one that does not exist. */
+export function dialectNamed(name: string): Dialect {
+  const found = Object.hasOwn(DIALECTS, name) ? DIALECTS[name as DialectName] : undefined;
+  if (found !== undefined) return found;
+  throw new RangeError(`dialect ${name}: allowed are ${dialectNames.join(', ')}`);
+}

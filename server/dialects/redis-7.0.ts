@@ -1,0 +1,47 @@
+/** Redis 7.0 (https://redis.io/docs/latest/), held to redis-server 7.0.15. */
+import { REDIS_7_0 } from '../../keyspace/rdb/formats.ts';
+import { formatDouble, formatGeneral } from '../../protocol/bytes.ts';
+import { NOSCRIPT } from '../../protocol/errors.ts';
+import type { Dialect } from './dialect.ts';
+
+export const redis70: Dialect = {
+  name: 'redis-7.0',
+  server: { family: 'redis', version: '7.0.15' },
+  hello: { server: 'redis', version: '7.0.15' },
+  lolwut: 'Redis ver. 7.0.15',
+  infoVersion: [['redis_version', '7.0.15']],
+  infoMode: 'redis_mode',
+  rdbFormat: REDIS_7_0,
+  introduction: [],
+  dumpVersion: ['redis-ver', '7.0.15'],
+  settings: {},
+  printDouble: formatDouble,
+  printArgument: (value) => formatGeneral(value, 17),
+  coordinates: 'seventeen decimals',
+  unbalancedStreams: () =>
+    "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
+  noScript: NOSCRIPT,
+  unknownInScript: 'ERR Unknown Redis command called from script',
+  luaTable: 'redis',
+  readOnlyWithoutCluster: 'refused',
+  denial: 'this user',
+  sanitizeByDefault: false,
+  aclRules: 'worked out',
+  unknownType: 'nothing found',
+  cursors: 'as in C',
+  noAclFile:
+    'ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration.',
+  arityInScript: 'ERR Wrong number of args calling Redis command from script',
+  bitArguments: 'after the key',
+  bitcountWithoutEnd: 'refused',
+  smallList: 'quicklist',
+  smallSet: 'hashtable',
+  pastDeadline: 'del',
+  servedMove: 'as sent, in small letters',
+  consumers: 'made with an entry',
+  consumerActivity: false,
+  looseScores: true,
+  fieldIncrement: 'HSET',
+  lostStream: 'that it is gone',
+  blockInScript: 'refused',
+};

@@ -1,0 +1,36 @@
+/** What Redis 7.2 changed: the ground that Redis 8 and Valkey share. No node answers as Redis 7.2 itself. */
+import { REDIS_7_2 } from '../../keyspace/rdb/formats.ts';
+import type { Bytes } from '../../protocol/bytes.ts';
+import { formatShortest } from '../../protocol/shortest.ts';
+import type { Dialect } from './dialect.ts';
+import { redis70 } from './redis-7.0.ts';
+
+/** Whole numbers up to this size are printed as integers. */
+const WHOLE_MAX = 2 ** 62;
+
+/** Prints a double in the fewest digits that are read back as the same number; whole numbers as 64-bit integers. */
+function printDouble(value: number): Bytes {
+  if (!Number.isInteger(value) || Math.abs(value) > WHOLE_MAX) return formatShortest(value);
+  return Object.is(value, -0) ? '-0' : String(BigInt(value));
+}
+
+export const redis72: Dialect = {
+  ...redis70,
+  rdbFormat: REDIS_7_2,
+  printDouble,
+  printArgument: (value) => (value === 0 ? '0' : printDouble(value)),
+  unbalancedStreams: (command) =>
+    `ERR Unbalanced '${command}' list of streams: for each stream key an ID or '${command === 'xread' ? '$' : '>'}' must be specified.`,
+  denial: 'by name',
+  sanitizeByDefault: true,
+  bitArguments: 'before the key',
+  smallList: 'listpack',
+  smallSet: 'listpack',
+  servedMove: 'in capitals',
+  consumers: 'made at once',
+  consumerActivity: true,
+  aclRules: 'as given',
+  cursors: 'plain digits',
+  lostStream: 'as if asked now',
+  blockInScript: 'answered',
+};

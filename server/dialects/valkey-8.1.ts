@@ -1,0 +1,40 @@
+/** Valkey 8.1 (https://valkey.io/docs/), held to valkey-server 8.1.1. */
+import type { Dialect } from './dialect.ts';
+import { redis72 } from './redis-7.2.ts';
+
+export const valkey81: Dialect = {
+  ...redis72,
+  name: 'valkey-8.1',
+  server: { family: 'valkey', version: '8.1.1' },
+  hello: { server: 'valkey', version: '8.1.1' },
+  // Valkey 8.1 still writes Redis' name here.
+  lolwut: 'Redis ver. 8.1.1',
+  infoVersion: [
+    ['redis_version', '7.2.4'],
+    ['server_name', 'valkey'],
+    ['valkey_version', '8.1.1'],
+    ['valkey_release_stage', 'ga'],
+  ],
+  infoMode: 'server_mode',
+  introduction: [['REPLCONF', 'version', '8.1.1']],
+  dumpVersion: ['valkey-ver', '8.1.1'],
+  settings: {
+    'lazyfree-lazy-eviction': true,
+    'lazyfree-lazy-expire': true,
+    'lazyfree-lazy-server-del': true,
+    'lazyfree-lazy-user-del': true,
+    'lazyfree-lazy-user-flush': true,
+    'repl-backlog-size': 10 * 1024 ** 2,
+    'replica-lazy-flush': true,
+  },
+  noScript: 'NOSCRIPT No matching script.',
+  unknownInScript: 'ERR Unknown command called from script',
+  luaTable: 'server',
+  readOnlyWithoutCluster: 'accepted',
+  bitcountWithoutEnd: 'to the end',
+  pastDeadline: 'expired',
+  unknownType: 'refused',
+  noAclFile:
+    'ERR This instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a configuration file set) in order to store users in the configuration.',
+  arityInScript: 'ERR Wrong number of args calling command from script',
+};

@@ -1,0 +1,39 @@
+/** Fits the table to a dialect: which commands its server has, and how each is declared there. */
+import type { Dialect } from '../dialects/dialect.ts';
+import { existsIn, type Since } from '../dialects/since.ts';
+import { bitsOf, type Command, type EntryChange } from './command.ts';
+
+/** Something that only some servers have. */
+interface Aged {
+  readonly since: Since;
+  /** True for what we serve in every dialect unless the node is strict. */
+  readonly extra?: boolean;
+}
+
+/** True when a node of the dialect serves it. */
+export function isServed({ since, extra = false }: Aged, dialect: Dialect, strict: boolean): boolean {
+  return (extra && !strict) || existsIn(since, dialect);
+}
+
+/** The entry as the dialect's server declares it; undefined for a command that a node of that dialect does not have. */
+export function fitted<C>(command: Command<C>, dialect: Dialect, strict: boolean): Command<C> | undefined {
+  const { spec, subcommands } = command;
+  if (!isServed(spec, dialect, strict)) return undefined;
+  const changes = (spec.changes ?? []).filter(({ since }) => existsIn(since, dialect));
+  // What the server has itself is no extra there.
+  const native = spec.extra === true && existsIn(spec.since, dialect);
+  const members = [...(subcommands?.values() ?? [])];
+  const fit = members.map((sub) => fitted(sub, dialect, strict));
+  if (changes.length === 0 && !native && fit.every((sub, i) => sub === members[i])) return command;
+  return { ...changed(command, changes, native), subcommands: subcommands && named(fit) };
+}
+
+function changed<C>(command: Command<C>, changes: readonly EntryChange[], native: boolean): Command<C> {
+  const { since: _, ...rest }: Partial<EntryChange> = Object.assign({}, ...changes);
+  const spec = { ...command.spec, ...rest, ...(native ? { extra: false } : {}) };
+  return { ...command, spec, arity: rest.arity ?? command.arity, bits: bitsOf(spec.flags) };
+}
+
+function named<C>(subcommands: readonly (Command<C> | undefined)[]): ReadonlyMap<string, Command<C>> {
+  return new Map(subcommands.flatMap((sub) => (sub === undefined ? [] : [[sub.name, sub]])));
+}

@@ -1,0 +1,42 @@
+/** Which words of requests a node knows: options that its server does not have are syntax errors there. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import { syntaxOf } from '../commands/syntax/index.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { isServed } from './fit.ts';
+import { type Argument, parseSyntax } from './syntax.ts';
+
+/** The options of one node's commands. It reads a command's syntax line when one of its options is asked for. */
+export class Vocabulary {
+  readonly #dialect: Dialect;
+  readonly #strict: boolean;
+  readonly #known = new Map<string, boolean>();
+
+  constructor(dialect: Dialect, strict: boolean) {
+    this.#dialect = dialect;
+    this.#strict = strict;
+  }
+
+  /**
+   * True when the node's server takes the word in the command's requests.
+   * @param fullName the command, 'client|kill' for a subcommand
+   * @param word the option in capitals, as the command's syntax line has it
+   */
+  knows(fullName: string, word: Bytes): boolean {
+    const place = `${fullName} ${word}`;
+    let known = this.#known.get(place);
+    if (known === undefined) {
+      const { words = '' } = syntaxOf(fullName, this.#dialect);
+      known = this.#find(parseSyntax(words), word);
+      this.#known.set(place, known);
+    }
+    return known;
+  }
+
+  #find(all: readonly Argument[], word: Bytes): boolean {
+    return all.some((argument) => {
+      const { since = '1.0.0', extra = false, token, parts = [] } = argument;
+      if (!isServed({ since, extra }, this.#dialect, this.#strict)) return false;
+      return token === word || this.#find(parts, word);
+    });
+  }
+}
