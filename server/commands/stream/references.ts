@@ -2,11 +2,11 @@
 import type { StreamGroup } from '../../../keyspace/stream/group.ts';
 import type { StreamId } from '../../../keyspace/stream/id.ts';
 import type { ReferencePolicy, StreamValue } from '../../../keyspace/stream/stream.ts';
-import { type Bytes, parseInteger } from '../../../protocol/bytes.ts';
+import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { Options } from '../../table/arguments.ts';
+import { integer, Options } from '../../table/arguments.ts';
 import { key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { strictId } from './parts.ts';
@@ -28,14 +28,16 @@ const DELETED = 1;
 const NOT_FOUND = -1;
 const STILL_REFERENCED = 2;
 
-interface Wanted {
+const BAD_COUNT = 'ERR Number of IDs must be a positive integer';
+
+interface Deletion {
   readonly policy: ReferencePolicy;
   /** The ids as they were written: they are read only when there is something to delete. */
   readonly texts: readonly Bytes[];
 }
 
 /** Reads `[KEEPREF|DELREF|ACKED] IDS numids id …`, in either order; IDS may come again, and the last one counts. */
-function parseWanted(argv: readonly Bytes[], from: number): Wanted {
+function parseDeletion(argv: readonly Bytes[], from: number): Deletion {
   const options = new Options(argv, from);
   let policy: ReferencePolicy | undefined;
   let texts: readonly Bytes[] | undefined;
@@ -44,10 +46,10 @@ function parseWanted(argv: readonly Bytes[], from: number): Wanted {
     const named = POLICIES.get(option);
     if (named !== undefined && policy === undefined) policy = named;
     else if (option === 'IDS' && options.more()) {
-      const count = parseInteger(options.value()) ?? 0;
-      if (count <= 0) fail('ERR Number of IDs must be a positive integer');
+      const count = integer(options.value(), BAD_COUNT);
+      if (count <= 0) fail(BAD_COUNT);
       if (count > options.left) fail('ERR The `numids` parameter must match the number of arguments');
-      texts = Array.from({ length: Number(count) }, () => options.value());
+      texts = Array.from({ length: count }, () => options.value());
     } else fail(SYNTAX);
   }
   return { policy: policy ?? 'KEEPREF', texts: texts ?? fail(SYNTAX) };
@@ -63,7 +65,7 @@ function remove(stream: StreamValue, id: StreamId, policy: ReferencePolicy): num
 function xdelex(client: Caller, argv: readonly Bytes[]): Reply {
   const name = argv[1]!;
   const stream = client.db.get(name, 'stream');
-  const { policy, texts } = parseWanted(argv, 2);
+  const { policy, texts } = parseDeletion(argv, 2);
   if (stream === undefined) return texts.map(() => NOT_FOUND);
   const results = texts.map(strictId).map((id) => remove(stream, id, policy));
   const deleted = results.filter((result) => result === DELETED).length;
@@ -86,7 +88,7 @@ function xackdel(client: Caller, argv: readonly Bytes[]): Reply {
   const { db } = client;
   const [, name, groupName] = argv as [Bytes, Bytes, Bytes];
   const stream = db.get(name, 'stream');
-  const { policy, texts } = parseWanted(argv, 3);
+  const { policy, texts } = parseDeletion(argv, 3);
   const group = stream?.groups.get(groupName);
   if (stream === undefined || group === undefined) return texts.map(() => NOT_FOUND);
   const before = stream.length;
