@@ -27,6 +27,7 @@ export const strings: Templates = {
     '<string> <int>',
     '<string> <float>',
     `<string> <value> {[(NX|XX)] [GET] [(KEEPTTL|${EXPIRY})]}`,
+    `<string> <value> {IFEQ <value> [GET] [(KEEPTTL|${EXPIRY})]}`,
     `<string> <value> {[NX] [XX] [GET] [KEEPTTL] [${EXPIRY}] [${EXPIRY}]}`,
   ],
   setex: '<string> <seconds> <value>',
