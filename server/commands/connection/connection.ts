@@ -2,8 +2,14 @@
 
 import { asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
-import { MapReply, OK, PONG, SimpleString } from '../../../protocol/reply.ts';
-import { REPLY_SKIP, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../../clients/client.ts';
+import { MapReply, OK, PONG, type Reply, SimpleString } from '../../../protocol/reply.ts';
+import {
+  FOLLOWS_REDIRECTS,
+  READS_REPLICAS,
+  REPLY_SKIP,
+  RESP2_SUBSCRIBER,
+  UNAUTHENTICATED,
+} from '../../clients/client.ts';
 import { markSubscriber } from '../../clients/pubsub.ts';
 import type { Caller } from '../../server.ts';
 import { int32, int64 } from '../../table/arguments.ts';
@@ -42,6 +48,14 @@ function parseHello(client: Caller, argv: readonly Bytes[]) {
     }
   }
   return wanted;
+}
+
+/** READONLY and READWRITE mean something without a cluster too where replicas redirect clients: in Valkey 8. */
+function readReplicas(client: Caller, allowed: boolean): Reply {
+  const redirects = client.server.commands.get('client')?.subcommands?.has('capa') === true;
+  if (!redirects) fail(NO_CLUSTER);
+  client.mark(READS_REPLICAS, allowed);
+  return OK;
 }
 
 function hello(client: Caller, argv: readonly Bytes[]) {
@@ -86,8 +100,8 @@ function reset(client: Caller): void {
   server.pubsub.forget(client);
   server.observer.forget(client);
   server.tracking.disable(client);
-  // A reply that CLIENT REPLY SKIP suppresses stays suppressed.
-  client.state &= REPLY_SKIP;
+  // A reply that CLIENT REPLY SKIP suppresses stays suppressed, and what the client can do it can still do.
+  client.state &= REPLY_SKIP | FOLLOWS_REDIRECTS;
   client.protocol = 2;
   client.name = '';
   client.db = server.db(0);
@@ -188,7 +202,7 @@ export const clusterStateCommands = defineCommands('cluster', {
     arity: 1,
     flags: ['loading', 'stale', 'fast'],
     categories: ['connection'],
-    run: () => fail(NO_CLUSTER),
+    run: (client) => readReplicas(client, true),
   },
   readwrite: {
     summary: 'Forbids reads from a replica of a cluster again.',
@@ -197,7 +211,7 @@ export const clusterStateCommands = defineCommands('cluster', {
     arity: 1,
     flags: ['loading', 'stale', 'fast'],
     categories: ['connection'],
-    run: () => fail(NO_CLUSTER),
+    run: (client) => readReplicas(client, false),
   },
   asking: {
     summary: 'Follows an ASK redirect of a cluster.',

@@ -1,4 +1,5 @@
 /** Commands and options that came after Redis 7.0: asked here and on the real server of the dialect, and refused where it has none. */
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { startServer } from '../../../index.ts';
 import { type DialectName, dialectNames } from '../../../server/dialects/index.ts';
@@ -7,6 +8,7 @@ import { oracleOf } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { startRedisServer } from '../../support/redis-server.ts';
 import { TestHost } from '../../support/targets.ts';
+import { until } from '../../support/until.ts';
 import { Conversation } from '../../transcripts/own.ts';
 
 /** Requests, one a line, for servers of the dialect. */
@@ -45,6 +47,9 @@ const BAD_REQUESTS = ['XDELEX s', 'XACKDEL s g'].flatMap((command) =>
     'ACKED IDS 2 5-1 bad',
   ].map((rest) => `${command} ${rest}`.trim()),
 );
+
+/** The SHA-1 of return(1). */
+const SHA = createHash('sha1').update('return(1)').digest('hex');
 
 const SESSIONS: readonly Session[] = [
   [
@@ -160,11 +165,57 @@ const SESSIONS: readonly Session[] = [
       )
       .join('\n'),
   ],
+  [
+    'SCRIPT SHOW, CLIENT IMPORT-SOURCE and CLIENT CAPA',
+    'valkey-8.1',
+    `
+    EVAL return(1) 0
+    SCRIPT LOAD #!lua\nreturn(2)
+    SCRIPT SHOW ${SHA}
+    SCRIPT SHOW ${SHA.toUpperCase()}
+    SCRIPT SHOW x
+    SCRIPT SHOW
+    SCRIPT SHOW a b
+    SCRIPT FLUSH
+    SCRIPT SHOW ${SHA}
+    CLIENT CAPA
+    CLIENT CAPA redirect
+    CLIENT CAPA other redirect
+    CLIENT IMPORT-SOURCE ON
+    CLIENT IMPORT-SOURCE off
+    CLIENT IMPORT-SOURCE other
+    CLIENT IMPORT-SOURCE`,
+  ],
+  [
+    'SET with IFEQ',
+    'valkey-8.1',
+    `
+    SET k v
+    SET k w IFEQ v
+    SET k w IFEQ v
+    SET k x IFEQ w GET
+    SET k y IFEQ other GET
+    SET k y IFEQ x NX
+    SET k y NX IFEQ x
+    SET k y IFEQ x XX
+    SET k y IFEQ x IFEQ x
+    SET k y IFEQ
+    SET k y IFEQ x PX 100000
+    SET k z KEEPTTL IFEQ y
+    SET nosuch y IFEQ x KEEPTTL
+    SET nosuch y IFEQ x GET
+    SET k y IFNE x
+    SADD s a
+    SET s y IFEQ x
+    SET s y IFEQ x GET
+    GET k`,
+  ],
 ];
 
 /** The new commands of each session: what COMMAND INFO says of them is compared too. */
 const METADATA: Partial<Record<DialectName, string>> = {
   'redis-8.2': 'XDELEX XACKDEL BITOP',
+  'valkey-8.1': 'SCRIPT|SHOW CLIENT|CAPA CLIENT|IMPORT-SOURCE',
 };
 
 function linesOf(requests: string): string[][] {
@@ -182,13 +233,55 @@ describe.skipIf(oracleOf('redis-8.2') === undefined || oracleOf('valkey-8.1') ==
       const ours = await RawClient.connect({ port: server.port });
       let compared = 0;
       for (const argv of linesOf(requests)) {
-        const [mine, other] = [await ours.ask(...argv), await theirs.ask(...argv)];
+        const [name = '', ...rest] = argv;
+        const [mine, other] = [await ours.ask(name, ...rest), await theirs.ask(name, ...rest)];
         expect(mine.raw, argv.join(' ')).toBe(other.raw);
         compared++;
       }
       expect(compared).toBeGreaterThan(3);
       ours.close();
       theirs.close();
+    });
+
+    test('CLIENT CAPA redirect: a replica sends the client to its primary, as valkey-8.1', async () => {
+      const program = oracleOf('valkey-8.1') ?? '';
+      // A primary of 7.0: its dataset is one that both replicas can read.
+      await using primary = await startRedisServer({
+        program: oracleOf('redis-7.0') ?? program,
+        tcp: true,
+      });
+      await using real = await startRedisServer({ program });
+      await using server = await startServer({ dialect: 'valkey-8.1' });
+      const clients = await Promise.all([
+        RawClient.connect({ port: server.port }),
+        RawClient.connect({ path: real.path }),
+      ]);
+      const asked = [
+        'GET k',
+        'CLIENT CAPA redirect',
+        'GET k',
+        'SET k v',
+        'PING',
+        'KEYS *',
+        'READONLY',
+        'GET k',
+      ]
+        .concat(['SET k v', 'READWRITE', 'MULTI', 'GET k', 'EXEC', 'EVAL return(1) 0', 'DBSIZE'])
+        .concat(['PUBLISH a b', 'WATCH k', 'FLUSHALL', 'NOSUCH', 'GET', 'RESET', 'GET k']);
+      const replies = clients.map(async (client) => {
+        await client.ask('REPLICAOF', '127.0.0.1', String(primary.port));
+        await until(async () => (await client.ask('ROLE')).raw.includes('connected'));
+        const all: string[] = [];
+        for (const line of asked) {
+          const [name = '', ...rest] = line.split(' ');
+          all.push(`${line}: ${(await client.ask(name, ...rest)).raw}`);
+        }
+        client.close();
+        return all;
+      });
+      const [mine, other] = await Promise.all(replies);
+      expect(mine).toEqual(other);
+      expect(mine?.[2]).toContain(`-REDIRECT 127.0.0.1:${primary.port}`);
     });
 
     test.each(Object.entries(METADATA))('COMMAND INFO of %s is the same: %s', async (dialect, names) => {
@@ -221,4 +314,8 @@ test.each(dialectNames)('%s refuses what its server does not have', (dialect) =>
   node.ask('SET a x');
   expect(node.ask('BITOP ONE d a')).toBe(is82 ? ':1' : '-ERR syntax error');
   expect(node.ask('BITOP AND d a')).toBe(':1');
+  const isValkey = dialect === 'valkey-8.1';
+  expect(node.ask('SCRIPT SHOW x')).toMatch(isValkey ? /^-NOSCRIPT/ : /^-ERR unknown subcommand/);
+  expect(node.ask('CLIENT CAPA x')).toMatch(isValkey ? /^.OK/ : /^-ERR unknown subcommand/);
+  expect(node.ask('CLIENT IMPORT-SOURCE OFF')).toMatch(isValkey ? /^.OK/ : /^-ERR unknown subcommand/);
 });
