@@ -8,7 +8,7 @@ import { fastRealm, resumableRealm } from './library/realms.ts';
 import { sha1Of } from './library/redis.ts';
 import { Program } from './program.ts';
 import type { LuaFunction } from './runtime/values.ts';
-import { readShebang, type Shebang } from './shebang.ts';
+import { readShebang } from './shebang.ts';
 import { LuaSyntaxError } from './syntax/lexer.ts';
 
 const CHUNK = '@user_script';
@@ -17,12 +17,16 @@ const CHUNK = '@user_script';
 export class CompiledScript extends Program {
   /** True when the script begins with `#!lua`. */
   readonly declared: boolean;
+  /** Its text as it was sent, the line with `#!lua` included. */
+  readonly source: Bytes;
   readonly #body: Bytes;
   readonly #fast: LuaFunction;
   #resumable: LuaFunction | undefined;
 
-  constructor(sha1: Bytes, { declared, flags, body }: Shebang) {
+  constructor(sha1: Bytes, source: Bytes) {
+    const { declared, flags, body } = readShebang(source);
     super(sha1, flags);
+    this.source = source;
     this.declared = declared;
     this.#body = body;
     this.#fast = fastRealm().compile(body, CHUNK);
@@ -70,7 +74,7 @@ export function compile(source: Bytes): CompiledScript {
 
 function compileAnew(sha1: Bytes, source: Bytes): CompiledScript {
   try {
-    return new CompiledScript(sha1, readShebang(source));
+    return new CompiledScript(sha1, source);
   } catch (thrown) {
     if (!(thrown instanceof LuaSyntaxError)) throw thrown;
     throw new ReplyError(`ERR Error compiling script (new function): ${thrown.message}`);

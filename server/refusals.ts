@@ -2,7 +2,15 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import { LINK_DOWN, MISCONF, NOAUTH, OOM, READONLY } from '../protocol/errors.ts';
 import { ReplyError } from '../protocol/reply.ts';
-import { IN_MULTI, PRIMARY_LINK, REPLICA_LINK, RESP2_SUBSCRIBER, UNAUTHENTICATED } from './clients/client.ts';
+import {
+  FOLLOWS_REDIRECTS,
+  IN_MULTI,
+  PRIMARY_LINK,
+  READS_REPLICAS,
+  REPLICA_LINK,
+  RESP2_SUBSCRIBER,
+  UNAUTHENTICATED,
+} from './clients/client.ts';
 import {
   GATE_BUSY,
   GATE_DISK,
@@ -45,6 +53,10 @@ export function refusedByNode(
   command: Command<Caller>,
   bits: number,
 ): ReplyError | undefined {
+  if ((server.state & GATE_REPLICA) !== 0 && client.has(FOLLOWS_REDIRECTS)) {
+    const refusal = redirected(server, client, bits);
+    if (refusal !== undefined) return refusal;
+  }
   if (server.state !== 0) {
     const refusal = refusedForData(server, client, command, bits);
     if (refusal !== undefined) return refusal;
@@ -62,6 +74,13 @@ export function refusedByNode(
     return new ReplyError("ERR Replica can't interact with the keyspace");
   }
   return undefined;
+}
+
+/** Sends a client that follows redirections from a replica to the primary, unless it reads and said READONLY. */
+function redirected({ primary }: Server, client: Caller, bits: number): ReplyError | undefined {
+  const reads = (bits & READ) !== 0 && !client.has(READS_REPLICAS);
+  if (primary === undefined || (!reads && (bits & WRITE) === 0)) return undefined;
+  return new ReplyError(`REDIRECT ${primary.host}:${primary.port}`);
 }
 
 const SUBSCRIBER_COMMANDS = new Set([

@@ -18,7 +18,15 @@ export interface TrimOptions {
   readonly approximate?: boolean;
   /** Stop before removing more than this many entries; 0 for no limit. */
   readonly limit?: number;
+  /** What happens to the references of consumer groups; KEEPREF unless said otherwise. */
+  readonly references?: ReferencePolicy;
 }
+
+/**
+ * What deleting an entry does about consumer groups: leave what they have pending, forget it there too, or delete only
+ * what no group still needs (https://redis.io/docs/latest/commands/xdelex/).
+ */
+export type ReferencePolicy = 'KEEPREF' | 'DELREF' | 'ACKED';
 
 /** A number of entries as Redis stores it: a signed 64-bit number that overflows to the smallest value. */
 function counted(count: bigint): bigint {
@@ -37,6 +45,8 @@ export class StreamValue {
   /** How many entries were ever added. */
   entriesAdded = 0n;
   readonly groups = new Map<Bytes, StreamGroup>();
+  /** The least position of all groups, where it was asked for and is still thought to be true. */
+  #slowest: StreamId | undefined;
   #nodes = new Denque<StreamNode>();
   #length = 0;
   #bytes = 0;
@@ -139,7 +149,11 @@ export class StreamValue {
   }
 
   /** Trims the oldest entries and returns how many were removed. */
-  trimTo({ maxLength, minId = MIN_ID, approximate = false, limit = 0 }: TrimOptions): number {
+  trimTo(options: TrimOptions): number {
+    const { maxLength, minId = MIN_ID, approximate = false, limit = 0, references = 'KEEPREF' } = options;
+    // Redis 8.2 removes whole nodes only where it need not look at their entries: approximate trims with DELREF or ACKED
+    // remove nothing.
+    if (references !== 'KEEPREF') return approximate ? 0 : this.#trimEach(options, references);
     let removed = 0;
     for (let node = this.#nodes.peekFront(); node !== undefined; node = this.#nodes.peekFront()) {
       const count = node.entries.length;
@@ -163,9 +177,62 @@ export class StreamValue {
     return removed;
   }
 
+  /** Trims entry by entry, from the old end on; goes no further than the first node that may stay. */
+  #trimEach({ maxLength, minId = MIN_ID }: TrimOptions, references: ReferencePolicy): number {
+    let removed = 0;
+    for (const node of this.nodes()) {
+      if (maxLength !== undefined && this.#length <= maxLength) break;
+      const whole =
+        maxLength !== undefined ? this.#length - node.entries.length >= maxLength : node.lastId < minId;
+      for (const { id } of node.entries.slice()) {
+        if (maxLength !== undefined ? this.#length <= maxLength : id >= minId) break;
+        if (references === 'ACKED' && this.isReferenced(id)) continue;
+        if (references === 'DELREF') this.forgetReferences(id);
+        node.remove(node.indexOf(id), 1);
+        this.#length--;
+        removed++;
+      }
+      if (node.entries.length === 0) this.#dropNode(node);
+      if (!whole) break;
+    }
+    if (removed > 0) this.#findFirst();
+    return removed;
+  }
+
+  #dropNode(node: StreamNode): void {
+    this.#nodes.removeOne(this.nodes().indexOf(node));
+    this.#bytes -= node.bytes;
+  }
+
+  /** True when a consumer group has yet to read an entry of the id, or has it pending. The entry need not exist. */
+  isReferenced(id: StreamId): boolean {
+    if (this.groups.size === 0) return false;
+    const groups = [...this.groups.values()];
+    this.#slowest ??= groups.reduce((least, { lastId }) => (lastId < least ? lastId : least), MAX_ID);
+    return id > this.#slowest || groups.some(({ pending }) => pending.get(id) !== undefined);
+  }
+
+  /** Takes an id off the pending ones of all groups. */
+  forgetReferences(id: StreamId): void {
+    for (const group of this.groups.values()) group.acknowledge(id);
+  }
+
+  /**
+   * Moves a group's position. The least position of all is reckoned anew when the slowest group moves, but not when it is
+   * destroyed: so it is in Redis 8.2, where entries then count as unread.
+   */
+  position(group: StreamGroup, id: StreamId): void {
+    if (this.#slowest !== undefined) {
+      if (id < this.#slowest) this.#slowest = id;
+      else if (group.lastId === this.#slowest) this.#slowest = undefined;
+    }
+    group.lastId = id;
+  }
+
   /** Creates a consumer group; undefined when the name is taken. */
   createGroup(name: Bytes, lastId: StreamId, entriesRead?: bigint): StreamGroup | undefined {
     if (this.groups.has(name)) return undefined;
+    if (this.#slowest !== undefined && lastId < this.#slowest) this.#slowest = lastId;
     const group = new StreamGroup(name, lastId, entriesRead);
     this.groups.set(name, group);
     return group;
@@ -182,7 +249,7 @@ export class StreamValue {
     if (group.entriesRead !== undefined && !this.hasTombstones(id))
       group.entriesRead = counted(group.entriesRead + 1n);
     else if (this.entriesAdded !== 0n) group.entriesRead = this.entriesReadUpTo(id);
-    group.lastId = id;
+    this.position(group, id);
   }
 
   /** How many entries a group has not read yet; undefined when deletions make that unknown. */

@@ -41,6 +41,10 @@ export const TRACKING = 4096;
 export const NO_EVICT = 8192;
 /** Its commands do not count as uses of their keys. */
 export const NO_TOUCH = 16384;
+/** It said that it follows redirections: a replica sends it to the primary. */
+export const FOLLOWS_REDIRECTS = 4194304;
+/** It reads from replicas, although it follows redirections. */
+export const READS_REPLICAS = 8388608;
 
 /** A client in one of these states gets no replies, only pushes. */
 const MUTED = REPLY_OFF | REPLY_SKIP | PRIMARY_LINK;

@@ -44,6 +44,7 @@ import { streamGroupCommands, xgroupCommand } from './stream/group.ts';
 import { xinfoCommand } from './stream/info.ts';
 import { streamPendingCommands } from './stream/pending.ts';
 import { streamReadCommands } from './stream/read.ts';
+import { streamReferenceCommands } from './stream/references.ts';
 import { streamCommands } from './stream/stream.ts';
 import { bitfieldCommands } from './string/bitfield.ts';
 import { bitmapCommands } from './string/bitmap.ts';
@@ -112,6 +113,7 @@ export const allCommands: readonly Command<Caller>[] = [
   ...streamGroupCommands,
   xgroupCommand,
   ...streamPendingCommands,
+  ...streamReferenceCommands,
   xinfoCommand,
 ];
 

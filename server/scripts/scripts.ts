@@ -124,6 +124,11 @@ export class Scripts implements ScriptHost {
     return this.#known.has(lower) || this.#natives.has(lower);
   }
 
+  /** The text of a script that was sent; undefined for one that is unknown, and for a function that stands in for one. */
+  sourceOf(sha: Bytes): Bytes | undefined {
+    return this.#known.get(asciiLower(sha))?.source;
+  }
+
   /** The flags that a script, given by its text or its SHA-1, declares; undefined for one without a shebang line. */
   declared(script: Bytes, sha: boolean): ReadonlySet<Bytes> | undefined {
     if (sha) {

@@ -5,6 +5,7 @@ import { fail, NOT_INTEGER, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply, Verbatim } from '../../../protocol/reply.ts';
 import {
   type Client,
+  FOLLOWS_REDIRECTS,
   MONITOR,
   NO_EVICT,
   NO_TOUCH,
@@ -204,6 +205,29 @@ export const clientCommand = defineContainer(
         if (option === 'LIB-NAME') client.library.name = value;
         else client.library.version = value;
         return OK;
+      },
+    },
+    capa: {
+      summary: 'Notes what the client can do; words that the server does not know are passed over.',
+      ...nothing,
+      since: { valkey: '8.0.0' },
+      arity: -3,
+      flags: NORMAL,
+      run(client, argv) {
+        if (argv.slice(2).some((word) => asciiLower(word) === 'redirect'))
+          client.mark(FOLLOWS_REDIRECTS, true);
+        return OK;
+      },
+    },
+    'import-source': {
+      summary: 'Marks the connection as one that imports data, which a server in import mode takes.',
+      ...nothing,
+      since: { valkey: '8.1.0' },
+      arity: 3,
+      flags: NORMAL,
+      run(_client, argv) {
+        // A node is never in import mode: there is no such parameter here.
+        return asciiUpper(argv[2]) === 'OFF' ? OK : fail('ERR Server is not in import mode');
       },
     },
     info: {

@@ -2,8 +2,14 @@
 
 import { asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
-import { MapReply, OK, PONG, SimpleString } from '../../../protocol/reply.ts';
-import { REPLY_SKIP, RESP2_SUBSCRIBER, UNAUTHENTICATED } from '../../clients/client.ts';
+import { MapReply, OK, PONG, type Reply, SimpleString } from '../../../protocol/reply.ts';
+import {
+  FOLLOWS_REDIRECTS,
+  READS_REPLICAS,
+  REPLY_SKIP,
+  RESP2_SUBSCRIBER,
+  UNAUTHENTICATED,
+} from '../../clients/client.ts';
 import { markSubscriber } from '../../clients/pubsub.ts';
 import type { Caller } from '../../server.ts';
 import { int32, int64, wordAt } from '../../table/arguments.ts';
@@ -43,6 +49,13 @@ function parseHello(client: Caller, argv: readonly Bytes[]) {
     }
   }
   return wanted;
+}
+
+/** READONLY and READWRITE. Without a cluster they mean something only where replicas redirect clients: in Valkey 8. */
+function readReplicas(client: Caller, allowed: boolean): Reply {
+  if (client.server.dialect.readOnlyWithoutCluster === 'refused') fail(NO_CLUSTER);
+  client.mark(READS_REPLICAS, allowed);
+  return OK;
 }
 
 function hello(client: Caller, argv: Argv<-1>) {
@@ -87,8 +100,8 @@ function reset(client: Caller): void {
   server.pubsub.forget(client);
   server.observer.forget(client);
   server.tracking.disable(client);
-  // A reply that CLIENT REPLY SKIP suppresses stays suppressed.
-  client.state &= REPLY_SKIP;
+  // A reply that CLIENT REPLY SKIP suppresses stays suppressed, and what the client can do it can still do.
+  client.state &= REPLY_SKIP | FOLLOWS_REDIRECTS;
   client.protocol = 2;
   client.name = '';
   client.db = server.db(0);
@@ -182,11 +195,6 @@ export const connectionCommands = defineCommands('connection', {
   },
 });
 
-/** READONLY and READWRITE on a node that is part of no cluster. */
-function readOnly({ server }: Caller) {
-  return server.dialect.readOnlyWithoutCluster === 'accepted' ? OK : fail(NO_CLUSTER);
-}
-
 export const clusterStateCommands = defineCommands('cluster', {
   readonly: {
     summary: 'Allows reads from a replica of a cluster.',
@@ -195,7 +203,7 @@ export const clusterStateCommands = defineCommands('cluster', {
     arity: 1,
     flags: ['loading', 'stale', 'fast'],
     categories: ['connection'],
-    run: readOnly,
+    run: (client) => readReplicas(client, true),
   },
   readwrite: {
     summary: 'Forbids reads from a replica of a cluster again.',
@@ -204,7 +212,7 @@ export const clusterStateCommands = defineCommands('cluster', {
     arity: 1,
     flags: ['loading', 'stale', 'fast'],
     categories: ['connection'],
-    run: readOnly,
+    run: (client) => readReplicas(client, false),
   },
   asking: {
     summary: 'Follows an ASK redirect of a cluster.',

@@ -121,6 +121,15 @@ export const scriptingCommands = [
         tips: ['request_policy:all_shards', 'response_policy:agg_logical_and'],
         run: (client, argv) => argv.slice(2).map((sha) => (client.server.scripts.has(sha) ? 1 : 0)),
       },
+      show: {
+        summary: 'Answers the text of a script.',
+        since: { valkey: '8.0.0' },
+        complexity: 'O(1)',
+        arity: 3,
+        flags: ['noscript'],
+        run: (client, argv) =>
+          client.server.scripts.sourceOf(argv[2]) ?? fail('NOSCRIPT No matching script.'),
+      },
       flush: {
         summary: 'Forgets all scripts.',
         since: '2.6.0',

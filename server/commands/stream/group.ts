@@ -81,7 +81,7 @@ function setId(client: Caller, argv: Argv<-5>): Reply {
   const { entriesRead } = parseOptions(argv, false);
   const { stream, group } = existing(client, name, groupName);
   if (argv.length > 7) unknownWords('xgroup', argv[1]);
-  group.lastId = text === '$' ? stream.lastId : looseId(text);
+  stream.position(group, text === '$' ? stream.lastId : looseId(text));
   group.entriesRead = entriesRead;
   report(client, name, 'xgroup-setid');
   return OK;

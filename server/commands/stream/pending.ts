@@ -155,7 +155,7 @@ function xclaim(client: Caller, argv: Argv<-5>): Reply {
   const { now } = server;
   const { deliveredAt, deliveries, force, justId, lastId } = parseClaim(argv, at, now);
   const moved = lastId > group.lastId;
-  if (moved) group.lastId = lastId;
+  if (moved) stream.position(group, lastId);
   const claimer = new Claimer(client, name, stream, group, consumer);
   const out: Reply[] = [];
   for (const [i, id] of ids.entries()) {

@@ -12,7 +12,7 @@ import {
   parseIdParts,
   type StreamId,
 } from '../../../keyspace/stream/id.ts';
-import { StreamValue, type TrimOptions } from '../../../keyspace/stream/stream.ts';
+import { type ReferencePolicy, StreamValue, type TrimOptions } from '../../../keyspace/stream/stream.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
 import { NULL_ARRAY, OK, type Reply } from '../../../protocol/reply.ts';
@@ -22,6 +22,7 @@ import { int64, integer, Options, wordAt } from '../../table/arguments.ts';
 import { type Argv, key, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { entryReply, INVALID_ID, intervalEnd, intervalStart, report, strictId } from './parts.ts';
+import { policyOf } from './references.ts';
 
 const SEQUENCE_MAX = 0xffffffffffffffffn;
 const SMALLER = 'ERR The ID specified in XADD is equal or smaller than the target stream top item';
@@ -51,12 +52,14 @@ function parseTrimming(client: Caller, argv: readonly Bytes[], adding: boolean):
   const at = (): number => argv.length - options.left;
   let threshold: Pick<TrimOptions, 'maxLength' | 'minId' | 'approximate'> | undefined;
   let limit: number | undefined;
+  let references: ReferencePolicy | undefined;
   let thresholdAt = 0;
   let makeStream = true;
   let id: IdParts | undefined;
   while (options.more()) {
     const option = options.next();
     const more = options.left > 0;
+    const policy = references === undefined ? policyOf(client, option) : undefined;
     if (adding && option === '*') break;
     if ((option === 'MAXLEN' || option === 'MINID') && more) {
       if (threshold !== undefined) {
@@ -67,6 +70,8 @@ function parseTrimming(client: Caller, argv: readonly Bytes[], adding: boolean):
     } else if (option === 'LIMIT' && more) {
       limit = integer(options.value());
       if (limit < 0) fail('ERR The LIMIT argument must be >= 0.');
+    } else if (policy !== undefined) {
+      references = policy;
     } else if (adding && option === 'NOMKSTREAM') {
       makeStream = false;
     } else if (adding) {
@@ -76,7 +81,8 @@ function parseTrimming(client: Caller, argv: readonly Bytes[], adding: boolean):
       fail(SYNTAX);
     }
   }
-  const trim = completeTrim(client, threshold, limit, adding);
+  const complete = completeTrim(client, threshold, limit, adding);
+  const trim = complete && references !== undefined ? { ...complete, references } : complete;
   return { trim, at: thresholdAt, makeStream, id, idAt: at() - 1 };
 }
 

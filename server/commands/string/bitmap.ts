@@ -181,6 +181,49 @@ const OPERATIONS: Record<string, (into: Uint32Array, other: Uint32Array) => void
   },
 };
 
+/** The operations of Redis 8.2 that set the first string against all others: what they make of a word of both. */
+const AGAINST: Record<string, (first: number, others: number) => number> = {
+  DIFF: (first, others) => first & ~others,
+  DIFF1: (first, others) => ~first & others,
+  ANDOR: (first, others) => first & others,
+};
+
+/** Combines the first string with the bits that any of the others has. */
+function against(name: string, texts: readonly Bytes[], length: number): Uint32Array {
+  const others = wordsOf('', length);
+  for (const text of texts.slice(1)) OPERATIONS.OR?.(others, wordsOf(text));
+  const result = wordsOf(texts[0]!, length);
+  const combine = AGAINST[name]!;
+  for (let i = 0; i < result.length; i++) result[i] = combine(result[i]!, others[i]!);
+  return result;
+}
+
+/** The bits that exactly one of the strings has. */
+function onlyOnce(texts: readonly Bytes[], length: number): Uint32Array {
+  const result = wordsOf('', length);
+  const several = wordsOf('', length);
+  for (const text of texts) {
+    const bits = wordsOf(text);
+    for (let i = 0; i < bits.length; i++) {
+      several[i]! |= result[i]! & bits[i]!;
+      result[i]! |= bits[i]!;
+    }
+  }
+  for (let i = 0; i < result.length; i++) result[i]! &= ~several[i]!;
+  return result;
+}
+
+/** The result of an operation, as words. */
+function combined(name: string, texts: readonly Bytes[], length: number): Uint32Array {
+  if (name in AGAINST) return against(name, texts, length);
+  if (name === 'ONE') return onlyOnce(texts, length);
+  const result = wordsOf(texts[0]!, length);
+  const combine = OPERATIONS[name];
+  if (combine === undefined) for (let i = 0; i < result.length; i++) result[i] = ~result[i]!;
+  else for (const text of texts.slice(1)) combine(result, wordsOf(text));
+  return result;
+}
+
 /** A string's bytes as words, filled up with zeros; `length` is in bytes. */
 function wordsOf(text: Bytes, length = text.length): Uint32Array {
   const bytes = Buffer.from(new ArrayBuffer(Math.ceil(length / 4) * 4));
@@ -189,18 +232,17 @@ function wordsOf(text: Bytes, length = text.length): Uint32Array {
 }
 
 function bitop(client: Caller, operation: Bytes, target: Bytes, names: readonly Bytes[]): Reply {
-  const { db } = client;
+  const { db, server } = client;
   const name = asciiUpper(operation);
-  const combine = OPERATIONS[name];
-  if (combine === undefined && name !== 'NOT') fail(SYNTAX);
-  if (combine === undefined && names.length !== 1) {
-    fail('ERR BITOP NOT must be called with a single source key.');
+  const isOld = name in OPERATIONS || name === 'NOT';
+  if (!isOld && !server.vocabulary.knows('bitop', name)) fail(SYNTAX);
+  if (name === 'NOT' && names.length !== 1) fail('ERR BITOP NOT must be called with a single source key.');
+  if (name in AGAINST && names.length < 2) {
+    fail(`ERR BITOP ${name} must be called with at least two source keys.`);
   }
   const texts = names.map((each) => db.read(each, 'string') ?? '');
   const length = Math.max(...texts.map((text) => text.length));
-  const result = wordsOf(texts[0]!, length);
-  if (combine === undefined) for (let i = 0; i < result.length; i++) result[i] = ~result[i]!;
-  else for (const text of texts.slice(1)) combine(result, wordsOf(text));
+  const result = combined(name, texts, length);
   if (length > 0) {
     noteEncoding(db.put(target, fromBuffer(new Uint8Array(result.buffer, 0, length))), 'raw');
     db.changed(target, 'set');

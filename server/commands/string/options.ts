@@ -39,14 +39,14 @@ interface OptionRule {
   readonly operand: boolean;
 }
 
-/** Repeating an option is no error in Redis: the last one counts. */
+/** Repeating an option is no error in Redis: the last one counts. IFEQ twice is one in Valkey. */
 const RULES = new Map<Bytes, OptionRule>();
-function rule(name: Bytes, bit: number, group: number, operand: boolean): void {
-  RULES.set(name, { bit, excludes: group & ~bit, operand });
+function rule(name: Bytes, bit: number, group: number, operand: boolean, once = 0): void {
+  RULES.set(name, { bit, excludes: (group & ~bit) | once, operand });
 }
 rule('NX', NX, CONDITION, false);
 rule('XX', XX, CONDITION, false);
-rule('IFEQ', IFEQ, CONDITION, true);
+rule('IFEQ', IFEQ, CONDITION, true, IFEQ);
 rule('IFNE', IFNE, CONDITION, true);
 rule('IFDEQ', IFDEQ, CONDITION, true);
 rule('IFDNE', IFDNE, CONDITION, true);

@@ -7,6 +7,8 @@ export const connectionSyntax: SyntaxTable = {
     history: ['6.0.0 Users have names.'],
   },
   'client|caching': 'mode:(YES | NO)',
+  'client|capa': 'capability...',
+  'client|import-source': 'enabled:(ON | OFF)',
   'client|kill': {
     words:
       'filter:("ip:port"!2.8.12 | new-format:([ID=client-id:int@2.8.12] | [TYPE=normal_master_slave_pubsub:(NORMAL | MASTER@3.2.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)@2.8.12] | [USER=username] | [ADDR="ip:port"] | [LADDR="ip:port"@6.2.0] | [SKIPME="yes/no"])...)',

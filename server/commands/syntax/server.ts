@@ -103,4 +103,5 @@ export const serverSyntax: SyntaxTable = {
     history: ['6.2.0 `ASYNC` and `SYNC`.'],
   },
   'script|load': 'script',
+  'script|show': 'sha1',
 };

@@ -1,14 +1,26 @@
 /** Arguments, history and successors of commands on streams, in the notation of server/table/syntax.ts. */
 import type { SyntaxTable } from '../../table/syntax.ts';
 
+const REFERENCES = 'condition:(KEEPREF | DELREF | ACKED)';
+const TRIM =
+  "strategy:(MAXLEN | MINID@6.2.0) [operator:(equal:'=' | approximately:'~')] threshold [LIMIT=count:int@6.2.0]";
+
 export const streamSyntax: SyntaxTable = {
   xack: 'key#0 group id...',
+  xackdel: `key#0 group [${REFERENCES}] IDS=ids:{numids:int id...}`,
   xadd: {
     words:
       "key#0 [NOMKSTREAM@6.2.0] [trim:{strategy:(MAXLEN | MINID@6.2.0) [operator:(equal:'=' | approximately:'~')] threshold [LIMIT=count:int@6.2.0]}] id_or_auto:(auto_id:'*' | id) field_value:{field value}...",
     history: [
       '6.2.0 `NOMKSTREAM`; trims by `MINID`, within `LIMIT`.',
       '7.0.0 An id may leave its second half to the server: `ms-*`.',
+    ],
+    changes: [
+      {
+        since: '8.2.0',
+        words: `key#0 [NOMKSTREAM@6.2.0] [${REFERENCES}] [trim:{${TRIM}}] id-selector:(auto-id:'*' | id) data:{field value}...`,
+        history: ['8.2.0 `KEEPREF`, `DELREF` and `ACKED`.'],
+      },
     ],
   },
   xautoclaim: {
@@ -18,6 +30,7 @@ export const streamSyntax: SyntaxTable = {
   xclaim:
     'key#0 group consumer min-idle-time id... [IDLE=ms:int] [TIME=unix-time-milliseconds:time] [RETRYCOUNT=count:int] [FORCE] [JUSTID] [LASTID=id]',
   xdel: 'key#0 id...',
+  xdelex: `key#0 [${REFERENCES}] IDS=ids:{numids:int id...}`,
   'xgroup|create': {
     words: "key#0 groupname id:(id | new_id:'$') [MKSTREAM] [ENTRIESREAD=entries_read:int]",
     history: ['7.0.0 `ENTRIESREAD`.'],
@@ -65,5 +78,12 @@ export const streamSyntax: SyntaxTable = {
     words:
       "key#0 trim:{strategy:(MAXLEN | MINID@6.2.0) [operator:(equal:'=' | approximately:'~')] threshold [LIMIT=count:int@6.2.0]}",
     history: ['6.2.0 `MINID` and `LIMIT`.'],
+    changes: [
+      {
+        since: '8.2.0',
+        words: `key#0 trim:{${TRIM} [${REFERENCES}]}`,
+        history: ['8.2.0 `KEEPREF`, `DELREF` and `ACKED`.'],
+      },
+    ],
   },
 };

@@ -62,7 +62,16 @@ export const stringSyntax: SyntaxTable = {
   bitfield:
     'key#0 [operation:(GET=encoding_offset:{encoding offset:int} | write:{[OVERFLOW=wrap_sat_fail:(WRAP | SAT | FAIL)] write_operation:(SET=encoding_offset_value:{encoding offset:int value:int} | INCRBY=encoding_offset_increment:{encoding offset:int increment:int})})...]',
   bitfield_ro: 'key#0 [GET=encoding_offset:{encoding offset:int}+++]',
-  bitop: 'operation destkey#0 key#1...',
+  bitop: {
+    words: 'operation destkey#0 key#1...',
+    changes: [
+      { since: '7.2.0', words: 'operation:(AND | OR | XOR | NOT) destkey#0 key#1...' },
+      {
+        since: '8.2.0',
+        words: 'operation:(AND | OR | XOR | NOT | DIFF | DIFF1 | ANDOR | ONE) destkey#0 key#1...',
+      },
+    ],
+  },
   bitpos: {
     words: 'key#0 bit:int [index:{start:int [end_index:{end:int [index_unit:(BYTE | BIT)@7.0.0]}]}]',
     history: ['7.0.0 Positions count in `BYTE` or in `BIT`.'],

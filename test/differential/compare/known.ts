@@ -25,6 +25,11 @@ export const added: Record<string, string> = {
   hsetex: 'Redis 8.0; test/server/commands/hash-expiry.test.ts',
   'client|setinfo': 'Redis 7.2; test/server/clients/handshake.test.ts',
   'client|no-touch': 'Redis 7.2; test/server/figures/observer.test.ts',
+  'client|capa': 'Valkey 8.0; test/server/dialects/new-commands.test.ts',
+  'client|import-source': 'Valkey 8.1; test/server/dialects/new-commands.test.ts',
+  'script|show': 'Valkey 8.0; test/server/dialects/new-commands.test.ts',
+  xackdel: 'Redis 8.2; test/server/dialects/new-commands.test.ts',
+  xdelex: 'Redis 8.2; test/server/dialects/new-commands.test.ts',
   waitaof: 'Redis 7.2; test/server/replication/replication.test.ts',
 };
 

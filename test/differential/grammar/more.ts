@@ -1,15 +1,21 @@
 /** Templates for streams, bitmaps, places and cardinalities. */
 import type { Templates } from './data.ts';
 
+const REFERENCES = '(KEEPREF|DELREF|ACKED)';
 const TRIM = '(MAXLEN|MINID) [(=|~)] (<count>|<xid>) [LIMIT <count>]';
 
 /** XADD without an id of its own is left out: its ids are the servers' times. */
 export const streams: Templates = {
   xack: '<stream> <group> <xid>+',
+  xackdel: [
+    `<stream> <group> [${REFERENCES}] IDS 1 <xid>`,
+    `<stream> <group> [${REFERENCES}] IDS 2 <xid> <xid>`,
+  ],
   xadd: [
     '<stream> <xadd> (<field> <value>)+',
     '<stream> <xadd> (<field> <value>)+',
     `<stream> [NOMKSTREAM] [${TRIM}] <xadd> (<field> <value>)+`,
+    `<stream> {[NOMKSTREAM] [${REFERENCES}] [${TRIM}]} <xadd> <field> <value>`,
     '<stream> <xadd> <field> <value> <field>',
   ],
   xautoclaim: '<stream> <group> <consumer> <idle> <xid> {[COUNT <positive>] [JUSTID]}',
@@ -18,6 +24,11 @@ export const streams: Templates = {
     '<stream> <group> <consumer> <idle> <xid>+ {[IDLE <count>] [TIME <atms>] [FORCE] [LASTID <xid>]}',
   ],
   xdel: '<stream> <xid>+',
+  xdelex: [
+    `<stream> [${REFERENCES}] IDS 1 <xid>`,
+    `<stream> IDS 2 <xid> <xid> [${REFERENCES}]`,
+    `<stream> {[${REFERENCES}] [${REFERENCES}] [IDS <count> <xid>+]}`,
+  ],
   'xgroup|create': '<stream> <group> (<xid>|$) {[MKSTREAM] [ENTRIESREAD <index>]}',
   'xgroup|createconsumer': '<stream> <group> <consumer>',
   'xgroup|delconsumer': '<stream> <group> <consumer>',
@@ -42,7 +53,7 @@ export const streams: Templates = {
   ],
   xrevrange: '<stream> <xend> <xstart> [COUNT <count>]',
   xsetid: '<stream> <xid> [ENTRIESADDED <count> MAXDELETEDID <xid>]',
-  xtrim: `<stream> ${TRIM}`,
+  xtrim: [`<stream> ${TRIM}`, `<stream> {${TRIM} [${REFERENCES}]}`],
 };
 
 export const bitmaps: Templates = {
@@ -52,7 +63,12 @@ export const bitmaps: Templates = {
     '<bits> [OVERFLOW (WRAP|SAT|FAIL|<value>)] {SET <bitType> <bitPlace> <int> [INCRBY <bitType> <bitPlace> <int>] [GET <bitType> <bitPlace>]}',
   ],
   bitfield_ro: '<bits> (GET <bitType> <bitPlace>)+',
-  bitop: ['(AND|OR|XOR) <bits> <bits>+', 'NOT <bits> <bits>', '(NOT|<value>) <bits> <bits>+'],
+  bitop: [
+    '(AND|OR|XOR) <bits> <bits>+',
+    '(DIFF|DIFF1|ANDOR|ONE) <bits> <bits>+',
+    'NOT <bits> <bits>',
+    '(NOT|<value>) <bits> <bits>+',
+  ],
   bitpos: '<bits> <bit> [<index> [<index> [(BYTE|BIT|<value>)]]]',
   getbit: '<bits> <bitOffset>',
   setbit: '<bits> <bitOffset> <bit>',

@@ -29,6 +29,9 @@ export const messages: Templates = {
 export const scripting: Templates = {
   'script|exists': '<sha>+',
   'script|flush': ['[(SYNC|ASYNC)]', '<value>', '<value>', '<value>'],
+  'script|show': '<sha>',
+  'client|capa': '(redirect|<value>)+',
+  'client|import-source': '(ON|OFF|<value>)',
   'script|load': '<script>',
   'script|kill': '',
   eval: '<script> <n:string> <value>*',

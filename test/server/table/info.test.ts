@@ -50,13 +50,8 @@ function described(reply: RawReply): unknown {
 /** What the servers have and we have not. */
 const MISSING: Partial<Record<DialectName, readonly string[]>> = {
   'redis-8.0': VECTOR_SETS,
-  'redis-8.2': [...VECTOR_SETS, 'xackdel', 'xdelex'],
-  'valkey-8.1': [
-    'client|capa',
-    'client|import-source',
-    ...['commandlog', 'commandlog|get', 'commandlog|help', 'commandlog|len', 'commandlog|reset'],
-    'script|show',
-  ],
+  'redis-8.2': VECTOR_SETS,
+  'valkey-8.1': ['commandlog', 'commandlog|get', 'commandlog|help', 'commandlog|len', 'commandlog|reset'],
 };
 
 const title = 'COMMAND INFO in the dialect %s (needs that server)';
