@@ -115,7 +115,7 @@ export const hashExpiryCommands = defineCommands('hash', {
     expire(client, argv, 'hpexpireat', 1, false),
   ),
   hpersist: {
-    summary: 'Takes the TTL of fields of a hash away.',
+    summary: 'Removes the TTL of fields of a hash.',
     since: SINCE,
     complexity: COMPLEXITY,
     arity: -5,
@@ -123,8 +123,8 @@ export const hashExpiryCommands = defineCommands('hash', {
     keys: key('RW UPDATE'),
     run: persist,
   },
-  httl: reading('Answers in how many seconds fields of a hash end.', (at, now) => seconds(at - now)),
-  hpttl: reading('Answers in how many milliseconds fields of a hash end.', (at, now) => at - now),
-  hexpiretime: reading('Answers when fields of a hash end, as a Unix time in seconds.', seconds),
-  hpexpiretime: reading('Answers when fields of a hash end, as a Unix time in milliseconds.', (at) => at),
+  httl: reading('Returns the TTL of fields of a hash in seconds.', (at, now) => seconds(at - now)),
+  hpttl: reading('Returns the TTL of fields of a hash in milliseconds.', (at, now) => at - now),
+  hexpiretime: reading('Returns when fields of a hash expire, as a Unix time in seconds.', seconds),
+  hpexpiretime: reading('Returns when fields of a hash expire, as a Unix time in milliseconds.', (at) => at),
 });

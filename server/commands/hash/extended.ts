@@ -135,7 +135,7 @@ function hsetex(client: Caller, argv: Argv<-2>): Reply {
 
 export const hashExtendedCommands = defineCommands('hash', {
   hgetex: {
-    summary: 'Answers the values of fields and changes when they end.',
+    summary: 'Returns the values of fields and changes their expiry.',
     since: '8.0.0',
     complexity: 'O(N), N fields',
     arity: -5,
@@ -153,7 +153,7 @@ export const hashExtendedCommands = defineCommands('hash', {
     run: hsetex,
   },
   hgetdel: {
-    summary: 'Answers the values of fields and deletes them.',
+    summary: 'Returns the values of fields and deletes them.',
     since: '8.0.0',
     complexity: 'O(N), N fields',
     arity: -5,
