@@ -54,7 +54,7 @@ const recipes: Record<string, Recipe[]> = Object.fromEntries(
 export const families: readonly Family[] = everyFamily.filter((family) => recipes[family]?.length !== 0);
 const written = new Set(Object.values(recipes).flatMap((list) => list.map(({ name }) => name)));
 
-/** A template made of what the table says, for a command on keys that has none of its own. */
+/** A template made from the command table, for a command on keys that has none of its own. */
 function derived({ arity, spec, fullName }: Command): Template {
   const words = Math.abs(arity) - fullName.split('|').length;
   const keyed = new Set((spec.keys ?? []).map(({ begin }) => begin));
@@ -112,7 +112,7 @@ function sha1(script: Bytes): Bytes {
   return createHash('sha1').update(script, 'latin1').digest('hex');
 }
 
-/** Draws what needs more than words: whole requests, scripts, payloads, names. */
+/** Draws requests that need more than words: whole requests, scripts, payloads, names. */
 function drawAny(random: Random, kind: string): Bytes[] {
   switch (kind) {
     case 'request':
