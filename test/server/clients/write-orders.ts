@@ -94,7 +94,7 @@ export const WRITE_ORDER_CASES: readonly WriteOrderCase[] = [
     ],
   ),
   situation(
-    'a served client serves another',
+    'one that is served serves another',
     ['LPUSH l a'],
     [
       ['first', 'BLMOVE l m LEFT LEFT 0'],
