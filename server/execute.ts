@@ -144,7 +144,7 @@ function isSecurityProbe(server: Server, client: Caller, name: Bytes): boolean {
     server.stats.probeLoggedAt = server.now;
     server.log(
       'warning',
-      'A request that looks like HTTP was cut off: a web page may be driving this server',
+      'Closed a connection whose request looks like HTTP: a web page may be driving this server',
     );
   }
   client.abort();

@@ -45,7 +45,10 @@ export function evictClients(
   for (const { client, bytes } of clients) {
     if (total <= limit) return;
     if (client.has(NO_EVICT)) continue;
-    server.log('warning', `Client ${client.id} is cut off: clients take more than maxmemory-clients`);
+    server.log(
+      'warning',
+      `Client ${client.id} is closed: the clients use more memory than maxmemory-clients`,
+    );
     stats.evictedClients++;
     total -= bytes;
     client.cut();

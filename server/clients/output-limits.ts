@@ -68,7 +68,10 @@ export class OutputLimits {
 
   #cutOff(client: Client): void {
     this.#above.delete(client);
-    this.#server.log('warning', `Client ${client.id} is cut off: its output passed the limit`);
+    this.#server.log(
+      'warning',
+      `Client ${client.id} is closed: its output exceeded client-output-buffer-limit`,
+    );
     client.output.mute();
     this.#server.host.clock.soon(() => client.abort());
   }

@@ -7,7 +7,7 @@ import type { LostlockServer } from '../../index.ts';
 /** An ioredis client of either version; the tests use what both have. */
 export type AnyRedis = Redis6;
 
-/** One way to connect, and to let go again. */
+/** One way to connect and disconnect. */
 export interface Way {
   readonly name: string;
   open(server: LostlockServer): AnyRedis;
@@ -26,7 +26,7 @@ function ioredis(name: string, make: (server: LostlockServer) => AnyRedis): Way 
   };
 }
 
-/** Version 5 takes and gives the same in all that is used here, but its types are others. */
+/** Version 5 behaves the same in everything used here, but has other types. */
 const five = Redis5 as unknown as typeof Redis6;
 
 export const ioredisWays: readonly Way[] = [

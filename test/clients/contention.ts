@@ -14,7 +14,7 @@ import { Redlock4, Redlock5 } from './lock-libraries.ts';
 const LOCK = 'mutex:job';
 const quiet = (): void => {};
 
-/** Everybody who wants the lock: takes it, keeps it for a while, gives it back, again and again. */
+/** One contender: takes the lock, keeps it for a while and releases it, again and again. */
 type Contender = (note: (what: string) => void, stopped: () => boolean) => Promise<void>;
 
 async function hold(note: (what: string) => void, longest = 120): Promise<void> {
@@ -81,7 +81,7 @@ function plain(client: NodeRedis): Contender {
   };
 }
 
-/** What a run leaves behind. */
+/** The result of a run. */
 export interface Run {
   readonly hash: string;
   readonly trace: Trace;
@@ -89,7 +89,7 @@ export interface Run {
   readonly holds: ReadonlyMap<string, number>;
 }
 
-/** A command whose handler answers with what it is given; a test plants real randomness there. */
+/** A command whose handler answers with a given value; a test plants real randomness there. */
 const dice = (roll: () => number) =>
   defineCommands('generic', {
     dice: { summary: 'Rolls.', since: '0.1.0', arity: 1, flags: ['fast'], run: () => String(roll()) },

@@ -1,4 +1,4 @@
-/** Unmodified lock libraries live a lock's whole life on lostlock, over every client that carries them. */
+/** Unmodified lock libraries acquire, renew and release locks on lostlock, over every client that they support. */
 import { Redlock as Sesame } from '@sesamecare-oss/redlock';
 import { Mutex, Semaphore } from 'redis-semaphore';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -7,17 +7,17 @@ import { until } from '../support/until.ts';
 import { type AnyRedis, ioredisWays } from './connections.ts';
 import { Redlock4, Redlock5 } from './lock-libraries.ts';
 
-/** A lock in hand, whatever library it is of. */
+/** A held lock of any library. */
 interface Held {
   release(): PromiseLike<unknown>;
-  /** Renews it for the lease it was taken with. */
+  /** Renews it for its original lease. */
   extend(): PromiseLike<unknown>;
 }
 
-/** One library, reduced to what the tests ask of all. */
+/** One library, reduced to the calls that all tests need. */
 interface Library {
   readonly name: string;
-  /** Tries for long enough to win against fifty. Rejects when it gives up. */
+  /** Tries for long enough to win among fifty. Rejects when it gives up. */
   acquire(redis: AnyRedis, name: string, leaseMs: number, patient?: boolean): Promise<Held>;
 }
 
@@ -95,7 +95,7 @@ describe.each(ioredisWays)('$name', (way) => {
   };
 
   describe.each(libraries)('$name', (library) => {
-    test('of fifty contenders, never two hold the lock', async () => {
+    test('among fifty contenders there are never two holders', async () => {
       const redis = open();
       let inside = 0;
       let most = 0;
@@ -160,7 +160,7 @@ describe.each(ioredisWays)('$name', (way) => {
     });
   });
 
-  test('redis-semaphore lets three clients in, and no fourth', async () => {
+  test('redis-semaphore admits three clients and no fourth', async () => {
     const redis = open();
     const options = { lockTimeout: LEASE, acquireTimeout: 300, retryInterval: 5, refreshInterval: 0 };
     const permits = Array.from({ length: 4 }, () => new Semaphore(redis as never, 'three', 3, options));

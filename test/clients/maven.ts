@@ -17,7 +17,7 @@ function maven(project: string, goals: readonly string[]): void {
 
 const classpathFile = (project: string): string => join(project, 'target', 'classpath.txt');
 
-/** Fetches the project's libraries and whatever Maven compiles with; throws when they cannot be had. */
+/** Fetches the project's libraries and Maven's plugins; throws when they cannot be fetched. */
 export function resolveProject(project: string): void {
   const output = `-Dmdep.outputFile=${classpathFile(project)}`;
   maven(project, ['compiler:help', 'resources:help', 'dependency:build-classpath', output]);

@@ -1,4 +1,4 @@
-/** Counts what generated programs really reached: for each command how often it was sent, alone and inside others, and how it was answered. */
+/** Counts what generated programs reached: how often each command was sent, alone and inside others, and its replies. */
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { type RawReply, readReply, replyEnd } from '../support/reply-text.ts';
 import type { Grammar } from './requests.ts';
@@ -41,7 +41,7 @@ export class Coverage {
 
   readonly #tallies = new Map<string, number>();
 
-  /** Notes redis-server's answer to a request, and what a transaction's or a script's says of the requests `inside`. */
+  /** Counts redis-server's reply to a request; the reply of a transaction or script also counts the requests `inside`. */
   answered(argv: readonly Bytes[], answer: Bytes, inside: readonly (readonly Bytes[])[]): void {
     if (answer === '' || answer === '+QUEUED\r\n' || replyEnd(answer, 0) !== answer.length) return;
     const reply = readReply(answer);
@@ -89,7 +89,7 @@ export class Coverage {
     if (argv.some((word) => /^-?\d{16,20}$/.test(word))) this.#tally('requests with numbers beyond 2^53');
   }
 
-  /** Notes what a request brought besides its reply. */
+  /** Counts the messages that a request caused besides its reply. */
   brought(where: string, items: readonly Bytes[]): void {
     for (const item of items) {
       if (where === 'events') {

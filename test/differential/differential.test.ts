@@ -1,4 +1,4 @@
-/** Generated programs on lostlock and redis-server: a sample of the tester, and proof that it finds what is broken on purpose. */
+/** Generated programs on lostlock and redis-server: a sample of the tester, and proof that it finds planted faults. */
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { differencesPage } from '../../docs/differences-page.ts';

@@ -162,7 +162,7 @@ describe.skipIf(!hasRedisServer).each(KINDS)('on %s (needs redis-server)', (kind
     await until(async () => (await replica.ask('DBSIZE')) === 1, { what: 'the DEL' });
   });
 
-  test('S50, S52 and S53: what the other node refuses, and what it does not know', async () => {
+  test('S50, S52 and S53: the other node refuses writes and does not know the scripts', async () => {
     const { primary, replica } = await pairOf(kind);
     const script = "return redis.call('DEL', KEYS[1])";
     const sha = String(await primary.ask('SCRIPT', 'LOAD', script));

@@ -20,7 +20,7 @@ export interface Program {
   readonly steps: readonly Step[];
 }
 
-/** Families of data, one or two of which a program is mostly about, and what now and then comes between. */
+/** Families of data, of which a program mostly uses one or two, and occasional other requests. */
 const SERVICE = new Set<Family>([
   'transactions',
   'messages',

@@ -117,7 +117,7 @@ describe.skipIf(!hasRedisServer)('as redis-server does (needs it installed)', ()
         role: 'master',
         master_failover_state: 'no-failover',
       });
-      // Nobody listens there: handing over by force makes a replica that knocks in vain, until it is told to stop.
+      // No server listens there: FAILOVER FORCE makes a replica that dials in vain until FAILOVER ABORT.
       const force = ['TO', '127.0.0.1', '1', 'TIMEOUT', '50', 'FORCE'];
       expect(await primary.ask('FAILOVER', ...force)).toBe('OK');
       await until(async () => (await primary.field('role')) === 'slave', { what: 'the hand-over' });

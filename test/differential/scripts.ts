@@ -49,7 +49,7 @@ export function callsOf(argv: readonly Bytes[]): Bytes[][] | undefined {
   return calls;
 }
 
-/** Whether the script answers a list with one element for each call; else it answers, last or alone, what was called. */
+/** Whether the script answers a list with one element for each call; otherwise it answers the reply of its last or only call. */
 export function gathers(argv: readonly Bytes[]): boolean {
   return argv[1] === SEVERAL;
 }

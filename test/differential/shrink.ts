@@ -146,7 +146,7 @@ function quote(word: Bytes): string {
   return brief(printReply(['$', word]));
 }
 
-/** The program as a transcript; what only one of the servers said is marked with its name. */
+/** The program as a transcript; a line that only one server sent is marked with its name. */
 export async function transcript(shrunk: Shrunk, real: RealSide, options: PlayOptions = {}): Promise<string> {
   const { program, difference } = shrunk;
   const out: string[] = [`connections: ${program.protocols.map((version) => `RESP${version}`).join(', ')}`];

@@ -18,7 +18,7 @@ import type { Program } from './program.ts';
 /** Keyspace events of every class. */
 const EVENTS = 'AKEmn';
 
-/** What each program finds, whatever the one before it changed. */
+/** The initial state of each program, whatever the previous one changed. */
 const DEFAULTS: readonly (readonly [Bytes, Bytes])[] = [
   ['hash-max-listpack-entries', '512'],
   ['hash-max-listpack-value', '64'],

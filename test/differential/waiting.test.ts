@@ -72,7 +72,7 @@ function otherCommand(chance: Chance): string[] {
   ]);
 }
 
-/** Who waits for a reply, and who queues a transaction: both targets must agree on it at every step. */
+/** Which clients wait for a reply and which queue a transaction: both targets must agree at every step. */
 class Conversation {
   readonly #chance: Chance;
   readonly #waiting = new Set<string>();
@@ -82,7 +82,7 @@ class Conversation {
     this.#chance = chance;
   }
 
-  /** The next to speak, and what; never the last one free to speak waits. */
+  /** The next client and its request; the last free client never sends a blocking request. */
   next(): { name: string; words: string[] } {
     const free = CLIENTS.filter((name) => !this.#waiting.has(name));
     const name = this.#chance.of(free);

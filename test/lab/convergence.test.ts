@@ -1,4 +1,4 @@
-/** After any sequence of writes, cuts, holds, crashes and promotions, healing makes all nodes equal; and losses are counted right. */
+/** After any sequence of writes, cuts, holds, crashes and promotions, healing makes all nodes equal, and losses are counted correctly. */
 import { expect, test } from 'vitest';
 import type { Value } from '../../keyspace/value.ts';
 import { type Pair, startPair } from '../../lab/pair.ts';
@@ -56,7 +56,7 @@ function command(client: Client, random: Random): Promise<unknown> {
   }
 }
 
-/** Keys with their values and deadlines, read without the lab's own way of comparing. */
+/** Keys with their values and deadlines, read independently of the lab's own comparison. */
 function dataset({ server }: LabNode): Map<string, string> {
   const now = server.host.clock.now();
   const found = new Map<string, string>();
@@ -70,7 +70,7 @@ function dataset({ server }: LabNode): Map<string, string> {
   return found;
 }
 
-/** undefined: a hash that has only fields whose end has passed. */
+/** undefined: a hash that has only expired fields. */
 function content(value: Value, now: number): unknown {
   if (typeof value === 'string') return value;
   if (value.type === 'list') return value.range(0, value.size - 1);
@@ -89,7 +89,7 @@ function differences(a: Map<string, string>, b: Map<string, string>): string[] {
   return [...new Set([...a.keys(), ...b.keys()])].filter((key) => a.get(key) !== b.get(key)).sort();
 }
 
-/** Does something to the nodes or links; what a failover says was lost is held to the difference of the datasets. */
+/** Does something to the nodes or links; compares the losses that a failover reports with the difference of the datasets. */
 async function disturb(pair: Pair, random: Random): Promise<void> {
   const { network } = pair.world;
   const replica = random.pick(pair.replicas);
@@ -127,7 +127,7 @@ async function failOver(pair: Pair, random: Random): Promise<void> {
   seen.returned += returned.length;
   if (offset !== undefined) {
     const gone = new Set([...lost, ...unanswered, ...returned].map(({ key }) => key));
-    // Demotion leaves the data as it was until the resync has come over a link, and a crash leaves it for ever.
+    // Demotion leaves the data as it was until the resync has arrived over a link, and a crash leaves it for ever.
     expect([...gone].sort()).toEqual(differences(dataset(old), dataset(pair.node(to))));
   }
 }
@@ -169,7 +169,7 @@ async function story(seed: number): Promise<Pair> {
   return pair;
 }
 
-test('all nodes end with the same data, offset and id, whatever was done to them', async () => {
+test('all nodes end with the same data, offset and id, after any sequence of faults', async () => {
   for (const seed of SEEDS) {
     const pair = await story(seed);
     const { primary } = pair;

@@ -1,4 +1,4 @@
-/** The demo ends as told: each story's verdict over several seeds, and the same lines twice. */
+/** The demo: each story's stated verdict over several seeds, and the same lines for the same seed. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,4 +1,4 @@
-/** The same seed makes the same trace, byte for byte, with every client and lock library: here, elsewhere, and in company. */
+/** The same seed makes the same trace, byte for byte, with every client and lock library: in this process, in another one, and side by side. */
 import { capturedRandom } from '../support/captured.ts';
 import '../../lab/router.ts';
 import { execFile } from 'node:child_process';
@@ -17,7 +17,7 @@ async function hashes(): Promise<Map<number, string>> {
 
 let first: Promise<Map<number, string>> | undefined;
 
-/** The hashes of the first run, which the others have to give again. */
+/** The hashes of the first run, which the other runs must repeat. */
 function firstHashes(): Promise<Map<number, string>> {
   first ??= hashes();
   return first;
@@ -26,7 +26,7 @@ function firstHashes(): Promise<Map<number, string>> {
 test('every contender holds the lock at some time, and the failover has an effect', async () => {
   const held = new Set<string>();
   let trace = '';
-  // In a single run chance may favour the others all the time.
+  // In a single run, chance may favour the other contenders all the time.
   for (const seed of SEEDS.slice(0, 4)) {
     const run = await contend(seed);
     for (const name of run.holds.keys()) held.add(name);

@@ -1,4 +1,4 @@
-/** A pair under the hand of a test: what replication delivers, what a failover loses, and what a restart keeps. */
+/** A pair that a test controls: what replication delivers, what a failover loses, and what a restart keeps. */
 import { expect, test } from 'vitest';
 import { type PairOptions, startPair, startServers } from '../../lab/pair.ts';
 import { connectInMemory } from '../../server/host/in-memory.ts';
@@ -32,7 +32,7 @@ test('nothing is lost while replication flows', async () => {
   expect(await a.set('my:lock', 'B', 'PX', 30_000, 'NX')).toBe(null);
 });
 
-test('commands that nobody awaits are under way together, as with any client', async () => {
+test('commands that are not awaited are under way together, as with any client', async () => {
   await using pair = await begin();
   const [a, b] = [pair.client('A'), pair.client('B')];
   const popped = b.blpop('queue', 0);
@@ -78,7 +78,7 @@ test.each([
   expect(failover.unanswered).toMatchObject([{ key: 'k', client: 'A' }]);
   expect(pair.primary.server.db(0).size).toBe(0);
   pair.world.network.lane('redis-1', 'A').release();
-  expect(await outcome).toMatch('closed'); // The reply that was under way went with the connection.
+  expect(await outcome).toMatch('closed'); // The reply under way was lost with the connection.
 });
 
 test('lost renewals and deletes are reported, but writes that cancel out are not', async () => {
@@ -235,7 +235,7 @@ test('a slow link delays replication, and WAIT takes longer', async () => {
   expect(await a.wait(1, 1000)).toBe(1);
 });
 
-test('a partitioned primary takes writes that are discarded when it is demoted', async () => {
+test('a partitioned primary accepts writes that are discarded when it is demoted', async () => {
   await using pair = await begin();
   const a = pair.client('A');
   await a.set('my:lock', 'A');

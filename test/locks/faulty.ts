@@ -2,8 +2,8 @@
 import type { LockClient, RedisCommand, Settled } from '../../locks/index.ts';
 
 /**
- * What happens to one command: `lose-request`: it never arrives · `lose-reply`: it is executed, nobody is told ·
- * `reset`: it is executed, the connection breaks · `late`: the caller is told of a broken connection, and the command
+ * What happens to one command: `lose-request`: it never arrives · `lose-reply`: it is executed, the reply is lost ·
+ * `reset`: it is executed, the connection breaks · `late`: the caller sees a broken connection, and the command
  * arrives when `deliverLate` is called · `twice`: it is executed, and once more by `deliverLate`.
  */
 export type Fault = 'lose-request' | 'lose-reply' | 'reset' | 'late' | 'twice';
@@ -13,11 +13,11 @@ export interface FaultyClient extends LockClient {
   fault: (command: RedisCommand) => Fault | undefined;
   /** Faults that fired. */
   readonly fired: Fault[];
-  /** Delivers the commands that are under way still. */
+  /** Delivers the commands that are still under way. */
   deliverLate(): Promise<void>;
 }
 
-/** Puts faults between the locks and a client. PING, INFO and the like pass unharmed. */
+/** Injects faults between the locks and a client. PING, INFO and the like pass unharmed. */
 export function faulty(inner: LockClient): FaultyClient {
   const fired: Fault[] = [];
   const late: RedisCommand[] = [];

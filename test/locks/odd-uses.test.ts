@@ -1,4 +1,4 @@
-/** Clients with unusual settings, and uses that nobody intended: they work, or say what is wrong, and never hang. */
+/** Clients with unusual settings, and unintended uses: they work or fail with a clear error, and never hang. */
 import { Redis, type RedisOptions } from 'ioredis';
 import { createClient, createClientPool, createCluster, createSentinel } from 'redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -70,7 +70,7 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     'with %s a release still wakes the waiter',
     async (_what, options) => {
       const client = await connect(options);
-      // Without its message a waiter would sleep for longer than it waits.
+      // Without the message a waiter would sleep beyond its waitMs.
       const slow = { maxSleepMs: 60_000, leaseMs: 60_000, placeMs: 180_000 };
       const [a, b] = [locksOf(client, slow), locksOf(client, slow)];
       for (const [kind, make] of Object.entries(kinds)) {
@@ -91,7 +91,7 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     30_000,
   );
 
-  test('a client that listens, or was closed, is told of at once', async () => {
+  test('a client in subscriber mode, or a closed one, is refused at once', async () => {
     const listening = await connect({ protocol: 2 });
     await listening.subscribe('news');
     await expect(locksOf(listening).simple('L').acquire()).rejects.toThrow(ClientUnusable);
@@ -108,7 +108,7 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     await expect(counted.release()).rejects.toThrow(ClientUnusable);
   });
 
-  test('so is a client of node-redis that is not connected, and others of its family are refused', async () => {
+  test('an unconnected client of node-redis is refused at once, and so are its clusters, sentinels and pools', async () => {
     const lonely = createClient();
     await expect(
       createLocks(lonely as never)
@@ -124,7 +124,7 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
       expect(() => createLocks(client as never)).toThrow('lostlock: option clients');
   });
 
-  test('where no connection for messages is to be had, a waiter looks now and then', async () => {
+  test('a waiter polls when no subscriber connection can be opened', async () => {
     const client = await connect();
     const locks = locksOf(client, { maxSleepMs: 50 });
     client.duplicate = () => {
@@ -138,7 +138,7 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     await next.release();
   });
 
-  test('who may not run scripts, or not publish, is told so, and locks nobody out', async () => {
+  test('a user that may not run scripts or publish gets a clear error and leaves no lock behind', async () => {
     await raw.acl('SETUSER', 'scriptless', 'on', '>pw', '~*', '&*', '+@all', '-eval', '-evalsha');
     await raw.acl('SETUSER', 'mute', 'on', '>pw', '~*', 'resetchannels', '+@all');
     const scriptless = locksOf(await connect({ username: 'scriptless', password: 'pw' }));
@@ -153,7 +153,7 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     ).release();
   });
 
-  /** A client whose answers are held back until told otherwise. */
+  /** A client whose replies are held back until `answer()` is called. */
   function holdingBack(inner: LockClient): LockClient & { answer(): void } {
     let answer = (): void => {};
     const told = new Promise<void>((resolve) => {
@@ -179,7 +179,7 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     await until(async () => (await raw.keys('*')).length > 0);
     abort.abort(new Error('enough'));
     await expect(acquiring).rejects.toThrow('enough');
-    client.answer(); // What it took goes back: the next one gets it.
+    client.answer(); // Its grant is undone: the next acquisition gets the lock.
     const next = await make(locksOf(await connect()), 'L').acquire({ waitMs: 4000 });
     await next.release();
   });
@@ -209,14 +209,14 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     },
   );
 
-  test('using() wants a function before it takes anything', async () => {
+  test('using() refuses a wrong function before it takes the lock', async () => {
     const locks = locksOf(await connect());
     const untyped = locks.simple('L') as unknown as { using(...words: unknown[]): Promise<unknown> };
     await expect(untyped.using({})).rejects.toThrow('lostlock: option using is undefined');
     expect(await raw.exists('L')).toBe(0);
   });
 
-  test('what was under way when the locks were closed is not kept up, and no session begins', async () => {
+  test('a lock acquired while its set is being closed is not renewed, and no session can be opened', async () => {
     const client = holdingBack(fromIoredis(await connect()));
     const locks = locksOf(client, { leaseMs: 300 });
     const acquiring = locks.simple('L').acquire();
@@ -237,7 +237,7 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
       const held = await mine.lock('L').acquire();
       expect(await yours.lock('L').tryAcquire()).toBeNull();
       expect(await b.simple('L').tryAcquire()).toBeNull();
-      await held.extend(); // It has no lease, and needs none.
+      await held.extend(); // It has no lease of its own, and needs none.
       await held.release();
       await expect(held.extend()).rejects.toThrow(NotOwner);
       const simple = await b.simple('L').acquire();
@@ -255,7 +255,7 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     },
   );
 
-  test('a listener that throws takes no lock along', async () => {
+  test('an event listener that throws loses no lock', async () => {
     const thrown: (() => void)[] = [];
     const queue = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation((fail) => void thrown.push(fail));
     const locks = locksOf(await connect());

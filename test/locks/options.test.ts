@@ -1,4 +1,4 @@
-/** What may be asked for, what is refused, and a server that is out of memory. */
+/** Allowed and refused options, and a server that is out of memory. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLocks, type LockEvent, type Locks, lockChannel, ServerRefused } from '../../locks/index.ts';
@@ -24,7 +24,7 @@ describe.skipIf(!hasRedisServer)('options and events (needs redis-server)', () =
     expect(await redis.exists('L')).toBe(0);
   });
 
-  test('a fraction of a lease is rounded up, and a very long one outlives a timer', async () => {
+  test('a fractional lease is rounded up, and a lease longer than the longest timer is kept', async () => {
     const short = await locks.simple('short').acquire({ leaseMs: 5000.5 });
     expect(await redis.pttl('short')).toBeGreaterThan(4000);
     await short.release();
@@ -33,7 +33,7 @@ describe.skipIf(!hasRedisServer)('options and events (needs redis-server)', () =
     await long.release();
   });
 
-  test('counts that are none are refused', async () => {
+  test('invalid counts are refused', async () => {
     await expect(locks.semaphore('S').acquire({ permits: 0 })).rejects.toThrow(RangeError);
     await expect(locks.latch('C').trySetCount(0)).rejects.toThrow(RangeError);
     await expect(locks.segmented('G', { segments: 2 }).take(0)).rejects.toThrow(RangeError);
@@ -42,7 +42,7 @@ describe.skipIf(!hasRedisServer)('options and events (needs redis-server)', () =
     expect(() => createLocks([])).toThrow(RangeError);
   });
 
-  test('a server without memory refuses a lock cleanly, and renews and releases those it has', async () => {
+  test('a server that is out of memory refuses a lock with a clear error, and still renews and releases held locks', async () => {
     const held = await locks.reentrant('held').acquire();
     await redis.config('SET', 'maxmemory', '1');
     await expect(locks.reentrant('new').acquire()).rejects.toThrow(ServerRefused);

@@ -1,4 +1,4 @@
-/** A pair on the lab's virtual clock, for locks whose waiters sleep for an hour if nothing wakes them. */
+/** A pair on the lab's virtual clock, for locks whose waiters sleep for an hour unless they are woken. */
 import '../../lab/router.ts';
 import type { Redis } from 'ioredis';
 import { type Pair, startPair } from '../../index.ts';
@@ -12,13 +12,13 @@ import {
 
 export const L = 'lock';
 export const HOUR = 3_600_000;
-/** Roads of 1 ms each way, a few of them for one acquisition. */
+/** One way takes 1 ms, and an acquisition needs a few round trips. */
 export const QUICK_MS = 20;
 
 export interface Scene {
   readonly pair: Pair;
   readonly raw: Redis;
-  /** Locks over a client of its own, whose waiters sleep for an hour if nothing wakes them. */
+  /** Locks over their own client, whose waiters sleep for an hour unless they are woken. */
   locks(name: string, options?: LocksOptions, dress?: (client: LockClient) => LockClient): Locks;
   /** How many virtual milliseconds something takes. */
   time(work: () => Promise<unknown>): Promise<number>;

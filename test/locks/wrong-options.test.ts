@@ -134,7 +134,7 @@ test.each<[what: string, call: () => unknown, says: string | RegExp]>([
   ['another ending', () => locks.semaphore('S').acquire({ permit: 1 } as never), 'did you mean permits?'],
   ['nothing like it', () => locks.simple('L').acquire({ colour: 5 } as never), /owner$/],
   ['segments in small', () => untyped().segmented('G', { segment: 2 }), 'did you mean segments?'],
-])('%s is told of in one line', async (_what, call, says) => {
+])('%s gives an error of one line', async (_what, call, says) => {
   const error = (await (async () => call())().catch((thrown: unknown) => thrown)) as Error;
   expect(error).toBeInstanceOf(RangeError);
   expect(error.message).toMatch(says);
@@ -165,13 +165,13 @@ test.each<[what: string, call: () => unknown, option: string]>([
     () => locks.semaphore('S').acquire({ waitForSetup: 'yes' as never }),
     'acquire.waitForSetup',
   ],
-])('%s could not work, and is refused', async (_what, call, option) => {
+])('%s cannot work and is refused', async (_what, call, option) => {
   const error = await (async () => call())().catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(RangeError);
   expect((error as RangeError).message).toContain(`lostlock: option ${option} is `);
 });
 
-test('an extension by nothing is refused, and the lock stays as it was', async () => {
+test('extending by 0 is refused, and the lock stays as it was', async () => {
   const held = await locks.simple('L').acquire({ leaseMs: 5000 });
   await expect(held.extend(0)).rejects.toThrow('lostlock: option extend is 0; allowed: milliseconds from 1');
   held.assertHeld();

@@ -1,11 +1,11 @@
-/** What once broke Redis does not break us. */
+/** Inputs that exploited past Redis vulnerabilities do no harm here. */
 import { expect, test } from 'vitest';
 import { createNode } from '../../server/index.ts';
 import type { Server } from '../../server/server.ts';
 import { type CveInput, cveBytes, cveInputs } from '../protocol/cve-inputs.ts';
 import { TestHost } from '../support/targets.ts';
 
-/** A client that keeps what it is sent. */
+/** A client that records what it receives. */
 function dial(server: Server) {
   let heard = '';
   const client = server.connections.accept({
@@ -64,7 +64,7 @@ test.each(cveBytes.map(({ cve, what, bytes }): [string, string] => [`${cve}: ${w
   },
 );
 
-test('requests that look like HTTP are cut off, and logged once a minute', () => {
+test('connections that send HTTP are closed, and logged once a minute', () => {
   const host = new TestHost();
   const log: string[] = [];
   const server = createNode(host, { log: (_, text) => log.push(text) });

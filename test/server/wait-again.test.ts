@@ -1,4 +1,4 @@
-/** A WAIT that ran out of time says nothing about the next WAIT of the same client. */
+/** A WAIT that timed out does not affect the next WAIT of the same client. */
 import '../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { startPair } from '../../index.ts';
@@ -6,7 +6,7 @@ import { startPair } from '../../index.ts';
 test.each([
   ['WAIT', ['1', '500']],
   ['WAITAOF', ['0', '1', '500']],
-])('the replies to two %s in a row are about the writes before each', async (name, args) => {
+])('each of two %s in a row counts the replicas for the writes before it', async (name, args) => {
   await using pair = await startPair({
     clock: 'virtual',
     seed: 1,

@@ -1,4 +1,4 @@
-/** Functions as a module keeps them that was loaded before the router: what a world can neither seed nor move. */
+/** Functions captured by a module loaded before the router: a world can neither seed nor move them. */
 
 /** The process' own randomness. */
 export const capturedRandom = Math.random;

@@ -1,4 +1,4 @@
-/** A node and a client in a world that note what comes to them, and when. */
+/** A node and a client in a world that record what they receive, and when. */
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { VirtualConnection } from '../../lab/virtual/connection.ts';
@@ -6,7 +6,7 @@ import { VirtualHost } from '../../lab/virtual/host.ts';
 import { World } from '../../lab/virtual/world.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 
-/** A node that notes what comes, and a client that does, with the virtual milliseconds at which it came. */
+/** A node and a client that record what they receive, with the virtual milliseconds of its arrival. */
 export async function exchange(latency = 1, jitter = 0) {
   const world = new World({ network: { latency, jitter } });
   const host = new VirtualHost(world, 'node');

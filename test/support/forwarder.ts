@@ -3,9 +3,9 @@ import { connect, createServer, type Socket } from 'node:net';
 
 export interface Forwarder {
   readonly port: number;
-  /** From now on nothing that the server sends reaches anybody; connections stay open. */
+  /** From now on nothing that the server sends is forwarded; connections stay open. */
   hold(): void;
-  /** Connections to come go to another port; those that are there stay. */
+  /** New connections go to another port; existing ones stay. */
   to(port: number): void;
   stop(): Promise<void>;
 }

@@ -8,10 +8,10 @@ import type { Server } from '../../server/server.ts';
 import { startRedisServer } from './redis-server.ts';
 import { until } from './until.ts';
 
-/** What ends with the test. */
+/** Everything that ends with the test. */
 export const cleanups: (() => Promise<unknown> | unknown)[] = [];
 
-/** Call it at the top of a test file: what its tests start ends with each test. */
+/** Call it at the top of a test file: everything that a test starts ends with that test. */
 export function cleanUpAfterEachTest(): void {
   afterEach(async () => {
     for (const clean of cleanups.splice(0).reverse()) await clean();
@@ -28,11 +28,11 @@ export function clientOf(port: number): Redis {
   return redis;
 }
 
-/** A node of either kind, and what is asked of it. */
+/** A node of either kind, and the requests to it. */
 export class Node {
   readonly port: number;
   readonly redis: Redis;
-  /** Ends the process, where this is who started it. */
+  /** Ends the process, if this object started it. */
   readonly stop: () => Promise<unknown>;
 
   constructor(port: number, stop: () => Promise<unknown> = async () => {}) {
@@ -62,7 +62,7 @@ export class Node {
     await until(async () => (await this.field('master_link_status')) === 'up', { what: 'the link' });
   }
 
-  /** The primary's stream has arrived. */
+  /** Resolves when the primary's stream has arrived. */
   async caughtUp(primary: Node): Promise<void> {
     await until(
       async () =>
@@ -73,7 +73,7 @@ export class Node {
   }
 }
 
-/** A node of ours, whose inside can be looked at. */
+/** A node of ours, whose internals a test can inspect. */
 export class OwnNode extends Node {
   readonly server: Server;
 
@@ -107,7 +107,7 @@ export function start(kind: Kind, settings?: Record<string, number>): Promise<No
   return kind === 'lostlock' ? ours(settings) : real(settings);
 }
 
-/** Stands before a primary: what a replica gets from it, and says to it, can be held. */
+/** A proxy before a primary: it can hold back the stream and the replica's messages. */
 export class HeldLink {
   readonly commands = new RealLane('primary', 'replica', Math.random);
   readonly acks = new RealLane('replica', 'primary', Math.random);

@@ -1,4 +1,4 @@
-/** Notes what happens in a world, and when. */
+/** Records what happens in a world, and when. */
 import type { World } from '../../lab/virtual/world.ts';
 
 /** A list, and the function that adds to it with the virtual milliseconds since now. */

@@ -1,4 +1,4 @@
-/** Other real servers than redis-server 7.0, to play with: those that are there. */
+/** The installed real servers other than redis-server 7.0. */
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';

@@ -21,7 +21,7 @@ export class RawClient {
   /** RESP3 pushes in the order of arrival, kept apart from replies. */
   readonly pushes: Received[] = [];
   ending: Ending | undefined;
-  /** Why what came can be no reply; nothing behind it is read. */
+  /** Why the received bytes are no reply; nothing after them is read. */
   broken: string | undefined;
   readonly #stream: Duplex;
   readonly #replies: Received[] = [];
@@ -39,7 +39,7 @@ export class RawClient {
     stream.on('close', () => this.#finish('end'));
   }
 
-  /** Connects. Rejects when nobody listens. */
+  /** Connects. Rejects when the connection is refused. */
   static async connect(target: Target): Promise<RawClient> {
     if (!('port' in target || 'path' in target)) return new RawClient(target);
     const socket = 'path' in target ? connect(target.path) : connect(target.port, target.host ?? '127.0.0.1');
@@ -56,7 +56,7 @@ export class RawClient {
     return this.#chunks.join('');
   }
 
-  /** What has been received since the last call, as it came. */
+  /** The bytes received since the last call. */
   take(): Bytes {
     const fresh = this.#chunks.slice(this.#taken).join('');
     this.#taken = this.#chunks.length;

@@ -19,20 +19,20 @@ export const hasSentinel = hasRedisServer && findProgram('redis-sentinel') !== u
 
 const NAME = 'primary';
 
-/** The set of servers, and what may befall it. */
+/** The set of servers, and the faults that it can have. */
 export interface SentinelSet {
   /** A client that finds the primary by asking Sentinel, and follows it. */
   client(): Redis;
-  /** A client of the one who is primary now, by port. */
+  /** A client of the current primary, by port. */
   primaryPort(): Promise<number>;
   /** An orderly failover by SENTINEL FAILOVER; resolves when the other server is primary and is followed. */
   failover(): Promise<void>;
-  /** Kills the primary without a word; resolves when Sentinel has promoted the other. */
+  /** Kills the primary without warning; resolves when Sentinel has promoted the other. */
   killPrimary(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @param downAfterMs a primary that is silent so long is given up; shorter than a crowded machine's pauses, it fails over unasked */
+/** @param downAfterMs how long a primary may be silent; if shorter than a busy machine's pauses, Sentinel fails over unasked */
 export async function startSentinelSet(downAfterMs: number): Promise<SentinelSet> {
   const quick = ['--repl-diskless-sync-delay', '0'];
   const first = await startRedisServer({ tcp: true, args: quick });
@@ -113,7 +113,7 @@ class RunningSet implements SentinelSet {
       limitMs: 60_000,
     });
     await this.#switched(before);
-    // Sentinel takes ten seconds to turn the old primary round. Whoever is impatient sends what it sends.
+    // Sentinel takes ten seconds to turn the old primary round. The test sends the same commands earlier.
     await this.#on(before, async (old) => {
       const port = await this.primaryPort();
       const turn = old.multi().call('REPLICAOF', '127.0.0.1', String(port));

@@ -1,4 +1,4 @@
-/** Cuts the bytes that come over one connection into replies, as they come. */
+/** Cuts the bytes of one connection into replies as they arrive. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { replyEnd } from './reply-text.ts';
 
@@ -6,7 +6,7 @@ import { replyEnd } from './reply-text.ts';
 export class ReplyReader {
   #bytes: Bytes = '';
   #at = 0;
-  /** Where the snapshot that comes first ends; -1 while it is incomplete. */
+  /** Where the leading snapshot ends; -1 while it is incomplete. */
   #snapshotEnd: ((unread: Bytes) => number) | undefined;
 
   write(bytes: Bytes): void {
@@ -18,12 +18,12 @@ export class ReplyReader {
     this.#snapshotEnd = undefined;
   }
 
-  /** Bytes that no reply has been made of. */
+  /** Bytes that belong to no reply yet. */
   get rest(): Bytes {
     return this.#bytes.slice(this.#at);
   }
 
-  /** The bytes of the next complete reply; undefined while there is none. Throws when what came is no reply. */
+  /** The bytes of the next complete reply; undefined while there is none. Throws when the bytes are no reply. */
   next(): Bytes | undefined {
     if (this.skipping || this.#at === this.#bytes.length) return undefined;
     const end = replyEnd(this.#bytes, this.#at);
@@ -50,7 +50,7 @@ export class ReplyReader {
     };
   }
 
-  /** True until the snapshot has come. */
+  /** True until the snapshot has arrived. */
   get skipping(): boolean {
     return this.#snapshotEnd !== undefined;
   }

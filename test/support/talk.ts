@@ -1,4 +1,4 @@
-/** Short conversations with a server of ours in memory, for what no transcript of redis-server can show. */
+/** Short conversations with a server of ours in memory, for behaviour that no transcript of redis-server can show. */
 import { encodeRequest } from '../../protocol/encode.ts';
 import { splitInline } from '../../protocol/inline.ts';
 import { connectInMemory } from '../../server/host/in-memory.ts';
@@ -15,7 +15,7 @@ export class Talk {
     this.#client = new RawClient(connectInMemory(server.connections));
   }
 
-  /** What has come and has not been taken. */
+  /** Received bytes that have not been taken. */
   get heard(): string {
     this.#received += this.#client.take();
     return this.#received;
@@ -34,7 +34,7 @@ export class Talk {
     return bytes;
   }
 
-  /** Sends commands and answers what comes. */
+  /** Sends commands and returns the bytes that arrive. */
   ask(...lines: string[]): Promise<string> {
     this.send(...lines);
     return this.hear();
@@ -45,7 +45,7 @@ export class Talk {
   }
 }
 
-/** Makes the server keep its replication stream; answers the list that it grows, one line per command. */
+/** Makes the server record its replication stream; returns the growing list, one line per command. */
 export function recordEffects(server: Server): string[] {
   const lines: string[] = [];
   server.replication.observe({

@@ -1,4 +1,4 @@
-/** What conversations are compared on: our server on a clock that the test moves, and the real redis-server. */
+/** The targets that conversations are compared on: our server on a clock that the test moves, and the real redis-server. */
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -48,10 +48,10 @@ export class TestHost implements Host {
   }
 
   connect(): void {
-    throw new Error('a test host has nobody to connect to');
+    throw new Error('a test host has no server to connect to');
   }
 
-  /** Moves the clock, running on the way the timers that come due. */
+  /** Moves the clock and runs the timers that become due. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (let next = this.#next(); next !== undefined && next.at <= end; next = this.#next()) this.#ring(next);
@@ -65,7 +65,7 @@ export class TestHost implements Host {
     return next !== undefined;
   }
 
-  /** When the next timer rings; undefined when none is set. */
+  /** When the next timer fires; undefined when none is set. */
   get nextAt(): number | undefined {
     return this.#next()?.at;
   }
@@ -114,7 +114,7 @@ export class LocalTarget implements GoldenTarget {
   }
 }
 
-/** The real redis-server; a reset empties it and undoes what was configured. */
+/** The real redis-server; a reset empties it and undoes configuration changes. */
 export class RealTarget implements GoldenTarget {
   readonly redis: RealRedis;
   readonly #admin: Duplex;

@@ -195,7 +195,7 @@ export const aclCommand = defineContainer(
   'server',
   'acl',
   {
-    summary: 'Commands about users and what they may do.',
+    summary: 'Commands about users and their permissions.',
     since: '6.0.0',
     complexity: 'Depends on subcommand.',
     flags: [],
@@ -209,7 +209,7 @@ export const aclCommand = defineContainer(
       run: categories,
     },
     deluser: {
-      summary: 'Removes users and cuts off their connections.',
+      summary: 'Removes users and closes their connections.',
       ...about,
       changes: EVERY_NODE,
       arity: -3,
@@ -217,7 +217,7 @@ export const aclCommand = defineContainer(
       run: deleteUsers,
     },
     dryrun: {
-      summary: 'Says whether a user may make a request, without making it.',
+      summary: 'Checks whether a user may run a command, without running it.',
       ...about,
       since: '7.0.0',
       arity: -4,
@@ -225,7 +225,7 @@ export const aclCommand = defineContainer(
       run: dryRun,
     },
     genpass: {
-      summary: 'Makes a password.',
+      summary: 'Generates a password.',
       ...about,
       complexity: 'O(1)',
       arity: -2,
@@ -244,15 +244,15 @@ export const aclCommand = defineContainer(
       },
     },
     load: {
-      summary: 'Reads the ACL file, of which there is none here.',
+      summary: 'Reads the ACL file; this server has none.',
       ...about,
       arity: 2,
       flags: ADMIN,
       run: ({ server }) => fail(server.dialect.noAclFile),
     },
-    log: { summary: 'Lists what was refused.', ...about, arity: -2, flags: ADMIN, run: log },
+    log: { summary: 'Lists recent refusals.', ...about, arity: -2, flags: ADMIN, run: log },
     save: {
-      summary: 'Writes the ACL file, of which there is none here.',
+      summary: 'Writes the ACL file; this server has none.',
       ...about,
       changes: EVERY_NODE,
       arity: 2,
@@ -275,7 +275,7 @@ export const aclCommand = defineContainer(
       run: (client) => client.server.acl.sorted().map(({ name }) => name),
     },
     whoami: {
-      summary: "Answers the name of the connection's user.",
+      summary: "Returns the name of the connection's user.",
       ...about,
       complexity: 'O(1)',
       arity: 2,

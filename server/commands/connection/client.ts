@@ -162,7 +162,7 @@ export const clientCommand = defineContainer(
   },
   {
     id: {
-      summary: "Answers the connection's number.",
+      summary: "Returns the connection's number.",
       ...nothing,
       since: '5.0.0',
       arity: 2,
@@ -170,7 +170,7 @@ export const clientCommand = defineContainer(
       run: (client) => client.id,
     },
     getname: {
-      summary: "Answers the connection's name.",
+      summary: "Returns the connection's name.",
       ...nothing,
       since: '2.6.9',
       arity: 2,
@@ -325,7 +325,7 @@ export const clientCommand = defineContainer(
       },
     },
     'no-evict': {
-      summary: 'Spares this connection when memory of connections is reclaimed.',
+      summary: 'Excludes this connection from client eviction.',
       ...nothing,
       since: '7.0.0',
       arity: 3,

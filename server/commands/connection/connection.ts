@@ -110,7 +110,7 @@ function reset(client: Caller): void {
 
 export const connectionCommands = defineCommands('connection', {
   ping: {
-    summary: 'Answers PONG, or the message it was given.',
+    summary: 'Returns PONG, or the message it was given.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: -1,
@@ -123,7 +123,7 @@ export const connectionCommands = defineCommands('connection', {
     },
   },
   echo: {
-    summary: 'Answers the message it was given.',
+    summary: 'Returns the message it was given.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 2,

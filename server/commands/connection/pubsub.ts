@@ -46,7 +46,7 @@ function counts(client: Caller, kind: SubscriptionKind, names: readonly Bytes[])
 
 export const pubsubCommands = defineCommands('pubsub', {
   subscribe: {
-    summary: 'Listens to channels.',
+    summary: 'Subscribes to channels.',
     since: '2.0.0',
     complexity: 'O(N) with N the number of channels',
     arity: -2,
@@ -54,7 +54,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     run: join('channels'),
   },
   unsubscribe: {
-    summary: 'Stops listening to the channels named, or to all.',
+    summary: 'Unsubscribes from the given channels, or from all.',
     since: '2.0.0',
     complexity: 'O(N) with N the number of channels',
     arity: -1,
@@ -62,7 +62,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     run: leave('channels'),
   },
   psubscribe: {
-    summary: 'Listens to every channel whose name matches a pattern.',
+    summary: 'Subscribes to every channel whose name matches a pattern.',
     since: '2.0.0',
     complexity: 'O(N) with N the number of patterns',
     arity: -2,
@@ -70,7 +70,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     run: join('patterns'),
   },
   punsubscribe: {
-    summary: 'Stops listening to the patterns named, or to all.',
+    summary: 'Unsubscribes from the given patterns, or from all.',
     since: '2.0.0',
     complexity: 'O(N) with N the number of patterns',
     arity: -1,
@@ -78,7 +78,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     run: leave('patterns'),
   },
   ssubscribe: {
-    summary: 'Listens to shard channels.',
+    summary: 'Subscribes to shard channels.',
     since: '7.0.0',
     complexity: 'O(N) with N the number of shard channels',
     arity: -2,
@@ -91,7 +91,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     },
   },
   sunsubscribe: {
-    summary: 'Stops listening to the shard channels named, or to all.',
+    summary: 'Unsubscribes from the given shard channels, or from all.',
     since: '7.0.0',
     complexity: 'O(N) with N the number of shard channels',
     arity: -1,
@@ -100,7 +100,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     run: leave('shardChannels'),
   },
   publish: {
-    summary: "Sends a message to a channel's listeners and counts them.",
+    summary: "Sends a message to a channel's subscribers and returns their number.",
     since: '2.0.0',
     complexity: "O(N+M) with N the channel's listeners and M all patterns",
     arity: 3,
@@ -113,7 +113,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     },
   },
   spublish: {
-    summary: "Sends a message to a shard channel's listeners and counts them.",
+    summary: "Sends a message to a shard channel's subscribers and returns their number.",
     since: '7.0.0',
     complexity: "O(N) with N the shard channel's listeners",
     arity: 3,
@@ -132,7 +132,7 @@ export const pubsubCommand = defineContainer(
   'pubsub',
   'pubsub',
   {
-    summary: 'Tells who listens to what.',
+    summary: 'Commands about channels and their subscribers.',
     since: '2.8.0',
     helpSince: '6.2.0',
     complexity: 'Depends on subcommand.',
@@ -140,7 +140,7 @@ export const pubsubCommand = defineContainer(
   },
   {
     channels: {
-      summary: 'Lists the channels that somebody listens to.',
+      summary: 'Lists the channels that have subscribers.',
       since: '2.8.0',
       complexity: 'O(N) with N the number of such channels',
       arity: -2,
@@ -148,7 +148,7 @@ export const pubsubCommand = defineContainer(
       run: (client, argv) => active(client, 'channels', argv),
     },
     numpat: {
-      summary: 'Counts the patterns that somebody listens to.',
+      summary: 'Counts the patterns that have subscribers.',
       since: '2.8.0',
       complexity: 'O(1)',
       arity: 2,
@@ -156,7 +156,7 @@ export const pubsubCommand = defineContainer(
       run: (client) => client.server.pubsub.patterns.size,
     },
     numsub: {
-      summary: "Counts channels' listeners.",
+      summary: 'Counts the subscribers of channels.',
       since: '2.8.0',
       complexity: 'O(N) with N the number of channels asked for',
       arity: -2,
@@ -164,7 +164,7 @@ export const pubsubCommand = defineContainer(
       run: (client, argv) => counts(client, 'channels', argv.slice(2)),
     },
     shardchannels: {
-      summary: 'Lists the shard channels that somebody listens to.',
+      summary: 'Lists the shard channels that have subscribers.',
       since: '7.0.0',
       complexity: 'O(N) with N the number of such channels',
       arity: -2,
@@ -172,7 +172,7 @@ export const pubsubCommand = defineContainer(
       run: (client, argv) => active(client, 'shardChannels', argv),
     },
     shardnumsub: {
-      summary: "Counts shard channels' listeners.",
+      summary: 'Counts the subscribers of shard channels.',
       since: '7.0.0',
       complexity: 'O(N) with N the number of channels asked for',
       arity: -2,

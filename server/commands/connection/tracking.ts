@@ -137,22 +137,22 @@ export const trackingSubcommands: {
   trackinginfo: CallerSpec<2>;
   getredir: CallerSpec<2>;
 } = {
-  tracking: { summary: 'Has what this connection reads tracked.', ...about, arity: -3, run: track },
+  tracking: { summary: 'Tracks the keys that this connection reads.', ...about, arity: -3, run: track },
   caching: {
-    summary: 'Says whether the keys of the next command are tracked.',
+    summary: 'Sets whether the keys of the next command are tracked.',
     ...about,
     arity: 3,
     run: caching,
   },
   trackinginfo: {
-    summary: 'Tells how this connection is tracked.',
+    summary: 'Returns the tracking settings of this connection.',
     ...about,
     since: '6.2.0',
     arity: 2,
     run: trackingInfo,
   },
   getredir: {
-    summary: 'Answers the connection that gets the invalidation messages.',
+    summary: 'Returns the connection that gets the invalidation messages.',
     ...about,
     arity: 2,
     run: (client) => client.server.tracking.modeOf(client)?.redirect ?? -1,

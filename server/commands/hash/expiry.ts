@@ -123,7 +123,7 @@ export const hashExpiryCommands = defineCommands('hash', {
     expire(client, argv, 'hpexpireat', 1, false),
   ),
   hpersist: {
-    summary: 'Takes the TTL of fields of a hash away.',
+    summary: 'Removes the TTL of fields of a hash.',
     since: SINCE,
     extra: true,
     complexity: COMPLEXITY,

@@ -108,7 +108,7 @@ export const hashCommands = defineCommands('hash', {
     },
   },
   hget: {
-    summary: 'Answers the value of a field.',
+    summary: 'Returns the value of a field.',
     since: '2.0.0',
     complexity: 'O(1)',
     arity: 3,
@@ -117,7 +117,7 @@ export const hashCommands = defineCommands('hash', {
     run: (client, argv) => readHash(client, argv[1])?.get(argv[2]) ?? null,
   },
   hmget: {
-    summary: 'Answers the values of fields.',
+    summary: 'Returns the values of fields.',
     since: '2.0.0',
     complexity: 'O(N) with N the number of fields',
     arity: -3,
@@ -129,7 +129,7 @@ export const hashCommands = defineCommands('hash', {
     },
   },
   hgetall: {
-    summary: 'Answers all fields with their values.',
+    summary: 'Returns all fields with their values.',
     since: '2.0.0',
     complexity: 'O(N) with N the size of the hash',
     arity: 2,
@@ -143,7 +143,7 @@ export const hashCommands = defineCommands('hash', {
     },
   },
   hkeys: {
-    summary: 'Answers all fields.',
+    summary: 'Returns all fields.',
     since: '2.0.0',
     complexity: 'O(N) with N the size of the hash',
     arity: 2,
@@ -153,7 +153,7 @@ export const hashCommands = defineCommands('hash', {
     run: (client, argv) => [...(readHash(client, argv[1])?.keys() ?? [])],
   },
   hvals: {
-    summary: 'Answers the values of all fields.',
+    summary: 'Returns the values of all fields.',
     since: '2.0.0',
     complexity: 'O(N) with N the size of the hash',
     arity: 2,
@@ -172,7 +172,7 @@ export const hashCommands = defineCommands('hash', {
     run: (client, argv) => client.db.read(argv[1], 'hash')?.size ?? 0,
   },
   hexists: {
-    summary: 'Tells whether a field exists.',
+    summary: 'Checks whether a field exists.',
     since: '2.0.0',
     complexity: 'O(1)',
     arity: 3,
@@ -190,7 +190,7 @@ export const hashCommands = defineCommands('hash', {
     run: remove,
   },
   hstrlen: {
-    summary: "Answers the length of a field's value.",
+    summary: "Returns the length of a field's value.",
     since: '3.2.0',
     complexity: 'O(1)',
     arity: 3,
@@ -217,7 +217,7 @@ export const hashCommands = defineCommands('hash', {
     run: incrementFloat,
   },
   hrandfield: {
-    summary: 'Answers random fields, with their values where asked.',
+    summary: 'Returns random fields, with their values where asked.',
     since: '6.2.0',
     complexity: 'O(N) with N the number of fields answered',
     arity: -2,
@@ -227,7 +227,7 @@ export const hashCommands = defineCommands('hash', {
     run: randomFields,
   },
   hscan: {
-    summary: 'Walks over the fields and values by a cursor.',
+    summary: 'Iterates over the fields and values by a cursor.',
     since: '2.8.0',
     complexity: 'O(1) per call, O(N) for a whole walk',
     arity: -3,

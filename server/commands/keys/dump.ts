@@ -109,7 +109,7 @@ const RESTORE = {
 
 export const dumpCommands = defineCommands('generic', {
   dump: {
-    summary: "Answers a value's payload, for RESTORE.",
+    summary: "Returns a value's payload, for RESTORE.",
     since: '2.6.0',
     complexity: 'O(N) with N the size of the value',
     arity: 2,
@@ -123,7 +123,7 @@ export const dumpCommands = defineCommands('generic', {
   },
   restore: {
     ...RESTORE,
-    summary: 'Makes a key from a payload of DUMP.',
+    summary: 'Creates a key from a payload of DUMP.',
     flags: ['write', 'denyoom'],
     categories: ['keyspace', 'dangerous'],
   },

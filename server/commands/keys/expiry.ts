@@ -131,7 +131,7 @@ export const expiryCommands = defineCommands('generic', {
     run: (client, argv) => expire(client, argv, 1, false, 'pexpireat'),
   },
   ttl: {
-    summary: 'Answers the seconds left until a key expires.',
+    summary: 'Returns the seconds left until a key expires.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 2,
@@ -141,7 +141,7 @@ export const expiryCommands = defineCommands('generic', {
     run: (client, argv) => deadlineOf(client, argv[1], (at) => seconds(Math.max(0, at - client.server.now))),
   },
   pttl: {
-    summary: 'Answers the milliseconds left until a key expires.',
+    summary: 'Returns the milliseconds left until a key expires.',
     since: '2.6.0',
     complexity: 'O(1)',
     arity: 2,
@@ -151,7 +151,7 @@ export const expiryCommands = defineCommands('generic', {
     run: (client, argv) => deadlineOf(client, argv[1], (at) => Math.max(0, at - client.server.now)),
   },
   expiretime: {
-    summary: 'Answers when a key expires, in seconds since 1970.',
+    summary: 'Returns when a key expires, in seconds since 1970.',
     since: '7.0.0',
     complexity: 'O(1)',
     arity: 2,
@@ -160,7 +160,7 @@ export const expiryCommands = defineCommands('generic', {
     run: (client, argv) => deadlineOf(client, argv[1], seconds),
   },
   pexpiretime: {
-    summary: 'Answers when a key expires, in milliseconds since 1970.',
+    summary: 'Returns when a key expires, in milliseconds since 1970.',
     since: '7.0.0',
     complexity: 'O(1)',
     arity: 2,
@@ -169,7 +169,7 @@ export const expiryCommands = defineCommands('generic', {
     run: (client, argv) => deadlineOf(client, argv[1], (at) => at),
   },
   persist: {
-    summary: 'Takes the expiry of a key away.',
+    summary: 'Removes the expiry of a key.',
     since: '2.2.0',
     complexity: 'O(1)',
     arity: 2,

@@ -158,7 +158,7 @@ export const genericCommands = defineCommands('generic', {
     run: (client, argv) => count(argv, (name) => client.db.lookup(name)),
   },
   type: {
-    summary: 'Answers the type of the value a key holds.',
+    summary: 'Returns the type of the value a key holds.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 2,
@@ -187,7 +187,7 @@ export const genericCommands = defineCommands('generic', {
     },
   },
   randomkey: {
-    summary: 'Answers a key picked at random.',
+    summary: 'Returns a key picked at random.',
     since: '1.0.0',
     complexity: 'O(1)',
     changes: [
@@ -202,7 +202,7 @@ export const genericCommands = defineCommands('generic', {
     run: randomKey,
   },
   rename: {
-    summary: 'Gives a key another name, over whatever is there.',
+    summary: 'Renames a key and overwrites the target.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 3,
@@ -216,7 +216,7 @@ export const genericCommands = defineCommands('generic', {
     },
   },
   renamenx: {
-    summary: 'Gives a key another name that is not in use.',
+    summary: 'Renames a key unless the new name exists.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 3,

@@ -103,10 +103,10 @@ const HELP = [
 export const objectCommand: Command = defineContainer(
   'generic',
   'object',
-  { summary: 'Looks into how a value is kept.', since: '2.2.3', complexity: 'O(1)', flags: [] },
+  { summary: 'Commands about the internals of a value.', since: '2.2.3', complexity: 'O(1)', flags: [] },
   {
     encoding: {
-      summary: 'Answers how the value of a key is kept.',
+      summary: 'Returns the encoding of the value of a key.',
       ...aboutOne,
       arity: 3,
       run: (client, argv) => ofEntry(client, argv[2], encodingOf),
@@ -118,7 +118,7 @@ export const objectCommand: Command = defineContainer(
       run: (client, argv) => ofEntry(client, argv[2], references),
     },
     idletime: {
-      summary: 'Answers the seconds since a key was used.',
+      summary: 'Returns the seconds since a key was used.',
       ...aboutOne,
       arity: 3,
       run: (client, argv) =>
@@ -128,7 +128,7 @@ export const objectCommand: Command = defineContainer(
         }),
     },
     freq: {
-      summary: 'Answers how often a key is used, on a logarithmic scale.',
+      summary: 'Returns how often a key is used, on a logarithmic scale.',
       ...aboutOne,
       since: '4.0.0',
       arity: 3,

@@ -212,7 +212,7 @@ export const sortCommands = defineCommands('generic', {
   sort: {
     summary: 'Sorts the elements of a list, set or sorted set, and may store them.',
     since: '1.0.0',
-    complexity: 'O(N+M*log(M)), N elements, M of them answered',
+    complexity: 'O(N+M*log(M)), N elements, M of them returned',
     arity: -2,
     flags: ['write', 'denyoom', 'movablekeys'],
     categories,
@@ -223,7 +223,7 @@ export const sortCommands = defineCommands('generic', {
   sort_ro: {
     summary: 'Sorts the elements of a list, set or sorted set.',
     since: '7.0.0',
-    complexity: 'O(N+M*log(M)), N elements, M of them answered',
+    complexity: 'O(N+M*log(M)), N elements, M of them returned',
     arity: -2,
     flags: ['readonly', 'movablekeys'],
     categories,

@@ -148,7 +148,7 @@ export const directListCommands = defineCommands('list', {
     run: (client, argv) => client.db.read(argv[1], 'list')?.size ?? 0,
   },
   lindex: {
-    summary: 'Answers the element at an index.',
+    summary: 'Returns the element at an index.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 3,
@@ -160,7 +160,7 @@ export const directListCommands = defineCommands('list', {
     },
   },
   lrange: {
-    summary: 'Answers the elements between two indices.',
+    summary: 'Returns the elements between two indices.',
     since: '1.0.0',
     complexity: 'O(N) with N the number of elements answered',
     arity: 4,
@@ -224,7 +224,7 @@ export const directListCommands = defineCommands('list', {
     run: insert,
   },
   lpos: {
-    summary: 'Answers the indices of elements equal to a value.',
+    summary: 'Returns the indices of elements equal to a value.',
     since: '6.0.6',
     complexity: 'O(N) with N the number of elements compared',
     arity: -3,

@@ -136,7 +136,7 @@ export const commandCommand = defineContainer(
       },
     },
     getkeysandflags: {
-      summary: 'Finds the keys in a request, and what is done with each.',
+      summary: 'Finds the keys in a request and how each is used.',
       ...about,
       since: '7.0.0',
       complexity: 'O(N) with N the number of arguments',

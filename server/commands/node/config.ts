@@ -89,7 +89,7 @@ export const configCommand = defineContainer(
   },
   {
     get: {
-      summary: 'Answers the parameters that match the patterns.',
+      summary: 'Returns the parameters that match the patterns.',
       since: '2.0.0',
       complexity: 'O(N) with N the number of parameters',
       arity: -3,
@@ -97,7 +97,7 @@ export const configCommand = defineContainer(
       run: get,
     },
     set: {
-      summary: 'Changes parameters, all or none.',
+      summary: 'Changes all the given parameters, or none of them.',
       since: '2.0.0',
       complexity: 'O(N) with N the number of parameters',
       arity: -4,
@@ -106,7 +106,7 @@ export const configCommand = defineContainer(
       run: set,
     },
     resetstat: {
-      summary: 'Sets the statistics of INFO to zero.',
+      summary: 'Resets the statistics of INFO.',
       since: '2.0.0',
       complexity: 'O(1)',
       changes: [{ since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'] }],
@@ -125,7 +125,7 @@ export const configCommand = defineContainer(
       },
     },
     rewrite: {
-      summary: 'Writes the configuration file, of which there is none here.',
+      summary: 'Rewrites the configuration file; this server has none.',
       since: '2.8.0',
       complexity: 'O(1)',
       changes: [{ since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'] }],

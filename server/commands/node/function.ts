@@ -183,7 +183,7 @@ export const functionCommands = [
         run: list,
       },
       stats: {
-        summary: 'Tells what function runs, and how many there are.',
+        summary: 'Returns the running function and the number of functions.',
         since: '7.0.0',
         complexity: 'O(1)',
         arity: 2,
@@ -192,7 +192,7 @@ export const functionCommands = [
         run: stats,
       },
       kill: {
-        summary: 'Ends the function that runs, unless it has written.',
+        summary: 'Stops the running function, unless it has written.',
         since: '7.0.0',
         complexity: 'O(1)',
         arity: 2,
@@ -201,7 +201,7 @@ export const functionCommands = [
         run: ({ server }) => server.slowScript.kill('function'),
       },
       dump: {
-        summary: 'Answers all libraries as a payload, for FUNCTION RESTORE.',
+        summary: 'Returns all libraries as a payload, for FUNCTION RESTORE.',
         since: '7.0.0',
         complexity: 'O(N) with N the number of functions',
         arity: 2,

@@ -107,7 +107,7 @@ export const latencyCommand = defineContainer(
   'server',
   'latency',
   {
-    summary: 'Commands about what took long.',
+    summary: 'Commands about latency spikes.',
     since: '2.8.13',
     complexity: 'Depends on subcommand.',
     flags: [],
@@ -130,7 +130,7 @@ export const latencyCommand = defineContainer(
       },
     },
     histogram: {
-      summary: 'Answers how long commands took.',
+      summary: 'Returns the latency histograms of commands.',
       ...about,
       since: '7.0.0',
       complexity: 'O(N) with N the number of commands',
@@ -138,7 +138,7 @@ export const latencyCommand = defineContainer(
       run: histogram,
     },
     history: {
-      summary: 'Answers the spikes of an event.',
+      summary: 'Returns the spikes of an event.',
       ...about,
       arity: 3,
       run: (client, argv) =>
@@ -148,7 +148,7 @@ export const latencyCommand = defineContainer(
         ]),
     },
     latest: {
-      summary: 'Answers the latest spike of each event.',
+      summary: 'Returns the latest spike of each event.',
       ...about,
       arity: 2,
       run: (client) =>

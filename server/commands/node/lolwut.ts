@@ -33,7 +33,7 @@ function lolwut(client: Caller, argv: Argv<-1>): Reply {
 
 export const lolwutCommands = defineCommands('server', {
   lolwut: {
-    summary: 'Draws something, and tells the version.',
+    summary: 'Draws a picture and shows the version.',
     since: '5.0.0',
     arity: -1,
     flags: ['readonly', 'fast'],

@@ -44,7 +44,7 @@ export const memoryCommand = defineContainer(
   { summary: 'Commands about memory.', since: '4.0.0', complexity: 'Depends on subcommand.', flags: [] },
   {
     doctor: {
-      summary: 'Says what is wrong with the use of memory.',
+      summary: 'Reports problems with memory.',
       ...about,
       arity: 2,
       tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
@@ -55,14 +55,14 @@ export const memoryCommand = defineContainer(
         ),
     },
     stats: {
-      summary: 'Tells what takes how much memory.',
+      summary: 'Reports the use of memory.',
       ...about,
       arity: 2,
       tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
       run: (client) => memoryStats(client.server),
     },
     'malloc-stats': {
-      summary: "Answers the allocator's own statistics.",
+      summary: "Returns the allocator's own statistics.",
       ...about,
       changes: [{ since: { valkey: '8.0.0' }, flags: ['loading'] }],
       arity: 2,
@@ -70,7 +70,7 @@ export const memoryCommand = defineContainer(
       run: () => new Verbatim('txt', 'Stats not supported for the current allocator'),
     },
     usage: {
-      summary: 'Answers how many bytes a key and its value take.',
+      summary: 'Returns how many bytes a key and its value take.',
       since: '4.0.0',
       complexity: 'O(N) with N the number of items',
       arity: -3,
@@ -79,7 +79,8 @@ export const memoryCommand = defineContainer(
       run: usage,
     },
     purge: {
-      summary: 'Gives free memory back to the system, which the JavaScript engine does by itself.',
+      summary:
+        'Returns free memory to the system; no effect, because the JavaScript engine does it by itself.',
       ...about,
       changes: [{ since: { valkey: '8.0.0' }, flags: ['loading'] }],
       arity: 2,

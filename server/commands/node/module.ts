@@ -15,7 +15,7 @@ export const moduleCommand = defineContainer(
   'server',
   'module',
   {
-    summary: 'Commands about modules, of which there are none here.',
+    summary: 'Commands about modules; this server has none.',
     since: '4.0.0',
     helpSince: '5.0.0',
     complexity: 'Depends on subcommand.',
@@ -23,7 +23,7 @@ export const moduleCommand = defineContainer(
   },
   {
     list: {
-      summary: 'Lists the modules: none.',
+      summary: 'Lists the modules, which is always an empty list.',
       since: '4.0.0',
       complexity: 'O(1)',
       arity: 2,

@@ -71,7 +71,7 @@ export const slowlogCommand = defineContainer(
   },
   {
     get: {
-      summary: 'Answers the latest entries of the slow log.',
+      summary: 'Returns the latest entries of the slow log.',
       ...about,
       complexity: 'O(N) with N the number of entries',
       arity: -2,

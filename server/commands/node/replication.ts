@@ -161,7 +161,7 @@ const ADMIN = ['admin', 'noscript', 'stale', 'no_async_loading'] as const;
 
 export const replicationCommands = defineCommands('replication', {
   replicaof: {
-    summary: 'Makes the node follow a primary, or be one.',
+    summary: 'Makes the node a replica of a primary, or a primary.',
     since: '5.0.0',
     complexity: 'O(1)',
     arity: 3,
@@ -169,7 +169,7 @@ export const replicationCommands = defineCommands('replication', {
     run: replicaof,
   },
   slaveof: {
-    summary: 'Makes the node follow a primary, or be one, by its older name.',
+    summary: 'Makes the node a replica of a primary, or a primary (the old name of REPLICAOF).',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 3,
@@ -177,7 +177,7 @@ export const replicationCommands = defineCommands('replication', {
     run: replicaof,
   },
   failover: {
-    summary: 'Hands the role of primary over to a replica that has everything.',
+    summary: 'Hands the role of primary over to a replica that is in sync.',
     since: '6.2.0',
     complexity: 'O(1)',
     arity: -1,
@@ -185,7 +185,7 @@ export const replicationCommands = defineCommands('replication', {
     run: failover,
   },
   replconf: {
-    summary: 'Tells a primary about the replica, and how far it is.',
+    summary: 'Tells the primary about the replica and its offset.',
     since: '3.0.0',
     complexity: 'O(1)',
     arity: -1,
@@ -207,7 +207,7 @@ export const replicationCommands = defineCommands('replication', {
     run: psync,
   },
   role: {
-    summary: "Answers the node's role in replication.",
+    summary: "Returns the node's role in replication.",
     since: '2.8.12',
     complexity: 'O(1)',
     arity: 1,

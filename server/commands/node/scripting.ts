@@ -104,7 +104,7 @@ export const scriptingCommands = [
     },
     {
       load: {
-        summary: 'Makes a script known without running it, and answers its SHA-1.',
+        summary: 'Loads a script without running it and returns its SHA-1.',
         since: '2.6.0',
         complexity: 'O(N) with N the length of the script',
         arity: 3,
@@ -113,7 +113,7 @@ export const scriptingCommands = [
         run: (client, argv) => client.server.scripts.load(argv[2]).sha1,
       },
       exists: {
-        summary: 'Tells which scripts are known.',
+        summary: 'Checks which scripts are loaded.',
         since: '2.6.0',
         complexity: 'O(N) with N the number of scripts asked for',
         arity: -3,
@@ -147,7 +147,7 @@ export const scriptingCommands = [
         },
       },
       debug: {
-        summary: 'Sets how scripts are debugged; there is no debugger here, so that NO is all it takes.',
+        summary: 'Sets how scripts are debugged; this server has no debugger and accepts NO only.',
         since: '3.2.0',
         complexity: 'O(1)',
         arity: 3,
@@ -160,7 +160,7 @@ export const scriptingCommands = [
         },
       },
       kill: {
-        summary: 'Ends the script that runs, unless it has written.',
+        summary: 'Stops the running script, unless it has written.',
         since: '2.6.0',
         complexity: 'O(1)',
         arity: 2,

@@ -100,7 +100,7 @@ export const serverCommands = defineCommands('server', {
     },
   },
   time: {
-    summary: "Answers the node's time in seconds and microseconds.",
+    summary: "Returns the node's time in seconds and microseconds.",
     since: '2.6.0',
     complexity: 'O(1)',
     arity: 1,
@@ -146,7 +146,7 @@ export const serverCommands = defineCommands('server', {
     },
   },
   bgrewriteaof: {
-    summary: 'Answers as if the append-only file was written anew; there is none.',
+    summary: 'Replies as if the append-only file were being rewritten; this server has none.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 1,
@@ -157,7 +157,7 @@ export const serverCommands = defineCommands('server', {
     },
   },
   lastsave: {
-    summary: 'Answers when the dataset was last saved, in seconds since the epoch.',
+    summary: 'Returns when the dataset was last saved, in seconds since the epoch.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 1,

@@ -33,7 +33,7 @@ function shutDown(client: Caller, argv: readonly Bytes[]): Outcome {
 
 export const shutdownCommands = defineCommands('server', {
   shutdown: {
-    summary: 'Saves the dataset where that is wanted, and ends the server.',
+    summary: 'Saves the dataset if asked or configured to, and stops the server.',
     since: '1.0.0',
     complexity: 'O(N) with N the number of keys when it saves',
     arity: -1,

@@ -66,7 +66,7 @@ export const setCommands = defineCommands('set', {
     run: removeMembers,
   },
   smembers: {
-    summary: 'Answers all members.',
+    summary: 'Returns all members.',
     since: '1.0.0',
     complexity: 'O(N) with N the size of the set',
     arity: 2,
@@ -76,7 +76,7 @@ export const setCommands = defineCommands('set', {
     run: (client, argv) => new SetReply([...(client.db.read(argv[1], 'set')?.values() ?? [])]),
   },
   sismember: {
-    summary: 'Tells whether a member is in the set.',
+    summary: 'Checks whether a member is in the set.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 3,
@@ -85,7 +85,7 @@ export const setCommands = defineCommands('set', {
     run: (client, argv) => (client.db.read(argv[1], 'set')?.has(argv[2]) ? 1 : 0),
   },
   smismember: {
-    summary: 'Tells of several members whether they are in the set.',
+    summary: 'Checks for several members whether they are in the set.',
     since: '6.2.0',
     complexity: 'O(N) with N the number of members asked for',
     arity: -3,
@@ -106,7 +106,7 @@ export const setCommands = defineCommands('set', {
     run: (client, argv) => client.db.read(argv[1], 'set')?.size ?? 0,
   },
   spop: {
-    summary: 'Takes random members out of a set.',
+    summary: 'Removes and returns random members.',
     since: '1.0.0',
     complexity: 'O(N) with N the number of members taken',
     arity: -2,
@@ -116,7 +116,7 @@ export const setCommands = defineCommands('set', {
     run: popMembers,
   },
   srandmember: {
-    summary: 'Answers random members.',
+    summary: 'Returns random members.',
     since: '1.0.0',
     complexity: 'O(N) with N the number of members answered',
     arity: -2,
@@ -135,7 +135,7 @@ export const setCommands = defineCommands('set', {
     run: moveMember,
   },
   sinter: {
-    summary: 'Answers the members that all sets share.',
+    summary: 'Returns the members that all sets share.',
     since: '1.0.0',
     complexity: 'O(N*M) with N the size of the smallest set and M the number of sets',
     arity: -2,
@@ -164,7 +164,7 @@ export const setCommands = defineCommands('set', {
     run: storing(intersection, 'sinterstore'),
   },
   sunion: {
-    summary: 'Answers the members of any of the sets.',
+    summary: 'Returns the members of any of the sets.',
     since: '1.0.0',
     complexity: 'O(N) with N the number of members of all sets',
     arity: -2,
@@ -183,7 +183,7 @@ export const setCommands = defineCommands('set', {
     run: storing(union, 'sunionstore'),
   },
   sdiff: {
-    summary: 'Answers the members of the first set that no other has.',
+    summary: 'Returns the members of the first set that no other has.',
     since: '1.0.0',
     complexity: 'O(N) with N the number of members of all sets',
     arity: -2,
@@ -202,7 +202,7 @@ export const setCommands = defineCommands('set', {
     run: storing(difference, 'sdiffstore'),
   },
   sscan: {
-    summary: 'Walks over the members by a cursor.',
+    summary: 'Iterates over the members by a cursor.',
     since: '2.8.0',
     complexity: 'O(1) per call, O(N) for a whole walk',
     arity: -3,

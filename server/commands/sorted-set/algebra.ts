@@ -184,7 +184,7 @@ const TARGET: KeySpec[] = [...key('OW UPDATE'), ...countedKeys('RO ACCESS', 2)];
 
 export const sortedSetAlgebraCommands = defineCommands('sorted-set', {
   zunion: {
-    summary: 'Answers the members of any of several sorted sets.',
+    summary: 'Returns the members of any of several sorted sets.',
     since: '6.2.0',
     complexity: 'O(N)+O(M*log(M)), N members in all, M of the result',
     arity: -3,
@@ -202,7 +202,7 @@ export const sortedSetAlgebraCommands = defineCommands('sorted-set', {
     run: storing('union', 'zunionstore'),
   },
   zinter: {
-    summary: 'Answers the members that several sorted sets share.',
+    summary: 'Returns the members that several sorted sets share.',
     since: '6.2.0',
     complexity: 'O(N*K)+O(M*log(M)), N members of the smallest of K sets, M of the result',
     arity: -3,
@@ -229,7 +229,7 @@ export const sortedSetAlgebraCommands = defineCommands('sorted-set', {
     run: count,
   },
   zdiff: {
-    summary: 'Answers the members of the first sorted set that no other has.',
+    summary: 'Returns the members of the first sorted set that no other has.',
     since: '6.2.0',
     complexity: 'O(L+(N-K)*log(N)), L members in all, N of the first set, K of the result',
     arity: -3,

@@ -76,7 +76,7 @@ const COMPLEXITY = 'O(N+log(M)), N members in the cells around, M found';
 
 export const geoSearchCommands = defineCommands('geo', {
   geosearch: {
-    summary: 'Answers the members within a circle or a rectangle.',
+    summary: 'Returns the members within a circle or a rectangle.',
     since: '6.2.0',
     complexity: COMPLEXITY,
     arity: -7,
@@ -94,7 +94,7 @@ export const geoSearchCommands = defineCommands('geo', {
     run: (client, argv) => geosearch(client, argv, SEARCH_STORE),
   },
   georadius: {
-    summary: 'Answers or stores the members within a circle around a place.',
+    summary: 'Returns or stores the members within a circle around a place.',
     since: '3.2.0',
     complexity: COMPLEXITY,
     arity: -6,
@@ -103,7 +103,7 @@ export const geoSearchCommands = defineCommands('geo', {
     run: (client, argv) => geosearch(client, argv, RADIUS),
   },
   georadius_ro: {
-    summary: 'Answers the members within a circle around a place.',
+    summary: 'Returns the members within a circle around a place.',
     since: '3.2.10',
     complexity: COMPLEXITY,
     arity: -6,
@@ -112,7 +112,7 @@ export const geoSearchCommands = defineCommands('geo', {
     run: (client, argv) => geosearch(client, argv, { ...RADIUS, stores: 'never' }),
   },
   georadiusbymember: {
-    summary: 'Answers or stores the members within a circle around a member.',
+    summary: 'Returns or stores the members within a circle around a member.',
     since: '3.2.0',
     complexity: COMPLEXITY,
     arity: -5,
@@ -121,7 +121,7 @@ export const geoSearchCommands = defineCommands('geo', {
     run: (client, argv) => geosearch(client, argv, BY_MEMBER),
   },
   georadiusbymember_ro: {
-    summary: 'Answers the members within a circle around a member.',
+    summary: 'Returns the members within a circle around a member.',
     since: '3.2.10',
     complexity: COMPLEXITY,
     arity: -5,

@@ -56,7 +56,7 @@ function each(client: Caller, argv: Argv<-2>, tell: (score: number) => Reply, no
 
 export const geoCommands = defineCommands('geo', {
   geoadd: {
-    summary: 'Adds members with their places to a sorted set.',
+    summary: 'Adds members with their coordinates to a sorted set.',
     since: '3.2.0',
     complexity: 'O(log(N)) per member, N members',
     arity: -5,
@@ -65,7 +65,7 @@ export const geoCommands = defineCommands('geo', {
     run: geoadd,
   },
   geopos: {
-    summary: "Answers members' longitudes and latitudes.",
+    summary: "Returns members' longitudes and latitudes.",
     since: '3.2.0',
     complexity: 'O(1) per member',
     arity: -2,
@@ -74,7 +74,7 @@ export const geoCommands = defineCommands('geo', {
     run: (client, argv) => each(client, argv, (score) => placeReply(client, placeOf(score)), NULL_ARRAY),
   },
   geodist: {
-    summary: 'Answers the distance between two members.',
+    summary: 'Returns the distance between two members.',
     since: '3.2.0',
     complexity: 'O(log(N)), N members',
     arity: -4,
@@ -83,7 +83,7 @@ export const geoCommands = defineCommands('geo', {
     run: geodist,
   },
   geohash: {
-    summary: "Answers members' places as standard geohashes.",
+    summary: "Returns members' coordinates as standard geohashes.",
     since: '3.2.0',
     complexity: 'O(1) per member',
     arity: -2,

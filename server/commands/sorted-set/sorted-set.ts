@@ -67,7 +67,7 @@ function score(set: SortedSet | undefined, member: Bytes): Reply {
 }
 
 const READS_FAST: readonly Flag[] = ['readonly', 'fast'];
-const RANGED = 'O(log(N)+M), N members, M of them answered';
+const RANGED = 'O(log(N)+M), N members, M of them returned';
 const REMOVED = 'O(log(N)+M), N members, M of them removed';
 
 export const sortedSetCommands = defineCommands('sorted-set', {
@@ -108,7 +108,7 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     run: (client, argv) => read(client, argv[1])?.size ?? 0,
   },
   zscore: {
-    summary: 'Answers the score of a member.',
+    summary: 'Returns the score of a member.',
     since: '1.2.0',
     complexity: 'O(1)',
     arity: 3,
@@ -117,7 +117,7 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     run: (client, argv) => score(read(client, argv[1]), argv[2]),
   },
   zmscore: {
-    summary: 'Answers the scores of several members.',
+    summary: 'Returns the scores of several members.',
     since: '6.2.0',
     complexity: 'O(M), M members asked for',
     arity: -3,
@@ -129,7 +129,7 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     },
   },
   zrank: {
-    summary: 'Answers how many members have a lower score.',
+    summary: 'Returns how many members have a lower score.',
     since: '2.0.0',
     complexity: 'O(log(N)), N members',
     changes: [{ since: '7.2.0', arity: -3 }],
@@ -139,7 +139,7 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     run: (client, argv) => rank(client, argv, false),
   },
   zrevrank: {
-    summary: 'Answers how many members have a higher score.',
+    summary: 'Returns how many members have a higher score.',
     since: '2.0.0',
     complexity: 'O(log(N)), N members',
     changes: [{ since: '7.2.0', arity: -3 }],
@@ -168,7 +168,7 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     run: (client, argv) => count(client, argv[1], lexRange(argv[2], argv[3])),
   },
   zrange: {
-    summary: 'Answers the members in a range of ranks, scores or bytes.',
+    summary: 'Returns the members in a range of ranks, scores or bytes.',
     since: '1.2.0',
     complexity: RANGED,
     arity: -4,
@@ -186,7 +186,7 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     run: rangeStore,
   },
   zrevrange: {
-    summary: 'Answers the members in a range of ranks, from the highest score down.',
+    summary: 'Returns the members in a range of ranks, from the highest score down.',
     since: '1.2.0',
     complexity: RANGED,
     arity: -4,
@@ -195,7 +195,7 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     run: ranging({ kind: 'rank', reverse: true }),
   },
   zrangebyscore: {
-    summary: 'Answers the members with scores in a range.',
+    summary: 'Returns the members with scores in a range.',
     since: '1.0.5',
     complexity: RANGED,
     arity: -4,
@@ -204,7 +204,7 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     run: ranging({ kind: 'score', reverse: false }),
   },
   zrevrangebyscore: {
-    summary: 'Answers the members with scores in a range, from the highest down.',
+    summary: 'Returns the members with scores in a range, from the highest down.',
     since: '2.2.0',
     complexity: RANGED,
     arity: -4,
@@ -213,7 +213,7 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     run: ranging({ kind: 'score', reverse: true }),
   },
   zrangebylex: {
-    summary: 'Answers the members in a range of bytes, where all scores are equal.',
+    summary: 'Returns the members in a range of bytes, where all scores are equal.',
     since: '2.8.9',
     complexity: RANGED,
     arity: -4,
@@ -222,7 +222,7 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     run: ranging({ kind: 'lex', reverse: false }),
   },
   zrevrangebylex: {
-    summary: 'Answers the members in a range of bytes, from the highest down, where all scores are equal.',
+    summary: 'Returns the members in a range of bytes, from the highest down, where all scores are equal.',
     since: '2.8.9',
     complexity: RANGED,
     arity: -4,
@@ -264,7 +264,7 @@ export const sortedSetCommands = defineCommands('sorted-set', {
     run: (client, argv) => removeRange(client, argv[1], lexRange(argv[2], argv[3]), 'zremrangebylex'),
   },
   zrandmember: {
-    summary: 'Answers members picked at random.',
+    summary: 'Returns members picked at random.',
     since: '6.2.0',
     complexity: 'O(M), M members answered',
     arity: -2,

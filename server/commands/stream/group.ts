@@ -121,7 +121,7 @@ export const xgroupCommand = defineContainer(
       },
     },
     delconsumer: {
-      summary: 'Deletes a consumer with its pending entries and answers how many those were.',
+      summary: 'Deletes a consumer and its pending entries, and returns their number.',
       since: '5.0.0',
       complexity: 'O(1), and O(N) for N entries that it leaves pending',
       arity: 5,
@@ -163,7 +163,7 @@ export const xgroupCommand = defineContainer(
 
 export const streamGroupCommands = defineCommands('stream', {
   xack: {
-    summary: 'Takes entries off the pending ones of a consumer group and answers how many there were.',
+    summary: 'Acknowledges pending entries of a consumer group and returns their number.',
     since: '5.0.0',
     complexity: 'O(1) for each id',
     arity: -4,

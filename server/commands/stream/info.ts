@@ -143,14 +143,14 @@ export const xinfoCommand = defineContainer(
   'stream',
   'xinfo',
   {
-    summary: 'Tells of streams, their groups and consumers.',
+    summary: 'Commands about streams, their groups and consumers.',
     since: '5.0.0',
     complexity: 'Depends on the subcommand',
     flags: [],
   },
   {
     stream: {
-      summary: 'Tells of a stream; with FULL also its entries, groups and consumers.',
+      summary: 'Describes a stream; with FULL also its entries, groups and consumers.',
       since: '5.0.0',
       complexity: 'O(1), with FULL O(N) for N items listed',
       arity: -3,

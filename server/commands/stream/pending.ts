@@ -227,7 +227,7 @@ function xautoclaim(client: Caller, argv: Argv<-6>): Reply {
 
 export const streamPendingCommands = defineCommands('stream', {
   xpending: {
-    summary: 'Tells what a consumer group has pending: a summary, or entry by entry.',
+    summary: 'Returns the pending entries of a consumer group: a summary, or each entry.',
     since: '5.0.0',
     complexity: 'O(N), N entries answered',
     arity: -3,
@@ -237,7 +237,7 @@ export const streamPendingCommands = defineCommands('stream', {
     run: xpending,
   },
   xclaim: {
-    summary: 'Makes pending entries those of another consumer.',
+    summary: 'Assigns pending entries to another consumer.',
     since: '5.0.0',
     complexity: 'O(log(N)) for each id, N entries pending',
     arity: -6,
@@ -247,7 +247,7 @@ export const streamPendingCommands = defineCommands('stream', {
     run: xclaim,
   },
   xautoclaim: {
-    summary: 'Makes entries that were pending long enough those of another consumer.',
+    summary: 'Assigns entries that have been pending long enough to another consumer.',
     since: '6.2.0',
     complexity: 'O(1) with a small COUNT',
     arity: -6,

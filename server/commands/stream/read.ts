@@ -273,7 +273,7 @@ function streamKeys(argv: readonly Bytes[], from: number): number[] {
 
 export const streamReadCommands = defineCommands('stream', {
   xread: {
-    summary: 'Answers the entries of streams after given ids; can wait for new ones.',
+    summary: 'Returns the entries of streams after given ids; can wait for new ones.',
     since: '5.0.0',
     complexity: 'O(N), N entries answered',
     arity: -4,
@@ -283,7 +283,7 @@ export const streamReadCommands = defineCommands('stream', {
     run: (client, argv) => read(client, argv, 'xread'),
   },
   xreadgroup: {
-    summary: 'Delivers entries that are new to a consumer group, or a consumer its pending ones; can wait.',
+    summary: "Delivers a consumer group's new entries, or a consumer's pending ones; can wait.",
     since: '5.0.0',
     complexity: 'O(N), N entries answered',
     arity: -7,

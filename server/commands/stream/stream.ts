@@ -241,7 +241,7 @@ function xsetid(client: Caller, argv: Argv<-3>): Reply {
 
 export const streamCommands = defineCommands('stream', {
   xadd: {
-    summary: 'Adds an entry to a stream, creating it where there is none, and trims it if asked to.',
+    summary: 'Adds an entry to a stream, creates the stream if it is missing, and trims it if asked to.',
     since: '5.0.0',
     complexity: 'O(1), and O(N) for N entries trimmed',
     arity: -5,
@@ -251,7 +251,7 @@ export const streamCommands = defineCommands('stream', {
     run: xadd,
   },
   xlen: {
-    summary: 'Answers how many entries a stream has.',
+    summary: 'Returns the number of entries of a stream.',
     since: '5.0.0',
     complexity: 'O(1)',
     arity: 2,
@@ -260,18 +260,18 @@ export const streamCommands = defineCommands('stream', {
     run: (client, [, name]) => client.db.read(name, 'stream')?.length ?? 0,
   },
   xrange: {
-    summary: 'Answers the entries between two ids.',
+    summary: 'Returns the entries between two ids.',
     since: '5.0.0',
-    complexity: 'O(log(N)+M), N entries in the stream and M answered',
+    complexity: 'O(log(N)+M), N entries in the stream, M of them returned',
     arity: -4,
     flags: ['readonly'],
     keys: key('RO ACCESS'),
     run: (client, argv) => range(client, argv, false),
   },
   xrevrange: {
-    summary: 'Answers the entries between two ids, the newest first.',
+    summary: 'Returns the entries between two ids, the newest first.',
     since: '5.0.0',
-    complexity: 'O(log(N)+M), N entries in the stream and M answered',
+    complexity: 'O(log(N)+M), N entries in the stream, M of them returned',
     arity: -4,
     flags: ['readonly'],
     keys: key('RO ACCESS'),

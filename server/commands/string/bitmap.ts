@@ -252,7 +252,7 @@ function bitop(client: Caller, operation: Bytes, target: Bytes, names: readonly 
 
 export const bitmapCommands = defineCommands('bitmap', {
   setbit: {
-    summary: 'Sets or clears a bit of a string and answers what it was.',
+    summary: 'Sets or clears a bit of a string and returns its old value.',
     since: '2.2.0',
     complexity: 'O(1), and O(N) where the string becomes longer',
     arity: 4,
@@ -261,7 +261,7 @@ export const bitmapCommands = defineCommands('bitmap', {
     run: (client, [, name, offset, bit]) => setbit(client, name, offset, bit),
   },
   getbit: {
-    summary: 'Answers a bit of a string.',
+    summary: 'Returns a bit of a string.',
     since: '2.2.0',
     complexity: 'O(1)',
     arity: 3,
@@ -282,7 +282,7 @@ export const bitmapCommands = defineCommands('bitmap', {
     run: bitcount,
   },
   bitpos: {
-    summary: 'Finds the first bit that is set, or the first that is not.',
+    summary: 'Finds the first bit that is set, or the first that is clear.',
     since: '2.8.7',
     complexity: 'O(N), N bytes looked at',
     arity: -3,

@@ -112,7 +112,7 @@ function msetex(client: Caller, argv: Argv<-2>): Reply {
 
 export const lockCommands = defineCommands('string', {
   delex: {
-    summary: 'Removes a key when its string, or the digest of it, compares so (Redis 8.4).',
+    summary: 'Removes a key if its string, or the digest of it, meets a condition (Redis 8.4).',
     since: '8.4.0',
     extra: true,
     complexity: 'O(1) for IFEQ and IFNE, O(N) for IFDEQ and IFDNE, N bytes of the string',
@@ -122,7 +122,7 @@ export const lockCommands = defineCommands('string', {
     run: delex,
   },
   digest: {
-    summary: 'Answers the XXH3 hash of a string, 16 hexadecimal digits (Redis 8.4).',
+    summary: 'Returns the XXH3 hash of a string, 16 hexadecimal digits (Redis 8.4).',
     since: '8.4.0',
     extra: true,
     complexity: 'O(N), N bytes of the string',

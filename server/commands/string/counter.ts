@@ -46,7 +46,7 @@ export const counterCommands = defineCommands('string', {
     run: (client, argv) => add(client, argv[1], 1),
   },
   decr: {
-    summary: 'Takes one from an integer.',
+    summary: 'Subtracts one from an integer.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 2,
@@ -64,7 +64,7 @@ export const counterCommands = defineCommands('string', {
     run: (client, argv) => add(client, argv[1], int64(argv[2])),
   },
   decrby: {
-    summary: 'Takes from an integer.',
+    summary: 'Subtracts from an integer.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 3,

@@ -57,7 +57,7 @@ function setrange(client: Caller, argv: Argv<-4>): Reply {
 
 export const stringEditCommands = defineCommands('string', {
   append: {
-    summary: 'Adds to the end of a string, creating it where there is none.',
+    summary: 'Appends to a string, and creates it if it is missing.',
     since: '2.0.0',
     complexity: 'O(1) amortized',
     arity: 3,
@@ -76,7 +76,7 @@ export const stringEditCommands = defineCommands('string', {
     },
   },
   getrange: {
-    summary: 'Answers a part of a string.',
+    summary: 'Returns a part of a string.',
     since: '2.4.0',
     complexity: 'O(N), N bytes answered',
     arity: 4,
@@ -85,7 +85,7 @@ export const stringEditCommands = defineCommands('string', {
     run: getrange,
   },
   substr: {
-    summary: "Answers a part of a string (GETRANGE's old name).",
+    summary: "Returns a part of a string (GETRANGE's old name).",
     since: '1.0.0',
     complexity: 'O(N), N bytes answered',
     arity: 4,

@@ -147,7 +147,7 @@ function selfTest(): Reply {
 
 export const hyperloglogCommands = defineCommands('hyperloglog', {
   pfadd: {
-    summary: 'Counts elements into a HyperLogLog; 1 when its estimate may have changed.',
+    summary: 'Adds elements to a HyperLogLog; returns 1 when its estimate may have changed.',
     since: '2.8.9',
     complexity: 'O(1) per element',
     arity: -2,
@@ -156,7 +156,7 @@ export const hyperloglogCommands = defineCommands('hyperloglog', {
     run: add,
   },
   pfcount: {
-    summary: 'Estimates how many different elements one or several HyperLogLogs have counted.',
+    summary: 'Estimates the number of different elements in one or several HyperLogLogs.',
     since: '2.8.9',
     complexity: 'O(1) while the estimate is kept, O(N) for N keys',
     arity: -2,
@@ -165,7 +165,7 @@ export const hyperloglogCommands = defineCommands('hyperloglog', {
     run: count,
   },
   pfmerge: {
-    summary: 'Counts into a HyperLogLog what others have counted.',
+    summary: 'Merges HyperLogLogs into one.',
     since: '2.8.9',
     complexity: 'O(N), N keys',
     arity: -2,
@@ -174,7 +174,7 @@ export const hyperloglogCommands = defineCommands('hyperloglog', {
     run: merge,
   },
   pfdebug: {
-    summary: 'Looks into a HyperLogLog: GETREG, DECODE, ENCODING, TODENSE.',
+    summary: 'Shows the internals of a HyperLogLog: GETREG, DECODE, ENCODING, TODENSE.',
     since: '2.8.9',
     complexity: 'O(1)',
     arity: 3,

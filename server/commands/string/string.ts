@@ -162,7 +162,7 @@ function storePairs(client: Caller, argv: readonly Bytes[]): void {
 
 export const stringCommands = defineCommands('string', {
   get: {
-    summary: 'Answers the string a key holds.',
+    summary: 'Returns the string a key holds.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 2,
@@ -182,7 +182,7 @@ export const stringCommands = defineCommands('string', {
     run: set,
   },
   getset: {
-    summary: 'Stores a string and answers the one before it.',
+    summary: 'Stores a string and returns the old one.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 3,
@@ -197,7 +197,7 @@ export const stringCommands = defineCommands('string', {
     },
   },
   getdel: {
-    summary: 'Answers the string a key holds and removes the key.',
+    summary: 'Returns the string of a key and removes the key.',
     since: '6.2.0',
     complexity: 'O(1)',
     arity: 2,
@@ -211,7 +211,7 @@ export const stringCommands = defineCommands('string', {
     },
   },
   getex: {
-    summary: 'Answers the string a key holds and changes when the key expires.',
+    summary: 'Returns the string of a key and changes its expiry.',
     since: '6.2.0',
     complexity: 'O(1)',
     arity: -2,
@@ -220,7 +220,7 @@ export const stringCommands = defineCommands('string', {
     run: getex,
   },
   mget: {
-    summary: 'Answers the strings of several keys; nil where there is none.',
+    summary: 'Returns the strings of several keys, nil for a missing one.',
     since: '1.0.0',
     complexity: 'O(N), N keys',
     arity: -2,
@@ -295,7 +295,7 @@ export const stringCommands = defineCommands('string', {
     run: (client, argv) => setWithExpiry(client, argv, 'PX', 'psetex'),
   },
   strlen: {
-    summary: 'Answers how many bytes the string of a key has.',
+    summary: 'Returns the length of a string in bytes.',
     since: '2.2.0',
     complexity: 'O(1)',
     arity: 2,

@@ -21,9 +21,9 @@ const RUN_MS = 120_000;
 interface Language {
   readonly name: string;
   readonly needs: readonly string[];
-  /** Fetches what others wrote, into `scratch` where it can; throws when it cannot be had. */
+  /** Fetches third-party libraries, into `scratch` where possible; throws when they cannot be fetched. */
   fetch(scratch: string): void;
-  /** Builds what is ours; gives the command line, to which the port is added. */
+  /** Builds our program; returns the command line, to which the port is added. */
   build(scratch: string): readonly string[];
 }
 
@@ -82,7 +82,9 @@ async function talk(language: Language, scratch: string): Promise<boolean> {
   try {
     language.fetch(scratch);
   } catch (error) {
-    console.log(`skipped ${language.name}: not to be fetched (${(error as Error).message.split('\n')[0]})`);
+    console.log(
+      `skipped ${language.name}: could not be fetched (${(error as Error).message.split('\n')[0]})`,
+    );
     return true;
   }
   const command = language.build(scratch);

@@ -95,7 +95,7 @@ class Contender {
     });
   }
 
-  /** `twice`: the owner has a second hold, and gives the first one back, with its short lease, before it reads. */
+  /** `twice`: the owner has a second hold, and releases the first one, with its short lease, before it reads. */
   async #read(twice: boolean): Promise<void> {
     const { read } = this.#locks.readWrite(this.#name);
     await this.#locks.run(async () => {
@@ -158,7 +158,7 @@ async function against(
 
 /**
  * `COUNT=n` sets the acquisitions of each kind, half of them by Redisson; `KINDS=fair,latch` chooses kinds; an argument is
- * the URL of a server to use in place of redis-server and lostlock. Java or Redisson missing is said, and no failure.
+ * the URL of a server to use in place of redis-server and lostlock. Missing Java or Redisson is reported, and is no failure.
  */
 async function main(): Promise<void> {
   if (!findProgram('java') || !findProgram('mvn')) {

@@ -51,7 +51,7 @@ export async function play(
       ours.keepTime();
       const step = { ...given, client: await freeClient(given.client, index, ours, real) };
       if (unspecified(step.argv, ours, step.client)) continue;
-      // Who writes to a connection that was closed might lose what it has not read.
+      // Writing to a closed connection might lose replies that were not read yet.
       if (!ours.clients[step.client]?.closed) {
         readers[step.client]?.asked(step);
         real.send(step.client, resolved(step.argv, real));

@@ -1,4 +1,4 @@
-/** Requests that put something where the others look: what programs begin with, and what comes between. */
+/** Requests that create data for other requests: the start of each program, and some in between. */
 
 const LOAD = 'FUNCTION LOAD REPLACE <libraryCode>';
 

@@ -126,7 +126,7 @@ function streamId(random: Random): Bytes {
   return random.percent(90) ? random.pick(IDS) : random.pick(BAD_IDS);
 }
 
-/** A coordinate, mostly near others; seldom the same as another, since what is equally far has no order. */
+/** A coordinate, mostly near others; seldom the same as another, because equal distances have no order. */
 function degrees(
   random: Random,
   centre: number,

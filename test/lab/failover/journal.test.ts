@@ -1,4 +1,4 @@
-/** A node of the lab that crashes more than once finds on its disk what it had, deadlines included. */
+/** A node of the lab that crashes more than once finds its data on its disk, deadlines included. */
 import { expect, test } from 'vitest';
 import { type Pair, startPair } from '../../../lab/pair.ts';
 
@@ -24,7 +24,7 @@ test('a deadline that was moved after one restart is still the later one after t
   expect(await redis.hget('hash', 'lock')).toBe('token');
 });
 
-test('a key whose deadline nobody moved is gone after a restart past it', async () => {
+test('a key whose deadline was not moved is gone after a restart past it', async () => {
   await using pair = await startPair();
   const redis = pair.client('A');
   await redis.set('lock', 'token', 'PX', 1000);

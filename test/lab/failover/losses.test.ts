@@ -1,4 +1,4 @@
-/** What failover() says is lost is what differs: of generated writes of every command, the two datasets are compared. */
+/** The losses that failover() reports are the difference of the two datasets, over generated writes of every command. */
 import { expect, test } from 'vitest';
 import { typeOf } from '../../../keyspace/value.ts';
 import { lossesBetween } from '../../../lab/failover/losses.ts';
@@ -26,7 +26,7 @@ const CONTENT: Record<string, (key: Bytes) => Bytes[]> = {
   stream: (key) => ['XINFO', 'STREAM', key, 'FULL', 'COUNT', '0'],
 };
 
-/** The content as text: sets and hashes in an order, streams without what each node notes by its own clock or layout. */
+/** The content as text: sets and hashes in an order, streams without the parts that depend on each node's clock or layout. */
 function textOf(type: string, reply: unknown): string {
   const text = (value: unknown): string =>
     JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
@@ -59,7 +59,7 @@ function read(server: Server): Map<string, string> {
   return all;
 }
 
-/** The names of what is not the same on both nodes. */
+/** The names of the keys and libraries that differ between both nodes. */
 function difference(one: Server, other: Server): string[] {
   const [mine, theirs] = [read(one), read(other)];
   const names = new Set([...mine.keys(), ...theirs.keys()]);
@@ -93,14 +93,14 @@ function writes(random: Random, family: Family): (readonly Bytes[])[] {
 
 const words = (line: string): Bytes[] => line.split(' ');
 
-/** What concerns more than the keys that it names. */
+/** Requests that affect more than the keys that they name. */
 const WIDE = [
   ...['SWAPDB 0 1', 'SWAPDB 1 2', 'FLUSHDB', 'FLUSHALL ASYNC', 'MOVE s1 1', 'SELECT 1', 'SELECT 0'],
   ...['COPY s1 s2 DB 2 REPLACE', 'XGROUP CREATE x3 g $ MKSTREAM', 'XGROUP SETID x3 g 7-0'],
   ...['XGROUP DESTROY x3 g', 'FUNCTION FLUSH'],
 ].map(words);
 
-/** Commands for which the differential programs have no requests, as redis-server 7.0 does not know them. */
+/** Commands for which the differential programs have no requests, because redis-server 7.0 does not have them. */
 const SEVERAL = [
   ['HSET h1 a 1', 'HEXPIRE h1 60 FIELDS 1 a', 'HPERSIST h1 FIELDS 1 a'],
   ['HSET h1 a 1', 'HPEXPIRE h1 60000 FIELDS 1 a'],
@@ -119,7 +119,7 @@ async function story(seed: number): Promise<void> {
   const redis = pair.client('A');
   const ask = async (argv: readonly Bytes[]): Promise<void> => {
     const [name = '', ...words] = argv.map((word) => Buffer.from(word, 'latin1'));
-    // What would block is sent in a transaction, where it does not.
+    // Blocking commands are sent in a transaction, where they do not block.
     if (commandOf(argv)?.spec.flags.includes('blocking')) {
       await redis
         .multi()

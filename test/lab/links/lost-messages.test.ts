@@ -1,4 +1,4 @@
-/** What lost and repeated messages do to their connection: nothing that TCP would not. */
+/** Lost and repeated messages affect their connection only as TCP allows. */
 import '../../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { exchange } from '../../support/exchange.ts';

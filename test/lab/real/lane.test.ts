@@ -1,4 +1,4 @@
-/** The gate of a lane on the real clock: what it lets through of what waits, and what stays. */
+/** The gate of a lane on the real clock: which waiting bytes pass and which stay. */
 import { expect, test } from 'vitest';
 import { RealLane } from '../../../lab/real/lane.ts';
 

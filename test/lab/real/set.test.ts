@@ -208,7 +208,7 @@ test('a crash keeps what was synced, or everything up to an offset', async () =>
   expect(await keep('offset')).toEqual(['one']);
 });
 
-test('a machine that is gone leaves its connections hanging until the pair is closed', async () => {
+test('a lost machine leaves its connections hanging until the pair is closed', async () => {
   await using pair = await startPair({ clock: 'real' });
   const redis = pair.client('A');
   await redis.ping();

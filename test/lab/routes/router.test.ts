@@ -1,4 +1,4 @@
-/** What the router patches, and that nothing else patches anything. */
+/** The router's patches, and proof that nothing else patches globals. */
 import crypto from 'node:crypto';
 import dns from 'node:dns';
 import net from 'node:net';

@@ -1,4 +1,4 @@
-/** S37 to S40: copies that WAIT had counted and that are gone again, and answers of WAIT that never come. */
+/** S37 to S40: copies that WAIT counted and that are lost again, and WAIT without an answer. */
 import { expect } from 'vitest';
 import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
 
@@ -39,7 +39,7 @@ safe('S37 WAITAOF waits for the disks', onDisk, async (scene) => {
 });
 
 unsafe(
-  'S38 the stale replica is promoted, and wipes the other one that had the lock',
+  'S38 the stale replica is promoted, and its full resync wipes the replica that had the lock',
   { replicas: 2 },
   async (scene) => {
     const { pair, a, b } = scene;
@@ -55,7 +55,7 @@ unsafe(
     const copies = pair.nodes.filter((node) => node.up && stored(node, L) !== undefined).length;
     expect(copies).toBe(stale ? 0 : 2);
     await scene.take(b, 'B');
-    // Both acknowledgements are void: of the SET, and of the WAIT.
+    // Both replies are worthless now: that of the SET and that of the WAIT.
     return {
       fired: stale,
       violated: scene.checker.violations(pair.lost).some(({ oracle }) => oracle === 'O3'),
@@ -63,7 +63,7 @@ unsafe(
   },
 );
 
-safe('S38 WAIT for both replicas: whoever is promoted has it', { replicas: 2 }, async (scene) => {
+safe('S38 WAIT for both replicas: every promotable replica has the lock', { replicas: 2 }, async (scene) => {
   const { pair, b } = scene;
   await scene.connect();
   pair.linkTo('redis-3').commands.delay(scene.random.next() * 100);
@@ -87,7 +87,7 @@ unsafe('S39 the acknowledgement is late: the client gives up and leaves an orpha
   return { fired: held, violated: scene.checker.holders(L).length === 0 };
 });
 
-safe('S39 the acknowledgement is late: the client gives the lock back, everywhere', {}, async (scene) => {
+safe('S39 the acknowledgement is late: the client releases the lock everywhere', {}, async (scene) => {
   const { pair, a } = scene;
   await a.ping();
   pair.link.acks.hold();
@@ -97,7 +97,7 @@ safe('S39 the acknowledgement is late: the client gives the lock back, everywher
   return { fired: true, violated: pair.nodes.some((node) => stored(node, L) !== undefined) };
 });
 
-/** A is waiting for a copy when its primary is told to follow the other node. */
+/** A waits for a copy when its primary is made a replica of the other node. */
 async function demotedWhileWaiting(scene: PairScene): Promise<Error | number> {
   const { pair, a } = scene;
   const waiting = a.wait(1, 0).catch((error: Error) => error);
@@ -113,35 +113,35 @@ async function demotedWhileWaiting(scene: PairScene): Promise<Error | number> {
 const UNBLOCKED =
   'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)';
 
-unsafe(
-  'S40 WAIT is cut short by a demotion, and the client takes that for no objection',
-  {},
-  async (scene) => {
-    const { a } = scene;
-    await scene.connect();
-    const sent = scene.now;
-    if (scene.chance(0.8)) scene.pair.link.hold();
-    await a.set(L, 'A', 'PX', LEASE, 'NX');
-    const answer = await demotedWhileWaiting(scene);
-    scene.checker.granted('A', L, { until: sent + LEASE });
-    if (answer instanceof Error) expect(answer.message).toBe(UNBLOCKED);
-    return scene.letB(answer instanceof Error);
-  },
-);
-
-safe('S40 WAIT is cut short by a demotion: nobody knows, so nobody holds', {}, async (scene) => {
-  const { a, b } = scene;
+unsafe('S40 a demotion cuts WAIT short, and the client takes the error for success', {}, async (scene) => {
+  const { a } = scene;
   await scene.connect();
   const sent = scene.now;
-  scene.pair.link.hold();
+  if (scene.chance(0.8)) scene.pair.link.hold();
   await a.set(L, 'A', 'PX', LEASE, 'NX');
   const answer = await demotedWhileWaiting(scene);
-  if (answer === 1) scene.checker.granted('A', L, { until: sent + LEASE });
-  else await a.eval(RELEASE, 1, L, 'A');
-  await scene.take(b, 'B');
-  expect(scene.checker.holders(L)).toEqual(['B']);
-  return { fired: answer instanceof Error, violated: scene.overlapped };
+  scene.checker.granted('A', L, { until: sent + LEASE });
+  if (answer instanceof Error) expect(answer.message).toBe(UNBLOCKED);
+  return scene.letB(answer instanceof Error);
 });
+
+safe(
+  'S40 a demotion cuts WAIT short: the outcome is unknown, so the client does not hold the lock',
+  {},
+  async (scene) => {
+    const { a, b } = scene;
+    await scene.connect();
+    const sent = scene.now;
+    scene.pair.link.hold();
+    await a.set(L, 'A', 'PX', LEASE, 'NX');
+    const answer = await demotedWhileWaiting(scene);
+    if (answer === 1) scene.checker.granted('A', L, { until: sent + LEASE });
+    else await a.eval(RELEASE, 1, L, 'A');
+    await scene.take(b, 'B');
+    expect(scene.checker.holders(L)).toEqual(['B']);
+    return { fired: answer instanceof Error, violated: scene.overlapped };
+  },
+);
 
 always('S40 WAIT on a replica is refused', {}, async (scene) => {
   const c = await scene.clientOf(scene.pair.replica, 'C');

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
 import { L, LEASE, type PairScene, Store, safe, unsafe } from './stage.ts';
 
-/** Takes the lock, and answers the number of the grant; undefined when it is taken. */
+/** Takes the lock and returns the fence of the grant; undefined when the lock is held. */
 type Grant = (client: Redis, who: string) => Promise<number | undefined>;
 
 /** A is granted a token; the primary dies; B is granted another. Both write, A last. */
@@ -28,7 +28,7 @@ async function acrossFailover(scene: PairScene, grant: Grant) {
   return { fired: lost && second !== undefined, violated: scene.checker.fencing(L).length > 0 };
 }
 
-/** The lock is a SET; whence its number comes. */
+/** Takes the lock by SET; `number` tells where its fence comes from. */
 function numbered(fence: (client: Redis) => Promise<number>): Grant {
   return async (client, who) =>
     (await client.set(L, who, 'PX', LEASE, 'NX')) === 'OK' ? fence(client) : undefined;
@@ -41,9 +41,9 @@ unsafe('S56 the fencing counter is rolled back: two grants with one token', {}, 
   ),
 );
 
-safe('S56 an epoch that grows with every promotion stands before the counter', {}, (scene) => {
+safe('S56 a fence that starts with an epoch, which grows with every promotion', {}, (scene) => {
   const { pair } = scene;
-  // Whoever promotes keeps the epoch: Sentinel's configuration epoch, or a number in a consensus store.
+  // The promoting side keeps the epoch: Sentinel's configuration epoch, or a number in a consensus store.
   const epoch = () => (pair.primary.name === 'redis-1' ? 1 : 2);
   return acrossFailover(
     scene,
@@ -64,7 +64,7 @@ redis.call('hincrby', KEYS[1], ARGV[2], 1)
 redis.call('pexpire', KEYS[1], ARGV[1])
 return redis.call('incr', KEYS[2])`;
 
-unsafe('S57 each re-entry gets a new token: the outer one is refused from then on', {}, async (scene) => {
+unsafe('S57 each re-entry gets a new token: the outer token is refused afterwards', {}, async (scene) => {
   const { a } = scene;
   const enter = () => a.eval(FENCED_TAKE, 2, L, `${L}:fence`, LEASE, 'A').then(Number);
   const store = new Store(scene.checker, true);
@@ -90,7 +90,7 @@ safe('S57 a re-entry keeps the token of the grant', {}, async (scene) => {
   return { fired: true, violated };
 });
 
-/** The lock survives the first failover, to a node that is alone with it, and is lost in the second. */
+/** The lock survives the first failover, to the only node that has it, and is lost in the second. */
 async function twice(scene: PairScene, copies: number) {
   const { pair, b } = scene;
   await scene.connect();
@@ -99,7 +99,7 @@ async function twice(scene: PairScene, copies: number) {
   await scene.takeCopied(copies, 200);
   const lostAtOnce = await scene.loses('redis-2');
   if (copies === 1) expect(lostAtOnce).toBe(false);
-  // The sibling gets nothing from the new primary either.
+  // The sibling gets no data from the new primary either.
   if (behind) pair.world.network.lane('redis-2', 'redis-3').hold();
   await scene.pause(50, 20);
   const lost = await scene.loses('redis-3');

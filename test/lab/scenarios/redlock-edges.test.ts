@@ -1,22 +1,22 @@
-/** S67 to S69b: how Redlock libraries reckon validity, what they refuse to run on, and clocks that drift. */
+/** S67 to S69b: how Redlock libraries compute validity, server lists that they refuse, and clocks that drift. */
 import { expect } from 'vitest';
 import type { LabNode } from '../../../lab/virtual/node.ts';
 import { Redlock5 } from '../../clients/lock-libraries.ts';
 import { type FiveScene, L, LEASE, safeFive, unsafeFive } from './stage.ts';
 
-/** Somebody else has the lock on every node, for so long. */
+/** Another client holds the lock on every node, for so long. */
 async function occupy(scene: FiveScene, ms: number): Promise<void> {
   await Promise.all(scene.servers.clients('X').map((client) => client.set(L, 'X', 'PX', ms, 'NX')));
 }
 
-/** When the nodes' leases end, the soonest of the majority that lasts longest, on the world's clock. */
+/** When the majority of the leases ends: the earliest end within the longest-lasting majority, on the world's clock. */
 function serverDeadline({ servers }: FiveScene): number {
   const ends = servers.nodes.map(({ server }) => Number(server.db(0).entries.get(L)?.deadline ?? 0));
   return ends.sort((a, b) => b - a)[2] as number;
 }
 
 unsafeFive(
-  'S67 redlock 5 reckons the lease from before its retries: over when it is granted',
+  'S67 redlock 5 counts the lease from before its retries: it is over when it is granted',
   {},
   async (scene) => {
     const waits = scene.chance(0.8);
@@ -35,12 +35,12 @@ unsafeFive(
   },
 );
 
-safeFive('S67 validity is reckoned from the request that was granted', {}, async (scene) => {
+safeFive('S67 validity counts from the request that was granted', {}, async (scene) => {
   await occupy(scene, scene.random.between(1000, 3000));
   const locks = scene.locks(scene.servers.clients('A'), { requestTimeoutMs: 200 });
   const lock = await locks.redlock(L).acquire({ leaseMs: 500 });
   const ahead = serverDeadline(scene) - lock.validUntil;
-  // Never later than the servers', and earlier only by the way there and the drift.
+  // Never later than on the servers, and earlier only by the latency and the drift.
   return { fired: true, violated: ahead < 0 || ahead > 40 };
 });
 
@@ -50,7 +50,7 @@ async function vanish({ servers }: FiveScene): Promise<void> {
 }
 
 unsafeFive(
-  'S68 redlock 5: the release of a vanished lock fails the work that was done',
+  'S68 redlock 5: finished work fails because its lock was already gone at the release',
   {},
   async (scene) => {
     const redlock = new Redlock5(scene.servers.clients('A'), { retryCount: 3, retryDelay: 40 });
@@ -70,7 +70,7 @@ unsafeFive(
   },
 );
 
-safeFive('S68 using() says that the lock was lost, in time', {}, async (scene) => {
+safeFive('S68 using() reports the lost lock in time', {}, async (scene) => {
   const locks = scene.locks(scene.servers.clients('A'), { requestTimeoutMs: 200 });
   const begun = scene.now;
   const outcome = await locks
@@ -85,7 +85,7 @@ safeFive('S68 using() says that the lock was lost, in time', {}, async (scene) =
 });
 
 unsafeFive(
-  'S69 half of an even number is taken for a majority: two holders',
+  'S69 half of an even number of nodes counts as a majority: two holders',
   { primaries: 4 },
   async (scene) => {
     const options = { commandTimeout: 50, maxRetriesPerRequest: 0 };

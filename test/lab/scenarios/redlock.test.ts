@@ -1,4 +1,4 @@
-/** S60 to S69: Redlock on five nodes whose clocks jump, which restart empty, answer slowly, or are not independent. */
+/** S60 to S69: Redlock on five nodes with clocks that jump, empty restarts, slow answers, or dependent nodes. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
 import { type FiveScene, L, LEASE, RELEASE, Store, safeFive, stored, unsafeFive } from './stage.ts';
@@ -12,7 +12,7 @@ async function dial({ servers }: FiveScene, name: string): Promise<Redis[]> {
   return clients;
 }
 
-/** Asks all nodes at once; the nodes that granted. */
+/** Asks all nodes at once; resolves with the nodes that granted. */
 async function ask(clients: readonly Redis[], who: string, lease = LEASE): Promise<Redis[]> {
   const replies = await Promise.all(
     clients.map((client) => client.set(L, who, 'PX', lease, 'NX').catch(() => undefined)),
@@ -35,7 +35,7 @@ async function take(scene: FiveScene, clients: readonly Redis[], who: string, fe
   return held;
 }
 
-/** A holds the lock on nodes 1 to 3, harm is done, and B asks nodes 3 to 5. */
+/** A holds the lock on nodes 1 to 3, the fault strikes, and B asks nodes 3 to 5. */
 async function acrossHarm(scene: FiveScene, harm: () => Promise<boolean>, store?: Store) {
   const [a, b] = [await dial(scene, 'A'), await dial(scene, 'B')];
   const { network } = scene.world;
@@ -50,7 +50,7 @@ async function acrossHarm(scene: FiveScene, harm: () => Promise<boolean>, store?
   return { fired, violated: store ? scene.checker.fencing(L).length > 0 : scene.overlapped };
 }
 
-/** Node 3's clock jumps, beyond the lease in most cases. */
+/** Node 3's clock jumps, mostly beyond the lease. */
 async function jump(scene: FiveScene): Promise<boolean> {
   const far = scene.chance(0.8);
   scene.node(3).clock.jump(far ? LEASE + scene.random.between(0, 60_000) : LEASE / 2);
@@ -76,7 +76,7 @@ unsafeFive('S61 a node restarts without its data: two majorities', {}, (scene) =
   }),
 );
 
-safeFive('S61 it stays away for the longest lease', {}, (scene) =>
+safeFive('S61 the node stays away for the longest lease', {}, (scene) =>
   acrossHarm(scene, async () => {
     scene.node(3).crash();
     await scene.world.advance(LEASE + scene.random.next() * 1000);
@@ -93,7 +93,7 @@ async function majorityDies(scene: FiveScene, awayMs: number) {
   await scene.pause(1000);
   for (const number of [1, 2, 3]) scene.node(number).crash();
   const died = scene.now;
-  await giveBack(a, 'A'); // As far as it reaches; A goes on working all the same.
+  await giveBack(a, 'A'); // On the nodes that it reaches; A goes on working all the same.
   const back = scene.world.advance(awayMs).then(() => {
     for (const number of [1, 2, 3]) scene.node(number).restart();
   });
@@ -108,12 +108,16 @@ unsafeFive('S62 a majority restarts empty at once: two holders', {}, async (scen
   return { fired: soon, violated: scene.overlapped };
 });
 
-safeFive('S62 a majority stays away for the lease: nobody gets a lock for so long', {}, async (scene) => {
-  const waited = await majorityDies(scene, LEASE);
-  expect(waited).toBeGreaterThan(LEASE);
-  expect(waited).toBeLessThan(LEASE + 5000);
-  return { fired: true, violated: scene.overlapped };
-});
+safeFive(
+  'S62 a majority stays away for the lease: no client gets a lock for that time',
+  {},
+  async (scene) => {
+    const waited = await majorityDies(scene, LEASE);
+    expect(waited).toBeGreaterThan(LEASE);
+    expect(waited).toBeLessThan(LEASE + 5000);
+    return { fired: true, violated: scene.overlapped };
+  },
+);
 
 /** Each node takes so long that in most cases the first lease is over when the last node answers. */
 function slowDown(scene: FiveScene, lease: number): void {
@@ -155,13 +159,13 @@ safeFive(
       .catch(() => null);
     expect(mine).toBeNull();
     expect(await take(scene, b, 'B')).toBe(true);
-    // What is still under way must take nothing when it comes.
+    // Requests still under way must take nothing when they arrive.
     await scene.world.advance(LEASE + 5000);
     return { fired: true, violated: scene.servers.nodes.some((node) => stored(node, L) !== undefined) };
   },
 );
 
-/** Three clients, each of them nearest to other nodes. */
+/** Three clients, each nearest to different nodes. */
 async function rivals(scene: FiveScene): Promise<Redis[][]> {
   const near: Record<string, readonly number[]> = { A: [1, 2], B: [3, 4], C: [5] };
   const all: Redis[][] = [];
@@ -175,7 +179,7 @@ async function rivals(scene: FiveScene): Promise<Redis[][]> {
   return all;
 }
 
-/** All three try again and again, in rounds; who gets a majority works for a moment. How many had their turn. */
+/** All three try in rounds, and a client with a majority works for a moment; resolves with how many had a turn. */
 async function contend(scene: FiveScene, delay: () => number) {
   const clients = await rivals(scene);
   let [turns, splits] = [0, 0];
@@ -211,7 +215,7 @@ safeFive('S64 random delays: each has its turn', {}, async (scene) => {
   return { fired: splits >= 3, violated: scene.overlapped || turns < 3 };
 });
 
-safeFive('S64 our Redlock waits a random time, whatever the losers tell meanwhile', {}, async (scene) => {
+safeFive('S64 our Redlock waits a random time, whatever messages the losers send', {}, async (scene) => {
   const clients = await rivals(scene);
   const begun = scene.now;
   await Promise.all(
@@ -228,7 +232,7 @@ safeFive('S64 our Redlock waits a random time, whatever the losers tell meanwhil
 });
 
 unsafeFive(
-  'S65 the loser keeps its minority: nobody has a majority until its lease ends',
+  'S65 the loser keeps its minority: no client gets a majority until its lease ends',
   {},
   async (scene) => {
     const [a, b] = [await dial(scene, 'A'), await dial(scene, 'B')];
@@ -243,7 +247,7 @@ unsafeFive(
   },
 );
 
-safeFive('S65 the loser gives back what it got', {}, async (scene) => {
+safeFive('S65 the loser releases its minority', {}, async (scene) => {
   const [a, b] = [await dial(scene, 'A'), await dial(scene, 'B')];
   scene.world.network.partition(['A'], ['redis-3', 'redis-4', 'redis-5']);
   const locks = scene.locks(a, { requestTimeoutMs: 60 });
@@ -258,7 +262,7 @@ safeFive('S65 the loser gives back what it got', {}, async (scene) => {
 const EXTEND =
   "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) end return 0";
 
-unsafeFive('S66 an extension that only a minority grants is taken for one', {}, async (scene) => {
+unsafeFive('S66 an extension that only a minority grants counts as extended', {}, async (scene) => {
   const [a, b] = [await dial(scene, 'A'), await dial(scene, 'B')];
   const sent = scene.now;
   expect((await ask(a, 'A')).length).toBe(5);
@@ -276,16 +280,20 @@ unsafeFive('S66 an extension that only a minority grants is taken for one', {}, 
   return { fired: cut, violated: scene.overlapped };
 });
 
-safeFive('S66 an extension needs a majority: the first lease goes on to its end', {}, async (scene) => {
-  const [a, b] = [await dial(scene, 'A'), await dial(scene, 'B')];
-  const locks = scene.locks(a, { requestTimeoutMs: 60 });
-  const mine = await locks.redlock(L).acquire({ leaseMs: LEASE });
-  const claim = scene.checker.granted('A', L, { until: scene.now + mine.validUntil - scene.world.now });
-  await scene.pause(LEASE / 2, LEASE / 4);
-  scene.world.network.partition(['A'], ['redis-1', 'redis-2', 'redis-3']);
-  const failed = await mine.extend(LEASE).catch((error: Error) => error);
-  expect(failed).toBeInstanceOf(Error);
-  claim.extend(scene.now + Math.min(LEASE, mine.validUntil - scene.world.now));
-  while (!(await take(scene, b, 'B'))) await scene.pause(200, 50);
-  return { fired: true, violated: scene.overlapped };
-});
+safeFive(
+  'S66 an extension needs a majority: otherwise the first lease runs to its end',
+  {},
+  async (scene) => {
+    const [a, b] = [await dial(scene, 'A'), await dial(scene, 'B')];
+    const locks = scene.locks(a, { requestTimeoutMs: 60 });
+    const mine = await locks.redlock(L).acquire({ leaseMs: LEASE });
+    const claim = scene.checker.granted('A', L, { until: scene.now + mine.validUntil - scene.world.now });
+    await scene.pause(LEASE / 2, LEASE / 4);
+    scene.world.network.partition(['A'], ['redis-1', 'redis-2', 'redis-3']);
+    const failed = await mine.extend(LEASE).catch((error: Error) => error);
+    expect(failed).toBeInstanceOf(Error);
+    claim.extend(scene.now + Math.min(LEASE, mine.validUntil - scene.world.now));
+    while (!(await take(scene, b, 'B'))) await scene.pause(200, 50);
+    return { fired: true, violated: scene.overlapped };
+  },
+);

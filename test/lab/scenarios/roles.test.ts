@@ -1,9 +1,9 @@
-/** S47 to S55: what clients meet on replicas, on promoted nodes, and on nodes that are primaries no more. */
+/** S47 to S55: clients on replicas, on promoted nodes, and on former primaries. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
 import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
 
-/** A lock is taken on the primary; somebody decides by what a replica says of it. */
+/** A takes a lock on the primary; B decides by what a replica says about it. */
 async function decideBy(scene: PairScene, where: 'primary' | 'replica') {
   const { pair, a } = scene;
   const reader = await scene.clientOf(where === 'replica' ? pair.replica : pair.primary, 'B');
@@ -13,13 +13,13 @@ async function decideBy(scene: PairScene, where: 'primary' | 'replica') {
   await scene.take(a, 'A');
   await scene.pause(300, 20);
   const copied = stored(pair.replica, L) === 'A';
-  // Nobody has it: so B works without asking any further.
+  // The lock looks free, so B works without asking again.
   if ((await reader.get(L)) === null) scene.checker.granted('B', L, { until: scene.now + 1000 });
   reader.disconnect();
   return { slow, copied, violated: scene.overlapped };
 }
 
-unsafe('S47 a replica says that the lock is free: a decision on old news', {}, async (scene) => {
+unsafe('S47 a replica says that the lock is free: a decision on stale data', {}, async (scene) => {
   const { copied, violated } = await decideBy(scene, 'replica');
   return { fired: !copied, violated };
 });
@@ -44,7 +44,7 @@ unsafe('S47 a replica says that a released lock is still held', {}, async (scene
   return { fired: stale, violated: seen !== null };
 });
 
-/** What a client sees of the expired lock, and of how much the node still keeps. */
+/** What a client sees of the expired lock, and what the node still keeps. */
 async function view(client: Redis): Promise<unknown[]> {
   const [, scanned] = await client.scan(0);
   return [
@@ -69,7 +69,7 @@ always(
     await a.set('other', '1');
     await a.set(L, 'A', 'PX', lease);
     await a.wait(1, 1000);
-    // The primary's deletion does not come through, as when it has not got round to it yet.
+    // The primary's DEL does not arrive, as when it has not expired the key yet.
     pair.link.hold();
     await scene.pause(lease + 200, lease + 150);
     expect(await view(reader)).toEqual([null, 0, -2, -2, 'none', ['other'], ['other'], 2]);
@@ -93,11 +93,11 @@ async function promoteSkewed(scene: PairScene, aheadMs: number): Promise<number>
   const [overlap] = scene.checker.overlaps(L);
   const [claim] = scene.checker.holders(L);
   expect(claim).toBeDefined();
-  // The claim of B is short: what counts is when it began.
+  // B's claim is short: only its start matters.
   return overlap === undefined ? 0 : LEASE - overlap.from;
 }
 
-unsafe('S49 the promoted clock is ahead: two holders for as long as it is', {}, async (scene) => {
+unsafe('S49 the promoted clock is ahead: two holders for that long', {}, async (scene) => {
   const skew = scene.chance(0.8) ? scene.random.between(500, 5000) : 0;
   const begun = scene.now;
   const early = await promoteSkewed(scene, skew);
@@ -116,7 +116,7 @@ safe('S49 the promoted clock is behind: the lock only outlives its holder', {}, 
 });
 
 unsafe(
-  "S50 a lock taken on a writable replica is nobody else's business",
+  'S50 a lock taken on a writable replica is invisible to all other nodes',
   { settings: { 'replica-read-only': false } },
   async (scene) => {
     const { pair, a } = scene;
@@ -126,7 +126,7 @@ unsafe(
     await scene.take(a, 'A');
     const bHas = await scene.take(b, 'B');
     await scene.pause(150, 120);
-    // The stream has the last word: what was written here is overwritten.
+    // The stream wins: the replica's own write is overwritten.
     const kept = stored(pair.replica, L);
     expect(kept).toBe('A');
     b.disconnect();
@@ -134,7 +134,7 @@ unsafe(
   },
 );
 
-safe('S50 a replica takes no writes', {}, async (scene) => {
+safe('S50 a read-only replica refuses writes', {}, async (scene) => {
   const { pair, a } = scene;
   const b = await scene.clientOf(pair.replica, 'B');
   await Promise.all([a.ping(), b.ping()]);
@@ -163,7 +163,7 @@ unsafe(
   },
 );
 
-safe('S52 EVAL where EVALSHA finds nothing: released in a round trip', {}, async (scene) => {
+safe('S52 EVAL after NOSCRIPT: released one round trip later', {}, async (scene) => {
   const { a, pair } = scene;
   const locks = scene.locks(a);
   const mine = await locks.simple(L).acquire({ leaseMs: LEASE });
@@ -200,7 +200,7 @@ unsafe('S53 a client pinned to the old primary cannot release: the lock stays', 
   return { fired: true, violated: stored(scene.pair.primary, L) === 'A' };
 });
 
-safe('S53 it asks again who the primary is, and releases there', {}, async (scene) => {
+safe('S53 the client looks up the new primary and releases there', {}, async (scene) => {
   const a = await pinned(scene);
   const error = await a.del(L).catch((refusal: Error) => refusal.message);
   a.disconnect();
@@ -222,7 +222,7 @@ redis.call('del', KEYS[1])
 return 1`;
 
 unsafe(
-  'S55 every try that finds no replica counts as one more entry: never free again',
+  'S55 every try that finds no replica adds one hold: the lock is never free again',
   {},
   async (scene) => {
     const { pair, a, b } = scene;
@@ -242,7 +242,7 @@ unsafe(
   },
 );
 
-safe('S55 what falls short is rolled back: one entry, one release', {}, async (scene) => {
+safe('S55 a try without enough replicas is rolled back: one hold, one release', {}, async (scene) => {
   const { pair, a, b } = scene;
   await scene.connect();
   pair.link.hold();

@@ -10,7 +10,7 @@ const RENEW =
 const SHORT = 2000;
 
 /**
- * A, with the old primary on its side of a partition, goes on renewing and writing; B gets the lock on the other side,
+ * A and the old primary are on one side of a partition, where A goes on renewing and writing; B gets the lock on the other side,
  * once the replica's copy has run out. Both write to the store with their tokens.
  */
 async function partition(scene: PairScene, store: Store) {
@@ -61,7 +61,7 @@ const LAG = 2;
 const BOUND = (LAG + 1) * 1000;
 const withLag = { settings: { 'min-replicas-to-write': 1, 'min-replicas-max-lag': LAG } };
 
-/** How long the old primary takes a client's writes after it was cut off, in milliseconds; at most `maxMs`. */
+/** How long the old primary accepts a client's writes after it was cut off, in milliseconds; at most `maxMs`. */
 async function acceptsFor(scene: PairScene, a: Redis, maxMs: number): Promise<number> {
   const cut = scene.now;
   let last = cut;
@@ -77,7 +77,7 @@ async function acceptsFor(scene: PairScene, a: Redis, maxMs: number): Promise<nu
   return last - cut;
 }
 
-unsafe('S42 without min-replicas-to-write the cut-off primary takes writes for ever', {}, async (scene) => {
+unsafe('S42 without min-replicas-to-write the cut-off primary accepts writes for ever', {}, async (scene) => {
   const { pair, a } = scene;
   await a.ping();
   const cut = scene.chance(0.8);
@@ -88,7 +88,7 @@ unsafe('S42 without min-replicas-to-write the cut-off primary takes writes for e
   return { fired: cut, violated: lasted > BOUND && (lost || pair.lost.length > 0) };
 });
 
-safe('S42 with min-replicas-to-write it ends after the lag, and one second', withLag, async (scene) => {
+safe('S42 with min-replicas-to-write it stops after the lag plus one second', withLag, async (scene) => {
   const { pair, a } = scene;
   await a.ping();
   await scene.pause(2000);
@@ -104,7 +104,7 @@ safe('S42 with min-replicas-to-write it ends after the lag, and one second', wit
   return { fired: true, violated: lasted > BOUND + 50 };
 });
 
-safe('S42 the overlap of two holders is bounded by the lag, and one second', withLag, async (scene) => {
+safe('S42 two holders overlap for at most the lag plus one second', withLag, async (scene) => {
   const { pair, world } = scene;
   const a = await scene.clientOf(pair.primary, 'A');
   const b = await scene.clientOf(pair.replica, 'B');
@@ -114,7 +114,7 @@ safe('S42 the overlap of two holders is bounded by the lag, and one second', wit
   const cut = scene.now;
   const claim = await scene.take(a, 'A');
   await pair.failover({ demote: false });
-  // The new primary has no replica to show; it is told to do without.
+  // The new primary has no replica, so min-replicas-to-write is turned off.
   pair.node('redis-2').server.settings['min-replicas-to-write'] = 0;
   pair.node('redis-2').server.replication.refreshGate();
   await scene.take(b, 'B');
@@ -126,7 +126,7 @@ safe('S42 the overlap of two holders is bounded by the lag, and one second', wit
   return { fired: overlap !== undefined, violated: (overlap?.to ?? 0) - cut > BOUND + 50 };
 });
 
-/** A counts on the old primary while somebody switches over to the replica by hand. */
+/** A counts on the old primary during a manual switch-over to the replica. */
 async function switchOver(scene: PairScene, gently: boolean) {
   const { pair } = scene;
   const [old, fresh] = pair.nodes as [LabNode, LabNode];
@@ -154,10 +154,14 @@ async function switchOver(scene: PairScene, gently: boolean) {
   return { counted, ahead, lost: lost.length > 0 };
 }
 
-unsafe('S43 a switch-over without a pause loses what the old primary takes meanwhile', {}, async (scene) => {
-  const { ahead, lost } = await switchOver(scene, false);
-  return { fired: ahead, violated: lost };
-});
+unsafe(
+  'S43 a switch-over without a pause loses the writes that the old primary accepts meanwhile',
+  {},
+  async (scene) => {
+    const { ahead, lost } = await switchOver(scene, false);
+    return { fired: ahead, violated: lost };
+  },
+);
 
 safe('S43 a switch-over under CLIENT PAUSE WRITE, at equal offsets, loses nothing', {}, async (scene) => {
   const { counted, ahead, lost } = await switchOver(scene, true);
@@ -194,7 +198,7 @@ always('S43 the command FAILOVER hands the role over, and nothing is lost', {}, 
 });
 
 always(
-  'S44 the old primary, which is ahead, gets no partial resync but everything anew',
+  'S44 the old primary is ahead, so it gets a full resync instead of a partial one',
   {},
   async (scene) => {
     const { pair, random, world } = scene;

@@ -1,4 +1,4 @@
-/** Plays lock failures over many seeds: what a scenario finds on its stage, and when it counts as told truly. */
+/** Plays lock failures over many seeds: the tools of a scenario, and how its claim is checked. */
 import '../../../lab/router.ts';
 import { Redis, type RedisOptions } from 'ioredis';
 import { expect, test } from 'vitest';
@@ -11,11 +11,11 @@ import type { World } from '../../../lab/virtual/world.ts';
 import { type AnyClient, createLocks, type Locks, type LocksOptions } from '../../../locks/index.ts';
 import { sampleOf } from '../../support/long.ts';
 
-/** The lock that everybody wants, and its lease in milliseconds. */
+/** The contended lock, and its lease in milliseconds. */
 export const L = 'my:lock';
 export const LEASE = 10_000;
 
-/** What became of one play: whether the fault struck, and whether the promise under test was broken. */
+/** The outcome of one play: whether the fault struck, and whether the promise under test was broken. */
 export interface Outcome {
   readonly fired: boolean;
   readonly violated: boolean;
@@ -44,7 +44,7 @@ export class Scene {
     return this.world.advance(minMs + this.random.next() * (maxMs - minMs));
   }
 
-  /** True in so many cases of one. */
+  /** True with this probability. */
   chance(probability: number): boolean {
     return this.random.next() < probability;
   }
@@ -54,7 +54,7 @@ export class Scene {
     return this.checker.overlaps(L).length > 0;
   }
 
-  /** A client that stays with one node, whoever is primary. */
+  /** A client that stays with one node, whichever node is primary. */
   clientOf(node: LabNode, name: string): Promise<Redis> {
     const Connector = connectorTo(this.world, () => node.address) as never;
     return this.world.actor(name).call(() => {
@@ -71,7 +71,7 @@ export class Scene {
     return locks;
   }
 
-  /** Ends what the play has begun. */
+  /** Ends everything that the play has started. */
   end(): void {
     for (const locks of this.#locks) locks.close();
   }
@@ -106,7 +106,7 @@ export class PairScene extends Scene {
     await Promise.all([this.a, this.b, ...others].map((client) => client.ping()));
   }
 
-  /** A takes the lock for so many copies, or gives it back; the error when it has it not. */
+  /** A takes the lock with so many copies, or releases it; the error when A does not get it. */
   async takeCopied(replicas: number, replicaTimeoutMs: number): Promise<Error | undefined> {
     const locks = this.locks(this.a, { replicas, replicaTimeoutMs });
     try {
@@ -118,7 +118,7 @@ export class PairScene extends Scene {
     return undefined;
   }
 
-  /** Nothing stands in B's way but the lock: the end of most plays. */
+  /** Only the lock can stop B: the end of most plays. */
   async letB(fired: boolean): Promise<Outcome> {
     await this.take(this.b, 'B');
     return { fired, violated: this.overlapped };
@@ -159,7 +159,7 @@ async function playPair(seed: number, options: Options, play: (scene: PairScene)
   const random = new Random(seed, 'scenario');
   const network = { latency: 0.2 + random.next() * 3, jitter: random.next() * 4 };
   const pair = await startPair({ clock: 'virtual', seed, network, ...options });
-  // Each road has a length of its own.
+  // Each link has its own latency.
   for (const name of ['A', 'B']) {
     for (const node of pair.nodes) {
       pair.world.network.link(name, node.name).pace({ latency: 0.2 + random.next() * 5 });
@@ -238,11 +238,11 @@ export function always(title: string, options: Options, play: (scene: PairScene)
   });
 }
 
-/** Gives the lock back only to its owner: the key, the owner's value. */
+/** Releases the lock for its owner only: the key, the owner's value. */
 export const RELEASE =
   "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
 
-/** What the lock protects: a store that looks at fencing tokens, or does not. */
+/** What the lock protects: a store that checks fencing tokens, or does not. */
 export class Store {
   readonly #checker: LockChecker;
   readonly #checks: boolean;
@@ -253,7 +253,7 @@ export class Store {
     this.#checks = checks;
   }
 
-  /** True when the write was let in. */
+  /** True when the write was accepted. */
   write(who: string, fence: number): boolean {
     if (this.#checks && fence < this.#highest) return false;
     this.#highest = Math.max(this.#highest, fence);

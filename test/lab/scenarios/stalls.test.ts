@@ -1,4 +1,4 @@
-/** S120 to S128: locks lost without a fault of the network, because somebody stands still, is full, or is gone unnoticed. */
+/** S120 to S128: locks lost without a network fault, because a node or client stalls, is full, or disappears unnoticed. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
 import type { LabNode } from '../../../lab/virtual/node.ts';
@@ -12,7 +12,7 @@ const SPIN = 'for i = 1, ARGV[1] * 1000 do end return 1';
 const scripts = { start: 1000, slice: 1000, millis: 20 };
 const BUSY = /^BUSY Redis is busy running a script/;
 
-/** Keeps the node from everything else for so long. */
+/** Keeps the node busy for so long. */
 function spin(client: Redis, ms: number): Promise<unknown> {
   return client.eval(SPIN, 0, Math.round(ms / 20));
 }
@@ -44,8 +44,10 @@ async function job(scene: PairScene, atLeastFor: number) {
   return { fired: skew > 0, violated: [...runs.values()].some((names) => names.length > 1) };
 }
 
-unsafe('S120 a job is unlocked when it is done, and runs again by a clock that is behind', {}, (scene) =>
-  job(scene, 0),
+unsafe(
+  'S120 a job releases its lock when done, and runs again on a worker whose clock is behind',
+  {},
+  (scene) => job(scene, 0),
 );
 
 safe('S120 a job stays locked at least as long as clocks may differ', {}, (scene) => job(scene, 1200));
@@ -68,13 +70,15 @@ async function stalled(scene: PairScene, lease: number) {
   return { fired: slow, violated: (await renewed) === 0 && (await next) === 'OK' };
 }
 
-unsafe('S121 a script outlasts the lease: the renewal was in time, and came too late', { scripts }, (scene) =>
-  stalled(scene, 2000),
+unsafe(
+  'S121 a script outlasts the lease: the renewal was sent in time and ran too late',
+  { scripts },
+  (scene) => stalled(scene, 2000),
 );
 
 safe('S121 a lease that outlasts every script', { scripts }, (scene) => stalled(scene, 20_000));
 
-/** A gives the lock back while a script keeps the node busy; B waits for it. */
+/** A releases the lock while a script keeps the node busy; B waits for it. */
 async function releaseWhileBusy(scene: PairScene, release: (a: Redis) => Promise<unknown>) {
   const { pair, a, b, world } = scene;
   const c = scene.client('C');
@@ -131,38 +135,42 @@ always(
   },
 );
 
-always('S124 under CLIENT PAUSE WRITE a lease does not end: nobody else gets the lock', {}, async (scene) => {
-  const { pair, a, b, random } = scene;
-  const operator = await scene.clientOf(pair.primary, 'operator');
-  await scene.connect(operator);
-  const lease = random.between(300, 1000);
-  await scene.take(a, 'A', lease);
-  await operator.client('PAUSE', 3000, 'WRITE');
-  const end = scene.now + 3000;
-  await scene.world.advance(lease + 100);
-  const { size } = pair.primary.server.db(0);
-  // Readers are told that it has expired, but it stays, and so does everything else.
-  expect([await b.get(L), await b.pttl(L), size, pair.primary.server.stats.expired]).toEqual([
-    null,
-    -2,
-    1,
-    0,
-  ]);
-  expect(await scene.take(b, 'B')).toBeDefined();
-  expect(scene.now).toBeGreaterThan(end - 50);
-  expect(scene.overlapped).toBe(false);
-  operator.disconnect();
-});
+always(
+  'S124 under CLIENT PAUSE WRITE an expired lease is not removed: no other client gets the lock',
+  {},
+  async (scene) => {
+    const { pair, a, b, random } = scene;
+    const operator = await scene.clientOf(pair.primary, 'operator');
+    await scene.connect(operator);
+    const lease = random.between(300, 1000);
+    await scene.take(a, 'A', lease);
+    await operator.client('PAUSE', 3000, 'WRITE');
+    const end = scene.now + 3000;
+    await scene.world.advance(lease + 100);
+    const { size } = pair.primary.server.db(0);
+    // Readers see it as expired, but the key stays, and so do all other keys.
+    expect([await b.get(L), await b.pttl(L), size, pair.primary.server.stats.expired]).toEqual([
+      null,
+      -2,
+      1,
+      0,
+    ]);
+    expect(await scene.take(b, 'B')).toBeDefined();
+    expect(scene.now).toBeGreaterThan(end - 50);
+    expect(scene.overlapped).toBe(false);
+    operator.disconnect();
+  },
+);
 
-/** The primary stands still, as while it forks or swaps; A renews, and believes what it is told. */
+/** The primary stalls, as when it forks or swaps; A renews, and believes the replies. */
 async function standStill(scene: PairScene, minds: boolean) {
   const { pair, a, b, world } = scene;
   const lease = 1000;
-  // A is further away than B, and hears of its loss later than B of its luck.
+  // A is further away than B, and learns of its loss after B gets the lock.
   world.network.lane(pair.primary.name, 'A').pace({ latency: 30 });
   await scene.connect();
   const sent = scene.now;
-  // Who minds its own clock stops by itself when the lease must have ended.
+  // A client that checks its own clock stops when the lease must have ended.
   const claim = scene.checker.granted('A', L, minds ? { until: sent + lease } : {});
   await a.set(L, 'A', 'PX', lease, 'NX');
   await scene.pause(300, 100);
@@ -183,11 +191,11 @@ async function standStill(scene: PairScene, minds: boolean) {
   return { fired: long, violated: scene.overlapped };
 }
 
-unsafe('S125 the node stands still for longer than the lease: A holds on until it is told', {}, (scene) =>
+unsafe('S125 the node stalls for longer than the lease: A believes until it gets a reply', {}, (scene) =>
   standStill(scene, false),
 );
 
-safe('S125 the node stands still, and A minds its own clock', {}, (scene) => standStill(scene, true));
+safe('S125 the node stalls, and A checks its own clock', {}, (scene) => standStill(scene, true));
 
 /** Replicas are getting their first dataset when the primary dies. */
 async function dieWhileLoading(scene: PairScene) {
@@ -207,14 +215,14 @@ async function dieWhileLoading(scene: PairScene) {
 }
 
 unsafe(
-  'S126 a replica is promoted before its first dataset has come: all locks are gone',
+  'S126 a replica is promoted before its first dataset has arrived: all locks are gone',
   {},
   dieWhileLoading,
 );
 
-safe('S126 another replica has the data, and goes before it by its offset', { replicas: 2 }, dieWhileLoading);
+safe('S126 another replica has the data, and wins by its offset', { replicas: 2 }, dieWhileLoading);
 
-/** Everybody dials the new primary at once; A is one of them. */
+/** Many clients dial the new primary at once; A is one of them. */
 async function storm(scene: PairScene, maxclients: number) {
   const { pair, a, world } = scene;
   const others = Array.from({ length: 24 }, (_, i) => scene.client(`C${i}`));
@@ -245,11 +253,11 @@ async function storm(scene: PairScene, maxclients: number) {
   };
 }
 
-unsafe('S127 the new primary is full when A comes to renew', {}, (scene) => storm(scene, 6));
+unsafe('S127 the new primary is full when A connects to renew', {}, (scene) => storm(scene, 6));
 
-safe('S127 there is room for everybody who comes at once', {}, (scene) => storm(scene, 1000));
+safe('S127 the new primary has room for all clients that connect at once', {}, (scene) => storm(scene, 1000));
 
-/** A's connection hangs: nothing comes any more, nobody is told. */
+/** A's connection hangs: nothing arrives any more, and no reset is sent. */
 async function halfOpen(scene: PairScene, timeout: number | undefined) {
   const { pair, b, world } = scene;
   const a = scene.client(
@@ -278,8 +286,10 @@ async function halfOpen(scene: PairScene, timeout: number | undefined) {
   return { fired: hung, violated: scene.overlapped };
 }
 
-unsafe('S128 a connection hangs, and who renews waits: it believes to hold the lock', {}, (scene) =>
-  halfOpen(scene, undefined),
+unsafe(
+  'S128 a connection hangs: the client waits for its renewal and still believes that it holds the lock',
+  {},
+  (scene) => halfOpen(scene, undefined),
 );
 
 safe('S128 a renewal that is not answered in time counts as lost', {}, (scene) => halfOpen(scene, 700));

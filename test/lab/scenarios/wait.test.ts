@@ -20,13 +20,13 @@ async function dieEarly(scene: PairScene) {
 unsafe('S30 the primary dies before replicating: two holders', {}, dieEarly);
 
 safe(
-  'S30 the primary dies before replicating: a majority has what was answered',
+  'S30 the primary dies before replicating: a majority has every confirmed write',
   { replicas: 2, quorum: true },
   async (scene) => {
     const { pair } = scene;
     const before = pair.primary.offset;
     const { violated } = await dieEarly(scene);
-    // The fault: a node that had not yet the whole stream when the primary died.
+    // The fault: a node did not yet have the whole stream when the primary died.
     return { fired: pair.nodes.some(({ up, offset }) => !up && offset > before), violated };
   },
 );
@@ -42,7 +42,7 @@ unsafe('S31 WAIT answers 0 and the client carries on: two holders', {}, async (s
   return scene.letB(copies === 0 && lost);
 });
 
-safe('S31 WAIT answers 0 and the client gives the lock back', {}, async (scene) => {
+safe('S31 WAIT answers 0 and the client releases the lock', {}, async (scene) => {
   const { pair } = scene;
   await scene.connect();
   const held = scene.chance(0.8);
@@ -77,7 +77,7 @@ unsafe(
 );
 
 safe(
-  'S32 WAIT 1 of 2, and the failover picks the replica that is furthest',
+  'S32 WAIT 1 of 2, and the failover picks the replica with the highest offset',
   { replicas: 2 },
   async (scene) => {
     await oneKnows(scene);
@@ -99,22 +99,18 @@ unsafe(
   },
 );
 
-safe(
-  'S32 priority goes before offset: WAIT for all replicas, or give back',
-  { replicas: 2 },
-  async (scene) => {
-    const { pair } = scene;
-    await scene.connect();
-    pair.linkTo('redis-3').hold();
-    pair.node('redis-3').server.settings['replica-priority'] = 10;
-    await scene.takeCopied(2, 100);
-    await scene.pause(50);
-    await scene.loses();
-    return scene.letB(pair.primary.name === 'redis-3');
-  },
-);
+safe('S32 priority goes before offset: WAIT for all replicas, or release', { replicas: 2 }, async (scene) => {
+  const { pair } = scene;
+  await scene.connect();
+  pair.linkTo('redis-3').hold();
+  pair.node('redis-3').server.settings['replica-priority'] = 10;
+  await scene.takeCopied(2, 100);
+  await scene.pause(50);
+  await scene.loses();
+  return scene.letB(pair.primary.name === 'redis-3');
+});
 
-/** Redisson's rule: too few copies only when some replica is connected and none has it. */
+/** Redisson's rule: a grant has too few copies only when some replica is connected and none has it. */
 async function takeLikeRedisson(scene: PairScene, replicas: number): Promise<number> {
   const { a } = scene;
   const claim = await scene.take(a, 'A');
@@ -180,27 +176,32 @@ unsafe(
     if (held) for (const { name } of pair.replicas) pair.linkTo(name).hold();
     await scene.take(a, 'A');
     if (!held) await a.wait(2, 1000);
-    // It awaits the offset after its own last command, which everybody has.
+    // It waits for the offset after its own last command, which all replicas have.
     expect(await pooled.wait(2, 0)).toBe(2);
     const lost = await scene.loses();
     return scene.letB(held && lost);
   },
 );
 
-safe('S34 WAIT on the connection that wrote says that nobody has it', { replicas: 2 }, async (scene) => {
-  const { pair, a } = scene;
-  await scene.connect();
-  for (const { name } of pair.replicas) pair.linkTo(name).hold();
-  const sent = scene.now;
-  const [[, reply], [, copies]] = (await a.pipeline().set(L, 'A', 'PX', LEASE, 'NX').wait(2, 100).exec()) as [
-    [null, string],
-    [null, number],
-  ];
-  if (reply === 'OK' && copies === 2) scene.checker.granted('A', L, { until: sent + LEASE });
-  else await a.eval(RELEASE, 1, L, 'A');
-  const fired = await scene.loses();
-  return scene.letB(fired || copies === 0);
-});
+safe(
+  'S34 WAIT on the connection that wrote answers that no replica has the write',
+  { replicas: 2 },
+  async (scene) => {
+    const { pair, a } = scene;
+    await scene.connect();
+    for (const { name } of pair.replicas) pair.linkTo(name).hold();
+    const sent = scene.now;
+    const [[, reply], [, copies]] = (await a
+      .pipeline()
+      .set(L, 'A', 'PX', LEASE, 'NX')
+      .wait(2, 100)
+      .exec()) as [[null, string], [null, number]];
+    if (reply === 'OK' && copies === 2) scene.checker.granted('A', L, { until: sent + LEASE });
+    else await a.eval(RELEASE, 1, L, 'A');
+    const fired = await scene.loses();
+    return scene.letB(fired || copies === 0);
+  },
+);
 
 unsafe('S35 WAIT inside MULTI does not wait, and EXEC succeeds: two holders', {}, async (scene) => {
   const { pair, a } = scene;
@@ -212,7 +213,7 @@ unsafe('S35 WAIT inside MULTI does not wait, and EXEC succeeds: two holders', {}
   if (scene.chance(0.8)) pair.link.hold();
   const sent = scene.now;
   const replies = await a.multi().set(L, 'A', 'PX', LEASE, 'NX').wait(1, 60_000).exec();
-  // It counts who has what the connection wrote before MULTI, and answers at once.
+  // It counts the replicas that have the connection's writes before MULTI, and answers at once.
   expect(replies?.[0]).toEqual([null, 'OK']);
   if (known) expect(replies?.[1]).toEqual([null, 1]);
   expect(scene.now - sent).toBeLessThan(1000);
@@ -241,7 +242,7 @@ always('S35 WAIT is not allowed in a script', {}, async ({ a }) => {
   );
 });
 
-unsafe('S36 WAIT after a failed SET NX waits for what others wrote', {}, async (scene) => {
+unsafe("S36 WAIT after a failed SET NX waits for other clients' writes", {}, async (scene) => {
   const { pair, a, b } = scene;
   await scene.connect();
   const held = scene.chance(0.8);
@@ -255,7 +256,7 @@ unsafe('S36 WAIT after a failed SET NX waits for what others wrote', {}, async (
   return { fired: held, violated: scene.now - begun >= 300 };
 });
 
-safe('S36 who was refused does not ask WAIT, and is not held up', {}, async (scene) => {
+safe('S36 a refused client does not call WAIT, and is not delayed', {}, async (scene) => {
   const { pair, a, b } = scene;
   await scene.connect();
   pair.link.hold();

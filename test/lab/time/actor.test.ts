@@ -1,4 +1,4 @@
-/** Actors: who is paused is late, who is killed is silent, and everybody has a wall clock of their own. */
+/** Actors: a paused one is late, a killed one is silent, and each has its own wall clock. */
 import '../../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { World } from '../../../lab/virtual/world.ts';

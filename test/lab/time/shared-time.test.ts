@@ -1,4 +1,4 @@
-/** Several who wait share one virtual clock: each sees time stop at its own instant, whoever else is under way. */
+/** Several waits share one virtual clock: each sees time stop at its own instant, whatever else is running. */
 import { realTimeout } from '../../support/captured.ts';
 import '../../../lab/router.ts';
 import { lstat } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { RealInputOutput } from '../../../lab/time/drive.ts';
 import { World } from '../../../lab/virtual/world.ts';
 import { observe } from '../../support/observe.ts';
 
-/** Lets the process go on for a while of real time, so that a clock that should stand still has the chance to move. */
+/** Lets the process run for a while of real time, so that a clock that must stand still has the chance to move. */
 const realTurns = async (turns = 50): Promise<void> => {
   for (let i = 0; i < turns; i++) await new Promise((resolve) => realTimeout(resolve, 0));
 };
@@ -87,7 +87,7 @@ test('each of several advances ends at its own time', async () => {
   ]);
 });
 
-test('work begins at once, even if nobody awaits it', async () => {
+test('work starts at once, even if it is not awaited', async () => {
   const world = new World();
   let begun = false;
   const work = world.run(() => {
@@ -100,7 +100,7 @@ test('work begins at once, even if nobody awaits it', async () => {
   expect(world.elapsed()).toBe(1_000_000);
 });
 
-test('the time limit of work counts from its beginning', async () => {
+test('the time limit of work counts from its start', async () => {
   const world = new World();
   const late = world.run(() => new Promise((resolve) => setInterval(() => resolve, 10)), 500);
   const good = world.run(() => wait(300, 'good'), 500);
@@ -110,7 +110,7 @@ test('the time limit of work counts from its beginning', async () => {
   expect(world.elapsed()).toBe(600_000);
 });
 
-test('an error of a timer is reported even if nobody waits', async () => {
+test('an error of a timer is reported even if nothing waits', async () => {
   const world = new World();
   const reported = new Promise((resolve) => process.once('unhandledRejection', resolve));
   const others = process.listeners('unhandledRejection').filter((listener) => listener !== undefined);

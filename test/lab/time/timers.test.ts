@@ -1,4 +1,4 @@
-/** The heap of tasks, held to a sorted list. */
+/** The heap of tasks, compared with a sorted list. */
 import { expect, test } from 'vitest';
 import { Random } from '../../../lab/time/random.ts';
 import { Task } from '../../../lab/time/task.ts';

@@ -1,4 +1,4 @@
-/** What the clients of a killed node see, in the lab on both clocks and of a redis-server: its kernel ends its connections. */
+/** What the clients of a killed node see, in the lab on both clocks and with a redis-server, whose kernel closes its connections. */
 import '../../../lab/router.ts';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -30,7 +30,7 @@ const seen = { [HOW[0]]: PLAIN, [HOW[1]]: PLAIN, [HOW[2]]: RESET };
 const requests = { [HOW[0]]: '', [HOW[1]]: 'BLPOP q 0\r\n', [HOW[2]]: 'PING\r\n' };
 
 for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-  // Told to end, it may read and answer what has come before.
+  // After SIGTERM it may still read and answer earlier requests.
   test.skipIf(!hasRedisServer).each(signal === 'SIGTERM' ? HOW.slice(0, 2) : HOW)(
     `a client of a redis-server that ends by ${signal} and %s (needs redis-server)`,
     async (how) => {

@@ -1,4 +1,4 @@
-/** Links under the hand of a test: what each control does to what is under way, in each direction apart. */
+/** Links that a test controls: what each control does to messages under way, separately for each direction. */
 import '../../../lab/router.ts';
 import type { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
@@ -238,7 +238,7 @@ test('either side may close, and the other receives the end after everything tha
   expect(atNode.slice(2)).toEqual([[30, 'closed']]);
 });
 
-test('a crash ends connections, kills timers and refuses new connections; with `silent` nobody is notified', async () => {
+test('a crash ends connections, kills timers and refuses new connections; with `silent` no client is notified', async () => {
   const { world, host, atNode, atClient, dial } = await exchange();
   await dial();
   await world.advance(10);
@@ -261,7 +261,7 @@ test('a crash ends connections, kills timers and refuses new connections; with `
   expect(again.atClient).toEqual([[2, 'connect']]);
 });
 
-test("a socket's own timeout runs on virtual time and starts anew with traffic", async () => {
+test("a socket's own timeout runs on virtual time and restarts with traffic", async () => {
   const { world, atClient, dial, send } = await exchange();
   const socket = (await dial()) as Duplex & { setTimeout(ms: number): void };
   await world.advance(10);

@@ -1,4 +1,4 @@
-/** Within one process a release hands the lock to the next in line, without a message and without a look in vain. */
+/** Within one process a release hands the lock to the next waiter, without a message and without a wasted request. */
 import '../../../lab/router.ts';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -57,7 +57,7 @@ test.each([
   locks.close();
 });
 
-test('another process has its chance after ten hand-overs at most', async () => {
+test('another process can take the lock after at most ten hand-overs within one process', async () => {
   const [a, b] = [party(), party()];
   const name = 'shared';
   let over = false;
@@ -83,7 +83,7 @@ test('another process has its chance after ten hand-overs at most', async () => 
   for (const { locks } of [a, b]) locks.close();
 });
 
-test('a process that waits alone makes no pauses for others', async () => {
+test('a process does not pause between hand-overs when no other process waits', async () => {
   await using pair = await startPair({ clock: 'virtual', seed: 1, network: { latency: 0, jitter: 0 } });
   await pair.run(async () => {
     const locks = createLocks(pair.client('A'));
@@ -100,7 +100,7 @@ test('a process that waits alone makes no pauses for others', async () => {
   });
 });
 
-test('who waits in another process has the lock after ten hand-overs, from the first release on', async () => {
+test('a waiter in another process gets the lock after ten hand-overs, counted from the first release', async () => {
   await using pair = await startPair({ clock: 'virtual', seed: 1, network: { latency: 0, jitter: 0 } });
   await pair.run(async () => {
     const [a, b] = [createLocks(pair.client('A')), createLocks(pair.client('B'))];
@@ -121,7 +121,7 @@ test('who waits in another process has the lock after ten hand-overs, from the f
   });
 });
 
-test('a hold that is lost wakes the next one too', async () => {
+test('a lost hold wakes the next waiter', async () => {
   const { locks, redis } = party();
   const held = await locks.simple('lost').acquire({ leaseMs: 60_000 });
   const waiting = locks.simple('lost').acquire();
@@ -133,7 +133,7 @@ test('a hold that is lost wakes the next one too', async () => {
 });
 
 test.each(['simple', 'reentrant'] as const)(
-  'a %s lock that its taker does not want any more is told of, and not handed to one who sleeps',
+  'a %s lock is announced, not handed to a sleeping waiter, when the acquisition that got it was aborted',
   async (kind) => {
     const { locks, redis } = party();
     const lock = locks[kind](`unwanted:${kind}`);
@@ -148,7 +148,7 @@ test.each(['simple', 'reentrant'] as const)(
     if (kind === 'simple') await redis.set(lock.name, 'somebody else');
     else await redis.hset(lock.name, 'somebody:else', 1);
     await expect(lost.release()).rejects.toThrow(NotOwner);
-    await redis.del(lock.name); // Nobody is told.
+    await redis.del(lock.name); // No message is sent.
     const giveUp = new AbortController();
     const unwanted = lock.tryAcquire({ signal: giveUp.signal });
     giveUp.abort(new Error('not any more'));
@@ -158,7 +158,7 @@ test.each(['simple', 'reentrant'] as const)(
   },
 );
 
-test('two that take turns subscribe once, and some time after the last turn no more', async () => {
+test('two tasks that take turns subscribe once, and unsubscribe some time after the last turn', async () => {
   const { locks } = party();
   const observer = clients[0]!;
   const subscribed = async (): Promise<number> => {
@@ -181,7 +181,7 @@ test('two that take turns subscribe once, and some time after the last turn no m
   locks.close();
 });
 
-test('who comes while another one of the process holds the lock after waiting for it asks in vain no more', async () => {
+test('a new waiter sends no request while a task of its process holds a lock that it had waited for', async () => {
   const { locks, sent } = party();
   const first = await locks.simple('known').acquire();
   const second = locks.simple('known').acquire();

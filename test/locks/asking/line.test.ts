@@ -1,11 +1,11 @@
-/** Who stands in a process' line without having looked: is told, handed the lock, refused it or closed down like anybody. */
+/** A waiter that joins its process' line without asking the server is woken, handed the lock, refused or closed like any other. */
 import '../../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { startServers } from '../../../lab/pair.ts';
 import { createLocks, type LockClient, LocksClosed } from '../../../locks/index.ts';
 import { HOUR, L, play, QUICK_MS, type Scene } from '../quiet.ts';
 
-/** A lock that one of the process holds who had to wait for it: whoever comes now does not look. */
+/** A task of the process holds the lock and had to wait for it, so a new waiter does not ask the server. */
 async function heldAfterWaiting({ pair, locks }: Scene, name = 'A') {
   const mine = locks(name);
   const first = await mine.simple(L).acquire();
@@ -15,7 +15,7 @@ async function heldAfterWaiting({ pair, locks }: Scene, name = 'A') {
   return { mine, held: await second };
 }
 
-test('locks that were closed are closed to who comes while another one still holds the lock', () =>
+test('a closed set of locks refuses new waiters at once, while one of its locks is still held', () =>
   play(async (scene) => {
     const { mine } = await heldAfterWaiting(scene);
     mine.close();
@@ -26,7 +26,7 @@ test('locks that were closed are closed to who comes while another one still hol
     expect(ms).toBeLessThan(QUICK_MS);
   }));
 
-test('who is refused what was handed over, late, asks with all the time that a request has', () =>
+test('a waiter whose hand-over is refused late still has the full time-out for its own request', () =>
   play(async (scene) => {
     const { pair, raw } = scene;
     const { mine, held } = await heldAfterWaiting(scene);
@@ -45,7 +45,7 @@ test('who is refused what was handed over, late, asks with all the time that a r
     expect(heard).toEqual([1]);
   }));
 
-test('who is handed the lock while its subscription hangs has it at once', () =>
+test('a waiter whose subscription hangs gets a handed-over lock at once', () =>
   play(async ({ pair, locks, time }) => {
     const hanging = (client: LockClient): LockClient => ({
       ...client,
@@ -63,7 +63,7 @@ test('who is handed the lock while its subscription hangs has it at once', () =>
     expect(await time(() => Promise.all([held.release(), waiting]))).toBeLessThan(QUICK_MS);
   }));
 
-test('a redlock that had no majority, and stands in line then, hears of the release', async () => {
+test('a Redlock waiter that got no majority is woken by the release', async () => {
   await using servers = await startServers({
     clock: 'virtual',
     seed: 1,
@@ -89,7 +89,7 @@ test('a redlock that had no majority, and stands in line then, hears of the rele
 });
 
 test.each(['reentrant', 'fenced', 'write'] as const)(
-  'who waits for a %s lock twice as one owner has it twice, without giving it back in between',
+  'an owner that waits for a %s lock several times gets all its holds at once, without a release in between',
   (kind) =>
     play(async ({ pair, locks, time }) => {
       const of = (name: string) => (kind === 'write' ? locks(name).readWrite(L).write : locks(name)[kind](L));
@@ -105,7 +105,7 @@ test.each<[how: string, options: { leaseMs?: number }, most: number]>([
   ['renewed, within a third of the lease', {}, 1000],
   ['not renewed, with its lease', { leaseMs: 2000 }, 2000],
 ])(
-  'who relies on a holder of its process learns that the server knows it no more: %s',
+  'a waiter that relies on a holder in its process finds out that the server has lost that hold: %s',
   (_how, options, most) =>
     play(async ({ pair, raw, locks, time }) => {
       const mine = locks('A', { leaseMs: 3000 }).simple(L);

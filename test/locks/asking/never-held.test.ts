@@ -1,4 +1,4 @@
-/** What could never be held is refused, and nothing that is accepted makes a waiter, a holder or the server spin. */
+/** A lease that could never be held is refused, and no accepted option makes a waiter, a holder or the server spin. */
 
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,22 +23,20 @@ async function requests(lab: Lab): Promise<number> {
   return calls.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-test.each(Object.entries(kinds))(
-  '%s: a lease that the drift allowance takes whole is refused',
-  (_kind, make) =>
-    inLab(1, async (lab) => {
-      const tooShort = /acquire\.leaseMs is (1|0\.5); allowed: milliseconds from 2/;
-      const locks = await lab.locks('A');
-      await expect(make(locks).acquire({ leaseMs: 1 })).rejects.toThrow(tooShort);
-      await expect(make(locks).tryAcquire({ leaseMs: 0.5 })).rejects.toThrow(tooShort);
-      await (await make(locks).acquire({ leaseMs: 50 })).release();
-      const sure = await lab.locks('B', { driftFactor: 0 });
-      await expect(make(sure).acquire({ leaseMs: 0.5 })).rejects.toThrow('allowed: milliseconds from 1');
-    }),
+test.each(Object.entries(kinds))('%s: a lease that the drift allowance uses up is refused', (_kind, make) =>
+  inLab(1, async (lab) => {
+    const tooShort = /acquire\.leaseMs is (1|0\.5); allowed: milliseconds from 2/;
+    const locks = await lab.locks('A');
+    await expect(make(locks).acquire({ leaseMs: 1 })).rejects.toThrow(tooShort);
+    await expect(make(locks).tryAcquire({ leaseMs: 0.5 })).rejects.toThrow(tooShort);
+    await (await make(locks).acquire({ leaseMs: 50 })).release();
+    const sure = await lab.locks('B', { driftFactor: 0 });
+    await expect(make(sure).acquire({ leaseMs: 0.5 })).rejects.toThrow('allowed: milliseconds from 1');
+  }),
 );
 
 test.each(Object.entries(kinds))(
-  '%s: a lease shorter than the way to the server does not spin',
+  '%s: a lease shorter than the round trip to the server does not spin',
   (_kind, make) =>
     inLab(1, async (lab) => {
       const locks = await lab.locks('A');
@@ -61,7 +59,7 @@ describe.skipIf(!hasRedisServer)('on redis-server (needs redis-server)', () => {
     await server?.stop();
   });
 
-  test('fractions of milliseconds are rounded up, wherever they are asked for', async () => {
+  test('fractions of a millisecond are rounded up in every option', async () => {
     const settings = { lockDelayMs: 0.5, fairWaitMs: 5000.5, placeMs: 5000.5, leaseMs: 10_000.5 };
     const locks = createLocks(raw, settings);
     for (const [kind, make] of Object.entries(kinds)) {
@@ -76,7 +74,7 @@ describe.skipIf(!hasRedisServer)('on redis-server (needs redis-server)', () => {
   });
 
   test.each([['eval'], ['evalsha'], ['eval', 'evalsha']])(
-    'a user without %s %s gets a lock that it can give back, or none',
+    'a user that may not run %s %s gets a lock that it can release, or none',
     async (...without) => {
       const denied = without.map((command) => `-${command}`);
       await raw.acl('SETUSER', 'someone', 'reset', 'on', '>pw', '~*', '&*', '+@all', ...denied);

@@ -1,4 +1,4 @@
-/** What wakes who waits, what is left of who gave up, and releases at the last moment: where nobody looks by the clock for an hour. */
+/** What wakes a waiter, what an aborted waiter leaves behind, and releases at the last moment; waiters poll once an hour only. */
 import '../../../lab/router.ts';
 import { describe, expect, test } from 'vitest';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../../../locks/index.ts';
 import { HOUR, L, play, QUICK_MS, type Scene } from '../quiet.ts';
 
-test('a subscription that is confirmed late is followed by a look: the message may have been missed', () =>
+test('a waiter whose subscription is confirmed late asks again, because it may have missed the message', () =>
   play(async ({ pair, locks, time }) => {
     let confirm = (): void => {};
     const late = (client: LockClient): LockClient => ({
@@ -42,7 +42,7 @@ test('a subscription that is confirmed late is followed by a look: the message m
     ).toBeLessThan(QUICK_MS);
   }));
 
-test('when the first in line gives up, the next one looks, and learns when the lease of the dead holder ends', () =>
+test('when the first waiter gives up, the next one asks the server and learns when the lease of the dead holder ends', () =>
   play(async ({ pair, raw, locks, time }) => {
     const mine = locks('A');
     await raw.set(L, 'dead', 'PX', 5000);
@@ -66,17 +66,17 @@ const noSubscriber = (client: LockClient): LockClient => ({
 test.each<[why: string, dress: ((client: LockClient) => LockClient) | undefined]>([
   ['no message comes', undefined],
   ['there is no connection for messages', noSubscriber],
-])('where %s, a waiter looks every maxSleepMs', (_why, dress) =>
+])('a waiter polls every maxSleepMs when %s', (_why, dress) =>
   play(async ({ pair, raw, locks, time }) => {
     await raw.set(L, 'somebody', 'PX', HOUR);
     const waiting = locks('A', { maxSleepMs: 500 }, dress).simple(L).acquire();
     await pair.advance(750);
-    await raw.del(L); // And nobody is told.
+    await raw.del(L); // No message is sent.
     expect(await time(() => waiting)).toBeLessThan(500 + QUICK_MS);
   }),
 );
 
-test('who comes while others of the process stand in line asks the server nothing', () =>
+test('a new waiter sends no request while others of its process already wait', () =>
   play(async ({ pair, raw, locks }) => {
     const mine = locks('A');
     await raw.set(L, 'somebody');
@@ -91,7 +91,7 @@ test('who comes while others of the process stand in line asks the server nothin
     await Promise.allSettled(waiting);
   }));
 
-test('a grant whose answer comes when its lease is over is not handed out', () =>
+test('a grant whose reply arrives after the lease has ended is not used', () =>
   play(async ({ pair, locks }) => {
     const mine = locks('A', { requestTimeoutMs: 10_000 });
     await (await mine.simple(L).acquire()).release();
@@ -105,7 +105,7 @@ test('a grant whose answer comes when its lease is over is not handed out', () =
   }));
 
 test.each(['simple', 'reentrant', 'nonReentrant', 'fair', 'queue'] as const)(
-  'a %s lock that is granted too late is not taken from who asked again, whatever gets lost then',
+  'undoing a late grant of a %s lock does not end the grant that follows it, even when a request is lost',
   (kind) =>
     play(async ({ pair, locks }) => {
       let losing = false;
@@ -122,7 +122,7 @@ test.each(['simple', 'reentrant', 'nonReentrant', 'fair', 'queue'] as const)(
       replies.hold();
       const acquiring = mine.acquire({ leaseMs: 1000 });
       await pair.advance(2000);
-      losing = true; // The next request does not come to the server.
+      losing = true; // The next request does not reach the server.
       replies.release();
       const held = await acquiring;
       await pair.advance(100);
@@ -133,7 +133,7 @@ test.each(['simple', 'reentrant', 'nonReentrant', 'fair', 'queue'] as const)(
 );
 
 test.each(['simple', 'reentrant', 'nonReentrant', 'fair', 'queue'] as const)(
-  'a %s lock that is granted too late to who does not wait goes back',
+  'a %s lock that is granted too late to a caller that does not wait is released',
   (kind) =>
     play(async ({ pair, locks }) => {
       const mine = locks('A', { requestTimeoutMs: 10_000 })[kind](L);
@@ -149,7 +149,7 @@ test.each(['simple', 'reentrant', 'nonReentrant', 'fair', 'queue'] as const)(
     }),
 );
 
-test('who aborts what has no answer and was not to wait hears of the abort', () =>
+test('aborting tryAcquire rejects it with the reason of the abort, even though its request got no answer', () =>
   play(async ({ pair, locks }) => {
     const mine = locks('A', {}, (client) => ({ ...client, send: () => Promise.reject(new Error('lost')) }));
     const abort = new AbortController();
@@ -160,8 +160,8 @@ test('who aborts what has no answer and was not to wait hears of the abort', () 
     await refused;
   }));
 
-describe('permits that come back while others want more', () => {
-  /** Waiters of one process for so many permits each, in this order; what each has got. */
+describe('permits that are returned while other waiters want more', () => {
+  /** Waiters of one process, in this order, each for so many permits; tells which of them were granted. */
   async function waiters(
     { pair, locks }: Scene,
     demands: readonly number[],
@@ -180,7 +180,7 @@ describe('permits that come back while others want more', () => {
     return granted;
   }
 
-  test('two at once go to the two who are content with one', () =>
+  test('two returned permits go to the two waiters that want one each', () =>
     play(async (scene) => {
       const granted = await waiters(scene, [5, 1, 1, 1]);
       const theirs = scene.locks('B').semaphore(L);
@@ -189,7 +189,7 @@ describe('permits that come back while others want more', () => {
       expect(granted).toEqual([false, true, true, false]);
     }));
 
-  test('whose messages were lost are found by all, one after the other, once the connection is back', () =>
+  test('all waiters get permits whose messages were lost, once the connection is back', () =>
     play(async (scene) => {
       let reconnected = (): void => {};
       const granted = await waiters(scene, [1, 1, 1], (client) => ({
@@ -207,7 +207,7 @@ describe('permits that come back while others want more', () => {
       expect(granted).toEqual([true, true, true]);
     }));
 
-  test('what a request that was refused unheard has missed meanwhile is found at once', () =>
+  test('a permit that was added while the reply to a refusal got lost is found at once', () =>
     play(async ({ locks, time }) => {
       const theirs = locks('B').semaphore(L);
       await theirs.trySetPermits(0);
@@ -225,7 +225,7 @@ describe('permits that come back while others want more', () => {
       expect(await time(() => mine.semaphore(L).acquire())).toBeLessThan(100);
     }));
 
-  test('too few for any are looked for by nobody twice', () =>
+  test('permits that are too few for every waiter cause no further requests', () =>
     play(async (scene) => {
       const granted = await waiters(scene, [2, 2, 2]);
       const { stats } = scene.pair.primary.server;
@@ -238,7 +238,7 @@ describe('permits that come back while others want more', () => {
     }));
 });
 
-test('the server does not keep the requests of a semaphore for the sake of one that was never answered', () =>
+test('one unanswered request does not make the server remember all later requests of a semaphore', () =>
   play(async ({ pair, raw, locks }) => {
     const mine = locks('A', { requestTimeoutMs: 100 }).semaphore(L);
     await mine.trySetPermits(1);
@@ -246,7 +246,7 @@ test('the server does not keep the requests of a semaphore for the sake of one t
     replies.hold();
     await expect(mine.tryAcquire()).rejects.toThrow(OutcomeUnknown);
     replies.release();
-    await pair.advance(2000); // What it took has gone back.
+    await pair.advance(2000); // The permits that it took are back.
     for (let i = 0; i < 20; i++) await mine.using(() => {});
     const [requests] = await raw.keys('lostlock_requests:*');
     expect(await raw.zcard(requests!)).toBeLessThan(5);
@@ -266,27 +266,25 @@ const kinds: Record<string, (locks: Locks) => Lock<HeldLock> | Promise<Lock<Held
   "session's": async (locks) => (await locks.session()).lock(L),
 };
 
-test.each(Object.entries(kinds))(
-  'what an aborted request took whose answer is lost goes back: %s',
-  (kind, make) =>
-    play(async ({ pair, locks }) => {
-      const [a, b] = [locks('A', { requestTimeoutMs: 100 }), locks('B')];
-      if (kind === 'semaphore') await b.semaphore(L).trySetPermits(1);
-      if (kind === 'expirable permits') await b.expirablePermits(L).trySetPermits(1);
-      const [mine, theirs] = [await make(a), await make(b)];
-      await (await mine.acquire()).release();
-      const replies = pair.world.network.lane('redis-1', 'A');
-      replies.hold();
-      const abort = new AbortController();
-      const acquiring = mine.acquire({ signal: abort.signal });
-      await pair.advance(50);
-      abort.abort(new Error('not any more'));
-      await expect(acquiring).rejects.toThrow('not any more');
-      await pair.advance(200);
-      replies.release();
-      await pair.advance(2000);
-      expect(await theirs.tryAcquire()).not.toBeNull();
-    }),
+test.each(Object.entries(kinds))('an aborted request whose reply is lost is undone: %s', (kind, make) =>
+  play(async ({ pair, locks }) => {
+    const [a, b] = [locks('A', { requestTimeoutMs: 100 }), locks('B')];
+    if (kind === 'semaphore') await b.semaphore(L).trySetPermits(1);
+    if (kind === 'expirable permits') await b.expirablePermits(L).trySetPermits(1);
+    const [mine, theirs] = [await make(a), await make(b)];
+    await (await mine.acquire()).release();
+    const replies = pair.world.network.lane('redis-1', 'A');
+    replies.hold();
+    const abort = new AbortController();
+    const acquiring = mine.acquire({ signal: abort.signal });
+    await pair.advance(50);
+    abort.abort(new Error('not any more'));
+    await expect(acquiring).rejects.toThrow('not any more');
+    await pair.advance(200);
+    replies.release();
+    await pair.advance(2000);
+    expect(await theirs.tryAcquire()).not.toBeNull();
+  }),
 );
 
 describe('a release in the last moments of the lease', () => {
@@ -311,13 +309,13 @@ describe('a release in the last moments of the lease', () => {
     await held.release();
   }
 
-  test('is asked again when its request was lost, and ends the lock', () =>
+  test('is sent again when the request was lost, and ends the lock', () =>
     play(async (scene) => {
       await release(scene, 'request');
       expect(await scene.raw.exists(L)).toBe(0);
     }));
 
-  test('proves nothing when its answer was lost, and the lease is over by the next one', () =>
+  test('rejects with NotOwner when the reply was lost and the lease ends before the next try', () =>
     play(async (scene) => {
       await expect(release(scene, 'answer')).rejects.toThrow(NotOwner);
     }));

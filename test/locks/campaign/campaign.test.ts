@@ -97,7 +97,7 @@ function forgetful(kind: KindName): Plan {
       { client: 0, lives: [{ ...plain, ...(kind === 'latch' && { after: 5000 }) }] },
       { client: 1, lives: [{ ...plain, id: 2, after: 100, mode: kind === 'latch' ? 'read' : 'write' }] },
     ],
-    // Where nobody has set permits there are none: somebody sets them anew.
+    // Permits that are not set do not exist: a client has to set them again.
     faults: [{ id: 1, at: 200, deed: { do: 'lose the locks', ...(permits && { permits: 1 }) } }],
   };
 }
@@ -114,7 +114,7 @@ test.each(KINDS)('the judge sees when a server forgets its locks: %s', async (ki
   expect(rules, story.join('\n')).toContain(expected[kind] ?? 'exclusion');
 });
 
-/** Two clients of a pair, the second of which wants the lock when faults have struck the first. */
+/** Two clients of a pair; the second one asks for the lock after faults have hit the first. */
 function pairUnder(leaseMs: number, secondAfter: number, faults: readonly Deed[][]): Plan {
   return {
     ...forgetful('reentrant'),
@@ -158,16 +158,19 @@ function at(deeds: Record<number, Deed>): Deed[][] {
   return Array.from(all, (each) => each ?? []);
 }
 
-test.each(PLANTS)('the judge sees a defect of old, and nothing without it: %s', async (plant) => {
-  const planted = await play(found[plant], { plant });
-  const rules = planted.violations.map(({ rule }) => rule);
-  expect(rules, planted.story.join('\n')).toContain('exclusion');
-  const mended = await play(found[plant]);
-  expect(mended.violations, mended.story.join('\n')).toEqual([]);
-  expect(mended.grants).toBe(2);
-});
+test.each(PLANTS)(
+  'the judge finds a defect that the locks once had, and nothing without it: %s',
+  async (plant) => {
+    const planted = await play(found[plant], { plant });
+    const rules = planted.violations.map(({ rule }) => rule);
+    expect(rules, planted.story.join('\n')).toContain('exclusion');
+    const mended = await play(found[plant]);
+    expect(mended.violations, mended.story.join('\n')).toEqual([]);
+    expect(mended.grants).toBe(2);
+  },
+);
 
-test('a story is made as short as it gets', async () => {
+test('a failing plan is reduced to the smallest one that still fails', async () => {
   const plan = forgetful('reentrant');
   const [first, second] = plan.tasks as [Plan['tasks'][0], Plan['tasks'][0]];
   const idle = { ...plain, after: 4000, steps: [{ do: 'work', ms: 3 } as const] };

@@ -19,7 +19,7 @@ export interface Scene {
   readonly judge: Judge;
 }
 
-/** How long after a failover connections that were being made meanwhile are cut, in milliseconds. */
+/** How long after a failover the connections that were opened during it are cut, in milliseconds. */
 const SENTINEL_MS = 30;
 
 export class Chaos {
@@ -187,7 +187,7 @@ export class Chaos {
     for (const lane of lanes) lane.delay(byMs);
     await pass(ms);
     for (const lane of lanes) lane.delay(0);
-    await pass(byMs); // The last messages that were delayed are under way for so long, and those behind them wait.
+    await pass(byMs); // The last delayed messages take this long to arrive, and the messages behind them wait.
   }
 
   /** The ways to one replica, or to all of them. */
@@ -216,7 +216,7 @@ export class Chaos {
     this.#restart(set, node);
   }
 
-  /** Starts a node that is down; connections that hung are told so. */
+  /** Starts a node that is down; hung connections get a reset. */
   #restart(set: ReplicaSet, node: LabNode): void {
     const { clients, names, world } = this.#scene;
     if (node.up) return;
@@ -225,7 +225,7 @@ export class Chaos {
     names.follow();
   }
 
-  /** As Sentinel would: to the replica that is furthest, of those that have had the primary's data. */
+  /** As Sentinel does: promotes the replica with the highest offset, of those that have had the primary's data. */
   async #failover(deed: Extract<Deed, { do: 'failover' }>): Promise<void> {
     const { judge, names, clients, world } = this.#scene;
     const set = this.#setOf(0);
@@ -239,7 +239,7 @@ export class Chaos {
     this.#busy = true;
     const from = judge.now;
     const split = deed.crash === 'no' && deed.backAfter > 0;
-    // A machine that is gone tells nobody: the clients hear of it when it is back.
+    // A lost machine sends nothing: its clients notice when it is back.
     if (deed.crash === 'silent')
       for (const { name } of clients) world.network.link(name, old.name).partition();
     if (deed.crash !== 'no') old.crash({ keep: deed.crash === 'nothing' ? 'nothing' : 'everything' });
@@ -274,7 +274,7 @@ export class Chaos {
     judge.tell(`${old.name} follows`);
   }
 
-  /** No client stays with a node that is no primary. */
+  /** Disconnects every client of a node that is not a primary. */
   #cutStrays(): void {
     const { sets, clients, world } = this.#scene;
     for (const set of sets) {

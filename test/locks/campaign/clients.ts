@@ -1,4 +1,4 @@
-/** The clients of a world of the campaign: each a process of its own, with ioredis or node-redis as they come. */
+/** The clients of a world of the campaign: each a process of its own, with ioredis or node-redis. */
 import type { Actor } from '../../../lab/time/actor.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
 import type { ReplicaSet } from '../../../lab/virtual/set.ts';
@@ -27,7 +27,7 @@ export interface Client {
   disconnect(): void;
 }
 
-/** A name for the primary of each set, as DNS or a virtual IP gives: node-redis dials nothing else than a fixed address. */
+/** A name for the primary of each set, as DNS or a virtual IP gives: node-redis dials one fixed address only. */
 export class Names {
   readonly #world: World;
   readonly #sets: readonly ReplicaSet[];
@@ -44,7 +44,7 @@ export class Names {
     return `primary-${this.#sets.indexOf(set)}`;
   }
 
-  /** Lets each name lead to the present primary. Call it when that has changed, or has started again. */
+  /** Points each name at the current primary. Call it when the primary has changed or restarted. */
   follow(): void {
     const { network } = this.#world;
     for (const set of this.#sets) {
@@ -64,10 +64,10 @@ interface NodeRedis extends NodeRedisLike {
   duplicate(options?: object): NodeRedis;
 }
 
-/** A client of node-redis that connects nowhere. Making another like it is faster than making one from nothing. */
+/** A node-redis client that never connects. Duplicating it is faster than creating one. */
 let pattern: NodeRedis | undefined;
 
-/** Loads node-redis, which must be done when the routes are laid. */
+/** Loads node-redis. Call it after the routes are set up. */
 export async function loadNodeRedis(): Promise<NodeRedis> {
   pattern ??= (await import('redis')).createClient() as unknown as NodeRedis;
   return pattern;
@@ -114,7 +114,7 @@ export async function openClient(
     die: () => {
       client.alive = false;
       actor.kill();
-      actor.pause(); // What is still under way to it wakes nobody.
+      actor.pause(); // Messages still under way to it wake no task.
       world.network.abandon(actor);
       tell();
     },

@@ -1,4 +1,4 @@
-/** Lives a campaign in several processes: each takes the next few seeds until enough lives have been lived. */
+/** Runs a campaign in several processes: each takes the next few seeds until there were enough lives. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { draw } from './draw.ts';
@@ -7,7 +7,7 @@ import { type KindName, livesOf } from './plan.ts';
 import type { Plant } from './plants.ts';
 import { play } from './play.ts';
 
-/** What to live. */
+/** What to run. */
 export interface Campaign {
   /** The first seed. */
   readonly seed: number;
@@ -15,9 +15,9 @@ export interface Campaign {
   readonly lives: number;
   /** How many processes. */
   readonly jobs: number;
-  /** One kind of lock only. */
+  /** Only this kind of lock. */
   readonly kind?: KindName | undefined;
-  /** A defect to live with. */
+  /** A defect to plant. */
   readonly plant?: Plant | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Failure {
   readonly violations: readonly Violation[];
 }
 
-/** What came of some seeds, or of all. */
+/** The results of some seeds, or of all. */
 export interface Tally {
   worlds: number;
   lives: number;
@@ -59,7 +59,7 @@ export async function playSeeds(from: number, count: number, kind?: KindName, pl
   return tally;
 }
 
-/** Lives a whole campaign. Rejects when one of its processes dies. @param told hears how far it is, now and then */
+/** Runs a whole campaign. Rejects when one of its processes dies. @param told is called with the progress now and then */
 export function runCampaign(campaign: Campaign, told: (soFar: Tally) => void = () => {}): Promise<Tally> {
   const { seed, lives, jobs, kind, plant } = campaign;
   const sum: Tally = { worlds: 0, lives: 0, grants: 0, failures: [] };
@@ -97,7 +97,7 @@ export function runCampaign(campaign: Campaign, told: (soFar: Tally) => void = (
   return Promise.all(Array.from({ length: jobs }, labour)).then(() => sum);
 }
 
-/** Does what the parent process orders, until that has no more to do. */
+/** Runs the seeds that the parent process sends, until it sends no more. */
 export function obey(): void {
   process.on('message', ({ from, kind, plant }: Order) => {
     void playSeeds(from, SHARE, kind, plant).then((tally) => process.send?.(tally));

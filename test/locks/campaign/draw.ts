@@ -1,4 +1,4 @@
-/** Draws a world of the campaign from a seed: every choice is random, none knows what it is to find. */
+/** Draws a world of the campaign from a seed: every choice is random and none is aimed at a known failure. */
 import { Random } from '../../../lab/time/random.ts';
 import type { LocksOptions } from '../../../locks/index.ts';
 import {
@@ -32,7 +32,7 @@ export const KINDS: readonly KindName[] = [
   'session',
 ];
 
-/** Kinds that their owner may enter again. */
+/** Re-entrant kinds. */
 const REENTRANT: readonly KindName[] = ['reentrant', 'fenced', 'fenced by the clock', 'fair', 'read-write'];
 const PARTS: readonly KindName[] = [
   'simple',
@@ -69,7 +69,7 @@ class Drawing {
     this.#latency = this.#random.pick([0.2, 1, 1, 5]);
     this.#jitter = this.#random.pick([0, 0.5, 1, 5]);
     const roundTrip = 2 * (this.#latency + this.#jitter);
-    // A Redlock waits for none of five servers longer than for a tenth of the lease.
+    // A Redlock waits for each of its five servers for at most a tenth of the lease.
     this.#leastMs = Math.ceil(this.#kind === 'redlock' ? 60 + 15 * roundTrip : 40 + 5 * roundTrip);
     const short = this.#between(Math.max(200, this.#leastMs), 600);
     this.#leaseMs = this.#random.pick([short, short, this.#between(600, 2500), 30_000]);
@@ -164,7 +164,7 @@ class Drawing {
     };
   }
 
-  /** @param leaseMs after which the lock is lost for certain: another hold of the owner could keep it */
+  /** @param leaseMs after which the lock must be lost: another hold of the owner could keep it */
   #end(leaseMs: number | undefined): Life['end'] {
     const immortal = this.#kind === 'semaphore' || this.#kind === 'session';
     const mayLapse = leaseMs !== undefined && leaseMs < 5000 && !immortal;
@@ -251,7 +251,7 @@ class Drawing {
       do: 'failover',
       crash: this.#random.pick(['no', 'no', 'nothing', 'everything', 'silent'] as const),
       after: this.#chance(0.5) ? 0 : this.#spell(2000),
-      // A supervisor restarts it soon, an operator late.
+      // A supervisor restarts it soon, an operator much later.
       backAfter: this.#random.pick([() => 0, () => this.#spell(1000), () => this.#fault()])(),
     };
   }
@@ -285,7 +285,7 @@ class Drawing {
     return this.#random.next() < of;
   }
 
-  /** Milliseconds up to `most`, now of an even spread, now mostly short. */
+  /** Milliseconds up to `most`: evenly spread or mostly short, by chance. */
   #time(most: number): number {
     return this.#chance(0.5) ? this.#between(1, Math.ceil(most)) : this.#spell(most);
   }

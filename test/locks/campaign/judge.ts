@@ -1,4 +1,4 @@
-/** Judges a world: holders who believe, resources that were entered, fences, permits, and whatever went wrong besides. */
+/** Judges a world: which holders believe that they hold a lock, resource accesses, fences, permits and unexpected errors. */
 import { setMaxListeners } from 'node:events';
 import type { Actor } from '../../../lab/time/actor.ts';
 import type { World } from '../../../lab/virtual/world.ts';
@@ -23,9 +23,9 @@ export interface Violation {
   readonly at: number;
 }
 
-/** How holders of a name get along with each other. */
+/** Which holders of one name exclude each other. */
 export interface Rules {
-  /** Holds of one owner are compatible. */
+  /** Whether the holds of one owner are compatible. */
   readonly byOwner: boolean;
   /** How many units may be out at a time; a lock has none. */
   readonly units?: number;
@@ -49,7 +49,7 @@ export interface Holder {
 /** What one resource has seen. */
 interface Resource {
   readonly visits: Holder[];
-  /** The highest fence that came, and whose it was. */
+  /** The highest fence so far, and its owner. */
   fence: number;
   fencedBy: string;
   fencedAt: number;
@@ -91,22 +91,22 @@ export class Judge {
     this.violations.push({ rule, what, at: this.now / 1000 });
   }
 
-  /** A task was handed a lock. */
+  /** Records that a task was granted a lock. */
   granted(holder: Holder): void {
     this.grants++;
     let all = this.#holders.get(holder.lock);
     if (all === undefined) this.#holders.set(holder.lock, (all = new Set()));
     all.add(holder);
-    // A holder that lost its lock believes no more, whatever its lease says.
+    // A holder that lost its lock no longer believes in it, even if its lease has time left.
     setMaxListeners(0, holder.held.signal); // All holds of one owner share it.
     holder.held.signal.addEventListener('abort', () => this.ended(holder, 'was lost'));
     const until = Math.round(this.#timeLeft(holder));
     this.tell(`${holder.name} is granted, for ${Number.isFinite(until) ? `${until} ms` : 'good'}`);
     if (holder.held.fence !== undefined) this.#checkFence(holder, holder.held.fence);
-    this.look(); // It may be given back before the next event.
+    this.look(); // It may be released before the next event.
   }
 
-  /** Its task gives it back, or has learnt that it is lost. */
+  /** Records that its task releases it, or has learned that it is lost. */
   ended(holder: Holder, how: string): void {
     if (holder.over) return;
     holder.over = true;
@@ -114,7 +114,7 @@ export class Judge {
     this.tell(`${holder.name} ${how}`);
   }
 
-  /** A process died: nobody believes there any more. */
+  /** Records that a process died: its holders no longer believe. */
   died(actor: Actor): void {
     for (const all of this.#holders.values()) {
       for (const holder of [...all]) if (holder.actor === actor) this.ended(holder, 'died');
@@ -138,7 +138,7 @@ export class Judge {
     return this.#timeLeft(holder) > BLUR_MS;
   }
 
-  /** Looks at all who believe at this moment. Called after every event of the world. */
+  /** Checks everybody who believes at this moment. Called after every event of the world. */
   readonly look = (): void => {
     for (const all of this.#holders.values()) {
       if (all.size < 2) continue;
@@ -194,7 +194,7 @@ export class Judge {
     return true;
   }
 
-  /** What one hold does from its first visit to its last must not be mixed with what others do. */
+  /** No other holder may visit the resource between the first and the last visit of one hold. */
   #enter(holder: Holder): void {
     const { visits } = this.#resource(holder.lock);
     const since = visits.indexOf(holder);
@@ -237,7 +237,7 @@ export class Judge {
     resource.fencedAt = holder.askedAt;
   }
 
-  /** Something threw: LockErrors are documented, everything else is not. */
+  /** Judges a thrown error: LockErrors are documented, everything else is reported. */
   threw(what: string, error: unknown): void {
     const text = error instanceof Error ? `${error.constructor.name}: ${error.message}` : String(error);
     this.tell(`${what} threw ${text}`);
@@ -250,7 +250,7 @@ function areCompatible(one: Holder, two: Holder): boolean {
   return one.rules.byOwner && one.held.owner === two.held.owner;
 }
 
-/** From when the first of them asked to when the last of them was granted. */
+/** The span from the first request among them to the last grant. */
 function span(holders: readonly Holder[]): [from: number, to: number] {
   const asked = Math.min(...holders.map(({ askedAt }) => askedAt));
   return [asked, Math.max(...holders.map(({ grantedAt }) => grantedAt))];

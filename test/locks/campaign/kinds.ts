@@ -1,4 +1,4 @@
-/** The locks that a client of the campaign uses, by kind, and how their holders get along. */
+/** The locks that a client of the campaign uses, by kind, and which holders exclude each other. */
 import type { AcquireOptions, HeldLock, Lock, Locks, Session } from '../../../locks/index.ts';
 import type { Rules } from './judge.ts';
 import type { KindName, Life, Plan } from './plan.ts';
@@ -18,7 +18,7 @@ export interface Entry {
 const BY_OWNER: Rules = { byOwner: true };
 const ALONE: Rules = { byOwner: false };
 
-/** Kinds whose owner may enter again. */
+/** Re-entrant kinds. */
 const rulesOf = (kind: KindName): Rules =>
   ['reentrant', 'fenced', 'fenced by the clock', 'fair', 'read-write'].includes(kind) ? BY_OWNER : ALONE;
 
@@ -51,7 +51,7 @@ function single(locks: Locks, kind: KindName, name: string, mode: Life['mode']):
   }
 }
 
-/** What one client uses. Its session is opened when first needed, and anew when it was lost. */
+/** What one client uses. Its session is opened when it is first needed, and again after it was lost. */
 export class Kit {
   readonly locks: Locks;
   readonly #plan: Plan;

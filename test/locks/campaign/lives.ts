@@ -1,4 +1,4 @@
-/** Lives the lives of one task: acquires, works, extends, enters again, releases, and tells the judge of all of it. */
+/** Runs the lives of one task: acquires, works, extends, enters again, releases, and reports each step to the judge. */
 import type { Actor } from '../../../lab/time/actor.ts';
 import { type AcquireOptions, type HeldLock, LockTimeout, type PermitOptions } from '../../../locks/index.ts';
 import type { Holder, Judge } from './judge.ts';
@@ -8,7 +8,7 @@ import type { Life, Plan, Step } from './plan.ts';
 /** Why a life gave up. */
 const ENOUGH = new Error('enough waited');
 
-/** What a task lives with. */
+/** What a task works with. */
 export interface Home {
   readonly plan: Plan;
   readonly judge: Judge;
@@ -16,13 +16,13 @@ export interface Home {
   readonly kit: Kit;
   /** The task's name. */
   readonly name: string;
-  /** What latches have been through. */
+  /** The history of each latch. */
   readonly latch: Latch;
 }
 
 /** What is known of the count of a latch. */
 export interface Latch {
-  /** Count-downs that were begun, and those that were confirmed. */
+  /** Count-downs that were started, and those that were confirmed. */
   begun: number;
   done: number;
   unknown: boolean;
@@ -33,7 +33,7 @@ export function pass(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Lives one life after the other. */
+/** Runs one life after the other. */
 export async function liveAll(home: Home, lives: readonly Life[]): Promise<void> {
   for (const life of lives) await live(home, life);
 }
@@ -98,7 +98,7 @@ async function hold(home: Home, life: Life, entries: readonly Entry[], askedAt: 
   const holders = begin(home, life, entries, askedAt);
   const { held } = entries[0] as Entry;
   await work(home, life, held, holders);
-  if (life.end === 'leave') return; // Nobody releases it: its lease ends by itself.
+  if (life.end === 'leave') return; // It is never released: its lease ends by itself.
   if (life.end === 'lapse') await untilLost(held);
   for (const holder of holders) judge.ended(holder, 'releases');
   const releases = life.end === 'twice' ? [held.release(), held.release()] : [held.release()];
@@ -107,7 +107,7 @@ async function hold(home: Home, life: Life, entries: readonly Entry[], askedAt: 
   }
 }
 
-/** An explicit lease ends, and the holder is told. */
+/** Waits until an explicit lease ends and the holder is notified. */
 function untilLost({ signal }: HeldLock): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

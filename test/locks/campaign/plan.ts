@@ -1,4 +1,4 @@
-/** What a world of the campaign is made of: who locks what with which settings, and which faults strike when. */
+/** What a world of the campaign is made of: which client locks what with which settings, and which faults happen when. */
 import type { LocksOptions } from '../../../locks/index.ts';
 
 /** Every kind of lock that docs/using-locks.md lists. */
@@ -30,14 +30,14 @@ export type Step =
 
 /** One acquisition and what becomes of it; all of it can be left out of a world without touching the rest. */
 export interface Life {
-  /** Names it in stories, and when a world is made smaller. */
+  /** Identifies it in stories, and while a plan is reduced. */
   readonly id: number;
   /** How long its task pauses before it. */
   readonly after: number;
   readonly mode: 'read' | 'write';
-  /** Of a multi: which of its parts, or all of them. */
+  /** Which part of a multi, or all of them. */
   readonly part: number | 'all';
-  /** Who asks: a name that all tasks of the client share, one of this task, or nobody in particular. */
+  /** The owner: a name that all tasks of the client share, a name of this task, or none. */
   readonly owner: 'client' | 'task' | undefined;
   readonly leaseMs: number | undefined;
   /** Undefined: for ever. */
@@ -51,7 +51,7 @@ export interface Life {
   readonly end: 'release' | 'twice' | 'lapse' | 'leave';
 }
 
-/** One task of a client: its lives follow each other. */
+/** One task of a client; it runs its lives one after the other. */
 export interface TaskPlan {
   readonly client: number;
   readonly lives: readonly Life[];
@@ -65,7 +65,7 @@ export type Deed =
       readonly crash: 'no' | 'nothing' | 'everything' | 'silent';
       /** How long nobody is primary. */
       readonly after: number;
-      /** The old primary restarts so much later, or is left alone for so long when it lives and this is above 0. */
+      /** The old primary restarts after this time; if it stays alive and this is above 0, it stays primary for so long. */
       readonly backAfter: number;
     }
   | { readonly do: 'restart primary'; readonly ms: number; readonly node: number }
@@ -80,7 +80,7 @@ export type Deed =
     }
   | { readonly do: 'hold client'; readonly ms: number; readonly who: Who; readonly way: Way }
   | { readonly do: 'delay client'; readonly ms: number; readonly who: Who; readonly byMs: number }
-  /** What is held back is lost when the connection breaks. */
+  /** Delayed messages are lost when the connection breaks. */
   | { readonly do: 'lose messages'; readonly ms: number; readonly who: Who; readonly way: Way }
   | { readonly do: 'reset client'; readonly who: Who }
   | { readonly do: 'kill subscribers' }
@@ -92,13 +92,13 @@ export type Deed =
   | { readonly do: 'drift client clock'; readonly rate: number; readonly who: Who }
   | { readonly do: 'step node clocks'; readonly byMs: number }
   | { readonly do: 'client dies'; readonly who: Who }
-  /** Breaks every promise: never drawn, but planted, to see that the judge finds it. `permits`: L has so many then. */
+  /** Breaks every promise: never drawn, only planted to prove that the judge finds it. `permits`: what L has afterwards. */
   | { readonly do: 'lose the locks'; readonly permits?: number };
 
-/** In the place of one replica. */
+/** Replaces one replica. */
 export const ALL_REPLICAS = 4;
 
-/** Messages there, back, or both. */
+/** Requests, replies, or both. */
 export type Way = 'there' | 'back' | 'both';
 
 /** A client, and of several servers which one it is cut off from. */
@@ -140,7 +140,7 @@ export function livesOf(plan: Plan): number {
   return plan.tasks.reduce((sum, task) => sum + task.lives.reduce((own, life) => own + count(life), 0), 0);
 }
 
-/** The longest time without a moment free of lasting faults, in milliseconds: nobody may get an answer for so long. */
+/** The longest time during which some lasting fault is always active, in milliseconds: requests may stay unanswered for so long. */
 export function longestTrouble({ faults }: Plan): number {
   const lasts = (deed: Deed): number =>
     deed.do === 'failover' ? deed.after + deed.backAfter : 'ms' in deed ? deed.ms : 0;
@@ -154,7 +154,7 @@ export function longestTrouble({ faults }: Plan): number {
   return longest;
 }
 
-/** Connections to the old primary hang until all faults are over: its machine is gone, and does not come back before. */
+/** Connections to the old primary hang until all faults are over, because its machine does not come back earlier. */
 function hangsForGood(deed: Deed): boolean {
   return deed.do === 'failover' && deed.crash === 'silent' && deed.backAfter === 0;
 }

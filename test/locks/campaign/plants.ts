@@ -1,10 +1,10 @@
-/** Defects that the locks once had, put back from outside, to see that the campaign finds them. */
+/** Defects that the locks once had, put back from outside to prove that the campaign finds them. */
 import type { World } from '../../../lab/virtual/world.ts';
 import type { LockClient, RedisCommand } from '../../../locks/index.ts';
 
 /**
  * `wait sent alone`: a WAIT whose connection broke is sent again without its grant, and counts.
- * `renewals without replicas`: nobody waits until replicas have a renewal.
+ * `renewals without replicas`: renewals do not wait for replicas.
  * `leases on the wall clock`: a clock that is set back prolongs them.
  */
 export type Plant = 'wait sent alone' | 'renewals without replicas' | 'leases on the wall clock';

@@ -11,7 +11,7 @@ import { type Home, type Latch, liveAll, pass } from './lives.ts';
 import type { Life, Plan } from './plan.ts';
 import { type Plant, plantInWorld } from './plants.ts';
 
-/** What came of a world. */
+/** The result of a world. */
 export interface Outcome {
   readonly violations: readonly Violation[];
   readonly story: readonly string[];
@@ -91,7 +91,7 @@ class Game {
   readonly #judge: Judge;
   readonly #chaos: Chaos;
   readonly #latch: Latch = { begun: 0, done: 0, unknown: false };
-  /** The longest that a lock can stay closed when nobody renews it, in milliseconds. */
+  /** The longest time for which a lock can stay closed without renewal, in milliseconds. */
   readonly #boundMs: number;
 
   constructor(
@@ -160,7 +160,7 @@ class Game {
     );
   }
 
-  /** With all faults over, everybody gets everything in time, and nothing has been used up. */
+  /** After all faults, every client gets every lock in time, and no permit or unit is missing. */
   async #everybodyAgain({ actor, kit, name }: Client): Promise<void> {
     const { kind } = this.#plan;
     if (kind === 'latch') return await actor.call(() => this.#openLatch(kit));
@@ -183,7 +183,7 @@ class Game {
         const entries = await kit.acquire({ ...FINAL, part }, options, false);
         return await entries?.[0]?.held.release();
       } catch (error) {
-        // The client may still be about to connect, and a session that a fault has ended is found out by its next renewal.
+        // The client may still be about to connect, and a session that a fault has ended is noticed at its next renewal.
         const passes = error instanceof OutcomeUnknown || (kind === 'session' && error instanceof LockLost);
         if (!passes || this.#judge.now > deadline) throw error;
         await pass(200);

@@ -1,4 +1,4 @@
-/** Lives a campaign of random lock lives, or replays one world of it: `npm run campaign -- --lives 20000`, or `--replay 184`. */
+/** Runs a campaign of random lock lives, or replays one world of it: `npm run campaign -- --lives 20000`, or `--replay 184`. */
 import { parseArgs } from 'node:util';
 import { obey, runCampaign, type Tally } from './crew.ts';
 import { draw, KINDS } from './draw.ts';
@@ -16,7 +16,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     jobs: { type: 'string', default: '1' },
     kind: { type: 'string' },
-    /** A defect that the locks once had, to see that it is found. */
+    /** A defect that the locks once had, to prove that it is found. */
     plant: { type: 'string' },
     replay: { type: 'string' },
     /** Replays the world as it was drawn, without making it smaller. */

@@ -1,15 +1,15 @@
-/** Makes a plan that breaks a promise as small as it gets, by leaving out faults, tasks, lives and steps one at a time. */
+/** Reduces a plan that breaks a promise, by leaving out faults, tasks, lives and steps one at a time. */
 
 import type { Life, Plan, Step, TaskPlan } from './plan.ts';
 import { type Outcome, type PlayOptions, play } from './play.ts';
 
-/** A plan and what came of it. */
+/** A plan and its result. */
 export interface Found {
   readonly plan: Plan;
   readonly outcome: Outcome;
 }
 
-/** No more worlds than this are tried. */
+/** The most worlds that are tried. */
 const TRIES = 400;
 
 /** The smallest plan found that breaks one of the same rules. @param outcome of the plan as it is */
@@ -38,7 +38,7 @@ export async function shrink(plan: Plan, outcome: Outcome, options: PlayOptions 
   return found;
 }
 
-/** Each leaves out one thing of its sort, by its place; undefined when there is none at that place. */
+/** Each leaves out one item of its kind, by index; undefined when there is none at that index. */
 type Cut = (plan: Plan, index: number) => Plan | undefined;
 
 const cuts: readonly Cut[] = [
@@ -58,7 +58,7 @@ function except<T>(all: readonly T[], index: number): T[] | undefined {
   return index < all.length ? all.filter((_, at) => at !== index) : undefined;
 }
 
-/** Leaves out the life or step of that place, counted through all tasks and nested lives. */
+/** Leaves out the life or step at that index, counted through all tasks and nested lives. */
 function edit(plan: Plan, index: number, sort: 'life' | 'step'): Plan | undefined {
   let at = -1;
   const editLives = (lives: readonly Life[]): Life[] =>

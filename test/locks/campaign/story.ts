@@ -1,11 +1,11 @@
-/** Tells what went wrong in a world: what it is made of, the shortest story that shows it, and how to see it again. */
+/** Describes what went wrong in a world: its settings, the shortest story that shows it, and how to replay it. */
 import { draw } from './draw.ts';
 import type { Plan } from './plan.ts';
 import { describeFault } from './plan.ts';
 import type { Outcome, PlayOptions } from './play.ts';
 import { shrink } from './shrink.ts';
 
-/** The story, with the plan made as small as it gets. */
+/** The story, with the reduced plan. */
 export async function tellStory(plan: Plan, outcome: Outcome, options: PlayOptions = {}): Promise<string> {
   const small = outcome.violations.length > 0 ? await shrink(plan, outcome, options) : { plan, outcome };
   const { seed, kind, parts, primaries, replicas, settings, clients, units } = small.plan;

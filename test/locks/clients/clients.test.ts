@@ -92,7 +92,7 @@ describe.skipIf(!hasRedisServer)('locks through other clients (needs redis-serve
     test.each([
       ['sharded', true, 'SHARDCHANNELS'],
       ['broadcast', false, 'CHANNELS'],
-    ] as const)('who waits at another client is told by %s messages', async (_how, sharded, listing) => {
+    ] as const)('a waiter of another client is woken by %s messages', async (_how, sharded, listing) => {
       const [a, b] = [1, 2].map(() =>
         createLocks(fromIoredis(cluster, { sharded }), { maxSleepMs: 600_000 }),
       ) as [Locks, Locks];
@@ -100,7 +100,7 @@ describe.skipIf(!hasRedisServer)('locks through other clients (needs redis-serve
         const each = cluster.nodes('master').map((node) => node.call('PUBSUB', listing));
         return ((await Promise.all(each)) as string[][]).flat();
       };
-      /** Begins to wait, and has what is waited for done when that is heard of. */
+      /** Starts to wait, and runs the awaited action once the waiter has subscribed. */
       const tell = async (name: string, wait: () => Promise<unknown>, done: () => Promise<unknown>) => {
         let over = false;
         const waiting = wait().then(() => {
@@ -125,7 +125,7 @@ describe.skipIf(!hasRedisServer)('locks through other clients (needs redis-serve
         const held = await make(a, name).acquire({ leaseMs: 600_000 });
         const wait = async () => (await make(b, name).acquire()).release();
         await tell(name, wait, () => held.release());
-        const named = `${name}:named`; // Owners that may come back are released by another script.
+        const named = `${name}:named`; // Named owners are released by another script.
         const again = await make(a, named).acquire({ leaseMs: 600_000, owner: 'me' });
         await tell(
           named,
@@ -154,7 +154,7 @@ describe.skipIf(!hasRedisServer)('locks through other clients (needs redis-serve
       for (const locks of [a, b]) locks.close();
     });
 
-    test('a waiter of a sharded channel finds its way back when the connection broke', async () => {
+    test('a waiter of a sharded channel subscribes again after its connection broke', async () => {
       const locks = createLocks(cluster, { maxSleepMs: 600_000 });
       const held = await locks.simple('k').acquire({ leaseMs: 600_000 });
       const waiting = locks.simple('k').acquire();

@@ -18,7 +18,7 @@ import { test } from './conformance-test.ts';
 interface Kind {
   make(locks: Locks, name: string): Lock<HeldLock>;
   key(name: string): string;
-  /** Whether the keys of the kind show that nobody holds it. */
+  /** Whether the keys of the kind show that it is free. */
   isFree(raw: Redis, name: string): Promise<boolean>;
 }
 
@@ -96,20 +96,20 @@ function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
     await until(async () => (await channelsOf(bench().raw)).length === 0);
   });
 
-  test('looks again at once when the connection of its messages broke', async () => {
+  test('a waiter asks again at once when its subscriber connection broke', async () => {
     const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
     const name = bench().name();
     const held = await make(a, name).acquire({ leaseMs: 600_000 });
     const waiting = make(b, name).acquire();
     await until(async () => (await channelsOf(bench().raw)).length >= 1);
     await bench().raw.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-    await held.release(); // Nobody hears it.
+    await held.release(); // The message reaches no subscriber.
     const next = await waiting;
     expect(next.name).toBe(name);
     await next.release();
   });
 
-  test('never has two holders under contention, and everybody gets his turn', async () => {
+  test('never has two holders under contention, and every waiter gets its turn', async () => {
     const sets = [bench().locks(), bench().locks(), bench().locks()];
     const name = bench().name();
     let inside = 0;
@@ -139,7 +139,7 @@ function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
     expect((second as PromiseRejectedResult).reason).toBeInstanceOf(NotOwner);
     const next = await make(b, name).acquire();
     await expect(held.release()).rejects.toThrow(NotOwner);
-    next.assertHeld(); // What somebody else holds by now stays his.
+    next.assertHeld(); // The hold of the next owner stays.
     expect(await make(a, name).tryAcquire()).toBeNull();
     await next.release();
     // The end of a block and of using() releases what was not released before.
@@ -151,7 +151,7 @@ function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
     expect(await isFree(bench().raw, name)).toBe(true);
   });
 
-  test('is released at the end of `await using` and of using, also when the work throws', async () => {
+  test('is released at the end of `await using` and of using, even when the work throws', async () => {
     const locks = bench().locks();
     const name = bench().name();
     {
@@ -168,7 +168,7 @@ function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
 }
 
 function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
-  test('an explicit lease ends by itself, and the holder is told by its own clock', async () => {
+  test('an explicit lease ends by itself, and the holder learns it from its own clock', async () => {
     const [a, b] = [bench().locks(), bench().locks()];
     const name = bench().name();
     const held = await make(a, name).acquire({ leaseMs: 150 });
@@ -176,7 +176,7 @@ function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
     a.on('lost', (event) => lost.push(event.lock));
     const { signal } = held;
     const next = await make(b, name).acquire();
-    // What it believes is reckoned at once; the signal is a timer, which a crowded machine rings late.
+    // assertHeld() reads the clock at once; the signal is a timer, which may be late on a busy machine.
     expect(() => held.assertHeld()).toThrow(LockLost);
     await until(() => signal.aborted, { what: 'the signal' });
     expect(signal.reason).toBeInstanceOf(LockLost);
@@ -187,7 +187,7 @@ function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
     await next.release();
   });
 
-  test('the default lease is renewed while it is held, and not after', async () => {
+  test('the default lease is renewed while the lock is held, and not afterwards', async () => {
     const locks = bench().locks({ leaseMs: 1000 });
     const name = bench().name();
     const held = await make(locks, name).acquire();
@@ -200,7 +200,7 @@ function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
     expect(() => held.assertHeld()).toThrow(NotOwner);
   });
 
-  test('extend prolongs an explicit lease and never shortens it', async () => {
+  test('extend lengthens an explicit lease and never shortens it', async () => {
     const locks = bench().locks();
     const name = bench().name();
     const held = await make(locks, name).acquire({ leaseMs: 5000 });
@@ -213,7 +213,7 @@ function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
     await held.release();
   });
 
-  test('a lock taken away is reported, by the watchdog and by release', async () => {
+  test('the watchdog and release both report a lock that was deleted', async () => {
     const locks = bench().locks({ leaseMs: 300 });
     const name = bench().name();
     const held = await make(locks, name).acquire();
@@ -228,7 +228,7 @@ function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
     await expect(long.release()).rejects.toThrow(NotOwner);
   });
 
-  test('a lock delay keeps the lock closed after an unclean end, and not after a release', async () => {
+  test('the lock delay keeps the lock closed after its lease ran out, and not after a release', async () => {
     const [a, b] = [bench().locks({ lockDelayMs: 10_000 }), bench().locks()];
     const name = bench().name();
     const held = await make(a, name).acquire({ leaseMs: 100 });
@@ -265,11 +265,11 @@ function givingUpCases(bench: () => Bench, { make, key }: Kind): void {
     await expect(waiting).rejects.toThrow('no longer wanted');
     await expect(make(b, name).acquire({ signal: controller.signal })).rejects.toThrow('no longer wanted');
     await held.release();
-    // A look that was under way may have taken it for a moment.
+    // A request under way may have taken it for a moment.
     expect(await make(b, name).tryAcquire({ waitMs: 10_000 })).not.toBeNull();
   });
 
-  test('a waiter that gives up passes the turn on', async () => {
+  test('a waiter that gives up passes its turn on', async () => {
     const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
     const name = bench().name();
     const held = await make(a, name).acquire({ leaseMs: 600_000 });
@@ -284,7 +284,7 @@ function givingUpCases(bench: () => Bench, { make, key }: Kind): void {
     await (await second).release();
   });
 
-  test('closing the set ends its waiters, and nothing can be acquired any more', async () => {
+  test('closing the set rejects its waiters and all later acquisitions', async () => {
     const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
     const name = bench().name();
     const held = await make(a, name).acquire();
@@ -296,7 +296,7 @@ function givingUpCases(bench: () => Bench, { make, key }: Kind): void {
     await held.release();
   });
 
-  test('a key of another type is a typed error and stays as it was', async () => {
+  test('a key of another type gives a typed error and stays unchanged', async () => {
     const locks = bench().locks();
     const name = bench().name();
     await bench().raw.rpush(key(name), 'data');

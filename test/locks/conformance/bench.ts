@@ -8,13 +8,13 @@ export interface ServerUnderTest {
   client(): Redis;
   /** A connection of another kind of client for the locks. */
   lockClient?(): { client: AnyClient; disconnect(): void };
-  /** Where the cases run, if not simply here: inside a virtual world. */
+  /** Runs the cases somewhere else, such as inside a virtual world. */
   run?(body: () => Promise<void>): Promise<void>;
   /** Ends the server and what the clients hold. */
   stop(): Promise<void>;
 }
 
-/** The channels that anybody listens to; Sentinel has one of its own on every server. */
+/** The channels that have subscribers; Sentinel has one of its own on every server. */
 export async function channelsOf(raw: Redis): Promise<string[]> {
   const names = (await raw.pubsub('CHANNELS', '*')) as string[];
   return names.filter((name) => !name.startsWith('__sentinel__'));

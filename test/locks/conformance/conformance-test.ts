@@ -1,4 +1,4 @@
-/** vitest's `test` for the conformance cases: the body runs where the server under test wants it, in a virtual world say. */
+/** vitest's `test` for the conformance cases: the body runs where the server under test needs it, such as in a virtual world. */
 import { test as vitestTest } from 'vitest';
 
 /** Runs the body of a case. */

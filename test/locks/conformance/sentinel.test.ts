@@ -81,7 +81,7 @@ describe.skipIf(!hasSentinel)('a real failover (needs redis-server and redis-sen
     return locks;
   }
 
-  /** Every kind is held, and waited for, while the primary changes; each waiter gets its lock when it is released. */
+  /** Each kind has a holder and a waiter while the primary changes; the waiter gets the lock when the holder releases it. */
   async function through(change: () => Promise<void>): Promise<void> {
     const [a, b] = [party({ replicas: 1 }), party({ maxSleepMs: 600_000, placeMs: 600_000 })];
     const names = Object.keys(kinds);
@@ -105,5 +105,6 @@ describe.skipIf(!hasSentinel)('a real failover (needs redis-server and redis-sen
   test('locks that had reached the replica survive SENTINEL FAILOVER, and their waiters are woken', () =>
     through(() => set.failover()));
 
-  test('and so they do when the primary is killed', () => through(() => set.killPrimary()));
+  test('locks that had reached the replica survive the death of the primary, and their waiters are woken', () =>
+    through(() => set.killPrimary()));
 });

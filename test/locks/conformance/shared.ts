@@ -9,7 +9,7 @@ const channelCount = async ({ raw }: Bench): Promise<number> => (await channelsO
 
 export function reentryCases(bench: () => Bench): void {
   describe.each(['reentrant', 'fair', 'fenced'] as const)('re-entry of the %s lock', (kind) => {
-    test('one owner enters again and again, and is out when it has left as often', async () => {
+    test('one owner acquires the lock several times, and frees it with as many releases', async () => {
       const [a, b] = [bench().locks(), bench().locks()];
       const name = bench().name();
       const lock = a[kind](name);
@@ -25,7 +25,7 @@ export function reentryCases(bench: () => Bench): void {
       expect(await bench().raw.exists(name)).toBe(0);
     });
 
-    test('using and run open an owner for their context; outside, everybody is on his own', async () => {
+    test('using and run set an owner for their async context; outside, each acquisition is an owner of its own', async () => {
       const locks = bench().locks();
       const name = bench().name();
       const lock = locks[kind](name);
@@ -49,7 +49,7 @@ export function reentryCases(bench: () => Bench): void {
       await outer.release();
     });
 
-    test('a short lease and then a long one: the lock lasts for the long one, whichever is released', async () => {
+    test('with a short and a long lease, the lock lasts for the lease of the hold that remains', async () => {
       for (const which of [0, 1]) {
         const lock = bench().locks()[kind](bench().name());
         const holds = [
@@ -63,7 +63,7 @@ export function reentryCases(bench: () => Bench): void {
       }
     });
 
-    test('a hold that was lost is not revived by entering again', async () => {
+    test('a hold that was lost is not revived by acquiring the lock again', async () => {
       const lock = bench().locks()[kind](bench().name());
       const outer = await lock.acquire({ owner: 'me' });
       await bench().raw.del(lock.name);
@@ -76,7 +76,7 @@ export function reentryCases(bench: () => Bench): void {
     });
   });
 
-  test('every grant of the fenced lock has a greater fence, entering again has the same', async () => {
+  test('every grant of the fenced lock has a greater fence, and re-entry keeps the same one', async () => {
     const [a, b] = [bench().locks(), bench().locks()];
     const name = bench().name();
     let last = 0;
@@ -123,7 +123,7 @@ export function readWriteCases(bench: () => Bench): void {
       expect(await bench().raw.exists(name)).toBe(0);
     });
 
-    test('the writer may read, and goes on reading when it stops writing; a reader may not begin to write', async () => {
+    test('the writer may read and keep reading after it stops writing; a reader may not start to write', async () => {
       const [a, b] = [bench().locks(), bench().locks()];
       const mine = a.readWrite(bench().name());
       const write = await mine.write.acquire({ owner: 'me' });
@@ -157,7 +157,7 @@ export function readWriteCases(bench: () => Bench): void {
       await writer.release();
     });
 
-    test('the key lives as long as its longest live hold, also when the others renew', async () => {
+    test('the key lives as long as its longest live hold, even while the others renew', async () => {
       const [a, b] = [bench().locks({ leaseMs: 1500 }), bench().locks()];
       const name = bench().name();
       const renewed = await a.readWrite(name).read.acquire();
@@ -169,7 +169,7 @@ export function readWriteCases(bench: () => Bench): void {
       expect(await a.readWrite(name).write.tryAcquire()).toBeNull();
     });
 
-    test('each hold of one reader has a lease of its own, whichever is released first', async () => {
+    test('each hold of one reader has its own lease, in whatever order they are released', async () => {
       const [a, b] = [bench().locks(), bench().locks()];
       for (const [first, second] of [
         [3000, undefined],
@@ -226,7 +226,7 @@ export function readWriteCases(bench: () => Bench): void {
 
 export function countingCases(bench: () => Bench): void {
   describe('the semaphore', () => {
-    test('gives out what is there, makes others wait, and takes everything back', async () => {
+    test('grants the permits it has, makes other requests wait, and takes all permits back', async () => {
       const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
       const name = bench().name();
       const semaphore = a.semaphore(name);
@@ -244,7 +244,7 @@ export function countingCases(bench: () => Bench): void {
       expect(await semaphore.availablePermits()).toBe(5);
     });
 
-    test('a wake-up that is too small for one waiter goes to one that wants less', async () => {
+    test('permits that are too few for one waiter go to a waiter that wants fewer', async () => {
       const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
       const name = bench().name();
       await a.semaphore(name).trySetPermits(2);
@@ -281,8 +281,8 @@ export function countingCases(bench: () => Bench): void {
     });
   });
 
-  describe.each(['semaphore', 'expirablePermits'] as const)('the %s that nobody has set', (kind) => {
-    test('is an error that says so, or waited for where that was asked for', async () => {
+  describe.each(['semaphore', 'expirablePermits'] as const)('the %s without permits set', (kind) => {
+    test('rejects with an error that says so, or waits when the option asks for it', async () => {
       const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
       const name = bench().name();
       const unset = `nobody has set the permits of '${name}'`;
@@ -296,14 +296,14 @@ export function countingCases(bench: () => Bench): void {
       await until(async () => (await channelCount(bench())) === 1);
       expect(await a[kind](name).trySetPermits(1)).toBe(true);
       const held = await waiting;
-      expect(await a[kind](name).tryAcquire()).toBeNull(); // All are out, which is something else.
+      expect(await a[kind](name).tryAcquire()).toBeNull(); // All permits are taken, which is no error.
       await held.release();
       expect(await bench().raw.exists(`${name}:2`)).toBe(0);
     });
   });
 
   describe('expirable permits', () => {
-    test('an expired permit returns once, whatever its holder does afterwards', async () => {
+    test('an expired permit is returned exactly once, whatever its holder does afterwards', async () => {
       const [a, b] = [bench().locks(), bench().locks()];
       const name = bench().name();
       await a.expirablePermits(name).trySetPermits(1);
@@ -320,7 +320,7 @@ export function countingCases(bench: () => Bench): void {
       expect(await b.expirablePermits(name).availablePermits()).toBe(1);
     });
 
-    test('several are out at once, and all come back', async () => {
+    test('several permits are taken at once, and all of them come back', async () => {
       const locks = bench().locks();
       const permits = locks.expirablePermits(bench().name());
       await permits.trySetPermits(3);
@@ -334,10 +334,10 @@ export function countingCases(bench: () => Bench): void {
   });
 
   describe('the latch', () => {
-    test('opens for all who wait when it was counted down, and not before', async () => {
+    test('opens for all waiters when the count reaches zero, and not before', async () => {
       const [a, b] = [bench().locks(), bench().locks({ maxSleepMs: 600_000 })];
       const name = bench().name();
-      await b.latch(name).await(); // Open while nobody has set a count.
+      await b.latch(name).await(); // Open while no count is set.
       expect(await a.latch(name).trySetCount(3)).toBe(true);
       expect(await a.latch(name).trySetCount(5)).toBe(false);
       let opened = 0;

@@ -14,7 +14,7 @@ export function orderCases(bench: () => Bench): void {
         ? bench().raw.llen(`${lineOf.fair}:{${name}}`)
         : Math.max(0, (await bench().raw.zcard(`${lineOf.queue}:{${name}}`)) - 1);
 
-    test('is served in the order of arrival, one wake-up per release', async () => {
+    test('serves waiters in the order of arrival, with one wake-up per release', async () => {
       const sets = [bench().locks({ maxSleepMs: 600_000 }), bench().locks({ maxSleepMs: 600_000 })];
       const name = bench().name();
       const held = await sets[0]![kind](name).acquire();
@@ -31,7 +31,7 @@ export function orderCases(bench: () => Bench): void {
       expect(await inLine(name)).toBe(0);
     });
 
-    test('only the head may take a free lock', async () => {
+    test('lets only the first waiter take a free lock', async () => {
       const [a, b] = [bench().locks(), bench().locks()];
       const name = bench().name();
       const held = await a[kind](name).acquire();
@@ -43,7 +43,7 @@ export function orderCases(bench: () => Bench): void {
       await (await waiting).release();
     });
 
-    test('a waiter that gives up leaves no trace, and one that died loses its place', async () => {
+    test('drops a waiter that gives up at once, and a dead one after a while', async () => {
       const [a, b] = [bench().locks(), bench().locks({ placeMs: 200 })];
       const dying = bench().locks({ placeMs: 200 });
       const name = bench().name();
@@ -91,7 +91,7 @@ export function orderCases(bench: () => Bench): void {
 
 export function compositeCases(bench: () => Bench): void {
   describe('the multi lock', () => {
-    test('has all or none, and two that want the same locks both get them', async () => {
+    test('takes all of its locks or none, and two clients that want the same locks both get them', async () => {
       const [a, b] = [bench().locks(), bench().locks()];
       const [x, y, z] = [bench().name(), bench().name(), bench().name()];
       const blocked = await b.reentrant(y).acquire();
@@ -119,7 +119,7 @@ export function compositeCases(bench: () => Bench): void {
       await Promise.all([work(false), work(true), work(false), work(true)]);
     });
 
-    test('is lost with the first of its locks', async () => {
+    test('is lost as soon as one of its locks is lost', async () => {
       const locks = bench().locks({ leaseMs: 200 });
       const [x, y] = [bench().name(), bench().name()];
       const held = await locks.multi([locks.simple(x), locks.simple(y)]).acquire();
@@ -133,7 +133,7 @@ export function compositeCases(bench: () => Bench): void {
   });
 
   describe('the segmented lock', () => {
-    test('lets as many in as it has segments, splits large requests and keeps the sum', async () => {
+    test('admits as many holders as it has segments, splits large requests and keeps the total', async () => {
       const [a, b] = [bench().locks(), bench().locks()];
       const name = bench().name();
       const stock = a.segmented(name, { segments: 4 });
@@ -157,7 +157,7 @@ export function compositeCases(bench: () => Bench): void {
     });
   });
 
-  test('a second release finds nothing to give back, whatever is held', async () => {
+  test('a second release of any kind rejects with NotOwner', async () => {
     const locks = bench().locks();
     const name = bench().name();
     await locks.semaphore(`${name}:S`).trySetPermits(2);
@@ -184,7 +184,7 @@ export function compositeCases(bench: () => Bench): void {
     const lost = await locks.multi([locks.simple(`${name}:a`), locks.simple(`${name}:b`)]).acquire();
     await bench().raw.del(`${name}:a`);
     await expect(lost.release()).rejects.toThrow(NotOwner);
-    await expect(lost.release()).rejects.toThrow(`'${name}:a'`); // What the first one threw.
+    await expect(lost.release()).rejects.toThrow(`'${name}:a'`); // The same error as the first release threw.
   });
 
   describe('sessions', () => {
@@ -208,7 +208,7 @@ export function compositeCases(bench: () => Bench): void {
       expect(await bench().raw.exists(name)).toBe(0);
     });
 
-    test('a session that died gives its locks to others, and its holder is told', async () => {
+    test('the locks of a dead session become free, and its holder is notified', async () => {
       const [a, b] = [bench().locks({ leaseMs: 200 }), bench().locks({ leaseMs: 300 })];
       const name = bench().name();
       const session = await a.session();

@@ -1,10 +1,10 @@
-/** Failures S1 to S13: taking and giving back on one node. */
+/** Failures S1 to S13: acquiring and releasing on one node. */
 import { COMPARE_AND_DELETE, type Failure, type Lab } from './lab.ts';
 
 const L = 'lock';
 const swallow = (): void => {};
 
-/** Two clients take turns by hand: the first overstays its lease, and gives back what is not its own any more. */
+/** Two clients take turns by hand: the first overstays its lease, and releases a lock that is no longer its own. */
 async function overstay(
   lab: Lab,
   release: (lab: Lab, name: string, token: string) => Promise<unknown>,
@@ -39,7 +39,7 @@ async function overstayOurs(lab: Lab): Promise<string[]> {
 
 const crashBeforeExpiry: Failure = {
   id: 'S1',
-  title: 'a holder that dies between SETNX and EXPIRE locks for ever',
+  title: 'a holder that dies between SETNX and EXPIRE keeps the lock for ever',
   naive: async (lab) => {
     const a = await lab.redis('A');
     lab
@@ -66,7 +66,7 @@ const crashBeforeExpiry: Failure = {
 
 const loserProlongs: Failure = {
   id: 'S2',
-  title: 'EXPIRE by those who did not get the lock keeps a dead holder alive',
+  title: 'clients that call EXPIRE without getting the lock keep the lock of a dead holder alive',
   naive: async (lab) => {
     const b = await lab.redis('B');
     await lab.raw.set(L, 'A', 'PX', 1000);
@@ -97,7 +97,7 @@ const blindDelete: Failure = {
 
 const checkThenDelete: Failure = {
   id: 'S4',
-  title: 'the lock ends between GET and DEL',
+  title: "the lease ends between GET and DEL, and DEL removes the next holder's lock",
   naive: async (lab) => {
     const [a, b, c] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('C')];
     await a.set(L, 'A', 'PX', 100, 'NX');
@@ -115,7 +115,7 @@ const checkThenDelete: Failure = {
 
 const sharedToken: Failure = {
   id: 'S5',
-  title: 'a token that is not unique proves nothing',
+  title: "a token that two clients share lets one release the other's lock",
   naive: (lab) =>
     overstay(
       lab,
@@ -135,7 +135,7 @@ const sharedToken: Failure = {
 
 const checkThenExtend: Failure = {
   id: 'S6',
-  title: "a renewal prolongs somebody else's lock",
+  title: "a renewal extends another client's lock",
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 100, 'NX');
@@ -162,7 +162,7 @@ const checkThenExtend: Failure = {
 
 const extendRecreates: Failure = {
   id: 'S7',
-  title: 'a renewal by SET brings a lock back that was over',
+  title: 'a renewal by SET takes back a lock whose lease had ended',
   naive: async (lab) => {
     const a = await lab.redis('A');
     await a.set(L, 'A', 'PX', 100, 'NX');
@@ -203,7 +203,7 @@ const leaseTooShort: Failure = {
   },
 };
 
-/** A resource that takes writes: with fences it refuses those that are older than what it has seen. */
+/** A resource that accepts writes: with fences it refuses writes that are older than the newest fence it has seen. */
 export function resource(fenced: boolean) {
   let greatest = 0;
   const order: string[] = [];
@@ -221,7 +221,7 @@ async function lateWriter(lab: Lab, fenced: boolean): Promise<string[]> {
   const [a, b] = [await lab.locks('A'), await lab.locks('B')];
   const store = resource(fenced);
   const first = await lab.as('A', () => a.fenced(L).acquire({ leaseMs: 1000 }));
-  first.assertHeld(); // The last look; the write is on its way, and takes long.
+  first.assertHeld(); // The last check; the write is under way, and takes long.
   await lab.stall('A', lab.between(1001, 5000));
   const second = await b.fenced(L).acquire();
   store.write('B', second.fence!);
@@ -231,12 +231,12 @@ async function lateWriter(lab: Lab, fenced: boolean): Promise<string[]> {
 
 const pausedHolder: Failure = {
   id: 'S10, S12',
-  title: 'a holder that stood still, or a write that was under way for long, comes after the next holder',
+  title: 'a stalled holder, or a write that was long under way, reaches the resource after the next holder',
   naive: (lab) => lateWriter(lab, false),
   ours: (lab) => lateWriter(lab, true),
 };
 
-/** The reply to A is there, and A stands still before it reads it. */
+/** The reply to A has arrived, and A stalls before it reads it. */
 async function unread(lab: Lab): Promise<void> {
   lab.replies('A').hold();
   await lab.advance(20);
@@ -247,7 +247,7 @@ async function unread(lab: Lab): Promise<void> {
 
 const lateReading: Failure = {
   id: 'S11',
-  title: 'a lease that is counted from the reading of the reply',
+  title: 'a holder that counts its lease from reading the reply believes in it for too long',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const granted = lab.as('A', async () => {
@@ -275,7 +275,7 @@ const lateReading: Failure = {
 
 const lockDelay: Failure = {
   id: 'S13',
-  title: "a dead holder's last write comes after the next grant",
+  title: "a dead holder's last write arrives after the next grant",
   naive: async (lab) => {
     const [a, b] = [await lab.locks('A', { leaseMs: 1000 }), await lab.locks('B')];
     await lab.as('A', () => a.simple(L).acquire());

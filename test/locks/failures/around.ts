@@ -19,12 +19,12 @@ async function acrossJump(lab: Lab, fenced: boolean): Promise<string[]> {
 
 const clockAhead: Failure = {
   id: 'S16',
-  title: "the server's clock jumps ahead: the lock ends while its holder counts on it",
+  title: "the server's clock jumps ahead, and the lock ends while its holder relies on it",
   naive: (lab) => acrossJump(lab, false),
   ours: (lab) => acrossJump(lab, true),
 };
 
-/** The primary restarts without its data; B gets the lock that A has. */
+/** The primary restarts without its data; B gets the lock that A holds. */
 async function acrossRestart(lab: Lab, fence: 'counter' | 'clock'): Promise<string[]> {
   const [a, b] = [await lab.locks('A'), await lab.locks('B')];
   const first = await lab.as('A', () => a.fenced(L, { fence }).acquire());
@@ -42,7 +42,7 @@ async function acrossRestart(lab: Lab, fence: 'counter' | 'clock'): Promise<stri
 
 const restart: Failure = {
   id: 'S20 (restart)',
-  title: 'the server restarts without its data, and the counter of fences begins anew',
+  title: 'the server restarts without its data, and the fence counter starts again',
   naive: (lab) => acrossRestart(lab, 'counter'),
   ours: (lab) => acrossRestart(lab, 'clock'),
 };
@@ -63,13 +63,13 @@ async function longWork(lab: Lab, leaseMs: number | undefined, watches: boolean)
 
 const explicitLease: Failure = {
   id: 'S87; Redisson 4405',
-  title: 'a lease that was asked for is not renewed, and the work goes on',
+  title: 'an explicit lease is not renewed, and the work goes on after it',
   naive: async (lab) => {
     await longWork(lab, 1000, false);
     return lab.verdict();
   },
   ours: async (lab) => {
-    await longWork(lab, 1000, true); // It ends, and its holder is told.
+    await longWork(lab, 1000, true); // It ends, and its holder is notified.
     await longWork(lab, undefined, true); // It is renewed.
     return lab.verdict();
   },
@@ -83,7 +83,7 @@ if head then redis.call('publish', head, '0') end`;
 
 const lostPlace: Failure = {
   id: 'S96',
-  title: 'a failover loses a place in the line, and nobody ever wakes the one who stood there',
+  title: 'a failover loses a place in the line, and the waiter is never woken',
   naive: async (lab) => {
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 600_000, 'NX');
@@ -129,7 +129,7 @@ const lostPlace: Failure = {
   },
 };
 
-/** Two readers who are never both gone, and a writer who waits; through a turnstile or not. */
+/** Two readers that are never both gone, and a waiting writer; with a turnstile or without. */
 async function readersAndWriter(lab: Lab, turnstile: boolean): Promise<string[]> {
   const [a, b, w] = [await lab.locks('A'), await lab.locks('B'), await lab.locks('W')];
   const enter = async (locks: Locks, kind: 'read' | 'write', waitMs: number): Promise<HeldLock | null> => {
@@ -163,13 +163,13 @@ async function readersAndWriter(lab: Lab, turnstile: boolean): Promise<string[]>
 
 const starvedWriter: Failure = {
   id: 'S99',
-  title: 'readers who take turns keep the writer out for ever',
-  // Where both readers happen to be gone at once, the writer is lucky.
+  title: 'readers that take turns keep the writer out for ever',
+  // If both readers happen to be gone at once, the writer gets in.
   naive: (lab) => readersAndWriter(lab, false).then((seen) => (seen.length > 0 ? seen : null)),
   ours: (lab) => readersAndWriter(lab, true),
 };
 
-/** How many of one permit are out after a failover: A's, which may not have been copied, and B's. */
+/** How often a single permit is held after a failover: by A, whose grant may not have been copied, and by B. */
 async function permitsOut(lab: Lab, kind: 'semaphore' | 'expirablePermits', replicas: boolean) {
   const a = await lab.locks('A', replicas ? { replicas: 1, replicaTimeoutMs: 100 } : {});
   const b = await lab.locks('B');
@@ -190,7 +190,7 @@ async function permitsOut(lab: Lab, kind: 'semaphore' | 'expirablePermits', repl
 
 const permitTwice: Failure = {
   id: 'S106',
-  title: 'a permit that was taken before a failover is given out again after it',
+  title: 'a permit that was taken before a failover is granted again after it',
   naive: async (lab) => {
     const { copied, out } = await permitsOut(lab, 'semaphore', false);
     if (copied) return null;
@@ -203,7 +203,7 @@ const permitTwice: Failure = {
   },
 };
 
-/** A stock of one; a transaction reads what was committed, and takes a while to commit. */
+/** A stock of one; a transaction reads committed data and takes a while to commit. */
 async function sales(lab: Lab, commitInside: boolean): Promise<string[]> {
   const stock = { committed: 1, sold: 0 };
   const sell = async (name: string): Promise<void> => {
@@ -229,12 +229,12 @@ async function sales(lab: Lab, commitInside: boolean): Promise<string[]> {
 
 const releasedBeforeCommit: Failure = {
   id: 'S117',
-  title: 'the lock is given back before the transaction is committed',
+  title: 'the lock is released before the transaction is committed',
   naive: (lab) => sales(lab, false),
   ours: (lab) => sales(lab, true),
 };
 
-/** One message is delivered to A, and again to B after a failover. How often it was processed. */
+/** Delivers one message to A, and again to B after a failover; answers how often it was processed. */
 async function deliveries(lab: Lab, claim: (name: 'A' | 'B') => Promise<boolean>): Promise<string[]> {
   let processed = 0;
   if (await claim('A')) processed++;
@@ -249,7 +249,7 @@ const DAY = 86_400_000;
 
 const messageTwice: Failure = {
   id: 'S118',
-  title: 'the mark that a message was processed is lost in a failover',
+  title: 'a failover loses the mark that a message was processed',
   naive: async (lab) => {
     lab.pair.link.hold();
     return deliveries(lab, async (name) => {
@@ -269,7 +269,7 @@ const messageTwice: Failure = {
 
 const twoLeaders: Failure = {
   id: 'S119',
-  title: 'a leader whom nobody hears any more goes on leading',
+  title: 'a leader that is cut off goes on leading',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 3000, 'NX');
@@ -277,7 +277,7 @@ const twoLeaders: Failure = {
     const renew =
       "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], 3000) end";
     const renewal = async (): Promise<void> => {
-      if ((await a.eval(renew, 1, L, 'A')) === null) end(); // Somebody else leads.
+      if ((await a.eval(renew, 1, L, 'A')) === null) end(); // Another client leads.
     };
     lab.as('A', () => setInterval(() => void renewal().catch(swallow), 1000)).catch(swallow);
     await lab.advance(lab.between(500, 5000));
@@ -299,7 +299,7 @@ const twoLeaders: Failure = {
   },
 };
 
-/** A job that two workers start at the same minute of their own clocks, B's being behind. How often it ran. */
+/** A job that two workers start at the same minute by their own clocks, B's clock being behind; answers how often it ran. */
 async function ticks(lab: Lab, run: (locks: Locks) => Promise<boolean>): Promise<string[]> {
   const behindMs = lab.between(200, 2000);
   const workers = { A: await lab.locks('A'), B: await lab.locks('B') };
@@ -312,7 +312,7 @@ async function ticks(lab: Lab, run: (locks: Locks) => Promise<boolean>): Promise
 
 const jobTwice: Failure = {
   id: 'S120',
-  title: 'a scheduled job is unlocked as soon as it is done, and runs again by a clock that is behind',
+  title: 'a scheduled job releases its lock when done, and runs again on a worker whose clock is behind',
   naive: (lab) =>
     ticks(lab, async (locks) => {
       const held = await locks.simple(L).tryAcquire();

@@ -1,22 +1,22 @@
-/** Failures S129, S130 and S132: what a holder believes, though no replica has it, or its clock was set. */
+/** Failures S129, S130 and S132: a holder believes in a lease that no replica has, or that its changed clock measures wrongly. */
 import type { HeldLock, Lock, Locks } from '../../../locks/index.ts';
 import type { Failure, Lab } from './lab.ts';
 
 const L = 'lock';
 const swallow = (): void => {};
 
-/** Nothing that the primary writes from now on reaches a replica. */
+/** From now on no write of the primary reaches a replica. */
 function holdReplication({ pair }: Lab): void {
   for (const { name } of pair.replicas) pair.linkTo(name).hold();
 }
 
-/** The primary dies, and a replica is promoted that another one follows. */
+/** The primary dies, and a replica with a replica of its own is promoted. */
 async function failOver(lab: Lab): Promise<void> {
   await lab.pair.failover({ crash: true });
   await lab.advance(lab.between(500, 1500));
 }
 
-/** One of the kinds that exclude others, by chance. */
+/** A random exclusive kind. */
 function anyKind(lab: Lab): (locks: Locks) => Lock<HeldLock> {
   const kinds: readonly ((locks: Locks) => Lock<HeldLock>)[] = [
     (locks) => locks.simple(L),
@@ -34,7 +34,7 @@ function anyKind(lab: Lab): (locks: Locks) => Lock<HeldLock> {
 const waitAlone: Failure = {
   id: 'S129',
   title:
-    'the primary dies between a grant and its WAIT, which the client sends again alone: it counts, and no server has the lock',
+    'the primary dies between a grant and its WAIT; the client repeats only the WAIT, which counts although no server has the lock',
   replicas: 2,
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
@@ -75,7 +75,7 @@ const RENEW = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('
 
 const renewedOnOne: Failure = {
   id: 'S130',
-  title: 'replication stands still, renewals are confirmed by the primary alone, and it dies',
+  title: 'replication stalls, the primary alone confirms renewals, and then it dies',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 3000, 'NX');

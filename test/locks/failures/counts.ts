@@ -6,13 +6,13 @@ const swallow = (): void => {};
 
 const foreignRenewal: Failure = {
   id: 'S83',
-  title: 'the watchdog renews the lock that somebody else has by now, and keeps it when he is dead',
+  title: 'the watchdog renews a lock that another client holds by now, and keeps it after that client died',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 1000, 'NX');
     lab.as('A', () => setInterval(() => void a.pexpire(L, 1000).catch(swallow), 333)).catch(swallow);
     await lab.stall('A', lab.between(1100, 3000));
-    await lab.raw.del(L); // Had A not woken up in time, it would have ended by itself.
+    await lab.raw.del(L); // If A had not woken in time, it would have ended by itself.
     if ((await b.set(L, 'B', 'PX', 1000, 'NX')) !== 'OK') return null;
     lab.die('B');
     await lab.advance(10_000);
@@ -30,7 +30,7 @@ const foreignRenewal: Failure = {
   },
 };
 
-/** Renews many locks, and stops at the first that is not its own any more. */
+/** Renews many locks, and stops at the first one that is no longer its own. */
 const RENEW_ALL = `
 for index, key in ipairs(KEYS) do
   if redis.call('get', key) ~= ARGV[1] then return index - 1 end
@@ -40,7 +40,7 @@ return #KEYS`;
 
 const partialRenewal: Failure = {
   id: 'S88',
-  title: 'one lock that is gone keeps the others from being renewed',
+  title: 'one lost lock stops the renewal of the others',
   naive: async (lab) => {
     const a = await lab.redis('A');
     const keys = ['x', 'y', 'z'];
@@ -68,7 +68,7 @@ const partialRenewal: Failure = {
 
 const shortenedLease: Failure = {
   id: 'S89',
-  title: 'entering again with a short lease shortens the long one',
+  title: 're-entry with a short lease shortens the long one',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const enter = async (leaseMs: number): Promise<void> => {
@@ -135,7 +135,7 @@ const lostCount: Failure = {
 
 const deadReader: Failure = {
   id: 'S98',
-  title: 'readers share one lease: a dead one keeps writers out as long as others read',
+  title: 'readers share one lease, so a dead reader keeps writers out as long as others read',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const read = async (who: typeof a): Promise<void> => {
@@ -167,7 +167,7 @@ const deadReader: Failure = {
 
 const downgraded: Failure = {
   id: 'S100; Redisson 891',
-  title: 'the writer that stops reading stops writing too',
+  title: 'a writer that ends its read hold loses its write hold too',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.hset(L, 'mode', 'write', 'A:write', 1);
@@ -189,7 +189,7 @@ const downgraded: Failure = {
       const other = await b.readWrite(L)[kind].tryAcquire();
       if (other) lab.trust(other);
     }
-    // And the other way: who goes on reading keeps writers out, and only those.
+    // And the other way round: a writer that keeps reading keeps writers out, and only writers.
     const still = await a.readWrite('other').write.acquire({ owner: 'A' });
     await a.readWrite('other').read.acquire({ owner: 'A' });
     await still.release();
@@ -201,7 +201,7 @@ const downgraded: Failure = {
 
 const zombieRenewal: Failure = {
   id: 'S101',
-  title: 'a renewal that is under way brings a released read or write lock back',
+  title: 'a renewal under way brings a released read or write lock back',
   naive: async (lab) => {
     const [a, second] = [await lab.redis('A'), await lab.redis('A')];
     await a.hset(L, 'mode', 'read', 'A', 1);
@@ -233,7 +233,7 @@ const zombieRenewal: Failure = {
 
 const lateReturn: Failure = {
   id: 'S104',
-  title: 'a permit that expired and is released is two permits',
+  title: 'a permit that expires and is then released is returned twice',
   naive: async (lab) => {
     const a = await lab.redis('A');
     const leaseMs = lab.between(50, 500);
@@ -264,7 +264,7 @@ const lateReturn: Failure = {
 
 const partialMulti: Failure = {
   id: 'S108',
-  title: 'of several locks one is not to be had, and the others stay taken',
+  title: 'one of several locks cannot be had, and the others stay taken',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const names = ['x', 'y', 'z'];
@@ -289,7 +289,7 @@ const partialMulti: Failure = {
 
 const splitStock: Failure = {
   id: 'S111',
-  title: 'a request larger than a segment fails though there is enough, or loses units on the way',
+  title: 'a request larger than a segment fails though there are enough units, or loses units',
   naive: async (lab) => {
     const a = await lab.redis('A');
     for (let segment = 0; segment < 4; segment++) await a.set(`stock:${segment}`, 5);
@@ -319,7 +319,7 @@ const splitStock: Failure = {
   },
 };
 
-/** What Redisson's release does: it ends the hold with the greatest number, whichever was released. */
+/** As Redisson releases: it ends the hold with the highest number, whichever one was released. */
 const RELEASE_GREATEST = `
 local count = redis.call('hincrby', KEYS[1], ARGV[1], -1)
 redis.call('del', KEYS[1] .. ':' .. ARGV[1] .. ':' .. (count + 1))
@@ -329,7 +329,7 @@ return 0`;
 
 const wrongHold: Failure = {
   id: 'S139',
-  title: 'a reader releases a short hold, and with it goes the lease of a long one',
+  title: 'a reader releases a short hold, and the lease of its long hold is removed',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.multi().hset(L, 'mode', 'read', 'A', 2).pexpire(L, 30_000).exec();

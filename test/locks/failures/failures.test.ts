@@ -1,4 +1,4 @@
-/** The failures of the catalogue in the lab, over many seeds: the naive form fails wherever its fault fires, ours never. */
+/** The failures of the catalogue in the lab, over many seeds: the naive form fails whenever its fault fires, ours never does. */
 import { expect, test } from 'vitest';
 import { sampleOf } from '../../support/long.ts';
 import { acquiring } from './acquiring.ts';

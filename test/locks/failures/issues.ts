@@ -11,7 +11,7 @@ return 1`;
 
 const takenForHeld: Failure = {
   id: 'S19; sesamecare/redlock 6',
-  title: "a lock has the name of somebody else's data, which is waited for as if it were a lock",
+  title: 'a lock has the name of other data, and clients wait for it as if it were a lock',
   naive: async (lab) => {
     const a = await lab.redis('A');
     await lab.raw.hset(L, 'price', 1);
@@ -40,14 +40,14 @@ const takenForHeld: Failure = {
 
 const renewedOnce: Failure = {
   id: 'S81; Redisson 2515, 3194, 3712',
-  title: 'after a renewal that failed, the same lock taken again is renewed no more',
+  title: 'after a failed renewal, the same lock is not renewed when it is taken again',
   naive: async (lab) => {
     const a = await lab.redis('A', { commandTimeout: 100 });
     const renewed = new Set<string>();
     const renew = async (): Promise<void> => {
       for (;;) {
         await new Promise((resolve) => setTimeout(resolve, 1000));
-        await a.pexpire(L, 3000); // What it throws ends the loop, and leaves the entry.
+        await a.pexpire(L, 3000); // Its error ends the loop and leaves the entry.
       }
     };
     const lock = async (): Promise<void> => {
@@ -95,7 +95,7 @@ return 1`;
 
 const expiredAmongThem: Failure = {
   id: 'S104 (counted and together); Redisson 659, 6348',
-  title: 'one permit expired: it is not counted as free, and the others cannot be given back with it',
+  title: 'an expired permit is not counted as free, and the others cannot be released together with it',
   naive: async (lab) => {
     const a = await lab.redis('A');
     await a.set('left', 0);

@@ -6,7 +6,7 @@ const swallow = (): void => {};
 
 const falseReentry: Failure = {
   id: 'S91',
-  title: 'tasks of one process are one owner',
+  title: 'all tasks of one process count as one owner',
   naive: async (lab) => {
     const a = await lab.locks('A');
     for (const task of ['one', 'two']) {
@@ -25,7 +25,7 @@ const falseReentry: Failure = {
   },
 };
 
-/** A waiter dies at the head of the line; how long the next one waits. */
+/** A waiter dies at the head of the line; checks how long the next one waits. */
 async function deadHead(lab: Lab, placeMs: number): Promise<string[]> {
   const [a, dead, next] = [
     await lab.locks('A'),
@@ -55,7 +55,7 @@ const deadWaiter: Failure = {
 
 const permitLeak: Failure = {
   id: 'S102; Redisson 2213, 4462',
-  title: 'a permit of a process that died never comes back',
+  title: 'the permit of a dead process never comes back',
   naive: async (lab) => {
     const a = await lab.locks('A');
     await a.semaphore(L).trySetPermits(1);
@@ -80,7 +80,7 @@ const permitLeak: Failure = {
 
 const overRelease: Failure = {
   id: 'S103',
-  title: 'a permit that is given back twice is two permits',
+  title: 'a permit that is released twice becomes two permits',
   naive: async (lab) => {
     const a = await lab.redis('A');
     await a.set(L, 1);
@@ -101,7 +101,7 @@ const overRelease: Failure = {
 
 const doubleCountDown: Failure = {
   id: 'S107',
-  title: 'a count-down that is asked twice opens the latch early',
+  title: 'a count-down that is sent twice opens the latch early',
   naive: async (lab) => {
     const a = await lab.redis('A', { commandTimeout: 50 });
     await a.set(L, 2);
@@ -128,7 +128,7 @@ const doubleCountDown: Failure = {
 
 const deadlock: Failure = {
   id: 'S109',
-  title: 'two that take two locks in opposite order wait for each other',
+  title: 'two clients that take two locks in opposite order deadlock',
   naive: async (lab) => {
     const [a, b] = [await lab.locks('A'), await lab.locks('B')];
     const pair = async (locks: typeof a, first: string, second: string): Promise<void> => {

@@ -1,4 +1,4 @@
-/** A lab for one failure of one lock: a pair, clients that can stall, die and lose replies, and somebody who judges. */
+/** A lab for one failure of one lock: a pair, clients that can stall, die and lose replies, and a judge. */
 import type { Redis, RedisOptions } from 'ioredis';
 import { type LabNode, type Lane, startPair, startServers } from '../../../index.ts';
 import { Pair } from '../../../lab/pair.ts';
@@ -7,7 +7,7 @@ import { createLocks, type HeldLock, type Locks, type LocksOptions } from '../..
 import { check, type LockEvent } from '../lives/checker.ts';
 
 /**
- * One failure of the catalogue: what is seen with the naive form and with ours, told as complaints. A naive form may
+ * One failure of the catalogue: the complaints about the naive form and about ours. A naive form may
  * answer `null` for a seed under which its fault does not fire.
  */
 export interface Failure {
@@ -53,14 +53,14 @@ export class Lab {
     return client;
   }
 
-  /** A set of locks of a client of that name: over all servers, where there are several. */
+  /** A set of locks of a client of that name, over all servers. */
   async locks(name: string, options: LocksOptions = {}): Promise<Locks> {
     if (this.sets.length === 1) return this.locksOver(name, await this.redis(name), options);
     const clients = this.sets.map((set) => set.client(name));
     return this.as(name, () => createLocks(clients, options));
   }
 
-  /** The same over a client that is there. */
+  /** The same over an existing client. */
   locksOver(name: string, client: Redis, options: LocksOptions = {}): Promise<Locks> {
     return this.as(name, () => createLocks(client, options));
   }
@@ -70,12 +70,12 @@ export class Lab {
     return this.pair.world.actor(name).call(code);
   }
 
-  /** Time passes; also for whoever stands still himself. */
+  /** Lets time pass, for stalled clients too. */
   advance(ms: number): Promise<void> {
     return this.as('time', () => this.pair.advance(ms));
   }
 
-  /** The client stands still for so long, as in a long garbage collection. */
+  /** Stalls the client for so long, as a long garbage collection does. */
   async stall(name: string, ms: number): Promise<void> {
     const actor = this.pair.world.actor(name);
     actor.pause();
@@ -108,7 +108,7 @@ export class Lab {
       : (this.sets[this.between(0, this.sets.length - 1)] as ReplicaSet).primary;
   }
 
-  /** Somebody believes to hold a lock; gives what ends the belief. */
+  /** Records that a client believes to hold a lock; returns a function that ends the belief. */
   believe(
     lock: string,
     owner: string,
@@ -131,14 +131,14 @@ export class Lab {
     };
   }
 
-  /** The belief of a holder of ours: it ends with the lock's own signal, or when it is told. */
+  /** Records the belief of a holder of ours: it ends with the lock's own signal, or with the returned function. */
   trust(held: HeldLock): () => void {
     const end = this.believe(held.name, held.owner, { fence: held.fence });
     held.signal.addEventListener('abort', end);
     return end;
   }
 
-  /** What the independent checker says of the history; holds that never ended are not its business here. */
+  /** The violations that the independent checker finds in the history, without holds that never ended. */
   verdict(): string[] {
     return check(this.history)
       .filter(({ rule }) => rule !== 'orphan')

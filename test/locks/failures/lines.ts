@@ -1,4 +1,4 @@
-/** Failures S77 to S97 and S113: standing in line, and leaving it. */
+/** Failures S77 to S97 and S113: waiting in line, and leaving it. */
 import type { Redis } from 'ioredis';
 import type { Failure, Lab } from './lab.ts';
 
@@ -6,7 +6,7 @@ const L = 'lock';
 const CHANNEL = 'channel';
 const swallow = (): void => {};
 
-/** The waiters of one process by hand: a message is for the first in line, who may have gone home. */
+/** The waiters of one process by hand: a message is for the first in line, which may have given up. */
 class NaiveLine {
   readonly #redis: Redis;
   readonly #line: (() => void)[] = [];
@@ -32,7 +32,7 @@ class NaiveLine {
 
 const consumedWakeUp: Failure = {
   id: 'S77; Redisson 4064',
-  title: 'a waiter that has just given up takes the wake-up with it',
+  title: 'a waiter that has just given up consumes the wake-up',
   naive: async (lab) => {
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
     await lab.as('B', () => messages.subscribe(CHANNEL));
@@ -65,7 +65,7 @@ const consumedWakeUp: Failure = {
 
 const leakedSubscription: Failure = {
   id: 'S78',
-  title: 'whoever gives up stays subscribed',
+  title: 'a waiter that gives up stays subscribed',
   naive: async (lab) => {
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 30_000, 'NX');
@@ -119,7 +119,7 @@ return 0`;
 const visit = async (redis: Redis, owner: string): Promise<boolean> =>
   (await redis.eval(NAIVE_FAIR, 3, L, 'queue', 'times', owner, Date.now())) === 1;
 
-/** How far beyond now the latest waiter would be waited for. */
+/** How far in the future the last waiter is presumed dead. */
 async function horizon(lab: Lab, times: string): Promise<number> {
   const [, last] = await lab.raw.zrange(times, '-1', '-1', 'WITHSCORES');
   return Number(last ?? 0) - Date.now();
@@ -127,7 +127,7 @@ async function horizon(lab: Lab, times: string): Promise<number> {
 
 const driftingTimes: Failure = {
   id: 'S93; Redisson 1104, 2099, 2883, 3730',
-  title: 'many short visits carry the times of the line hours into the future',
+  title: 'many short visits push the times of the line hours into the future',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await visit(a, 'A');
@@ -146,7 +146,7 @@ const driftingTimes: Failure = {
   },
 };
 
-/** C's clock is wrong; who is let in when A goes, though B came first? */
+/** C's clock is wrong; answers whether C gets in when A leaves, though B came first. */
 async function skewed(lab: Lab): Promise<string> {
   lab.pair.world.actor('C').clock.jump(lab.between(600_000, 3_600_000));
   return 'C';
@@ -154,7 +154,7 @@ async function skewed(lab: Lab): Promise<string> {
 
 const clientClocks: Failure = {
   id: 'S94, S105',
-  title: "a client whose clock is ahead declares the others' places, and their permits, over",
+  title: "a client whose clock is ahead treats the others' places and permits as expired",
   naive: async (lab) => {
     const [a, b, c] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('C')];
     await visit(a, 'A');
@@ -188,7 +188,7 @@ const clientClocks: Failure = {
 
 const placeWithoutTime: Failure = {
   id: 'S95; Redisson 5989',
-  title: 'the times of the line are gone, the line is not: nobody gets the lock any more',
+  title: 'the times of the line are lost while the line remains, and no waiter gets the lock any more',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await visit(a, 'A');
@@ -211,7 +211,7 @@ const placeWithoutTime: Failure = {
 
 const staysInLine: Failure = {
   id: 'S97',
-  title: 'whoever gives up stays in line',
+  title: 'a waiter that gives up stays in line',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await visit(a, 'A');
@@ -236,7 +236,7 @@ const staysInLine: Failure = {
 
 const hugeWait: Failure = {
   id: 'S113',
-  title: 'to wait for a month is to wait for a millisecond',
+  title: 'a wait of a month ends after a millisecond',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 1000, 'NX');

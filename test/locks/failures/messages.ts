@@ -1,4 +1,4 @@
-/** Failures S72 to S74, S77, S79 and S80: messages that do not come, come twice or come to the wrong connection. */
+/** Failures S72 to S74, S77, S79 and S80: messages that are lost, doubled or sent to the wrong connection. */
 import { Redis } from 'ioredis';
 import { connectorTo } from '../../../lab/virtual/connector.ts';
 import type { Failure, Lab } from './lab.ts';
@@ -7,7 +7,7 @@ const L = 'lock';
 const CHANNEL = 'channel';
 const swallow = (): void => {};
 
-/** A client that stays with one node, whoever is primary. */
+/** A client that stays with one node, whichever node is primary. */
 function clientOf(lab: Lab, name: string, node: Lab['pair']['primary']): Promise<Redis> {
   const Connector = connectorTo(lab.pair.world, () => node.address) as never;
   return lab.as(name, () => {
@@ -17,7 +17,7 @@ function clientOf(lab: Lab, name: string, node: Lab['pair']['primary']): Promise
   });
 }
 
-/** Waits for one message, or until the end of the lease that it saw, and takes the lock. */
+/** Waits for one message, or until the lease that it saw has ended, and takes the lock. */
 async function takeOnMessage(lab: Lab, redis: Redis, messages: Redis, channel: string): Promise<void> {
   await lab.as('B', async () => {
     await messages.subscribe(channel);
@@ -33,7 +33,7 @@ async function takeOnMessage(lab: Lab, redis: Redis, messages: Redis, channel: s
 
 const late = (ms: number): string[] => (ms > 3000 ? [`woken ${ms} ms after the release`] : []);
 
-/** A releases while B waits; how late B is in. */
+/** A releases while B waits; checks how late B gets the lock. */
 async function oursInTime(lab: Lab, harm: () => unknown): Promise<string[]> {
   const [a, b] = [await lab.locks('A'), await lab.locks('B', { maxSleepMs: 600_000 })];
   const held = await a.simple(L).acquire();
@@ -48,7 +48,7 @@ async function oursInTime(lab: Lab, harm: () => unknown): Promise<string[]> {
 
 const elsewhere: Failure = {
   id: 'S72',
-  title: 'the waiter listens to a replica that the message does not reach',
+  title: 'the waiter is subscribed to a replica that the message does not reach',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const messages = await clientOf(lab, 'B', lab.pair.replica);
@@ -66,7 +66,7 @@ const elsewhere: Failure = {
 
 const forNothing: Failure = {
   id: 'S73, S74',
-  title: 'a message comes twice, or for nothing, and is taken for the lock',
+  title: 'a doubled or needless message is taken for the lock itself',
   naive: async (lab) => {
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 30_000, 'NX');
@@ -101,7 +101,7 @@ const forNothing: Failure = {
 
 const wokenForOne: Failure = {
   id: 'S77 (two permits); Redisson 6664, 6687',
-  title: 'who waits for two permits is woken for one, and sleeps on when the other comes',
+  title: 'a waiter for two permits is woken for one, and sleeps on when the other is released',
   naive: async (lab) => {
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
     await lab.raw.set(L, 0);
@@ -142,7 +142,7 @@ const wokenForOne: Failure = {
 
 const oneConnection: Failure = {
   id: 'S79',
-  title: 'the connection that listens is asked for the lock, in RESP2',
+  title: 'a RESP2 connection in subscriber mode is used to acquire the lock',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B', { protocol: 2 })];
     await a.set(L, 'A', 'PX', 1000, 'NX');
@@ -158,7 +158,7 @@ const oneConnection: Failure = {
     await a.simple(L).acquire({ leaseMs: 1000 });
     const waiting = lab.as('B', () => b.simple(L).acquire({ waitMs: 5000 }));
     await lab.advance(lab.between(100, 500));
-    await lab.as('B', () => client.set('data', '1')); // The caller's connection is a common one, also meanwhile.
+    await lab.as('B', () => client.set('data', '1')); // The caller's connection stays an ordinary one all the time.
     const held = await waiting.catch((error: Error) => error.message);
     return typeof held === 'string' ? [`not to be had: ${held}`] : [];
   },
@@ -166,7 +166,7 @@ const oneConnection: Failure = {
 
 const keyspaceEvents: Failure = {
   id: 'S80',
-  title: 'the waiter counts on the event of the key, which is told once and to those who are there',
+  title: 'the waiter relies on the keyspace event, which is sent once and to current subscribers only',
   naive: async (lab) => {
     await lab.raw.config('SET', 'notify-keyspace-events', 'KEA');
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];

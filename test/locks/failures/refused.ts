@@ -1,4 +1,4 @@
-/** Failures S8, S18, S19, S28 and S29: what is rounded, refused, collides, or is sent again by the client library. */
+/** Failures S8, S18, S19, S28 and S29: rounded leases, refusals, name collisions and repeated requests. */
 import type { Failure, Lab } from './lab.ts';
 
 const L = 'lock';
@@ -32,7 +32,7 @@ const roundedLease: Failure = {
 
 const outOfMemory: Failure = {
   id: 'S18',
-  title: 'on a server without memory the lock cannot be given back',
+  title: 'on a server that is out of memory the lock cannot be released',
   naive: async (lab) => {
     const a = await lab.redis('A');
     await a.hincrby(L, 'A', 1);
@@ -46,7 +46,7 @@ const outOfMemory: Failure = {
   ours: async (lab) => {
     const a = await lab.locks('A');
     const kinds = ['simple', 'reentrant', 'fenced', 'fair'] as const;
-    for (const kind of kinds) await (await a[kind](kind).acquire()).release(); // The scripts are known from now on.
+    for (const kind of kinds) await (await a[kind](kind).acquire()).release(); // The server knows the scripts from now on.
     const helds = await Promise.all(kinds.map((kind) => a[kind](kind).acquire()));
     await lab.advance(lab.between(1, 100));
     await lab.raw.config('SET', 'maxmemory', '1');
@@ -69,7 +69,7 @@ const outOfMemory: Failure = {
 
 const collision: Failure = {
   id: 'S19',
-  title: "a lock has the name of somebody else's data, and takes it along when it goes",
+  title: 'a lock has the name of other data, and its release deletes that data',
   naive: async (lab) => {
     const a = await lab.redis('A');
     await lab.raw.hset(L, 'price', lab.between(1, 100));
@@ -108,7 +108,7 @@ async function resetUnanswered(lab: Lab, afterMs: number): Promise<void> {
 
 const brokenPipeline: Failure = {
   id: 'S28',
-  title: 'the connection breaks between SET and WAIT: the error is taken for a no',
+  title: 'the connection breaks between SET and WAIT, and the error is taken for a refusal',
   naive: async (lab) => {
     const options = { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 };
     const [a, b] = [await lab.redis('A', options), await lab.redis('B')];
@@ -148,7 +148,7 @@ const brokenPipeline: Failure = {
 const sentAgain: Failure = {
   id: 'S29',
   title:
-    'the client library sends again what a broken connection left open: the second answer denies the first',
+    'the client library repeats a request after a broken connection, and the second answer contradicts the first',
   naive: async (lab) => {
     const a = await lab.redis('A', { autoResendUnfulfilledCommands: true, maxRetriesPerRequest: null });
     const asking = lab.as('A', () => a.set(L, 'A', 'PX', 30_000, 'NX'));

@@ -4,7 +4,7 @@ import type { Failure, Lab } from './lab.ts';
 const L = 'lock';
 const swallow = (): void => {};
 
-/** From now on the client's requests are executed, and it hears nothing until it is told otherwise. */
+/** From now on the client's requests are executed, but no reply reaches it until the returned function is called. */
 function deaf(lab: Lab, name: string): { hears(): void } {
   const lane = lab.replies(name);
   lane.hold();
@@ -23,7 +23,7 @@ async function within<T>(lab: Lab, name: string, promise: Promise<T>, ms: number
 
 const acquireUnanswered: Failure = {
   id: 'S22, S27',
-  title: 'the lock was taken and the answer lost: nobody uses it, and nobody else gets it',
+  title: 'the lock was taken and the reply lost: it is unused, and no other client gets it',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const silence = deaf(lab, 'A');
@@ -61,7 +61,7 @@ const acquireUnanswered: Failure = {
 
 const reentryByMistake: Failure = {
   id: 'S22 (re-entrant), S25; Redisson 1966, 2312, 4109, 4178',
-  title: 'asked again after a lost answer, the lock is counted twice or given back twice',
+  title: 'a request that is repeated after a lost reply counts the lock twice or releases it twice',
   naive: async (lab) => {
     const a = await lab.redis('A');
     const lock = (): Promise<unknown> => a.hincrby(L, 'A', 1);
@@ -101,7 +101,7 @@ const reentryByMistake: Failure = {
 
 const lateRequest: Failure = {
   id: 'S23',
-  title: 'a request comes after it was given up and released: a lock that nobody has',
+  title: 'a request arrives after the client gave up and released: the lock is taken without a holder',
   naive: async (lab) => {
     const [a, again] = [await lab.redis('A'), await lab.redis('A2')];
     lab.requests('A').hold();
@@ -118,7 +118,7 @@ const lateRequest: Failure = {
     return (await lab.raw.exists(L)) === 1 ? ['a lock that nobody has'] : [];
   },
   ours: async (lab) => {
-    // Two connections of one client: what was sent first comes last.
+    // Two connections of one client: the first request arrives last.
     const a = await lab.locks('A', { requestTimeoutMs: 60 });
     await lab.as('A', async () => (await a.simple(L).acquire()).release());
     lab.requests('A').hold();
@@ -139,7 +139,7 @@ const lateRequest: Failure = {
 
 const releaseTwice: Failure = {
   id: 'S24',
-  title: "the answer to a release is lost, and the release that is sent again takes the next holder's lock",
+  title: "the reply to a release is lost, and the repeated release removes the next holder's lock",
   naive: async (lab) => {
     const [a, b, c] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('C')];
     await a.set(L, 'A', 'PX', 30_000, 'NX');
@@ -184,12 +184,12 @@ const releaseTwice: Failure = {
 
 const renewalUnanswered: Failure = {
   id: 'S26',
-  title: 'a renewal that got no answer is believed',
+  title: 'a renewal without a reply counts as successful',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 1000, 'NX');
     let validUntil = Date.now() + 1000;
-    lab.requests('A').drop(); // It never gets there.
+    lab.requests('A').drop(); // It never arrives.
     lab.as('A', () => a.pexpire(L, 1000)).catch(swallow);
     await lab.advance(lab.between(300, 900));
     validUntil = Date.now() + 1000;
@@ -218,7 +218,7 @@ async function failOver(lab: Lab): Promise<void> {
 
 const fenceRepeats: Failure = {
   id: 'S56, S20',
-  title: 'a counter of fences that a failover set back gives the same number twice',
+  title: 'a failover sets the fence counter back, and the same fence is granted twice',
   naive: async (lab) => {
     const [a, b] = [await lab.locks('A'), await lab.locks('B')];
     lab.pair.link.hold();
@@ -239,7 +239,7 @@ const fenceRepeats: Failure = {
 
 const lostInFailover: Failure = {
   id: 'S30, S31',
-  title: 'the primary dies before its replica has the lock, and WAIT had fallen short',
+  title: 'the primary dies before its replica has the lock, after WAIT reported too few replicas',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     lab.pair.link.hold();

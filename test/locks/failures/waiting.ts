@@ -6,7 +6,7 @@ const L = 'lock';
 const CHANNEL = 'channel';
 const swallow = (): void => {};
 
-/** Waits for the lock by hand: looks, subscribes, and sleeps until a message or the end of the lease it saw. */
+/** Waits for the lock by hand: asks, subscribes, and sleeps until a message or the end of the lease it saw. */
 async function waitByHand(
   redis: Redis,
   messages: Redis,
@@ -26,12 +26,12 @@ async function waitByHand(
   }
 }
 
-/** How long the waiting took after the release. */
+/** Complains when the waiter was woken long after the release. */
 const late = (ms: number): string[] => (ms > 3000 ? [`woken ${ms} ms after the release`] : []);
 
 const missedMessage: Failure = {
   id: 'S70, S75; Redisson 85, 2007, 5761, 5762, 6026',
-  title: 'the message of the release is lost with the connection that should have heard it',
+  title: "the message of the release is lost together with the waiter's connection",
   naive: async (lab) => {
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 30_000, 'NX');
@@ -58,7 +58,7 @@ const missedMessage: Failure = {
 
 const lookThenSubscribe: Failure = {
   id: 'S71; Redisson 3018, 5070',
-  title: 'the lock is released between the look and the subscription',
+  title: 'the lock is released between the first request and the subscription',
   naive: async (lab) => {
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 30_000, 'NX');
@@ -76,7 +76,7 @@ const lookThenSubscribe: Failure = {
     const [a, b] = [await lab.locks('A'), await lab.locks('B', { maxSleepMs: 600_000 })];
     const held = await a.simple(L).acquire();
     const waiting = lab.as('B', () => b.simple(L).acquire());
-    await lab.advance(lab.between(0, 30)); // Somewhere among connecting, subscribing and looking again.
+    await lab.advance(lab.between(0, 30)); // Somewhere between connecting, subscribing and asking again.
     await held.release();
     const at = Date.now();
     await waiting;
@@ -141,7 +141,7 @@ const herd: Failure = {
 
 const watchdogStops: Failure = {
   id: 'S81; Redisson 3193, 3919, 5697, 5698',
-  title: 'one renewal without an answer, and the watchdog is silent for ever',
+  title: 'one renewal without a reply stops the watchdog for ever',
   naive: async (lab) => {
     const a = await lab.redis('A', { commandTimeout: 100 });
     await a.set(L, 'A', 'PX', 3000, 'NX');
@@ -149,7 +149,7 @@ const watchdogStops: Failure = {
       .as('A', async () => {
         for (;;) {
           await new Promise((resolve) => setTimeout(resolve, 1000));
-          await a.pexpire(L, 3000); // What it throws ends the loop.
+          await a.pexpire(L, 3000); // Its error ends the loop.
         }
       })
       .catch(swallow);
@@ -176,7 +176,7 @@ const watchdogStops: Failure = {
 
 const renewalAfterRelease: Failure = {
   id: 'S82; Redisson 1626, 1966, 7272',
-  title: 'a renewal that is under way brings a released lock back',
+  title: 'a renewal under way brings a released lock back',
   naive: async (lab) => {
     const [a, second] = [await lab.redis('A'), await lab.redis('A')];
     await a.set(L, 'A', 'PX', 3000, 'NX');
@@ -219,7 +219,7 @@ const hungHolder: Failure = {
   },
 };
 
-/** Works with the lock in hand until told that it is lost; gives how long it worked on without it. */
+/** Works under the lock until notified of its loss; returns for how long it worked without the lock. */
 async function blindWork(lab: Lab, watches: boolean, lose: (lab: Lab) => Promise<void>): Promise<string[]> {
   const [a, b] = [await lab.locks('A', { leaseMs: 3000 }), await lab.locks('B')];
   const held = await lab.as('A', () => a.simple(L).acquire());
@@ -239,14 +239,14 @@ async function blindWork(lab: Lab, watches: boolean, lose: (lab: Lab) => Promise
 
 const stalled: Failure = {
   id: 'S85; Redisson 4698',
-  title: 'a process that stood still is not told that its lock is gone',
+  title: 'a stalled process is not notified that its lock is gone',
   naive: (lab) => blindWork(lab, false, () => lab.stall('A', lab.between(3100, 9000))),
   ours: (lab) => blindWork(lab, true, () => lab.stall('A', lab.between(3100, 9000))),
 };
 
 const promotedWithout: Failure = {
   id: 'S86',
-  title: 'the promoted replica does not have the lock, and the holder is not told',
+  title: 'the promoted replica does not have the lock, and the holder is not notified',
   naive: async (lab) => {
     lab.pair.link.hold();
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];

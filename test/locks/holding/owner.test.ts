@@ -1,10 +1,10 @@
-/** Owners by async context: each set of locks has its own, and however many sets there are, none slows the process. */
+/** Owners by async context: each set of locks has its own, and many sets do not slow the process. */
 import { executionAsyncResource } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Owners } from '../../../locks/holding/owner.ts';
 
-test('an owner of one set of locks is not touched by those of other sets', async () => {
+test('the owners of different sets of locks are independent', async () => {
   const [a, b] = [new Owners('a'), new Owners('b')];
   await a.run(async () => {
     const [asA, asB] = [a.choose(), b.choose()];
@@ -20,11 +20,11 @@ test('an owner of one set of locks is not touched by those of other sets', async
       });
       expect(a.choose()).toBe(asA);
     });
-    expect(b.choose()).not.toBe(b.choose()); // Each acquisition is its own again.
+    expect(b.choose()).not.toBe(b.choose()); // Each acquisition is an owner of its own again.
   });
 });
 
-test('a hundred sets of locks that have run something leave no more behind on each promise than one', async () => {
+test('a hundred used sets of locks add no more to each promise than one set does', async () => {
   const stores = (): Promise<number> =>
     new Owners().run(async () => {
       await turn();

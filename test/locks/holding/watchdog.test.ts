@@ -1,4 +1,4 @@
-/** Renewals: how many go together, what a silent server holds up, how long a lease they prove, and what replicas have to say. */
+/** Renewals: their batches, silent servers, the lease that a renewal proves, and replicas. */
 import '../../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { type Pair, startPair } from '../../../index.ts';
@@ -55,7 +55,7 @@ async function play(options: LocksOptions, code: (scene: Scene) => Promise<void>
   });
 }
 
-test('holds that are due together are renewed by the hundred, each of them once', () =>
+test('holds that are due together are renewed in batches of a hundred, each hold once', () =>
   play({}, async ({ pair, locks, renewals }) => {
     const names = Array.from({ length: 250 }, (_, index) => `lock:${index}`);
     await Promise.all(names.map((name) => locks.simple(name).acquire()));
@@ -74,7 +74,7 @@ test('holds that are due soon are renewed together with those that are due now',
     expect(renewals.map(({ keys }) => keys)).toEqual([['now', 'soon'], ['later']]);
   }));
 
-test('a renewal that is not answered is given up in time for others, however long requests may take', () =>
+test('an unanswered renewal is given up in time to renew other holds, even with a long request time-out', () =>
   play({}, async (scene) => {
     const held = await scene.locks.simple('lock').acquire();
     scene.silent = 3;
@@ -84,7 +84,7 @@ test('a renewal that is not answered is given up in time for others, however lon
     await held.release();
   }));
 
-test('while one renewal is silent, it is not sent again for the sake of others that are due', () =>
+test('an unanswered renewal is not sent again when other holds become due', () =>
   play({}, async (scene) => {
     await scene.locks.simple('silent').acquire();
     scene.silent = 1;
@@ -94,7 +94,7 @@ test('while one renewal is silent, it is not sent again for the sake of others t
     expect(scene.renewals.map(({ keys }) => keys)).toEqual([['silent'], ['other']]);
   }));
 
-test('a renewal proves the lease from when it was sent, however late its answer', () =>
+test('a renewal proves the lease from the time it was sent, even when its reply is late', () =>
   play({}, async ({ pair, locks, renewals }) => {
     const held = await locks.simple('lock').acquire();
     const first = held.validUntil;
@@ -105,7 +105,7 @@ test('a renewal proves the lease from when it was sent, however late its answer'
     await held.release();
   }));
 
-/** Plays with locks that need one replica, whose batches of renewals are noted: how many holds, and what follows them. */
+/** Plays with locks that need one replica, and records the batches of renewals: how many holds, and what follows them. */
 async function playReplicated(
   code: (scene: { pair: Pair; locks: Locks; batches: [holds: number, wait: string][] }) => Promise<void>,
 ): Promise<void> {
@@ -146,7 +146,7 @@ test('with replicas each batch of renewals is followed by one WAIT', () =>
     for (const [index, held] of helds.entries()) expect(held.validUntil).toBeGreaterThan(first[index]! + 900);
   }));
 
-test('a renewal that no replica has prolongs nothing; it is tried again, and counts when one has it', () =>
+test('a renewal does not extend the lease until a replica has it, and is tried again', () =>
   playReplicated(async ({ pair, locks, batches }) => {
     const held = await locks.reentrant('lock').acquire();
     const first = held.validUntil;

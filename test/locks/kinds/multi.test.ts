@@ -1,9 +1,9 @@
-/** Several locks as one: leases that begin together, one that ends while another is waited for, and the way back. */
+/** Several locks as one: leases that start together, a lock that ends during the wait for another, and the order of release. */
 import '../../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { play, QUICK_MS } from '../quiet.ts';
 
-test('every lease begins when the last of the locks was taken', () =>
+test('every lease starts when the last of the locks is taken', () =>
   play(async ({ raw, locks }) => {
     await raw.set('b', 'somebody', 'PX', 1000);
     const mine = locks('A');
@@ -13,18 +13,18 @@ test('every lease begins when the last of the locks was taken', () =>
     await held.release();
   }));
 
-test('a lock that ends while another is waited for is taken again', () =>
+test('a lock that ends during the wait for another is taken again', () =>
   play(async ({ pair, raw, locks }) => {
     await raw.set('b', 'somebody', 'PX', 1400);
     const mine = locks('A', { leaseMs: 3000 });
     const acquiring = mine.multi([mine.simple('a'), mine.simple('b')]).acquire();
     await pair.advance(100);
-    await raw.del('a'); // Found out by the renewal after a third of its lease.
+    await raw.del('a'); // The renewal notices it after a third of the lease.
     (await acquiring).assertHeld();
     expect(await raw.exists('a', 'b')).toBe(2);
   }));
 
-test('the last taken is given back first', () =>
+test('the lock that was taken last is released first', () =>
   play(async ({ locks }) => {
     const mine = locks('A');
     const order: string[] = [];

@@ -1,4 +1,4 @@
-/** Several holds of one owner, taken, given back and left to end in every order. */
+/** Several holds of one owner, taken, released and left to end in every order. */
 import { expect, test } from 'vitest';
 import type { HeldLock, Locks } from '../../../locks/index.ts';
 import { sampleOf } from '../../support/long.ts';
@@ -25,7 +25,7 @@ const isHeld = ({ held }: Entry): boolean => {
   }
 };
 
-/** One owner with many holds, and two others who try to come in. */
+/** One owner with many holds, and two other clients that try to get in. */
 class Owner {
   readonly entries: Entry[] = [];
   readonly #lab: Lab;
@@ -42,7 +42,7 @@ class Owner {
     this.#others = others;
   }
 
-  /** Takes another hold. A reader may not begin to write, so it reads on. */
+  /** Takes another hold. A reader may not start to write, so it takes another read hold. */
   async enter(): Promise<void> {
     const live = this.entries.filter(isHeld);
     const mayWrite = live.length === 0 || live.some(({ side }) => side === 'write');
@@ -59,7 +59,7 @@ class Owner {
     if (!entry) return;
     const held = isHeld(entry);
     const { side, leaseMs } = entry;
-    // Entering and leaving the writing side again renews the lease, as Redisson does.
+    // Taking and releasing the write lock again renews the lease, as in Redisson.
     if (held && side === 'write' && this.entries.some((other) => other.side === 'write' && isHeld(other))) {
       this.#end = Math.max(this.#end, Date.now() + leaseMs);
     }
@@ -76,7 +76,7 @@ class Owner {
     if (entry && isHeld(entry)) await entry.held.extend(this.#lab.between(100, 2000));
   }
 
-  /** Nobody comes in beside a hold that is believed; and somebody does, soon after the last one has ended. */
+  /** No other client gets in while a hold is believed; soon after the last one has ended, one does. */
   async check(): Promise<void> {
     const before = this.entries.filter(isHeld);
     const [writer, reader] = [
@@ -96,7 +96,7 @@ class Owner {
   }
 }
 
-test('whatever the order, a read-write lock lasts exactly as long as its longest live hold', async () => {
+test('in every order of releases, a read-write lock lasts exactly as long as its longest live hold', async () => {
   for (let seed = 1; seed <= SEEDS; seed++) {
     await inLab(seed, async (lab) => {
       const owner = new Owner(lab, seed, await lab.locks('A', { leaseMs: DEFAULT_MS }), await lab.locks('B'));
@@ -116,7 +116,7 @@ test('whatever the order, a read-write lock lasts exactly as long as its longest
   }
 });
 
-test('a hold with a short lease ends by itself, and does not take the renewed one along', () =>
+test('a hold with a short lease ends by itself, and the renewed hold stays', () =>
   inLab(7, async (lab) => {
     const [a, b] = [await lab.locks('A', { leaseMs: 900 }), await lab.locks('B')];
     const { read } = a.readWrite('L');
@@ -130,7 +130,7 @@ test('a hold with a short lease ends by itself, and does not take the renewed on
     expect(await b.readWrite('L').write.tryAcquire()).not.toBeNull();
   }));
 
-test('a writer that goes on reading writes no longer than its lease', () =>
+test('a writer that keeps a read hold cannot write beyond its write lease', () =>
   inLab(7, async (lab) => {
     const [a, b] = [await lab.locks('A', { leaseMs: 900 }), await lab.locks('B')];
     const writing = await a.readWrite('L').write.acquire({ owner: 'me', leaseMs: 200 });
@@ -164,7 +164,7 @@ test.each(Object.entries(shared))(
         expect(await make(b).tryAcquire()).toBeNull();
         await held.release();
       }
-      outer.assertHeld(); // The lease that the others got stays: leases never shrink.
+      outer.assertHeld(); // The lease from the other holds stays: leases never shrink.
       await lab.advance(1000);
       expect(() => outer.assertHeld()).toThrow('lease ended');
       expect(await make(b).tryAcquire()).not.toBeNull();

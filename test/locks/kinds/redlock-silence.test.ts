@@ -14,12 +14,12 @@ import { sampleOf } from '../../support/long.ts';
 
 const L = 'lock';
 const SEEDS = sampleOf(50, 3);
-/** A road of up to 3 ms each way, a few of them for one acquisition. */
+/** One way takes up to 3 ms, and an acquisition needs a few round trips. */
 const QUICK_MS = 30;
 /** The default share of the default lease of 30 s. */
 const SERVER_MS = 300;
 
-/** Servers on the virtual clock, and what can be done to them. */
+/** Servers on the virtual clock, with the faults that they can have. */
 class Nodes {
   readonly servers: Servers;
 
@@ -42,7 +42,7 @@ class Nodes {
     return createLocks(clients, options);
   }
 
-  /** Crashed, so that connections break, or cut off, so that nothing is heard of them. */
+  /** Either crashed, so that connections break, or cut off, so that they stay silent. */
   kill(numbers: readonly number[], how: 'dead' | 'unreachable', from: readonly string[] = ['A', 'B']): void {
     for (const number of numbers) {
       const node = this.servers.nodes[number]!;
@@ -56,12 +56,12 @@ class Nodes {
     this.servers.world.network.heal();
   }
 
-  /** On which servers the key is. */
+  /** The servers that have the key. */
   get copies(): number[] {
     return this.servers.nodes.flatMap((node, index) => (node.server.db(0).entries.has(L) ? [index] : []));
   }
 
-  /** How many virtual milliseconds something takes, and what came of it. */
+  /** How many virtual milliseconds something takes, and its result. */
   async time<T>(work: () => Promise<T>): Promise<{ ms: number; outcome: T | Error }> {
     const begun = this.now;
     const outcome = await work().catch((error: Error) => error);
@@ -86,7 +86,7 @@ async function eachSeed(
   }
 }
 
-/** Which servers are away: other ones in each seed, the first among them at times. */
+/** Which servers are away: different ones for each seed, sometimes the first. */
 const some = (count: number, of: number, seed: number): number[] =>
   Array.from({ length: count }, (_, index) => (seed + index) % of);
 
@@ -95,14 +95,14 @@ describe.each([
   [3, 'unreachable'],
   [5, 'dead'],
   [5, 'unreachable'],
-] as const)('of %d servers some are %s', (size, how) => {
+] as const)('with %d servers, of which some are %s', (size, how) => {
   const minority = (size - 1) / 2;
 
-  test('with a minority away the lock is taken, renewed and given back as with all', () =>
+  test('with a minority away the lock is taken, renewed and released as usual', () =>
     eachSeed(size, async (nodes, seed) => {
       const locks = await nodes.locks('A');
       nodes.kill(some(minority, size, seed), how);
-      // The first time it wants to know who the servers are.
+      // The first time it asks each server who it is.
       const first = await nodes.time(async () => (await locks.redlock(L).acquire()).release());
       expect(first.outcome).toBeUndefined();
       expect(first.ms).toBeLessThan(SERVER_MS + QUICK_MS);
@@ -117,7 +117,7 @@ describe.each([
       locks.close();
     }));
 
-  test('with a minority away a lock that another holds is refused at once, and waited for as ever', () =>
+  test('with a minority away a held lock is refused at once, and a waiter gets it as usual', () =>
     eachSeed(size, async (nodes, seed) => {
       const [a, b] = [await nodes.locks('A'), await nodes.locks('B')];
       await (await b.redlock(L).acquire()).release();
@@ -135,7 +135,7 @@ describe.each([
       a.close();
     }));
 
-  test('with a majority away it is refused after one time-out, and nothing stays', () =>
+  test('with a majority away the lock is refused after one time-out, and no key stays behind', () =>
     eachSeed(size, async (nodes, seed) => {
       const locks = await nodes.locks('A');
       await (await locks.redlock(L).acquire()).release();
@@ -149,7 +149,7 @@ describe.each([
       expect(nodes.copies).toEqual([]);
       const waited = await nodes.time(() => locks.redlock(L).acquire({ waitMs: 2000 }));
       expect(waited.ms).toBeLessThan(2000 + SERVER_MS + QUICK_MS);
-      nodes.revive(); // What the others may still be sent takes nothing, or is given back.
+      nodes.revive(); // Late requests to the other servers take nothing, or are undone.
       await nodes.servers.world.advance(5000);
       expect(nodes.copies).toEqual([]);
       await (await locks.redlock(L).acquire({ waitMs: 0 })).release();
@@ -158,7 +158,7 @@ describe.each([
 });
 
 describe('answers that come late', () => {
-  /** Holds the roads to and from some servers for a while. */
+  /** Delays messages to or from some servers for a while. */
   function slow(nodes: Nodes, numbers: readonly number[], way: 'requests' | 'replies'): () => void {
     const { network } = nodes.servers.world;
     const lanes = numbers.map((number) => {
@@ -171,11 +171,11 @@ describe('answers that come late', () => {
     };
   }
 
-  /** What is asked of a lock of five servers, some of which are slow to hear of it or to answer. */
+  /** Runs an action on a lock of five servers, some of which get the requests or send the replies late. */
   interface Scene {
     readonly nodes: Nodes;
     readonly lock: Redlock;
-    /** After a while, another one for each seed, what was held up arrives. */
+    /** The delayed messages arrive after a while, which differs for each seed. */
     arriveAfter(ms: number): Promise<void>;
   }
 
@@ -206,14 +206,14 @@ describe('answers that come late', () => {
         expect(nodes.copies).toEqual([]);
       }));
 
-    test('a grant that comes after the release takes nothing', () =>
+    test('a request that arrives after the release takes nothing', () =>
       whileSlow(2, way, async ({ nodes, lock, arriveAfter }) => {
         await (await lock.acquire()).release();
         await arriveAfter(1500);
         expect(nodes.copies).toEqual([]);
       }));
 
-    test('a grant that comes after the attempt has failed is given back', () =>
+    test('a grant that arrives after the attempt has failed is undone', () =>
       whileSlow(3, way, async ({ nodes, lock, arriveAfter }) => {
         const refused = await nodes.time(() => lock.tryAcquire());
         expect(refused.outcome).toBeInstanceOf(QuorumFailed);
@@ -224,7 +224,7 @@ describe('answers that come late', () => {
       }));
   });
 
-  test('a majority that cannot be heard leaves extension and release unknown, and the lease as it was', () =>
+  test('a silent majority leaves extend and release unknown, and the lease unchanged', () =>
     eachSeed(3, async (nodes, seed) => {
       const locks = await nodes.locks('A', { requestTimeoutMs: 500 });
       const held = await locks.redlock(L).acquire({ leaseMs: 10_000 });
@@ -240,7 +240,7 @@ describe('answers that come late', () => {
       locks.close();
     }));
 
-  test('a server has the share of the lease that was asked for', () =>
+  test('each server has the configured share of the lease to answer', () =>
     eachSeed(3, async (nodes, seed) => {
       const locks = await nodes.locks('A', { redlockServerShare: 0.1 });
       await (await locks.redlock(L).acquire()).release();
@@ -252,8 +252,8 @@ describe('answers that come late', () => {
     }));
 });
 
-describe('several locks as one, on several servers', () => {
-  test('what was taken on a server that died meanwhile is not waited for, and given back when it is heard', () =>
+describe('a multi lock on several servers', () => {
+  test('a lock on a server that died meanwhile is not waited for, and is released when the server is back', () =>
     eachSeed(2, async (nodes, seed) => {
       const [first, second] = await each(nodes, 'A');
       const [, other] = await each(nodes, 'B');
@@ -284,14 +284,14 @@ describe('several locks as one, on several servers', () => {
   }
 });
 
-test('those who split the votes wait apart, whatever they hear of each other: few attempts are in vain', () =>
+test('clients that split the votes retry at different times, so that few attempts fail', () =>
   eachSeed(3, async (nodes) => {
     const { world } = nodes.servers;
     let attempts = 0;
     const work = async (name: string): Promise<void> => {
       const locks = await nodes.locks(name);
       locks.on('acquired', (event) => (attempts += event.attempts!));
-      await world.advance(100); // All begin at the same time.
+      await world.advance(100); // All start at the same time.
       for (let i = 0; i < 5; i++) await locks.redlock(L).using(() => {});
       locks.close();
     };
@@ -299,7 +299,7 @@ test('those who split the votes wait apart, whatever they hear of each other: fe
     expect(attempts).toBeLessThan(75); // 43 to 66; those who look at every message need 83 and more.
   }));
 
-test('a majority that knows the lock no more ends it, though the rest is silent', () =>
+test('the lock is lost when a majority no longer has it, even if the other servers are silent', () =>
   eachSeed(3, async (nodes, seed) => {
     const { world } = nodes.servers;
     const locks = await nodes.locks('A', { leaseMs: 3000 });

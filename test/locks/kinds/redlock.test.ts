@@ -1,4 +1,4 @@
-/** Redlock on three independent servers: majorities, residue, contention and what it refuses to run on. */
+/** Redlock on three independent servers: majorities, leftovers, contention, and servers that it refuses. */
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -42,7 +42,7 @@ describe.skipIf(!hasRedisServer)('Redlock (needs redis-server)', () => {
     return { locks, nodes };
   }
 
-  /** On how many servers the key is. */
+  /** How many servers have the key. */
   async function copies(name: string): Promise<number> {
     const each = await Promise.all(raws.map((raw) => raw.exists(name)));
     return each.reduce((sum, count) => sum + count, 0);
@@ -53,7 +53,7 @@ describe.skipIf(!hasRedisServer)('Redlock (needs redis-server)', () => {
     const held = await a.locks.redlock('r').acquire();
     await until(async () => (await copies('r')) === 3); // Two of them have decided it, the third follows.
     expect(await b.locks.redlock('r').tryAcquire()).toBeNull();
-    await until(async () => (await copies('r')) === 3); // The loser has left nothing and taken nothing.
+    await until(async () => (await copies('r')) === 3); // The refused attempt left nothing and removed nothing.
     expect(held.validUntil).toBeLessThan(Date.now() + 30_000);
     const waiting = b.locks.redlock('r').acquire();
     await held.release();
@@ -61,7 +61,7 @@ describe.skipIf(!hasRedisServer)('Redlock (needs redis-server)', () => {
     await until(async () => (await copies('r')) === 0);
   });
 
-  test('needs no more than a majority, and says which majority it missed', async () => {
+  test('needs only a majority, and its error names the majority that it missed', async () => {
     const { locks, nodes } = setUp();
     nodes[0]!.fault = () => 'lose-request';
     const held = await locks.redlock('r').acquire();
@@ -71,11 +71,11 @@ describe.skipIf(!hasRedisServer)('Redlock (needs redis-server)', () => {
     const failed = locks.redlock('r').tryAcquire();
     await expect(failed).rejects.toThrow(QuorumFailed);
     await expect(failed).rejects.toMatchObject({ granted: 1, needed: 2 });
-    nodes[1]!.fault = () => undefined; // Also the server that took it without saying so is released.
+    nodes[1]!.fault = () => undefined; // The server whose reply got lost is released too.
     await until(async () => (await copies('r')) === 0);
   });
 
-  test('a lock renewed on a minority only is lost', async () => {
+  test('a lock that is renewed on a minority only is lost', async () => {
     const { locks, nodes } = setUp(400);
     const held = await locks.redlock('r').acquire();
     const { signal } = held;
@@ -87,7 +87,7 @@ describe.skipIf(!hasRedisServer)('Redlock (needs redis-server)', () => {
     await expect(held.release()).rejects.toThrow(LockLost);
   });
 
-  test('extending below the majority is a loss', async () => {
+  test('extend that reaches no majority loses the lock', async () => {
     const { locks } = setUp();
     const held = await locks.redlock('r').acquire({ leaseMs: 20_000 });
     await held.extend(25_000);
@@ -98,8 +98,8 @@ describe.skipIf(!hasRedisServer)('Redlock (needs redis-server)', () => {
     await expect(held.release()).rejects.toThrow(LockLost);
   });
 
-  test('those who split the votes try again apart, and nobody is in twice', async () => {
-    const sets = [1, 2, 3].map(() => setUp(30_000, 20_000)); // Crowded machines answer late.
+  test('clients that split the votes retry at different times, and there are never two holders', async () => {
+    const sets = [1, 2, 3].map(() => setUp(30_000, 20_000)); // Busy machines answer late.
     let inside = 0;
     const work = async ({ locks }: { locks: Locks }): Promise<void> => {
       for (let i = 0; i < 10; i++) {

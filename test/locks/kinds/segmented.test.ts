@@ -1,4 +1,4 @@
-/** The segmented lock's books: no unit is lost, whatever the numbers and whatever fails on the way. */
+/** The segmented lock never loses a unit, whatever the numbers and whatever fails on the way. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startServer } from '../../../index.ts';
@@ -33,13 +33,13 @@ test.each([
   expect(await lock.stock()).toBe(units);
 });
 
-test('a stock of which one part was set before is not set by us', async () => {
+test('a stock is not set when one of its segments is already set', async () => {
   const lock = locks.segmented('s', { segments: 2 });
   await redis.set(lock.stockKey(1), 5);
   expect(await lock.trySetStock(2)).toBe(false);
 });
 
-test('what was taken is put back when a segment fails, or its lock is not to be had', async () => {
+test('taken units are returned when a segment fails or its lock is not free', async () => {
   const lock = locks.segmented('s', { segments: 2 });
   await redis.set(lock.stockKey(0), 3);
   await redis.rpush(lock.stockKey(1), 'no number');
@@ -51,7 +51,7 @@ test('what was taken is put back when a segment fails, or its lock is not to be 
   await held.release();
 });
 
-test('a segment whose lock is lost before anything is taken gives nothing', async () => {
+test('a segment gives no units when its lock is lost before they are taken', async () => {
   const inner = fromIoredis(redis);
   const losing = createLocks({
     ...inner,
@@ -68,7 +68,7 @@ test('a segment whose lock is lost before anything is taken gives nothing', asyn
   losing.close();
 });
 
-test('the server does not keep the requests whose answers were heard', async () => {
+test('the server forgets requests whose replies have arrived', async () => {
   const lock = locks.segmented('s', { segments: 1 });
   await lock.trySetStock(5);
   for (let i = 0; i < 20; i++) await lock.putBack((await lock.take(5))!);
@@ -76,7 +76,7 @@ test('the server does not keep the requests whose answers were heard', async () 
   expect(await redis.zcard(requests!)).toBeLessThan(5);
 });
 
-test('a free segment is found whatever others hold, and all of them in turn', async () => {
+test('a free segment is found whatever other clients hold, and all segments get their turn', async () => {
   const lock = locks.segmented('s', { segments: 3 });
   const helds = [await lock.acquire(), await lock.acquire(), await lock.acquire()];
   expect(helds.map(({ segment }) => segment).sort()).toEqual([0, 1, 2]);

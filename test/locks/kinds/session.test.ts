@@ -1,4 +1,4 @@
-/** What the end of a session is for its locks, and what is left of those that were given back before. */
+/** How the end of a session affects its locks, and locks that were released before it. */
 import '../../../lab/router.ts';
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
@@ -6,7 +6,7 @@ import { startPair, startServer } from '../../../index.ts';
 import { createLocks, fromIoredis, LockLost, OutcomeUnknown } from '../../../locks/index.ts';
 import { HOUR, L, play } from '../quiet.ts';
 
-test('with its session a lock is lost: its holder hears of it at once', () =>
+test('a lock is lost with its session, and the holder is notified at once', () =>
   play(async ({ pair, raw, locks }) => {
     const session = await locks('A').session({ leaseMs: 3000 });
     const held = await session.lock(L).acquire();
@@ -19,7 +19,7 @@ test('with its session a lock is lost: its holder hears of it at once', () =>
     await expect(session.lock(L).acquire()).rejects.toThrow(LockLost);
   }));
 
-test('after a stall the clock tells that the session is over, before any timer does', async () => {
+test('after a stall the clock shows that the session is over before any timer fires', async () => {
   await using server = await startServer();
   const redis = new Redis({ Connector: server.connector });
   const locks = createLocks(redis);
@@ -32,7 +32,7 @@ test('after a stall the clock tells that the session is over, before any timer d
   redis.disconnect();
 });
 
-test('a session that the server knows no more gives no locks', () =>
+test('a session that the server has lost grants no locks', () =>
   play(async ({ raw, locks }) => {
     const session = await locks('A').session();
     await raw.del(session.key);
@@ -40,7 +40,7 @@ test('a session that the server knows no more gives no locks', () =>
     expect(await raw.exists(L)).toBe(0);
   }));
 
-test('closing a session frees its locks at once, and tells their holders', () =>
+test('closing a session frees its locks at once and notifies their holders', () =>
   play(async ({ raw, locks }) => {
     const session = await locks('A').session();
     const held = await session.lock(L).acquire();
@@ -55,7 +55,7 @@ test('closing a session frees its locks at once, and tells their holders', () =>
     await expect(session.lock(L).acquire()).rejects.toThrow('the session was closed');
   }));
 
-test('closing a session without an answer tells the holders of its locks too, and at once', () =>
+test('closing a session notifies the holders of its locks at once, even without an answer', () =>
   play(async ({ pair, locks }) => {
     const mine = locks('A', { requestTimeoutMs: 100 });
     const session = await mine.session({ leaseMs: 3000 });
@@ -68,7 +68,7 @@ test('closing a session without an answer tells the holders of its locks too, an
     replies.release();
   }));
 
-test('who waits in the same process has the lock of a session as soon as that is closed', () =>
+test('a waiter in the same process gets the lock of a session as soon as the session is closed', () =>
   play(async ({ pair, locks, time }) => {
     const mine = locks('A');
     const session = await mine.session();
@@ -80,7 +80,7 @@ test('who waits in the same process has the lock of a session as soon as that is
     await (await waiting).release();
   }));
 
-test('a session forgets the locks that were given back', () =>
+test('a session forgets released locks', () =>
   play(async ({ locks }) => {
     const sent: (readonly string[])[] = [];
     const session = await locks('A', {}, (client) => ({
@@ -97,13 +97,13 @@ test('a session forgets the locks that were given back', () =>
     expect(sent[0]?.slice(2, 5)).toEqual(['3', session.key, L]);
   }));
 
-test('a session outlives its process by the lock delay, too', () =>
+test('the lock of a session outlives its process by the lock delay as well', () =>
   play(async ({ raw, locks }) => {
     const session = await locks('A', { lockDelayMs: 5000 }).session({ leaseMs: HOUR });
     expect(await raw.pttl(session.key)).toBeGreaterThan(HOUR + 4000);
   }));
 
-test('when a failover loses a release, the lock is free after the next renewal of the session that had it', async () => {
+test('when a failover loses a release, the next renewal of the session frees the lock', async () => {
   await using pair = await startPair({ clock: 'virtual', seed: 1, network: { latency: 1, jitter: 0 } });
   await pair.run(async () => {
     const raw = pair.client('raw');
@@ -129,7 +129,7 @@ test('when a failover loses a release, the lock is free after the next renewal o
   });
 });
 
-test('a session says which of its acquisitions are under way or hold a lock, and no others', () =>
+test('a session reports the acquisitions that are under way or hold a lock, and no others', () =>
   play(async ({ pair, raw, locks }) => {
     const mine = locks('A', { leaseMs: 3000 });
     const session = await mine.session();

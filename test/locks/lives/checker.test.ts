@@ -1,4 +1,4 @@
-/** Proves that the checker of histories accepts the good ones and finds what is planted in the bad ones. */
+/** Proves that the history checker accepts good histories and finds the faults planted in bad ones. */
 import { expect, test } from 'vitest';
 import { check, type LockEvent, type Violation } from './checker.ts';
 
@@ -27,7 +27,7 @@ test('good histories pass: turns, re-entry, readers together, a writer that read
   ).toEqual([]);
 });
 
-test('two holders, a reader beside a writer and a reader that begins to write are found', () => {
+test('two holders, a reader beside a writer and a reader that starts to write are found', () => {
   expect(rules([grant('1', 'a'), grant('2', 'b'), end('1'), end('2')])).toEqual(['exclusion']);
   expect(rules([grant('1', 'a', { shared: true }), grant('2', 'b'), end('1'), end('2')])).toEqual([
     'exclusion',
@@ -62,7 +62,7 @@ test('fences that repeat or fall are found, and re-entry keeps its fence', () =>
   expect(rules(again(4))).toEqual(['fence']);
 });
 
-test('whoever passes the line is found; who left it does not count', () => {
+test('a waiter that overtakes the line is found, and a waiter that left the line does not count', () => {
   const two = [line('arrive', 'a'), line('arrive', 'b')];
   const turns = (...owners: string[]): LockEvent[] =>
     owners.flatMap((owner) => [grant(owner, owner), end(owner)]);

@@ -1,8 +1,8 @@
-/** Judges histories of locks: what holders believed, in the order in which it happened. It knows no lock code. */
+/** Judges histories of locks: what holders believed, in order of time. It uses no lock code. */
 
 /** One thing that happened. Events stand in the order in which the process saw them. */
 export type LockEvent =
-  /** A holder was told that it holds `units` of `lock`; `shared` holders may be several. */
+  /** A holder was granted `units` of `lock`; there may be several `shared` holders. */
   | {
       type: 'grant';
       lock: string;
@@ -12,9 +12,9 @@ export type LockEvent =
       units?: number;
       fence?: number;
     }
-  /** The holder asked to give it back, or learned that it is lost. */
+  /** The holder asked to release it, or learned that it is lost. */
   | { type: 'end'; lock: string; hold: string; how: 'released' | 'lost' }
-  /** Somebody joined the line (in the order in which the server has them), or left it without a grant. */
+  /** A waiter joined the line (in the server's order), or left it without a grant. */
   | { type: 'arrive' | 'leave'; lock: string; owner: string }
   /** Permits or units: how many there are in all. */
   | { type: 'total'; lock: string; units: number }
@@ -25,7 +25,7 @@ export type LockEvent =
   | { type: 'down' | 'open'; lock: string };
 
 export interface Violation {
-  /** The event's place in the history; its length for what shows at the end only. */
+  /** The event's place in the history; the history's length for violations that show only at its end. */
   readonly at: number;
   readonly rule: 'exclusion' | 'ends' | 'fence' | 'order' | 'conservation' | 'latch' | 'orphan';
   readonly what: string;
@@ -42,9 +42,9 @@ interface State {
 
 /**
  * All violations of a history.
- * - exclusion: at any time one owner (with all his holds), or shared holders only; a writer may also read
- * - fence: grants of different owners carry growing numbers; entering again carries the same
- * - order: of those in line, the first is granted first
+ * - exclusion: at any time one owner (with all its holds), or shared holders only; a writer may also read
+ * - fence: grants of different owners carry growing numbers; re-entry keeps the same
+ * - order: waiters in line are granted in order
  * - conservation: never more units out than there are, and all are back at the end
  * - latch: opens when, and only when, it was counted down as often as it was set
  */

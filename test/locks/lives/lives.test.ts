@@ -20,9 +20,9 @@ interface Kind {
   shared?(turn: number): boolean;
   /** How many permits there are; a lock has none. */
   permits?: boolean;
-  /** On how many independent servers; 1 by default. */
+  /** How many independent servers there are; 1 by default. */
   servers?: number;
-  /** Without a lease what a dead process held is gone. */
+  /** Permits without a lease are lost when their process dies. */
   immortal?: boolean;
 }
 
@@ -42,7 +42,7 @@ const kinds: Record<string, Kind> = {
   'expirable permits': { make: (locks) => locks.expirablePermits('L'), permits: true },
 };
 
-/** The beliefs of all holders: who believes is whose lease has not ended by his own count, stalled or dead or not. */
+/** The beliefs of all holders: a holder believes until its lease has ended by its own count, even if stalled or dead. */
 class Beliefs {
   readonly history: LockEvent[] = [];
   readonly #active = new Map<string, HeldLock>();
@@ -87,7 +87,7 @@ async function live(lab: Lab, kind: Kind, lives: number): Promise<LockEvent[]> {
   run.left = -1;
   await trouble;
   if (kind.permits) {
-    await lab.advance(70_000); // What was left behind has ended by now.
+    await lab.advance(70_000); // All leases that were left behind have ended by now.
     beliefs.endAll();
     const probe = (await lab.locks('probe')).expirablePermits('L');
     const units = kind.immortal ? Number(await lab.raw.get('L')) : await probe.availablePermits();
@@ -123,7 +123,7 @@ async function party(run: Run, name: string): Promise<void> {
   }
 }
 
-/** Which process stands for a party now. */
+/** The current process of each party. */
 const current = new Map<string, string>();
 
 async function task(run: Run, locks: Locks): Promise<void> {

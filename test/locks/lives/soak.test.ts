@@ -22,7 +22,7 @@ interface Kind {
   make(locks: Locks, name: string, turn: number): Lock<HeldLock>;
   shared?(turn: number): boolean;
   permits?: number;
-  /** Each worker is one owner all the time, as a named one is. */
+  /** Each worker is one named owner all the time. */
   lasting?: boolean;
 }
 
@@ -43,7 +43,7 @@ const kinds: Record<string, Kind> = {
   'expirable permits': { make: (locks, name) => locks.expirablePermits(name), permits: 3 },
 };
 
-// Most of a life with faults is waiting: the kinds live at the same time, each on a server of its own.
+// Most of a life with faults is waiting: the kinds run at the same time, each on its own server.
 describe.skipIf(!hasRedisServer)('lock lives under faults (needs redis-server)', { concurrent: true }, () => {
   test.for(Object.entries(kinds))('the %s lock keeps its promise', async ([, kind], { expect }) => {
     await using server = await startRedisServer();
@@ -113,7 +113,7 @@ describe.skipIf(!hasRedisServer)('lock lives under faults (needs redis-server)',
     }
   }
 
-  /** What was out when the last worker went comes back by undoing or by expiry. */
+  /** Permits still taken when the last worker ends come back by undoing or by expiry. */
   async function allBack(
     raw: Redis,
     lock: string,

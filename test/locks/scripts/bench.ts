@@ -1,4 +1,4 @@
-/** Runs scripts one by one against a real server, with a subscriber, so that probes can ask what exactly each does. */
+/** Runs scripts one by one on a real server, with a subscriber, so that probes can check what each script does. */
 import { Redis } from 'ioredis';
 import { fairAcquireScript, fairLeaveScript, fairReleaseScript } from '../../../locks/scripts/fair.ts';
 import { fencedAcquireScript } from '../../../locks/scripts/fenced.ts';
@@ -73,7 +73,7 @@ export const allScripts = new Map(
   ].map(({ name, text }) => [name, text]),
 );
 
-/** A server to run scripts on; a mutant stands in for the script of its name. */
+/** A server to run scripts on; a mutant replaces the script of its name. */
 export class ScriptBench {
   readonly redis: Redis;
   readonly #subscriber: Redis;
@@ -99,7 +99,7 @@ export class ScriptBench {
     return this.redis.eval(text, keys.length, ...keys, ...args);
   }
 
-  /** What was published since the last time. */
+  /** The messages published since the last call. */
   async heard(): Promise<string[]> {
     await this.redis.publish('end', '');
     while (!this.#messages.includes('end=')) await this.#subscriber.ping();

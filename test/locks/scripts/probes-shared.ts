@@ -49,7 +49,7 @@ async function readWrite(b: ScriptBench): Promise<void> {
   near(await b.redis.pttl(slot('a', 1)), 60_000);
   near(await b.redis.pttl(slot('b', 2)), 10_000);
   near(await write('c'), 90_000);
-  near(await write('a'), 90_000); // A reader may not begin to write.
+  near(await write('a'), 90_000); // A reader may not start to write.
   expect(await unread('x', 0, '1')).toBe(-1);
   expect(await unread('b', 1, '2')).toBe(0);
   expect(await b.redis.exists(slot('b', 2))).toBe(0);
@@ -60,7 +60,7 @@ async function readWrite(b: ScriptBench): Promise<void> {
   expect(await b.redis.hgetall('L')).toEqual({ mode: 'read', a: '1' });
   expect(await b.heard()).toEqual([]);
   await read('dead');
-  await b.redis.del(slot('dead', 1)); // Its lease is over: it keeps nobody out any more.
+  await b.redis.del(slot('dead', 1)); // Its lease is over: it no longer keeps others out.
   expect(await unread('a', 0, '4', 30_000)).toBe(1);
   expect(await b.heard()).toEqual(['chan=0']);
   expect(await b.redis.exists('L')).toBe(0);
@@ -91,7 +91,7 @@ async function readWrite(b: ScriptBench): Promise<void> {
   near(await b.redis.pttl('gone:c:w'), 30_000);
   near(await b.redis.pttl('requests'), 20_000);
   expect(await b.redis.hgetall('L')).toEqual({ mode: 'read', c: '1' });
-  near(await b.redis.pttl('L'), 120_000); // What the writer goes on reading.
+  near(await b.redis.pttl('L'), 120_000); // The remaining read hold of the writer.
   expect(await read('e')).toBeNull();
   await b.redis.del('L');
   expect(await write('c')).toBe(-3);
@@ -100,11 +100,11 @@ async function readWrite(b: ScriptBench): Promise<void> {
   expect(await b.redis.exists('L')).toBe(0);
   await b.redis.hset('L', 'owner', '1');
   await b.redis.pexpire('L', 60_000);
-  near(await read('g'), 60_000); // The name is a re-entrant lock's.
+  near(await read('g'), 60_000); // A re-entrant lock has this name.
   expect(await b.redis.hget('L', 'mode')).toBeNull();
   await b.redis.del('L');
   await b.heard();
-  // The first of two holds ends first: the number of the other stays, and its lease.
+  // The first of two holds ends first: the other keeps its number and its lease.
   expect(await read('h', 1, 10_000)).toBeNull();
   expect(await read('h', 2, 60_000)).toBeNull();
   expect(await read('i', 1, 90_000)).toBeNull();
@@ -117,13 +117,13 @@ async function readWrite(b: ScriptBench): Promise<void> {
   expect(await read('h', 3, 30_000)).toBeNull();
   expect(await read('j')).toBeNull();
   expect(await unread('j', 0, '15')).toBe(0);
-  near(await b.redis.pttl('L'), 60_000); // That of the second of three.
+  near(await b.redis.pttl('L'), 60_000); // The lease of the second of three.
   expect(await unread('h', 2, '12')).toBe(0);
   near(await b.redis.pttl('L'), 60_000);
   expect(await unread('h', 0, '13', 0, 2)).toBe(1);
   expect(await b.heard()).toEqual(['chan=0']);
   expect(await b.redis.exists('L', slot('h', 2))).toBe(0);
-  // Reads that have ended do not keep the lock up when their writer leaves.
+  // Ended read holds do not keep the lock when their writer leaves.
   expect(await write('k')).toBeNull();
   expect(await read('k', 1, 10)).toBeNull();
   await b.redis.del(slot('k', 1));
@@ -162,14 +162,14 @@ async function semaphore(b: ScriptBench): Promise<void> {
   expect(await b.heard()).toEqual(['chan=2']);
   expect(await undo(1, 6)).toBe(0);
   expect(await take(1, 6)).toBe(-3);
-  // What has been heard is forgotten, and copies of it change nothing; what is open still is remembered.
+  // Confirmed requests are forgotten, and copies of them change nothing; open requests are remembered.
   expect(await take(1, 9)).toBeNull();
   expect(await take(1, 12, 8)).toBeNull();
   expect(await b.redis.zrange('requests', '0', '-1')).toEqual(['heard', '9:held', '12:held']);
   expect(await take(1, 9)).toBeNull();
   expect(await take(1, 8)).toBe(-3);
   expect(await take(1, 7, 2)).toBe(-3);
-  expect(await take(1, 13, 2)).toBeNull(); // It left long ago, and does not set back what was heard since.
+  expect(await take(1, 13, 2)).toBeNull(); // It was sent long ago, and does not reset what was confirmed since.
   expect(await give(1, 3)).toBe(1);
   expect(await undo(1, 8)).toBe(0);
   expect(await b.redis.get('L')).toBe('0');

@@ -1,4 +1,4 @@
-/** For each script of exclusive locks a probe that fails as soon as the script does anything else than it should. */
+/** One probe for each script of exclusive locks; it fails as soon as the script does anything wrong. */
 import { expect } from 'vitest';
 import type { ScriptBench } from './bench.ts';
 
@@ -27,11 +27,11 @@ async function simple(b: ScriptBench): Promise<void> {
   near(await b.redis.pttl('L'), 90_000);
   expect(await give('b')).toBe(0);
   expect(await b.heard()).toEqual([]);
-  expect(await give('a')).toBe(2); // Released, and one heard it.
+  expect(await give('a')).toBe(2); // Released, and one subscriber got the message.
   expect(await b.heard()).toEqual(['chan=0']);
   expect(await b.redis.exists('L')).toBe(0);
   await take('b');
-  expect(await b.run('simple-release', ['L'], ['b'])).toBe(2); // Where channels have no slots.
+  expect(await b.run('simple-release', ['L'], ['b'])).toBe(2); // On servers without slots for channels.
   expect(await b.heard()).toEqual(['L:lostlock_channel=0']);
   expect(await take('a')).toBeNull();
   expect(await handOver('b', 'c')).toBe(0);
@@ -60,7 +60,7 @@ async function givenUp(
   expect(await b.redis.zrange('gone', '0', '-1')).toEqual(['c', 'b']);
   expect(await take('c')).toBe(-3);
   expect(await b.redis.exists('L')).toBe(0);
-  await b.redis.set('L', 'c'); // A plain SET that came late: whoever comes next has the lock.
+  await b.redis.set('L', 'c'); // A plain SET that arrived late: the next acquisition has the lock.
   expect(await take('d')).toBeNull();
   expect(await b.redis.get('L')).toBe('d');
   near(await b.redis.pttl('L'), 60_000);
@@ -92,7 +92,7 @@ async function reentrant(b: ScriptBench): Promise<void> {
   expect(await give('a', 1, '3', 0, 1000)).toBe(0);
   near(await b.redis.pttl('L'), 90_000);
   expect(await b.heard()).toEqual([]);
-  expect(await give('a', 0, '4', 30_000)).toBe(2); // Free, and one heard it.
+  expect(await give('a', 0, '4', 30_000)).toBe(2); // Free, and one subscriber got the message.
   expect(await b.heard()).toEqual(['chan=0']);
   expect(await b.redis.exists('L')).toBe(0);
   near(await b.redis.pttl('requests'), 20_000);
@@ -101,7 +101,7 @@ async function reentrant(b: ScriptBench): Promise<void> {
   expect(await b.heard()).toEqual([]);
   expect(await take('a', 1)).toBe(-3);
   expect(await b.redis.exists('L')).toBe(0);
-  // The first release of an owner that has come back, once more.
+  // A copy of the first release of an owner that holds the lock again.
   expect(await take('c', 1)).toBeNull();
   expect(await give('c', 0, '1')).toBe(-1);
   await b.redis.zadd('requests', -5, 'heard');
@@ -112,7 +112,7 @@ async function reentrant(b: ScriptBench): Promise<void> {
   await reentrantOnce(b, take);
 }
 
-/** Of an owner that does not come back. */
+/** The release of an owner that does not return. */
 async function reentrantOnce(
   b: ScriptBench,
   take: (owner: string, holds: number) => Promise<unknown>,
@@ -190,7 +190,7 @@ async function fair(b: ScriptBench): Promise<void> {
   near(await take('x', 1, 0), 90_000);
   expect(await b.redis.exists(...line)).toBe(0);
   near(await take('b'), 90_000);
-  near(await take('c'), 50_000); // Until b must have shown up.
+  near(await take('c'), 50_000); // The time within which b has to show up.
   near(await take('d'), 50_000);
   const now = await b.now();
   near(await score('b'), now + 390_000);
@@ -230,17 +230,17 @@ async function fair(b: ScriptBench): Promise<void> {
   await take('e');
   await take('g');
   const eBefore = await score('e');
-  expect(await leave('g')).toBe(1); // Whoever stands before it does not notice.
+  expect(await leave('g')).toBe(1); // The waiters before it are not affected.
   expect(await score('e')).toBe(eBefore);
   expect(await b.heard()).toEqual([]);
-  expect(await leave('d')).toBe(1); // The head of a free lock went: the next is told.
+  expect(await leave('d')).toBe(1); // The first waiter of a free lock left: the next one is notified.
   expect(await b.heard()).toEqual(['chan:e=0']);
-  expect(await give('nobody', 0, '5')).toBe(-1); // Also by a release that came too late.
+  expect(await give('nobody', 0, '5')).toBe(-1); // A release that arrives too late does so too.
   expect(await b.heard()).toEqual(['chan:e=0']);
   await fairDead(b, take);
 }
 
-/** Who did not show up, or is presumed dead, or has lost its score, is passed over. */
+/** A waiter that did not show up, is presumed dead or has lost its score is skipped. */
 async function fairDead(
   b: ScriptBench,
   take: (owner: string, holds?: number, place?: number) => Promise<unknown>,
@@ -266,13 +266,13 @@ async function fairDead(
   await b.redis.rpush('Q', 'redisson');
   await b.redis.zadd('T', (await b.now()) + 100_000, 'redisson');
   expect(await take('next', 1, 0)).toBe(-1); // A live waiter that only its own time can drop.
-  await b.redis.zadd('T', 1e15, 'far'); // Somebody's clock was wrong.
+  await b.redis.zadd('T', 1e15, 'far'); // A client's clock was wrong.
   await b.redis.rpush('Q', 'far');
   await take('last');
   const left = Number(await b.redis.zscore('T', 'last')) - (await b.now());
   expect(left).toBeLessThan(1_000_000);
   await b.redis.zadd('T', (await b.now()) + 1000, 'last');
-  await take('last'); // Who shows up is not presumed dead, however long it has waited.
+  await take('last'); // A waiter that shows up is not presumed dead, however long it has waited.
   near(await b.redis.zscore('T', 'last'), (await b.now()) + 300_000);
 }
 

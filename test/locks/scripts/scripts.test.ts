@@ -1,4 +1,4 @@
-/** Every script does what its comment says; and each of many mutants of the scripts is found out. */
+/** Every script does what its comment says, and the probes find each of many mutants. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
 import { allScripts, ScriptBench } from './bench.ts';
@@ -20,7 +20,7 @@ describe.skipIf(!hasRedisServer)('scripts (needs redis-server)', () => {
     await server?.stop();
   });
 
-  test.each(Object.entries(probes))('the scripts of %s do what they say', async (_name, probe) => {
+  test.each(Object.entries(probes))('the scripts of %s pass their probes', async (_name, probe) => {
     await bench.reset();
     await probe(bench);
   });

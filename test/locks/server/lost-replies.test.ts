@@ -1,4 +1,4 @@
-/** A lost reply is an unknown, not a failure: every lock under requests and replies that get lost, late and doubled. */
+/** A lost reply is an unknown, not a failure: every lock while requests and replies are lost, late or doubled. */
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -67,8 +67,8 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
   });
 
   /**
-   * `locks` ask again after 40 ms, which a crowded machine may take for any answer: no harm where requests are asked
-   * again. Setting something once is not: who hears nothing has to look. `calm` does that, with the usual patience.
+   * `locks` ask again after 40 ms. A busy machine may take longer for any answer: no harm where requests are asked
+   * again. Setting something once is not: without a reply the caller has to look. `calm` does that, with the usual patience.
    */
   function setUp(leaseMs = 30_000): { locks: Locks; calm: Locks; client: FaultyClient; name: string } {
     const redis = new Redis({ path: server.path });
@@ -79,7 +79,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
     return { locks, calm, client, name: `lock:${++names}` };
   }
 
-  /** The next script calls fail so, one after the other; the first call of each script has loaded it before. */
+  /** The next script calls fail in these ways, one after the other; each script was loaded by an earlier call. */
   function next(client: FaultyClient, ...faults: Fault[]): void {
     client.fault = () => faults.shift();
   }
@@ -111,7 +111,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
       },
     );
 
-    test('a request that comes after it was given up takes nothing from anybody', async () => {
+    test('a request that arrives after it was given up takes nothing', async () => {
       const { locks, client, name } = setUp();
       const lock = make(locks, name);
       await warmUp(lock);
@@ -119,13 +119,13 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
       await expect(lock.tryAcquire()).rejects.toThrow(OutcomeUnknown);
       await until(async () => (await raw.keys('lostlock_*{lock:*')).some((key) => !key.includes('queue')));
       await client.deliverLate();
-      // A plain SET takes a simple lock for nobody: whoever comes next has it all the same.
+      // A late plain SET takes a simple lock without a holder: the next acquisition gets it all the same.
       if (kind !== 'simple') expect(await out(raw, name)).toBe(0);
       await (await lock.acquire({ waitMs: 5000 })).release();
       expect(await out(raw, name)).toBe(0);
     });
 
-    test('a lock that was taken without a reply and given up is free again', async () => {
+    test('a lock whose grant got no reply is free again after the caller gave up', async () => {
       const { locks, client, name } = setUp();
       const lock = make(locks, name);
       await warmUp(lock);
@@ -136,7 +136,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
     });
   });
 
-  test('a SET that comes after the release of what it was to take keeps nobody waiting', async () => {
+  test('a doubled SET that arrives after the release does not block the next acquisition', async () => {
     const { locks, client, name } = setUp();
     const lock = locks.simple(name);
     await warmUp(lock);
@@ -189,11 +189,11 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
     test.each([
       ['before it looks', 0],
       ['while it looks', 30],
-    ])('goes on to the one after the next, when the next one has given up %s', async (_when, turns) => {
+    ])('goes to the waiter after the next when the next one gives up %s', async (_when, turns) => {
       const setup = setUp();
       const giveUp = new AbortController();
       const { holder, third } = await line(setup, giveUp.signal);
-      const fourth = kinds[kind]!.make(setup.locks, setup.name).acquire({ waitMs: 4000 }); // Less than the net.
+      const fourth = kinds[kind]!.make(setup.locks, setup.name).acquire({ waitMs: 4000 }); // Less than the polling interval.
       const released = holder.release();
       for (let turn = 0; turn < turns; turn++) await Promise.resolve();
       giveUp.abort(new Error('not any more'));
@@ -213,7 +213,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
       await until(async () => (await kinds[kind]!.out(raw, setup.name)) === 0);
     });
 
-    test('is released where the server has no memory for another token', async () => {
+    test('is released when the server has no memory for another token', async () => {
       const setup = setUp();
       const { holder, third } = await line(setup);
       const lost = third.catch((error: Error) => error.message);
@@ -254,7 +254,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
     },
   );
 
-  test('a renewal without a reply proves nothing, and the next one comes in time', async () => {
+  test('a renewal without a reply proves nothing, and the next one is sent in time', async () => {
     const { locks, client, name } = setUp(600);
     const held = await locks.simple(name).acquire();
     await held.extend(); // The server knows the renewing script from now on.
@@ -267,7 +267,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
     await held.release();
   });
 
-  test('renewals that never get an answer end in a loss that the holder learns in time', async () => {
+  test('a holder whose renewals are never answered learns in time that its lock is lost', async () => {
     const { locks, client, name } = setUp(300);
     const held = await locks.reentrant(name).acquire();
     const { signal } = held;
@@ -278,7 +278,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
     await expect(held.release()).rejects.toThrow('lease ended');
   });
 
-  test('a latch opens exactly when it was counted down, however often it was asked', async () => {
+  test('a latch opens exactly when it was counted down, however often requests are repeated', async () => {
     const { locks, calm, client, name } = setUp();
     const latch = locks.latch(name);
     expect(await calm.latch(name).trySetCount(4)).toBe(true);
@@ -292,7 +292,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
   });
 
   test.each(['semaphore', 'latch', 'reentrant', 'fair', 'read', 'write'] as const)(
-    'a copy of an answered request changes nothing, however much came since: %s',
+    'a late copy of an answered request changes nothing: %s',
     async (kind) => {
       const { locks, calm, client, name } = setUp();
       if (kind === 'latch') await calm.latch(name).trySetCount(10_000);
@@ -306,7 +306,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
       for (let i = 0; i < 5; i++) await turn();
       client.fault = () => undefined;
       for (let i = 0; i < 200; i++) await turn();
-      // An owner that is back holds the lock while its old requests come once more.
+      // The owner holds the lock again while copies of its old requests arrive.
       const held =
         kind === 'latch' ? undefined : await kinds[kind]!.make(locks, name).acquire({ owner: 'the same' });
       await client.deliverLate();
@@ -318,7 +318,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
     },
   );
 
-  test('a segment gives and takes back its units once', async () => {
+  test('a segment gives its units and takes them back exactly once', async () => {
     const { locks, calm, client, name } = setUp();
     const stock = locks.segmented(name, { segments: 1 });
     await calm.segmented(name, { segments: 1 }).trySetStock(10);

@@ -39,7 +39,7 @@ describe.skipIf(!hasRedisServer)('locks with replicas (needs redis-server)', () 
     locks.close();
   });
 
-  test('a shortfall is rolled back and typed: too few replicas, or no fsync on a server without it', async () => {
+  test('too few replicas, or a missing fsync, gives a typed error and undoes the grant', async () => {
     for (const options of [{ replicas: 2 }, { replicas: 1, fsync: true }]) {
       const locks = createLocks(redis, { ...options, replicaTimeoutMs: 50 });
       await redis.set('p', 1);
@@ -56,7 +56,7 @@ describe.skipIf(!hasRedisServer)('locks with replicas (needs redis-server)', () 
     }
   });
 
-  test('`all` is never met by a primary that has lost its replicas', async () => {
+  test('a primary that has lost its replicas never satisfies `all`', async () => {
     await replica.stop();
     await until(async () => String(await redis.info('replication')).includes('connected_slaves:0'));
     const locks = createLocks(redis, { replicas: 'all', replicaTimeoutMs: 50 });

@@ -109,7 +109,7 @@ const REPEATED: readonly LockRequest[] = [
   { script: renewScript, keys: ['gone', 's'], args: ['string', 1, 'me', 1, 'string', 1, 'me', 1] },
 ];
 
-/** A primary, a replica that will succeed it, and a replica of that one, which confirms what the new primary has. */
+/** A primary, the replica that will be promoted, and a replica of that one, which confirms the new primary's writes. */
 class Scene implements AsyncDisposable {
   readonly #running: { stop(): Promise<void> }[] = [];
   readonly #closing: (() => void)[] = [];
@@ -158,7 +158,7 @@ class Scene implements AsyncDisposable {
     return redis;
   }
 
-  /** Locks over a client of its own, which reaches whoever is primary. */
+  /** Locks over their own client, which reaches the current primary. */
   async locks(options: LocksOptions = {}): Promise<Locks> {
     const { client, close } = await this.#connect(this.#front.port);
     const locks = createLocks(client, options);
@@ -177,7 +177,7 @@ class Scene implements AsyncDisposable {
     return new LockServer(wrapped, 3000);
   }
 
-  /** Nothing that the primary writes from now on reaches a replica. */
+  /** From now on no write of the primary reaches a replica. */
   holdReplication(): void {
     this.#link.hold();
   }
@@ -198,7 +198,7 @@ class Scene implements AsyncDisposable {
 describe.each(servers)('%s', (label, program) => {
   describe.each(Object.entries(clients))('with %s', (_, connect) => {
     test.skipIf(!program)(
-      `a grant whose primary dies before a replica has it is not believed (needs ${label})`,
+      `a grant does not count when the primary dies before a replica has it (needs ${label})`,
       async () => {
         await using scene = await new Scene(connect).start(program!);
         const options = { replicas: 1, replicaTimeoutMs: 20_000 };
@@ -230,12 +230,12 @@ describe.each(servers)('%s', (label, program) => {
     );
 
     test.skipIf(!program)(
-      `a grant that is asked for again on another connection is copied only when it is (needs ${label})`,
+      `a grant that is repeated on another connection counts only when a replica has it (needs ${label})`,
       async () => {
         await using scene = await new Scene(connect).start(program!);
         await scene.primary.set('session', 'session');
         await scene.primary.set('slots', '2');
-        // The leases are longer than what is asked for: nothing has to be prolonged.
+        // The leases are longer than the requested extension: nothing has to be extended.
         await scene.primary.set('s', 'me', 'PX', 600_000);
         await scene.primary.hset('r', 'me', 1);
         await scene.primary.pexpire('r', 600_000);
@@ -252,13 +252,13 @@ describe.each(servers)('%s', (label, program) => {
         scene.holdReplication();
         expect(await copies(first)).toEqual(REPEATED.map(() => 0));
         expect(await copies(second)).toEqual(REPEATED.map(() => 0));
-        expect(await scene.primary.ttl('slots')).toBe(-1); // What has no TTL gets none.
+        expect(await scene.primary.ttl('slots')).toBe(-1); // A key without a TTL gets none.
       },
       60_000,
     );
 
     test.skipIf(!program)(
-      `a holder whose renewals reach no replica loses the lock before the next one has it (needs ${label})`,
+      `a holder whose renewals reach no replica loses the lock before the next holder gets it (needs ${label})`,
       async () => {
         await using scene = await new Scene(connect).start(program!);
         const mine = await scene.locks({ replicas: 1, leaseMs: 1500, replicaTimeoutMs: 200 });

@@ -1,4 +1,4 @@
-/** Commands that belong together: their replies count only when one connection gave them all. */
+/** Commands that belong together: their replies count only when all come from one connection. */
 import { EventEmitter } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Redis } from 'ioredis';
@@ -42,7 +42,7 @@ async function startBreaking(): Promise<{ port: number; waits: string[]; stop():
 test.each([
   ['ioredis 6', (port: number): IoredisLike => new Redis(port, '127.0.0.1', PLAIN)],
   ['ioredis 5', (port: number): IoredisLike => new Redis5(port, '127.0.0.1', PLAIN)],
-])('of a pipeline that was answered in part, %s sends nothing again', async (_, connect) => {
+])('%s does not repeat a pipeline that was answered in part', async (_, connect) => {
   const server = await startBreaking();
   const redis = connect(server.port);
   redis.on('error', () => {});
@@ -58,7 +58,7 @@ test.each([
   server.stop();
 });
 
-test('a reply from another socket than the first proves nothing, whatever ioredis sends again', async () => {
+test('a reply from a second socket proves nothing, whatever ioredis sends again', async () => {
   const replies = { stream: {} as object };
   const redis = {
     get stream() {
@@ -82,7 +82,7 @@ test('a reply from another socket than the first proves nothing, whatever ioredi
   expect(outcomes(await client.sendAll([['a']]))).toEqual([0]);
 });
 
-test('what node-redis has not written when its connection breaks is not kept for the next one', async () => {
+test('commands that node-redis had not written when its connection broke are not kept for the next connection', async () => {
   const events = new EventEmitter();
   const chains = new Set<symbol | undefined>();
   let reconnect = false;
@@ -117,7 +117,7 @@ test('without replicas nothing is sent but the request itself', async () => {
   await using server = await startServer();
   const redis = new Redis({ Connector: server.connector });
   const locks = createLocks(redis as AnyClient);
-  await (await locks.simple('lock').acquire()).release(); // The scripts are known.
+  await (await locks.simple('lock').acquire()).release(); // The server knows the scripts.
   const before = Number(/total_commands_processed:(\d+)/.exec(await redis.info('stats'))?.[1]);
   const held = await locks.simple('lock').acquire();
   await held.release();

@@ -1,4 +1,4 @@
-/** What callers are told of when a server is silent for longer than the locks are patient. */
+/** The errors that callers get when a server is silent for longer than the request time-out. */
 import { expect, test } from 'vitest';
 import { LockError, type Locks, OutcomeUnknown } from '../../../locks/index.ts';
 import { inLab } from '../failures/lab.ts';
@@ -12,7 +12,7 @@ const patient = {
 };
 
 test.each(Object.entries(patient))(
-  'the release of %s that gets no answer is unknown',
+  'a release of %s without an answer rejects as unknown',
   async (_what, acquire) => {
     const error = await inLab(1, async (lab) => {
       const locks = await lab.locks('A');

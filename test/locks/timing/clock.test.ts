@@ -1,4 +1,4 @@
-/** The wall clock of a client is set back or forward: leases and waits are counted on its monotonic clock. On the lab's virtual clock. */
+/** Leases and waits use the client's monotonic clock, so setting its wall clock changes nothing. On the lab's virtual clock. */
 import '../../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { startPair } from '../../../index.ts';
@@ -64,7 +64,7 @@ test.each([-HOUR, HOUR])(
     }),
 );
 
-test.each([-HOUR, HOUR])('a wall clock that is set by %i ms keeps no renewal from leaving in time', (byMs) =>
+test.each([-HOUR, HOUR])('a wall clock that is set by %i ms does not delay renewals', (byMs) =>
   play(async (lab, step) => {
     const locks = await lab.locks('A', { leaseMs: 1000 });
     const held = await lab.as('A', () => locks.reentrant('lock').acquire());
@@ -75,7 +75,7 @@ test.each([-HOUR, HOUR])('a wall clock that is set by %i ms keeps no renewal fro
   }),
 );
 
-test.each([-HOUR, HOUR])('a session outlives a clock that is set by %i ms, and ends in time', (byMs) =>
+test.each([-HOUR, HOUR])('a session survives a wall clock that is set by %i ms, and ends in time', (byMs) =>
   play(async (lab, step) => {
     const locks = await lab.locks('A', { leaseMs: 1000 });
     const session = await lab.as('A', () => locks.session());
@@ -88,7 +88,7 @@ test.each([-HOUR, HOUR])('a session outlives a clock that is set by %i ms, and e
   }),
 );
 
-test('validUntil is a moment of the wall clock as it is now', () =>
+test('validUntil follows the current wall clock', () =>
   play(async (lab, step) => {
     const locks = await lab.locks('A');
     const held = await lab.as('A', () => locks.simple('lock').acquire({ leaseMs: 1000 }));

@@ -1,4 +1,4 @@
-/** Many moments under one timer: each rings in its time, whatever is taken back, moved, thrown, or done to the clock. */
+/** Many deadlines under one timer: each fires in time, whatever is removed, moved, thrown, or done to the clock. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CallbackDeadline, Deadlines } from '../../../locks/timing/deadlines.ts';
 
@@ -19,7 +19,7 @@ function track(deadlines: Deadlines) {
   return { rung, add };
 }
 
-test('each rings in its time, in whatever order they were added', () => {
+test('each deadline fires in time, in whatever order they were added', () => {
   const { rung, add } = track(new Deadlines(false));
   add('late', 300);
   add('early', 100);
@@ -33,7 +33,7 @@ test('each rings in its time, in whatever order they were added', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('what is taken back does not ring, and taking it back again says so', () => {
+test('a removed deadline does not fire, and removing it again reports that it is gone', () => {
   const deadlines = new Deadlines(false);
   const { rung, add } = track(deadlines);
   const gone = add('gone', 100);
@@ -45,7 +45,7 @@ test('what is taken back does not ring, and taking it back again says so', () =>
   expect(deadlines.remove(gone)).toBe(false);
 });
 
-test('what is moved rings later', () => {
+test('a moved deadline fires later', () => {
   const { rung, add } = track(new Deadlines(false));
   const moved = add('moved', 100);
   moved.at += 500;
@@ -55,7 +55,7 @@ test('what is moved rings later', () => {
   expect(rung).toEqual(['moved']);
 });
 
-test('a moment beyond the longest timer rings in its time', () => {
+test('a deadline beyond the longest timer fires in time', () => {
   const { rung, add } = track(new Deadlines(false));
   add('far', 2 ** 31 + 5000);
   add('never', Number.POSITIVE_INFINITY);
@@ -65,7 +65,7 @@ test('a moment beyond the longest timer rings in its time', () => {
   expect(rung).toEqual(['far']);
 });
 
-test('a clock that is set back holds nobody up', () => {
+test('a clock that is set back delays no deadline', () => {
   const { rung, add } = track(new Deadlines(false));
   add('due', 100);
   vi.setSystemTime(Date.now() - 3_600_000);
@@ -73,7 +73,7 @@ test('a clock that is set back holds nobody up', () => {
   expect(rung).toEqual(['due']);
 });
 
-test('one that throws does not keep the others from ringing', () => {
+test('a deadline that throws does not stop the others', () => {
   const deadlines = new Deadlines(false);
   const { rung, add } = track(deadlines);
   deadlines.add(
@@ -88,7 +88,7 @@ test('one that throws does not keep the others from ringing', () => {
   expect(rung).toEqual(['other', 'later']);
 });
 
-test('the process waits for them, or not', () => {
+test('the process stays alive for deadlines, or not, as configured', () => {
   vi.useRealTimers();
   const waiting = (): number =>
     process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
@@ -102,7 +102,7 @@ test('the process waits for them, or not', () => {
   expect(waiting()).toBe(before);
 });
 
-test('while they come and go the process waits without being told each time, and not much longer', () => {
+test('adding and removing deadlines in quick succession sets one timer, which ends soon afterwards', () => {
   const set = vi.spyOn(globalThis, 'setTimeout');
   const deadlines = new Deadlines(true);
   const { add } = track(deadlines);
@@ -113,7 +113,7 @@ test('while they come and go the process waits without being told each time, and
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('the process waits for one that takes long, until that is taken back', () => {
+test('the process stays alive for a long deadline until it is removed', () => {
   const set = vi.spyOn(globalThis, 'setTimeout');
   const waited = (): boolean => (set.mock.results.at(-1)!.value as NodeJS.Timeout).hasRef();
   const deadlines = new Deadlines(true);
@@ -123,14 +123,14 @@ test('the process waits for one that takes long, until that is taken back', () =
   expect(waited()).toBe(true);
   deadlines.remove(slow);
   expect(waited()).toBe(false);
-  add('next', 2500); // The timer is there still.
+  add('next', 2500); // The timer is still there.
   expect(waited()).toBe(true);
   vi.advanceTimersByTime(2500);
   expect(rung).toEqual(['next']);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('the process waits for its moments, and for none of them once they were let go; they still come', () => {
+test('the process stays alive for deadlines until they are unreferenced, and they still fire', () => {
   const set = vi.spyOn(globalThis, 'setTimeout');
   const waited = (): boolean => (set.mock.results.at(-1)!.value as NodeJS.Timeout).hasRef();
   const deadlines = new Deadlines(true);
@@ -139,7 +139,7 @@ test('the process waits for its moments, and for none of them once they were let
   expect(waited()).toBe(true);
   deadlines.unref();
   expect(waited()).toBe(false);
-  add('after', 40); // Sooner than the timer rings, which is set anew.
+  add('after', 40); // Earlier than the timer, which is set again.
   expect(waited()).toBe(false);
   vi.advanceTimersByTime(40);
   expect(waited()).toBe(false);
@@ -147,7 +147,7 @@ test('the process waits for its moments, and for none of them once they were let
   expect(rung).toEqual(['after', 'before']);
 });
 
-test('a clock that is set back while the process waits holds nobody up either', () => {
+test('a clock that is set back while the process waits delays no deadline either', () => {
   const { rung, add } = track(new Deadlines(true));
   add('due', 1000);
   vi.setSystemTime(Date.now() - 3_600_000);

@@ -1,4 +1,4 @@
-/** Access control where no transcript can show it: the log, replicas that log in, connections cut off, the extent of a check. */
+/** Access control that no transcript can show: the log, replicas that log in, closed connections, the extent of a check. */
 import { beforeEach, expect, test } from 'vitest';
 import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { Talk } from '../../support/talk.ts';
@@ -13,7 +13,7 @@ beforeEach(() => {
   a = new Conversation(server);
 });
 
-test('ACL LOG gathers the same refusals of a minute, the newest first, with what was refused and where', () => {
+test('ACL LOG merges equal refusals within a minute, newest first, and says what was refused and where', () => {
   a.ask('ACL SETUSER u on >p +get +multi +eval ~k*');
   const b = new Conversation(server);
   b.ask('AUTH u wrong');
@@ -47,7 +47,7 @@ test('ACL LOG gathers the same refusals of a minute, the newest first, with what
   expect(a.ask('ACL LOG')).toBe('[]');
 });
 
-test('who listened before it became a user without any channel stays when that user changes', () => {
+test('a subscriber that logged in as a user without channels stays connected until that user loses a channel', () => {
   a.ask('ACL SETUSER u on nopass +@all resetchannels');
   const listener = new Conversation(server);
   listener.ask('HELLO 3');
@@ -60,7 +60,7 @@ test('who listened before it became a user without any channel stays when that u
   expect(server.clients.size).toBe(1);
 });
 
-test('who listens to channels that are no longer allowed is cut off, and so is who is deleted', () => {
+test('a subscriber is closed when its channels are no longer allowed, and a client when its user is deleted', () => {
   a.ask('ACL SETUSER u on nopass +@all allchannels');
   const [listener, other] = [new Conversation(server), new Conversation(server)];
   for (const each of [listener, other]) each.ask('AUTH u x');
@@ -72,7 +72,7 @@ test('who listens to channels that are no longer allowed is cut off, and so is w
   expect([...server.clients.values()].filter(({ closing }) => !closing)).toHaveLength(1);
 });
 
-test('a request is only checked for users who may not do everything', () => {
+test('permissions are checked only for users with restrictions', () => {
   const state = (): number => [...server.clients.values()].at(-1)!.state;
   expect(state()).toBe(0);
   a.ask('ACL SETUSER default -debug');
@@ -83,7 +83,7 @@ test('a request is only checked for users who may not do everything', () => {
   expect(state()).toBe(0);
 });
 
-test('CLIENT KILL USER and CLIENT LIST know the users', () => {
+test('CLIENT KILL USER selects by user, and CLIENT LIST shows users', () => {
   a.ask('ACL SETUSER u on nopass +@all');
   const b = new Conversation(server);
   b.ask('HELLO 3 AUTH u x SETNAME me');
@@ -93,14 +93,14 @@ test('CLIENT KILL USER and CLIENT LIST know the users', () => {
   expect(server.clients.size).toBe(1);
 });
 
-test('passwords differ with the seed of the host, and are as long as asked', () => {
+test('generated passwords differ with the seed of the host, and have the requested length', () => {
   expect(a.ask('ACL GENPASS')).toMatch(/^"[0-9a-f]{64}"$/);
   expect(a.ask('ACL GENPASS 5')).toMatch(/^"[0-9a-f]{2}"$/);
   expect(a.ask('ACL GENPASS')).not.toBe(a.ask('ACL GENPASS'));
 });
 
 test.each(['ACL DELUSER u', 'CLIENT KILL USER u SKIPME no'])(
-  'a transaction with %s of its own runs to its end, and its reply breaks off there',
+  'a transaction that kills its own client by %s runs to its end, and its reply stops there',
   async (ending) => {
     a.ask('ACL SETUSER u on nopass +@all ~*');
     const talk = new Talk(server);

@@ -1,4 +1,4 @@
-/** The commands of a connection's life and of the node itself, answered as redis-server answers them. */
+/** The commands about the connection and about the node itself, answered as redis-server answers them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LostlockServer, startServer } from '../../../index.ts';
 import { splitInline } from '../../../protocol/inline.ts';
@@ -107,7 +107,7 @@ const scripts: readonly (readonly string[])[] = [
   ['TIME x', 'INFO nonsense', 'nonsense', 'nonsense "a b" c', 'QUIT'],
 ];
 
-/** HELLO tells the connection's number, which is nobody else's. */
+/** HELLO answers the connection's id, which is unique. */
 function withoutId(reply = ''): string {
   return reply.replace(/(\r\nid\r\n):\d+/, '$1:N');
 }
@@ -138,7 +138,7 @@ describe.skipIf(!hasRedisServer)('beside redis-server (needs redis-server)', () 
   }
 });
 
-test('what names the node itself has the form that clients read', async () => {
+test('replies that describe the node have the form that clients parse', async () => {
   await using server = await startServer();
   const client = await RawClient.connect(server);
   const call = async (...words: [string, ...string[]]): Promise<string> => (await client.ask(...words)).raw;

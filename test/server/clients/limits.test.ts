@@ -1,4 +1,4 @@
-/** Clients that are let go: slow readers by their output, silent ones by `timeout`, the one too many by maxclients. */
+/** Closed clients: slow readers by their output, idle ones by `timeout`, and those above maxclients. */
 import { beforeEach, expect, test } from 'vitest';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
 import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
@@ -13,7 +13,7 @@ beforeEach(() => {
   talk = new Talk(server);
 });
 
-/** A connection whose owner never reads. */
+/** A connection whose client never reads. */
 function mute(line: string) {
   const stream = connectInMemory(server.connections);
   const ended = { by: '' };
@@ -22,7 +22,7 @@ function mute(line: string) {
   return { stream, ended };
 }
 
-test('CONFIG SET client-output-buffer-limit changes the classes it names, and refuses as Redis does', async () => {
+test('CONFIG SET client-output-buffer-limit changes the classes it names, and refuses wrong values as Redis does', async () => {
   const set = (text: string): Promise<string> => talk.ask(`CONFIG SET client-output-buffer-limit "${text}"`);
   const why = "-ERR CONFIG SET failed (possibly related to argument 'client-output-buffer-limit') - ";
   expect(await set('normal 1mb 0')).toBe(
@@ -40,7 +40,7 @@ test('CONFIG SET client-output-buffer-limit changes the classes it names, and re
   );
 });
 
-test('a subscriber that does not read is cut off at the hard limit, others are not', async () => {
+test('a subscriber that does not read is closed at the hard limit, and other clients are not', async () => {
   await talk.ask('CONFIG SET client-output-buffer-limit "pubsub 100000 0 0"');
   const slow = mute('SUBSCRIBE news');
   const idle = mute('SUBSCRIBE other');
@@ -54,7 +54,7 @@ test('a subscriber that does not read is cut off at the hard limit, others are n
   expect(await talk.ask(`PUBLISH news ${text}`)).toBe(':0\r\n');
 });
 
-test('the soft limit cuts off who stays above it for so many seconds, and nobody before', async () => {
+test('the soft limit closes a client that stays above it for its number of seconds, and not earlier', async () => {
   await talk.ask('CONFIG SET client-output-buffer-limit "normal 0 50000 10"', `SET k ${'x'.repeat(60_000)}`);
   const slow = mute('GET k');
   await until(() => slow.stream.readableLength > 60_000, { what: 'the reply' });
@@ -65,7 +65,7 @@ test('the soft limit cuts off who stays above it for so many seconds, and nobody
   await until(() => slow.ended.by !== '', { what: 'the end' });
 });
 
-test('a reader that has caught up in between is not cut off by the soft limit', async () => {
+test('a reader that catches up in between is not closed by the soft limit', async () => {
   await talk.ask('CONFIG SET client-output-buffer-limit "normal 0 50000 10"', `SET k ${'x'.repeat(60_000)}`);
   const slow = mute('GET k');
   await until(() => slow.stream.readableLength > 60_000, { what: 'the reply' });
@@ -75,7 +75,7 @@ test('a reader that has caught up in between is not cut off by the soft limit', 
   expect(slow.stream.destroyed).toBe(false);
 });
 
-test('timeout closes silent clients, not subscribers nor those that wait', async () => {
+test('timeout closes idle clients, but not subscribers or blocked clients', async () => {
   await talk.ask('CONFIG SET timeout 5');
   const [subscriber, waiting, silent] = [mute('SUBSCRIBE a'), mute('BLPOP l 0'), mute('PING')];
   await until(() => server.blocking.count === 1 && silent.stream.readableLength > 0, { what: 'the replies' });
@@ -90,7 +90,7 @@ test('timeout closes silent clients, not subscribers nor those that wait', async
   expect(server.clients.size).toBe(3);
 });
 
-test('timeout may be set, dropped and set again, and leaves no timer behind', async () => {
+test('timeout can be set, removed and set again, and leaves no timer behind', async () => {
   const silent = mute('PING');
   await until(() => silent.stream.readableLength > 0, { what: 'the reply' });
   expect(host.nextAt).toBeUndefined();
@@ -101,7 +101,7 @@ test('timeout may be set, dropped and set again, and leaves no timer behind', as
   expect(server.clients.size).toBe(0);
 });
 
-test('maxmemory-clients counts no replica, and sets no limit as a share of a maxmemory that is not set', async () => {
+test('maxmemory-clients does not count replicas, and a percentage is no limit while maxmemory is 0', async () => {
   await talk.ask(`SET k ${'x'.repeat(200_000)}`, 'CONFIG SET maxmemory-clients 50%');
   const [replica, reader] = [mute('PSYNC ? -1'), mute('GET k')];
   await until(() => [replica, reader].every(({ stream }) => stream.readableLength > 200_000), {
@@ -116,14 +116,14 @@ test('maxmemory-clients counts no replica, and sets no limit as a share of a max
   expect(replica.ended.by).toBe('');
 });
 
-test('the client above maxclients is refused with a word, and counted', async () => {
+test('a client above maxclients is refused with an error, and counted', async () => {
   await talk.ask('CONFIG SET maxclients 1');
   const late = new Talk(server);
   expect(await late.hear()).toBe('-ERR max number of clients reached\r\n');
   expect(await talk.ask('INFO stats')).toContain('rejected_connections:1');
 });
 
-test('with its last replica the heartbeat ends', async () => {
+test('the heartbeat stops when the last replica disconnects', async () => {
   await talk.ask('CONFIG SET repl-backlog-ttl 0');
   const replica = mute('PSYNC ? -1');
   await until(() => server.replication.followers.size === 1, { what: 'the replica' });

@@ -1,4 +1,4 @@
-/** Protected mode: without a password nobody is let in from another machine, and is told so in Redis' words. */
+/** Protected mode: without a password, connections from other machines are refused with Redis' message. */
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -21,15 +21,15 @@ const near = [
 ];
 const far = ['192.0.2.7:1', '10.0.0.1:1', 'fd00::2:1', '::ffff:192.0.2.7:1', '1::1:1'];
 
-test.each(near)('%s may come in', (remote) => {
+test.each(near)('%s is accepted', (remote) => {
   expect(refusal(server, remote)).toBe(undefined);
 });
 
-test.each(far)('%s is refused, until there is a password or protected mode is off', async (remote) => {
+test.each(far)('%s is refused until a password is set or protected mode is off', async (remote) => {
   const talk = new Talk(server);
   expect(refusal(server, remote)).toMatch(/^-DENIED /);
   await talk.ask('CONFIG SET maxclients 1');
-  expect(refusal(server, remote)).toMatch(/^-ERR max number of clients/); // Looked at first, as by Redis.
+  expect(refusal(server, remote)).toMatch(/^-ERR max number of clients/); // Checked first, as in Redis.
   await talk.ask('CONFIG SET protected-mode no');
   expect(refusal(server, remote)).toMatch(/^-ERR max number of clients/);
   await talk.ask('CONFIG SET maxclients 100');
@@ -53,7 +53,7 @@ async function heardFrom(address: string, port: number): Promise<string> {
 }
 
 test.skipIf(!hasRedisServer || outside === undefined)(
-  'over the network it says what redis-server says (needs redis-server and an address besides loopback)',
+  'the refusal over the network is that of redis-server (needs redis-server and an address besides loopback)',
   async () => {
     await using real = await startRedisServer({ tcp: true, args: ['--bind', '0.0.0.0'] });
     await using ours = await startServer({ host: '0.0.0.0' });

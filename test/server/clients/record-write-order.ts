@@ -15,7 +15,7 @@ import { WRITE_ORDER_CASES, type WriteOrderCase } from './write-orders.ts';
 
 const PAGE = 'test/golden/write-order.json';
 
-/** How long a server is given to park a client; nothing tells that it has done so. */
+/** How long a server gets to park a client, which it does not report. */
 const PATIENCE_MS = 60;
 
 class Wire {
@@ -75,7 +75,7 @@ async function play({ setup, before, act }: WriteOrderCase, path: string, trace:
   return [...order];
 }
 
-/** Whom the server has written since the trace was so long. */
+/** The connections that the server has written to since the trace had this length. */
 function written(trace: string, from: number, owners: ReadonlyMap<string, string>): string[] {
   const lines = readFileSync(trace, 'latin1').slice(from);
   const calls = [...lines.matchAll(/\b(?:write|writev|sendto)\((\d+),/g)];

@@ -1,4 +1,4 @@
-/** CLIENT TRACKING as redis-server and ours count it, and what becomes of redirections: both in the same conversation. */
+/** CLIENT TRACKING: its counts and its redirections, on redis-server and on ours in the same conversation. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nodeHost } from '../../../server/host/node.ts';
 import { Listener } from '../../../server/host/tcp.ts';
@@ -71,7 +71,7 @@ function converse(start: () => Promise<Node>): void {
     return names.map((name) => new RegExp(`${name}:(\\d+)`).exec(info)?.[1] ?? '');
   }
 
-  test('keys and their readers are counted until they are told; broadcasts have none', async () => {
+  test('tracked keys and their readers are counted until they are invalidated; broadcasting counts none', async () => {
     await track(a);
     await track(b);
     for (const each of [a, b]) await ask(each, 'GET x');
@@ -92,7 +92,7 @@ function converse(start: () => Promise<Node>): void {
     expect(await counts()).toEqual(['0', '0', '0', '1']);
   });
 
-  test('a full table forgets one key, as if that had changed', async () => {
+  test('a full table invalidates one key as if it had changed', async () => {
     await ask(c, 'CONFIG SET tracking-table-max-keys 2');
     await track(a);
     for (const key of ['x', 'y']) await ask(a, `GET ${key}`);
@@ -102,7 +102,7 @@ function converse(start: () => Promise<Node>): void {
     expect(await counts()).toEqual(['2', '2', '0', '1']);
   });
 
-  test('a client hears of its own changes behind its replies, and not with NOLOOP', async () => {
+  test('a client gets the invalidation of its own change after the reply, and none with NOLOOP', async () => {
     await track(a);
     await ask(a, 'GET x');
     await ask(a, 'SET x 1');
@@ -116,7 +116,7 @@ function converse(start: () => Promise<Node>): void {
     expect(a.pushes).toEqual([]);
   });
 
-  test("that a key ends is nobody's change, also where its own reader brings it about", async () => {
+  test('NOLOOP does not suppress the invalidation of an expired key, even when its own reader made it expire', async () => {
     await ask(a, 'DEBUG SET-ACTIVE-EXPIRE 0');
     await track(a, ' BCAST NOLOOP');
     await ask(a, 'SET k v PX 1');
@@ -125,7 +125,7 @@ function converse(start: () => Promise<Node>): void {
     expect(a.pushes).toEqual([]);
   });
 
-  test("that all is gone is said in the tracked connection's protocol, whichever the hearer's is", async () => {
+  test("a redirected flush message is null in the tracked connection's protocol, not in the receiver's", async () => {
     const id = /:(\d+)/.exec(await ask(b, 'CLIENT ID'))?.[1];
     await ask(b, 'SUBSCRIBE __redis__:invalidate');
     await track(a, ` REDIRECT ${id}`);
@@ -137,7 +137,7 @@ function converse(start: () => Promise<Node>): void {
     expect(b.received.split(head)).toHaveLength(2);
   });
 
-  test('a hearer in RESP2 that has not subscribed hears nothing', async () => {
+  test('a RESP2 connection that has not subscribed gets no redirected invalidations', async () => {
     const id = /:(\d+)/.exec(await ask(b, 'CLIENT ID'))?.[1];
     await track(a, ` REDIRECT ${id}`);
     await ask(a, 'GET x');
@@ -149,7 +149,7 @@ function converse(start: () => Promise<Node>): void {
     expect(await push(b)).toBe(about('x'));
   });
 
-  test('who is redirected to nobody is told, and TRACKINGINFO says so', async () => {
+  test('a client whose redirection target is gone gets a push message, and TRACKINGINFO shows it', async () => {
     const id = /:(\d+)/.exec(await ask(b, 'CLIENT ID'))?.[1];
     await track(a, ` REDIRECT ${id}`);
     await ask(a, 'GET x');

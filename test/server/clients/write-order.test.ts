@@ -1,4 +1,4 @@
-/** In one event connections are written in redis-server's order, as it was recorded (test/server/clients/record-write-order.ts). */
+/** Within one event, connections are written in redis-server's recorded order (test/server/clients/record-write-order.ts). */
 import { readFileSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -104,7 +104,7 @@ test('over TCP connections are written in the order of redis-server 7.0', async 
     this: Socket,
     ...args: unknown[]
   ) {
-    // Those of the clients themselves come from other ports than are listed.
+    // The clients' own sockets have other ports than the listed ones.
     names.get(this.remotePort ?? 0)?.();
     return Reflect.apply(write, this, args) as boolean;
   });

@@ -1,10 +1,10 @@
-/** Who is written when, in one event: the situations that are recorded from redis-server and played on ours. */
+/** The order of writes to connections within one event: situations recorded from redis-server and replayed on ours. */
 
-/** A situation: what is there, who waits for what, and what the caller sends in one chunk. */
+/** A situation: the data, the blocked clients, and what the caller sends in one chunk. */
 export interface WriteOrderCase {
   readonly name: string;
   readonly setup: readonly string[];
-  /** What connections send before, in order, each by its name. */
+  /** What each named connection sends beforehand, in order. */
   readonly before: readonly (readonly [who: string, line: string])[];
   readonly act: readonly string[];
 }
@@ -34,7 +34,7 @@ const SUBSCRIBED: WriteOrderCase['before'] = [
 ];
 const WRITES_K = "EVAL \"return redis.call('set','k','x')\" 0";
 
-/** Each write command that tells of an event: what it finds, then the command. */
+/** Each write command that causes a keyspace event: the data before it, then the command. */
 const WRITES = `
 SET k v | SET k v EX 100 | SETNX k v | SETEX k 10 v | SET k a ; GETSET k v | SET k a ; SET k v GET | SET k a ; GETDEL k
 SET k a ; GETEX k EX 10 | SET k a EX 10 ; GETEX k PERSIST | APPEND k v | SETRANGE k 1 a | SETBIT k 1 1 | INCR k | INCRBYFLOAT k 1.5

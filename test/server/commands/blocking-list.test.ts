@@ -1,4 +1,4 @@
-/** What waiting for lists does beyond the transcripts of redis-server 7.0 (test/golden/blocking-lists.txt). */
+/** What blocking list commands do beyond the transcripts of redis-server 7.0 (test/golden/blocking-lists.txt). */
 import { beforeEach, expect, test } from 'vitest';
 import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { recordEffects, Talk } from '../../support/talk.ts';
@@ -21,7 +21,7 @@ async function waiter(line: string): Promise<Talk> {
   return waiting;
 }
 
-test('blocking pops are replicated as what they did, behind the push that served them', async () => {
+test('blocking pops are replicated as the plain commands they amount to, after the push that served them', async () => {
   const effects = recordEffects(server);
   await talk.ask('RPUSH l 1 2 3 4 5 6');
   await talk.ask('BLPOP none l 0');
@@ -57,7 +57,7 @@ test('blocking pops are replicated as what they did, behind the push that served
   ]);
 });
 
-test('CLIENT UNBLOCK ends a wait as if time had run out, or with an error', async () => {
+test('CLIENT UNBLOCK ends a wait like a time-out, or with an error', async () => {
   const client = new Talk(server);
   const id = (await client.ask('CLIENT ID')).replace(/\D/g, '');
   client.send('BLPOP l 0');
@@ -70,7 +70,7 @@ test('CLIENT UNBLOCK ends a wait as if time had run out, or with an error', asyn
   expect(await talk.ask('RPUSH l x', 'LLEN l')).toContain(':1\r\n:1\r\n');
 });
 
-test('a wait lasts as many milliseconds as the time-out says, rounded up', async () => {
+test('a wait lasts for the time-out, rounded up to whole milliseconds', async () => {
   for (const [seconds, millis] of [
     ['0.057', 57],
     ['1.0005', 1001],
@@ -86,7 +86,7 @@ test('a wait lasts as many milliseconds as the time-out says, rounded up', async
   }
 });
 
-test('a hundred waiters are served in the order they came, whoever gives up between', async () => {
+test('a hundred waiters are served in the order of arrival, while some give up in between', async () => {
   const waiters: Talk[] = [];
   for (let i = 0; i < 100; i++) waiters.push(await waiter('BLPOP l 0'));
   for (let i = 0; i < 100; i += 3) waiters[i]!.hangUp();
@@ -98,7 +98,7 @@ test('a hundred waiters are served in the order they came, whoever gives up betw
   expect(server.blocking.total).toBe(0);
 });
 
-test('an expired list serves nobody, and a waiter outlives it', async () => {
+test('an expired list serves no waiter, and the waiter goes on waiting', async () => {
   const waiting = await waiter('BLPOP l 0');
   await talk.ask('MULTI', 'SET l x PX 5', 'EXEC');
   host.advance(10);

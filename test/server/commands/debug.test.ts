@@ -11,7 +11,7 @@ beforeEach(() => {
   talk = new Talk(server);
 });
 
-test('DEBUG SLEEP holds everybody up on the clock of the host', async () => {
+test('DEBUG SLEEP delays all clients on the clock of the host', async () => {
   const other = new Talk(server);
   await other.ask('SET k v');
   expect(await talk.ask('DEBUG SLEEP 0')).toBe('+OK\r\n');
@@ -37,7 +37,7 @@ test('DEBUG SET-ACTIVE-EXPIRE 0 leaves keys until they are touched', async () =>
   expect(server.db(0).size).toBe(0);
 });
 
-test('DEBUG OBJECT and ERROR answer, anything else is refused in the words of 7.0', async () => {
+test('DEBUG OBJECT and ERROR answer, and other subcommands are refused with the error of 7.0', async () => {
   await talk.ask('RPUSH l a');
   expect(await talk.ask('DEBUG OBJECT l')).toMatch(
     /^\+Value at:\S+ refcount:1 encoding:quicklist serializedlength:\d+ lru:/,
@@ -49,7 +49,7 @@ test('DEBUG OBJECT and ERROR answer, anything else is refused in the words of 7.
   );
 });
 
-test('DEBUG OBJECT tells what redis-server 7.0 tells of a value: its length when written, its use, who shares it', async () => {
+test('DEBUG OBJECT reports a value as redis-server 7.0 does: serialized length, idle time, reference count', async () => {
   await talk.ask('SET s 1', 'RPUSH l 1 2 3', 'HSET h a 1', 'ZADD z 1 a', 'SADD t a b', 'SET text hello');
   host.advance(3500);
   const told = async (key: string) => {

@@ -10,7 +10,7 @@ test.each([
   ['PEXPIREAT k 9223372036854775807'],
   ['SET k v PXAT 9223372036854775807'],
   ['GETEX k PXAT 9223372036854775807'],
-])('%s gives a time that a replica takes and a dump holds', async (command) => {
+])('%s stores a deadline that a replica accepts and a dump can hold', async (command) => {
   const server = createNode(new TestHost());
   const talk = new Talk(server);
   await talk.ask('SET k v');

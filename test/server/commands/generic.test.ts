@@ -1,4 +1,4 @@
-/** What the transcripts cannot show of keys: SCAN's guarantees, chance, and what depends on settings. */
+/** Key commands that transcripts cannot show: SCAN's guarantees, randomness, and effects of settings. */
 import { beforeEach, expect, test } from 'vitest';
 import { createNode } from '../../../server/index.ts';
 import { TestHost } from '../../support/targets.ts';
@@ -32,7 +32,7 @@ function scanAll(rest = '', between: (round: number) => void = () => {}): string
 
 const numbers = Array.from({ length: 100 }, (_, i) => `k${i}`);
 
-test('SCAN meets every key once, COUNT at a time', () => {
+test('SCAN returns every key once, COUNT at a time', () => {
   for (const key of numbers) redis.ask(`SET ${key} v`);
   expect(scan('0').keys).toHaveLength(10);
   expect(scan('0', 'COUNT 33').keys).toHaveLength(33);
@@ -40,7 +40,7 @@ test('SCAN meets every key once, COUNT at a time', () => {
   expect(scanAll('MATCH k1? COUNT 3')).toEqual(numbers.slice(10, 20));
 });
 
-test('keys that stay are met although others come, go and are renamed meanwhile', () => {
+test('SCAN returns every key that stays while others are added, removed and renamed', () => {
   const staying = numbers.filter((_, i) => i % 3 === 0);
   for (const key of numbers) redis.ask(`SET ${key} v`);
   const found = scanAll('COUNT 2', (round) => {
@@ -56,7 +56,7 @@ test('keys that stay are met although others come, go and are renamed meanwhile'
   expect(new Set(found).size).toBe(found.length);
 });
 
-test('a scan of a database that was emptied meanwhile ends', () => {
+test('a scan ends when its database is emptied meanwhile', () => {
   for (const key of numbers) redis.ask(`SET ${key} v`);
   const { cursor } = scan('0');
   redis.ask('FLUSHALL');
@@ -65,14 +65,14 @@ test('a scan of a database that was emptied meanwhile ends', () => {
   expect(scan('0')).toEqual({ cursor: '0', keys: ['other'] });
 });
 
-test('SCAN passes over keys past their deadline, also where they may not be removed', () => {
+test('SCAN skips expired keys, even on a node that may not remove them', () => {
   redis.ask('SET a v PX 10');
   redis.ask('SET b v');
   host.advance(11);
   expect(scanAll()).toEqual(['b']);
 });
 
-test('RANDOMKEY answers every key there is, and only those', () => {
+test('RANDOMKEY returns every existing key in time, and no others', () => {
   for (const key of numbers.slice(0, 10)) redis.ask(`SET ${key} v`);
   redis.ask('RANDOMKEY');
   for (const key of numbers.slice(0, 5)) redis.ask(`DEL ${key}`);
@@ -80,7 +80,7 @@ test('RANDOMKEY answers every key there is, and only those', () => {
   expect([...seen].sort()).toEqual(numbers.slice(5, 10).map((key) => `"${key}"`));
 });
 
-test('OBJECT IDLETIME counts from the last use; TOUCH is one, EXISTS and TTL are none', () => {
+test('OBJECT IDLETIME counts from the last use; TOUCH counts as a use, EXISTS and TTL do not', () => {
   redis.ask('SET k v');
   host.advance(5000);
   redis.ask('EXISTS k');
@@ -90,7 +90,7 @@ test('OBJECT IDLETIME counts from the last use; TOUCH is one, EXISTS and TTL are
   expect(redis.ask('OBJECT IDLETIME k')).toBe(':0');
 });
 
-test('OBJECT FREQ answers under an LFU policy only, where IDLETIME does not', () => {
+test('OBJECT FREQ works under an LFU policy only, and IDLETIME under all others', () => {
   redis.ask('SET k v');
   redis.ask('CONFIG SET maxmemory-policy allkeys-lfu');
   expect(redis.ask('OBJECT FREQ k')).toMatch(/^:\d+$/);
@@ -98,7 +98,7 @@ test('OBJECT FREQ answers under an LFU policy only, where IDLETIME does not', ()
   expect(redis.ask('OBJECT HELP')).toContain('ENCODING <key>');
 });
 
-test('SCAN and RANDOMKEY stay right when nearly all keys go, with and without new ones', () => {
+test('SCAN and RANDOMKEY stay correct when nearly all keys are deleted, with and without new keys', () => {
   const many = Array.from({ length: 3000 }, (_, i) => `k${i}`);
   redis.ask(`MSET ${many.map((key) => `${key} v`).join(' ')}`);
   const { cursor } = scan('0', 'COUNT 2000');

@@ -1,4 +1,4 @@
-/** Fields of hashes that end, which redis-server 7.0 does not know: as redis.io says of 7.4 and 8.0. */
+/** Hash fields with a TTL, which redis-server 7.0 does not have: as redis.io documents them for 7.4 and 8.0. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createNode } from '../../../server/index.ts';
 import type { Server } from '../../../server/server.ts';
@@ -31,8 +31,8 @@ function replicated(): string[] {
 const WRONGTYPE = '-WRONGTYPE Operation against a key holding the wrong kind of value';
 const T0 = 1_700_000_000_000;
 
-describe('HEXPIRE and its kin', () => {
-  test('give fields an end, in seconds or milliseconds, relative or absolute', () => {
+describe('HEXPIRE and related commands', () => {
+  test('set a TTL on fields, in seconds or milliseconds, relative or absolute', () => {
     expect(redis.ask('HEXPIRE h 10 FIELDS 2 a x')).toBe('[:1 :-2]');
     expect(redis.ask('HTTL h FIELDS 3 a b x')).toBe('[:10 :-1 :-2]');
     expect(redis.ask('HPEXPIRE h 1500 FIELDS 1 a')).toBe('[:1]');
@@ -49,7 +49,7 @@ describe('HEXPIRE and its kin', () => {
     expect(redis.ask('EXISTS missing')).toBe(':0');
   });
 
-  test('set it on conditions', () => {
+  test('set a TTL on conditions', () => {
     expect(redis.ask('HPEXPIRE h 1000 XX FIELDS 1 a')).toBe('[:0]');
     expect(redis.ask('HPEXPIRE h 1000 GT FIELDS 1 a')).toBe('[:0]');
     expect(redis.ask('HPEXPIRE h 1000 nx FIELDS 1 a')).toBe('[:1]');
@@ -60,7 +60,7 @@ describe('HEXPIRE and its kin', () => {
     expect(redis.ask('HPEXPIRE h 1100 XX FIELDS 1 a')).toBe('[:1]');
   });
 
-  test('delete what would have ended', () => {
+  test('delete fields whose deadline has passed', () => {
     expect(redis.ask('HPEXPIRE h 0 FIELDS 1 a')).toBe('[:2]');
     expect(redis.ask('HEXPIREAT h 1 FIELDS 2 b x')).toBe('[:2 :-2]');
     expect(redis.ask('HGETALL h')).toBe('["c" "3"]');
@@ -70,7 +70,7 @@ describe('HEXPIRE and its kin', () => {
     expect(events).toEqual(['h hdel', 'h hdel', 'h hdel', 'h del']);
   });
 
-  test('are replicated by absolute times, and only for the fields that were set', () => {
+  test('are replicated with absolute times, and only for the fields that were set', () => {
     redis.ask('HEXPIRE h 10 FIELDS 2 a x');
     redis.ask('HEXPIRE h 20 NX FIELDS 3 a b c');
     redis.ask('HPERSIST h FIELDS 3 a x c');
@@ -83,7 +83,7 @@ describe('HEXPIRE and its kin', () => {
     expect(events).toEqual(['h hexpire', 'h hexpire', 'h hpersist']);
   });
 
-  test('say what is wrong with a request', () => {
+  test('refuse bad requests with a specific error', () => {
     for (const [request, answer] of [
       ['HEXPIRE h -1 FIELDS 1 a', 'invalid expire time, must be >= 0'],
       ['HEXPIRE h x FIELDS 1 a', 'value is not an integer or out of range'],
@@ -111,7 +111,7 @@ describe('HEXPIRE and its kin', () => {
 });
 
 describe('a field with a TTL', () => {
-  test('ends a millisecond after its time, with an event, and HDEL for replicas', () => {
+  test('expires a millisecond after its deadline, with an event, and is replicated as HDEL', () => {
     redis.ask('HPEXPIRE h 100 FIELDS 2 a b');
     redis.ask('HPEXPIRE h 50 FIELDS 1 c');
     effects.length = 0;
@@ -130,7 +130,7 @@ describe('a field with a TTL', () => {
     expect(host.nextAt).toBeUndefined();
   });
 
-  test('spoils a transaction that watches the key', () => {
+  test('makes a transaction fail that watches the key', () => {
     redis.ask('HPEXPIRE h 10 FIELDS 1 a');
     redis.ask('WATCH h');
     host.advance(11);
@@ -139,7 +139,7 @@ describe('a field with a TTL', () => {
     expect(redis.ask('EXEC')).toBe('nil*');
   });
 
-  test('keeps it through HINCRBY and HINCRBYFLOAT, and loses it by HSET, HDEL and HSETNX', () => {
+  test('keeps the TTL through HINCRBY and HINCRBYFLOAT, and loses it through HSET, HDEL and HSETNX', () => {
     redis.ask('HEXPIRE h 10 FIELDS 3 a b c');
     redis.ask('HINCRBY h a 5');
     redis.ask('HINCRBYFLOAT h b 1.5');
@@ -157,7 +157,7 @@ describe('a field with a TTL', () => {
     expect(redis.ask('HGETALL h')).toBe('["c" "new" "a" "again"]');
   });
 
-  test('goes with its hash: RENAME, COPY, MOVE, SWAPDB, DUMP and RESTORE', () => {
+  test('keeps its TTL when the hash is moved: RENAME, COPY, MOVE, SWAPDB, DUMP and RESTORE', () => {
     redis.ask('HPEXPIRE h 1000 FIELDS 1 a');
     redis.ask('RENAME h i');
     redis.ask('COPY i j');
@@ -190,7 +190,7 @@ describe('a field with a TTL', () => {
     }
   });
 
-  test('makes a listpack a listpackex, which it stays', () => {
+  test('turns a listpack into a listpackex, which it stays', () => {
     expect(redis.ask('OBJECT ENCODING h')).toBe('"listpack"');
     redis.ask('HEXPIRE h 10 FIELDS 1 a');
     redis.ask('HPERSIST h FIELDS 1 a');
@@ -198,7 +198,7 @@ describe('a field with a TTL', () => {
     expect(redis.ask('HSCAN h 0')).toBe('["0" ["a" "1" "b" "2" "c" "3"]]');
   });
 
-  test('ends at first touch where active expiry is off', () => {
+  test('expires at the first access when active expiry is off', () => {
     redis.ask('DEBUG SET-ACTIVE-EXPIRE 0');
     redis.ask('HPEXPIRE h 10 FIELDS 2 a b');
     host.advance(20);
@@ -220,7 +220,7 @@ describe('a field with a TTL', () => {
     expect(server.world.wheel.size).toBe(0);
   });
 
-  test('is seen by SORT only while it lasts', () => {
+  test('is visible to SORT only until it expires', () => {
     redis.ask('RPUSH l h');
     redis.ask('DEBUG SET-ACTIVE-EXPIRE 0');
     redis.ask('HPEXPIRE h 10 FIELDS 1 a');
@@ -231,7 +231,7 @@ describe('a field with a TTL', () => {
 });
 
 describe('HGETEX', () => {
-  test('answers values and sets, moves or removes TTLs', () => {
+  test('returns values and sets, changes or removes TTLs', () => {
     expect(redis.ask('HGETEX h FIELDS 2 a x')).toBe('["1" nil$]');
     expect(redis.ask('HGETEX h EX 10 FIELDS 2 a b')).toBe('["1" "2"]');
     expect(redis.ask('HTTL h FIELDS 3 a b c')).toBe('[:10 :10 :-1]');
@@ -293,7 +293,7 @@ describe('HSETEX', () => {
     ]);
   });
 
-  test('deletes fields that would have ended, and makes no empty hash', () => {
+  test('deletes fields whose deadline has passed, and leaves no empty hash', () => {
     expect(redis.ask('HSETEX h PXAT 1 FIELDS 3 a x b y z 1')).toBe(':1');
     expect(redis.ask('HGETALL h')).toBe('["c" "3"]');
     expect(redis.ask('HSETEX none EXAT 1 FIELDS 1 a x')).toBe(':1');
@@ -325,7 +325,7 @@ describe('HSETEX', () => {
   });
 });
 
-test('HGETDEL answers fields and deletes them, and the hash with its last one', () => {
+test('HGETDEL returns fields and deletes them, and deletes the hash with its last field', () => {
   expect(redis.ask('HGETDEL h FIELDS 2 a x')).toBe('["1" nil$]');
   expect(redis.ask('HGETDEL h FIELDS 2 b c')).toBe('["2" "3"]');
   expect(redis.ask('EXISTS h')).toBe(':0');

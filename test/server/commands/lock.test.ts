@@ -1,4 +1,4 @@
-/** Lock commands of other servers, which redis-server 7.0 does not know: as redis.io, valkey.io and Tair's manual say. */
+/** Lock commands of other servers, which redis-server 7.0 does not have: as redis.io, valkey.io and Tair's manual document them. */
 import { beforeEach, expect, test } from 'vitest';
 import { createNode } from '../../../server/index.ts';
 import { recordEffects } from '../../support/talk.ts';
@@ -136,7 +136,7 @@ test('DELIFEQ removes an equal value: 1, else 0', () => {
   expect(effects.filter((line) => line.includes('k'))).toEqual(['SET k v', 'DEL k']);
 });
 
-test('CAS replaces an equal value: 1, 0, or -1 without the key; the expiry goes unless given', () => {
+test('CAS replaces an equal value (1, 0, or -1 without the key) and removes the TTL unless one is given', () => {
   expect(redis.ask('CAS k a b')).toBe(':-1');
   redis.ask('SET k a EX 100');
   expect(redis.ask('CAS k x b')).toBe(':0');
@@ -155,7 +155,7 @@ test('CAS replaces an equal value: 1, 0, or -1 without the key; the expiry goes 
 test.each([
   ...['EX 0', 'EX -1', 'PX 0', 'PXAT -5', 'EXAT 0', 'EX ten', 'EX 1.5', 'EX +1', 'EX ""', 'EX', 'PXAT'],
   ...['EX 1 PX 1', 'EX 1 EX 1', 'EX 1 KEEPTTL', 'KEEPTTL PX 1', 'GET', 'XX', 'IFEQ d', 'PERSIST'],
-])('CAS … %s is a syntax error, as to TairString, with and without the key', (options) => {
+])('CAS … %s is a syntax error, as in TairString, with and without the key', (options) => {
   const refusal = '-ERR syntax error';
   expect(redis.ask(`CAS k d e ${options}`)).toBe(refusal);
   redis.ask('SET k d PX 5000');
@@ -166,7 +166,7 @@ test.each([
   expect(redis.ask('PTTL k')).toBe(':5000');
 });
 
-test('CAS takes absolute expiries, keeps a TTL on KEEPTTL, and tells replicas', () => {
+test('CAS takes absolute deadlines, keeps the TTL with KEEPTTL, and is replicated', () => {
   const now = host.clock.now();
   redis.ask('SET k a PX 5000');
   expect(redis.ask('CAS k a b KEEPTTL')).toBe(':1');

@@ -1,4 +1,4 @@
-/** Long strings that are changed a part at a time: in place, and with the same answers as short ones. */
+/** Long strings that are edited in place, with the same replies as short ones. */
 import { beforeEach, expect, test } from 'vitest';
 import { EDIT_MIN, EditedString } from '../../../keyspace/collections/edited-string.ts';
 import { createNode } from '../../../server/index.ts';
@@ -18,7 +18,7 @@ beforeEach(() => {
 const held = (key: string) => server.db(0).peek(key)?.held;
 const whole = (key: string) => server.db(0).read(key, 'string');
 
-test('commands on parts of a long string change it and read it in place', () => {
+test('commands on parts of a long string edit and read it in place', () => {
   redis.ask('SETBIT k 8000000 1');
   const first = held('k');
   expect(typeof first).toBe('object');
@@ -38,7 +38,7 @@ test('commands on parts of a long string change it and read it in place', () => 
   expect(held('k')).toBe(first);
 });
 
-test('a long string is changed in place while others wait for it to become something else', () => {
+test('a long string is edited in place while clients block on its key for other types', () => {
   new Conversation(server).ask('BLPOP k 0');
   new Conversation(server).ask('BZPOPMIN k 0');
   new Conversation(server).ask('XREAD BLOCK 0 STREAMS k 0');
@@ -51,7 +51,7 @@ test('a long string is changed in place while others wait for it to become somet
   expect(held('k')).toBe(first);
 });
 
-test('a long string is the same in whole after it was edited, wherever it is read', () => {
+test('every command that reads a whole edited string returns all its edits', () => {
   redis.ask(`SETRANGE k ${EDIT_MIN} tail`);
   const text = `${'\0'.repeat(EDIT_MIN)}tail`;
   redis.ask('COPY k copied');
@@ -115,7 +115,7 @@ test('bits are counted, found and combined alike in plain and in edited strings 
   }
 });
 
-/** What each command does to a string, done plainly. */
+/** A simple model of what each command does to a string. */
 class Model {
   bytes: number[] = [];
   write(at: number, part: readonly number[]): void {
@@ -124,7 +124,7 @@ class Model {
   }
 }
 
-test('random edits around the length where editing in place begins end as they do in a plain array', () => {
+test('random edits around the length where in-place editing starts match the same edits of a plain array', () => {
   const chance = new Random(7);
   const below = (end: number): number => chance.below(end);
   const model = new Model();

@@ -1,4 +1,4 @@
-/** What no JavaScript string can hold is refused as Redis refuses what is above proto-max-bulk-len. */
+/** A string longer than JavaScript can hold is refused as Redis refuses one above proto-max-bulk-len. */
 import { expect, test } from 'vitest';
 import { STRING_MAX } from '../../../protocol/bytes.ts';
 import { createNode } from '../../../server/index.ts';

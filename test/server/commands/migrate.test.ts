@@ -1,4 +1,4 @@
-/** MIGRATE: between two servers of ours, to a redis-server and from it; what waits meanwhile, and what fails. */
+/** MIGRATE: between two servers of ours, to a redis-server and from it; which clients wait meanwhile, and failures. */
 import { describe, expect, test } from 'vitest';
 import type { Connection, Receiver } from '../../../server/host/host.ts';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
@@ -39,7 +39,7 @@ async function contents(node: Node): Promise<unknown> {
   ];
 }
 
-/** The replies of a source that asks for all there is to ask for. */
+/** The replies of a source that uses every option. */
 async function converse(source: Node, target: Node): Promise<unknown[]> {
   const port = String(target.port);
   const closed = String(await freePort());
@@ -70,7 +70,7 @@ async function converse(source: Node, target: Node): Promise<unknown[]> {
   return replies;
 }
 
-/** The replies of a source whose target wants a password. */
+/** The replies of a source whose target requires a password. */
 async function logIn(source: Node, target: Node): Promise<unknown[]> {
   await target.ask('ACL', 'SETUSER', 'ann', 'on', '>secret', '~*', '+@all', '-restore');
   await target.ask('CONFIG', 'SET', 'requirepass', 'secret');
@@ -119,7 +119,7 @@ describe.each(pairs)('MIGRATE from %s to %s', (from, to) => {
   });
 });
 
-test.skipIf(!hasRedisServer)('every answer is that of redis-server (needs redis-server)', async () => {
+test.skipIf(!hasRedisServer)('answers as redis-server does (needs redis-server)', async () => {
   const truth = await converse(await start('redis'), await start('redis'));
   expect(truth.slice(0, 6)).toEqual([
     'NOKEY',
@@ -134,7 +134,7 @@ test.skipIf(!hasRedisServer)('every answer is that of redis-server (needs redis-
   }
 });
 
-test.skipIf(!hasRedisServer)('a target that wants a password (needs redis-server)', async () => {
+test.skipIf(!hasRedisServer)('logs in at a protected target (needs redis-server)', async () => {
   const truth = await logIn(await start('redis'), await start('redis'));
   expect(truth.slice(-3)).toEqual(['OK', 'OK', 'value']);
   for (const [from, to] of pairs) {
@@ -143,7 +143,7 @@ test.skipIf(!hasRedisServer)('a target that wants a password (needs redis-server
 });
 
 test.each<Kind>(['lostlock', 'redis'])(
-  'a replica of %s is told to delete what was taken (redis needs redis-server)',
+  'a replica of %s deletes the moved keys (redis needs redis-server)',
   async (kind) => {
     if (kind === 'redis' && !hasRedisServer) return;
     const [source, target, replica] = [await start(kind), await start('lostlock'), await start(kind)];
@@ -197,7 +197,7 @@ describe('while the target is silent', () => {
     return { reply: () => client.received.slice(start), client };
   }
 
-  test('only what could see or change the key waits', async () => {
+  test('only commands that could see or change the key wait', async () => {
     const { source, link, target } = await held();
     const moving = await asked(source, `MIGRATE 127.0.0.1 ${link.port} key 0 60000`);
     await until(async () => (await target.ask('EXISTS', 'key')) === 1, { what: 'the key there' });
@@ -229,7 +229,7 @@ describe('while the target is silent', () => {
     for (const { client } of [moving, ...waiting]) client.close();
   });
 
-  test('a transaction keeps everybody waiting, as it is one unit', async () => {
+  test('MIGRATE in a transaction makes all other clients wait, because the transaction is one unit', async () => {
     const { source, link, target } = await held();
     const waiting = await asked(source);
     const port = link.port;
@@ -248,7 +248,7 @@ describe('while the target is silent', () => {
     for (const { client } of [moving, waiting]) client.close();
   });
 
-  test('the key moves although the client that asked has gone', async () => {
+  test('the key moves although the client that sent MIGRATE has gone', async () => {
     const { source, link, target } = await held();
     const moving = await asked(source, `MIGRATE 127.0.0.1 ${link.port} key 0 60000`);
     await until(async () => (await target.ask('EXISTS', 'key')) === 1, { what: 'the key there' });
@@ -259,7 +259,7 @@ describe('while the target is silent', () => {
     expect(await target.ask('EXISTS', 'key')).toBe(1);
   });
 
-  test('a node that becomes a replica keeps what it has, and says so', async () => {
+  test('a node that becomes a replica keeps its keys and answers with an error', async () => {
     const { source, link, target } = await held();
     const moving = await asked(source, `MIGRATE 127.0.0.1 ${link.port} key 0 60000`);
     await until(async () => (await target.ask('EXISTS', 'key')) === 1, { what: 'the key there' });
@@ -272,7 +272,7 @@ describe('while the target is silent', () => {
   });
 });
 
-/** A host whose connections are what the test makes of them. */
+/** A host whose connections the test controls. */
 class DialHost extends TestHost {
   dialled:
     | { host: string; port: number; receiver: Receiver; opened: (connection: Connection) => void }
@@ -287,7 +287,7 @@ class DialHost extends TestHost {
     this.dialled = { host, port, receiver, opened };
   }
 
-  /** The target takes the connection; answers what has been sent to it. */
+  /** Makes the target accept the connection; returns the bytes sent to it. */
   open(): () => string {
     let sent = '';
     const nothing = (): void => {};
@@ -332,13 +332,13 @@ describe('MIGRATE that fails', () => {
     host.advance(1);
     expect(await read()).toBe('-IOERR error or timeout connecting to the client\r\n');
     expect((await client.ask('GET', 'a')).raw).toBe('$1\r\n1\r\n');
-    // What comes too late finds nobody.
+    // A late reply is ignored.
     host.open();
     host.say('+OK\r\n');
     expect((await client.ask('GET', 'a')).raw).toBe('$1\r\n1\r\n');
   });
 
-  test('times out while it reads, each answer having its own time', async () => {
+  test('times out while it reads, with a separate time-out for each answer', async () => {
     const { host, client, ask, read } = begin(
       '""',
       '3',
@@ -366,7 +366,7 @@ describe('MIGRATE that fails', () => {
     expect((await client.ask('MGET', 'a', 'b')).raw).toBe('*2\r\n$-1\r\n$1\r\n2\r\n');
   });
 
-  test('is refused, or cut off', async () => {
+  test('fails when the connection is refused or breaks', async () => {
     const refused = begin('a', '0', '700');
     await refused.ask();
     refused.host.dialled?.receiver.closed();
@@ -389,7 +389,7 @@ describe('MIGRATE that fails', () => {
     expect(server.db(0).peek('a')).toBeDefined();
   });
 
-  test('is refused in a script, which could not wait for it', async () => {
+  test('is refused in a script, because a script cannot wait', async () => {
     const { client } = begin();
     await client.ask('SET', 'a', '1');
     const eval_ = (key: string) =>

@@ -1,9 +1,9 @@
-/** The sort of a part: the right items in the right places, whatever lies elsewhere. */
+/** Partial sort: the wanted range holds the right items in order. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sortPart } from '../../../server/commands/keys/partial-sort.ts';
 
-test('the wanted part is what a full sort puts there, and nothing is lost', () => {
+test('the wanted range equals that of a full sort, and no item is lost', () => {
   const numbers = fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 120 });
   fc.assert(
     fc.property(numbers, fc.nat(), fc.nat(), (items, a, b) => {

@@ -1,4 +1,4 @@
-/** Random picks: how many, how different, how evenly. */
+/** Random picks: their count, their uniqueness and their distribution. */
 import { expect, test } from 'vitest';
 import { randomNumbers, signedCount } from '../../../server/commands/keys/picking.ts';
 import { TestHost } from '../../support/targets.ts';
@@ -6,7 +6,7 @@ import { TestHost } from '../../support/targets.ts';
 const host = new TestHost();
 const random = (): number => host.random();
 
-test('a positive count gives so many different numbers below the size', () => {
+test('a positive count gives that many different numbers below the size', () => {
   for (const [size, count] of [
     [1, 1],
     [10, 3],
@@ -33,7 +33,7 @@ test('every subset is drawn about equally often', () => {
   }
 });
 
-test('a negative count draws each number on its own', () => {
+test('a negative count draws each number independently', () => {
   const numbers = randomNumbers(3, -3000, random);
   expect(numbers).toHaveLength(3000);
   for (const number of [0, 1, 2]) {
@@ -43,7 +43,7 @@ test('a negative count draws each number on its own', () => {
   }
 });
 
-test('more than a reply can hold is refused, not tried', () => {
+test('a count that no reply can hold is refused', () => {
   expect(() => randomNumbers(3, -(2 ** 40), random)).toThrow('ERR value is out of range');
   expect(() => signedCount('-9223372036854775808')).toThrow('value must between');
   expect(signedCount('-9223372036854775807')).toBeLessThan(-(2 ** 62));

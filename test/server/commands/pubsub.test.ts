@@ -12,7 +12,7 @@ beforeEach(() => {
   talk = new Talk(server);
 });
 
-test('a message is encoded once for each protocol, however many listen', () => {
+test('a message is encoded once for each protocol, however many subscribers there are', () => {
   const items = ['x'];
   const message = new PushMessage(items);
   const before = [message.bytes(2), message.bytes(3)];
@@ -21,7 +21,7 @@ test('a message is encoded once for each protocol, however many listen', () => {
   expect(new PushMessage(items).bytes(2)).not.toBe(before[0]);
 });
 
-test('thousands of subscribers of both protocols hear a message', async () => {
+test('thousands of subscribers of both protocols get a message', async () => {
   const listeners = Array.from({ length: 2000 }, () => new Talk(server));
   for (const [i, listener] of listeners.entries()) {
     if (i % 2 === 0) listener.send('HELLO 3', 'SUBSCRIBE a');
@@ -35,7 +35,7 @@ test('thousands of subscribers of both protocols hear a message', async () => {
   }
 });
 
-test('PUBLISH and SPUBLISH are replicated as they are, listeners or not', async () => {
+test('PUBLISH and SPUBLISH are replicated unchanged, with and without subscribers', async () => {
   const effects = recordEffects(server);
   await talk.ask('PUBLISH a x');
   await talk.ask('SPUBLISH s y');
@@ -50,7 +50,7 @@ test('PUBSUB HELP names every subcommand', async () => {
   }
 });
 
-test('nothing is kept of subscribers that have gone', async () => {
+test('subscribers that disconnect leave nothing behind', async () => {
   await talk.ask('SUBSCRIBE a', 'PSUBSCRIBE p*', 'SSUBSCRIBE s');
   talk.hangUp();
   await new Talk(server).ask('PING');

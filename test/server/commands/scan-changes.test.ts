@@ -1,5 +1,5 @@
 /**
- * Scans while the collection changes, grows and shrinks, beside redis-server: what stays is returned exactly once, and
+ * Scans while the collection changes, grows and shrinks, compared with redis-server: items that stay are returned exactly once, and
  * nothing is returned twice.
  */
 import { expect, test } from 'vitest';
@@ -47,13 +47,13 @@ const KINDS: Record<string, Kind> = {
   },
 };
 
-/** What happens between two calls of the scan, by their number. */
+/** The changes between two calls of the scan, by call number. */
 interface Course {
   readonly size: number;
   readonly count: number;
-  /** How many items that go, and how many new ones come, before the call of that number. */
+  /** How many items are removed and how many are added before the call of that number. */
   changes(call: number): { readonly goes: number; readonly comes: number };
-  /** What has gone comes back two calls later. */
+  /** Removed items are added again two calls later. */
   readonly returns?: boolean;
 }
 
@@ -123,7 +123,7 @@ const RUNS = Object.keys(KINDS).flatMap((kind) =>
 );
 
 test.skipIf(!hasRedisServer).each(RUNS)(
-  '%s, %s: nothing is missed, and nothing is returned twice (needs redis-server)',
+  '%s, %s: a scan misses no item and returns none twice (needs redis-server)',
   async (kind, course) => {
     await using both = await Beside.start();
     const theirs = await scanned(both.theirs, KINDS[kind]!, COURSES[course]!);
@@ -154,7 +154,7 @@ test('two scans of one collection do not disturb each other', () => {
   }
 });
 
-test('a place that scans have left is given back: a collection that turns over stays small', () => {
+test('slots that scans no longer need are reused, so a collection that turns over stays small', () => {
   const server = createNode(new TestHost());
   const redis = new Conversation(server);
   redis.ask(`SADD c ${Array.from({ length: 200 }, (_, i) => `first:${i}`).join(' ')}`);

@@ -1,4 +1,4 @@
-/** Walks by cursor: whatever stays is seen, however the collection changes meanwhile. */
+/** Scans by cursor: every item that stays is returned, however the collection changes meanwhile. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
 import { createNode } from '../../../server/index.ts';
@@ -19,7 +19,7 @@ afterEach(() => {
   server.stop();
 });
 
-/** One step of a walk: the next cursor and what was seen. */
+/** One step of a scan: the next cursor and the returned items. */
 async function step(command: string, cursor: string, ...options: string[]) {
   const { value } = await client.ask(command, 'k', cursor, ...options);
   const [next, items] = value[1] as readonly RawReply[];
@@ -39,7 +39,7 @@ describe.each([
     names.flatMap((name) => (width === 1 ? [name] : [name, 'v']));
   const names = (items: readonly string[]): string[] => items.filter((_, i) => i % width === 0);
 
-  test('sees every item once while nothing changes, about COUNT at a time', async () => {
+  test('returns every item once while nothing changes, about COUNT at a time', async () => {
     await client.ask(add, 'k', ...words(members));
     const seen: string[] = [];
     let cursor = '0';
@@ -52,7 +52,7 @@ describe.each([
     expect(seen.toSorted()).toEqual(members.toSorted());
   });
 
-  test('misses nothing that stays while others come and go', async () => {
+  test('returns every item that stays while others are added and removed', async () => {
     await client.ask(add, 'k', ...words(members));
     const staying = members.filter((_, i) => i % 3 === 0);
     const going = members.filter((_, i) => i % 3 !== 0);
@@ -70,20 +70,20 @@ describe.each([
     expect(round).toBeGreaterThan(5);
   });
 
-  test('a cursor of another time does no harm', async () => {
+  test('an outdated cursor does no harm', async () => {
     await client.ask(add, 'k', ...words(members));
     expect((await step(scan, '18446744073709551615', 'COUNT', '5')).items.length).toBe(5 * width);
     expect((await step(scan, '1', 'COUNT', '5')).next).toBe('0');
   });
 
-  test('MATCH chooses among what is looked at', async () => {
+  test('MATCH filters the scanned items', async () => {
     await client.ask(add, 'k', ...words(members));
     const { next, items } = await step(scan, '0', 'MATCH', 'member:1', 'COUNT', '5000');
     expect([next, names(items)]).toEqual(['0', ['member:1']]);
   });
 });
 
-test('random members and fields of a big collection are its own', async () => {
+test('random members and fields of a big collection belong to it', async () => {
   await client.ask('SADD', 'k', ...members);
   await client.ask('HSET', 'h', ...members.flatMap((name) => [name, `value of ${name}`]));
   const texts = ({ value }: { value: RawReply }) =>

@@ -1,4 +1,4 @@
-/** SHUTDOWN, the `save` setting, DEBUG where it is not allowed, and INFO's sections and figures. */
+/** SHUTDOWN, the `save` setting, forbidden DEBUG, and INFO's sections and figures. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startServer } from '../../../index.ts';
 import { createNode } from '../../../server/index.ts';
@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 import { Conversation } from '../../transcripts/own.ts';
 import { splitWords } from '../../transcripts/transcript.ts';
 
-/** A host that remembers the files written. */
+/** A host that records the files written. */
 function remembering(): { host: TestHost; files: Map<string, string> } {
   const host = new TestHost();
   const files = new Map<string, string>();
@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 afterEach(() => server.stop());
 
-test('SHUTDOWN closes everything without an answer, and saves when asked or configured', () => {
+test('SHUTDOWN closes all connections without an answer, and saves when asked or configured to', () => {
   server.dumpFile.open();
   a.ask('SET k v');
   expect(a.ask('SHUTDOWN NOSAVE')).toBe('');
@@ -44,7 +44,7 @@ test('SHUTDOWN closes everything without an answer, and saves when asked or conf
   expect(files.get('dump.rdb')).toContain('REDIS');
 });
 
-test('a file that cannot be written keeps the server alive, unless forced', () => {
+test('the server stays up when the dump file cannot be written, unless SHUTDOWN is forced', () => {
   server.dumpFile.open();
   Object.assign(host.disk, {
     write: () => {
@@ -59,7 +59,7 @@ test('a file that cannot be written keeps the server alive, unless forced', () =
   expect(server.clients.size).toBe(0);
 });
 
-test('SHUTDOWN stops a server with its listeners', async () => {
+test('SHUTDOWN stops the server and its listeners', async () => {
   const started = await startServer();
   const talk = new Talk(started.node);
   await talk.ask('PING');
@@ -88,7 +88,7 @@ test('`save` writes the dump file after so many seconds with so many changes', (
   expect(server.stats.saves).toBe(1);
 });
 
-test('DEBUG can be forbidden, or to others than local connections', () => {
+test('DEBUG can be forbidden to all connections, or to remote ones', () => {
   for (const [allowed, answer] of [
     ['no', '-ERR DEBUG command not allowed.'],
     ['local', '+OK'],
@@ -100,7 +100,7 @@ test('DEBUG can be forbidden, or to others than local connections', () => {
   }
 });
 
-test('INFO counts bytes, hits and misses, and the time that keys have left', () => {
+test('INFO counts bytes, hits and misses, and shows the average TTL', () => {
   a.ask('SET k 1 PX 60000');
   a.ask('SET j 1 PX 20000');
   for (const line of ['GET k', 'GET missing', 'EXISTS k', 'HGET none f']) a.ask(line);
@@ -134,7 +134,7 @@ test.skipIf(!hasRedisServer)(
   },
 );
 
-/** Requests in an order that makes each find something or nothing. */
+/** Requests in an order that makes each one hit or miss. */
 const LOOKUPS = [
   'SET k 1',
   'GET k',

@@ -1,4 +1,4 @@
-/** Scores, weights and increments around the infinities: a product or sum that is not a number ends as it does in redis-server. */
+/** Scores, weights and increments around the infinities: a product or sum that is NaN gives the result of redis-server. */
 import { expect, test } from 'vitest';
 import { Beside, labelled } from '../../support/beside.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
@@ -11,7 +11,7 @@ function* pairs<T>(items: readonly T[]): Iterable<[T, T]> {
   for (const a of items) for (const b of items) yield [a, b];
 }
 
-/** Every pair of scores under every pair of weights and each aggregate, stored and answered. */
+/** Every pair of scores with every pair of weights and each aggregate, stored and returned. */
 function* combinations(): Iterable<string> {
   for (const [a, b] of pairs(SCORES)) {
     yield 'DEL a b';
@@ -29,7 +29,7 @@ function* combinations(): Iterable<string> {
   }
 }
 
-/** Three inputs, one a plain set, and the same key twice, where Redis takes another path. */
+/** Three inputs, one of them a plain set, and the same key twice, for which Redis takes another path. */
 function* threeInputs(): Iterable<string> {
   yield 'SADD s x y';
   for (const score of SCORES) {
@@ -51,7 +51,7 @@ function* threeInputs(): Iterable<string> {
 
 const INCREMENTS = [...SCORES, 'nan', '-nan', '1e400', '-1e400', 'infinity', '0x10'];
 
-/** Increments that would leave no number, and numbers that are none. */
+/** Increments that would give NaN, and invalid numbers. */
 function* increments(): Iterable<string> {
   for (const [score, by] of pairs(INCREMENTS)) {
     yield 'DEL z h s';
@@ -79,7 +79,7 @@ test.skipIf(!hasRedisServer).each([
   ['two sorted sets', combinations],
   ['three inputs, sets among them', threeInputs],
   ['increments', increments],
-])('%s end with the scores of redis-server (needs redis-server)', async (_what, lines) => {
+])('%s give the scores of redis-server (needs redis-server)', async (_what, lines) => {
   await using both = await Beside.start();
   const all = [...lines()];
   const { ours, theirs } = await both.ask(...all);

@@ -1,4 +1,4 @@
-/** What the transcripts cannot show of sorted sets: scans of large ones, and chance. */
+/** Sorted set behaviour that transcripts cannot show: scans of large sets, and randomness. */
 import { beforeEach, expect, test } from 'vitest';
 import { createNode } from '../../../server/index.ts';
 import { TestHost } from '../../support/targets.ts';
@@ -29,7 +29,7 @@ function scanAll(rest: string, between: (round: number) => void = () => {}): [st
   return found;
 }
 
-test('ZSCAN of a large set goes in steps and meets every member once, with its score', () => {
+test('ZSCAN of a large set goes in steps and returns every member once, with its score', () => {
   expect(words(redis.ask('ZSCAN z 0 COUNT 7'))).toHaveLength(1 + 2 * 7);
   const found = scanAll('COUNT 13');
   expect(new Map(found)).toEqual(new Map(members.map((member, i) => [member, String(i)])));
@@ -39,7 +39,7 @@ test('ZSCAN of a large set goes in steps and meets every member once, with its s
   );
 });
 
-test('members that stay are met although others come, go and change their scores, and another scan runs', () => {
+test('ZSCAN returns every member that stays while others are added, removed and rescored, and another scan runs', () => {
   const staying = members.filter((_, i) => i % 2 === 0);
   const found = scanAll('COUNT 5', (round) => {
     redis.ask(`ZREM z ${members[2 * round + 1] ?? 'none'} ${members[499 - 2 * round] ?? 'none'}`);
@@ -50,7 +50,7 @@ test('members that stay are met although others come, go and change their scores
   expect(staying.filter((member) => !met.has(member))).toEqual([]);
 });
 
-test('ZRANDMEMBER answers different members for a positive count, drawn from all', () => {
+test('ZRANDMEMBER with a positive count returns different members, drawn from all', () => {
   const picked = words(redis.ask('ZRANDMEMBER z 499'));
   expect(new Set(picked).size).toBe(499);
   expect(words(redis.ask('ZRANDMEMBER z -1000'))).toHaveLength(1000);

@@ -11,7 +11,7 @@ beforeEach(() => {
   talk = new Talk(server);
 });
 
-test("a push that arises inside a RESP3 transaction follows EXEC's reply, whose array 7.0 would break", async () => {
+test("a push caused inside a RESP3 transaction follows EXEC's reply; 7.0 would write it into the reply's array", async () => {
   await talk.ask('HELLO 3');
   await talk.ask('SUBSCRIBE a');
   const replies = await talk.ask('MULTI', 'PUBLISH a 1', 'SET k v', 'PUBLISH a 2', 'EXEC');
@@ -21,14 +21,14 @@ test("a push that arises inside a RESP3 transaction follows EXEC's reply, whose 
   );
 });
 
-test('a client that has turned replies off gets none from EXEC either, but its messages', async () => {
+test('a client with CLIENT REPLY OFF gets no reply to EXEC, but still gets its messages', async () => {
   talk.send('SUBSCRIBE a', 'HELLO 3', 'RESET', 'HELLO 3', 'SUBSCRIBE a', 'CLIENT REPLY OFF');
   await talk.hear((bytes) => bytes.includes('subscribe'));
   const heard = await talk.ask('MULTI', 'SET k v', 'PUBLISH a x', 'EXEC', 'PING');
   expect(heard).toBe('>3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\nx\r\n');
 });
 
-test('the effects of a transaction are one unit of the replication stream; a lone one stands alone', async () => {
+test('several effects of a transaction are replicated inside MULTI and EXEC, and a single one alone', async () => {
   const effects = recordEffects(server);
   await talk.ask('MULTI', 'SET a 1', 'GET a', 'HSET h f v', 'EXEC');
   await talk.ask('MULTI', 'SET b 1', 'GET a', 'EXEC');
@@ -37,7 +37,7 @@ test('the effects of a transaction are one unit of the replication stream; a lon
   expect(effects).toEqual(['MULTI', 'SET a 1', 'HSET h f v', 'EXEC', 'SET b 1', 'SET a 2']);
 });
 
-test('one instant holds from the first to the last command of a transaction', async () => {
+test('time stands still from the first to the last command of a transaction', async () => {
   const ticking = host.clock.now();
   let ticks = 0;
   host.clock.now = () => ticking + 60 * ticks++;
@@ -46,7 +46,7 @@ test('one instant holds from the first to the last command of a transaction', as
   expect(replies).toContain('*4\r\n+OK\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n');
 });
 
-test('a watched key that a replica hides as expired spoils the transaction, unless it was so when watched', async () => {
+test('a watched key that expires on a replica fails the transaction, unless it had already expired at WATCH', async () => {
   server.world.expiryPolicy = 'hide';
   await talk.ask('SET k v PX 100');
   await talk.ask('WATCH k');
@@ -62,7 +62,7 @@ test('a watched key that a replica hides as expired spoils the transaction, unle
   expect(await talk.ask('MULTI', 'PING', 'EXEC')).toMatch(/\*1\r\n\+PONG\r\n$/);
 });
 
-test('the watchers of a key are let go with the connection', async () => {
+test('the watched keys of a connection are forgotten when it closes', async () => {
   await talk.ask('WATCH k j');
   expect(server.db(0).watchers.size).toBe(2);
   talk.hangUp();
@@ -71,7 +71,7 @@ test('the watchers of a key are let go with the connection', async () => {
   expect(server.db(0).watchers.size).toBe(0);
 });
 
-test('EXEC is refused for what its commands are: writes with too little memory, anything while it queues', async () => {
+test('EXEC is refused because of its commands: writes without memory, or an error while queuing', async () => {
   await talk.ask('MULTI', 'SET k v');
   server.settings.maxmemory = 1;
   server.applySettings();

@@ -1,4 +1,4 @@
-/** maxmemory: what the estimate of memory says beside redis-server's, and which keys each policy lets go. */
+/** maxmemory: the memory estimate compared with redis-server's, and the keys that each policy evicts. */
 import { expect, test } from 'vitest';
 import { createNode } from '../../../server/index.ts';
 import { RawClient } from '../../support/raw-client.ts';
@@ -7,7 +7,7 @@ import { recordEffects } from '../../support/talk.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation } from '../../transcripts/own.ts';
 
-/** A server with keys k1 to k20 of a kilobyte, made and used in this order; the even ones end some day. */
+/** A server with keys k1 to k20 of a kilobyte, created and used in this order; the even ones have a TTL. */
 function filled(policy: string, seed = 1) {
   const host = new TestHost(undefined, seed);
   const server = createNode(host, { settings: { 'notify-keyspace-events': 'Ee' } });
@@ -20,7 +20,7 @@ function filled(policy: string, seed = 1) {
   return { host, server, a };
 }
 
-/** The keys that are gone once memory is short of so many. */
+/** The keys that are evicted when memory is short by so many keys. */
 function goneAfter(policy: string, keys: number, before: (a: Conversation) => void = () => {}, seed = 1) {
   const { server, a } = filled(policy, seed);
   before(a);
@@ -33,7 +33,7 @@ function goneAfter(policy: string, keys: number, before: (a: Conversation) => vo
   return gone;
 }
 
-test('with as many samples as keys, each policy lets the right ones go', () => {
+test('with as many samples as keys, each policy evicts the right keys', () => {
   const all = (a: Conversation): void => void a.ask('CONFIG SET maxmemory-samples 64');
   expect(goneAfter('allkeys-lru', 3, all)).toEqual([1, 2, 3]);
   expect(goneAfter('volatile-lru', 3, all)).toEqual([2, 4, 6]);
@@ -46,7 +46,7 @@ test('with as many samples as keys, each policy lets the right ones go', () => {
   expect(goneAfter('volatile-lfu', 1, used)).toEqual([8]);
 });
 
-test('random policies let any keys go, the same ones for the same seed', () => {
+test('random policies evict random keys, the same ones for the same seed', () => {
   const some = goneAfter('allkeys-random', 5);
   expect(some).toHaveLength(5);
   expect(goneAfter('allkeys-random', 5)).toEqual(some);
@@ -56,14 +56,14 @@ test('random policies let any keys go, the same ones for the same seed', () => {
   expect(volatile.every((i) => i % 2 === 0)).toBe(true);
 });
 
-test('a few samples of many keys still tell old ones from new ones, by the same choice for the same seed', () => {
+test('a few samples of many keys still evict old keys, and choose the same ones for the same seed', () => {
   const gone = goneAfter('allkeys-lru', 5);
   expect(gone).toHaveLength(5);
   expect(gone.filter((i) => i <= 10).length).toBeGreaterThanOrEqual(4);
   expect(goneAfter('allkeys-lru', 5)).toEqual(gone);
 });
 
-test('volatile policies answer OOM once no key with a deadline is left, and spare the others', () => {
+test('volatile policies answer OOM when no key with a TTL is left, and keep the other keys', () => {
   const { server, a } = filled('volatile-lru');
   a.ask('CONFIG SET maxmemory 1');
   expect(a.ask('SET last 1')).toBe("-OOM command not allowed when used memory > 'maxmemory'.");
@@ -71,7 +71,7 @@ test('volatile policies answer OOM once no key with a deadline is left, and spar
   server.stop();
 });
 
-test('an evicted key is deleted on replicas before the command that needed room, is told of, and spoils WATCH', () => {
+test('an eviction is replicated before the command that needed room, causes an event, and fails WATCH', () => {
   const { server, a } = filled('allkeys-lru');
   const effects = recordEffects(server);
   const b = new Conversation(server);
@@ -88,7 +88,7 @@ test('an evicted key is deleted on replicas before the command that needed room,
   server.stop();
 });
 
-test('CONFIG SET maxmemory makes room without waiting for a command, and a replica leaves that to its primary', () => {
+test('CONFIG SET maxmemory evicts keys at once, and a replica leaves eviction to its primary', () => {
   const { host, server, a } = filled('allkeys-lru');
   a.ask('CONFIG SET maxmemory 1');
   host.advance(0);
@@ -96,7 +96,7 @@ test('CONFIG SET maxmemory makes room without waiting for a command, and a repli
   server.stop();
 });
 
-test('OBJECT FREQ counts uses on a logarithmic scale and fades by the minute', () => {
+test('OBJECT FREQ counts uses on a logarithmic scale and decays by the minute', () => {
   const { host, server, a } = filled('allkeys-lfu');
   expect(a.ask('OBJECT FREQ k1')).toBe(':5');
   for (let i = 0; i < 200; i++) a.ask('GET k1');
@@ -108,7 +108,7 @@ test('OBJECT FREQ counts uses on a logarithmic scale and fades by the minute', (
   server.stop();
 });
 
-test('what collections take is given back with their items', () => {
+test('the memory of collections is freed with their items', () => {
   const server = createNode(new TestHost());
   const a = new Conversation(server);
   for (const [add, remove] of [

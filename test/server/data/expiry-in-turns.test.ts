@@ -1,4 +1,4 @@
-/** Very many keys that end at once end in several turns of the event loop, and none is seen past its deadline. */
+/** Very many keys that expire at once are removed in several turns of the event loop, and none is visible past its deadline. */
 import { expect, test } from 'vitest';
 import { ExpiryWheel, type WheelNode } from '../../../keyspace/expiry/wheel.ts';
 import { nodeHost } from '../../../server/host/node.ts';
@@ -9,7 +9,7 @@ import { TestHost } from '../../support/targets.ts';
 const KEYS = 1000;
 const PER_TURN = 100;
 
-/** A server whose further turns are run by the test. */
+/** A server whose later turns are run by the test. */
 function setUp(perTurn: number | 'all' = PER_TURN) {
   const host = new TestHost();
   const turns: (() => void)[] = [];
@@ -24,7 +24,7 @@ function setUp(perTurn: number | 'all' = PER_TURN) {
   return { host, server, turns, talk, listener };
 }
 
-/** The keys k0 to k999 end one after the other, k999 first. */
+/** The keys k0 to k999 expire one after the other, k999 first. */
 const sets = Array.from({ length: KEYS }, (_, i) => `SET k${i} v PX ${60_000 + KEYS - i}`);
 const latestFirst = Array.from({ length: KEYS }, (_, i) => `k${KEYS - 1 - i}`);
 
@@ -32,7 +32,7 @@ function expired(bytes: string): string[] {
   return [...bytes.matchAll(/\$\d+\r\n(k\d+)\r\n/g)].map(([, key = '']) => key);
 }
 
-test('each turn ends so many keys and no more, in order of their deadlines', async () => {
+test('each turn removes a limited number of keys, in order of their deadlines', async () => {
   const { host, server, turns, talk, listener } = setUp();
   await listener.ask('SUBSCRIBE __keyevent@0__:expired');
   talk.send(...sets);
@@ -50,14 +50,14 @@ test('each turn ends so many keys and no more, in order of their deadlines', asy
   expect(expired(heard)).toEqual(latestFirst);
 });
 
-test('until its turn comes a key past its deadline is seen by nobody, and counted by DBSIZE alone', async () => {
+test('an expired key that is not yet removed is invisible, and only DBSIZE counts it', async () => {
   const { host, server, turns, talk, listener } = setUp();
   await listener.ask('SUBSCRIBE __keyevent@0__:expired');
   const sameInstant = sets.map((line) => line.replace(/PX \d+/, 'PX 60000'));
   talk.send(...sameInstant);
   await talk.hear((bytes) => bytes.length === 5 * KEYS);
   host.advance(60_001);
-  while (server.db(0).size === KEYS) turns.shift()?.(); // At first they are only put in order.
+  while (server.db(0).size === KEYS) turns.shift()?.(); // At first they are only sorted.
   expect(server.db(0).size).toBe(KEYS - PER_TURN);
   expect(await talk.ask('DBSIZE')).toBe(`:${KEYS - PER_TURN}\r\n`);
   expect(await talk.ask('GET k999', 'EXISTS k998', 'TTL k997', 'SET k996 new NX', 'TYPE k995')).toBe(
@@ -72,7 +72,7 @@ test('until its turn comes a key past its deadline is seen by nobody, and counte
   expect(new Set(heard).size).toBe(KEYS);
 });
 
-test('a TTL that is set meanwhile, and one that is taken away, are kept to', async () => {
+test('a TTL that is set or removed meanwhile takes effect', async () => {
   const { host, server, turns, talk } = setUp();
   talk.send(...sets.map((line) => line.replace(/PX \d+/, 'PX 60000')));
   await talk.hear((bytes) => bytes.length === 5 * KEYS);
@@ -87,7 +87,7 @@ test('a TTL that is set meanwhile, and one that is taken away, are kept to', asy
   expect([...server.db(0).entries.keys()]).toEqual(['kept']);
 });
 
-test('a host without a limit, such as the lab, ends all that are due at their instants', async () => {
+test('a host without a limit, such as the lab, expires all due keys at their instants', async () => {
   const { host, server, turns, talk } = setUp('all');
   talk.send(...sets);
   await talk.hear((bytes) => bytes.length === 5 * KEYS);
@@ -96,7 +96,7 @@ test('a host without a limit, such as the lab, ends all that are due at their in
   expect(nodeHost().expiriesPerTurn).toBeGreaterThan(0);
 });
 
-test('a stopped server goes on with nothing', async () => {
+test('a stopped server runs no further turns', async () => {
   const { host, server, turns, talk } = setUp();
   talk.send(...sets);
   await talk.hear((bytes) => bytes.length === 5 * KEYS);

@@ -1,4 +1,4 @@
-/** SAVE, BGSAVE, LASTSAVE, BGREWRITEAOF and DEBUG RELOAD on a server that was given no dump file: the answers of redis-server, and nothing on the disk. */
+/** SAVE, BGSAVE, LASTSAVE, BGREWRITEAOF and DEBUG RELOAD without a dump file: redis-server's answers, and nothing on the disk. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 import { Conversation } from '../../transcripts/own.ts';
 import { splitWords } from '../../transcripts/transcript.ts';
 
-/** INFO's fields that follow from what was asked; the others are about processes, memory and time. */
+/** INFO's fields that depend on the requests only; the others are about processes, memory and time. */
 const TOLD = [
   'rdb_changes_since_last_save',
   'rdb_bgsave_in_progress',
@@ -34,12 +34,12 @@ const TOLD = [
   'total_forks',
 ];
 
-/** The fields that are told, of a raw reply of INFO. */
+/** Those fields of a raw INFO reply. */
 function told(info: string): string[] {
   return TOLD.map((name) => `${name}:${new RegExp(`\\b${name}:([^\\r]*)`).exec(info)?.[1]}`);
 }
 
-/** INFO replies cut down to what is told, other replies as they are. */
+/** INFO replies reduced to those fields, other replies unchanged. */
 function comparable(replies: readonly string[]): (string | string[])[] {
   return replies.map((reply) => (reply.includes('# Persistence') ? told(reply) : reply));
 }
@@ -115,7 +115,7 @@ describe.skipIf(!hasRedisServer)('beside a real one (needs redis-server)', () =>
       comparable(replies).map((reply, i) => [lines[i], reply] as const);
     expect(show(ours)).toEqual(show(theirs));
 
-    // What was scheduled runs, and ends.
+    // The scheduled save runs and ends.
     const idle = /bgsave_in_progress:0[\s\S]*aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/;
     const settled = async () => {
       const answers = await both.ask(INFO);
@@ -149,7 +149,7 @@ describe('on a clock that the test drives', () => {
     redis = new Conversation(createNode(host));
   });
 
-  test('a background save ends a tenth of a second later, with the data of its beginning', () => {
+  test('a background save ends a tenth of a second later, with the data from its start', () => {
     const seconds = host.clock.now() / 1000;
     redis.ask('SET k v');
     host.advance(5000);
@@ -175,7 +175,7 @@ describe('on a clock that the test drives', () => {
     expect(redis.ask('DEBUG RELOAD NOSAVE')).toBe('-ERR Error trying to load the RDB dump');
   });
 
-  test('DEBUG RELOAD NOFLUSH without MERGE refuses a key that is there', () => {
+  test('DEBUG RELOAD NOFLUSH without MERGE refuses an existing key', () => {
     expect(redis.ask('DEBUG RELOAD NOFLUSH')).toBe('+OK');
     redis.ask('SET k v');
     expect(redis.ask('DEBUG RELOAD NOFLUSH')).toBe('-ERR Error trying to load the RDB dump');
@@ -183,7 +183,7 @@ describe('on a clock that the test drives', () => {
   });
 });
 
-/** What is asked after a background save that failed, while the directory of the dump file is gone. */
+/** The requests after a failed background save, while the directory of the dump file is missing. */
 const UNSAVED = [
   ...[
     'SET a 1',
@@ -211,7 +211,7 @@ const UNSAVED = [
 ];
 
 test.skipIf(!hasRedisServer)(
-  'after a save that failed writes and PING are refused until one succeeds (needs redis-server)',
+  'after a failed save, writes and PING are refused until a save succeeds (needs redis-server)',
   async () => {
     const dirs = [
       mkdtempSync(join(tmpdir(), 'lostlock-gone-')),
@@ -243,7 +243,7 @@ test.skipIf(!hasRedisServer)(
   },
 );
 
-test('nothing is written to the disk unless a place was named', async () => {
+test('no file is written unless dir or dbfilename is set', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'lostlock-saving-'));
   const cwd = process.cwd();
   process.chdir(dir);

@@ -1,4 +1,4 @@
-/** INFO's figures: those that can be told are redis-server's, after the same conversation. */
+/** INFO's figures: the deterministic ones equal redis-server's after the same conversation. */
 import { expect, test } from 'vitest';
 import { nodeHost } from '../../../server/host/node.ts';
 import { Listener } from '../../../server/host/tcp.ts';
@@ -35,7 +35,7 @@ const CONVERSATION = [
   ['SET', 'b', '1', 'EX', '100'],
 ];
 
-/** Fields whose figures follow from what was asked. */
+/** Fields whose figures depend on the requests only. */
 const DETERMINED =
   /^(total_(commands|reads|writes)_processed|total_error_replies|keyspace_(hits|misses)|expired_keys|evicted_\w+|rejected_connections|connected_clients|blocked_clients|errorstat_\w+|total_net_repl_\w+|connected_slaves|aof_enabled|loading)$/;
 
@@ -82,7 +82,7 @@ test.skipIf(!hasRedisServer)('has the fields and figures of redis-server (needs 
   expect([...theirs.names].filter((name) => !ours.names.has(name)).sort()).toEqual(ABSENT);
 });
 
-test('tells what was done in a second since it was last asked', () => {
+test('shows rates per second since the last INFO', () => {
   const host = new TestHost();
   const redis = new Conversation(createNode(host));
   redis.ask('INFO stats');
@@ -93,7 +93,7 @@ test('tells what was done in a second since it was last asked', () => {
   expect(redis.ask('INFO stats')).toContain('instantaneous_ops_per_sec:100');
 });
 
-test('BGREWRITEAOF answers as where there is something to write anew', () => {
+test('BGREWRITEAOF answers as a server with an append-only file', () => {
   const redis = new Conversation(createNode(new TestHost()));
   expect(redis.ask('BGREWRITEAOF')).toBe('+Background append only file rewriting started');
 });

@@ -1,4 +1,4 @@
-/** Who looks on: MONITOR, SLOWLOG, LATENCY, the times in INFO; and what redirected tracking says. */
+/** Observation: MONITOR, SLOWLOG, LATENCY, the times in INFO, and redirected tracking. */
 import { beforeEach, expect, test } from 'vitest';
 import { Beside, labelled } from '../../support/beside.ts';
 import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
@@ -31,7 +31,7 @@ function slowEcho(millis: number): void {
   });
 }
 
-test('MONITOR shows commands with their time, database and origin, those of scripts behind the script, and no secrets', async () => {
+test('MONITOR shows commands with time, database and origin, a script before its commands, and no secrets', async () => {
   const monitor = new Talk(server);
   expect(await monitor.ask('MONITOR')).toBe('+OK\r\n');
   a.ask('SELECT 3');
@@ -70,7 +70,7 @@ test('MONITOR shows commands with their time, database and origin, those of scri
   expect(a.ask('EXEC')).toBe("[-ERR MONITOR isn't allowed for DENY BLOCKING client]");
 });
 
-test('SLOWLOG keeps what took longer than the threshold, cut short, with who asked', () => {
+test('SLOWLOG keeps commands slower than the threshold, truncated, with the client', () => {
   a.ask('CONFIG SET slowlog-log-slower-than 0');
   a.ask('SLOWLOG RESET');
   a.ask('CLIENT SETNAME me');
@@ -98,7 +98,7 @@ test('SLOWLOG keeps what took longer than the threshold, cut short, with who ask
   expect(a.ask('SLOWLOG LEN')).toBe(':0');
 });
 
-/** Changes of what is logged, in and out of transactions, each of which Redis holds against its own call. */
+/** Changes of the slow log's settings, in and out of transactions; Redis applies each to its own call. */
 const CHANGES = [
   ...['PING', 'CONFIG SET slowlog-log-slower-than 0', 'GET k', 'SLOWLOG LEN', 'SLOWLOG GET'],
   ...['CONFIG SET slowlog-max-len 2', 'SLOWLOG GET', 'CONFIG SET slowlog-max-len 1', 'SLOWLOG GET'],
@@ -128,7 +128,7 @@ const CHANGES = [
 ];
 
 test.skipIf(!hasRedisServer)(
-  'a threshold or length counts from the call that sets it on, as in redis-server (needs redis-server)',
+  'a threshold or length applies from the call that sets it, as in redis-server (needs redis-server)',
   async () => {
     await using both = await Beside.start();
     const { ours, theirs } = await both.ask(...CHANGES);
@@ -144,7 +144,7 @@ test.skipIf(!hasRedisServer)(
   },
 );
 
-test('latency-monitor-threshold counts from the call that sets it on', () => {
+test('latency-monitor-threshold applies from the call that sets it', () => {
   const config = server.commands.get('config')!.subcommands!.get('set')!;
   const run = config.run;
   Object.assign(config, {
@@ -164,7 +164,7 @@ test('latency-monitor-threshold counts from the call that sets it on', () => {
   }
 });
 
-test('a slow command is found without every command being timed', () => {
+test('a slow command is logged without timing every command', () => {
   slowEcho(25);
   for (let i = 0; i < 5; i++) a.ask('echo x');
   expect(server.observer.mask).toBe(63);
@@ -182,7 +182,7 @@ test('DEBUG SLEEP counts as the time it sleeps', () => {
   expect(a.ask('LATENCY LATEST')).toBe('[["command" :1700000000 :50 :50]]');
 });
 
-test('LATENCY keeps the worst of each second, of each kind of event', () => {
+test('LATENCY keeps the worst sample of each second for each kind of event', () => {
   expect(a.ask('LATENCY DOCTOR')).toContain('latency-monitor-threshold');
   a.ask('CONFIG SET latency-monitor-threshold 100');
   slowEcho(150);
@@ -208,7 +208,7 @@ test('LATENCY keeps the worst of each second, of each kind of event', () => {
   expect(a.ask('LATENCY LATEST')).toBe('[]');
 });
 
-test('INFO tells how long commands took, and which errors were answered', () => {
+test('INFO shows how long commands took and which errors were answered', () => {
   a.ask('CONFIG SET latency-monitor-threshold 1000');
   slowEcho(2);
   for (let i = 0; i < 3; i++) a.ask('echo a');
@@ -237,7 +237,7 @@ test('INFO tells how long commands took, and which errors were answered', () => 
   expect(a.ask('INFO commandstats')).not.toContain('cmdstat_echo');
 });
 
-test('invalidations of a RESP2 connection go to the subscriber it names, until that is gone', async () => {
+test('invalidations of a RESP2 connection go to its redirection target until that disconnects', async () => {
   const listener = new Talk(server);
   const [, id = ''] = /:(\d+)/.exec(await listener.ask('CLIENT ID')) ?? [];
   await listener.ask('SUBSCRIBE __redis__:invalidate');
@@ -263,7 +263,7 @@ test('invalidations of a RESP2 connection go to the subscriber it names, until t
   );
 });
 
-test('a redirected message that every key is gone has a null of the protocol of the connection that is tracked', async () => {
+test('a redirected flush message has a null in the protocol of the tracked connection', async () => {
   const heard: Record<string, string> = {};
   for (const [tracked, hearing] of [
     [2, 3],
@@ -288,7 +288,7 @@ test('a redirected message that every key is gone has a null of the protocol of 
   });
 });
 
-test('keys that are evicted, expire or no longer fit into the table are invalidated', async () => {
+test('keys are invalidated when they are evicted, expire or no longer fit into the table', async () => {
   const reader = new Talk(server);
   await reader.ask('HELLO 3');
   await reader.ask('CLIENT TRACKING ON');
@@ -306,17 +306,17 @@ test('keys that are evicted, expire or no longer fit into the table are invalida
   expect(await reader.ask('GET two')).toContain('$3\r\none\r\n');
 });
 
-test('NOLOOP spares a connection its own changes, but not the end of a key that its own request came upon', () => {
+test('NOLOOP suppresses changes by the connection itself, but not an expiry that its own request found', () => {
   a.ask('HELLO 3');
   a.ask('CLIENT TRACKING ON BCAST NOLOOP');
   expect(a.ask('SET k 1 PX 100')).toBe('+OK');
-  // Time passes without a chance to expire the key by itself.
+  // Time passes without a chance for active expiry.
   server.expiry.cancel();
   host.advance(200);
   expect(a.ask('GET k')).toBe('nil >["invalidate" ["k"]]');
 });
 
-test('a connection that touches nothing leaves no trace on the keys it reads', () => {
+test('a connection with CLIENT NO-TOUCH does not change the access times of the keys it reads', () => {
   a.ask('SET k 1');
   host.advance(10_000);
   const b = new Conversation(server);

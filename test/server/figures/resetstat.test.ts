@@ -1,4 +1,4 @@
-/** CONFIG RESETSTAT: every field of INFO that redis-server sets to zero goes to zero here, and no other one does. */
+/** CONFIG RESETSTAT: it resets exactly the fields of INFO that redis-server resets. */
 import { expect, test } from 'vitest';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
 import { Beside } from '../../support/beside.ts';
@@ -7,7 +7,7 @@ import { hasRedisServer } from '../../support/redis-server.ts';
 import { request } from '../../support/reply-text.ts';
 import { until } from '../../support/until.ts';
 
-/** Requests that raise as many figures as a conversation can. */
+/** Requests that raise as many figures as possible. */
 const CONVERSATION = [
   ...['SET k 1', 'GET k', 'GET missing', 'LPUSH k 1', 'NOSUCH', 'EVAL "return redis.call(1)" 0'],
   ...['SADD s a b', 'SUBSCRIBE c', 'UNSUBSCRIBE c', 'BGREWRITEAOF'],
@@ -26,7 +26,7 @@ async function fields(client: RawClient): Promise<Fields> {
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
 }
 
-/** Raises figures by what goes over several connections. */
+/** Raises the figures that need several connections. */
 async function stir(admin: RawClient, connect: () => Promise<RawClient>): Promise<void> {
   // Replicas: one with everything, one that goes on, one that cannot.
   let [id = '?', offset = '-1']: string[] = [];
@@ -54,7 +54,7 @@ async function stir(admin: RawClient, connect: () => Promise<RawClient>): Promis
   await until(async () => (await fields(admin)).get('rdb_bgsave_in_progress') === '0', { what: 'the save' });
 }
 
-/** Fields that were above zero before, and are zero or gone afterwards. */
+/** Fields that were above zero before, and are zero or missing afterwards. */
 function forgotten(before: Fields, after: Fields): string[] {
   const nothing = (value: string | undefined) => value === undefined || /^0(\.0+)?$/.test(value);
   return [...before.keys()].filter((name) => !nothing(before.get(name)) && nothing(after.get(name))).sort();
@@ -64,7 +64,7 @@ function forgotten(before: Fields, after: Fields): string[] {
 const BY_CHANCE =
   /^(instantaneous_|latest_fork_usec|lru_clock|used_cpu|.*_eviction_exceeded_time|expire(d_stale|_cycle)|io_threaded|reply_buffer|mem_|used_memory|allocator|rss|latency_percentiles|client_recent|total_(reads|writes)_processed|total_net_repl)/;
 
-/** What the conversation must have raised on both sides, so that nothing is compared in vain. */
+/** Fields that the conversation must have raised on both sides, so that the comparison proves something. */
 const RAISED = [
   ...[
     'aof_rewrites',
@@ -78,7 +78,7 @@ const RAISED = [
   ...['sync_partial_err', 'sync_partial_ok', 'total_error_replies', 'total_forks'],
 ];
 
-test.skipIf(!hasRedisServer)('forgets what redis-server forgets (needs redis-server)', async () => {
+test.skipIf(!hasRedisServer)('resets what redis-server resets (needs redis-server)', async () => {
   await using both = await Beside.start(['--repl-diskless-sync-delay', '0']);
   await both.ask(...CONVERSATION, ...FILLS);
   await stir(both.theirs, () => both.connectTheirs());
@@ -91,7 +91,7 @@ test.skipIf(!hasRedisServer)('forgets what redis-server forgets (needs redis-ser
   );
   expect(theirs).toEqual(expect.arrayContaining(RAISED));
   expect(ours).toEqual(theirs);
-  // What is left of the counts is RESETSTAT's and INFO's own.
+  // The remaining counts are RESETSTAT's and INFO's own.
   for (const name of ['total_commands_processed', 'total_connections_received', 'total_error_replies']) {
     expect([name, after[1].get(name)]).toEqual([name, after[0].get(name)]);
   }

@@ -1,4 +1,4 @@
-/** The TCP transport's end: whatever state a connection is in, stopping the server leaves no handle. */
+/** Stopping the TCP transport leaves no handle, whatever state its connections are in. */
 import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
@@ -29,7 +29,7 @@ for (const [state, bring] of Object.entries(states)) {
   });
 }
 
-test('a server stops while a connection comes, and while one that ended lingers', async () => {
+test('a server stops while connections are being accepted and an ended one is still open', async () => {
   for (let round = 0; round < 20; round++) {
     const server = await startServer();
     const sockets = [0, 1, 2].map(() => createConnection(server.port, server.host).on('error', () => {}));
@@ -41,7 +41,7 @@ test('a server stops while a connection comes, and while one that ended lingers'
   }
 });
 
-test('a connection that is reset while it closes is gone at last', async () => {
+test('a connection that is reset while it closes is removed', async () => {
   const listener = createServer().listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const far = createConnection((listener.address() as { port: number }).port, '127.0.0.1').on(
@@ -52,7 +52,7 @@ test('a connection that is reset while it closes is gone at last', async () => {
   const connection = new SocketConnection(socket);
   const closed = new Promise<void>((resolve) => connection.attach({ receive: () => {}, closed: resolve }));
   connection.close();
-  connection.abort(); // Node cannot reset a socket whose end is on its way.
+  connection.abort(); // Node cannot reset a socket that is already ending.
   await closed;
   expect(socket.destroyed).toBe(true);
   far.destroy();
@@ -60,7 +60,7 @@ test('a connection that is reset while it closes is gone at last', async () => {
 });
 
 test.each(['CLIENT KILL TYPE normal', 'CLIENT KILL USER u', 'ACL DELUSER u'])(
-  '%s hangs up on another connection and does not reset it',
+  '%s closes another connection without a reset',
   async (line) => {
     await using server = await startServer();
     const [far, other] = [await RawClient.connect(server), await RawClient.connect(server)];
@@ -73,7 +73,7 @@ test.each(['CLIENT KILL TYPE normal', 'CLIENT KILL USER u', 'ACL DELUSER u'])(
   },
 );
 
-/** A connection to a listener that answers every chunk and then does `next`; what its far end heard until it ended. */
+/** A connection to a listener that answers every chunk and then does `next`; resolves with what its far end received until it ended. */
 async function heardAfter(
   next: (connection: SocketConnection, socket: Socket, listener: Listener) => void,
 ): Promise<string> {
@@ -92,14 +92,14 @@ async function heardAfter(
   });
   const listener = new Listener({ accept: () => undefined });
   let heard = '';
-  far.on('data', (chunk) => (heard += chunk)).on('error', () => {}); // Of a reset Node 24 tells, Node 20 does not.
+  far.on('data', (chunk) => (heard += chunk)).on('error', () => {}); // Node 24 reports a reset, Node 20 does not.
   far.write('PING\r\n');
   await new Promise((resolve) => far.once('close', resolve));
   await new Promise((resolve) => net.close(resolve));
   return heard;
 }
 
-test('a reply waits for the end of the turn of the event loop, and counts as output until then', async () => {
+test('a reply is written at the end of the turn of the event loop, and counts as output until then', async () => {
   const seen: number[] = [];
   const heard = await heardAfter((connection, socket) => {
     seen.push(socket.bytesWritten, connection.pending);
@@ -123,11 +123,11 @@ test.each<[what: string, next: Parameters<typeof heardAfter>[0]]>([
       socket.destroy();
     },
   ],
-])('a connection that %s in the turn of a reply has the reply sent first', async (_what, next) => {
+])('the reply is sent before a connection that %s in the same turn is closed', async (_what, next) => {
   expect(await heardAfter(next)).toBe('+OK\r\n');
 });
 
-test('who sends without end does not keep others waiting', async () => {
+test('a client that sends without pause does not block other clients', async () => {
   let chunks = 0;
   let heardAfter = -1;
   const listener = new Listener({
@@ -138,7 +138,7 @@ test('who sends without end does not keep others waiting', async () => {
           connection.close();
           return;
         }
-        // The other one asks while the first chunk is being worked on, which takes a while for each.
+        // The other client asks while the first chunk is processed; each chunk takes a while.
         if (chunks++ === 0) other.write('x');
         const end = performance.now() + 6;
         while (performance.now() < end);

@@ -1,4 +1,4 @@
-/** A replica whose link is cut at each byte of the conversation, either way, finds its way back without waiting for a time-out. */
+/** A replica whose link is cut at any byte of the conversation, in either direction, reconnects without waiting for a time-out. */
 import { expect, test } from 'vitest';
 import type { Bytes, Millis } from '../../../protocol/bytes.ts';
 import type { Client } from '../../../server/clients/client.ts';
@@ -10,7 +10,7 @@ import { createNode } from '../../../server/index.ts';
 import { promote, replicateFrom } from '../../../server/replication/role.ts';
 import type { Server } from '../../../server/server.ts';
 
-/** Time that moves by hand, and cables that break after so many bytes. */
+/** Time that moves by hand, and links that break after so many bytes. */
 class Bench {
   now: Millis = 1_700_000_000_000;
   /** How many more bytes pass in each direction; then the connection is reset. */
@@ -18,10 +18,10 @@ class Bench {
   /** How many bytes have passed. */
   readonly passed = { up: 0, down: 0 };
   dials = 0;
-  /** How long a dial takes, and how late a reset is heard of. */
+  /** How long a dial takes, and how late a reset arrives. */
   dialDelay = 0;
   resetDelay = 1;
-  /** Nothing arrives any more, and nobody is told. */
+  /** Nothing arrives any more, and neither end gets a reset. */
   deaf = false;
   readonly #nodes = new Map<number, Server>();
   #tasks: { due: Millis; serial: number; task: () => void }[] = [];
@@ -75,7 +75,7 @@ class Bench {
     const primary = this.#nodes.get(port);
     if (primary === undefined) return void this.#schedule(this.now, () => replica.closed());
     let open = true;
-    // A reset is heard of by both ends, later: after whatever they do in between.
+    // The reset reaches both ends later, after whatever they do in between.
     const cut = (): void => {
       if (!open) return;
       open = false;
@@ -123,7 +123,7 @@ function story(cutAt: { up?: number; down?: number }) {
   bench.advance(10);
   write(primary, 'SET', 'while', '2');
   bench.advance(1);
-  // Only one cut, however far it is.
+  // Only one cut, wherever it is.
   bench.advance(500);
   Object.assign(bench.passes, { up: Number.POSITIVE_INFINITY, down: Number.POSITIVE_INFINITY });
   write(primary, 'SET', 'after', '3');
@@ -133,30 +133,33 @@ function story(cutAt: { up?: number; down?: number }) {
 
 const whole = story({}).bench.passed;
 
-test.each(['up', 'down'] as const)('cut at any byte of the way %s, it is back within two beats', (way) => {
-  expect(whole[way]).toBeGreaterThan(150);
-  for (let at = 0; at < whole[way]; at++) {
-    const { bench, primary, replica } = story({ [way]: at });
-    expect({ at, up: replica.primary?.linkUp, dials: bench.dials <= 4 }).toEqual({
-      at,
-      up: true,
-      dials: true,
-    });
-    expect(replica.replication).toMatchObject({
-      id: primary.replication.id,
-      offset: primary.replication.offset,
-    });
-    expect(primary.replication.online().map(({ acknowledged }) => acknowledged)).toEqual([
-      primary.replication.offset,
-    ]);
-    const keys = [...replica.db(3).entries.keys()].sort();
-    expect(keys).toEqual(['after', 'before', 'while']);
-    expect(replica.db(0).size).toBe(0);
-    for (const server of [primary, replica]) server.stop();
-  }
-});
+test.each(['up', 'down'] as const)(
+  'a link that is cut at any byte on the way %s is back within two heartbeats',
+  (way) => {
+    expect(whole[way]).toBeGreaterThan(150);
+    for (let at = 0; at < whole[way]; at++) {
+      const { bench, primary, replica } = story({ [way]: at });
+      expect({ at, up: replica.primary?.linkUp, dials: bench.dials <= 4 }).toEqual({
+        at,
+        up: true,
+        dials: true,
+      });
+      expect(replica.replication).toMatchObject({
+        id: primary.replication.id,
+        offset: primary.replication.offset,
+      });
+      expect(primary.replication.online().map(({ acknowledged }) => acknowledged)).toEqual([
+        primary.replication.offset,
+      ]);
+      const keys = [...replica.db(3).entries.keys()].sort();
+      expect(keys).toEqual(['after', 'before', 'while']);
+      expect(replica.db(0).size).toBe(0);
+      for (const server of [primary, replica]) server.stop();
+    }
+  },
+);
 
-test('a stream that goes on from another sibling keeps the database that it had selected', () => {
+test('a stream that continues from a sibling keeps its selected database', () => {
   const bench = new Bench();
   const [first, second, third] = [bench.node(1), bench.node(2), bench.node(3)];
   replicateFrom(second, '127.0.0.1', 1);
@@ -172,7 +175,7 @@ test('a stream that goes on from another sibling keeps the database that it had 
   expect([...third.db(3).entries.keys()]).toEqual(['a', 'b']);
 });
 
-test('a replica of a replica that joins late applies the stream to the database it was in', () => {
+test('a sub-replica that joins late applies the stream to the selected database', () => {
   const bench = new Bench();
   const [first, second, third] = [bench.node(1), bench.node(2), bench.node(3)];
   replicateFrom(second, '127.0.0.1', 1);
@@ -189,7 +192,7 @@ test('a replica of a replica that joins late applies the stream to the database 
   expect(third.replication.offset).toBe(first.replication.offset);
 });
 
-test('the second id holds up to the byte of the promotion and no further', () => {
+test('the second replication id is valid up to the byte of the promotion and no further', () => {
   for (const [from, resumed] of [
     [-1, true],
     [0, true],
@@ -220,7 +223,7 @@ test('the second id holds up to the byte of the promotion and no further', () =>
   }
 });
 
-test('a dataset that cannot be read leaves the data and the offset as they were', () => {
+test('a dataset that cannot be read leaves the data and the offset unchanged', () => {
   const bench = new Bench();
   const replica = bench.node(2);
   write(replica, 'SET', 'mine', '1');
@@ -236,7 +239,7 @@ test('a dataset that cannot be read leaves the data and the offset as they were'
   expect(replica.primary?.linkUp).toBe(false);
 });
 
-test('the late end of a connection that was given up does not strand the dial that follows it', () => {
+test('the late close of an abandoned connection does not break the dial that follows it', () => {
   const bench = new Bench();
   Object.assign(bench, { dialDelay: 1500, resetDelay: 1100 });
   const [primary, replica] = [bench.node(1), bench.node(2)];
@@ -252,7 +255,7 @@ test('the late end of a connection that was given up does not strand the dial th
   expect([bench.dials, primary.replication.counters.full]).toEqual([2, 1]);
 });
 
-test('the stream is kept alive by PING, and a silent link is given up at both ends after repl-timeout', () => {
+test('PING keeps the stream alive, and both ends close a silent link after repl-timeout', () => {
   const bench = new Bench();
   const [primary, replica] = [bench.node(1), bench.node(2)];
   replicateFrom(replica, '127.0.0.1', 1);
@@ -272,7 +275,7 @@ test('the stream is kept alive by PING, and a silent link is given up at both en
   expect(replica.primary?.linkUp).toBe(true);
 });
 
-test('a primary that nobody follows for repl-backlog-ttl gives up its backlog and its history', () => {
+test('a primary without replicas for repl-backlog-ttl drops its backlog and its history', () => {
   const bench = new Bench();
   const [primary, replica] = [bench.node(1), bench.node(2)];
   primary.settings['repl-backlog-ttl'] = 30;
@@ -294,7 +297,7 @@ test('a primary that nobody follows for repl-backlog-ttl gives up its backlog an
   expect(replica.db(3).size).toBe(1);
 });
 
-test('full resyncs wait for repl-diskless-sync-delay, or until so many have come', () => {
+test('full resyncs wait for repl-diskless-sync-delay, or until enough replicas have come', () => {
   const bench = new Bench();
   const [primary, one, two] = [bench.node(1), bench.node(2), bench.node(3)];
   primary.settings['repl-diskless-sync-delay'] = 5;
@@ -316,7 +319,7 @@ test('full resyncs wait for repl-diskless-sync-delay, or until so many have come
   expect(states()).toEqual([true, true]);
 });
 
-test('the link to the primary is a client like others: listed, counted, and dialled again when killed', () => {
+test('the link to the primary is a client like others: listed, counted, and reconnected when killed', () => {
   const bench = new Bench();
   const [primary, replica] = [bench.node(1), bench.node(2)];
   replicateFrom(replica, '127.0.0.1', 1);

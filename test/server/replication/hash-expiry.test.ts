@@ -1,4 +1,4 @@
-/** Fields that end, across a full sync and the stream behind it: to lostlock, and to a redis-server 7.0 that knows no such thing. */
+/** Hash fields with a TTL across a full sync and the stream after it: to lostlock, and to a redis-server 7.0 without them. */
 import type { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { cleanUpAfterEachTest, ours, real } from '../../support/nodes.ts';
@@ -7,7 +7,7 @@ import { until } from '../../support/until.ts';
 
 cleanUpAfterEachTest();
 
-/** A hash whose field `short` ends soon and `long` in a while. */
+/** A hash whose field `short` expires soon and `long` later. */
 async function fill(redis: Redis, key: string): Promise<void> {
   await redis.hset(key, 'short', '1', 'long', '2', 'ever', '3');
   await redis.call('HPEXPIRE', key, '100', 'FIELDS', '1', 'short');
@@ -16,7 +16,7 @@ async function fill(redis: Redis, key: string): Promise<void> {
 
 const LEFT = { long: '2', ever: '3' };
 
-test('a lostlock replica learns of them by the full sync and by the stream, and hides what has ended', async () => {
+test('a lostlock replica gets the TTLs by full sync and by stream, and hides expired fields', async () => {
   const [primary, replica] = [await ours(), await ours()];
   await fill(primary.redis, 'before');
   await replica.follow(primary);
@@ -32,7 +32,7 @@ test('a lostlock replica learns of them by the full sync and by the stream, and 
   }
 });
 
-test('a promoted replica ends the fields itself', async () => {
+test('a promoted replica expires the fields itself', async () => {
   const [primary, replica] = [await ours(), await ours()];
   await fill(primary.redis, 'h');
   await replica.follow(primary);
@@ -42,7 +42,7 @@ test('a promoted replica ends the fields itself', async () => {
 });
 
 test.skipIf(!hasRedisServer)(
-  'redis-server 7.0 loads the sync, and loses the fields when ours end (needs redis-server)',
+  'redis-server 7.0 loads the sync, and deletes the fields when ours expire (needs redis-server)',
   async () => {
     const [primary, replica] = [await ours(), await real()];
     await fill(primary.redis, 'before');

@@ -1,4 +1,4 @@
-/** Following newer servers: what is understood arrives, and what is not is said in the log and in INFO. */
+/** Following newer servers: supported data arrives, and unsupported data is reported in the log and in INFO. */
 import { describe, expect, test } from 'vitest';
 import type { Connection, Receiver } from '../../../server/host/host.ts';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
@@ -68,7 +68,7 @@ async function digest(node: Node): Promise<unknown[]> {
 }
 
 describe.skipIf(newer.length === 0)('lostlock as a replica (needs newer servers)', () => {
-  test.each(newer)('of %s has its dataset and follows its stream', async (_name, program) => {
+  test.each(newer)('of %s loads its dataset and follows its stream', async (_name, program) => {
     const [primary, replica] = [await begin(program), await ours()];
     for (const words of [...WRITES, TIMED]) await primary.ask(...words);
     await replica.follow(primary);
@@ -128,7 +128,7 @@ describe.skipIf(newer.length === 0)('lostlock as a replica (needs newer servers)
   });
 
   test.each(newer.filter(([name]) => name.startsWith('redis-8')))(
-    'of %s says which key it cannot read, and comes up once that is gone',
+    'of %s names the key that it cannot read, and syncs once that key is gone',
     async (_name, program) => {
       const [primary, replica] = [await begin(program), await ours()];
       const log = logOf(replica);
@@ -146,7 +146,7 @@ describe.skipIf(newer.length === 0)('lostlock as a replica (needs newer servers)
   );
 });
 
-/** A primary that answers every handshake at once, and hands over the same dataset. */
+/** A primary that answers every handshake at once, and always sends the same dataset. */
 class HandedOver extends TestHost {
   dials: number[] = [];
   say: (text: string) => void = () => {};
@@ -188,7 +188,7 @@ function replicaOf(dataset: string) {
   return { host, server, client, log, info };
 }
 
-test('a dataset that cannot be read is asked for less and less often', async () => {
+test('a dataset that cannot be read is requested less and less often', async () => {
   const { host, client, log, info } = replicaOf('REDIS0099\xff');
   await client.ask('REPLICAOF', 'far', '7000');
   const began = host.clock.now();

@@ -24,7 +24,7 @@ async function agree(primary: Node, replica: Node): Promise<void> {
 
 const oracle = describe.skipIf(!hasRedisServer); // Needs redis-server, which is not installed here otherwise.
 
-test('a lostlock replica copies what there is and follows what comes', async () => {
+test('a lostlock replica copies the dataset and follows the stream', async () => {
   const [primary, replica] = [await ours(), await ours()];
   await primary.redis.set('before', '1');
   await replica.follow(primary);
@@ -52,7 +52,7 @@ test('a promoted replica continues the history, so that the old primary resumes 
   expect(replica.server.replication.counters).toMatchObject({ partial: 1, full: 0 });
 });
 
-test('an old primary that went on writing is synchronised whole, and its extra writes are gone', async () => {
+test('an old primary that accepted more writes gets a full resync, and its extra writes are gone', async () => {
   const [primary, replica] = [await ours(), await ours()];
   await replica.follow(primary);
   await agree(primary, replica);
@@ -63,7 +63,7 @@ test('an old primary that went on writing is synchronised whole, and its extra w
   expect(replica.server.replication.counters).toMatchObject({ refused: 1, full: 1 });
 });
 
-test('an expired key is hidden on the replica, and gone when the primary deletes it', async () => {
+test('an expired key is hidden on the replica, and removed when the primary deletes it', async () => {
   const [primary, replica] = [await ours(), await ours()];
   await replica.follow(primary);
   await primary.redis.set('short', '1', 'PX', 30);
@@ -71,7 +71,7 @@ test('an expired key is hidden on the replica, and gone when the primary deletes
   expect(await replica.redis.exists('short')).toBe(0);
 });
 
-test('WAIT answers at once with nobody to wait for, and refuses on a replica', async () => {
+test('WAIT answers at once when there is no replica to wait for, and is refused on a replica', async () => {
   const [primary, replica] = [await ours(), await ours()];
   expect(await primary.redis.wait(0, 0)).toBe(0);
   await replica.follow(primary);
@@ -80,7 +80,7 @@ test('WAIT answers at once with nobody to wait for, and refuses on a replica', a
   await expect(primary.redis.call('WAITAOF', '1', '0', '10')).rejects.toThrow('appendonly is disabled');
 });
 
-test('DUMP gives a payload that RESTORE takes, here and as RESTORE-ASKING', async () => {
+test('RESTORE and RESTORE-ASKING load what DUMP returns', async () => {
   const { redis } = await ours();
   await redis.hset('h', { a: '1', b: '2' });
   const payload = await redis.dumpBuffer('h');
@@ -93,7 +93,7 @@ test('DUMP gives a payload that RESTORE takes, here and as RESTORE-ASKING', asyn
   await expect(redis.call('RESTORE-ASKING', 'again', '0', payload as Buffer, 'REPLACE')).resolves.toBe('OK');
 });
 
-test('REPLCONF, PSYNC, SYNC and SLAVEOF speak the handshake that replicas use', async () => {
+test('REPLCONF, PSYNC, SYNC and SLAVEOF follow the handshake of replicas', async () => {
   const { redis } = await ours();
   expect(await redis.call('REPLCONF', 'listening-port', '1', 'capa', 'eof')).toBe('OK');
   await expect(redis.call('REPLCONF', 'nonsense', '1')).rejects.toThrow(

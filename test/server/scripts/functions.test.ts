@@ -1,4 +1,4 @@
-/** Functions under way, on replicas and under refusals: redis-server and ours give the same answers to the same steps. */
+/** Running functions, functions on replicas, and refusals: redis-server and ours give the same answers to the same steps. */
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { cleanUpAfterEachTest, clientOf, type Node, ours, real } from '../../support/nodes.ts';
@@ -7,7 +7,7 @@ import { until } from '../../support/until.ts';
 
 cleanUpAfterEachTest();
 
-/** What a request is answered, as JSON; an error by its text. */
+/** The reply to a request as JSON; the text of an error. */
 async function ask(redis: Redis, ...words: string[]): Promise<string> {
   const [name = '', ...rest] = words;
   return redis.call(name, ...rest).then(
@@ -37,7 +37,7 @@ const SAME: readonly (readonly [string, () => Promise<Node>])[] = hasRedisServer
     ]
   : [['lostlock', ours]];
 
-describe.each(SAME)('functions under way: %s', (_name, start) => {
+describe.each(SAME)('running functions: %s', (_name, start) => {
   async function busy(a: Redis, b: Redis, ...words: string[]): Promise<[Promise<string>]> {
     const answer = ask(a, ...words);
     await until(async () => (await ask(b, 'PING')).startsWith('-BUSY'), { what: 'BUSY' });
@@ -48,7 +48,7 @@ describe.each(SAME)('functions under way: %s', (_name, start) => {
     ['keeps', ENDLESS],
     ['runs', ENDLESS],
     ['spins', PLAIN],
-  ])('%s can be killed by FUNCTION KILL only, and STATS tells of it', async (name, library) => {
+  ])('%s can be killed by FUNCTION KILL only, and STATS shows it', async (name, library) => {
     const node = await start();
     const [a, b] = [node.redis, clientOf(node.port)];
     await ask(a, 'CONFIG', 'SET', 'busy-reply-threshold', '50');
@@ -93,7 +93,7 @@ describe.each(SAME)('functions under way: %s', (_name, start) => {
     expect(await ask(b, 'FUNCTION', 'KILL')).toMatch(/^-UNKILLABLE Sorry the script already executed write/);
   });
 
-  test('a library that does not end loading is given up', async () => {
+  test('a library whose code does not return is aborted by a time-out', async () => {
     const { redis } = await start();
     for (const body of ['while true do end', 'local n = 0 while true do n = n + 1 end']) {
       expect(await ask(redis, 'FUNCTION', 'LOAD', code('l', body))).toBe(
@@ -102,7 +102,7 @@ describe.each(SAME)('functions under way: %s', (_name, start) => {
     }
   });
 
-  test('flags decide what runs on a replica, without its primary, and without replicas', async () => {
+  test('flags decide which functions run on a replica, on a stale replica, and without enough replicas', async () => {
     const [primary, replica] = [await start(), await start()];
     const flags = (name: string, list: string): string =>
       `redis.register_function{function_name='${name}', flags={${list}}, callback=function(keys) return redis.call('get', keys[1]) end}`;
@@ -192,32 +192,29 @@ describe.each([
   ['lostlock follows redis-server', real, ours, hasRedisServer],
 ] as const)('%s', (_name, first, second, possible) => {
   // Needs redis-server, which is not installed here otherwise.
-  test.skipIf(!possible)(
-    'with the libraries there are, and those that come (needs redis-server)',
-    async () => {
-      const [primary, replica] = [await first(), await second()];
-      const listed = (node: Node): Promise<string> => ask(node.redis, 'FUNCTION', 'LIST', 'WITHCODE');
-      await ask(primary.redis, 'FUNCTION', 'LOAD', code('before', writing('before')));
-      await ask(replica.redis, 'FUNCTION', 'LOAD', code('own', writing('own')));
-      await replica.follow(primary);
-      expect(await listed(replica)).toBe(await listed(primary));
-      expect(await listed(replica)).toContain('"before"');
-      await ask(primary.redis, 'FUNCTION', 'LOAD', 'REPLACE', code('before', writing('later')));
-      await ask(primary.redis, 'FCALL', 'later', '1', 'k');
-      await until(async () => (await primary.redis.wait(1, 1000)) === 1, { what: 'the acknowledgement' });
-      expect(await listed(replica)).toBe(await listed(primary));
-      expect(await replica.redis.get('k')).toBe('1');
-      await ask(primary.redis, 'FUNCTION', 'FLUSH');
-      await until(async () => (await primary.redis.wait(1, 1000)) === 1, { what: 'the acknowledgement' });
-      expect(await listed(replica)).toBe('[]');
-      await ask(replica.redis, 'REPLICAOF', 'NO', 'ONE');
-      await primary.redis.flushall();
-      const payload = await primary.redis.callBuffer('FUNCTION', 'DUMP');
-      expect(await replica.redis.call('FUNCTION', 'RESTORE', payload as Buffer)).toBe('OK');
-    },
-  );
+  test.skipIf(!possible)('existing and new libraries are replicated (needs redis-server)', async () => {
+    const [primary, replica] = [await first(), await second()];
+    const listed = (node: Node): Promise<string> => ask(node.redis, 'FUNCTION', 'LIST', 'WITHCODE');
+    await ask(primary.redis, 'FUNCTION', 'LOAD', code('before', writing('before')));
+    await ask(replica.redis, 'FUNCTION', 'LOAD', code('own', writing('own')));
+    await replica.follow(primary);
+    expect(await listed(replica)).toBe(await listed(primary));
+    expect(await listed(replica)).toContain('"before"');
+    await ask(primary.redis, 'FUNCTION', 'LOAD', 'REPLACE', code('before', writing('later')));
+    await ask(primary.redis, 'FCALL', 'later', '1', 'k');
+    await until(async () => (await primary.redis.wait(1, 1000)) === 1, { what: 'the acknowledgement' });
+    expect(await listed(replica)).toBe(await listed(primary));
+    expect(await replica.redis.get('k')).toBe('1');
+    await ask(primary.redis, 'FUNCTION', 'FLUSH');
+    await until(async () => (await primary.redis.wait(1, 1000)) === 1, { what: 'the acknowledgement' });
+    expect(await listed(replica)).toBe('[]');
+    await ask(replica.redis, 'REPLICAOF', 'NO', 'ONE');
+    await primary.redis.flushall();
+    const payload = await primary.redis.callBuffer('FUNCTION', 'DUMP');
+    expect(await replica.redis.call('FUNCTION', 'RESTORE', payload as Buffer)).toBe('OK');
+  });
 
-  test.skipIf(!possible)('and each restores what the other dumps (needs redis-server)', async () => {
+  test.skipIf(!possible)('each restores what the other dumps (needs redis-server)', async () => {
     const [one, other] = [await first(), await second()];
     const long = code('long', `${writing('long')}${' '.repeat(5000)}`);
     for (const library of [code('a', writing('fa')), code('b', writing('fb')), long]) {

@@ -1,4 +1,4 @@
-/** Scripts that do not end in time: redis-server and ours in the same conversation, and ours on a clock that a test moves. */
+/** Scripts that run too long: redis-server and ours in the same conversation, and ours on a clock that a test moves. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Host } from '../../../server/host/host.ts';
 import { nodeHost } from '../../../server/host/node.ts';
@@ -114,7 +114,7 @@ function converse(start: () => Promise<Node>): void {
     expect(await ask(b, 'get', 'k')).toBe('$5\r\nlater\r\n');
   });
 
-  test('a transaction begun while a script runs is spoilt by BUSY', async () => {
+  test('a transaction started while a script runs is aborted with BUSY', async () => {
     await a.send(request('eval', ENDLESS, '0'));
     await untilBusy(b);
     await ask(b, 'multi');
@@ -128,7 +128,7 @@ function converse(start: () => Promise<Node>): void {
     expect(await ask(b, 'get', 'k')).toBe('$-1\r\n');
   });
 
-  test('no pcall saves a script from being killed', async () => {
+  test('pcall does not protect a script from being killed', async () => {
     await a.send(request('eval', 'while true do pcall(function() while true do end end) end', '0'));
     await untilBusy(b);
     expect(await ask(b, 'script', 'kill')).toBe('+OK\r\n');
@@ -152,7 +152,7 @@ function converse(start: () => Promise<Node>): void {
     expect((await a.read()).raw).toBe('$1\r\n2\r\n');
   });
 
-  test("a killed script's client may be gone", async () => {
+  test('a script can be killed after its client has disconnected', async () => {
     const gone = await node.connect();
     await gone.send(request('eval', ENDLESS, '0'));
     await untilBusy(b);
@@ -161,7 +161,7 @@ function converse(start: () => Promise<Node>): void {
     for (let answer = '-BUSY'; answer.startsWith('-BUSY'); ) answer = await ask(b, 'get', 'k');
   });
 
-  // The last one: redis-server can only be stopped hereafter.
+  // The last case: afterwards redis-server can only be stopped.
   test('a script that has written cannot be killed', async () => {
     await a.send(request('eval', WRITER, '1', 'k'));
     await untilBusy(b);
@@ -188,10 +188,10 @@ describe('on a clock that a test moves', () => {
   });
   afterEach(() => server.stop());
 
-  /** Lets what has been written arrive. */
+  /** Lets written bytes arrive. */
   const arrive = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  test('requests wait before the threshold and are BUSY behind it', async () => {
+  test('requests wait before the threshold and get BUSY after it', async () => {
     a.send(`EVAL "while true do end" 0`);
     await arrive();
     b.send('GET k', 'HELLO 2');
@@ -205,7 +205,7 @@ describe('on a clock that a test moves', () => {
     expect(await a.hear()).toContain('Script killed by user');
   });
 
-  test('nobody is cut off for maxmemory-clients until the script has ended', async () => {
+  test('no client is evicted by maxmemory-clients until the script has ended', async () => {
     await b.ask('CONFIG SET maxmemory-clients 128kb');
     a.send(`EVAL "while true do end" 0`);
     await arrive();
@@ -217,7 +217,7 @@ describe('on a clock that a test moves', () => {
     expect(await b.hear()).toMatch(/^(-BUSY [^\r]*\r\n){2}\+OK\r\n$/);
   });
 
-  test('a long script writes once, as one unit, at one instant, in the order of calls', async () => {
+  test('a long script is replicated as one unit, at one instant, in the order of its calls', async () => {
     const lines = recordEffects(server);
     await a.ask('SET gone v PX 25', 'SET k 0');
     lines.length = 0;
@@ -248,7 +248,7 @@ describe('on a clock that a test moves', () => {
     expect(await b.hear()).toBe('*2\r\n$1\r\nl\r\n$1\r\nx\r\n');
   });
 
-  test('a script is ended before it takes all the memory, and what it has written stays', async () => {
+  test('a script is stopped before it uses all the memory, and its writes stay', async () => {
     let taken = 0.1;
     (host as Host).memoryTaken = () => taken;
     a.send(`EVAL "redis.call('SET', 'k', 'v') pcall(function() while true do end end)" 0`);
@@ -261,7 +261,7 @@ describe('on a clock that a test moves', () => {
     expect(await b.ask('GET k')).toBe('$1\r\nv\r\n');
   });
 
-  test('a threshold of 0 keeps others waiting until the script ends', async () => {
+  test('with a threshold of 0, other clients wait until the script ends', async () => {
     await a.ask('CONFIG SET busy-reply-threshold 0');
     a.send(`EVAL "for i = 1, 100000 do end return 1" 0`);
     await arrive();

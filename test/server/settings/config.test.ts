@@ -1,4 +1,4 @@
-/** CONFIG SET and GET over every parameter that redis-server has too, with values good and bad; and what some of them do. */
+/** CONFIG SET and GET of every parameter that redis-server has too, with good and bad values; and the effects of some. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import { request } from '../../support/reply-text.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation } from '../../transcripts/own.ts';
 
-/** Bound to the machine, fixed here alone, or listed as different (docs/differences.md). */
+/** Parameters that depend on the machine, are fixed only here, or are listed as different (docs/differences.md). */
 const APART = new Set([
   'port',
   'bind',
@@ -54,7 +54,7 @@ async function settings(client: RawClient): Promise<string[]> {
   const names = Object.keys(parameters).filter((name) => !APART.has(name));
   for (const name of names) {
     const before = (await talk(client, 'CONFIG', 'GET', name)).split('\r\n')[4] ?? '';
-    // A limit on memory that nothing fits in would leave no clients to ask.
+    // A memory limit that is too small would evict the asking client itself.
     for (const value of VALUES) {
       if (name === 'maxmemory-clients' && /^922|^99/.test(value)) continue;
       const answer = await talk(client, 'CONFIG', 'SET', name, value);
@@ -67,7 +67,7 @@ async function settings(client: RawClient): Promise<string[]> {
 }
 
 test.skipIf(!hasRedisServer)(
-  'CONFIG takes and refuses what redis-server does (needs redis-server)',
+  'CONFIG accepts and refuses the same values as redis-server (needs redis-server)',
   async () => {
     await using redis = await startRedisServer({ args: ['--enable-debug-command', 'yes'] });
     const real = await RawClient.connect({ path: redis.path });
@@ -85,7 +85,7 @@ test.skipIf(!hasRedisServer)(
   },
 );
 
-test('appendonly is refused where nothing keeps the stream, and taken where the lab does', () => {
+test('appendonly is refused without a log of the stream, and accepted in the lab, which keeps one', () => {
   const redis = new Conversation(createNode(new TestHost()));
   expect(redis.ask('CONFIG SET appendonly yes')).toBe(
     "-ERR CONFIG SET failed (possibly related to argument 'appendonly') - lostlock has no append-only file: it keeps a dump file where dir or dbfilename names one",
@@ -121,10 +121,10 @@ function isRead(name: string): boolean {
   );
 }
 
-test('a parameter that no source reads is refused, or listed as one that changes no answer', () => {
+test('a parameter that no source file reads is refused, or listed as one without effect on replies', () => {
   const names = Object.keys(parameters);
   const unread = names.filter((name) => !isRead(name)).sort();
-  // Refused as Redis refuses it; and read by the command line.
+  // Refused as in Redis, and read by the command line.
   const others = ['activedefrag', 'logfile'];
   const excused = (name: string) =>
     Object.hasOwn(tuning, name) || refusals.has(name) || others.includes(name);
@@ -132,7 +132,7 @@ test('a parameter that no source reads is refused, or listed as one that changes
   expect(Object.keys(tuning).filter((name) => isRead(name))).toEqual([]);
 });
 
-test('CONFIG SET takes every tuning parameter with its default, as tools and test suites send them', () => {
+test('CONFIG SET accepts every tuning parameter with its default, as tools and test suites send them', () => {
   const redis = new Conversation(createNode(new TestHost()));
   for (const [name, parameter] of Object.entries(tuning)) {
     if (parameter.fixed !== false) continue;
@@ -141,13 +141,13 @@ test('CONFIG SET takes every tuning parameter with its default, as tools and tes
   }
 });
 
-test('CONFIG GET answers a name in full as it was written', () => {
+test('CONFIG GET returns an exact name in the letter case of the request', () => {
   const redis = new Conversation(createNode(new TestHost()));
   expect(redis.ask('CONFIG GET TimeOut')).toBe('["TimeOut" "0"]');
   expect(redis.ask('CONFIG GET [t]imeout')).toBe('["timeout" "0"]');
 });
 
-test('maxmemory-clients cuts off who takes the most, and spares who is not to be evicted', async () => {
+test('maxmemory-clients evicts the clients that use most memory, except those with NO-EVICT', async () => {
   const server = createNode(nodeHost());
   const listener = new Listener(server.connections);
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
@@ -170,7 +170,7 @@ test('maxmemory-clients cuts off who takes the most, and spares who is not to be
   await listener.close();
 });
 
-test('CLIENT KILL ends a connection in good order, without a reset', async () => {
+test('CLIENT KILL closes a connection cleanly, without a reset', async () => {
   const server = createNode(nodeHost());
   const listener = new Listener(server.connections);
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });

@@ -1,4 +1,4 @@
-/** How a command's arity types the words that its handler is given. */
+/** How a command's arity types the arguments of its handler. */
 import { expect, test } from 'vitest';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { defineCommands } from '../../../server/commands/define.ts';
@@ -33,7 +33,7 @@ test('the arity proves which words are there, and the compiler refuses a handler
   ]);
 });
 
-test('a word that is not there is a mistake of the handler, and is not read as undefined', () => {
+test('reading a missing word throws instead of returning undefined', () => {
   expect(wordAt(['set', 'k'], 1)).toBe('k');
   expect(() => wordAt(['set', 'k'], 2)).toThrow(new RangeError('word 2 of a request of 2 words was read'));
 });

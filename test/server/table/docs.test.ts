@@ -1,4 +1,4 @@
-/** What COMMAND DOCS says of every command, held to redis-server, and the notation that it is made from. */
+/** COMMAND DOCS of every command, compared with redis-server, and the notation that it is made from. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allCommands, commandsOf } from '../../../server/commands/index.ts';
 import { namesWithSyntax, syntaxOf } from '../../../server/commands/syntax/index.ts';
@@ -31,10 +31,10 @@ function quoted(text: unknown): string[] {
   return [...String(text).matchAll(/`!?([^`]+)`/g)].map((match) => match[1] as string).sort();
 }
 
-/** A bound that is no sentence: `O(1)`, `O(log(N))`. */
+/** A bare bound: `O(1)`, `O(log(N))`. */
 const BOUND = /^O\([^ ]*\)$/;
 
-/** An entry without its prose: summaries, histories and complexities are in words of our own. */
+/** An entry without its prose: summaries, histories and complexities are in our own words. */
 function facts(entry: RawReply | undefined): unknown {
   return fields(entry).map(([field, value]) => {
     if (field === 'summary' || field === 'complexity') return [field];
@@ -76,7 +76,7 @@ describe.skipIf(!hasRedisServer)('COMMAND DOCS (needs redis-server)', () => {
     return [entries[0], entries[1]];
   }
 
-  test('every command of redis-server is here', async () => {
+  test('documents every command of redis-server', async () => {
     const { value } = await theirs.ask('COMMAND', 'LIST');
     const names = (value[1] as RawReply[]).map(([, name]) => name as string);
     expect(names.filter((name) => !shared.includes(name))).toEqual([]);
@@ -87,7 +87,7 @@ describe.skipIf(!hasRedisServer)('COMMAND DOCS (needs redis-server)', () => {
     expect(facts(mine)).toEqual(facts(real));
   });
 
-  test.each(shared)('gives %s the bound that redis-server gives it', async (name) => {
+  test.each(shared)('gives %s the same bound as redis-server', async (name) => {
     const [mine, real] = (await both(name)).map(
       (entry) => fields(entry).find(([field]) => field === 'complexity')?.[1][1] as string | undefined,
     );
@@ -95,7 +95,7 @@ describe.skipIf(!hasRedisServer)('COMMAND DOCS (needs redis-server)', () => {
   });
 });
 
-test('a client of RESP2 gets the same as arrays', async () => {
+test('a RESP2 client gets the same entries as arrays', async () => {
   const server = createNode(new TestHost());
   const client = new RawClient(connectInMemory(server.connections));
   const { raw } = await client.ask('COMMAND', 'DOCS', 'HSTRLEN');
@@ -121,7 +121,7 @@ test('every syntax line belongs to a command, and every command that takes argum
   ).toEqual([]);
 });
 
-test('a syntax line that breaks the notation is refused with the place', () => {
+test('a syntax line that breaks the notation is refused with the position of the mistake', () => {
   expect(() => parseSyntax('key#0 [NX')).toThrow("'key#0 [NX': expected ']', not ''");
   expect(() => parseSyntax('count:number')).toThrow("there is no type 'number'");
   expect(() => parseSyntax('a:(B | C')).toThrow("expected ')', not ''");

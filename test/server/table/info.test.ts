@@ -1,4 +1,4 @@
-/** What COMMAND INFO says of every command, held to redis-server. */
+/** COMMAND INFO of every command, compared with redis-server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allCommands, commandsOf } from '../../../server/commands/index.ts';
 import { type DialectName, dialectNamed, dialectNames } from '../../../server/dialects/index.ts';
@@ -31,7 +31,7 @@ function specified([field, ...rest]: Plain[]): Plain[] {
   return field === 'notes' ? [field, ...rest.slice(1)] : [field as Plain, ...rest];
 }
 
-/** A description by names; without the order of sets, and subcommands: they have tests of their own. */
+/** A description by field name, without the order of sets and without subcommands, which have tests of their own. */
 function described(reply: RawReply): unknown {
   const [info] = plain(reply) as [Plain[] | null];
   if (!Array.isArray(info)) return info;
@@ -89,7 +89,7 @@ describe.each(dialectNames.filter((name) => oracleOf(name) !== undefined))(title
   });
 });
 
-test("what keys are used for is written in capitals, as a user's permissions are checked by it", () => {
+test("the flags of key specifications are in capitals, as the check of a user's permissions expects", () => {
   const all = allCommands.flatMap((command) => [command, ...(command.subcommands?.values() ?? [])]);
   const flags = new Set(all.flatMap(({ spec }) => (spec.keys ?? []).map((key) => key.flags)));
   expect([...flags].filter((text) => !/^(R[WOM]|OW|NOT_KEY)( [A-Z_]+)*$/.test(text))).toEqual([]);
