@@ -8,8 +8,10 @@ import { ADMIN, type Command } from './table/command.ts';
 import { type Outcome, PAUSED } from './table/outcome.ts';
 
 /**
- * Runs one command and notes its effect for the replication stream. Used for requests, for the commands queued in a
- * transaction and for redis.call; a client's mistake comes back as a ReplyError.
+ * Runs one command and notes its effect for the replication stream. It serves requests, the commands queued in a
+ * transaction, and redis.call. An error that the handler throws is returned as a ReplyError, never thrown.
+ * @param argv the words of the request, the command's name first
+ * @returns the reply, or an `Unanswered` when the reply comes later
  */
 export function call(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Outcome {
   const { world } = server;
@@ -49,7 +51,9 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
   return outcome;
 }
 
-/** A script's own calls are no replies to anybody. */
+/**
+ * Counts a failed call. The errors of a script's own calls are not counted as error replies: no client receives them.
+ */
 function countFailure(server: Server, client: Caller, command: Command<Caller>, error: ReplyError): void {
   server.stats.failed[command.serial]!++;
   if (!client.has(SCRIPT)) server.stats.error(error);

@@ -1,38 +1,38 @@
-/** What the commands of one execution unit have done, as they will enter the replication stream. */
+/** The effects of one execution unit, collected for the replication stream. */
 import type { Keyspace } from '../keyspace/keyspace.ts';
 import type { Bytes } from '../protocol/bytes.ts';
 import type { Effect } from './ports.ts';
 
-/** The effects of the present execution unit, in order. */
+/** The effects of the current execution unit, in order. */
 export class Effects {
   /** True while there is a replica, a backlog or an observer to propagate to. */
   feeding = false;
-  /** What the running command propagates instead of itself. */
+  /** The commands that the running command propagates instead of itself. */
   rewritten: readonly (readonly Bytes[])[] | undefined;
   #noted: Effect[] = [];
 
-  /** True when the unit has done nothing yet that replicas must do. */
+  /** True while the unit has nothing to propagate. */
   get isEmpty(): boolean {
     return this.#noted.length === 0;
   }
 
-  /** Notes what the running command did: itself, or what `propagateAs` has put in its place. */
+  /** Notes the effect of the running command: the command itself, or the commands given to `propagateAs`. */
   propagate({ db }: { readonly db: Keyspace }, argv: readonly Bytes[]): void {
     if (this.rewritten === undefined) this.#noted.push({ db: db.index, argv });
     else for (const effect of this.rewritten) this.#noted.push({ db: db.index, argv: effect });
   }
 
-  /** The running command propagates these commands instead of itself; none: nothing. */
+  /** Makes the running command propagate these commands instead of itself. Without arguments it propagates nothing. */
   propagateAs(...commands: readonly (readonly Bytes[])[]): void {
     this.rewritten = commands;
   }
 
-  /** Adds a command to the stream beside the running one (an expired key's DEL, a popped element). */
+  /** Adds a command to the stream beside the running one, such as the DEL of an expired key. */
   propagateAlso(db: Keyspace, argv: readonly Bytes[]): void {
     if (this.feeding) this.#noted.push({ db: db.index, argv });
   }
 
-  /** Takes out what was noted. */
+  /** Returns the noted effects and forgets them. */
   take(): Effect[] {
     const noted = this.#noted;
     this.#noted = [];

@@ -1,4 +1,4 @@
-/** The path of every request, written once: look up, admit, call, conclude. Read this first. */
+/** The path of every request: look up, admit, call, conclude. Start reading here. */
 import { asciiLower, type Bytes } from '../protocol/bytes.ts';
 import { QUEUED, type Reply, ReplyError } from '../protocol/reply.ts';
 import { call } from './call.ts';
@@ -18,13 +18,16 @@ import { type Command, MAY_REPLICATE, WRITE } from './table/command.ts';
 import { type Outcome, PAUSED, Unanswered } from './table/outcome.ts';
 import { checkWords, resolve, step } from './table/resolve.ts';
 
-/** Runs one request of a client, from the words on the wire to the queued reply. */
+/**
+ * Runs one request of a client, from its words to the queued reply.
+ * @param argv the words of the request, the command's name first
+ */
 export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   if ((server.state & GATE_BUSY) !== 0 && server.slowScript.postpone(client, argv)) return;
   const named = server.commands.get(argv[0] ?? '') ?? resolve(server, argv);
   client.usedAt = server.now;
   if (server.interceptor?.(client, argv) === true) return;
-  // Where client and node are in no special state, nothing but its own words can refuse the request.
+  // If neither the client nor the node is in a special state, only the words of the request can cause a refusal.
   const plain = (client.state | server.state) === 0;
   if (!plain) skipIfAsked(client);
   const command = named instanceof ReplyError ? named : checkWords(server, named, argv);
@@ -44,18 +47,18 @@ export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   else conclude(server, client, before, outcome);
 }
 
-/** CLIENT REPLY SKIP leaves out the reply to the request that follows it. */
+/** Applies CLIENT REPLY SKIP, which suppresses the reply to the next request. */
 function skipIfAsked(client: Caller): void {
   if (!client.has(REPLY_SKIP_NEXT)) return;
   client.mark(REPLY_SKIP_NEXT, false);
   client.mark(REPLY_SKIP, true);
 }
 
-/** Whether a request may run now. If not, it has been refused, parked until later, or queued for EXEC. */
+/** Returns whether a request may run now. If not, it has been refused, postponed, or queued for EXEC. */
 function isAdmitted(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): boolean {
   const bits = effectiveBits(client, command, argv);
   let refusal = refusedToClient(client, command, bits);
-  // Noted in ACL LOG.
+  // A denial is recorded in ACL LOG.
   if (client.has(RESTRICTED)) refusal ??= server.acl.denied(client, command, argv);
   if (refusal === undefined && (server.state & GATE_LIMITED_MEMORY) !== 0 && !client.has(PRIMARY_LINK)) {
     server.eviction.makeRoom();
@@ -82,7 +85,7 @@ function isAdmitted(server: Server, client: Caller, command: Command<Caller>, ar
   return true;
 }
 
-/** What follows the run of a request: its reply, messages that waited for it, and the clients that it serves. */
+/** Finishes a request: queues the reply, then the messages held back behind it, and serves clients that it unblocks. */
 function conclude(server: Server, client: Caller, before: number, outcome: Outcome): Outcome {
   client.writeOffset = server.replication.offset;
   answer(client, (server.state & GATE_QUORUM) !== 0 ? untilQuorum(server, client, before, outcome) : outcome);
@@ -94,7 +97,7 @@ function conclude(server: Server, client: Caller, before: number, outcome: Outco
   return outcome;
 }
 
-/** Keeps the reply to a write back until enough replicas have it; BLOCKED while it is kept. */
+/** Delays the reply to a write until enough replicas have acknowledged it. Returns BLOCKED while it is delayed. */
 function untilQuorum(server: Server, client: Caller, before: number, outcome: Outcome): Outcome {
   const { replication, writeQuorum } = server;
   const offset = client.writeOffset;
@@ -105,16 +108,16 @@ function untilQuorum(server: Server, client: Caller, before: number, outcome: Ou
   return server.waiting.wait(client, 0, ready, () => reply);
 }
 
-/** Commands that act at once although a transaction is being queued. */
+/** Commands that run at once even while a transaction is being queued. */
 const RUNS_IN_MULTI = new Set(['exec', 'discard', 'multi', 'watch', 'quit', 'reset']);
 
-/** Answers; a reply to be skipped is skipped now, that of a blocked client once it comes. */
+/** Queues the reply. A reply that must be skipped is skipped now; a blocked client's reply is skipped when it comes. */
 function answer(client: Caller, outcome: Outcome): void {
   if (!(outcome instanceof Unanswered)) client.reply(outcome);
   if (client.state !== 0 && client.blocked === undefined) client.mark(REPLY_SKIP, false);
 }
 
-/** Answers a request that does not run: it spoils the transaction being queued, and EXEC gives up the whole. */
+/** Answers a request that does not run. If a transaction is being queued, EXEC will discard it. */
 function reject(
   server: Server,
   client: Caller,
@@ -135,11 +138,11 @@ function reject(
   answer(client, refusal);
 }
 
-/** A web page that talks to us (POST or Host: lines) is cut off without a word. */
+/** Closes the connection if a web page is talking to the server (POST or Host: lines), without a reply. */
 function isSecurityProbe(server: Server, client: Caller, name: Bytes): boolean {
   const lower = asciiLower(name);
   if (lower !== 'post' && lower !== 'host:') return false;
-  // A page that goes on trying does not fill the log.
+  // At most one log line a minute, so that repeated attempts do not fill the log.
   if (server.now >= server.stats.probeLoggedAt + 60_000) {
     server.stats.probeLoggedAt = server.now;
     server.log(

@@ -1,14 +1,15 @@
 /**
- * A Redis node, put together. `execute.ts` has the path of every request, `commands/` what each command does, and
- * `server.ts` the node that both see. The mechanisms have rooms of their own and see the node through `ports.ts`:
+ * Puts a Redis node together. `execute.ts` contains the path of every request, `commands/` the handlers of the
+ * commands, and `server.ts` the node that both use. The mechanisms have folders of their own and reach the node through
+ * the interfaces of `ports.ts`:
  *
- *     host/         the doors to the outside        clients/      connections, blocking, pub/sub, tracking
+ *     host/         access to the outside           clients/      connections, blocking, pub/sub, tracking
  *     data/         expiry, eviction, dump files    replication/  primary, replica, backlog, failover
- *     scripts/      Lua scripts and functions       acl/          users and what they may do
+ *     scripts/      Lua scripts and functions       acl/          users and their permissions
  *     settings/     redis.conf's parameters         figures/      statistics, slow log, latency
  *     table/        how a command is declared       dialects/     which server a node answers as
  *
- * Everything above is synchronous: a node does nothing but what its host, or a client, tells it to do.
+ * Everything here is synchronous: a node acts only when its host or a client calls it.
  */
 
 import { call } from './call.ts';
@@ -20,7 +21,7 @@ import { Server, type ServerOptions } from './server.ts';
 import { Vocabulary } from './table/vocabulary.ts';
 
 /**
- * Makes a node on a host.
+ * Creates a node on a host.
  * @throws RangeError for a dialect that does not exist, and when a setting has a value that is not allowed
  */
 export function createNode(host: Host, options: ServerOptions = {}): Server {

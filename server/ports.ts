@@ -1,6 +1,6 @@
 /**
- * What the mechanisms of a node ask of the node, in small interfaces. A mechanism names those it needs and never sees the
- * whole `Server`; `server/server.ts` is all of them at once.
+ * Small interfaces for what the mechanisms need from their node. A mechanism names the interfaces that it needs and
+ * never sees the whole `Server`, which implements all of them.
  */
 import type { Keyspace, KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
@@ -16,26 +16,28 @@ export interface Effect {
   readonly argv: readonly Bytes[];
 }
 
-/** Hears of what enters a node's replication stream. What it does not want to hear of it leaves out. */
+/** Observes a node's replication stream. Each method is optional. */
 export interface StreamObserver {
-  /** The effects of one execution unit have entered the stream. `atomic`: as MULTI and EXEC. */
+  /** The effects of one execution unit have entered the stream. `atomic`: they are wrapped in MULTI and EXEC. */
   effects?(effects: readonly Effect[], atomic: boolean): void;
-  /** Bytes are about to enter the stream and to be sent to replicas: the node's own, or its primary's. */
+  /**
+   * Bytes are about to enter the stream and to be sent to replicas. They come from the node itself or from its primary.
+   */
   bytes?(bytes: Bytes): void;
-  /** A full resync has replaced the dataset: the stream goes on under another id, from another offset. */
+  /** A full resync has replaced the dataset: the stream continues under another id, from another offset. */
   replaced?(): void;
 }
 
-/** Keeps the replication stream on a disk. A node that has none cannot be asked for `appendonly`. */
+/** Stores the replication stream on a disk. A node without a durability refuses the setting `appendonly`. */
 export interface Durability {
-  /** The offset up to which the disk has the stream; undefined while `appendonly` is off. */
+  /** The offset up to which the stream is on the disk; undefined while `appendonly` is off. */
   syncedOffset(): number | undefined;
 }
 
-/** How urgent a log line is; the names are redis.conf's. */
+/** The severity of a log line, with the names of redis.conf's `loglevel`. */
 export type LogLevel = 'debug' | 'verbose' | 'notice' | 'warning';
 
-/** Reaches the outside: time, randomness, connections, disk. */
+/** Gives access to the outside: time, randomness, connections, disk. */
 export interface HasHost {
   readonly host: Host;
 }
@@ -52,25 +54,27 @@ export interface HasDialect {
 
 /** Writes to the log. */
 export interface HasLog {
+  /** Writes one line to the log. */
   log(level: LogLevel, text: string): void;
 }
 
-/** Knows the instant of the present execution unit, in milliseconds since the epoch. */
+/** Has the time of the current execution unit, in milliseconds since the epoch. */
 export interface HasNow {
   readonly now: Millis;
 }
 
-/** Runs work of its own, outside any request. */
+/** Runs work outside any request. */
 export interface Units {
-  /** Runs work as one execution unit: one instant, one propagation. */
+  /** Runs work as one execution unit: time stands still during it, and its effects are propagated together. */
   unit<T>(work: () => T, client?: Client): T;
-  /** Ends an event: serves blocked clients, arms the expiry timer, sends what is queued. */
+  /** Ends an event: serves blocked clients, arms the expiry timer, sends the queued output. */
   settle(): void;
 }
 
-/** Has states that make it look closer before a command runs (`gates.ts`). */
+/** Has states that require extra checks before a command runs (`gates.ts`). */
 export interface Gated {
   readonly state: number;
+  /** Sets or clears one of the states. */
   gate(state: number, on: boolean): void;
 }
 
@@ -78,6 +82,7 @@ export interface Gated {
 export interface HasData {
   readonly databases: readonly Keyspace[];
   readonly world: KeyspaceWorld;
+  /** Returns a database by number. Throws RangeError if it does not exist. */
   db(index: number): Keyspace;
 }
 
@@ -86,25 +91,28 @@ export interface HasClients {
   readonly clients: ReadonlyMap<number, Client>;
 }
 
-/** Runs requests that were kept for later. */
+/** Runs requests that were postponed. */
 export interface Requests {
+  /** Runs a request and queues its reply. */
   execute(client: Client, argv: Bytes[]): void;
-  /** The client's wait has ended: its remaining requests follow when the present event is settled. */
+  /** Notes that the client is no longer blocked: its remaining requests run when the current event is settled. */
   unblocked(client: Client): void;
 }
 
-/** Answers mistakes of ours. */
+/** Answers internal errors. */
 export interface Mistakes {
-  /** Logs the mistake, counts it, and returns the error to answer with. */
+  /** Logs and counts an internal error, and returns the error reply for the client. */
   internalError(during: { readonly fullName: Bytes } | undefined, error: unknown): ReplyError;
 }
 
 /** Adds commands to the replication stream. */
 export interface Stream {
   readonly effects: {
-    /** Adds a command beside the running one (an expired key's DEL, a popped element). */
+    /** Adds a command to the stream beside the running one, such as the DEL of an expired key. */
     propagateAlso(db: Keyspace, argv: readonly Bytes[]): void;
-    /** The running command propagates these commands instead of itself; none: nothing. */
+    /**
+     * Makes the running command propagate these commands instead of itself. Without arguments it propagates nothing.
+     */
     propagateAs(...commands: readonly (readonly Bytes[])[]): void;
   };
 }

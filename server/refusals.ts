@@ -1,4 +1,4 @@
-/** Why a request may not run now, asked in Redis' order. Nothing here changes anything. */
+/** Decides whether a request may run now, with Redis' checks in Redis' order. Nothing here changes any state. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { LINK_DOWN, MISCONF, NOAUTH, OOM, READONLY } from '../protocol/errors.ts';
 import { ReplyError } from '../protocol/reply.ts';
@@ -33,7 +33,7 @@ import {
   WRITE,
 } from './table/command.ts';
 
-/** Refusals for the client's sake: it is not logged in, or is queueing a transaction. */
+/** Refusals because of the client: it is not logged in, or it is queueing a transaction. */
 export function refusedToClient(
   client: Caller,
   command: Command<Caller>,
@@ -46,7 +46,7 @@ export function refusedToClient(
   return undefined;
 }
 
-/** Refusals for the state of the node and of the connection. */
+/** Refusals because of the state of the node or of the connection. */
 export function refusedByNode(
   server: Server,
   client: Caller,
@@ -95,10 +95,10 @@ const SUBSCRIBER_COMMANDS = new Set([
   'reset',
 ]);
 
-/** What every queued command must allow for EXEC to be allowed it. */
+/** Flags that EXEC has only if every queued command has them. */
 const TOLERANCES = STALE | LOADING;
 
-/** EXEC counts as whatever its queued commands are. */
+/** Returns a command's flag bits. EXEC has the bits of the commands that it will run. */
 export function effectiveBits(client: Caller, command: Command<Caller>, argv: readonly Bytes[]): number {
   let bits = bitsOf(client, command, argv);
   if (command.name !== 'exec' || client.transaction === undefined) return bits;
@@ -109,7 +109,7 @@ export function effectiveBits(client: Caller, command: Command<Caller>, argv: re
   return bits;
 }
 
-/** A command's bits; where a script declares flags, what follows from them. */
+/** Returns a command's own bits, adjusted by the flags that a script declares. */
 function bitsOf(client: Caller, command: Command<Caller>, argv: readonly Bytes[]): number {
   const declared = command.spec.declares?.(client, argv);
   if (declared === undefined) return command.bits;
@@ -119,10 +119,10 @@ function bitsOf(client: Caller, command: Command<Caller>, argv: readonly Bytes[]
   return declared.has('allow-oom') ? bits | WRITE : bits | WRITE | DENY_OOM;
 }
 
-/** Commands that a transaction may always end with, however little memory is left; EXEC by what it queued. */
+/** Commands that may end a transaction even when memory is exhausted. EXEC is judged by its queued commands. */
 const ENDS_MULTI = new Set(['exec', 'discard', 'quit', 'reset']);
 
-/** Refusals for the data's sake: no memory left, saves that fail, too few replicas, a replica that takes no writes. */
+/** Refusals because of the data: no memory left, failing saves, too few replicas, a read-only replica. */
 function refusedForData(server: Server, client: Caller, command: Command<Caller>, bits: number) {
   const { state } = server;
   if (client.has(PRIMARY_LINK)) return undefined;
@@ -130,7 +130,7 @@ function refusedForData(server: Server, client: Caller, command: Command<Caller>
     const queueing = client.has(IN_MULTI) && !ENDS_MULTI.has(command.fullName);
     if (queueing || (bits & DENY_OOM) !== 0) return new ReplyError(OOM);
   }
-  // PING lets those who watch over the server know.
+  // PING fails as well, so that monitoring notices the failed save.
   if ((state & GATE_DISK) !== 0 && ((bits & WRITE) !== 0 || command.name === 'ping')) {
     return new ReplyError(MISCONF);
   }
@@ -142,7 +142,7 @@ function refusedForData(server: Server, client: Caller, command: Command<Caller>
   return undefined;
 }
 
-/** Refusals because of what the node is going through: its link is down, it loads, a script keeps it busy. */
+/** Refusals because of a temporary state: the link to the primary is down, a dataset is loading, a script is busy. */
 function refusedForPhase(server: Server, client: Caller, command: Command<Caller>, bits: number) {
   const { state } = server;
   const primaryLink = client.has(PRIMARY_LINK);

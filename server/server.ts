@@ -1,4 +1,4 @@
-/** A Redis node: owns databases, clients, time and statistics, and wires the mechanisms together. Transports attach connections to it. */
+/** A Redis node: it owns databases, clients, time and statistics, and connects the mechanisms with each other. */
 
 import { defaultLimits, type EncodingLimits } from '../keyspace/collections/encoding.ts';
 import { Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
@@ -41,35 +41,36 @@ import { type Command, commandCount } from './table/command.ts';
 import type { Outcome } from './table/outcome.ts';
 import type { Vocabulary } from './table/vocabulary.ts';
 
-/** What a node is started with. */
+/** The options of a new node. */
 export interface ServerOptions {
   readonly settings?: Partial<Settings>;
-  /** Is given each line of the log, with the role that the node has at that moment. */
+  /** Receives each line of the log, with the node's role at that moment. */
   readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica') => void;
-  /** Extra table entries, such as the lab's LAB command. */
+  /** Additional commands, such as the lab's LAB command. */
   readonly commands?: readonly Command<Caller>[];
   /** The server to answer as, and whether to refuse what it does not have. */
   readonly dialect?: DialectName;
   readonly strict?: boolean;
-  /** When long scripts let others have a turn. */
+  /** How long scripts run before they yield. */
   readonly scripts?: Partial<ScriptPace>;
 }
 
-/** The client that sent a request, with the whole node behind it: what every handler is given. */
+/** The client that sent a request, typed with the whole node. Every handler receives it. */
 export type Caller = Client<Server>;
 
-/** The part of a node that runs requests; handed in, since it runs handlers that see the whole node. */
+/** The part of a node that runs requests. It is passed in because the handlers depend on the whole node. */
 export interface RequestPath {
   /** Every command by name, in lower and upper case. */
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
   readonly dialect: Dialect;
   readonly vocabulary: Vocabulary;
-  /** Answers a request. */
+  /** Runs a request and queues its reply. */
   execute(server: Server, client: Caller, argv: Bytes[]): void;
   /** Runs one command and notes its effect for the replication stream. */
   call(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Outcome;
 }
 
+/** A Redis node. Transports attach connections to it through `connections`. */
 export class Server {
   readonly host: Host;
   readonly dialect: Dialect;
@@ -97,33 +98,35 @@ export class Server {
   readonly acl: Acl;
   readonly tracking = new Tracking(this);
   readonly observer = new Observer(this);
-  /** The primary that this node follows; undefined: it is a primary itself. */
+  /** The primary that this node follows; undefined on a primary. */
   primary: ReplicaSide | undefined;
   readonly world: KeyspaceWorld;
   /** The thresholds of OBJECT ENCODING, shared by every value. */
   readonly encoding: EncodingLimits = defaultLimits();
-  /** The form of dump files, full syncs, DUMP's payloads and DEBUG DIGEST. */
+  /** The format of dump files, full resyncs, DUMP's payloads and DEBUG DIGEST. */
   rdbFormat: RdbFormat;
-  /** What it tells a primary that it follows about itself. */
+  /** The commands with which this node describes itself to its primary. */
   introduction: ReplicaNode['introduction'];
   readonly runId: Bytes;
   readonly startedAt: Millis;
   readonly stats: Statistics;
-  /** The node's states that need a closer look before a command runs (GATE_…). */
+  /** The node's states that require extra checks before a command runs (the GATE_ bits). */
   state = 0;
-  /** How many replicas must have a write before it is answered; 0, as in Redis: none (the lab's quorum mode). */
+  /**
+   * How many replicas must have a write before it is answered; 0 as in Redis: none. Only the lab's quorum mode sets it.
+   */
   writeQuorum = 0;
   /** True once `stop` was called. */
   stopped = false;
-  /** How deep in execution units we are; 0 between requests. */
+  /** The nesting depth of execution units; 0 between requests. */
   depth = 0;
   /** The client whose request is running. */
   running: Caller | undefined;
-  /** May answer, delay or drop a request instead of us (tests); true: it did. */
+  /** Tests may set it to answer, delay or drop a request; it returns true when it has done so. */
   interceptor: ((client: Caller, argv: Bytes[]) => boolean) | undefined;
-  /** What keeps the replication stream on a disk; undefined where nothing does. */
+  /** Stores the replication stream on a disk; undefined if nothing does. */
   durability: Durability | undefined;
-  /** What SHUTDOWN does. An owner with listeners replaces it, and closes them too. */
+  /** Called by SHUTDOWN. An owner with listeners replaces it, and closes the listeners as well. */
   onShutdown: () => void = () => this.stop();
   readonly log: (level: LogLevel, text: string) => void;
   readonly dumpFile = new DumpFile(this);
@@ -158,35 +161,36 @@ export class Server {
     this.applySettings();
   }
 
-  /** What this node is in replication. */
+  /** The node's replication role. */
   get role(): 'primary' | 'replica' {
     return this.primary === undefined ? 'primary' : 'replica';
   }
 
-  /** The instant of the present execution unit, in milliseconds since the epoch. */
+  /** The time of the current execution unit, in milliseconds since the epoch. */
   get now(): Millis {
     return this.world.now;
   }
 
+  /** The databases, by number. */
   get databases(): readonly Keyspace[] {
     return this.#dbs;
   }
 
-  /** A database by number. Throws RangeError when there is none. */
+  /** Returns a database by number. Throws RangeError if it does not exist. */
   db(index: number): Keyspace {
     const db = this.#dbs[index];
     if (db === undefined) throw new RangeError(`database ${index}: allowed are 0 to ${this.#dbs.length - 1}`);
     return db;
   }
 
-  /** Lower-case hexadecimal digits from the host's randomness. */
+  /** Returns lower-case hexadecimal digits from the host's random numbers. */
   randomHex(digits: number): Bytes {
     let out = '';
     while (out.length < digits) out += Math.floor(this.host.random() * 16).toString(16);
     return out;
   }
 
-  /** Makes derived state follow the settings; called after every change of them. */
+  /** Updates everything that depends on the settings. Called after every change of a setting. */
   applySettings(): void {
     const { settings, encoding } = this;
     setLimits(encoding, settings, this.dialect);
@@ -207,22 +211,24 @@ export class Server {
     this.state = on ? this.state | state : this.state & ~state;
   }
 
-  /** Decides whether keyspaces need to report their changes. */
+  /** Decides whether keyspaces must report their changes. */
   listen(): void {
     this.world.listening = this.notifications.enabled || this.blocking.count > 0 || this.tracking.listens;
   }
 
+  /** The limits for requests that are being decoded, from `proto-max-bulk-len` and the default user. */
   decodeLimits(): DecodeLimits {
     return { maxBulk: this.settings['proto-max-bulk-len'], authenticated: this.acl.open };
   }
 
-  /** A wait has ended: the client's remaining requests follow when the present event is settled. */
+  /** Notes that a client is no longer blocked: its remaining requests run when the current event is settled. */
   unblocked(client: Caller): void {
     this.#unblocked.push(client);
   }
 
   // Execution
 
+  /** Runs a request of a client and queues its reply. */
   execute(client: Caller, argv: Bytes[]): void {
     this.#execution.execute(this, client, argv);
   }
@@ -232,7 +238,7 @@ export class Server {
     return this.#execution.call(this, client, command, argv);
   }
 
-  /** Runs work as one execution unit: one instant, one propagation. */
+  /** Runs work as one execution unit: time stands still during it, and its effects are propagated together. */
   unit<T>(work: () => T, client?: Caller): T {
     if (this.depth === 0) this.beginUnit(client);
     this.depth++;
@@ -244,6 +250,7 @@ export class Server {
     }
   }
 
+  /** Starts an execution unit: reads the clock once, and removes the keys that expired before it. */
   beginUnit(client: Caller | undefined): void {
     this.running = client;
     const now = this.host.clock.now();
@@ -251,24 +258,25 @@ export class Server {
     this.world.now = now;
     const next = this.world.wheel.next();
     if (next === undefined || next >= now) return;
-    // What has ended before is no part of the unit.
+    // Keys that expired earlier are not part of the unit.
     this.expiry.expireDue();
     if (!this.effects.isEmpty) this.#feedEffects(false);
   }
 
+  /** Ends an execution unit and propagates its effects. */
   endUnit(): void {
     if (!this.effects.isEmpty) this.#feedEffects(true);
     this.running = undefined;
   }
 
   #feedEffects(atomic: boolean): void {
-    // Replicas are written before the client is answered.
+    // The client takes its place in the order of writes now, because replicas are sent the effects before its reply.
     this.running?.output.reserve();
     const effects = this.effects.take();
     this.replication.feed(effects, atomic && effects.length > 1);
   }
 
-  /** After an event: serves blocked clients, resumes the unblocked, arms the expiry timer, sends what is queued. */
+  /** Ends an event: serves blocked clients, resumes unblocked ones, arms the expiry timer, sends the queued output. */
   settle(): void {
     if (this.#settling || (this.depth > 0 && !this.slowScript.between)) return;
     this.observer.rest();
@@ -291,11 +299,12 @@ export class Server {
     }
   }
 
-  /** True while a replica has lost its primary and may not answer with old data. */
+  /** True while a replica has lost its primary and may not serve old data. */
   isStale(): boolean {
     return this.primary?.linkUp === false && !this.settings['replica-serve-stale-data'];
   }
 
+  /** True on a replica whose setting `replica-read-only` is on. */
   readOnlyReplica(): boolean {
     return this.primary !== undefined && this.settings['replica-read-only'];
   }
@@ -305,7 +314,7 @@ export class Server {
     return this.depth > 1 ? this.world.now * 1000 : this.host.clock.micros();
   }
 
-  /** A mistake of ours: answered as an error, counted, logged; the connection lives on. */
+  /** Handles an internal error: logs and counts it, and returns an error reply. The connection stays open. */
   internalError(command: { readonly fullName: Bytes } | undefined, error: unknown): ReplyError {
     const name = command?.fullName ?? 'unknown';
     this.stats.internalErrors++;
@@ -314,7 +323,7 @@ export class Server {
     return new ReplyError(`ERR internal error in '${name}' command`);
   }
 
-  /** Lets go of timers and connections, and takes no new ones; the databases stay readable. */
+  /** Cancels timers, closes connections and accepts no new ones. The databases stay readable. */
   stop(): void {
     this.stopped = true;
     this.idle.stop();

@@ -1,4 +1,4 @@
-/** Access control: the users of a node, who a connection is, what it may do, and the log of what was refused. */
+/** Access control: a node's users, logins, permission checks, and the log of refusals. */
 import { type Bytes, cString, type Millis } from '../../protocol/bytes.ts';
 import { ReplyError } from '../../protocol/reply.ts';
 import { type Client, IN_MULTI, RESTRICTED, SCRIPT, UNAUTHENTICATED } from '../clients/client.ts';
@@ -9,7 +9,7 @@ import type { CommandList } from './categories.ts';
 import { BadRule, type Denial } from './selector.ts';
 import { hashPassword, User } from './user.ts';
 
-/** Refusals of the same kind within a minute are one entry of the log. */
+/** Refusals of the same kind within this many milliseconds share one log entry. */
 const SAME_WITHIN = 60_000;
 
 /** One entry of ACL LOG. */
@@ -33,15 +33,16 @@ const NAMED = { key: 'No permissions to access a key', channel: 'No permissions 
 /** The node, as access control sees it. */
 interface AclNode extends HasDialect, HasHost, HasSettings, ListingNode {
   readonly commands: ReadonlyMap<Bytes, Command>;
-  /** The client whose request runs. */
+  /** The client whose request is running. */
   readonly running: Client | undefined;
 }
 
+/** The access control of a node (https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/). */
 export class Acl {
   readonly #server: AclNode;
   readonly users = new Map<Bytes, User>();
   readonly default: User;
-  /** The newest first. */
+  /** The entries of ACL LOG, newest first. */
   log: Refusal[] = [];
   readonly commands: CommandList;
   #requirepass = '';
@@ -54,7 +55,7 @@ export class Acl {
     this.users.set('default', this.default);
   }
 
-  /** Follows the settings: requirepass is the default user's password. */
+  /** Applies the settings: `requirepass` is the default user's password. */
   configure(): void {
     const { requirepass } = this.#server.settings;
     if (requirepass === this.#requirepass) return;
@@ -64,26 +65,26 @@ export class Acl {
     this.#review(this.default);
   }
 
-  /** A user that is not yet one of the node's. */
+  /** Creates a user without adding it to the node. */
   newUser(name: Bytes): User {
     const { settings } = this.#server;
     const sanitize = this.#server.dialect.sanitizeByDefault ? true : undefined;
     return new User(name, this.commands, () => settings['acl-pubsub-default'] === 'allchannels', sanitize);
   }
 
-  /** True when a connection needs no AUTH. */
+  /** True if a connection needs no AUTH. */
   get open(): boolean {
     return this.default.enabled && this.default.noPassword;
   }
 
-  /** Makes the client the default user, logged in where that needs no password. */
+  /** Assigns the default user to a client. The client is logged in if that user has no password. */
   admit(client: Client): void {
     client.mark(UNAUTHENTICATED, !this.open);
     client.limits.authenticated = this.open;
     this.#become(client, this.default);
   }
 
-  /** Logs a client in; false, and an entry in the log, when the name or the password is wrong. */
+  /** Logs a client in. Returns false, and adds a log entry, if the name or the password is wrong. */
   authenticate(client: Client, name: Bytes, password: Bytes): boolean {
     const user = this.users.get(name);
     if (user?.accepts(password) !== true) {
@@ -101,7 +102,10 @@ export class Acl {
     client.mark(RESTRICTED, !user.unlimited);
   }
 
-  /** Applies rules to a user, all or none; a user that is not there is made. Throws BadRule, with the rule behind it. */
+  /**
+   * Applies all rules to a user or none. Creates the user if it does not exist.
+   * @throws BadRule with the failed rule
+   */
   change(name: Bytes, rules: readonly Bytes[]): void {
     const known = this.users.get(name);
     const changed = known?.copy() ?? this.newUser(name);
@@ -123,7 +127,7 @@ export class Acl {
     this.#review(known, hadChannels);
   }
 
-  /** Removes a user and cuts off its connections; false when there is none. */
+  /** Removes a user and closes its connections. Returns false if there is no such user. */
   remove(name: Bytes): boolean {
     const user = this.users.get(name);
     if (user === undefined) return false;
@@ -134,12 +138,12 @@ export class Acl {
     return true;
   }
 
-  /** Users in the order of their names. */
+  /** Returns the users, sorted by name. */
   sorted(): User[] {
     return [...this.users.keys()].sort().map((name) => this.users.get(name) as User);
   }
 
-  /** Why the client's user may not do this; noted in the log. */
+  /** Returns why the client's user may not make this request, and logs it; undefined if it may. */
   refuse(client: Client, command: Command, argv: readonly Bytes[], inScript = false): Denial | undefined {
     const denial = client.account.unlimited ? undefined : client.account.check(command, argv);
     if (denial === undefined) return undefined;
@@ -157,7 +161,7 @@ export class Acl {
     return `${who} has no permissions to run the '${command.fullName}' command`;
   }
 
-  /** The error for a request that the client's user may not make. */
+  /** Returns the error for a request that the client's user may not make; undefined if it may. */
   denied(client: Client, command: Command, argv: readonly Bytes[]): ReplyError | undefined {
     const denial = this.refuse(client, command, argv);
     return denial === undefined
@@ -192,7 +196,9 @@ export class Acl {
     if (this.log.length > settings['acllog-max-len']) this.log.length = settings['acllog-max-len'];
   }
 
-  /** A user's rules have changed: its connections are checked accordingly, and lose channels that are no longer theirs. */
+  /**
+   * Called when a user's rules have changed: updates its connections, and closes those with channels no longer allowed.
+   */
   #review(user: User, hadChannels = false): void {
     for (const client of [...this.#server.clients.values()]) {
       if (client.account !== user) continue;
@@ -212,14 +218,14 @@ export class Acl {
 
 const AUTH_OBJECT = 'AUTH';
 
-/** A user without any channel has none to lose: Redis cuts off none of its connections then, whatever they listen to. */
+/** Returns whether the user may use any channel. Otherwise Redis closes no connection, whatever its subscriptions. */
 function hasChannels(user: User): boolean {
   return [user.root, ...user.selectors].some(
     ({ allChannels, channels }) => allChannels || channels.length > 0,
   );
 }
 
-/** True when some selector of the user allows each of the client's subscriptions. */
+/** Returns whether some selector of the user allows all of the client's subscriptions. */
 function mayKeepChannels(client: Client, user: User): boolean {
   const some = (name: Bytes, literal: boolean): boolean =>
     [user.root, ...user.selectors].some((each) => each.allowsChannel(name, literal));

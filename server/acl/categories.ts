@@ -1,4 +1,4 @@
-/** The ACL categories, and the commands that rules speak about. */
+/** The ACL categories, and the commands to which rules apply. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../table/command.ts';
 
@@ -11,7 +11,7 @@ export const CATEGORIES: readonly Bytes[] =
     ' ',
   );
 
-/** Commands and subcommands, each container before what it contains. */
+/** Yields commands and subcommands, each container before its subcommands. */
 export function* everyCommand(commands: CommandList): Iterable<Command> {
   for (const command of commands) {
     yield command;

@@ -1,11 +1,11 @@
-/** A set of commands put back into rules: categories that fit it well, then the single commands that are left over. */
+/** Describes a set of commands as rules: categories that fit well, then the remaining commands one by one. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../table/command.ts';
 import { categoriesOf } from '../table/info.ts';
 import { CATEGORIES, everyCommand } from './categories.ts';
 import { Selector } from './selector.ts';
 
-/** How many commands of each category are allowed and are not. */
+/** Counts the allowed and the forbidden commands of a category. */
 function count(allowed: Uint8Array, members: readonly Command[]): { on: number; off: number } {
   let on = 0;
   for (const { serial } of members) on += allowed[serial] ?? 0;
@@ -13,8 +13,8 @@ function count(allowed: Uint8Array, members: readonly Command[]): { on: number; 
 }
 
 /**
- * The rules of a selector's commands. Beginning with everything or nothing, the category is taken whose commands differ
- * least, as long as more of them agree than differ; then what is still different is named.
+ * Returns the rules for a selector's commands. It starts with all or no commands, and repeatedly applies the category
+ * that differs least, as long as it agrees more than it differs. The remaining commands are listed one by one.
  */
 export function describeCommands(selector: Selector, asGiven: boolean): Bytes {
   if (asGiven) return [selector.future ? '+@all' : '-@all', ...selector.given].join(' ');
@@ -62,7 +62,7 @@ export function describeCommands(selector: Selector, asGiven: boolean): Bytes {
   return rules.join(' ');
 }
 
-/** The rules of a selector for keys, channels and commands, as ACL LIST has them. */
+/** Returns a selector's rules for keys, channels and commands, as in ACL LIST. */
 export function describeSelector(selector: Selector, asGiven: boolean): Bytes {
   const words: Bytes[] = selector.describeKeys();
   if (!selector.allChannels) words.push('resetchannels');

@@ -1,11 +1,13 @@
-/** A selector of an ACL user: a set of commands, keys and channels that are allowed together. */
+/** A selector of an ACL user: commands, keys and channels that are allowed together. */
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { globMatch } from '../../protocol/glob.ts';
 import { type Command, commandCount, NO_AUTH } from '../table/command.ts';
 import { categoriesOf, findKeys } from '../table/info.ts';
 import { CATEGORIES, type CommandList, everyCommand } from './categories.ts';
 
+/** Permission to read keys, as a bit. */
 export const READ_KEYS = 1;
+/** Permission to write keys, as a bit. */
 export const WRITE_KEYS = 2;
 
 interface KeyPattern {
@@ -13,16 +15,16 @@ interface KeyPattern {
   readonly permissions: number;
 }
 
-/** Why a request is refused: the kind of thing that is not allowed, and its position in the request. */
+/** Why a request is refused: what is not allowed, and its position in the request. */
 export interface Denial {
   readonly what: 'command' | 'key' | 'channel';
   readonly at: number;
 }
 
-/** The greater, the closer the request came to being allowed. */
+/** How close a request came to being allowed: the higher, the closer. */
 export const RELEVANCE: Record<Denial['what'], number> = { command: 1, key: 2, channel: 3 };
 
-/** A rule that cannot be applied; says why in Redis' words. */
+/** A rule that cannot be applied. Its message has Redis' words. */
 export class BadRule extends Error {}
 
 const UNKNOWN = 'Unknown command or category name in ACL';
@@ -32,7 +34,7 @@ const AFTER_ALL_KEYS =
 const AFTER_ALL_CHANNELS =
   "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try 'resetchannels' to start with an empty list of channels";
 
-/** The commands whose arguments are channels: where they begin, and whether they are patterns. */
+/** The commands with channels as arguments: whether all arguments are channels, and whether they are patterns. */
 const CHANNELS: Record<Bytes, { all: boolean; literal: boolean }> = {
   publish: { all: false, literal: false },
   spublish: { all: false, literal: false },
@@ -41,12 +43,13 @@ const CHANNELS: Record<Bytes, { all: boolean; literal: boolean }> = {
   psubscribe: { all: true, literal: true },
 };
 
+/** A selector (https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/#selectors). */
 export class Selector {
-  /** By serial number: whether the command may run. */
+  /** Whether each command may run, by serial number. */
   readonly allowed: Uint8Array = new Uint8Array(commandCount());
-  /** Everything was allowed to begin with: what a later version adds is allowed, too. */
+  /** The rules started with all commands, so commands of later versions are allowed too. */
   future = false;
-  /** By serial number: the first arguments with which a command may run that may not otherwise. */
+  /** The first arguments that are allowed for a command that is otherwise forbidden, by serial number. */
   readonly firstArguments = new Map<number, Bytes[]>();
   keys: KeyPattern[] = [];
   allKeys = false;
@@ -54,18 +57,19 @@ export class Selector {
   allChannels = false;
   /** The rules for commands behind the first, as they were given: what a later rule replaces is left out. */
   given: readonly Bytes[] = [];
-  /** The commands that the rules speak about. */
+  /** The commands to which the rules apply. */
   readonly commands: CommandList;
 
   constructor(commands: CommandList) {
     this.commands = commands;
   }
 
-  /** True when nothing is forbidden. */
+  /** True if nothing is forbidden. */
   get unlimited(): boolean {
     return this.future && this.allKeys && this.allChannels && this.allowed.every((bit) => bit === 1);
   }
 
+  /** Returns an independent copy. */
   copy(): Selector {
     const copy = new Selector(this.commands);
     copy.allowed.set(this.allowed);
@@ -79,7 +83,7 @@ export class Selector {
     return copy;
   }
 
-  /** Applies one rule. Throws BadRule. */
+  /** Applies one rule. Throws BadRule if that fails. */
   apply(rule: Bytes): void {
     switch (asciiLower(rule)) {
       case '':
@@ -133,13 +137,13 @@ export class Selector {
     this.given = [...kept, sign + name];
   }
 
-  /** Allows or forbids a command with all its subcommands. */
+  /** Allows or forbids a command and all its subcommands. */
   set(command: Command, on: boolean): void {
     this.#mark(command, on);
     for (const sub of command.subcommands?.values() ?? []) this.#mark(sub, on);
   }
 
-  /** Allows or forbids a category. Throws BadRule for an unknown one. */
+  /** Allows or forbids a category. Throws BadRule if it is unknown. */
   setCategory(name: Bytes, on: boolean): void {
     const category = `@${asciiLower(name)}`;
     if (!CATEGORIES.includes(category.slice(1))) bad(UNKNOWN);
@@ -148,11 +152,12 @@ export class Selector {
     }
   }
 
+  /** Returns whether the command may run with any arguments. */
   allows(command: Command): boolean {
     return this.allowed[command.serial] === 1;
   }
 
-  /** Why a request is not allowed; undefined: it is. */
+  /** Returns why a request is not allowed; undefined if it is. */
   check(command: Command, argv: readonly Bytes[]): Denial | undefined {
     if (!this.allows(command) && (command.bits & NO_AUTH) === 0) {
       const args = this.firstArguments.get(command.serial);
@@ -170,19 +175,20 @@ export class Selector {
     return this.allChannels ? undefined : this.#checkChannels(command, argv);
   }
 
-  /** True when every key may be used with the permissions. */
+  /** Returns whether a key may be used with all the permissions. */
   allowsKey(name: Bytes, permissions: number): boolean {
     return this.keys.some(
       (each) => (each.permissions & permissions) === permissions && globMatch(each.pattern, name),
     );
   }
 
-  /** True when the channel (a pattern, when `literal`) may be used. */
+  /** Returns whether a channel may be used. `literal`: the channel is a pattern, which must be allowed literally. */
   allowsChannel(name: Bytes, literal: boolean): boolean {
     if (this.allChannels) return true;
     return this.channels.some((pattern) => (literal ? pattern === name : globMatch(pattern, name)));
   }
 
+  /** Returns the rules for keys, as in ACL LIST. */
   describeKeys(): Bytes[] {
     if (this.allKeys) return ['~*'];
     return this.keys.map(({ pattern, permissions }) => {
@@ -191,6 +197,7 @@ export class Selector {
     });
   }
 
+  /** Returns the rules for channels, as in ACL LIST. */
   describeChannels(): Bytes[] {
     return this.allChannels ? ['&*'] : this.channels.map((pattern) => `&${pattern}`);
   }

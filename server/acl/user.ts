@@ -1,4 +1,4 @@
-/** An ACL user: on or off, passwords, and selectors of what is allowed. */
+/** An ACL user: enabled or not, passwords, and selectors. */
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import type { Command } from '../table/command.ts';
@@ -10,23 +10,24 @@ const BAD_HASH =
   'The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters';
 const NO_SUCH_PASSWORD = 'The password you are trying to remove from the user does not exist';
 
-/** A password as it is kept. */
+/** Returns the hash under which a password is stored: SHA-256 in hexadecimal. */
 export function hashPassword(password: Bytes): Bytes {
   return createHash('sha256').update(toBuffer(password)).digest('hex');
 }
 
+/** A user (https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/). */
 export class User {
   readonly name: Bytes;
   enabled = false;
-  /** Any password will do. */
+  /** True if any password is accepted. */
   noPassword = false;
-  /** Whether RESTORE checks this user's payloads; undefined: it was never said. */
+  /** Whether RESTORE checks this user's payloads; undefined if no rule said so. */
   sanitize: boolean | undefined;
-  /** SHA-256 in hexadecimal. */
+  /** The hashes of the passwords: SHA-256 in hexadecimal. */
   passwords: Bytes[] = [];
   root: Selector;
   selectors: Selector[] = [];
-  /** Nothing is forbidden: the user's requests need no check. */
+  /** True if nothing is forbidden: requests need no check. */
   unlimited = false;
   readonly #commands: CommandList;
   readonly #openChannels: () => boolean;
@@ -40,13 +41,14 @@ export class User {
     this.root = this.#newSelector();
   }
 
+  /** Returns an independent copy. */
   copy(): User {
     const copy = new User(this.name, this.#commands, this.#openChannels);
     copy.take(this);
     return copy;
   }
 
-  /** Becomes what another user is, but for the name. */
+  /** Copies everything from another user except the name. */
   take(other: User): void {
     this.enabled = other.enabled;
     this.noPassword = other.noPassword;
@@ -57,13 +59,13 @@ export class User {
     this.unlimited = this.root.unlimited;
   }
 
-  /** Applies one rule of ACL SETUSER. Throws BadRule. */
+  /** Applies one rule of ACL SETUSER. Throws BadRule if that fails. */
   apply(rule: Bytes): void {
     if (!this.#applyToUser(rule)) this.root.apply(rule);
     this.unlimited = this.root.unlimited;
   }
 
-  /** True for rules that are not the root selector's. */
+  /** Applies a rule that concerns the user itself. Returns false for a rule of the root selector. */
   #applyToUser(rule: Bytes): boolean {
     switch (asciiLower(rule)) {
       case 'on':
@@ -99,12 +101,12 @@ export class User {
     return true;
   }
 
-  /** Whether the password is one of the user's. */
+  /** Returns whether the password is one of the user's. */
   accepts(password: Bytes): boolean {
     return this.enabled && (this.noPassword || this.passwords.includes(hashPassword(password)));
   }
 
-  /** Why the request is not allowed: the refusal of the selector that came closest. */
+  /** Returns why the request is not allowed, from the selector that came closest; undefined if it is. */
   check(command: Command, argv: readonly Bytes[]): Denial | undefined {
     let closest: Denial | undefined;
     for (const selector of [this.root, ...this.selectors]) {
@@ -119,14 +121,14 @@ export class User {
     return closest;
   }
 
-  /** Whether some selector allows to read every key. */
+  /** Returns whether some selector allows to read every key. */
   get mayReadAll(): boolean {
     const all = ({ allKeys, keys }: Selector): boolean =>
       allKeys || keys.some(({ pattern, permissions }) => pattern === '*' && (permissions & READ_KEYS) !== 0);
     return [this.root, ...this.selectors].some(all);
   }
 
-  /** What the user's flags are called, in Redis' order. */
+  /** The user's flags, in Redis' order. */
   get flags(): Bytes[] {
     const words = [this.enabled ? 'on' : 'off'];
     if (this.noPassword) words.push('nopass');
@@ -134,7 +136,7 @@ export class User {
     return words;
   }
 
-  /** The user's line of ACL LIST. */
+  /** Returns the user's line in ACL LIST. */
   describe(asGiven: boolean): Bytes {
     const words = ['user', this.name, ...this.flags, ...this.passwords.map((hash) => `#${hash}`)];
     words.push(describeSelector(this.root, asGiven));

@@ -1,11 +1,11 @@
-/** Who is turned away at the door: one client too many, and other machines while protected mode stands. */
+/** Decides whether a new connection is accepted: `maxclients` and protected mode can refuse it. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { User } from '../acl/user.ts';
 import type { HasClients, HasSettings } from '../ports.ts';
 
 const FULL = '-ERR max number of clients reached\r\n';
 
-/** Redis' own words: they are what a search for the error finds. */
+/** Redis' own text, so that a search for the error finds it. */
 const PROTECTED = `-DENIED Redis is running in protected mode because protected mode is enabled and no password \
 is set for the default user. In this mode connections are only accepted from the loopback \
 interface. If you want to connect from external computers to Redis you may adopt one of the \
@@ -19,7 +19,7 @@ manually just for testing, restart it with the '--protected-mode no' option. 4) 
 authentication password for the default user. NOTE: You only need to do one of the above \
 things in order for the server to start accepting connections from the outside.\r\n`;
 
-/** An address of IP; a unix socket has a path in its place. */
+/** Matches an IP address. A unix socket has a path instead. */
 const INTERNET = /^(\d+\.){3}\d+$|^[\da-f]*:/i;
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/i;
 
@@ -28,7 +28,10 @@ interface AdmittingNode extends HasClients, HasSettings {
   readonly acl: { readonly default: Pick<User, 'noPassword'> };
 }
 
-/** What a new connection from there is told before it is closed; undefined for one that may stay. */
+/**
+ * Returns the error that a new connection receives before it is closed; undefined if the connection is accepted.
+ * @param remote the address of the other end: an IP address, or the path of a unix socket
+ */
 export function refusal({ clients, settings, acl }: AdmittingNode, remote: string): Bytes | undefined {
   if (clients.size >= settings.maxclients) return FULL;
   if (!settings['protected-mode'] || !acl.default.noPassword) return undefined;

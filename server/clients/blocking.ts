@@ -1,4 +1,4 @@
-/** Blocked clients: those that wait for keys, served in order of arrival, and other waits with a deadline. */
+/** Blocked clients: clients that wait for keys, served in order of arrival, and other waits with a time limit. */
 
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { type TypeName, typeOf } from '../../keyspace/value.ts';
@@ -8,29 +8,29 @@ import type { HasClients, HasHost, Mistakes, Requests, Units } from '../ports.ts
 import { BLOCKED, type Outcome } from '../table/outcome.ts';
 import { type Blocked, type Client, IN_MULTI, REPLY_SKIP, SCRIPT } from './client.ts';
 
-/** How a handler asks to wait. */
+/** A handler's request to block its client. */
 export interface BlockRequest {
   kind?: Blocked['kind'];
   keys?: readonly Bytes[];
   type?: TypeName;
-  /** Milliseconds to wait; 0: for ever. */
+  /** The longest wait in milliseconds; 0: no limit. */
   timeout: Millis;
   serve?: (key: Bytes) => Reply | undefined;
   gone?: (key: Bytes) => Reply;
   timeoutReply: Reply | (() => Reply);
-  /** The answer where blocking is not allowed, if it is not the time-out's. */
+  /** The reply where blocking is not allowed, if it differs from the reply on timeout. */
   refusal?: Reply;
 }
 
-/** Values that serve blocked clients when their key is added, not when they replace another value or grow. */
+/** Types whose values serve blocked clients only when their key is added, not when they replace a value or grow. */
 const SERVES_ONCE_ADDED: ReadonlySet<TypeName> = new Set<TypeName>(['list', 'zset']);
 
-/** True for waits that no client has asked for, and for MIGRATE: nothing but their own end ends them. */
+/** True for waits that CLIENT UNBLOCK and timeouts do not end: pauses, slow scripts and MIGRATE. */
 export function isOurs(kind: Blocked['kind'] | undefined): boolean {
   return kind === 'pause' || kind === 'script' || kind === 'migrate';
 }
 
-/** Changes to a stream that bring nobody an entry, whatever its last id. */
+/** Changes to a stream that never serve a blocked client. */
 const SERVES_NOBODY: ReadonlySet<string> = new Set([
   'expire',
   'persist',
@@ -46,26 +46,30 @@ const SERVES_NOBODY: ReadonlySet<string> = new Set([
 /** The node, as blocking sees it. */
 interface BlockingNode extends HasClients, HasHost, Mistakes, Requests, Units {
   readonly slowScript: { readonly active: boolean };
-  /** Decides anew whether keyspaces need to report their changes. */
+  /** Updates whether keyspaces must report their changes. */
   listen(): void;
 }
 
+/** The blocked clients of a node, and the keys that they wait for. */
 export class Blocking {
   readonly #server: BlockingNode;
-  // Per database: key to the clients parked on it, in order of arrival.
+  // For each database, the clients that wait for a key, in order of arrival.
   readonly #waiting = new Map<Keyspace, Map<Bytes, Set<Client>>>();
   #ready: { db: Keyspace; key: Bytes }[] = [];
   readonly #readySet = new Map<Keyspace, Set<Bytes>>();
-  /** Clients that wait for a key. */
+  /** The number of clients that wait for a key. */
   count = 0;
-  /** Clients that wait for anything. */
+  /** The number of clients that wait for anything. */
   total = 0;
 
   constructor(server: BlockingNode) {
     this.#server = server;
   }
 
-  /** Parks the client; its request is answered later. Inside MULTI or a script nothing blocks: the time-out's reply comes at once. */
+  /**
+   * Blocks the client; its reply comes later. Inside MULTI or a script nothing blocks: the timeout's reply is returned
+   * at once.
+   */
   block(client: Client, request: BlockRequest): Outcome {
     const { timeoutReply } = request;
     const expired = typeof timeoutReply === 'function' ? timeoutReply : () => timeoutReply;
@@ -93,7 +97,7 @@ export class Blocking {
     return BLOCKED;
   }
 
-  /** Ends a wait with a reply (undefined: the reply has been sent by other means). */
+  /** Ends a wait with a reply. `undefined`: the reply has already been sent. */
   release(client: Client, reply: Reply | undefined): void {
     const blocked = client.blocked;
     if (blocked === undefined) return;
@@ -103,7 +107,10 @@ export class Blocking {
     this.#server.unblocked(client);
   }
 
-  /** CLIENT UNBLOCK: ends a wait as if its time had run out, or with an error; false when the client does not wait. */
+  /**
+   * CLIENT UNBLOCK: ends a wait with the reply on timeout, or with an error. Returns false if the client is not
+   * blocked.
+   */
   unblock(client: Client, asError: boolean): boolean {
     const blocked = client.blocked;
     if (blocked === undefined || isOurs(blocked.kind)) return false;
@@ -114,7 +121,7 @@ export class Blocking {
     return true;
   }
 
-  /** Ends a wait without a reply: the client has gone. */
+  /** Ends a wait without a reply because the connection is closed. */
   forget(client: Client): void {
     const blocked = client.blocked;
     if (blocked === undefined) return;
@@ -132,8 +139,8 @@ export class Blocking {
   }
 
   /**
-   * Notes that a key may serve somebody; called for every change while anybody waits.
-   * @param event what happened, as keyspace events name it; '': anything
+   * Notes that a key may serve a blocked client. Called for every change while a client waits for a key.
+   * @param event the change, named as in keyspace events; '': any change
    */
   signal(db: Keyspace, key: Bytes, event = ''): void {
     const waiters = this.#waiting.get(db)?.get(key);
@@ -152,16 +159,20 @@ export class Blocking {
     this.#ready.push({ db, key });
   }
 
-  /** Signals every key that somebody waits for in the database (FLUSHDB, SWAPDB, a new dataset). */
+  /** Signals every key of the database that a client waits for (FLUSHDB, SWAPDB, a new dataset). */
   signalAll(db: Keyspace): void {
     for (const key of this.#waiting.get(db)?.keys() ?? []) this.signal(db, key);
   }
 
+  /** True while a key may serve a blocked client. */
   get hasReady(): boolean {
     return this.#ready.length > 0;
   }
 
-  /** Serves the waiters of ready keys, in the order keys became ready; each service is an execution unit. */
+  /**
+   * Serves the clients that wait for ready keys, in the order in which the keys became ready. Each client is served in
+   * an execution unit of its own.
+   */
   serveReady(): void {
     while (this.#ready.length > 0 && !this.#server.slowScript.active) {
       const ready = this.#ready;
@@ -171,7 +182,7 @@ export class Blocking {
     }
   }
 
-  /** The clients that wait, for CLIENT LIST and for a node that changes its role. */
+  /** The blocked clients, for CLIENT LIST and for a change of role. */
   *clients(): Iterable<Client> {
     for (const client of this.#server.clients.values()) if (client.blocked !== undefined) yield client;
   }

@@ -15,63 +15,71 @@ import { Output, type OutputQueue, UNLIMITED } from './output.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { Watches } from './watches.ts';
 
-/** States that need a closer look before a command runs; zero for an ordinary client. */
+/**
+ * The states of a client that require extra checks before a command runs. An ordinary client has none. This one: it has
+ * not logged in.
+ */
 export const UNAUTHENTICATED = 1;
+/** The client is queueing a transaction. */
 export const IN_MULTI = 2;
+/** The client is subscribed over RESP2, which allows only a few commands. */
 export const RESP2_SUBSCRIBER = 4;
+/** CLIENT REPLY OFF is in force. */
 export const REPLY_OFF = 8;
+/** The current command gets no reply. */
 export const REPLY_SKIP = 16;
-/** CLIENT REPLY SKIP has been said: the next command gets no reply. */
+/** CLIENT REPLY SKIP was received: the next command gets no reply. */
 export const REPLY_SKIP_NEXT = 2048;
-/** The link to our primary: its commands are applied, not answered. */
+/** The link to the node's primary: its commands are applied without replies. */
 export const PRIMARY_LINK = 32;
-/** A replica that follows us. */
+/** A replica of this node. */
 export const REPLICA_LINK = 64;
-/** Runs commands on behalf of a script. */
+/** The client runs commands on behalf of a script. */
 export const SCRIPT = 128;
-/** What it writes is kept from replicas: a script said redis.set_repl. */
+/** The client's writes are not sent to replicas: a script called redis.set_repl. */
 export const UNREPLICATED = 1048576;
+/** The client has sent MONITOR. */
 export const MONITOR = 512;
-/** A user whose ACL rules must be asked. */
+/** The client's user is restricted by ACL rules, which must be checked. */
 export const RESTRICTED = 1024;
 
-/** What it reads is tracked for client-side caching. */
+/** The client's reads are tracked for client-side caching. */
 export const TRACKING = 4096;
-/** Spared when memory of connections is reclaimed. */
+/** `maxmemory-clients` does not evict the client. */
 export const NO_EVICT = 8192;
-/** Its commands do not count as uses of their keys. */
+/** The client's commands do not count as uses of their keys. */
 export const NO_TOUCH = 16384;
 /** It said that it follows redirections: a replica sends it to the primary. */
 export const FOLLOWS_REDIRECTS = 4194304;
 /** It reads from replicas, although it follows redirections. */
 export const READS_REPLICAS = 8388608;
 
-/** A client in one of these states gets no replies, only pushes. */
+/** A client in one of these states receives no replies, only pushes. */
 const MUTED = REPLY_OFF | REPLY_SKIP | PRIMARY_LINK;
 
 /** The commands queued since MULTI. */
 export interface Transaction {
   readonly queue: { command: Command; argv: Bytes[] }[];
-  /** A command was refused while queueing: EXEC will discard all. */
+  /** A command was refused while queueing: EXEC will discard the transaction. */
   aborted: boolean;
 }
 
 /** What a client waits for. */
 export interface Blocked {
   /**
-   * 'key': data on one of `keys`; 'wait': acknowledgements; 'pause': CLIENT PAUSE; 'script': a slow script of its own;
-   * 'migrate': its MIGRATE.
+   * 'key': data on one of `keys`; 'wait': acknowledgements; 'pause': CLIENT PAUSE; 'script': its own slow script;
+   * 'migrate': its own MIGRATE.
    */
   readonly kind: 'key' | 'wait' | 'pause' | 'script' | 'migrate';
   readonly db: Keyspace;
   readonly keys: readonly Bytes[];
-  /** Only values of this type can serve it; undefined: any. */
+  /** Only values of this type can serve the client; undefined: any type. */
   readonly type: TypeName | undefined;
-  /** Tries to serve the client from a key that is ready; undefined: nothing for it there. */
+  /** Tries to serve the client from a ready key. Returns undefined if the key has nothing for it. */
   readonly serve: (key: Bytes) => Reply | undefined;
-  /** What it is answered when a key is gone, or holds something else; undefined: it waits on. */
+  /** The reply when a key is gone or holds another type; undefined: the client keeps waiting. */
   readonly gone: ((key: Bytes) => Reply) | undefined;
-  /** What it is answered when time runs out. */
+  /** The reply on timeout. */
   readonly timeoutReply: () => Reply;
   readonly timer: Timer | undefined;
 }
@@ -85,34 +93,39 @@ export interface ClientNode {
   readonly settings: Settings;
   readonly stats: Statistics;
   readonly outputLimits: { check(client: Client): void };
-  /** Sends what clients have for output when the event is over. */
+  /** Sends the clients' output at the end of the event. */
   readonly outbox: OutputQueue;
+  /** Returns a database by number. Throws RangeError if it does not exist. */
   db(index: number): Keyspace;
+  /** The limits for requests that are being decoded. */
   decodeLimits(): DecodeLimits;
+  /** Runs a request and queues its reply. */
   execute(client: Client, argv: Bytes[]): void;
-  /** Clears up behind a client whose connection is gone. */
+  /** Removes a client whose connection is closed. */
   readonly connections: { forget(client: Client): void };
   log(level: 'verbose' | 'warning', text: string): void;
+  /** Ends an event: serves blocked clients, arms the expiry timer, sends the queued output. */
   settle(): void;
 }
 
+/** One client of a node. Bytes arrive at `receive`; replies leave through `output`. */
 export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   readonly id: number;
   readonly server: Node;
-  /** undefined for a script's and other built-in clients. */
+  /** undefined for the clients of scripts and other internal clients. */
   readonly connection: Connection | undefined;
   readonly decoder: RequestDecoder;
   readonly limits: DecodeLimits;
   readonly createdAt: Millis;
   usedAt: Millis;
-  /** When bytes last came; kept only where `timeout` asks for it. */
+  /** When bytes last arrived, in milliseconds since the epoch; kept only if `timeout` is set. */
   heardAt: Millis;
   db: Keyspace;
   protocol: 2 | 3 = 2;
-  /** The states above, as bits. */
+  /** The states above, as a bit mask. */
   state = 0;
   name: Bytes = '';
-  /** The ACL user that it is logged in as, or would be. */
+  /** The ACL user that the client is logged in as, or would be. */
   account: User;
   library: { name: Bytes; version: Bytes } = { name: '', version: '' };
   lastCommand: Command | undefined;
@@ -121,9 +134,9 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   readonly subscriptions = new Subscriptions();
   readonly output = new Output(this);
   blocked: Blocked | undefined;
-  /** The offset in the replication stream after its last command: what WAIT waits for. */
+  /** The replication offset after the client's last command, which WAIT waits for. */
   writeOffset = 0;
-  /** Nothing more is read; the connection closes once the output is delivered. */
+  /** No more requests are read; the connection closes when the output is delivered. */
   closing = false;
   gone = false;
   #draining = false;
@@ -141,6 +154,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     this.decoder = new RequestDecoder(this.limits);
   }
 
+  /** Decodes bytes from the connection and runs the complete requests. */
   receive(chunk: Uint8Array): void {
     if (this.gone || this.closing) return;
     if (this.server.settings.timeout > 0) this.heardAt = this.server.host.clock.now();
@@ -151,7 +165,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     this.server.settle();
   }
 
-  /** Executes the complete requests at hand, until one blocks or the stream is broken. */
+  /** Runs the complete requests, until one blocks or the protocol is violated. */
   drain(): void {
     if (this.#draining) return;
     this.#draining = true;
@@ -179,13 +193,14 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     }
   }
 
-  /** Answers bytes that are no request, and closes the connection. */
+  /** Answers bytes that are not a valid request, and closes the connection. */
   #refuseBytes(failure: Bytes): void {
     if (failure !== '') this.output.write(encodeReply(new ReplyError(failure), 2));
     this.server.log('verbose', `Protocol error from client ${this.id}: ${failure}`);
     this.close();
   }
 
+  /** The connection is closed: the node forgets the client. */
   closed(): void {
     if (this.gone) return;
     this.gone = true;
@@ -198,7 +213,10 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     if (!this.muted) this.output.write(this.#encode(reply));
   }
 
-  /** A reply too long for a string (MGET of several 200 MB values) costs the client its connection, not us our life. */
+  /**
+   * Encodes a reply. A reply too long for a JavaScript string (such as an MGET of several 200 MB values) closes the
+   * connection instead of crashing the process.
+   */
   #encode(reply: Reply): Bytes {
     try {
       return encodeReply(reply, this.protocol, this.server.dialect.printDouble);
@@ -209,12 +227,12 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     }
   }
 
-  /** True when replies are not sent, only pushes. */
+  /** True while the client receives only pushes, no replies. */
   get muted(): boolean {
     return (this.state & MUTED) !== 0;
   }
 
-  /** Counts bytes that are handed to the connection. */
+  /** Counts bytes that were handed to the connection. */
   countSent(bytes: number): void {
     const { stats } = this.server;
     stats.bytesOut += bytes;
@@ -222,19 +240,21 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     stats.writes++;
   }
 
-  /** Cuts the client off where it has more output than its class may have. */
+  /** Closes the connection if the client has more undelivered output than its class allows. */
   checkOutput(): void {
     this.server.outputLimits.check(this);
   }
 
-  /** Closes the connection once everything queued is delivered. */
+  /** Closes the connection when all queued output is delivered. */
   close(): void {
     if (this.closing || this.gone) return;
     this.closing = true;
     this.output.reserve();
   }
 
-  /** Hangs up, as redis-server does where a connection is killed: an end, no reset, unless much is on its way still. */
+  /**
+   * Closes a connection as redis-server does for CLIENT KILL: with FIN, or with RST while much output is undelivered.
+   */
   drop(): void {
     if (this.gone) return;
     if ((this.connection?.pending ?? 0) > UNLIMITED) this.connection?.abort();
@@ -242,7 +262,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     this.closed();
   }
 
-  /** Closes at once, in good order where everything has been delivered; queued output is lost. */
+  /** Closes the connection at once, with FIN if all output was delivered. Queued output is lost. */
   cut(): void {
     if (this.gone) return;
     this.output.mute();
@@ -258,7 +278,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     this.closed();
   }
 
-  /** Ends the transaction being queued, without effect. */
+  /** Ends the transaction that is being queued without running it. */
   discard(): void {
     this.transaction = undefined;
     this.mark(IN_MULTI, false);
@@ -270,11 +290,12 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     this.state = on ? this.state | state : this.state & ~state;
   }
 
+  /** Returns whether the client is in at least one of the states. */
   has(state: number): boolean {
     return (this.state & state) !== 0;
   }
 
-  /** The name of its ACL user. */
+  /** The name of the client's ACL user. */
   get user(): Bytes {
     return this.account.name;
   }

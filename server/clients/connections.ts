@@ -1,4 +1,4 @@
-/** The connections of a node: who is let in, the clients' numbers, and what is cleared up behind a client. */
+/** The connections of a node: accepts them, numbers the clients, and cleans up after closed connections. */
 import type { KeyspaceWorld } from '../../keyspace/keyspace.ts';
 import type { Acl } from '../acl/acl.ts';
 import type { Observer } from '../figures/observer.ts';
@@ -16,19 +16,19 @@ interface ConnectedNode extends ClientNode {
   readonly acl: Acl;
   readonly blocking: Blocking;
   readonly clients: Map<number, Client>;
-  /** How deep in execution units the node is; 0 between requests. */
+  /** The nesting depth of execution units; 0 between requests. */
   readonly depth: number;
   readonly observer: Observer;
   readonly outputLimits: OutputLimits;
   readonly pubsub: PubSub;
   readonly replication: Replication;
-  /** True once the node takes no more connections. */
+  /** True when the node accepts no more connections. */
   readonly stopped: boolean;
   readonly tracking: Tracking;
   readonly world: KeyspaceWorld;
 }
 
-/** Makes the clients of a node, and forgets them. */
+/** Creates the clients of a node, and removes them. */
 export class Connections<Node extends ConnectedNode> {
   readonly #server: Node;
   #nextId = 1;
@@ -37,12 +37,12 @@ export class Connections<Node extends ConnectedNode> {
     this.#server = server;
   }
 
-  /** Numbers clients in order of arrival. */
+  /** Returns the next client id, in order of arrival. */
   nextId(): number {
     return this.#nextId++;
   }
 
-  /** Takes a new connection. Returns undefined for one that is refused, and closes it. */
+  /** Accepts a new connection. If it is refused, closes it and returns undefined. */
   accept(connection: Connection): Client<Node> | undefined {
     const server = this.#server;
     if (server.stopped) {
@@ -64,14 +64,14 @@ export class Connections<Node extends ConnectedNode> {
     return client;
   }
 
-  /** Makes a client without a connection, for scripts and other work of the node's own. */
+  /** Creates a client without a connection, for scripts and other internal work. */
   pseudoClient(): Client<Node> {
     const client = new Client<Node>(this.#server, 0, undefined);
     client.mark(SCRIPT, true);
     return client;
   }
 
-  /** Forgets a client whose connection is gone: its waits, watches, subscriptions and links. */
+  /** Removes a client whose connection is closed: its waits, watches, subscriptions and links. */
   forget(client: Client): void {
     const server = this.#server;
     server.clients.delete(client.id);

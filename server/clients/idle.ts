@@ -1,4 +1,4 @@
-/** The `timeout` setting: clients that have said nothing for so long are let go. */
+/** The `timeout` setting: closes connections of clients that have sent nothing for that many seconds. */
 import { Beat } from '../host/beat.ts';
 import type { HasClients, HasHost, HasSettings, Units } from '../ports.ts';
 import { PRIMARY_LINK, REPLICA_LINK } from './client.ts';
@@ -6,6 +6,7 @@ import { PRIMARY_LINK, REPLICA_LINK } from './client.ts';
 /** The node, as the idle check sees it. */
 type IdleNode = HasClients & HasHost & HasSettings & Pick<Units, 'settle'>;
 
+/** Closes idle connections. */
 export class Idle {
   readonly #server: IdleNode;
   readonly #beat: Beat;
@@ -15,7 +16,7 @@ export class Idle {
     this.#beat = new Beat(server, () => this.#review());
   }
 
-  /** Follows the setting. */
+  /** Applies the setting. */
   configure(): void {
     if (this.#server.settings.timeout === 0) this.stop();
     else this.#beat.start();
@@ -25,7 +26,7 @@ export class Idle {
     this.#beat.stop();
   }
 
-  // Replicas, waiting clients and subscribers have nothing to say, and are spared.
+  // Replicas, blocked clients and subscribers may be silent, and are exempt.
   #review(): void {
     const server = this.#server;
     const seconds = (at: number): number => Math.floor(at / 1000);

@@ -29,7 +29,7 @@ function flags({ tracking: modes }: ListingNode, client: Client): Bytes {
   return out === '' ? 'N' : out;
 }
 
-/** Everybody whom CLIENT LIST names: the clients, and the link to our primary while it is up. */
+/** Returns the clients in CLIENT LIST: all clients, and the link to the primary while it is up. */
 export function everyClient(server: ListingNode): Client[] {
   const all = [...server.clients.values()];
   const { primary } = server;
@@ -37,12 +37,18 @@ export function everyClient(server: ListingNode): Client[] {
   return [...all, primary.client].sort((a, b) => a.id - b.id);
 }
 
-/** The client that applies our primary's stream has none of its own, so that nothing is answered. */
+/**
+ * Returns the connection behind a client. The client that applies the primary's stream has no connection of its own, so
+ * that nothing is answered.
+ */
 export function connectionOf(server: ListingNode, client: Client): Connection | undefined {
   return client.has(PRIMARY_LINK) ? server.primary?.connection : client.connection;
 }
 
-/** One line, in 7.0's fields and order. */
+/**
+ * Describes a client in one line, with 7.0's fields in their order
+ * (https://redis.io/docs/latest/commands/client-list/).
+ */
 export function describeClient(server: ListingNode, client: Client): Bytes {
   const { transaction } = client;
   const connection = connectionOf(server, client);

@@ -1,17 +1,17 @@
-/** What connections take of memory, and maxmemory-clients, which cuts off those that take the most. */
+/** The memory that connections use, and `maxmemory-clients`, which closes those that use the most. */
 
 import type { Statistics } from '../figures/statistics.ts';
 import type { HasClients, HasLog, HasSettings } from '../ports.ts';
 import { bytesOf } from '../settings/parameters.ts';
 import { type Client, NO_EVICT, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
 
-/** A connection by itself, with the buffer that its replies are gathered in. */
+/** The bytes that a connection itself counts for, with its output buffer. */
 const CONNECTION = 18 * 1024;
 const SUBSCRIPTION = 64;
-/** No less is asked of them. */
+/** A lower limit than this counts as this one, in bytes. */
 const LEAST_LIMIT = 128 * 1024;
 
-/** The transaction that is being queued: its words, and what keeps them. */
+/** Returns the memory of the transaction that is being queued, in bytes. */
 export function queuedBytes({ transaction }: Client): number {
   if (transaction === undefined || transaction.queue.length === 0) return 0;
   let bytes = 8;
@@ -22,14 +22,17 @@ export function queuedBytes({ transaction }: Client): number {
   return bytes;
 }
 
-/** All that redis-server would need for the connection, or near it, in bytes. */
+/** Estimates the memory that redis-server would need for the connection, in bytes. */
 export function memoryOf(client: Client): number {
   const subscriptions = client.subscriptions.total;
   const buffers = client.decoder.buffered + client.output.pending;
   return CONNECTION + SUBSCRIPTION * subscriptions + buffers + queuedBytes(client);
 }
 
-/** Cuts off the largest clients until the others have room in maxmemory-clients. */
+/**
+ * Closes the largest clients until the others fit into `maxmemory-clients`
+ * (https://redis.io/docs/latest/develop/reference/clients/#client-eviction).
+ */
 export function evictClients(
   server: HasClients & HasLog & HasSettings & { readonly stats: Statistics },
 ): void {

@@ -1,20 +1,24 @@
-/** The order in which clients get what is written for them in one event: last in, first out, as redis-server writes. */
+/** The order in which clients are sent their output of one event: last in, first out, as in redis-server. */
 import type { Client } from './client.ts';
 
 /**
- * Clients with output that waits for the end of the present event. redis-server adds each to the head of its list, with
- * its first byte: a caller is written before those whom its command notifies, and after those served by the time it is
- * answered (blocked clients, MONITOR, replicas). Recorded in test/golden/write-order.json.
+ * Clients with output that waits for the end of the current event. redis-server adds a client to the head of its list
+ * with its first byte of output. So a caller is written before the clients that its command notifies, and after the
+ * clients that were served before its reply (blocked clients, MONITOR, replicas). Recorded in
+ * test/golden/write-order.json.
  */
 export class Outbox {
   #outputs: { flush(): void }[] = [];
 
-  /** A client will have output, or is to be closed. An output adds itself once until it is flushed. */
+  /**
+   * Adds an output that will have bytes to send, or whose client is to be closed. An output adds itself once until it
+   * is flushed.
+   */
   add(output: { flush(): void }): void {
     this.#outputs.push(output);
   }
 
-  /** Hands everything over. */
+  /** Hands all output to the connections. */
   flush(): void {
     const outputs = this.#outputs;
     if (outputs.length === 0) return;
@@ -24,8 +28,8 @@ export class Outbox {
 }
 
 /**
- * Commands of redis-server 7.0 that write their reply before they tell of any event; SET with GET does so, too. The
- * exceptions are events that come before the reply all the same.
+ * Commands of redis-server 7.0 that write their reply before they report a keyspace event; SET with GET does so too.
+ * `COMES_EARLY` lists the events that precede the reply even for these.
  */
 const REPLY_FIRST: ReadonlySet<string> = new Set(
   `getset getdel getex expire pexpire expireat pexpireat bitfield exec
@@ -42,10 +46,13 @@ const DELETES_FIRST: ReadonlySet<string> = new Set([
   'sinterstore',
 ]);
 
-/** Events that come while a command looks keys up and makes them, before any reply. */
+/** Events that occur while a command looks up or creates keys, before any reply. */
 const COMES_EARLY: ReadonlySet<string> = new Set(['new', 'keymiss', 'expired', 'evicted']);
 
-/** A client's command tells of an event: the client takes its place in the order of writes, where its reply comes first. */
+/**
+ * Called when a client's command reports an event. If the command replies first, the client takes its place in the
+ * order of writes.
+ */
 export function takePlace(client: Client, event: string): void {
   const name = client.lastCommand?.fullName ?? '';
   if (!REPLY_FIRST.has(name) || COMES_EARLY.has(event)) return;

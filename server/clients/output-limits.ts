@@ -1,4 +1,6 @@
-/** client-output-buffer-limit: clients that do not take what they are sent are cut off, without a word. */
+/**
+ * The setting client-output-buffer-limit: closes clients that do not read their output fast enough, without a reply.
+ */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { HasHost, HasLog, HasSettings } from '../ports.ts';
 import {
@@ -17,17 +19,20 @@ function print(limits: ReadonlyMap<OutputClass, OutputLimit>): Bytes {
   }).join(' ');
 }
 
+/** The output limits of a node's clients, by class (https://redis.io/docs/latest/develop/reference/clients/). */
 export class OutputLimits {
   readonly #server: HasHost & HasLog & HasSettings;
   readonly #limits = new Map<OutputClass, OutputLimit>();
-  /** Since when clients have been above their soft limit. */
+  /** When each client exceeded its soft limit, in milliseconds since the epoch. */
   readonly #above = new Map<Client, number>();
 
   constructor(server: HasHost & HasLog & HasSettings) {
     this.#server = server;
   }
 
-  /** Takes over what the setting names, and writes the whole back into it; other classes stay as they are. */
+  /**
+   * Applies the classes that the setting names, and writes all classes back into it. Other classes keep their limits.
+   */
   configure(): void {
     const { settings } = this.#server;
     const changes = parseOutputLimits(settings['client-output-buffer-limit']);
@@ -36,7 +41,9 @@ export class OutputLimits {
     settings['client-output-buffer-limit'] = print(this.#limits);
   }
 
-  /** Looks whether the client's undelivered output is too much by now; then it is cut off after the present event. */
+  /**
+   * Checks a client's undelivered output. If it exceeds the limit, the connection is closed after the current event.
+   */
   check(client: Client): void {
     const limit = client.has(PRIMARY_LINK) ? undefined : this.#limits.get(classOf(client));
     if (limit === undefined) return;
@@ -49,11 +56,12 @@ export class OutputLimits {
     else this.#above.delete(client);
   }
 
+  /** Forgets a client whose connection is closed. */
   forget(client: Client): void {
     this.#above.delete(client);
   }
 
-  // The soft limit counts while it is passed without a break: looked at again when its time is over.
+  // The soft limit must be exceeded without a break; the output is checked again at the end of that time.
   #watch(client: Client, { seconds }: OutputLimit): void {
     const { clock } = this.#server.host;
     const since = this.#above.get(client);

@@ -1,42 +1,43 @@
-/** What one client is to be sent: replies and pushes in their order, until the end of the present event. */
+/** The queued output of one client: replies and pushes in order, until the end of the current event. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection } from '../host/host.ts';
 import type { PushMessage } from './message.ts';
 
-/** More output than this is handed over before the end of the batch: a string cannot grow beyond 512 MB. */
+/** In bytes. Longer output is handed over before the end of the batch, because a string cannot grow beyond 512 MB. */
 const OUT_MAX = 64 * 1024 ** 2;
 
-/** In bytes. Output up to here is never too much: Redis keeps it in a buffer that it does not count. */
+/** In bytes. Output up to this length never exceeds a limit: Redis keeps it in a buffer that it does not count. */
 export const UNLIMITED = 16 * 1024;
 
-/** What collects the outputs that have something to send when the present event is over. */
+/** Collects the outputs that have something to send at the end of the current event. */
 export interface OutputQueue {
+  /** Adds an output that will have bytes to send, or whose client is to be closed. */
   add(output: { flush(): void }): void;
 }
 
 /** The client, as its output sees it. */
 interface OutputOwner {
-  /** undefined for a script's and other built-in clients: what they are told is dropped. */
+  /** undefined for the clients of scripts and other internal clients, whose output is dropped. */
   readonly connection: Connection | undefined;
   readonly protocol: 2 | 3;
-  /** Nothing more is read; the connection closes once the output is delivered. */
+  /** No more requests are read; the connection closes when the output is delivered. */
   readonly closing: boolean;
   readonly gone: boolean;
   readonly server: { readonly outbox: OutputQueue };
-  /** So many bytes are handed to the connection. */
+  /** Counts bytes that were handed to the connection. */
   countSent(bytes: number): void;
-  /** There is more output than `UNLIMITED`. */
+  /** Called when there is more output than `UNLIMITED`. */
   checkOutput(): void;
 }
 
 /** The queued output of one client. */
 export class Output {
   readonly #owner: OutputOwner;
-  /** Replies not handed to the connection yet. */
+  /** Replies that have not been handed to the connection yet. */
   #out = '';
   /** Pushes that wait for the end of EXEC's reply. */
   #held: Bytes | undefined;
-  /** The outbox has it. */
+  /** True while the outbox has this output. */
   #listed = false;
   #mute = false;
 
@@ -44,7 +45,7 @@ export class Output {
     this.#owner = owner;
   }
 
-  /** Bytes that the far end has not taken. */
+  /** The number of bytes that the other end has not taken. */
   get pending(): number {
     return this.#out.length + (this.#owner.connection?.pending ?? 0);
   }
@@ -59,7 +60,7 @@ export class Output {
     if (this.#out.length > UNLIMITED) owner.checkOutput();
   }
 
-  /** Queues a message outside the request-reply order. */
+  /** Queues a message that is not a reply. */
   push(message: PushMessage): void {
     const { protocol } = this.#owner;
     const bytes = message.bytes(protocol);
@@ -67,37 +68,37 @@ export class Output {
     else this.write(bytes);
   }
 
-  /** Keeps RESP3's pushes back until `releasePushes`: an array is being written, which they would break. */
+  /** Holds RESP3 pushes back until `releasePushes`, because a push would break the array that is being written. */
   holdPushes(): void {
     this.#held = '';
   }
 
-  /** Queues the pushes that were kept back. */
+  /** Queues the pushes that were held back. */
   releasePushes(): void {
     const held = this.#held ?? '';
     this.#held = undefined;
     if (held !== '') this.write(held);
   }
 
-  /** Takes the client's place in the order of writes, though there may be nothing to write yet. */
+  /** Takes the client's place in the order of writes, even if there is nothing to write yet. */
   reserve(): void {
     if (this.#listed || this.#owner.connection === undefined) return;
     this.#listed = true;
     this.#owner.server.outbox.add(this);
   }
 
-  /** Drops the queued output and all that would follow: the client is about to be cut off. */
+  /** Drops the queued output and all later output: the connection is about to be closed. */
   mute(): void {
     this.#mute = true;
     this.#out = '';
   }
 
-  /** Sends what is queued, and nothing after it. */
+  /** Sends the queued output and drops all later output. */
   end(): void {
     this.#mute = true;
   }
 
-  /** Hands the queued output to the connection, and closes it where the client is closing. */
+  /** Hands the queued output to the connection, and closes the connection if the client is closing. */
   flush(): void {
     this.#listed = false;
     const { gone, connection, closing } = this.#owner;

@@ -1,4 +1,4 @@
-/** CLIENT PAUSE: requests wait, expiry stands still, until time runs out or UNPAUSE comes. */
+/** CLIENT PAUSE: requests wait and keys do not expire, until the pause times out or CLIENT UNPAUSE ends it. */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { GATE_PAUSED } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
@@ -13,13 +13,14 @@ interface PausingNode extends Gated, HasHost, Requests, Units {
   readonly expiry: { follow(): void };
 }
 
+/** The pause of a node (https://redis.io/docs/latest/commands/client-pause/). */
 export class Pausing {
   readonly #server: PausingNode;
   // CLIENT PAUSE is in force.
   #paused = false;
   #all = false;
   #until: Millis = 0;
-  // FAILOVER holds writes back, whatever CLIENT PAUSE and UNPAUSE say.
+  // FAILOVER holds writes back, independently of CLIENT PAUSE and CLIENT UNPAUSE.
   #failingOver = false;
   #timer: Timer | undefined;
   readonly #postponed: PostponedRequests;
@@ -29,7 +30,10 @@ export class Pausing {
     this.#postponed = new PostponedRequests(server);
   }
 
-  /** Pauses for so many milliseconds; a pause in force is never shortened or weakened. */
+  /**
+   * Pauses for `timeout` milliseconds. An existing pause is never shortened or weakened.
+   * @param all true: all commands wait; false: only writes
+   */
   pause(timeout: Millis, all: boolean): void {
     const { clock } = this.#server.host;
     this.#all = all || (this.#paused && this.#all);
@@ -48,7 +52,7 @@ export class Pausing {
     this.#follow();
   }
 
-  /** Holds writes back for a hand-over of the role, or lets them go. */
+  /** Holds writes back during a failover, or releases them. */
   holdWrites(on: boolean): void {
     this.#failingOver = on;
     this.#follow();
@@ -63,13 +67,13 @@ export class Pausing {
     if (!active) this.#postponed.runInTurn();
   }
 
-  /** True when the client's request has to wait; links between nodes never do. */
+  /** Returns whether the client's request must wait. Links between nodes never wait. */
   holds(client: Client, writes: boolean): boolean {
     if (client.has(PRIMARY_LINK | REPLICA_LINK)) return false;
     return this.#all || writes;
   }
 
-  /** Keeps a request for later. */
+  /** Postpones a request until the pause ends. */
   postpone(client: Client, argv: Bytes[]): void {
     this.#postponed.keep(client, argv);
   }

@@ -1,4 +1,4 @@
-/** Requests that are kept for later while their clients wait: CLIENT PAUSE, a slow script, MIGRATE. */
+/** Postponed requests, whose clients are blocked meanwhile: CLIENT PAUSE, a slow script, MIGRATE. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { HasHost, Requests, Units } from '../ports.ts';
 import type { Blocking } from './blocking.ts';
@@ -18,18 +18,18 @@ export class PostponedRequests {
     this.#server = server;
   }
 
-  /** Keeps a request, and blocks its client. */
+  /** Postpones a request, and blocks its client. */
   keep(client: Client, argv: Bytes[]): void {
     this.#requests.push({ client, argv });
     this.#server.blocking.block(client, { kind: 'pause', timeout: 0, timeoutReply: null });
   }
 
-  /** Runs all requests now, in order of arrival. Those of closed connections are dropped. */
+  /** Runs all requests now, in order of arrival. Requests of closed connections are dropped. */
   run(): void {
     this.#release((client, argv) => this.#execute(client, argv));
   }
 
-  /** Runs each request in an event of its own, in order of arrival. Those of closed connections are dropped. */
+  /** Runs each request in an event of its own, in order of arrival. Requests of closed connections are dropped. */
   runInTurn(): void {
     const server = this.#server;
     this.#release((client, argv) => {

@@ -1,4 +1,4 @@
-/** Channels, patterns and shard channels: who listens, and delivery in subscription order. */
+/** Pub/sub: the subscribers of channels, patterns and shard channels, and delivery in subscription order. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { encodeReply } from '../../protocol/encode.ts';
 import { globMatch } from '../../protocol/glob.ts';
@@ -18,12 +18,13 @@ const LEFT: Record<SubscriptionKind, Bytes> = {
   shardChannels: 'sunsubscribe',
 };
 
+/** The subscriptions of all clients (https://redis.io/docs/latest/develop/interact/pubsub/). */
 export class PubSub {
   readonly channels = new Map<Bytes, Set<Client>>();
   readonly patterns = new Map<Bytes, Set<Client>>();
   readonly shardChannels = new Map<Bytes, Set<Client>>();
 
-  /** Subscribes and confirms, one message per name. */
+  /** Subscribes a client and confirms each name with one message. */
   subscribe(client: Client, kind: SubscriptionKind, names: readonly Bytes[]): void {
     for (const name of names) {
       if (!client.subscriptions[kind].has(name)) {
@@ -37,7 +38,10 @@ export class PubSub {
     markSubscriber(client);
   }
 
-  /** Unsubscribes from the names, or from all, and confirms each; with nothing to leave, one message says so. */
+  /**
+   * Unsubscribes from the names, or from all names of the kind, and confirms each. If there are none, it sends one
+   * confirmation without a name.
+   */
   unsubscribe(client: Client, kind: SubscriptionKind, names: readonly Bytes[]): void {
     const all = names.length > 0 ? names : [...client.subscriptions[kind]];
     if (all.length === 0) confirm(client, LEFT[kind], null, count(client, kind));
@@ -48,7 +52,7 @@ export class PubSub {
     markSubscriber(client);
   }
 
-  /** Ends all subscriptions without a word: the client has gone or was reset. */
+  /** Ends all subscriptions of a client without confirmations: its connection is closed or was reset. */
   forget(client: Client): void {
     if (client.subscriptions.total === 0) return;
     for (const kind of ['channels', 'patterns', 'shardChannels'] as const) {
@@ -57,10 +61,10 @@ export class PubSub {
     markSubscriber(client);
   }
 
-  /** Delivers to the channel's subscribers, then to patterns; answers how many got it. */
+  /** Delivers a message to the channel's subscribers, then to matching patterns. Returns the number of deliveries. */
   publish(channel: Bytes, text: Bytes): number {
     let receivers = 0;
-    // A channel's name that nobody looks for need not be hashed: most releases of locks are heard by nobody.
+    // If there are no channels, the name need not be hashed: most lock releases have no subscriber.
     const listeners = this.channels.size === 0 ? undefined : this.channels.get(channel);
     if (listeners !== undefined) {
       receivers = listeners.size;
@@ -75,7 +79,7 @@ export class PubSub {
     return receivers;
   }
 
-  /** Delivers to the shard channel's subscribers; answers how many got it. */
+  /** Delivers a message to the shard channel's subscribers. Returns the number of deliveries. */
   publishShard(channel: Bytes, text: Bytes): number {
     const listeners = this.shardChannels.get(channel);
     if (listeners === undefined) return 0;
@@ -99,12 +103,12 @@ function count(client: Client, kind: SubscriptionKind): number {
   return kind === 'shardChannels' ? client.subscriptions.shardChannels.size : client.subscriptions.count;
 }
 
-/** A confirmation is a push: it reaches even a client that has turned replies off. */
+/** Sends a confirmation. It is a push, so that it reaches even a client that has turned replies off. */
 function confirm(client: Client, event: Bytes, name: Reply, subscriptions: number): void {
   client.output.write(encodeReply(new PushReply([event, name, subscriptions]), client.protocol));
 }
 
-/** Notes whether RESP2's restriction to a few commands holds; to be called again when the protocol changes. */
+/** Updates whether RESP2's restriction to a few commands applies. Must be called again when the protocol changes. */
 export function markSubscriber(client: Client): void {
   client.mark(RESP2_SUBSCRIBER, client.protocol === 2 && client.subscriptions.total > 0);
 }

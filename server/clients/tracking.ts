@@ -1,4 +1,4 @@
-/** Client-side caching: which connections have read which keys, and the messages that tell them of changes. */
+/** Client-side caching: remembers which connections have read which keys, and sends them invalidation messages. */
 
 import type { Bytes } from '../../protocol/bytes.ts';
 import { encodeReply } from '../../protocol/encode.ts';
@@ -9,31 +9,31 @@ import { findKeys } from '../table/info.ts';
 import { type Client, SCRIPT, TRACKING } from './client.ts';
 import { PushMessage } from './message.ts';
 
-/** The channel on which RESP2 connections hear of changes. */
+/** The channel on which RESP2 connections receive invalidation messages. */
 const CHANNEL = '__redis__:invalidate';
 
-/** How one connection has its reads tracked. */
+/** The tracking options of one connection. */
 export interface TrackingMode {
-  /** The connection that gets the messages; 0: this one. */
+  /** The id of the connection that receives the messages; 0: this connection. */
   readonly redirect: number;
-  /** It hears of every key with one of the prefixes, whether or not it has read it. */
+  /** The connection is notified of every changed key with one of the prefixes, even of keys that it has not read. */
   readonly broadcast: boolean;
   readonly optIn: boolean;
   readonly optOut: boolean;
-  /** It does not hear of its own changes. */
+  /** The connection is not notified of its own changes. */
   readonly noLoop: boolean;
   readonly prefixes: readonly Bytes[];
-  /** CLIENT CACHING: the next command's keys are tracked (opt in), or are not (opt out). */
+  /** CLIENT CACHING: the next command's keys are tracked (opt-in), or are not tracked (opt-out). */
   caching: boolean;
-  /** The connection to redirect to is gone. */
+  /** The connection to redirect to is closed. */
   broken: boolean;
 }
 
-/** Events that change nothing that a client could have read. */
+/** Events that do not change anything that a client could have read. */
 const NO_CHANGE: ReadonlySet<string> = new Set([
   'new',
   'keymiss',
-  // What happens to a group alone.
+  // Changes to a consumer group only.
   'xgroup-create',
   'xgroup-createconsumer',
   'xgroup-delconsumer',
@@ -42,40 +42,42 @@ const NO_CHANGE: ReadonlySet<string> = new Set([
   'xsetid',
 ]);
 
-/** How a list loses what a client has waited for. */
+/** The events of a list whose elements were given to a blocked client. */
 const TAKEN: ReadonlySet<string> = new Set(['lpop', 'rpop', 'del']);
 
-/** XREAD with a key or an id too many, in which 7.0 finds no keys. */
+/** True for an XREAD whose keys and ids do not pair up: 7.0 finds no keys in it. */
 function isUnbalanced(argv: readonly Bytes[], first: number): boolean {
   return (argv.length - first) % 2 === 1;
 }
 
 /** The node, as tracking sees it. */
 interface TrackingNode extends HasClients, HasSettings {
-  /** The client whose request runs. */
+  /** The client whose request is running. */
   readonly running: Client | undefined;
   readonly scripts: { readonly entered: boolean };
   readonly observer: { configure(): void };
-  /** Decides anew whether keyspaces need to report their changes. */
+  /** Updates whether keyspaces must report their changes. */
   listen(): void;
 }
 
+/** The tracked connections of a node (https://redis.io/docs/latest/develop/reference/client-side-caching/). */
 export class Tracking {
   readonly #server: TrackingNode;
   readonly #modes = new Map<Client, TrackingMode>();
   /**
-   * By number, the connections that have read a key since they were last told of it; those too that are tracked no more,
-   * or gone: they may be tracked again, and Redis forgets a key only with its next change.
+   * For each key, the ids of the connections that have read it since their last invalidation message. Connections that
+   * are closed or no longer tracked stay in it, as in Redis: they may be tracked again, and the key's next change
+   * removes them.
    */
   readonly #readers = new Map<Bytes, Set<number>>();
-  /** For each prefix the keys changed since the last message, with who changed them last. */
+  /** For each prefix, the keys that changed since the last message, and the client that changed each of them last. */
   readonly #broadcasts = new Map<
     Bytes,
     { listeners: Set<Client>; changed: Map<Bytes, Client | undefined> }
   >();
-  /** What the running client hears behind its reply. */
+  /** Messages for the running client, sent after its reply. */
   #held: { client: Client; keys: readonly Bytes[] | undefined }[] = [];
-  /** The script that runs, as a request: its keys count as read. */
+  /** The script that is running, as a request: its declared keys count as read. */
   #script: { command: Command; argv: readonly Bytes[] } | undefined;
   #items = 0;
   #changedAny = false;
@@ -89,16 +91,17 @@ export class Tracking {
     return this.#modes.size > 0;
   }
 
-  /** True while changes are of interest: a connection is tracked, or has been. */
+  /** True while changes must be reported: a connection is tracked, or keys are still remembered. */
   get listens(): boolean {
     return this.#modes.size > 0 || this.#readers.size > 0;
   }
 
+  /** Returns a client's tracking options; undefined if it is not tracked. */
   modeOf(client: Client): TrackingMode | undefined {
     return this.#modes.get(client);
   }
 
-  /** Figures for INFO. */
+  /** The figures for INFO. */
   get counts(): { clients: number; keys: number; items: number; prefixes: number } {
     return {
       clients: this.#modes.size,
@@ -139,12 +142,12 @@ export class Tracking {
     this.#server.listen();
   }
 
-  /** A script begins; what it reads counts as its declared keys. */
+  /** A script starts: the keys that it declares count as read. */
   enterScript(command: Command, argv: readonly Bytes[]): void {
     this.#script = { command, argv };
   }
 
-  /** A command that reads has run: its keys are remembered, in modes that ask for it. */
+  /** Called after a command that reads. Remembers its keys, if the client's mode requires it. */
   noteRead(client: Client, command: Command, argv: readonly Bytes[]): void {
     const reader = client.has(SCRIPT) ? this.#server.running : client;
     const mode = reader === undefined ? undefined : this.#modes.get(reader);
@@ -164,23 +167,26 @@ export class Tracking {
     readers.add(reader.id);
     this.#items++;
     const limit = this.#server.settings['tracking-table-max-keys'];
-    // A table that is full forgets its oldest key, as if that had changed.
+    // A full table forgets its oldest key, and notifies its readers as if the key had changed.
     if (limit <= 0 || this.#readers.size <= limit) return;
     const [oldest] = this.#readers.keys();
     if (oldest !== undefined) this.#tellReaders(oldest);
   }
 
-  /** The command after CLIENT CACHING has run: what that said no longer holds. */
+  /** Called after the command that follows CLIENT CACHING, whose effect ends. */
   endCommand(client: Client, command: Command): void {
     const mode = this.#modes.get(client);
     if (mode !== undefined && !command.fullName.startsWith('client|')) mode.caching = false;
   }
 
-  /** A key has changed: who has read it is told, and who listens to its prefix will be. */
+  /**
+   * Called when a key has changed. Notifies the connections that read it, and notes it for those that track its prefix.
+   */
   changed(key: Bytes, event: string): void {
     if (NO_CHANGE.has(event) || this.#isServed(event)) return;
     const { running, scripts } = this.#server;
-    // A script's writes are not those of the connection that runs it; that a key ends is nobody's.
+    // Writes of a script are not attributed to the connection that runs it. An expiry is not attributed to any
+    // connection.
     const writer = scripts.entered || event === 'expired' ? undefined : running;
     for (const [prefix, { changed }] of this.#broadcasts) {
       if (!key.startsWith(prefix)) continue;
@@ -190,7 +196,7 @@ export class Tracking {
     this.#tellReaders(key);
   }
 
-  /** True for what a list loses to a client that has waited: 7.0 tells nobody, but when BLMPOP takes it. */
+  /** True for the elements of a list that a blocked client receives: 7.0 sends no invalidation, except for BLMPOP. */
   #isServed(event: string): boolean {
     const { running } = this.#server;
     const blocked = running?.blocked;
@@ -213,7 +219,7 @@ export class Tracking {
     }
   }
 
-  /** Every key is gone. */
+  /** Called when all keys are removed. */
   flushed(): void {
     const { running } = this.#server;
     this.#readers.clear();
@@ -224,16 +230,16 @@ export class Tracking {
     }
   }
 
-  /** Sends what was held back until the running client's reply. */
+  /** Sends the messages that were held back until after the running client's reply. */
   release(): void {
     const held = this.#held;
     if (held.length === 0) return;
     this.#held = [];
-    // Who has turned tracking off in the same transaction hears of it all the same.
+    // A client that has turned tracking off in the same transaction still receives the message.
     for (const { client, keys } of held) this.#tell(client, this.#modes.get(client) ?? { redirect: 0 }, keys);
   }
 
-  /** Sends what broadcasting connections are to hear, once an event is settled. */
+  /** Sends the messages for connections in broadcast mode, at the end of an event. */
   settle(): void {
     this.release();
     if (!this.#changedAny) return;
@@ -275,7 +281,10 @@ export class Tracking {
   }
 }
 
-/** That every key is gone: a null, in the protocol of the connection that is tracked, whichever the hearer's is. */
+/**
+ * The message that all keys are gone: a null, encoded for the protocol of the tracked connection, even if the message
+ * is redirected to a connection with another protocol.
+ */
 class Flush extends PushMessage {
   readonly #protocol: 2 | 3;
 

@@ -8,9 +8,9 @@ import type { Client } from './client.ts';
 
 interface AcknowledgementWaiter {
   readonly client: Client;
-  /** What the client is blocked in; once that has timed out, it may be blocked in another WAIT. */
+  /** The wait that the client is blocked in. After a timeout the client may be blocked in another WAIT. */
   readonly blocked: Client['blocked'];
-  /** Answers when enough have acknowledged. */
+  /** Returns the reply once enough replicas have acknowledged. */
   readonly ready: () => Reply | undefined;
 }
 
@@ -20,6 +20,7 @@ interface WaitingNode {
   readonly replication: { askForAcknowledgement(): void };
 }
 
+/** The clients that wait for acknowledgements (https://redis.io/docs/latest/commands/wait/). */
 export class Waiting {
   readonly #server: WaitingNode;
   readonly #waiters = new Set<AcknowledgementWaiter>();
@@ -29,8 +30,10 @@ export class Waiting {
   }
 
   /**
-   * Answers at once when `ready` does, else waits for acknowledgements, at most `timeout` milliseconds (0: for ever);
-   * then `count` is the answer.
+   * Waits for acknowledgements.
+   * @param timeout the longest wait in milliseconds; 0: no limit
+   * @param ready returns the reply once enough replicas have acknowledged; asked first, so the reply may come at once
+   * @param count returns the reply on timeout
    */
   wait(client: Client, timeout: Millis, ready: () => Reply | undefined, count: () => Reply): Outcome {
     const server = this.#server;
@@ -43,7 +46,7 @@ export class Waiting {
     return BLOCKED;
   }
 
-  /** Answers those whose count is reached; called for every acknowledgement. */
+  /** Answers the clients whose replies are ready. Called for every acknowledgement. */
   review(): void {
     for (const waiter of this.#waiters) {
       if (waiter.client.gone || waiter.client.blocked !== waiter.blocked) {

@@ -2,7 +2,7 @@
 import type { Keyspace, Watcher } from '../../keyspace/keyspace.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 
-/** True when a key's deadline has passed, even while the key is still kept: a replica waits for its primary's DEL. */
+/** True when a key has expired, even if it is still stored: a replica keeps it until its primary's DEL. */
 function isPastDeadline(db: Keyspace, key: Bytes): boolean {
   const deadline = db.entries.get(key)?.deadline;
   return deadline !== undefined && deadline.expiresAt < db.world.now;
@@ -12,7 +12,7 @@ function isPastDeadline(db: Keyspace, key: Bytes): boolean {
 class Watch implements Watcher {
   readonly db: Keyspace;
   readonly key: Bytes;
-  /** The key was past its deadline when it was watched, so that its removal is no change. */
+  /** The key had expired before it was watched, so its removal does not count as a change. */
   expired: boolean;
   readonly #watches: Watches;
 
@@ -29,7 +29,7 @@ class Watch implements Watcher {
   }
 }
 
-/** What a client has said with WATCH since its last EXEC, DISCARD or UNWATCH. */
+/** The keys that a client watches since its last EXEC, DISCARD or UNWATCH. */
 export class Watches {
   /** A watched key has changed. */
   touched = false;
@@ -45,7 +45,7 @@ export class Watches {
     watchers.add(seen);
   }
 
-  /** True when EXEC must run nothing: a watched key has changed, or has passed its deadline since. */
+  /** True when EXEC must not run: a watched key has changed or expired. */
   isSpoilt(): boolean {
     return this.touched || this.#watches.some(({ db, key, expired }) => !expired && isPastDeadline(db, key));
   }

@@ -1,4 +1,4 @@
-/** The command table: every group's entries, found by name in lower or upper case. */
+/** The command table: all commands, found by name in lower or upper case. */
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Caller } from '../server.ts';
@@ -54,10 +54,10 @@ import { stringEditCommands } from './string/edit.ts';
 import { hyperloglogCommands } from './string/hyperloglog.ts';
 import { stringCommands } from './string/string.ts';
 
-/** Commands by name. Other spellings than all-lower and all-upper are found by lower-casing them first. */
+/** Commands by name, in lower and upper case. A name in mixed case must be converted to lower case for the lookup. */
 export type CommandTable = ReadonlyMap<Bytes, Command<Caller>>;
 
-/** Every command there is. */
+/** All built-in commands. */
 export const allCommands: readonly Command<Caller>[] = [
   ...connectionCommands,
   ...clusterStateCommands,

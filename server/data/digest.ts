@@ -1,4 +1,4 @@
-/** DEBUG DIGEST: a number that two datasets share exactly when they hold the same, as the server of a format computes it. */
+/** DEBUG DIGEST: equal datasets have equal digests, computed as by the server whose dump format is used. */
 import { createHash } from 'node:crypto';
 import type { HashValue } from '../../keyspace/collections/hash.ts';
 import type { Entry } from '../../keyspace/entry.ts';
@@ -15,13 +15,13 @@ function sha1(data: Uint8Array): Buffer {
   return createHash('sha1').update(data).digest();
 }
 
-/** Takes data in, in whatever order it comes. */
+/** Mixes in data whose order does not matter. */
 function xor(digest: Buffer, data: Uint8Array): void {
   const hash = sha1(data);
   for (let i = 0; i < LENGTH; i++) digest[i]! ^= hash[i]!;
 }
 
-/** Takes data in; the order counts. */
+/** Mixes in data whose order matters. */
 function mix(digest: Buffer, data: Uint8Array): void {
   xor(digest, data);
   sha1(digest).copy(digest);
@@ -33,7 +33,7 @@ function word(value: number): Buffer {
   return bytes;
 }
 
-/** Members that come in no order, each with what belongs to it. */
+/** Mixes in members that have no order, each with its parts. */
 function mixSets(digest: Buffer, items: Iterable<readonly Bytes[]>): void {
   for (const parts of items) {
     const own = Buffer.alloc(LENGTH);
@@ -76,7 +76,10 @@ function mixEntry(digest: Buffer, entry: Entry, format: RdbFormat): void {
   if (deadline !== undefined) xor(digest, toBuffer('!!expire!!'));
 }
 
-/** The digest of one key's value; zeros without the key. */
+/**
+ * Returns the digest of one key's value; zeros if the key does not exist.
+ * @param format the dump format of the server whose digest is computed
+ */
 export function digestOfValue(db: Keyspace, key: Bytes, format: RdbFormat): Bytes {
   const digest = Buffer.alloc(LENGTH);
   const entry = db.peek(key);
@@ -84,7 +87,10 @@ export function digestOfValue(db: Keyspace, key: Bytes, format: RdbFormat): Byte
   return digest.toString('hex');
 }
 
-/** The digest of all databases. */
+/**
+ * Returns the digest of all databases.
+ * @param format the dump format of the server whose digest is computed
+ */
 export function digestOfAll(databases: readonly Keyspace[], format: RdbFormat): Bytes {
   const all = Buffer.alloc(LENGTH);
   for (const db of databases) {

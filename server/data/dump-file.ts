@@ -1,4 +1,7 @@
-/** SAVE, BGSAVE and BGREWRITEAOF: the dataset as an RDB, in memory, or on the host's disk where the user has named a dump file. */
+/**
+ * SAVE, BGSAVE and BGREWRITEAOF: the dataset as an RDB, kept in memory, or on the host's disk if a dump file is
+ * configured.
+ */
 
 import { badFormat } from '../../keyspace/format/errors.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
@@ -12,25 +15,25 @@ import { parseSavePoints } from '../settings/parameters.ts';
 import { clear, loadSnapshot, type Merging, type SnapshotNode, snapshot } from './snapshot.ts';
 
 const IN_PROGRESS = 'ERR Background save already in progress';
-/** After a failed background save the next one waits so long, in seconds. */
+/** How long to wait after a failed background save before the next one, in seconds. */
 const RETRY_SECONDS = 5;
 
-/** What Redis would have a child process for. */
+/** Work for which Redis starts a child process. */
 interface Child {
   readonly kind: 'rdb' | 'aof';
   readonly startedAt: Millis;
-  /** Keys of the dataset when it began. */
+  /** The number of keys when it started. */
   readonly keys: number;
-  /** Does the work; false when it failed. */
+  /** Does the work. Returns false if it failed. */
   finish(): boolean;
 }
 
-/** What INFO tells of background work of one kind. */
+/** What INFO reports about background work of one kind. */
 interface SaveOutcome {
   status: 'ok' | 'err';
-  /** How long the last one took; -1 before the first. */
+  /** How long the last one took, in seconds; -1 before the first. */
   seconds: number;
-  /** When the last one began, in seconds since the epoch. */
+  /** When the last one started, in seconds since the epoch. */
   triedAt: number;
 }
 
@@ -40,21 +43,25 @@ interface DumpingNode extends Gated, HasHost, HasLog, HasSettings, SnapshotNode,
   readonly stats: Statistics;
 }
 
+/**
+ * Saves a node's dataset and loads it again
+ * (https://redis.io/docs/latest/operate/oss_and_stack/management/persistence/).
+ */
 export class DumpFile {
   readonly #server: DumpingNode;
   readonly #beat: Beat;
-  /** There is a file to write; otherwise the dump is kept in memory. */
+  /** True if there is a file to write. Otherwise the dump is kept in memory. */
   #named = false;
   #kept: Bytes | undefined;
   #child: Child | undefined;
   #timer: Timer | undefined;
-  /** What waits for the present child, or the transaction, to end. */
+  /** Background work that waits for the current child, or the transaction, to end. */
   readonly scheduled = { rdb: false, aof: false };
   readonly last: Record<Child['kind'], SaveOutcome> = {
     rdb: { status: 'ok', seconds: -1, triedAt: 0 },
     aof: { status: 'ok', seconds: -1, triedAt: 0 },
   };
-  /** What the dataset that was loaded last had in it. */
+  /** The numbers of keys in the dataset that was loaded last. */
   loaded = { keys: 0, expired: 0 };
   #savedAt: number | undefined;
   #dirtyAtSave = 0;
@@ -64,32 +71,32 @@ export class DumpFile {
     this.#beat = new Beat(server, () => this.#review());
   }
 
-  /** When the dataset was last saved, in seconds since the epoch; at first: when the node started. */
+  /** When the dataset was last saved, in seconds since the epoch. Before the first save: when the node started. */
   get savedAt(): number {
     return this.#savedAt ?? Math.floor(this.#server.startedAt / 1000);
   }
 
-  /** Changes since the last save. */
+  /** The number of changes since the last save. */
   get changes(): number {
     return this.#server.world.dirty - this.#dirtyAtSave;
   }
 
-  /** A background save is under way. */
+  /** True while a background save is in progress. */
   get saving(): boolean {
     return this.#child?.kind === 'rdb';
   }
 
-  /** An append-only file is being written anew. */
+  /** True while a rewrite of the append-only file is in progress. */
   get rewriting(): boolean {
     return this.#child?.kind === 'aof';
   }
 
-  /** Keys that the background save under way writes; 0 without one. */
+  /** The number of keys that the current background save writes; 0 without one. */
   get savingKeys(): number {
     return this.#child?.keys ?? 0;
   }
 
-  /** Seconds since the background work of a kind began; -1 when there is none. */
+  /** Returns the seconds since the background work of a kind started; -1 if there is none. */
   secondsOf(kind: Child['kind']): number {
     if (this.#child?.kind !== kind) return -1;
     return this.#seconds - Math.floor(this.#child.startedAt / 1000);
@@ -99,7 +106,7 @@ export class DumpFile {
     return Math.floor(this.#server.host.clock.now() / 1000);
   }
 
-  /** Follows the settings: looks once a second whether a save is due, and refuses writes after one that failed. */
+  /** Applies the settings: checks once a second whether a save is due, and refuses writes after a failed save. */
   configure(): void {
     this.#refreshGate();
     if (this.#hasSavePoints) this.#beat.start();
@@ -116,6 +123,7 @@ export class DumpFile {
     return (parseSavePoints(this.#server.settings.save) ?? []).length > 0;
   }
 
+  /** Cancels the timers and the work in progress. */
   stop(): void {
     this.#beat.stop();
     this.#timer?.cancel();
@@ -138,7 +146,7 @@ export class DumpFile {
     return status === 'ok' || this.#seconds - triedAt > RETRY_SECONDS;
   }
 
-  /** From now on saves write `dbfilename`. Reads it first if it is there; throws RdbError when it is damaged. */
+  /** From now on saves write `dbfilename`. Loads that file first if it exists. Throws RdbError if it is damaged. */
   open(): void {
     const server = this.#server;
     this.#named = true;
@@ -147,14 +155,17 @@ export class DumpFile {
     this.#dirtyAtSave = server.world.dirty;
   }
 
-  /** SAVE. Throws ReplyError when the file cannot be written, or a background save is under way. */
+  /** SAVE. Throws ReplyError if the file cannot be written, or a background save is in progress. */
   save(): void {
     if (this.saving) fail(IN_PROGRESS);
     this.#server.stats.saves++;
     this.#saveNow();
   }
 
-  /** As SHUTDOWN and DEBUG RELOAD save: a background save is given up, and INFO does not count this one. */
+  /**
+   * Saves for SHUTDOWN and DEBUG RELOAD: cancels a background save, and is not counted in INFO. Throws ReplyError if
+   * the file cannot be written.
+   */
   saveUncounted(): void {
     if (this.saving) this.#giveUp();
     this.#saveNow();
@@ -168,9 +179,9 @@ export class DumpFile {
   }
 
   /**
-   * BGSAVE: saves the dataset as it is now. It takes until Redis' cron would look after its child, so that clients
-   * find it under way. In a transaction, and on demand beside an AOF, it is scheduled: the answer tells 'started' from
-   * 'scheduled'. Throws ReplyError when it cannot be had.
+   * BGSAVE: saves the dataset as it is now. The save ends at the next run of Redis' cron, so that clients can observe
+   * it in progress. In a transaction, or with `schedule` during an AOF rewrite, it is only scheduled.
+   * @throws ReplyError when a save is in progress, or a rewrite is and the save may not be scheduled
    */
   saveLater(inTransaction: boolean, schedule: boolean): 'started' | 'scheduled' {
     if (this.saving) fail(IN_PROGRESS);
@@ -187,7 +198,10 @@ export class DumpFile {
     return 'scheduled';
   }
 
-  /** BGREWRITEAOF: takes its time and is counted, though there is no such file. Throws ReplyError beside another one. */
+  /**
+   * BGREWRITEAOF: takes time and is counted, although no such file is written. Throws ReplyError during another
+   * rewrite.
+   */
   rewriteLater(inTransaction: boolean): 'started' | 'scheduled' {
     if (this.rewriting) fail('ERR Background append only file rewriting already in progress');
     if (inTransaction || this.#child !== undefined) {
@@ -198,19 +212,22 @@ export class DumpFile {
     return 'started';
   }
 
-  /** FLUSHALL has emptied the databases: a save under way is given up, and the empty dataset saved where saves are configured. */
+  /**
+   * FLUSHALL has emptied the databases: cancels a save in progress, and saves the empty dataset if saves are
+   * configured.
+   */
   flushed(): void {
     if (this.saving) this.#giveUp();
     if (this.#hasSavePoints) this.#write(snapshot(this.#server), this.#server.world.dirty);
   }
 
-  /** DEBUG RELOAD. Throws RdbError when there is nothing to load, or it cannot be loaded, ReplyError when it cannot be saved. */
+  /** DEBUG RELOAD. Throws RdbError if there is no dump or it cannot be loaded, ReplyError if it cannot be saved. */
   reload({ saves, ...merging }: Merging & { saves: boolean }): void {
     const server = this.#server;
     if (saves) this.saveUncounted();
     const rdb = this.#named ? server.host.disk.read(server.settings.dbfilename) : this.#kept;
     if (rdb === undefined) {
-      // Redis looks for the file when it has made room.
+      // Redis removes the keys before it opens the file.
       if (!merging.keeps) clear(server);
       throw badFormat('there is no dump');
     }
@@ -248,7 +265,7 @@ export class DumpFile {
     });
   }
 
-  /** Ends the work under way and begins what was scheduled, in the order of Redis' cron. */
+  /** Ends the current work and starts the scheduled work, in the order of Redis' cron. */
   #tick(): void {
     const child = this.#child;
     if (child === undefined && this.scheduled.aof) {
@@ -266,7 +283,7 @@ export class DumpFile {
     if (this.#child !== undefined || this.scheduled.rdb || this.scheduled.aof) this.#arm();
   }
 
-  /** Ends a background save without its result. */
+  /** Cancels the background save in progress. */
   #giveUp(): void {
     this.last.rdb.seconds = this.secondsOf('rdb');
     this.#child = undefined;

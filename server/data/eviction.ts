@@ -1,4 +1,6 @@
-/** maxmemory: how much memory the data takes, and which keys go when it is too much (the eight policies). */
+/**
+ * maxmemory: measures the memory that the data uses, and evicts keys beyond the limit, by one of the eight policies.
+ */
 import type { Entry } from '../../keyspace/entry.ts';
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
@@ -8,12 +10,12 @@ import type { Timer } from '../host/host.ts';
 import type { Gated, HasData, HasHost, HasNow, HasSettings, Stream, Units } from '../ports.ts';
 import type { Command } from '../table/command.ts';
 
-/** What redis-server 7.0 takes before it holds any key. */
+/** The memory that redis-server 7.0 uses without keys, in bytes. */
 export const STARTUP_BYTES = 876_064;
 
-/** The best candidates of earlier samples are remembered, so that the choice gets better than one sample is. */
+/** The best candidates of earlier samples are kept, so that the choice is better than one sample allows. */
 const POOL = 16;
-/** So many places are tried at random before the next key in order is taken. */
+/** How many random picks are tried before the next key in order is taken. */
 const TRIES = 64;
 const MINUTE = 60_000;
 const FREQUENCY_MAX = 255;
@@ -22,37 +24,38 @@ interface Victim {
   readonly db: Keyspace;
   readonly key: Bytes;
   readonly entry: Entry;
-  /** The greater, the sooner it goes. */
+  /** The key with the highest score is evicted first. */
   readonly score: number;
 }
 
 /** The node, as eviction sees it. */
 interface EvictingNode extends Gated, HasData, HasHost, HasNow, HasSettings, Stream, Units {
   readonly role: 'primary' | 'replica';
-  /** How deep in execution units the node is; 0 between requests. */
+  /** The nesting depth of execution units; 0 between requests. */
   readonly depth: number;
   readonly stats: Statistics;
   readonly replication: { readonly backlog: { readonly length: number } | undefined };
 }
 
+/** The memory limit of a node (https://redis.io/docs/latest/develop/reference/eviction/). */
 export class Eviction {
   readonly #server: EvictingNode;
-  /** Ascending by score. */
+  /** Sorted by ascending score. */
   #pool: Victim[] = [];
   #nextDb = 0;
   #timer: Timer | undefined;
-  /** The most there ever was. */
+  /** The most bytes ever measured. */
   #peak = 0;
-  /** When memory began to be beyond the limit, in spite of evictions. */
+  /** When memory exceeded the limit despite evictions, in milliseconds since the epoch. */
   #exceededSince: number | undefined;
-  /** The last command that asked found no room. */
+  /** True if the last check could not free enough memory. */
   outOfMemory = false;
 
   constructor(server: EvictingNode) {
     this.#server = server;
   }
 
-  /** Measures the bytes in use, as redis-server 7.0 would need them for the same data; the peak follows. */
+  /** Measures the bytes that redis-server 7.0 would use for the same data, and updates the peak. */
   measure(): number {
     const { world, replication } = this.#server;
     const bytes = STARTUP_BYTES + world.footprint + (replication.backlog?.length ?? 0);
@@ -65,25 +68,25 @@ export class Eviction {
     return this.#peak;
   }
 
-  /** For how long memory has been beyond the limit, now and in all, in milliseconds. */
+  /** How long memory has exceeded the limit, currently and in total, in milliseconds. */
   get exceeded(): { current: number; total: number } {
     const current = this.#exceededSince === undefined ? 0 : this.#server.now - this.#exceededSince;
     return { current, total: this.#server.stats.evictionExceeded + current };
   }
 
-  /** The time beyond the limit is counted anew (CONFIG RESETSTAT). */
+  /** Resets the time beyond the limit (CONFIG RESETSTAT). */
   forgetExceeded(): void {
     this.#exceededSince = undefined;
   }
 
-  /** Follows the settings. */
+  /** Applies the settings. */
   configure(): void {
     const { settings, world } = this.#server;
     const policy = settings['maxmemory-policy'];
     this.#server.gate(GATE_LIMITED_MEMORY, settings.maxmemory > 0);
     this.#pool = [];
     world.noteUse = policy.endsWith('lfu') ? (entry) => this.#noteFrequency(entry) : undefined;
-    // What is too much now goes now, not with the next command only.
+    // Keys beyond a new limit are evicted now, not only with the next command.
     if (settings.maxmemory > 0 && this.#timer === undefined) {
       this.#timer = this.#server.host.clock.soon(() => {
         this.#timer = undefined;
@@ -93,12 +96,12 @@ export class Eviction {
     }
   }
 
-  /** Makes room below maxmemory, and notes in `outOfMemory` whether there was none to make. */
+  /** Evicts keys until memory is below maxmemory. Sets `outOfMemory` if that is impossible. */
   makeRoom(): void {
     this.outOfMemory = !this.freeMemory();
   }
 
-  /** Makes room below maxmemory; false when there is none to make. */
+  /** Evicts keys until memory is below maxmemory. Returns false if that is impossible. */
   freeMemory(): boolean {
     const { settings, state, role, depth } = this.#server;
     const limit = settings.maxmemory;
@@ -114,7 +117,7 @@ export class Eviction {
     return this.#settled();
   }
 
-  /** How often an entry is used by now, on a logarithmic scale: it fades with time. */
+  /** Returns an entry's access frequency on a logarithmic scale, which decays with time. */
   frequency(entry: Entry): number {
     const decay = this.#server.settings['lfu-decay-time'];
     if (decay === 0) return entry.frequency;
@@ -122,7 +125,7 @@ export class Eviction {
     return Math.max(0, entry.frequency - periods);
   }
 
-  /** Runs a command whose look-ups are no uses of keys, unless uses are what it is about. */
+  /** Runs a command whose lookups do not count as uses of keys. TOUCH is the exception. */
   untouched<T>(command: Command, work: () => T): T {
     const { world } = this.#server;
     if (command.name === 'touch') return work();
@@ -135,6 +138,7 @@ export class Eviction {
     }
   }
 
+  /** Cancels the timer. */
   stop(): void {
     this.#timer?.cancel();
   }
@@ -152,7 +156,7 @@ export class Eviction {
     return true;
   }
 
-  // The more often it has been used, the less likely it is that one more use counts.
+  // The higher the frequency, the less likely it is that another access increases it.
   #noteFrequency(entry: Entry): void {
     const { settings, host, now } = this.#server;
     const frequency = this.frequency(entry);
@@ -194,7 +198,7 @@ export class Eviction {
     }
   }
 
-  /** Takes a sample of the database into the pool; how many keys it may be taken from. */
+  /** Adds a sample of the database's keys to the pool. Returns the number of keys that may be sampled. */
   #fillPool(db: Keyspace, among: 'all' | 'volatile', count: number): number {
     const size = among === 'all' ? db.size : db.volatile;
     if (size === 0) return 0;
@@ -216,7 +220,7 @@ export class Eviction {
     return policy.endsWith('lfu') ? -this.frequency(entry) : this.#server.now - entry.usedAt;
   }
 
-  /** Some keys of the database, all of them if there are no more. */
+  /** Returns up to `count` random keys of the database. */
   #sample(db: Keyspace, among: 'all' | 'volatile', count: number): { key: Bytes; entry: Entry }[] {
     const size = among === 'all' ? db.size : db.volatile;
     const chosen = new Map<Bytes, Entry>();
@@ -253,7 +257,7 @@ export class Eviction {
   }
 }
 
-/** A number of bytes as INFO prints it for people. */
+/** Formats a number of bytes as INFO's human-readable fields do. */
 export function humanBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes}B`;
   let value = bytes;

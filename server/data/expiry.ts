@@ -1,4 +1,4 @@
-/** Active expiry: removes keys once their deadline has passed, by one timer for the earliest of all deadlines. */
+/** Active expiry: removes keys when their deadline has passed, with one timer for the earliest deadline. */
 import type { Millis } from '../../protocol/bytes.ts';
 import { GATE_PAUSED } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
@@ -6,17 +6,18 @@ import type { Gated, HasData, HasHost, Units } from '../ports.ts';
 
 /** The node, as expiry sees it. */
 interface ExpiringNode extends Pick<Gated, 'state'>, Pick<HasData, 'world'>, HasHost, Units {
-  /** The primary that the node follows; undefined: it is one itself. */
+  /** The primary that the node follows; undefined on a primary. */
   readonly primary: object | undefined;
 }
 
+/** Removes the expired keys of a node (https://redis.io/docs/latest/commands/expire/#how-redis-expires-keys). */
 export class Expiry {
   readonly #server: ExpiringNode;
   #timer: Timer | undefined;
   #armedFor: Millis = Infinity;
-  /** Goes on in a later turn, where more keys were due than one turn may end. */
+  /** Removes the remaining keys in a later turn, if more keys were due than one turn may remove. */
   #rest: Timer | undefined;
-  /** False while DEBUG SET-ACTIVE-EXPIRE 0 holds: keys then end at first touch only. */
+  /** False after DEBUG SET-ACTIVE-EXPIRE 0: expired keys are then removed only when a command accesses them. */
   active = true;
 
   constructor(server: ExpiringNode) {
@@ -24,8 +25,8 @@ export class Expiry {
   }
 
   /**
-   * Removes the keys whose deadline lies before the present instant, in order of deadlines. Where the host limits how
-   * many may end in one turn, the others follow in the next ones; until then they end when they are touched, as in Redis.
+   * Removes the keys whose deadline has passed, in order of deadlines. If the host limits how many keys are removed in
+   * one turn, the others follow in later turns; until then they are removed when a command accesses them, as in Redis.
    */
   expireDue(): void {
     const { world, host } = this.#server;
@@ -44,7 +45,7 @@ export class Expiry {
     });
   }
 
-  /** Sees to it that the timer rings one millisecond after the earliest deadline. */
+  /** Sets the timer to one millisecond after the earliest deadline. */
   arm(): void {
     const { world, host } = this.#server;
     const next = world.wheel.next();
@@ -55,13 +56,17 @@ export class Expiry {
     this.#timer = host.clock.at(next + 1, () => this.#ring());
   }
 
-  /** Takes the policy that the node's role and CLIENT PAUSE call for: only a primary deletes, and not while paused. */
+  /**
+   * Chooses the expiry policy for the node's role and CLIENT PAUSE: only a primary removes keys, and not during a
+   * pause.
+   */
   follow(): void {
     const { world, primary, state } = this.#server;
     world.expiryPolicy = primary !== undefined || (state & GATE_PAUSED) !== 0 ? 'hide' : 'delete';
     if (world.expiryPolicy !== 'delete') this.cancel();
   }
 
+  /** Cancels the timers. */
   cancel(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

@@ -1,5 +1,5 @@
 /**
- * Keys on their way to another server: MIGRATE's connection, and the requests that wait meanwhile
+ * MIGRATE: the connection that sends keys to another server, and the requests that wait meanwhile
  * (https://redis.io/docs/latest/commands/migrate/).
  */
 import type { Keyspace } from '../../keyspace/keyspace.ts';
@@ -18,19 +18,19 @@ import { type Command, WRITE } from '../table/command.ts';
 import { findKeys } from '../table/info.ts';
 import { BLOCKED, type Outcome, PAUSED } from '../table/outcome.ts';
 
-/** What MIGRATE was asked to do. */
+/** The arguments of MIGRATE. */
 export interface Shipment {
   readonly host: Bytes;
-  /** undefined: what was given can be no port. */
+  /** undefined if the argument is not a valid port. */
   readonly port: number | undefined;
-  /** Log in and choose the database; one line is answered to each. */
+  /** AUTH and SELECT. The target answers one line to each. */
   readonly preface: readonly (readonly Bytes[])[];
   /** The keys, and the RESTORE of each. */
   readonly keys: readonly Bytes[];
   readonly restores: readonly (readonly Bytes[])[];
   /** How long each answer may take, in milliseconds. */
   readonly timeout: Millis;
-  /** True where the keys stay here too. */
+  /** True if the keys stay on this node as well. */
   readonly copy: boolean;
 }
 
@@ -43,10 +43,10 @@ function ioError(
   return new ReplyError(`IOERR error or timeout ${what}`);
 }
 
-/** One MIGRATE: it dials, sends everything at once, and reads one line for each command sent. */
+/** One MIGRATE: it connects, sends everything at once, and reads one line for each command. */
 class Migration implements Receiver {
   readonly shipment: Shipment;
-  /** The keys that the target has taken. */
+  /** The keys that the target has stored. */
   readonly taken: Bytes[] = [];
   readonly #server: HasHost;
   readonly #ended: (reply: Reply) => void;
@@ -55,7 +55,10 @@ class Migration implements Receiver {
   #input: Bytes = '';
   #lines = 0;
   #refusal: ReplyError | undefined;
-  /** AUTH or SELECT was refused: a key that the target takes all the same may be in the wrong place, and stays here too. */
+  /**
+   * AUTH or SELECT was refused. A key that the target stores nevertheless may be in the wrong database, so it is kept
+   * here.
+   */
   #misled = false;
   #over = false;
 
@@ -96,7 +99,7 @@ class Migration implements Receiver {
     );
   }
 
-  /** Lets go of the connection without a word to anybody. */
+  /** Closes the connection without answering anyone. */
   abandon(): void {
     this.#over = true;
     this.#timer?.cancel();
@@ -143,13 +146,13 @@ interface MigratingNode extends Gated, HasHost, Requests, Stream, Units {
 }
 
 /**
- * The MIGRATEs under way. Redis stands still while it sends; here only the client that called waits, and every request
- * that could see or change one of the keys. In a transaction all requests wait, as the transaction is one unit.
+ * The MIGRATEs in progress. Redis blocks while it sends. Here only the calling client waits, and every request that
+ * could see or change one of the keys. In a transaction all requests wait, because the transaction is one unit.
  */
 export class Migrations {
   readonly #server: MigratingNode;
   readonly #underway = new Set<Migration>();
-  /** Requests that wait for a key on its way. */
+  /** Requests that wait for a key that is being sent. */
   readonly #postponed: PostponedRequests;
 
   constructor(server: MigratingNode) {
@@ -157,7 +160,7 @@ export class Migrations {
     this.#postponed = new PostponedRequests(server);
   }
 
-  /** Sends the keys; the client is answered once the target has. */
+  /** Sends the keys. The client is answered when the target has answered. */
   start(client: Client, shipment: Shipment): Outcome {
     const server = this.#server;
     const { db } = client;
@@ -186,7 +189,7 @@ export class Migrations {
     return BLOCKED;
   }
 
-  /** True when the request could see or change a key that is on its way. */
+  /** Returns whether the request could see or change a key that is being sent. */
   holds(client: Client, command: Command, argv: readonly Bytes[]): boolean {
     if (client.has(PRIMARY_LINK | REPLICA_LINK)) return false;
     if (!client.has(IN_MULTI)) return this.#touches(command, argv);
@@ -194,12 +197,12 @@ export class Migrations {
     return queue.some((queued) => this.#touches(queued.command, queued.argv));
   }
 
-  /** Keeps a request until a migration has ended. */
+  /** Postpones a request until a migration has ended. */
   postpone(client: Client, argv: Bytes[]): void {
     this.#postponed.keep(client, argv);
   }
 
-  /** The node ends: the keys stay, and nobody is answered. */
+  /** Called when the node stops: the keys stay, and no client is answered. */
   stop(): void {
     for (const migration of this.#underway) migration.abandon();
     this.#underway.clear();
@@ -217,7 +220,7 @@ export class Migrations {
     migration.begin();
   }
 
-  /** Removes what the target has taken. A node that became a replica meanwhile leaves that to its primary. */
+  /** Removes the keys that the target has stored. A node that has become a replica leaves that to its primary. */
   #remove(db: Keyspace, { shipment, taken }: Migration): Bytes[] {
     if (shipment.copy || this.#server.readOnlyReplica()) return [];
     for (const key of taken) if (db.remove(key)) db.changed(key, 'del');
@@ -227,7 +230,7 @@ export class Migrations {
   #touches(command: Command, argv: readonly Bytes[]): boolean {
     const { spec, bits, group } = command;
     const hasKeys = (spec.keys ?? []).length > 0;
-    // A script may use keys that it does not declare, and FLUSHALL and its like use all.
+    // A script may use keys that it does not declare; commands such as FLUSHALL affect all keys.
     if (group === 'scripting') return hasKeys;
     if (!hasKeys) return (bits & WRITE) !== 0;
     const named = new Set((findKeys(command, argv) ?? []).map(({ at }) => argv[at]));

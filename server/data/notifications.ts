@@ -1,9 +1,9 @@
-/** Keyspace notifications: which classes of events are wanted, and their delivery on the two kinds of channels. */
+/** Keyspace notifications: the enabled classes of events, and their delivery on the two kinds of channels. */
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { parseEventClasses } from '../settings/event-classes.ts';
 
-/** The events of each class, by the letter notify-keyspace-events gives it. Whatever is not listed is generic. */
+/** The events of each class, by its letter in notify-keyspace-events. Events that are not listed are generic. */
 const CLASSES: Record<string, string> = {
   $: 'set setrange incrby incrbyfloat append setbit pfadd',
   l: 'lpush rpush lpop rpop linsert lset lrem ltrim sortstore',
@@ -27,6 +27,7 @@ interface NotifyingNode {
   readonly pubsub: { publish(channel: Bytes, text: Bytes): number };
 }
 
+/** The keyspace notifications of a node (https://redis.io/docs/latest/develop/use/keyspace-notifications/). */
 export class Notifications {
   readonly #server: NotifyingNode;
   #classes: ReadonlySet<string> = new Set();
@@ -35,16 +36,17 @@ export class Notifications {
     this.#server = server;
   }
 
-  /** True when somebody could hear an event. */
+  /** True if events are delivered on at least one kind of channel. */
   get enabled(): boolean {
     return this.#classes.has('K') || this.#classes.has('E');
   }
 
+  /** Applies the setting notify-keyspace-events. */
   configure(setting: Bytes): void {
     this.#classes = parseEventClasses(setting) ?? new Set();
   }
 
-  /** Publishes an event on the key's and on the event's channel, where its class is wanted. */
+  /** Publishes an event on the key's and the event's channel, if its class is enabled. */
   send(db: Keyspace, key: Bytes, event: string): void {
     const classes = this.#classes;
     if (!classes.has(CLASS_OF.get(event) ?? 'g')) return;

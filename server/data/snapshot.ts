@@ -1,4 +1,4 @@
-/** The dataset as an RDB file, for a full resync and for dump files, and back. */
+/** Writes the dataset to an RDB file, for full resyncs and dump files, and loads it. */
 
 import type { EncodingLimits } from '../../keyspace/collections/encoding.ts';
 import { badFormat } from '../../keyspace/format/errors.ts';
@@ -17,7 +17,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import type { HasData, HasNow } from '../ports.ts';
 import type { RestorePolicy } from '../scripts/restore-policy.ts';
 
-/** The node, as a dataset that is saved or loaded sees it. */
+/** The node, as saving and loading see it. */
 export interface SnapshotNode extends HasData, HasNow {
   readonly rdbFormat: RdbFormat;
   readonly role: 'primary' | 'replica';
@@ -37,7 +37,7 @@ function* entriesOf(db: Keyspace): Iterable<RdbEntry> {
   }
 }
 
-/** Every database as one RDB file, with the identity of the stream that continues it. */
+/** Returns all databases as one RDB file, with the id and offset of the stream that continues it. */
 export function snapshot(server: SnapshotNode): Bytes {
   const databases: RdbDatabase[] = server.databases.map((db) => ({
     index: db.index,
@@ -58,21 +58,22 @@ export function snapshot(server: SnapshotNode): Bytes {
   return writeRdb(databases, extras, server.rdbFormat);
 }
 
-/** What becomes of the data and libraries that are there. */
+/** What happens to existing keys and libraries. */
 export interface Merging {
-  /** They stay beside what is loaded. */
+  /** They are kept beside the loaded ones. */
   readonly keeps: boolean;
-  /** What is loaded takes the place of what has the same name; otherwise a name that is taken spoils the whole. */
+  /** A loaded key or library replaces an existing one of the same name. Otherwise such a name makes the load fail. */
   readonly replaces: boolean;
 }
 
 /**
- * Loads every database, and the libraries of functions, from the file; what was there goes unless it is to be kept. Keys
- * past their deadline are left out on a primary, as they would be deleted at once. Answers the database that the stream
- * behind the dataset has selected. Throws RdbError for a damaged file or a key that is taken, ReplyError for a library
- * that does not load, and then changes nothing.
- * @param expired whether a primary keeps keys past their deadline: it must when a log follows that may move the deadline
- *   (Redis: RDBFLAGS_AOF_PREAMBLE)
+ * Loads all databases and function libraries from the file. Existing data is removed unless `keeps` is set. A primary
+ * skips expired keys, as it would delete them at once.
+ * @param expired whether a primary loads expired keys too: required when a log follows that may move the deadline
+ * (Redis: RDBFLAGS_AOF_PREAMBLE)
+ * @returns the database that the stream behind the dataset has selected
+ * @throws RdbError for a damaged file or an existing key, ReplyError for a library that does not load; nothing is
+ * changed then
  */
 export function loadSnapshot(
   server: SnapshotNode,
@@ -109,7 +110,7 @@ export function loadSnapshot(
   return streamDb;
 }
 
-/** Removes every key of every database, without an event or a command for replicas. */
+/** Removes every key of every database, without events and without commands for replicas. */
 export function clear(server: SnapshotNode): void {
   for (const db of server.databases) {
     db.touchAll();
@@ -118,7 +119,7 @@ export function clear(server: SnapshotNode): void {
   if (server.tracking.listens) server.tracking.flushed();
 }
 
-/** Throws RdbError when a key of the file is there already. */
+/** Throws RdbError if a key of the file exists already. */
 function refuseTaken(server: SnapshotNode, items: readonly RdbItem[]): void {
   for (const item of items) {
     if (item.kind !== 'entry' || item.database >= server.databases.length) continue;

@@ -1,4 +1,4 @@
-/** What a node's databases share, and whom they tell of changes, expiries and misses. */
+/** The state that a node's databases share, and the mechanisms to which they report changes, expiries and misses. */
 import type { Deadline } from '../../keyspace/expiry/deadline.ts';
 import { ExpiryWheel } from '../../keyspace/expiry/wheel.ts';
 import type { Keyspace, KeyspaceWorld } from '../../keyspace/keyspace.ts';
@@ -8,17 +8,20 @@ import { takePlace } from '../clients/outbox.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import type { HasSettings, Stream } from '../ports.ts';
 
-/** The mechanisms of the node that changes are reported to. */
+/** The mechanisms to which changes are reported. */
 interface ReportingNode extends Stream, HasSettings {
   readonly notifications: { readonly enabled: boolean; send(db: Keyspace, key: Bytes, event: string): void };
   readonly tracking: { readonly listens: boolean; changed(key: Bytes, event: string): void };
   readonly blocking: { readonly count: number; signal(db: Keyspace, key: Bytes, event: string): void };
   readonly stats: Statistics;
-  /** The client whose request runs. */
+  /** The client whose request is running. */
   readonly running: Client | undefined;
 }
 
-/** A world without keys, at the instant given. */
+/**
+ * Creates the shared state of empty databases.
+ * @param now the current time, in milliseconds since the epoch
+ */
 export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
   const changed = (db: Keyspace, key: Bytes, event: string): void => {
     if (server.running !== undefined) takePlace(server.running, event);

@@ -1,28 +1,29 @@
-/** How long commands take: a histogram for each, in buckets two digits wide, and the spikes that LATENCY keeps. */
+/** How long commands take: a histogram for each command, and the spikes that LATENCY reports. */
 import type { Bytes } from '../../protocol/bytes.ts';
 
-/** Values are kept in nanoseconds, from 1 to a second. */
+/** In nanoseconds: values are kept from 1 to one second. */
 const LONGEST = 1_000_000_000;
-/** So many buckets between a power of two and the next. */
+/** The number of buckets between two powers of two. */
 const HALF = 128;
-/** The first step of LATENCY HISTOGRAM, about a microsecond. */
+/** The first step of LATENCY HISTOGRAM in nanoseconds, about a microsecond. */
 const FIRST_STEP = 1024;
 
-/** The greatest value that shares a bucket with this one. */
+/** Returns the largest value in the same bucket. */
 function bucketEnd(value: number): number {
   if (value < 2 * HALF) return value;
   const width = 2 ** (Math.floor(Math.log2(value)) - 7);
   return Math.floor(value / width) * width + width - 1;
 }
 
-/** Durations of one command. */
+/** The durations of one command. */
 export class Histogram {
-  /** How many durations were measured; the others are taken to be like these. */
+  /** The number of measured durations. Calls that were not measured are assumed to be similar. */
   measured = 0;
-  /** The sum of what was measured, in microseconds. */
+  /** The sum of the measured durations, in microseconds. */
   micros = 0;
   readonly #buckets = new Map<number, number>();
 
+  /** Adds a duration in microseconds. */
   add(micros: number): void {
     this.measured++;
     this.micros += micros;
@@ -30,7 +31,7 @@ export class Histogram {
     this.#buckets.set(end, (this.#buckets.get(end) ?? 0) + 1);
   }
 
-  /** The duration in microseconds that so many percent of the calls did not exceed. */
+  /** Returns the duration in microseconds that this percentage of the calls did not exceed. */
   percentile(percent: number): number {
     const rank = Math.max(1, Math.floor((percent / 100) * this.measured + 0.5));
     let seen = 0;
@@ -43,7 +44,10 @@ export class Histogram {
     return value / 1000;
   }
 
-  /** Microseconds, doubling, each with how many of the calls took no longer; without steps that add none. */
+  /**
+   * Returns LATENCY HISTOGRAM's steps: durations that double, in microseconds, each with the number of calls that took
+   * no longer. Steps that add no calls are left out.
+   */
   steps(calls: number): [micros: number, calls: number][] {
     const out: [number, number][] = [];
     const sorted = this.#sorted();
@@ -62,7 +66,7 @@ export class Histogram {
   }
 }
 
-/** One second in which something took long: the worst of it, in milliseconds. */
+/** The worst latency within one second, in milliseconds. */
 export interface Spike {
   readonly second: number;
   millis: number;
@@ -70,12 +74,16 @@ export interface Spike {
 
 const SPIKES_MAX = 160;
 
-/** What LATENCY keeps of one kind of event. */
+/**
+ * The spikes of one kind of event
+ * (https://redis.io/docs/latest/operate/oss_and_stack/management/optimization/latency-monitor/).
+ */
 export class SpikeSeries {
   readonly spikes: Spike[] = [];
-  /** The worst ever. */
+  /** The worst latency ever, in milliseconds. */
   worst = 0;
 
+  /** Adds a latency in milliseconds that occurred in a second since the epoch. */
   add(second: number, millis: number): void {
     this.worst = Math.max(this.worst, millis);
     const last = this.spikes.at(-1);
@@ -88,5 +96,5 @@ export class SpikeSeries {
   }
 }
 
-/** The series by the names of their events. */
+/** The series of spikes, by event name. */
 export type SpikeTable = Map<Bytes, SpikeSeries>;

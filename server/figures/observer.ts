@@ -1,4 +1,7 @@
-/** Who looks on while commands run: MONITOR, SLOWLOG, LATENCY and the times of commands. One test per call decides whether anybody does. */
+/**
+ * Observes commands for MONITOR, SLOWLOG, LATENCY and command statistics. One test per call decides whether it is
+ * needed.
+ */
 import { asciiLower, type Bytes, type Millis } from '../../protocol/bytes.ts';
 import { type Client, SCRIPT } from '../clients/client.ts';
 import type { Tracking } from '../clients/tracking.ts';
@@ -9,26 +12,27 @@ import { redacted } from './redaction.ts';
 import { Slowlog } from './slowlog.ts';
 import type { Statistics } from './statistics.ts';
 
-/** One call of each command in so many is timed while nobody needs to know of every one. */
+/** One call in this many of each command is timed, unless every call must be. */
 const SAMPLE = 64;
 
-/** The node, as those who watch it see it. */
+/** The node, as its observer sees it. */
 interface ObservedNode extends HasHost, HasNow, HasSettings {
   readonly commands: ReadonlyMap<Bytes, Command>;
   readonly stats: Statistics;
   readonly tracking: Pick<Tracking, 'active' | 'enterScript' | 'noteRead'>;
 }
 
+/** Observes the commands of a node. */
 export class Observer {
   readonly #server: ObservedNode;
   /**
-   * A call whose number has none of these bits is looked at: all of them, or one in 64. Administrative commands always
-   * are: CONFIG SET may ask for what its own call is the first to be held against.
+   * A call is observed if its number has none of these bits: every call, or one in 64. Administrative commands are
+   * always observed, because a CONFIG SET that enables the slow log can be its first entry.
    */
   mask = SAMPLE - 1;
-  /** A unit that took so many milliseconds is looked at afterwards, whether or not it was timed. */
+  /** An execution unit that took at least this many milliseconds is examined afterwards, even if it was not timed. */
   slow: Millis = Infinity;
-  // The request under way, until it is known how long it took.
+  // The current request, until its duration is known.
   #pending: readonly Bytes[] | undefined;
   #client: Client | undefined;
   readonly monitors = new Set<Client>();
@@ -39,7 +43,7 @@ export class Observer {
     this.#server = server;
   }
 
-  /** Follows the settings, and who listens. */
+  /** Applies the settings, and whether there are monitors. */
   configure(): void {
     const { settings, tracking } = this.#server;
     const threshold = settings['slowlog-log-slower-than'];
@@ -53,7 +57,10 @@ export class Observer {
     this.slowlog.limit = settings['slowlog-max-len'];
   }
 
-  /** A looked-at call begins; its start, in microseconds. Scripts are shown to monitors before what they call. */
+  /**
+   * Called before an observed call. Returns its start in microseconds. Monitors see a script before the commands that
+   * it calls.
+   */
   begin(client: Client, command: Command, argv: readonly Bytes[]): number {
     if (this.#server.tracking.active && command.group === 'scripting') {
       this.#server.tracking.enterScript(command, argv);
@@ -64,23 +71,23 @@ export class Observer {
     return this.#server.host.clock.micros();
   }
 
-  /** A looked-at call has ended. */
+  /** Called after an observed call. */
   end(client: Client, command: Command, argv: Bytes[], began: number): void {
     const server = this.#server;
     if (!client.has(SCRIPT)) this.#pending = undefined;
-    // It is asleep: its time is noted when it wakes up.
+    // DEBUG SLEEP: the duration is recorded when the sleep ends.
     if (command.name === 'debug' && client.blocked !== undefined) return;
     this.record(client, command, argv, server.host.clock.micros() - began);
     if (this.monitors.size > 0 && (command.bits & (SKIP_MONITOR | ADMIN)) === 0) {
-      if (!client.has(SCRIPT)) client.output.reserve(); // A script's own reply comes after what it is seen to do.
+      if (!client.has(SCRIPT)) client.output.reserve(); // A script's own reply comes after the commands that monitors see.
       this.#show(client, command, argv);
     }
-    // A script's keys are remembered where it reads them.
+    // A script's keys are noted when it reads them.
     if (server.tracking.active && (command.bits & READ) !== 0 && command.group !== 'scripting')
       server.tracking.noteRead(client, command, argv);
   }
 
-  /** Notes that a command took so many microseconds. */
+  /** Records the duration of a call in microseconds. */
   record(client: Client, command: Command, argv: readonly Bytes[], micros: number): void {
     const { stats, settings, host } = this.#server;
     stats.took(command.serial, micros);
@@ -97,7 +104,7 @@ export class Observer {
     }
   }
 
-  /** Notes that something took so many milliseconds, where that is beyond latency-monitor-threshold. */
+  /** Records a latency in milliseconds, if it reaches latency-monitor-threshold. */
   spike(event: Bytes, millis: number): void {
     const { settings, host } = this.#server;
     const threshold = settings['latency-monitor-threshold'];
@@ -107,13 +114,13 @@ export class Observer {
     series.add(Math.floor(host.clock.now() / 1000), Math.floor(millis));
   }
 
-  /** A request begins; should it take its time, it is known which one that was. */
+  /** Called when a request starts, so that a slow unit can be attributed to it. */
   note(client: Client, argv: readonly Bytes[]): void {
     this.#pending = argv;
     this.#client = client;
   }
 
-  /** A unit has ended, and it took its time. The clock's milliseconds are all that is known of it. */
+  /** Called when a unit took long. Only the clock's milliseconds are known of it. */
   suspect(now: Millis): void {
     const [argv, client] = [this.#pending, this.#client];
     this.#pending = undefined;
@@ -122,7 +129,7 @@ export class Observer {
     if (command !== undefined) this.record(client, command, argv, (now - this.#server.now) * 1000);
   }
 
-  /** A batch of requests has been carried out: what follows is idle time. */
+  /** Called when a batch of requests is done: the time that follows is idle. */
   rest(): void {
     if (this.#pending === undefined) return;
     const now = this.#server.host.clock.now();
@@ -136,7 +143,7 @@ export class Observer {
     this.configure();
   }
 
-  /** The client has gone or was reset. */
+  /** Removes a client whose connection is closed or was reset. */
   forget(client: Client): void {
     if (this.monitors.delete(client)) this.configure();
   }
@@ -151,7 +158,7 @@ export class Observer {
   }
 }
 
-/** The command that a request, which has run, names. */
+/** Returns the command of a request that has run. */
 function requested({ commands }: ObservedNode, argv: readonly Bytes[]): Command | undefined {
   const command = commands.get(asciiLower(argv[0] ?? ''));
   return command?.subcommands?.get(asciiLower(argv[1] ?? '')) ?? command;

@@ -1,4 +1,4 @@
-/** Requests without their secrets, for MONITOR and SLOWLOG. */
+/** Removes secrets from requests, for MONITOR and SLOWLOG. */
 
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { wordAt } from '../table/arguments.ts';
@@ -7,7 +7,7 @@ import type { Command } from '../table/command.ts';
 const HIDDEN = '(redacted)';
 const SECRET_SETTINGS = new Set(['requirepass', 'masterauth', 'masteruser']);
 
-/** The positions of the words that nobody may see. */
+/** Returns the positions of the secret words. */
 function secrets(command: Command, argv: readonly Bytes[]): number[] {
   const all = argv.map((_, at) => at);
   switch (command.fullName) {
@@ -31,7 +31,7 @@ function secrets(command: Command, argv: readonly Bytes[]): number[] {
   }
 }
 
-/** The request with what is secret in it replaced. */
+/** Returns the request with its secret words replaced. */
 export function redacted(command: Command, argv: readonly Bytes[]): readonly Bytes[] {
   const hidden = secrets(command, argv);
   return hidden.length === 0 ? argv : argv.map((word, at) => (hidden.includes(at) ? HIDDEN : word));

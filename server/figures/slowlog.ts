@@ -1,10 +1,11 @@
-/** The slow log: the latest requests that took long, the newest first. */
+/** The slow log: the latest slow requests, newest first. */
 import type { Bytes } from '../../protocol/bytes.ts';
 
-/** Longer requests and words are cut short, and say by how much. */
+/** Longer requests and words are truncated, with a note about the rest. */
 const WORDS_MAX = 32;
 const BYTES_MAX = 128;
 
+/** A slow request, as SLOWLOG GET reports it. */
 export interface SlowRequest {
   /** When it ended, in seconds since the epoch. */
   readonly second: number;
@@ -14,12 +15,14 @@ export interface SlowRequest {
   readonly name: Bytes;
 }
 
+/** The slow log of a node (https://redis.io/docs/latest/commands/slowlog/). */
 export class Slowlog {
   entries: (SlowRequest & { readonly id: number })[] = [];
-  /** slowlog-max-len */
+  /** The setting slowlog-max-len. */
   limit = 128;
   #nextId = 0;
 
+  /** Adds a request, shortens its words, and drops the oldest entries beyond the limit. */
   add(request: SlowRequest): void {
     this.entries.unshift({ ...request, argv: shortened(request.argv), id: this.#nextId++ });
     if (this.entries.length > this.limit) this.entries.length = this.limit;

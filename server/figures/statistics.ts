@@ -1,62 +1,63 @@
-/** What a node counts: connections, commands, expiries, and every command's calls. */
+/** The counters of a node: connections, commands, expiries, and the calls of each command. */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { ReplyError } from '../../protocol/reply.ts';
 import { Histogram } from './latency.ts';
 
-/** Distinct unknown requests that are remembered. */
+/** How many distinct unknown requests are remembered. */
 const UNKNOWN_MAX = 1000;
 
-/** What is counted by the second. */
+/** The figures for which a rate per second is reported. */
 export type Rated = 'commands' | 'bytesIn' | 'bytesOut' | 'linkBytesIn' | 'linkBytesOut';
 
-/** Rates are those since the last look at them that was so long ago, in milliseconds. */
+/** Rates are computed over at least this time, in milliseconds. */
 const RATE_SPAN = 100;
 
-/** The figures that begin at zero, and do so again after CONFIG RESETSTAT. */
+/** The figures that start at zero, and are reset by CONFIG RESETSTAT. */
 class Figures {
   connections = 0;
   rejected = 0;
-  /** Bytes that came from connections and went to them. */
+  /** Bytes received from and sent to connections. */
   bytesIn = 0;
   bytesOut = 0;
-  /** Bytes among them that came from our primary, and that went to our replicas. */
+  /** The part of them that was received from the primary, or sent to replicas. */
   linkBytesIn = 0;
   linkBytesOut = 0;
-  /** Chunks that came, and that were sent. */
+  /** The numbers of chunks received and sent. */
   reads = 0;
   writes = 0;
   queryBufferDisconnections = 0;
-  /** Clients that were cut off for maxmemory-clients. */
+  /** Clients that maxmemory-clients disconnected. */
   evictedClients = 0;
   expired = 0;
   evicted = 0;
-  /** How long memory was above maxmemory in all, in milliseconds; without the time under way. */
+  /** How long memory exceeded the limit in total, in milliseconds, without the current period. */
   evictionExceeded = 0;
-  /** Replicas that were sent the whole dataset, that went on where they were, and that could not. */
+  /** Full resyncs, accepted partial resyncs, and refused partial resyncs of replicas. */
   syncs = { full: 0, partial: 0, refused: 0 };
-  /** Saves and rewrites of the append-only file that were begun, and those among them in the background. */
+  /** Saves and rewrites of the append-only file that were started, and the number of forks among them. */
   saves = 0;
   rewrites = 0;
   forks = 0;
-  /** Mistakes of ours that were answered as errors. */
+  /** Internal errors that were answered with an error reply. */
   internalErrors = 0;
   errorReplies = 0;
-  /** Errors that commands of our primary's stream ran into. */
+  /** Errors of commands in the primary's stream. */
   unexpectedErrors = 0;
 }
 
+/** The counters of a node. INFO and other commands report them. */
 export class Statistics extends Figures {
-  /** When a request that looks like HTTP was last logged. */
+  /** When a request that looks like HTTP was last logged, in milliseconds since the epoch. */
   probeLoggedAt = -Infinity;
-  /** Per command, by serial: calls, refusals and failures. */
+  /** Counts per command, by serial number: calls, refusals and failures. */
   readonly calls: Uint32Array;
   readonly refused: Uint32Array;
   readonly failed: Uint32Array;
-  /** How long calls took, by serial. */
+  /** The durations of calls, by serial number. */
   readonly times: (Histogram | undefined)[] = [];
-  /** Error replies by their first word. */
+  /** The numbers of error replies, by first word. */
   readonly errors = new Map<Bytes, number>();
-  /** Requests that named no command of ours, by their first words. */
+  /** Unknown requests and their counts, by first words. */
   readonly unknownCommands = new Map<string, number>();
 
   #ratedAt: Millis;
@@ -71,12 +72,12 @@ export class Statistics extends Figures {
     this.failed = new Uint32Array(commands);
   }
 
-  /** The calls of all commands, those of scripts and transactions too. */
+  /** The number of calls of all commands, including those of scripts and transactions. */
   get commands(): number {
     return this.calls.reduce((sum, calls) => sum + calls, 0);
   }
 
-  /** What has been counted in a second, on average since the last look. */
+  /** Returns rates per second since the last computation. */
   rates(now: Millis): Readonly<Record<Rated, number>> {
     const millis = now - this.#ratedAt;
     if (millis < RATE_SPAN) return this.#rates;
@@ -96,7 +97,7 @@ export class Statistics extends Figures {
     return this.#rates;
   }
 
-  /** Notes that a call took so many microseconds. */
+  /** Records the duration of a call in microseconds. */
   took(serial: number, micros: number): void {
     let times = this.times[serial];
     if (times === undefined) this.times[serial] = times = new Histogram();
@@ -112,7 +113,7 @@ export class Statistics extends Figures {
     if (known !== undefined || this.errors.size < UNKNOWN_MAX) this.errors.set(code, (known ?? 0) + 1);
   }
 
-  /** Counts a request for a command that does not exist. */
+  /** Counts a request for an unknown command. */
   unknown(argv: readonly Bytes[]): void {
     const words = argv.slice(0, 2).join(' ').slice(0, 128);
     const known = this.unknownCommands.get(words);
@@ -121,7 +122,7 @@ export class Statistics extends Figures {
     }
   }
 
-  /** Sets everything but the list of unknown commands to zero (CONFIG RESETSTAT). */
+  /** Resets everything except the list of unknown commands (CONFIG RESETSTAT). */
   reset(): void {
     Object.assign(this, new Figures());
     this.times.length = 0;

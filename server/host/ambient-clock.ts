@@ -1,9 +1,13 @@
-/** The time that a test sees: the global Date and timers as they are at the moment, a framework's fakes while it has them installed. */
+/**
+ * The clock of fake timers: it reads the global Date and timers of the moment, which may be a test framework's fakes.
+ */
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Clock, Timer } from './host.ts';
 import { realDelay, realSoon } from './real-time.ts';
 
-/** So often, in real milliseconds, a waiting alarm is compared with the Date: the fakes may have come, gone or lost it. */
+/**
+ * How often a waiting alarm is compared with the Date, in real milliseconds. Fakes may have been installed or removed.
+ */
 const WATCH_MS = 5;
 
 /** A timer's longest delay, in milliseconds. */
@@ -12,13 +16,13 @@ const LONGEST_DELAY = 2 ** 31 - 1;
 interface AmbientAlarm {
   readonly deadline: Millis;
   readonly task: () => void;
-  /** Takes the timer back that would ring it. */
+  /** Cancels the global timer that would ring the alarm. */
   disarm: () => void;
 }
 
 /**
- * A clock that reads the global Date, and whose alarms are global timers: advanced fake timers ring them in order with
- * the test's own. Installing fakes, taking them away, or setting their time moves the alarms along.
+ * A clock that reads the global Date and whose alarms are global timers, so that advancing fake timers rings them in
+ * order with the test's own timers. When fakes are installed, removed or set to another time, the alarms follow.
  */
 export class AmbientClock implements Clock {
   readonly #alarms = new Set<AmbientAlarm>();
@@ -50,12 +54,12 @@ export class AmbientClock implements Clock {
     const clear = clearTimeout;
     const ring = (): void => (Date.now() >= alarm.deadline ? this.#ring(alarm) : this.#arm(alarm));
     const handle = setTimeout(ring, Math.max(1, Math.min(alarm.deadline - Date.now(), LONGEST_DELAY)));
-    // A fake's handle need not have it.
+    // A fake timer's handle may lack `unref`.
     (handle as { unref?: () => void }).unref?.();
     alarm.disarm = () => clear(handle);
   }
 
-  /** Arms every alarm anew once the global timers are others than those it was armed with. */
+  /** Sets every alarm again when the global timers were replaced since it was set. */
   #follow(): void {
     if (this.#alarms.size === 0 || this.#armedBy === setTimeout) return;
     this.#armedBy = setTimeout;

@@ -1,9 +1,10 @@
-/** What a node does once a second, while it has reason to. */
+/** A task that a node runs once a second while it is needed. */
 import type { Clock, Timer } from './host.ts';
 
-/** Cron's step, in milliseconds. */
+/** The interval in milliseconds, the same as for Redis' cron. */
 const STEP = 1000;
 
+/** Runs a task once a second, from `start` to `stop`. */
 export class Beat {
   readonly #node: { readonly host: { readonly clock: Clock } };
   readonly #task: () => void;
@@ -15,15 +16,17 @@ export class Beat {
     this.#task = task;
   }
 
+  /** True from `start` to `stop`. */
   get running(): boolean {
     return this.#timer !== undefined;
   }
 
-  /** Calls the task in a second, and every second from then on. Nothing happens when it is running. */
+  /** Calls the task in one second, and every second after that. Does nothing if it is already running. */
   start(): void {
     if (!this.running) this.#arm();
   }
 
+  /** Stops calling the task. */
   stop(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

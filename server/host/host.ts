@@ -1,91 +1,105 @@
-/** The only doors to the outside: time, randomness, connections and disk. Node opens them in node-host.ts, the lab on a virtual world. */
+/**
+ * The only access to the outside: time, randomness, connections and disk. Node implements it in node.ts, the lab in a
+ * virtual world.
+ */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 
-/** A task that has been scheduled. */
+/** A scheduled task. */
 export interface Timer {
+  /** Cancels the task if it has not run yet. */
   cancel(): void;
 }
 
-/** Wall-clock time, and one-shot alarms on it. */
+/** Wall-clock time, and one-shot timers. */
 export interface Clock {
-  /** Whole milliseconds since the Unix epoch. */
+  /** Returns whole milliseconds since the Unix epoch. */
   now(): Millis;
-  /** Whole microseconds since the Unix epoch, for TIME. */
+  /** Returns whole microseconds since the Unix epoch, for TIME. */
   micros(): number;
-  /** Runs the task once, as soon as `now()` has reached the deadline; any distance is allowed, 2^31 ms too. */
+  /**
+   * Runs the task once, when `now()` reaches the deadline in milliseconds. A deadline may be more than 2^31 ms away.
+   */
   at(deadline: Millis, task: () => void): Timer;
-  /** Runs the task after the present event has been handled, before time moves. */
+  /** Runs the task after the current event has been handled, before time advances. */
   soon(task: () => void): Timer;
 }
 
-/** The near end of an open byte pipe. */
+/** The local end of an open connection. */
 export interface Connection {
-  /** The far end's address as CLIENT LIST prints it, `127.0.0.1:50000`. */
+  /** The address of the other end as CLIENT LIST prints it, such as `127.0.0.1:50000`. */
   readonly remote: string;
-  /** The near end's address. */
+  /** The address of the local end. */
   readonly local: string;
-  /** Bytes sent that the far end has not taken yet. */
+  /** The number of bytes sent that the other end has not taken yet. */
   readonly pending: number;
   /** Queues bytes, in order. */
   send(bytes: Bytes): void;
-  /** Closes once everything sent is delivered. */
+  /** Closes the connection when everything sent is delivered. */
   close(): void;
-  /** Resets the connection at once; what was not delivered is lost. */
+  /** Resets the connection at once. Undelivered bytes are lost. */
   abort(): void;
-  /** Stops and restarts the arrival of bytes. */
+  /** Stops reading; `resume` continues. */
   pause(): void;
+  /** Resumes reading. */
   resume(): void;
 }
 
-/** What a connection's owner does with what arrives. */
+/** Receives what arrives on a connection. */
 export interface Receiver {
-  /** Bytes have arrived; the chunk may be reused by the caller after the call returns. */
+  /** Bytes have arrived. The caller may reuse the chunk after the call. */
   receive(chunk: Uint8Array): void;
-  /** The connection is gone, for whatever reason; called once. */
+  /** The connection is closed, for any reason. Called once. */
   closed(): void;
 }
 
-/** Takes new connections. It returns undefined when it refuses one, which it then closes itself. */
+/** Accepts new connections. Returns undefined for a connection that it refuses and closes. */
 export interface Acceptor {
+  /** Returns the receiver of the connection's bytes; undefined if the connection is refused. */
   accept(connection: Connection): Receiver | undefined;
 }
 
-/** Files that a node may write, by plain name, inside one directory. */
+/** Files in one directory that a node may read and write, by plain name. */
 export interface Disk {
+  /** Returns the file's content; undefined if it does not exist. */
   read(name: string): Bytes | undefined;
-  /** Replaces the file; it is durable only after `sync`. */
+  /** Replaces the file. The content is durable only after `sync`. */
   write(name: string, bytes: Bytes): void;
+  /** Appends to the file, and creates it if it does not exist. The content is durable only after `sync`. */
   append(name: string, bytes: Bytes): void;
   /** Makes what was written to the file so far survive a crash. */
   sync(name: string): void;
+  /** Removes the file, if it exists. */
   remove(name: string): void;
 }
 
-/** What an operating system tells of the process. */
+/** What an operating system reports about the process. */
 export interface ProcessFacts {
   readonly id: number;
   readonly executable: Bytes;
-  /** Its name, release and machine. */
+  /** The operating system's name, release and machine. */
   readonly system: Bytes;
-  /** The memory of the machine, in bytes. */
+  /** The machine's memory, in bytes. */
   readonly memory: number;
-  /** Processor time taken so far, in microseconds. */
+  /** The processor time used so far, in microseconds. */
   readonly userMicros: number;
   readonly systemMicros: number;
 }
 
-/** Everything a node knows of the world. */
+/** Everything that a node can access outside itself. */
 export interface Host {
   readonly clock: Clock;
   readonly disk: Disk;
-  /** So many keys end in one turn of the event loop, and the others in the next ones; left out: all that are due. */
+  /** How many keys may expire in one turn of the event loop; the others follow in later turns. Absent: no limit. */
   readonly expiriesPerTurn?: number;
-  /** A number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   random(): number;
-  /** How much of the memory that the process may have is taken, from 0 to 1; left out where that is no matter. */
+  /** The share of the process' memory limit that is in use, from 0 to 1. Absent if it does not matter. */
   memoryTaken?(): number;
-  /** The process that the node runs in; left out where that is no matter. */
+  /** The process that the node runs in. Absent if it does not matter. */
   facts?(): ProcessFacts;
-  /** Opens a connection outwards, as a replica does to its primary; `closed` is called when it cannot be had. */
+  /**
+   * Connects to a server, as a replica does to its primary. Calls `opened` on success; if it fails, the receiver's
+   * `closed`.
+   */
   connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void;
 }

@@ -1,10 +1,10 @@
-/** The in-memory transport: a Duplex whose far end is a client of the server, without any socket. */
+/** The in-memory transport: a Duplex connected to the server without a socket. */
 import { Duplex } from 'node:stream';
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import type { Acceptor, Connection, Receiver } from './host.ts';
 import { realTick } from './real-time.ts';
 
-/** The user's end. Requests written to it are executed after the current tick; replies are read from it. */
+/** The user's end. Requests written to it run after the current tick; replies are read from it. */
 class MemoryStream extends Duplex {
   readonly connecting = false;
   reading = true;
@@ -22,7 +22,7 @@ class MemoryStream extends Duplex {
     done();
   }
 
-  // Clients queue a command after writing it, so that an answer within the same tick would come too early.
+  // Not in the same tick: clients queue a command after writing it, so a reply now would come too early.
   schedule(): void {
     if (this.#scheduled || !this.reading || this.#chunks.length === 0) return;
     this.#scheduled = true;
@@ -55,7 +55,7 @@ class MemoryStream extends Duplex {
     receiver?.closed();
   }
 
-  // What clients ask of a net.Socket and what means nothing here.
+  // Methods of net.Socket that clients call and that have no effect here.
   setNoDelay(): this {
     return this;
   }
@@ -113,7 +113,7 @@ class MemoryConnection implements Connection {
   }
 }
 
-/** Opens an in-memory connection to the server. */
+/** Opens an in-memory connection to the server. Returns the stream that a client uses instead of a socket. */
 export function connectInMemory(server: Acceptor): Duplex {
   const stream = new MemoryStream();
   const client = server.accept(new MemoryConnection(stream));

@@ -1,4 +1,4 @@
-/** The real world: Node's clock, timers, randomness, sockets and files behind the Host's doors. */
+/** The host on Node: real clock, timers, randomness, sockets and files. */
 import { randomInt } from 'node:crypto';
 import {
   appendFileSync,
@@ -19,13 +19,15 @@ import type { Clock, Connection, Disk, Host, ProcessFacts, Receiver, Timer } fro
 import { realDelay, realMicros, realNow, realSoon } from './real-time.ts';
 import { SocketConnection } from './tcp.ts';
 
-/** A timer's longest delay; longer ones fire at once, so they are walked in steps. */
+/** A timer's longest delay in milliseconds. Node fires longer ones at once, so they are split into steps. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-/** About a millisecond's work. */
+/** Takes about a millisecond. */
 const EXPIRIES_PER_TURN = 2000;
 
-/** Real time, whatever fake timers a test has installed. Its timers never keep the process alive: listening sockets do. */
+/**
+ * Real time, even if a test has installed fake timers. Its timers do not keep the process alive; listening sockets do.
+ */
 export const nodeClock: Clock = {
   now: realNow,
   micros: realMicros,
@@ -44,7 +46,7 @@ export const nodeClock: Clock = {
   soon: realSoon,
 };
 
-/** Files in one directory, written through Node. */
+/** Files in one directory. */
 class NodeDisk implements Disk {
   readonly #directory: string;
 
@@ -94,7 +96,11 @@ function processFacts(): ProcessFacts {
   };
 }
 
-/** A host on Node; files go into the directory. @param clock the real one, or the one that a test's fake timers drive */
+/**
+ * Creates a host on Node.
+ * @param directory for files
+ * @param clock the real one, or one driven by a test's fake timers
+ */
 export function nodeHost(directory = '.', clock: Clock = nodeClock): Host {
   return {
     clock,
@@ -108,7 +114,7 @@ export function nodeHost(directory = '.', clock: Clock = nodeClock): Host {
     random: () => randomInt(2 ** 48 - 1) / (2 ** 48 - 1),
     connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void {
       const socket = dial({ host, port, noDelay: true });
-      // Who follows does not keep the process alive by that: listening sockets do.
+      // A replica's link does not keep the process alive; listening sockets do.
       socket.unref();
       const refused = (): void => receiver.closed();
       socket.once('error', refused);

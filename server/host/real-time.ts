@@ -1,4 +1,4 @@
-/** Real timers and clocks, taken when this module is loaded: test frameworks replace the global ones with fakes. */
+/** The real timers and clocks. They are saved when this module loads, because test frameworks replace the globals. */
 import { Socket } from 'node:net';
 import { performance as meter } from 'node:perf_hooks';
 import timers from 'node:timers';
@@ -7,15 +7,15 @@ import { MessageChannel } from 'node:worker_threads';
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Timer } from './host.ts';
 
-/** Under this name the lab's routed functions carry the function that they replaced. */
+/** The lab's replacements of global functions store the original function under this symbol. */
 const REPLACED = Symbol.for('lostlock.replaced');
 
-/** The function itself, or the one that the lab's router put it in place of. */
+/** Returns the function itself, or the original if the lab has replaced it. */
 function original<T extends object>(routed: T): T {
   return (routed as { [REPLACED]?: T })[REPLACED] ?? routed;
 }
 
-/** True when Node lists what was begun among its own resources, which it does not do for a fake timer. */
+/** Returns whether Node lists the new timer among its active resources, which it does not do for a fake. */
 function isListed(resource: 'Timeout' | 'Immediate', begin: () => () => void): boolean {
   const count = (): number => process.getActiveResourcesInfo().filter((name) => name === resource).length;
   const before = count();
@@ -25,17 +25,17 @@ function isListed(resource: 'Timeout' | 'Immediate', begin: () => () => void): b
     end();
     return listed;
   } catch {
-    return false; // A fake that takes no such call.
+    return false; // The fake does not accept such a call.
   }
 }
 
-/** Runs the task after so many milliseconds, at most 2^31 - 1. It does not keep the process alive. */
+/** Runs the task after a delay in milliseconds, at most 2^31 - 1. Does not keep the process alive. */
 export type Delay = (task: () => void, ms: number) => Timer;
 
-/** Runs the task after the present turn of the event loop. */
+/** Runs the task after the current turn of the event loop. */
 export type Soon = (task: () => void) => Timer;
 
-// Where the globals are fakes already, node:timers may still have the real functions: Jest replaces only the globals.
+// If the globals are already fakes, node:timers may still have the real functions: Jest replaces only the globals.
 const sources = [globalThis, timers];
 
 function timeoutsOf({
@@ -72,7 +72,7 @@ function genuineDelay(): Delay {
   return socketDelay;
 }
 
-/** A socket's idle timer is one of Node's own, which no fake replaces. */
+/** A socket's idle timer is internal to Node, so no fake replaces it. */
 const socketDelay: Delay = (task, ms) => {
   const socket = new Socket();
   socket.setTimeout(ms, () => {
@@ -107,7 +107,7 @@ function messageSoon(): Soon {
   return (task) => {
     queue.push(task);
     port1.ref();
-    port2.postMessage(undefined); // One for each task, so that one that throws does not keep the next from running.
+    port2.postMessage(undefined); // One message for each task: if a task throws, the next one still runs.
     return {
       cancel() {
         const at = queue.indexOf(task);
@@ -117,7 +117,7 @@ function messageSoon(): Soon {
   };
 }
 
-/** Node's Date says so where its text is asked for; a fake is written in JavaScript. */
+/** The source text of Node's own Date.now. A fake is written in JavaScript and has another. */
 const NATIVE_NOW = 'function now() { [native code] }';
 
 function genuineDate(): DateConstructor {
@@ -132,24 +132,24 @@ function genuineTick(): (task: () => void) => void {
   return (task) => void Promise.resolve().then(task);
 }
 
-/** Runs a task after so many milliseconds. */
+/** Runs a task after a delay in milliseconds. */
 export const realDelay: Delay = genuineDelay();
 
-/** Runs a task after the present turn of the event loop. */
+/** Runs a task after the current turn of the event loop. */
 export const realSoon: Soon = genuineSoon();
 
-/** Runs a task after the present one, before the event loop goes on. */
+/** Runs a task after the current one, before the event loop continues. */
 export const realTick: (task: () => void) => void = genuineTick();
 
-/** Whole milliseconds since the Unix epoch. */
+/** Returns whole milliseconds since the Unix epoch. */
 export const realNow: () => Millis = genuineDate().now;
 
-// Fakes and routes lie on the object; what it inherits is Node's own.
+// Fakes and the lab's replacements are own properties of the object; the inherited methods are Node's.
 const inherited = Object.getPrototypeOf(meter) as typeof meter;
 const { timeOrigin } = meter;
 
-/** Milliseconds, with fractions, since the process started. */
+/** Returns milliseconds, with fractions, since the process started. */
 export const realElapsed: () => number = inherited.now.bind(meter);
 
-/** Whole microseconds since the Unix epoch. */
+/** Returns whole microseconds since the Unix epoch. */
 export const realMicros = (): number => Math.floor((timeOrigin + realElapsed()) * 1000);

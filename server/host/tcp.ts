@@ -1,31 +1,34 @@
-/** The TCP and unix-socket transport: Node sockets as Connections of a server. */
+/** The TCP and unix-socket transport: Node sockets as connections of a server. */
 import { createServer, type Server as NetServer, Socket } from 'node:net';
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import type { Acceptor, Connection, Receiver } from './host.ts';
 import { realElapsed, realSoon } from './real-time.ts';
 
-/** Above this a string is cheaper to hand over as one Buffer. */
+/** In bytes. A longer string is cheaper to hand over as one Buffer. */
 const LARGE = 1 << 16;
 
-/** All sockets read into this one buffer: a receiver copies what it keeps of a chunk. */
+/** All sockets read into one buffer of this size. A receiver copies what it keeps of a chunk. */
 const READ_BUFFER_BYTES = 1 << 16;
 
-/** One client's requests keep others waiting for no longer than this, in milliseconds, if they come in more than one chunk. */
+/** How long one client's requests, if they arrive in several chunks, may delay other clients, in milliseconds. */
 const TURN = 5;
 
-/** What libuv's listening handle lets us replace, which saves a Buffer per read: an internal of Node, used where it is there. */
+/**
+ * The part of libuv's listening handle that is replaced to save a Buffer per read. It is internal to Node, and used
+ * only where it exists.
+ */
 interface ListeningHandle {
   onconnection?: (status: number, handle?: object) => void;
 }
 
 /**
- * Connections with output that waits until every socket that was ready has been read, as in redis-server: a client
- * is woken once for many replies. One list for each chunk that was received, in the order in which the
- * server hands output over; the lists are sent last in, first out (server/clients/outbox.ts).
+ * Connections whose output waits until every ready socket has been read, as in redis-server, so that a client wakes up
+ * once for many replies. There is one list for each received chunk, in the order in which the server hands output over.
+ * The lists are sent last in, first out (server/clients/outbox.ts).
  */
 let unsent: SocketConnection[][] = [];
 
-/** Output that is handed over next belongs to another chunk than what came before. */
+/** True when the next output belongs to a new chunk. */
 let isNewChunk = true;
 
 function sendAll(): void {
@@ -62,7 +65,7 @@ export class SocketConnection implements Connection {
     return this.#out.length + this.#socket.writableLength;
   }
 
-  /** Directs what arrives to the receiver; `reads` where the socket hands chunks over by itself. */
+  /** Directs received bytes to the receiver. `reads` is given if the socket hands chunks over by itself. */
   attach(receiver: Receiver, reads?: Inlet): void {
     const socket = this.#socket;
     if (reads === undefined) socket.on('data', (chunk: Uint8Array) => deliver(receiver, chunk));
@@ -74,7 +77,7 @@ export class SocketConnection implements Connection {
 
   send(bytes: Bytes): void {
     if (this.#isListed) {
-      // Its place is that of its first output.
+      // The connection's place in the order is that of its first output.
       if (this.#out.length + bytes.length > LARGE) this.#write();
       this.#out += bytes;
       return;
@@ -87,7 +90,7 @@ export class SocketConnection implements Connection {
     unsent.at(-1)!.push(this);
   }
 
-  /** Hands over what waits; called when its turn has come. */
+  /** Hands over the waiting output. */
   flush(): void {
     this.#isListed = false;
     this.#write();
@@ -108,7 +111,7 @@ export class SocketConnection implements Connection {
 
   abort(): void {
     this.#write();
-    // A unix socket knows no reset; and one that is just shutting down refuses it, without ever closing then.
+    // A unix socket cannot be reset. A socket that is shutting down refuses a reset, and would then never close.
     if (this.#isTcp && !this.#socket.writableEnded) this.#socket.resetAndDestroy();
     else this.#socket.destroy();
   }
@@ -122,12 +125,12 @@ export class SocketConnection implements Connection {
   }
 }
 
-/** Where a socket that reads into the shared buffer delivers. */
+/** The receiver of a socket that reads into the shared buffer. */
 interface Inlet {
   receiver: Receiver | undefined;
 }
 
-/** Listens on a TCP port or a unix socket and attaches every connection to the server. */
+/** Listens on a TCP port or a unix socket, and attaches every connection to the server. */
 export class Listener {
   readonly #net: NetServer;
   readonly #sockets = new Set<Socket>();
@@ -151,8 +154,8 @@ export class Listener {
     else socket.on('error', () => socket.destroy());
   }
 
-  // Node reads each chunk of an accepted socket into a Buffer of its own unless the socket is made with `onread`, which
-  // only dialled sockets offer; so accepted ones are made here, from the handle that libuv gives.
+  // Node reads each chunk of an accepted socket into a new Buffer unless the socket is created with `onread`, which
+  // only outgoing sockets offer. So accepted sockets are created here, from libuv's handle.
   #readInPlace(): void {
     const handle = (this.#net as unknown as { _handle?: ListeningHandle })._handle;
     if (typeof handle?.onconnection !== 'function') return;
@@ -163,7 +166,7 @@ export class Listener {
       let begun: number | undefined;
       const onread = {
         buffer: this.#readBuffer,
-        // While chunks are full libuv reads on, many times over, and asks nobody else in between.
+        // While chunks are full, libuv keeps reading from this socket and serves no other one.
         callback: (bytes: number, buffer: Uint8Array): boolean => {
           if (bytes < READ_BUFFER_BYTES) begun = undefined;
           else begun ??= realElapsed();
@@ -180,7 +183,7 @@ export class Listener {
     };
   }
 
-  /** Starts to listen. Rejects with Node's error when the address is taken or may not be used. */
+  /** Starts to listen. Rejects with Node's error if the address is in use or not permitted. */
   listen(where: { host: string; port: number } | { path: string }): Promise<{ port: number }> {
     return new Promise((resolve, reject) => {
       this.#net.once('error', reject);
@@ -193,17 +196,17 @@ export class Listener {
     });
   }
 
-  /** Lets the process end although this listens. */
+  /** Allows the process to end while this listens. */
   unref(): void {
     this.#net.unref();
   }
 
-  /** Stops listening, at once; connections stay until `close`. */
+  /** Stops listening at once. Connections stay open until `close`. */
   unlisten(): void {
     this.#net.close();
   }
 
-  /** Stops listening and closes every connection; resolves when no handle is left. */
+  /** Stops listening and closes every connection. Resolves when no handle is left. */
   close(): Promise<void> {
     sendAll();
     const closed = [...this.#sockets].map((socket) => {
@@ -212,7 +215,7 @@ export class Listener {
       return gone;
     });
     return new Promise((resolve) => {
-      // When it listens no more that is an error, and all the same.
+      // Node reports an error if it no longer listens; that does not matter here.
       this.#net.close(() => void Promise.all(closed).then(() => resolve()));
     });
   }

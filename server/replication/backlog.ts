@@ -1,38 +1,44 @@
-/** The most recent bytes of the replication stream, from which a replica that was cut off can resume. */
+/** The most recent bytes of the replication stream. A replica whose connection broke resumes from them. */
 import type { Bytes } from '../../protocol/bytes.ts';
 
-/** Chunks are trimmed only when this much of the oldest one is surplus. */
+/** The oldest chunk is trimmed only when at least this many of its bytes are surplus. */
 const CHUNK = 4096;
 
 /**
+ * The backlog is a list of chunks and a tail. Offsets count the bytes of the stream.
+ *
  *   dropped │ chunk │ chunk │ … │ chunk │ tail
- *           ^ start                            ^ end     offsets, in bytes of the stream
+ *           ^ start                            ^ end
  */
 export class Backlog {
   #chunks: Bytes[] = [];
   #tail = '';
   #start: number;
   #end: number;
-  /** How many bytes are to be kept. */
+  /** How many bytes to keep. */
   capacity: number;
 
-  /** An empty backlog whose first byte will have the offset after `offset`. */
+  /**
+   * Creates an empty backlog. The first byte appended has the offset after `offset`.
+   * @param capacity how many bytes to keep
+   */
   constructor(offset: number, capacity: number) {
     this.#start = offset;
     this.#end = offset;
     this.capacity = capacity;
   }
 
-  /** The offset of the oldest byte kept, as INFO counts: the first byte of a stream has offset 1. */
+  /** The offset of the oldest byte kept, counted as in INFO: the first byte of a stream has offset 1. */
   get firstByte(): number {
     return Math.max(this.#start, this.#end - this.capacity) + 1;
   }
 
-  /** Bytes kept. */
+  /** The number of bytes kept. */
   get length(): number {
     return Math.min(this.#end - this.#start, this.capacity);
   }
 
+  /** Appends bytes to the stream, and drops the oldest bytes beyond the capacity. */
   append(bytes: Bytes): void {
     this.#end += bytes.length;
     this.#tail += bytes;
@@ -47,7 +53,7 @@ export class Backlog {
     }
   }
 
-  /** The stream from the byte with this offset on; undefined when it is not kept. */
+  /** Returns the stream from the byte with this offset on; undefined if that byte is not kept. */
   from(offset: number): Bytes | undefined {
     if (offset < this.firstByte || offset > this.#end + 1) return undefined;
     return (this.#chunks.join('') + this.#tail).slice(offset - 1 - this.#start);

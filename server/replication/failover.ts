@@ -1,4 +1,7 @@
-/** FAILOVER: a primary hands its role over to a replica that has everything (https://redis.io/docs/latest/commands/failover/). */
+/**
+ * FAILOVER: a primary hands its role to a replica that has the whole stream
+ * (https://redis.io/docs/latest/commands/failover/).
+ */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import type { Timer } from '../host/host.ts';
@@ -6,12 +9,12 @@ import type { HasHost, Units } from '../ports.ts';
 import type { Follower } from './follower.ts';
 import { promote, type RoleNode, replicateFrom } from './role.ts';
 
-/** What was asked for. */
+/** The arguments of FAILOVER. */
 export interface FailoverRequest {
   readonly target?: { readonly host: Bytes; readonly port: number };
-  /** How long to wait for the replica; 0: for ever. */
+  /** How long to wait for the replica, in milliseconds; 0: no limit. */
   readonly timeout: Millis;
-  /** Hand over when the time is up, though the replica lacks something. */
+  /** Hand over on timeout even if the replica lacks part of the stream. */
   readonly force: boolean;
 }
 
@@ -26,8 +29,9 @@ export interface FailoverNode extends HasHost, RoleNode, Units {
   };
 }
 
+/** Runs the failovers of a primary, one at a time. */
 export class Coordinator {
-  /** As INFO names it. */
+  /** The state, as INFO names it. */
   state: 'no-failover' | 'waiting-for-sync' | 'failover-in-progress' = 'no-failover';
   readonly #server: FailoverNode;
   #request: FailoverRequest | undefined;
@@ -37,12 +41,12 @@ export class Coordinator {
     this.#server = server;
   }
 
-  /** True while writes wait and a time-out runs: then the stream must not grow, not even by a PING. */
+  /** True while writes are held back with a timeout: the stream must not grow then, not even by a PING. */
   get holdsStream(): boolean {
     return this.#request !== undefined && this.#request.timeout > 0;
   }
 
-  /** Pauses writes until a replica has them all, and then hands over. Throws ReplyError when that cannot be begun. */
+  /** Holds writes back until a replica has the whole stream, then hands over. Throws ReplyError if it cannot start. */
   begin(request: FailoverRequest): void {
     const server = this.#server;
     const { target, timeout, force } = request;
@@ -60,11 +64,11 @@ export class Coordinator {
     this.state = 'waiting-for-sync';
     server.pausing.holdWrites(true);
     if (timeout > 0) this.#timer = clock.at(clock.now() + timeout, () => this.#timedOut());
-    // Not within the command: its reply comes first, and a hand-over resets connections.
+    // Not within the command: its reply must be sent before the handover resets connections.
     clock.soon(() => this.review());
   }
 
-  /** Hands over if a replica has everything; called for every acknowledgement. */
+  /** Hands over if a replica has the whole stream. Called for every acknowledgement. */
   review(): void {
     const server = this.#server;
     if (this.state !== 'waiting-for-sync') return;
@@ -93,14 +97,14 @@ export class Coordinator {
     this.#server.settle();
   }
 
-  /** What the heir said to PSYNC: it has taken the role, or refused. */
+  /** Ends the failover with the new primary's answer to PSYNC FAILOVER: it has accepted the role, or refused it. */
   answered(accepted: boolean): void {
     if (this.state !== 'failover-in-progress') return;
     if (accepted) this.#end();
     else this.abort();
   }
 
-  /** Gives up: the node is a primary that takes writes. */
+  /** Cancels the failover: the node remains, or becomes again, a primary that accepts writes. */
   abort(): void {
     if (this.state === 'failover-in-progress') promote(this.#server);
     this.#end();
@@ -113,7 +117,7 @@ export class Coordinator {
     this.#server.pausing.holdWrites(false);
   }
 
-  /** Lets go of the timer. */
+  /** Cancels the timer. */
   stop(): void {
     this.#timer?.cancel();
   }

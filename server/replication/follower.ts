@@ -1,21 +1,21 @@
-/** A replica, as its primary knows it. */
+/** A replica, as its primary sees it. */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Client } from '../clients/client.ts';
 
-/** A replica that follows us. */
+/** A replica of this node. */
 export interface Follower {
   readonly client: Client;
   state: 'handshake' | 'online';
-  /** Its own listening port and address, as it announced them. */
+  /** The replica's own listening port and address, as announced with REPLCONF. */
   port: number;
   address: Bytes;
-  /** The highest offset it has applied. */
+  /** The highest offset that the replica has applied. */
   acknowledged: number;
-  /** The highest offset it has made durable. */
+  /** The highest offset that the replica has on its disk. */
   synced: number;
-  /** When it last acknowledged. */
+  /** When the replica last sent an acknowledgement, in milliseconds since the epoch. */
   acknowledgedAt: Millis;
   readonly capabilities: Set<Bytes>;
-  /** It came by SYNC, before there were acknowledgements: its silence means nothing. */
+  /** The replica used SYNC, which has no acknowledgements: it is not dropped for its silence. */
   silent: boolean;
 }

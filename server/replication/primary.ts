@@ -1,4 +1,4 @@
-/** The primary's side of replication: identity, offset, backlog, the replicas that follow, and the stream fed to them. */
+/** The primary's side of replication: id, offset, backlog, the replicas, and the stream that they are sent. */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { encodeRequest } from '../../protocol/encode.ts';
 import { type Client, REPLICA_LINK } from '../clients/client.ts';
@@ -14,36 +14,43 @@ import { Coordinator } from './failover.ts';
 import type { Follower } from './follower.ts';
 import { SyncQueue } from './sync-queue.ts';
 
-/** The id of a stream that no node has. */
+/** A replication id that no node has. */
 export const NO_ID = '0'.repeat(40);
 
 /** The node, as its replication sees it. */
 interface PrimaryNode extends FailoverNode {
-  /** True while effects are to be handed to `feed`. */
+  /** True while effects must be handed to `feed`. */
   readonly effects: { feeding: boolean };
   randomHex(digits: number): Bytes;
 }
 
+/**
+ * A node's replication stream and its replicas
+ * (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/).
+ */
 export class Replication {
   readonly #server: PrimaryNode;
-  /** The id of the stream we produce or follow, and the one before a promotion with the offset up to which it is ours. */
+  /**
+   * The id of the stream that this node produces or follows. `secondId` is the id before a promotion, valid up to
+   * `secondOffset`.
+   */
   id: Bytes;
   secondId: Bytes = NO_ID;
   secondOffset = -1;
-  /** Bytes of the stream produced or applied. */
+  /** The length of the stream in bytes, as produced or applied by this node. */
   offset = 0;
   backlog: Backlog | undefined;
   readonly followers = new Map<Client, Follower>();
-  // The database that the stream's reader has selected; -1: it must be told.
+  // The database that the stream has selected; -1: unknown, so the next effect starts with SELECT.
   #selected = -1;
   readonly #heartbeat: Beat;
   #pingDueAt: Millis = 0;
   #release: Timer | undefined;
   readonly #queue: SyncQueue;
   readonly #observers: StreamObserver[] = [];
-  /** The backlog is kept even without replicas (the lab reads it). */
+  /** True if the backlog is kept even without replicas, as the lab requires. */
   keepsBacklog = false;
-  /** FAILOVER, while it is under way. */
+  /** The FAILOVER in progress, if any. */
   readonly failover: Coordinator;
   /** Called when an acknowledgement arrives or a follower leaves. */
   onAcknowledged: () => void = () => {};
@@ -56,12 +63,12 @@ export class Replication {
     this.#queue = new SyncQueue(server, (client) => this.#resyncWhole(client));
   }
 
-  /** How replicas came by the dataset. */
+  /** The numbers of full and partial resyncs. */
   get counters(): Statistics['syncs'] {
     return this.#server.stats.syncs;
   }
 
-  /** The entry of a client that speaks REPLCONF or PSYNC. */
+  /** Returns the entry of a client that sends REPLCONF or PSYNC, and creates it if it is missing. */
   follower(client: Client): Follower {
     let follower = this.followers.get(client);
     if (follower === undefined) {
@@ -81,32 +88,35 @@ export class Replication {
     return follower;
   }
 
-  /** The followers that receive the stream. */
+  /** The replicas that receive the stream. */
   online(): Follower[] {
     return [...this.followers.values()].filter(({ state }) => state === 'online');
   }
 
-  /** Where a follower listens, as far as is known. */
+  /** Returns the address on which a replica listens: the one that it announced, else the one of its connection. */
   addressOf({ address, client }: Follower): Bytes {
     return address === '' ? (client.connection?.remote ?? '').replace(/:\d+$/, '') : address;
   }
 
-  /** The follower that listens there. */
+  /** Returns the replica that listens at this address; undefined if there is none. */
   find(host: Bytes, port: number): Follower | undefined {
     return this.online().find((each) => each.port === port && this.addressOf(each) === host);
   }
 
-  /** Tells the observer of everything that enters the stream from now on. */
+  /** Registers an observer for everything that enters the stream from now on. */
   observe(observer: StreamObserver): void {
     this.#observers.push(observer);
     this.follow();
   }
 
-  /** Takes the effects of one execution unit into the stream. */
+  /**
+   * Appends the effects of one execution unit to the stream.
+   * @param atomic wrap them in MULTI and EXEC
+   */
   feed(effects: readonly Effect[], atomic: boolean): void {
     if (this.backlog !== undefined) {
       let bytes = '';
-      // The first effect's database is selected before MULTI, as Redis does.
+      // The first effect's database is selected before MULTI, as in Redis.
       if (atomic) bytes += this.#select(effects[0]!.db) + encodeRequest(['MULTI']);
       for (const { db, argv } of effects) bytes += this.#select(db) + encodeRequest(argv);
       if (atomic) bytes += encodeRequest(['EXEC']);
@@ -115,14 +125,14 @@ export class Replication {
     for (const observer of this.#observers) observer.effects?.(effects, atomic);
   }
 
-  /** What tells the stream's reader to change to the database; nothing where it is there already. */
+  /** Returns the SELECT for a change of database; empty if the stream has already selected it. */
   #select(db: number): Bytes {
     if (db === this.#selected) return '';
     this.#selected = db;
     return encodeRequest(['SELECT', String(db)]);
   }
 
-  /** Takes raw bytes into the stream: our own, or those of the primary that we pass on. */
+  /** Appends raw bytes to the stream: this node's own, or the primary's bytes, which are passed on. */
   feedBytes(bytes: Bytes): void {
     for (const observer of this.#observers) observer.bytes?.(bytes);
     this.offset += bytes.length;
@@ -132,12 +142,12 @@ export class Replication {
     }
   }
 
-  /** Asks every follower to acknowledge at once, through the stream. */
+  /** Asks every replica, through the stream, to acknowledge at once. */
   askForAcknowledgement(): void {
     if (this.online().length > 0) this.feedBytes(encodeRequest(['REPLCONF', 'GETACK', '*']));
   }
 
-  /** Our primary's stream goes on under another id: the old one stays valid up to here. */
+  /** The primary's stream continues under another id. The old id stays valid up to the current offset. */
   rename(id: Bytes): void {
     this.secondId = this.id;
     this.secondOffset = this.offset + 1;
@@ -145,7 +155,11 @@ export class Replication {
     for (const { client } of this.online()) client.abort();
   }
 
-  /** PSYNC: resumes where the replica left off when the backlog allows, else sends everything. */
+  /**
+   * PSYNC: resumes the replica's stream if the backlog allows it, else sends the whole dataset.
+   * @param id the replication id that the replica knows
+   * @param from the offset of the first byte that the replica lacks
+   */
   synchronize(client: Client, id: Bytes, from: number): void {
     const rest = this.#resumable(id, from) ? this.backlog?.from(from) : undefined;
     if (rest !== undefined) {
@@ -165,11 +179,11 @@ export class Replication {
     this.sendDataset(client);
   }
 
-  /** Sends the dataset as an RDB, and then the stream. */
+  /** Sends the dataset as an RDB, then the stream. */
   sendDataset(client: Client): void {
     this.#server.stats.syncs.full++;
     this.#ensureBacklog();
-    // Nobody knows which database the newcomer's stream has selected: the next effect says so.
+    // The new replica's stream has no database selected, so the next effect must start with SELECT.
     this.#selected = -1;
     const rdb = snapshot(this.#server);
     client.output.write(`$${rdb.length}\r\n${rdb}`);
@@ -193,7 +207,7 @@ export class Replication {
 
   #ensureBacklog(): void {
     if (this.backlog !== undefined) return;
-    // A new history: a replica that followed before there was a backlog cannot resume in it.
+    // Starts a new history: a replica that followed before the backlog existed cannot resume.
     this.id = this.#server.randomHex(40);
     this.secondId = NO_ID;
     this.secondOffset = -1;
@@ -202,14 +216,16 @@ export class Replication {
     this.follow();
   }
 
-  /** Lets the node's effects flow into the stream, if anybody may ever read it and it is ours to write. */
+  /**
+   * Turns the recording of effects on if the node is a primary and the stream has a reader: a backlog or an observer.
+   */
   follow(): void {
     const server = this.#server;
     const heard = this.backlog !== undefined || this.#observers.length > 0;
     server.effects.feeding = heard && server.role === 'primary';
   }
 
-  /** The replica's connection is gone. */
+  /** Removes a replica whose connection is closed. */
   forget(client: Client): void {
     if (!this.followers.delete(client)) return;
     this.#queue.forget(client);
@@ -218,6 +234,11 @@ export class Replication {
     this.onAcknowledged();
   }
 
+  /**
+   * Notes a replica's REPLCONF ACK.
+   * @param offset the offset that the replica has applied
+   * @param synced the offset that the replica has on its disk; undefined if it did not say
+   */
   acknowledge(client: Client, offset: number, synced: number | undefined): void {
     const follower = this.followers.get(client);
     if (follower === undefined) return;
@@ -225,54 +246,54 @@ export class Replication {
     if (synced !== undefined) follower.synced = Math.max(follower.synced, synced);
     follower.acknowledgedAt = this.#server.now;
     this.onAcknowledged();
-    // Later: a hand-over resets connections, this one among them.
+    // In a later turn: a handover resets connections, including this one.
     if (this.failover.state === 'waiting-for-sync')
       this.#server.host.clock.soon(() => this.failover.review());
   }
 
-  /** Followers that have applied the stream up to the offset. */
+  /** Returns how many replicas have applied the stream up to the offset. */
   countAcknowledged(offset: number): number {
     return this.online().filter(({ acknowledged }) => acknowledged >= offset).length;
   }
 
-  /** Followers that have made the stream durable up to the offset. */
+  /** Returns how many replicas have the stream on their disk up to the offset. */
   countSynced(offset: number): number {
     return this.online().filter(({ synced }) => synced >= offset).length;
   }
 
-  /** Seconds since the follower last acknowledged. */
+  /** Returns the seconds since the replica last acknowledged. */
   lag(follower: Follower): number {
     return Math.floor(this.#server.now / 1000) - Math.floor(follower.acknowledgedAt / 1000);
   }
 
-  /** Whether so many followers are near enough that writes may be taken. */
+  /** Returns whether enough replicas are within `min-replicas-max-lag`, so that writes may be accepted. */
   enoughReplicas(): boolean {
     const { settings } = this.#server;
     const good = this.online().filter((follower) => this.lag(follower) <= settings['min-replicas-max-lag']);
     return good.length >= settings['min-replicas-to-write'];
   }
 
-  /** From now on the stream is our primary's, which we pass on. */
+  /** Called when the node becomes a replica: the stream is the primary's from now on, and is passed on. */
   becomeReplica(): void {
     this.backlog ??= new Backlog(this.offset, this.#server.settings['repl-backlog-size']);
     this.follow();
   }
 
-  /** Follows the settings. */
+  /** Applies the settings. */
   configure(): void {
     if (this.backlog !== undefined) this.backlog.capacity = this.#server.settings['repl-backlog-size'];
     this.#releaseBacklogLater();
     this.refreshGate();
   }
 
-  /** A primary that nobody has followed for repl-backlog-ttl gives its backlog up, and with it its history. */
+  /** Drops the backlog, and with it the history, when a primary has had no replica for `repl-backlog-ttl` seconds. */
   #releaseBacklogLater(): void {
     this.#release?.cancel();
     const server = this.#server;
     const { clock } = server.host;
     const ttl = server.settings['repl-backlog-ttl'];
     if (ttl === 0 || this.backlog === undefined || this.keepsBacklog || this.#isFollowed()) return;
-    // Redis looks once a second, for more than so many seconds.
+    // Redis checks once a second whether more than that many seconds have passed.
     this.#release = clock.at(clock.now() + (ttl + 1) * 1000, () => {
       if (this.#isFollowed()) return;
       this.backlog = undefined;
@@ -287,7 +308,7 @@ export class Replication {
     return this.#server.role !== 'primary' || this.online().length > 0;
   }
 
-  /** Makes the node ask before writes exactly while min-replicas-to-write is set. */
+  /** Sets the gate that checks replicas before writes if `min-replicas-to-write` is set, and clears it otherwise. */
   refreshGate(): void {
     const { settings } = this.#server;
     this.#server.gate(
@@ -296,7 +317,7 @@ export class Replication {
     );
   }
 
-  /** A promotion: the old id stays valid up to here, and a new history begins. */
+  /** Called on promotion: starts a new history. The old id stays valid up to the current offset. */
   beginHistory(): void {
     this.secondId = this.id;
     this.secondOffset = this.offset + 1;
@@ -306,7 +327,7 @@ export class Replication {
     this.#releaseBacklogLater();
   }
 
-  /** What the replica's stream has selected is unknown to us once it is our own stream again. */
+  /** Takes over the id and offset of a dataset that was loaded from the primary. The backlog starts anew. */
   adopt(id: Bytes, offset: number): void {
     this.id = id;
     this.offset = offset;
@@ -324,7 +345,7 @@ export class Replication {
     this.#heartbeat.start();
   }
 
-  // Once a second while anybody follows: PING into the stream when due, and drop followers that fell silent.
+  // Runs once a second while there are replicas: adds a PING to the stream when due, and drops silent replicas.
   #beat(): void {
     if (this.followers.size === 0) {
       this.#heartbeat.stop();
@@ -348,7 +369,7 @@ export class Replication {
     server.settle();
   }
 
-  /** Lets go of timers. */
+  /** Cancels the timers. */
   stop(): void {
     this.#heartbeat.stop();
     this.#release?.cancel();

@@ -1,4 +1,7 @@
-/** The replica's side of replication: dial the primary, handshake, full or partial resync, apply the stream, acknowledge. */
+/**
+ * The replica's side of replication: connects to the primary, resyncs in full or in part, applies the stream,
+ * acknowledges.
+ */
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { type Bytes, fromBuffer, type Millis, parseSafeInteger, toBuffer } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
@@ -11,16 +14,16 @@ import type { Connection, Host, Receiver } from '../host/host.ts';
 import type { Durability, Units } from '../ports.ts';
 import { Transfer } from './transfer.ts';
 
-/** The parameters that hold what to log in with at the primary. */
+/** The parameters for the login at the primary. */
 const PASSWORD = 'masterauth';
 const USER = 'masteruser';
 
-/** The longest wait before a dataset that could not be read is asked for again, in milliseconds. */
+/** The longest wait before a dataset that could not be read is requested again, in milliseconds. */
 const LONGEST_WAIT = 60_000;
 
 type LinkState = 'connect' | 'connecting' | 'handshake' | 'sync' | 'connected';
 
-/** One dial and the connection that came of it. What an abandoned one still says is nobody's business. */
+/** One connection attempt and its connection. Events of an abandoned attempt are ignored. */
 class PrimaryDial implements Receiver {
   connection: Connection | undefined;
   readonly #side: ReplicaSide;
@@ -39,15 +42,15 @@ class PrimaryDial implements Receiver {
 }
 
 /**
- * What a replica of Redis says about itself: it takes a dataset of unknown length, and goes on with the stream after a promotion.
- * Newer Redis adds `rdb-channel-repl` and Valkey `dual-channel`, a dataset over a connection of its own, which is not
- * offered here. Valkey tells its version too.
+ * The REPLCONF commands of a Redis replica: it accepts a dataset of unknown length, and follows the stream after a
+ * promotion. Newer Redis adds `rdb-channel-repl` and Valkey adds `dual-channel`, which send the dataset over a separate
+ * connection; this is not supported here. Valkey also sends its version.
  */
 export const INTRODUCTION: readonly (readonly Bytes[])[] = [['REPLCONF', 'capa', 'eof', 'capa', 'psync2']];
 
 /** The node, as the link to its primary sees it. */
 export interface ReplicaNode extends ClientNode, SnapshotNode, Units {
-  /** What it says about itself before it asks for the stream. */
+  /** The commands that describe this replica, sent before PSYNC. */
   readonly introduction: readonly (readonly Bytes[])[];
   readonly host: Host;
   readonly replication: SnapshotNode['replication'] & {
@@ -64,32 +67,36 @@ export interface ReplicaNode extends ClientNode, SnapshotNode, Units {
   readonly durability: Durability | undefined;
 }
 
+/** A replica's link to its primary (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
 export class ReplicaSide {
   readonly host: Bytes;
   readonly port: number;
   state: LinkState = 'connect';
-  /** When bytes last arrived. */
+  /** When bytes last arrived, in milliseconds since the epoch. */
   heardAt: Millis;
   downSince: Millis;
-  /** Why the link is down, where that is known; undefined once it is up. */
+  /** Why the link is down, if known; undefined when it is up. */
   trouble: string | undefined;
-  // A dataset that could not be read is not asked for again before this instant; the wait doubles each time.
+  // When a dataset that could not be read may be requested again. The wait doubles with each failure.
   #dialAt: Millis = 0;
   #wait: Millis = 1000;
   readonly #server: ReplicaNode;
   #link: PrimaryDial | undefined;
   #client: Client | undefined;
   #decoder: RequestDecoder | undefined;
-  // What has arrived and is not applied yet; during the handshake: not interpreted yet.
+  // The bytes that have arrived and are not yet applied or, during the handshake, not yet interpreted.
   #input = '';
-  // How much of the input the decoder has been given.
+  // How much of the input was given to the decoder.
   #decoded = 0;
-  // Replies of the handshake still to come, then what PSYNC says.
+  // The handlers of the replies that are still expected: those of the handshake, then PSYNC's.
   #awaiting: ((line: Bytes) => void)[] = [];
   #transfer: Transfer | undefined;
   readonly #beat: Beat;
 
-  /** @param before the client that applied the stream so far, when the same stream may go on: it knows its database */
+  /**
+   * @param before the client that applied the stream so far, for a stream that may continue: it has the selected
+   * database
+   */
   constructor(server: ReplicaNode, host: Bytes, port: number, before?: Client) {
     this.#server = server;
     this.#beat = new Beat(server, () => this.#review());
@@ -100,29 +107,29 @@ export class ReplicaSide {
     this.#client = before;
   }
 
-  /** Begins to follow: dials at once, then keeps the connection up. */
+  /** Starts to follow: connects at once, and reconnects when the connection is lost. */
   start(): void {
     this.#beat.start();
     this.#dial();
   }
 
-  /** Ends following; the data stays. */
+  /** Stops following. The data stays. */
   stop(): void {
     this.#beat.stop();
     this.#drop();
   }
 
-  /** The client that applies the primary's commands, once there was a connection. */
+  /** The client that applies the primary's commands; undefined until the first connection. */
   get client(): Client | undefined {
     return this.#client;
   }
 
-  /** The connection to the primary, while there is one. */
+  /** The connection to the primary; undefined while there is none. */
   get connection(): Connection | undefined {
     return this.#link?.connection;
   }
 
-  /** Breaks the link, as CLIENT KILL does; it is dialled again. */
+  /** Breaks the link, as CLIENT KILL does. The node then reconnects. */
   disconnect(): void {
     const link = this.#link;
     const connection = link?.connection;
@@ -130,16 +137,17 @@ export class ReplicaSide {
     connection?.abort();
   }
 
+  /** True while the stream is being received and applied. */
   get linkUp(): boolean {
     return this.state === 'connected';
   }
 
-  /** How far the full resync under way is; undefined when there is none. */
+  /** The full resync in progress; undefined if there is none. */
   get transfer(): Transfer | undefined {
     return this.#transfer;
   }
 
-  /** A lost primary is dialled again, one that fell silent let go, and the offset acknowledged. */
+  /** Runs once a second: reconnects a lost link, drops a silent one, and acknowledges the offset. */
   #review(): void {
     const server = this.#server;
     const now = server.host.clock.now();
@@ -168,7 +176,7 @@ export class ReplicaSide {
     this.#link?.connection?.send(encodeRequest(argv));
   }
 
-  // Redis, too, sends all it has to say about itself behind the first answer.
+  // Like Redis, the replica sends AUTH and all REPLCONF at once after the reply to PING.
   #shakeHands(): void {
     const { settings, introduction } = this.#server;
     const password = settings[PASSWORD];
@@ -196,7 +204,7 @@ export class ReplicaSide {
       });
     }
     if (address !== '') this.#awaiting.push(() => {});
-    // A primary may refuse what it does not know of an introduction: nothing depends on it.
+    // Errors are ignored: an old primary may not know these commands, and nothing depends on them.
     for (const _ of introduction) this.#awaiting.push(() => {});
     this.#awaiting.push(
       () => this.#askForStream(),
@@ -207,7 +215,7 @@ export class ReplicaSide {
   #askForStream(): void {
     const { replication } = this.#server;
     const words = ['PSYNC', replication.id, String(replication.offset + 1)];
-    // The node that hands its role over tells its heir so.
+    // Tells the new primary that this node hands its role over.
     if (replication.failover.state === 'failover-in-progress') words.push('FAILOVER');
     this.#send(words);
   }
@@ -217,7 +225,7 @@ export class ReplicaSide {
     this.#drop();
   }
 
-  /** Says why the link is down: in the log, and in INFO until it is up. */
+  /** Reports why the link is down: in the log, and in INFO until it is up again. */
   #complain(why: string): void {
     this.trouble = why;
     this.#server.log('warning', why);
@@ -240,6 +248,7 @@ export class ReplicaSide {
     }
   }
 
+  /** Bytes have arrived from the primary. */
   received(link: PrimaryDial, chunk: Uint8Array): void {
     this.#server.stats.linkBytesIn += chunk.length;
     if (this.#link !== link) return;
@@ -254,16 +263,17 @@ export class ReplicaSide {
     this.#server.settle();
   }
 
-  /** Applies what has come; a script that keeps the node busy keeps the stream waiting. */
+  /** Applies the bytes that have arrived. While a script keeps the node busy, the stream waits. */
   resume(): void {
     if (this.state === 'connected' && !this.#server.slowScript.active) this.#take();
   }
 
+  /** The connection to the primary is closed. */
   closed(link: PrimaryDial): void {
     if (this.#link !== link) return;
     const established = this.state === 'connected';
     this.#lost();
-    // As from 7.0 an established link is dialled again at once; a dial that failed waits for the next beat.
+    // Since 7.0 a lost connection is reestablished at once; a failed attempt is repeated at the next beat.
     if (established && this.#beat.running) this.#dial();
     this.#server.settle();
   }
@@ -274,7 +284,7 @@ export class ReplicaSide {
       if (end < 0) return;
       const line = this.#input.slice(0, end).replace(/\r$/, '');
       this.#input = this.#input.slice(end + 1);
-      // A primary that prepares a dataset keeps the line alive with bare newlines.
+      // The primary sends bare newlines as a keepalive while it prepares a dataset.
       if (line !== '') this.#awaiting.shift()?.(line);
     }
     if (this.state !== 'sync') return;
@@ -290,7 +300,7 @@ export class ReplicaSide {
     else if (rest !== undefined) this.#load(transfer, rest);
   }
 
-  /** The dataset replaces ours; behind it the stream may have begun already. */
+  /** Loads the received dataset in place of the current one. `rest` is the start of the stream behind it. */
   #load(transfer: Transfer, rest: Bytes): void {
     const server = this.#server;
     let db = 0;
@@ -298,12 +308,13 @@ export class ReplicaSide {
     try {
       db = server.unit(() => loadSnapshot(server, transfer.rdb()));
     } catch (error) {
-      // The data is as it was, so that the old offset still holds.
+      // The data is unchanged, so the old offset is still valid.
       const why = error instanceof Error ? error.message : String(error);
       this.#complain(
         `Cannot load the dataset of primary ${this.host}:${this.port}: ${why}; trying again in ${this.#wait / 1000} s`,
       );
-      // Each attempt costs the primary a whole dataset. (redis-server 7.0 tries again at once, for ever.)
+      // Each attempt makes the primary send a whole dataset, so the wait grows. (redis-server 7.0 retries at once,
+      // forever.)
       this.#dialAt = server.host.clock.now() + this.#wait;
       this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT);
       this.#drop();
@@ -321,7 +332,7 @@ export class ReplicaSide {
     this.state = 'connected';
     this.trouble = undefined;
     this.#wait = 1000;
-    // Without a connection of its own: nothing is ever answered, and the one it came over may change.
+    // The client has no connection: nothing is ever answered, and the link behind it may change.
     const client = this.#client ?? new Client(this.#server, this.#server.connections.nextId(), undefined);
     client.mark(PRIMARY_LINK, true);
     this.#client = client;
@@ -329,7 +340,7 @@ export class ReplicaSide {
     return client;
   }
 
-  // Applies complete commands, each with the bytes it came in: they count into the offset and go on to our own replicas.
+  // Applies the complete commands. Their bytes count into the offset and are passed on to this node's own replicas.
   #take(): void {
     const server = this.#server;
     const decoder = this.#decoder as RequestDecoder;
@@ -349,7 +360,7 @@ export class ReplicaSide {
     if (decoder.failure !== undefined) this.#refused('to speak sense', decoder.failure);
   }
 
-  /** A command of the stream failed: the datasets differ from here on. Logged as redis-server does, and counted. */
+  /** Logs and counts a command of the stream that failed, as redis-server does: the datasets differ from here on. */
   failedToApply(command: Bytes, { text }: ReplyError): void {
     const error = text.startsWith('ERR ') ? text.slice(4) : text;
     this.#server.stats.unexpectedErrors++;
@@ -359,7 +370,7 @@ export class ReplicaSide {
     );
   }
 
-  /** Tells the primary how far we are. */
+  /** Sends the primary the offset up to which the stream is applied. */
   acknowledge(): void {
     const words = ['REPLCONF', 'ACK', String(this.#server.replication.offset)];
     const synced = this.#server.durability?.syncedOffset();

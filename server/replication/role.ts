@@ -1,4 +1,4 @@
-/** Changes of role: following a primary, and promotion. */
+/** Changes of role: becoming a replica, and promotion. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { ReplyError } from '../../protocol/reply.ts';
 import type { Blocking } from '../clients/blocking.ts';
@@ -11,13 +11,13 @@ const FORCED = 'UNBLOCKED force unblock from blocking operation, instance state 
 
 /** The node, as a change of its role sees it. */
 export interface RoleNode extends Gated, ReplicaNode {
-  /** The primary that the node follows; undefined: it is one itself. */
+  /** The primary that the node follows; undefined on a primary. */
   primary: ReplicaSide | undefined;
   readonly blocking: Pick<Blocking, 'clients' | 'release' | 'signalAll'>;
   readonly replication: ReplicaNode['replication'] & { becomeReplica(): void; beginHistory(): void };
 }
 
-/** REPLICAOF host port: follows that primary from now on; what it has replaces what we have. */
+/** REPLICAOF host port: follows that primary from now on. Its dataset replaces this node's. */
 export function replicateFrom(server: RoleNode, host: Bytes, port: number): void {
   const before = server.primary?.client;
   server.primary?.stop();
@@ -35,7 +35,7 @@ export function replicateFrom(server: RoleNode, host: Bytes, port: number): void
   server.primary.start();
 }
 
-/** REPLICAOF NO ONE: takes writes from now on, in a new history that continues the old one. */
+/** REPLICAOF NO ONE: the node becomes a primary. Its new history continues the old one. */
 export function promote(server: RoleNode): void {
   if (server.primary === undefined) return;
   server.primary.stop();

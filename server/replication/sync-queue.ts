@@ -1,8 +1,11 @@
-/** Replicas that wait for their full resync: Redis gives others some time to arrive, and serves all of them at once. */
+/**
+ * Replicas that wait for a full resync. Like Redis, the queue waits for more replicas and serves all of them at once.
+ */
 import type { Client } from '../clients/client.ts';
 import type { Timer } from '../host/host.ts';
 import type { HasHost, HasSettings, Units } from '../ports.ts';
 
+/** The queue of full resyncs. */
 export class SyncQueue {
   readonly #server: HasHost & HasSettings & Units;
   readonly #serve: (client: Client) => void;
@@ -15,7 +18,10 @@ export class SyncQueue {
     this.#serve = serve;
   }
 
-  /** Serves the client at once, or with the others as `repl-diskless-sync-delay` and `-max-replicas` say. */
+  /**
+   * Serves the client at once, or later together with others, as `repl-diskless-sync-delay` (seconds) and
+   * `repl-diskless-sync-max-replicas` require.
+   */
   add(client: Client): void {
     const { settings, host } = this.#server;
     const delay = settings['repl-diskless-sync'] ? settings['repl-diskless-sync-delay'] : 0;
@@ -31,7 +37,7 @@ export class SyncQueue {
     });
   }
 
-  /** The client is gone. */
+  /** Removes a client whose connection is closed. */
   forget(client: Client): void {
     this.#waiting = this.#waiting.filter((each) => each !== client);
   }
@@ -41,6 +47,7 @@ export class SyncQueue {
     for (const client of this.#waiting.splice(0)) this.#serve(client);
   }
 
+  /** Cancels the timer. */
   stop(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

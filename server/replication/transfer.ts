@@ -1,23 +1,24 @@
-/** A dataset on its way to a replica: the header, then a known length of RDB, or RDB up to a mark (diskless). */
+/** A dataset that a replica is receiving: a header, then an RDB of known length, or an RDB up to a mark (diskless). */
 import { type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
 
-/** The length of the random mark that ends a dataset whose length is not known beforehand. */
+/** The length of the random mark that ends a dataset of unknown length. */
 const MARK_LENGTH = 40;
 
+/** The state of one full resync, as the replica receives it. */
 export class Transfer {
-  /** The stream that continues the dataset, and where. */
+  /** The id and offset of the stream that continues the dataset. */
   readonly id: Bytes;
   readonly offset: number;
-  /** Why what arrives can be no dataset. */
+  /** Why the received bytes cannot be a dataset. */
   failure: string | undefined;
-  /** Bytes of the RDB received. */
+  /** The number of RDB bytes received. */
   received = 0;
-  /** The RDB's length; -1 while it is not known. */
+  /** The RDB's length in bytes; -1 while it is unknown. */
   length = -1;
   #mark = '';
   #header: Bytes | undefined = '';
   #chunks: Bytes[] = [];
-  // The last bytes received, in which the mark is looked for.
+  // The last bytes received, which may contain the mark.
   #tail = '';
 
   constructor(id: Bytes, offset: number) {
@@ -25,11 +26,11 @@ export class Transfer {
     this.offset = offset;
   }
 
-  /** Takes what has arrived. Once the dataset is complete it answers what came behind it; undefined before. */
+  /** Consumes received bytes. When the dataset is complete it returns the bytes behind it, before that undefined. */
   take(bytes: Bytes): Bytes | undefined {
     let chunk = bytes;
     if (this.#header !== undefined) {
-      // Bare newlines keep the line alive while the primary prepares.
+      // Bare newlines are a keepalive while the primary prepares.
       this.#header = (this.#header + bytes).replace(/^[\r\n]+/, '');
       const end = this.#header.indexOf('\n');
       if (end < 0) return undefined;
@@ -56,7 +57,7 @@ export class Transfer {
     return all.slice(this.length);
   }
 
-  // The primary is silent behind the mark until it hears from us, so that the mark is the end of what has come.
+  // The primary sends nothing after the mark until it hears from the replica, so the mark ends the input.
   #uptoMark(chunk: Bytes): Bytes | undefined {
     this.#tail = (this.#tail + chunk).slice(-MARK_LENGTH);
     if (this.#tail !== this.#mark) return undefined;
@@ -65,7 +66,7 @@ export class Transfer {
     return '';
   }
 
-  /** The RDB, once complete. */
+  /** Returns the RDB, once it is complete. */
   rdb(): Bytes {
     return this.#chunks.join('');
   }

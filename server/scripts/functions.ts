@@ -1,4 +1,6 @@
-/** The libraries of functions that one node has. */
+/**
+ * The function libraries of one node (https://redis.io/docs/latest/develop/interact/programmability/functions-intro/).
+ */
 
 import { RdbError } from '../../keyspace/format/errors.ts';
 import { dumpLibraries, restoreLibraries } from '../../keyspace/rdb/dump.ts';
@@ -20,28 +22,30 @@ interface LibraryNode {
   readonly rdbFormat: RdbFormat;
 }
 
+/** The function libraries of a node, by name, and their functions. */
 export class Functions {
   readonly #server: LibraryNode;
   #libraries = new Map<Bytes, FunctionLibrary>();
-  /** Functions of all libraries; their names have no case. */
+  /** The functions of all libraries. Their names are case-insensitive. */
   #functions = new Map<Bytes, LibraryFunction>();
 
   constructor(server: LibraryNode) {
     this.#server = server;
   }
 
+  /** The libraries, in the order in which they were loaded. */
   get libraries(): Iterable<FunctionLibrary> {
     return this.#libraries.values();
   }
 
-  /** How many libraries there are, and how many functions in them. */
+  /** The number of libraries and the number of their functions. */
   get counts(): { libraries: number; functions: number } {
     let functions = 0;
     for (const library of this.libraries) functions += library.functions.length;
     return { libraries: this.#libraries.size, functions };
   }
 
-  /** Bytes that Redis would need for them, or about as many. */
+  /** An estimate of the bytes that Redis would need for the libraries. */
   get bytes(): number {
     let bytes = BASE_BYTES;
     for (const { code, functions } of this.libraries) {
@@ -50,12 +54,12 @@ export class Functions {
     return bytes;
   }
 
-  /** A function by name, whatever its case. */
+  /** Returns a function by its case-insensitive name. */
   get(name: Bytes): LibraryFunction | undefined {
     return this.#functions.get(name) ?? this.#functions.get(asciiLower(name));
   }
 
-  /** As `get`; throws ReplyError when there is none. */
+  /** Like `get`, but throws ReplyError if there is no such function. */
   find(name: Bytes): LibraryFunction {
     return this.get(name) ?? fail('ERR Function not found');
   }
@@ -63,7 +67,7 @@ export class Functions {
   /**
    * FUNCTION LOAD.
    * @returns the library's name
-   * @throws ReplyError when it cannot be loaded, or one of its names is taken; then nothing has changed
+   * @throws ReplyError when the code does not load or a name is taken; nothing is changed then
    */
   load(code: Bytes, replace: boolean): Bytes {
     const header = readLibraryHeader(code);
@@ -77,24 +81,25 @@ export class Functions {
     return name;
   }
 
-  /** FUNCTION DELETE. Throws ReplyError when there is no such library. */
+  /** FUNCTION DELETE. Throws ReplyError if there is no such library. */
   delete(name: Bytes): void {
     this.#remove(this.#libraries.get(name) ?? fail('ERR Library not found'));
   }
 
+  /** FUNCTION FLUSH: removes all libraries. */
   flush(): void {
     this.#libraries.clear();
     this.#functions.clear();
   }
 
-  /** FUNCTION DUMP: all libraries as a payload that other nodes read. */
+  /** FUNCTION DUMP: returns all libraries as a payload that other nodes can load. */
   dump(): Bytes {
     return dumpLibraries(this.codes(), this.#server.rdbFormat);
   }
 
   /**
-   * FUNCTION RESTORE. Throws ReplyError when the payload cannot be read or a name is taken; then nothing has changed.
-   * @param format the payloads that are taken
+   * FUNCTION RESTORE. Throws ReplyError if the payload cannot be read or a name is taken; nothing is changed then.
+   * @param format the format of the accepted payloads
    */
   restore(payload: Bytes, policy: RestorePolicy, format: RdbFormat): void {
     let codes: Bytes[];
@@ -109,12 +114,12 @@ export class Functions {
     this.#apply(codes, policy);
   }
 
-  /** The code of every library. */
+  /** Returns the code of every library. */
   codes(): Bytes[] {
     return [...this.#libraries.values()].map(({ code }) => code);
   }
 
-  /** Takes the libraries with this code, as a dataset has brought them. Throws ReplyError for what does not load. */
+  /** Loads libraries that came with a dataset. Throws ReplyError if one does not load. */
   adopt(codes: readonly Bytes[], policy: RestorePolicy): void {
     this.#apply(codes, policy);
   }
@@ -148,7 +153,9 @@ export class Functions {
     this.#remove(present);
   }
 
-  /** Refuses a library with a function that another library has; `replaced` is on its way out. */
+  /**
+   * Throws if another library has one of the functions' names. `replaced` is about to be removed and does not count.
+   */
   #checkNames(library: FunctionLibrary, replaced: FunctionLibrary | undefined): void {
     for (const { name } of library.functions) {
       const owner = this.#functions.get(asciiLower(name))?.library;
@@ -160,7 +167,7 @@ export class Functions {
     this.#libraries.set(library.name, library);
     for (const each of library.functions) {
       const name = asciiLower(each.name);
-      // Of two whose names differ in case only, one can be called.
+      // If two names differ only in case, one of the functions can be called.
       if (!this.#functions.has(name)) this.#functions.set(name, each);
     }
   }

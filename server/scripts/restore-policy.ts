@@ -1,2 +1,2 @@
-/** What FUNCTION RESTORE, and a dataset that is loaded, do about the libraries that are there. */
+/** What FUNCTION RESTORE, and the load of a dataset, do with existing libraries. */
 export type RestorePolicy = 'FLUSH' | 'APPEND' | 'REPLACE';

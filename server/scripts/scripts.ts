@@ -1,4 +1,4 @@
-/** The scripts one node knows, and what a running script may do to it. */
+/** The scripts of one node, and the calls that a running script can make. */
 
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
@@ -30,7 +30,7 @@ import { type Outcome, PAUSED, Unanswered } from '../table/outcome.ts';
 import { checkWords } from '../table/resolve.ts';
 import type { SlowScript } from './slow-script.ts';
 
-/** A TypeScript function that stands in for a script. `call` runs a command and throws ReplyError when it fails. */
+/** A TypeScript function that replaces a script. `call` runs a command, and throws ReplyError if it fails. */
 export type NativeHandler = (
   keys: readonly Bytes[],
   argv: readonly Bytes[],
@@ -39,7 +39,7 @@ export type NativeHandler = (
 
 const LEVELS: readonly LogLevel[] = ['debug', 'verbose', 'notice', 'warning'];
 
-/** REPL_REPLICA among the targets of redis.set_repl. */
+/** REPL_REPLICA, one of the targets of redis.set_repl. */
 const TO_REPLICAS = 2;
 
 const refuse = (text: Bytes): ReplyError => new ReplyError(text);
@@ -55,9 +55,9 @@ const WRITES = 'ERR Write commands are not allowed from read-only scripts.';
 interface ScriptRequest {
   readonly keys: readonly Bytes[];
   readonly args: readonly Bytes[];
-  /** It is one of the commands that may not write. */
+  /** True for the commands that may not write (EVAL_RO and the like). */
   readonly readonly: boolean;
-  /** Its words: the command's name, the script or the function, the count of keys, and the rest. */
+  /** The words of the request: the command's name, the script or function, the number of keys, and the rest. */
   readonly argv: Argv<-3>;
 }
 
@@ -72,7 +72,7 @@ interface ScriptingNode extends Gated, HasLog {
   readonly stats: { unknown(argv: readonly Bytes[]): void };
   /** Runs one command and notes its effect for the replication stream. */
   call(client: Client, command: Command, argv: Bytes[]): Outcome;
-  /** True while a replica has lost its primary and may not answer with old data. */
+  /** True while a replica has lost its primary and may not serve old data. */
   isStale(): boolean;
   readOnlyReplica(): boolean;
   readonly effects: Pick<Effects, 'propagateAs'>;
@@ -80,19 +80,20 @@ interface ScriptingNode extends Gated, HasLog {
   readonly connections: { pseudoClient(): Client };
 }
 
+/** The scripts of a node (https://redis.io/docs/latest/develop/interact/programmability/eval-intro/). */
 export class Scripts implements ScriptHost {
   readonly random = new Random48();
   readonly printDouble: Dialect['printDouble'];
   readonly printArgument: Dialect['printArgument'];
   readonly #server: ScriptingNode;
-  /** Scripts by SHA-1, as EVAL, SCRIPT LOAD and register made them known to this node. */
+  /** The scripts that EVAL, SCRIPT LOAD and `register` added, by SHA-1. */
   readonly #known = new Map<Bytes, CompiledScript>();
   readonly #natives = new Map<Bytes, NativeHandler>();
   readonly #client: Client;
   #caller: Client | undefined;
   #readonly = false;
   #ignoresMemory = false;
-  /** The script has run a command that writes, so that it cannot be killed any more. */
+  /** The script has run a command that writes, so it can no longer be killed. */
   wrote = false;
 
   constructor(server: ScriptingNode) {
@@ -101,24 +102,28 @@ export class Scripts implements ScriptHost {
     ({ printDouble: this.printDouble, printArgument: this.printArgument } = server.dialect);
   }
 
-  /** The SHA-1 of a script's text, in hexadecimal. */
+  /** Returns the SHA-1 of a script's text, in hexadecimal. */
   static sha1(text: Bytes): Bytes {
     return createHash('sha1').update(toBuffer(text)).digest('hex');
   }
 
-  /** Compiles a script and makes it known. Throws ReplyError with the compiler's complaint. */
+  /** Compiles a script and stores it. Throws ReplyError with the compiler's message. */
   load(text: Bytes): CompiledScript {
     const script = compile(text);
     this.#known.set(script.sha1, script);
     return script;
   }
 
-  /** Lets a function answer for a script, given by its text or its SHA-1. */
+  /**
+   * Replaces a script by a function.
+   * @param script the script's text or SHA-1
+   */
   register(script: Bytes, run: NativeHandler): void {
     const sha = /^[0-9a-fA-F]{40}$/.test(script) ? asciiLower(script) : Scripts.sha1(script);
     this.#natives.set(sha, run);
   }
 
+  /** SCRIPT EXISTS: returns whether a script with this SHA-1 is known. */
   has(sha: Bytes): boolean {
     const lower = asciiLower(sha);
     return this.#known.has(lower) || this.#natives.has(lower);
@@ -129,7 +134,10 @@ export class Scripts implements ScriptHost {
     return this.#known.get(asciiLower(sha))?.source;
   }
 
-  /** The flags that a script, given by its text or its SHA-1, declares; undefined for one without a shebang line. */
+  /**
+   * Returns the flags that a script declares; undefined if it has no shebang line.
+   * @param script the script's text, or its SHA-1 if `sha` is set
+   */
   declared(script: Bytes, sha: boolean): ReadonlySet<Bytes> | undefined {
     if (sha) {
       const known = this.#known.get(asciiLower(script));
@@ -139,29 +147,29 @@ export class Scripts implements ScriptHost {
     try {
       return readShebang(script).flags;
     } catch {
-      // It will be refused for that.
+      // The script does not compile, and will be refused for that.
       return undefined;
     }
   }
 
-  /** Forgets every script that was not registered. */
+  /** Removes every script that was not registered. */
   flush(): void {
     this.#known.clear();
   }
 
-  /** How many scripts are known. */
+  /** The number of known scripts. */
   get size(): number {
     return this.#known.size;
   }
 
-  /** Bytes of the scripts' texts. */
+  /** The total length of the scripts' texts, in bytes. */
   get bytes(): number {
     let bytes = 0;
     for (const script of this.#known.values()) bytes += script.size;
     return bytes;
   }
 
-  /** EVALSHA. Throws NOSCRIPT when this node does not know the script. */
+  /** EVALSHA. Throws NOSCRIPT if the script is unknown. */
   evalSha(client: Client, request: ScriptRequest): Outcome {
     const sha = request.argv[1];
     const program = this.#known.get(sha) ?? this.#known.get(asciiLower(sha));
@@ -171,7 +179,7 @@ export class Scripts implements ScriptHost {
     return this.start(client, program, request);
   }
 
-  /** EVAL: makes the script known, then runs it. */
+  /** EVAL: stores the script, then runs it. */
   eval(client: Client, request: ScriptRequest): Outcome {
     const text = request.argv[1];
     if (this.#natives.size > 0) {
@@ -181,7 +189,7 @@ export class Scripts implements ScriptHost {
     return this.start(client, this.load(text), request);
   }
 
-  /** Runs a script or a function; PAUSED when its reply comes later. Throws ReplyError when it may not run now. */
+  /** Runs a script or a function. Returns PAUSED if its reply comes later. Throws ReplyError if it may not run now. */
   start(client: Client, program: CompiledScript | LibraryFunction, request: ScriptRequest): Outcome {
     const { keys, args, readonly } = request;
     const { flags } = program;
@@ -190,7 +198,7 @@ export class Scripts implements ScriptHost {
     else if (this.#server.isStale()) throw refuse(LINK_DOWN);
     this.#readonly = readonly || flags.has('no-writes');
     this.#ignoresMemory = flags.has('allow-oom');
-    // What no connection waits for cannot be taken up later.
+    // Without a connection that waits for the reply, the script cannot be paused.
     if (client.connection === undefined || client.has(PRIMARY_LINK)) {
       return this.#enter(client, request, () => program.run(keys, args, this));
     }
@@ -209,7 +217,7 @@ export class Scripts implements ScriptHost {
     return this.#enter(client, request, () => run(request.keys, request.args, callOrThrow));
   }
 
-  // A script is propagated as the commands it runs, never as itself.
+  // A script is propagated as the commands that it runs, never as itself.
   #enter(
     client: Client,
     { argv }: ScriptRequest,
@@ -234,7 +242,7 @@ export class Scripts implements ScriptHost {
     return PAUSED;
   }
 
-  /** True while a script or a function runs, or pauses. */
+  /** True while a script or a function runs or is paused. */
   get entered(): boolean {
     return this.#caller !== undefined;
   }
@@ -244,6 +252,7 @@ export class Scripts implements ScriptHost {
     this.#caller = undefined;
   }
 
+  /** redis.call and redis.pcall: runs a command for the script. Refusals are returned as ReplyError. */
   call(argv: Bytes[]): Reply {
     const server = this.#server;
     const name = argv[0] ?? '';
@@ -289,23 +298,30 @@ export class Scripts implements ScriptHost {
       }
     }
     if (this.#ignoresMemory) return undefined;
-    // Only the first write can be refused: what has begun is not stopped half way.
+    // Only the first write can be refused: a script that has written is not stopped halfway.
     const limited = (server.state & GATE_LIMITED_MEMORY) !== 0 && (command.bits & DENY_OOM) !== 0;
     return limited && !this.wrote && server.eviction.outOfMemory ? refuse(OOM) : undefined;
   }
 
+  /**
+   * redis.log: writes a line to the log.
+   * @param level 0 (debug) to 3 (warning)
+   */
   log(level: number, text: Bytes): void {
     this.#server.log(LEVELS[level] ?? 'notice', text);
   }
 
+  /** redis.setresp: sets the protocol of the replies that the script receives. */
   setProtocol(version: 2 | 3): void {
     this.#client.protocol = version;
   }
 
+  /** redis.set_repl: sets where the script's writes are propagated, as a bit mask of the REPL_ constants. */
   setReplication(targets: number): void {
     this.#client.mark(UNREPLICATED, (targets & TO_REPLICAS) === 0);
   }
 
+  /** redis.acl_check_cmd: returns whether the user may run the command; undefined if the command is unknown. */
   allowed(argv: Bytes[]): boolean | undefined {
     const command = this.#server.commands.get(asciiLower(argv[0] ?? ''));
     if (command === undefined) return undefined;
@@ -313,7 +329,7 @@ export class Scripts implements ScriptHost {
   }
 }
 
-/** Refuses a function, or a script with a shebang line, where what it declares does not suit the node's state. */
+/** Throws if the flags that a function or script declares do not allow it to run in the node's current state. */
 function checkDeclared(
   server: ScriptingNode,
   client: Client,

@@ -1,4 +1,7 @@
-/** A script that outlives its first slice: the node runs it on between events, and answers BUSY meanwhile. */
+/**
+ * A script that exceeds its first slice: the node continues it between events, and answers other clients BUSY
+ * meanwhile.
+ */
 
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
@@ -12,36 +15,41 @@ import type { Timer } from '../host/host.ts';
 import type { Gated, HasHost, HasLog, HasNow, HasSettings, Mistakes, Requests, Units } from '../ports.ts';
 import type { Outcome } from '../table/outcome.ts';
 
-/** How long scripts run before others get a turn. A step is a call or a turn of a loop; a command counts for 20. */
+/**
+ * How long scripts run before other clients are served. A step is a call or a loop iteration; a command counts as 20.
+ */
 export interface ScriptPace {
-  /** Steps that a script may make before its first pause. */
+  /** The number of steps before a script's first pause. */
   readonly start: number;
-  /** Steps from one pause to the next. */
+  /** The number of steps between two pauses. */
   readonly slice: number;
-  /** How long a slice takes on the host's clock, in milliseconds; 0: it takes what it takes, on a clock that moves by itself. */
+  /** How long a slice takes on the host's clock, in milliseconds; 0 for a real clock, which moves by itself. */
   readonly millis: Millis;
 }
 
-/** What remains to be done once a script's outcome is known: PAUSED when that was paused in turn. */
+/** The work that remains when a script's outcome is known. It returns PAUSED if it is paused in turn. */
 type Continuation = (outcome: Outcome) => Outcome;
 
-/** The script under way. */
+/** The paused script. */
 interface Running {
-  /** undefined: something else that keeps the unit open (MIGRATE in a transaction). */
+  /** undefined: something else holds the unit open (MIGRATE in a transaction). */
   readonly execution: Execution | undefined;
   readonly client: Client;
-  /** The request that started it. */
+  /** The request that started the script. */
   readonly argv: readonly Bytes[];
   readonly since: Millis;
   readonly kind: 'script' | 'function' | 'hold';
-  /** Puts the scripts' own state back. */
+  /** Restores the state of `Scripts`. */
   readonly leave: () => void;
 }
 
 const KILLED = 'ERR Script killed by user with SCRIPT KILL...';
 const NO_MEMORY = 'ERR not enough memory';
 
-/** A script is ended when so much of the process' memory is taken: beyond its end the process dies, and a table that grows doubles. */
+/**
+ * A script is stopped when this share of the process' memory is in use. The process would crash at its limit, and a
+ * growing table doubles.
+ */
 const MEMORY_MAX = 0.5;
 
 const NOT_BUSY = 'NOTBUSY No scripts in execution right now.';
@@ -50,26 +58,27 @@ const UNKILLABLE =
 
 /** The node, as a slow script sees it. */
 interface BusyNode extends Gated, HasHost, HasLog, HasNow, HasSettings, Mistakes, Requests, Units {
-  /** How deep in execution units the node is; 0 between requests. */
+  /** The nesting depth of execution units; 0 between requests. */
   readonly depth: number;
   readonly blocking: Pick<Blocking, 'block' | 'forget'>;
   readonly scripts: { readonly wrote: boolean };
-  /** The link to the primary, which a script keeps waiting. */
+  /** The link to the primary. Its stream waits for the script. */
   readonly primary: { resume(): void } | undefined;
 }
 
+/** The paused script of a node, if any, and the requests that wait for it. */
 export class SlowScript {
   readonly #server: BusyNode;
   readonly #pace: ScriptPace;
   #running: Running | undefined;
-  /** What waits for the script's reply, the innermost first. */
+  /** The work that waits for the script's reply, innermost first. */
   #continuations: Continuation[] = [];
-  /** Requests that came before the node was called busy. */
+  /** Requests that arrived before the node was declared busy. */
   readonly #postponed: PostponedRequests;
   #timer: Timer | undefined;
   #depth = 0;
   #killed = false;
-  /** True once others are told BUSY; before, their requests wait. */
+  /** True when other clients are answered BUSY. Before that their requests wait. */
   #busy = false;
 
   constructor(server: BusyNode, pace: Partial<ScriptPace> = {}) {
@@ -78,51 +87,51 @@ export class SlowScript {
     this.#pace = { start: 2_000_000, slice: 200_000, millis: 0, ...pace };
   }
 
-  /** Steps that a script may make before its first pause. */
+  /** The number of steps before a script's first pause. */
   get firstSlice(): number {
     return this.#pace.start;
   }
 
-  /** The script that has been paused. */
+  /** The script that is paused. */
   get running(): Running | undefined {
     return this.#running;
   }
 
-  /** True while a script has been paused. */
+  /** True while a script is paused. */
   get active(): boolean {
     return this.#running !== undefined;
   }
 
-  /** True when it is this client's script that has been paused. */
+  /** True if the paused script is this client's. */
   begun(client: Client): boolean {
     return this.#running?.client === client;
   }
 
-  /** True between two slices: the unit stands open, and clients may be served what is allowed meanwhile. */
+  /** True between two slices: the unit is open, and requests that are allowed meanwhile may run. */
   get between(): boolean {
     return this.#running !== undefined && this.#server.depth === this.#depth;
   }
 
-  /** True once others are told BUSY. */
+  /** True when other clients are answered BUSY. */
   get busy(): boolean {
     return this.#busy;
   }
 
-  /** What others are told meanwhile. */
+  /** The error for other clients meanwhile. */
   get busyText(): Bytes {
     const which = this.#running?.kind === 'function' ? 'FUNCTION' : 'SCRIPT';
     return `BUSY Redis is busy running a script. You can only call ${which} KILL or SHUTDOWN NOSAVE.`;
   }
 
-  /** A script has come to its first pause. What must follow its reply is added with `afterwards`. */
+  /** Called when a script reaches its first pause. Work that must follow its reply is added with `afterwards`. */
   begin(beginning: Omit<Running, 'since'>): void {
     this.#open(beginning);
     this.#schedule();
   }
 
   /**
-   * Keeps the client's unit open for something that takes time: every other request waits, and nobody is told BUSY.
-   * @returns what ends it, with the reply
+   * Holds the client's unit open for work that takes time. All other requests wait; none is answered BUSY.
+   * @returns a function that ends the work with the reply
    */
   hold(client: Client): (reply: Reply) => void {
     this.#open({ client, argv: [], execution: undefined, kind: 'hold', leave: () => {} });
@@ -139,19 +148,19 @@ export class SlowScript {
     server.blocking.block(client, { kind: 'script', timeout: 0, timeoutReply: null });
   }
 
-  /** Notes what follows the script's reply. The unit that has called it stays open until then. */
+  /** Adds work that follows the script's reply. The calling unit stays open until then. */
   afterwards(continuation: Continuation): void {
     this.#continuations.push(continuation);
   }
 
-  /** Keeps a request for later: the node is not yet called busy. */
+  /** Postpones a request. Returns false if the node is already busy, so that the request must be refused. */
   postpone(client: Client, argv: Bytes[]): boolean {
     if (this.#busy) return false;
     this.#postponed.keep(client, argv);
     return true;
   }
 
-  /** SCRIPT KILL and FUNCTION KILL. Throws when nothing runs, when it has written, or when it is of the other kind. */
+  /** SCRIPT KILL and FUNCTION KILL. Throws ReplyError if nothing runs, it has written, or it is of the other kind. */
   kill(kind: Running['kind']): Reply {
     if (this.#running === undefined) fail(NOT_BUSY);
     if (this.#server.scripts.wrote) fail(UNKILLABLE);
@@ -160,7 +169,7 @@ export class SlowScript {
     return OK;
   }
 
-  /** The node ends: the script is never continued. */
+  /** Called when the node stops: the script is never continued. */
   stop(): void {
     this.#timer?.cancel();
   }
@@ -220,7 +229,9 @@ export class SlowScript {
     this.#postponed.run();
   }
 
-  /** Hands the reply outwards; a continuation may come upon another slow script (EXEC with two of them). */
+  /**
+   * Passes the reply to the continuations. One of them may start another slow script, as EXEC with two scripts does.
+   */
   #continue(reply: Reply): void {
     const outer = this.#continuations;
     let value: Outcome = reply;

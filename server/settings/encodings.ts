@@ -1,4 +1,4 @@
-/** Encodings as a server knows them: its thresholds, and the names of strings that were not set as a whole. */
+/** Value encodings: the thresholds of a node, and the encodings of strings that were modified after they were set. */
 import {
   type EncodingLimits,
   type StringEncoding,
@@ -9,7 +9,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Settings } from './settings.ts';
 
-/** Makes the thresholds what the settings say. */
+/** Copies the thresholds from the settings. */
 export function setLimits(
   limits: EncodingLimits,
   settings: Settings,
@@ -28,17 +28,17 @@ export function setLimits(
   limits.streamNodeMaxEntries = settings['stream-node-max-entries'];
 }
 
-/** Notes that the entry's string, as it is now, is kept in another way than a string that was set. */
+/** Notes that the entry's string has another encoding than a string that was set as a whole. */
 export function noteEncoding(entry: Entry, encoding: StringEncoding): void {
   if (typeof entry.held === 'string') entry.madeAs = encoding;
 }
 
-/** Copies the note of an entry's string to an entry that holds the same string. */
+/** Copies that note to an entry that holds the same string. */
 export function carryEncoding(from: Entry, to: Entry): void {
   to.madeAs = from.madeAs;
 }
 
-/** The encoding of an entry's value, as OBJECT ENCODING answers it. */
+/** Returns the encoding of an entry's value, as reported by OBJECT ENCODING. */
 export function encodingOf(entry: Entry): Bytes {
   const value = entry.held;
   if (typeof value !== 'string') return value.type === 'string' ? 'raw' : value.encoding();

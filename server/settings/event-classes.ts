@@ -1,11 +1,11 @@
-/** The letters of notify-keyspace-events: reading and printing them. */
+/** Reads and prints the letters of notify-keyspace-events. */
 import type { Bytes } from '../../protocol/bytes.ts';
 
-/** The classes that the letter A stands for: all but misses and new keys. */
+/** The classes that the letter A stands for: all except misses and new keys. */
 const ALL = 'g$lshzxetd';
 const ORDER = `${ALL}KEmn`;
 
-/** Reads the setting's letters; undefined when one is unknown. */
+/** Reads the setting's letters. Returns undefined if one is unknown. */
 export function parseEventClasses(text: Bytes): Set<string> | undefined {
   const classes = new Set<string>();
   for (const letter of text) {

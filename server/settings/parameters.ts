@@ -1,4 +1,4 @@
-/** The kinds of configuration parameters: how the text of each is read, checked and printed. */
+/** The kinds of configuration parameters: how their text is read, checked and printed. */
 import {
   approximate,
   asciiLower,
@@ -9,7 +9,7 @@ import {
 } from '../../protocol/bytes.ts';
 import { parseEventClasses, printEventClasses } from './event-classes.ts';
 
-/** A refusal says why, in Redis' words. */
+/** A refused value, with the reason in Redis' words. */
 export class BadSetting {
   readonly why: string;
   constructor(why: string) {
@@ -19,21 +19,27 @@ export class BadSetting {
 
 type ParseSetting<T> = (text: Bytes) => T | BadSetting;
 
-/** Whether CONFIG SET refuses it, as immutable or as protected. */
+/** Whether CONFIG SET refuses the parameter, because it is immutable or protected. */
 type Fixed = boolean | 'protected';
 
-/** One parameter: its default, how its text is read and printed, and whether it is fixed once running, or protected. */
+/**
+ * Declares one parameter.
+ * @param initial the default
+ * @param read parses the text of a value
+ * @param print formats a value as text
+ * @param fixed whether CONFIG SET refuses it
+ */
 function parameter<T>(initial: T, read: ParseSetting<T>, print: (value: T) => Bytes, fixed: Fixed = false) {
   return { initial, read, print, fixed };
 }
 
-/** After so many seconds with so many changes the dataset is saved. */
+/** A save point: the dataset is saved after this many seconds if at least this many changes were made. */
 export interface SavePoint {
   readonly seconds: number;
   readonly changes: number;
 }
 
-/** Reads `save`: pairs of seconds and changes; undefined when they are none. */
+/** Reads `save`: pairs of seconds and changes. Returns undefined for anything else. */
 export function parseSavePoints(text: Bytes): SavePoint[] | undefined {
   const numbers = text === '' ? [] : text.split(' ').map(parseSafeInteger);
   const points: SavePoint[] = [];
@@ -46,7 +52,7 @@ export function parseSavePoints(text: Bytes): SavePoint[] | undefined {
   return points;
 }
 
-/** When the dataset is saved. */
+/** Declares a list of save points. */
 export function savePoints() {
   const read = (text: Bytes): Bytes | BadSetting => {
     const points = parseSavePoints(text);
@@ -56,7 +62,7 @@ export function savePoints() {
   return parameter<Bytes>('', read, (value) => value);
 }
 
-/** Percentages, written with blanks between. */
+/** Declares percentages that are separated by blanks. */
 export function percentages(initial: Bytes) {
   const read = (words: Bytes): Bytes | BadSetting => {
     const values = words === '' ? [] : words.split(' ').map(parseDouble);
@@ -71,8 +77,9 @@ export function percentages(initial: Bytes) {
   return parameter<Bytes>(initial, read, (value) => value);
 }
 
-/** No limit but that of 64 bits, with a sign and without; as near as a number comes to it. */
+/** The limits of 64-bit integers, signed and unsigned, to the precision of a number. */
 const INT64 = 2 ** 63;
+/** The limit of an unsigned 64-bit integer. */
 export const UINT64 = 2 ** 64;
 /** The limit of an int in C. */
 export const INT = 2 ** 31 - 1;
@@ -87,7 +94,7 @@ function between(value: number, min: number, max: number): number | BadSetting {
   return new BadSetting(`argument must be between ${min} and ${printNumber(max)} inclusive`);
 }
 
-/** One of some words. */
+/** Declares a parameter that takes one of several words. */
 export function choice(initial: Bytes, words: readonly Bytes[], fixed: Fixed = false) {
   const why = `argument(s) must be one of the following: ${words.join(', ')}`;
   const read = (value: Bytes): Bytes | BadSetting => {
@@ -97,7 +104,7 @@ export function choice(initial: Bytes, words: readonly Bytes[], fixed: Fixed = f
   return parameter<Bytes>(initial, read, (value) => value, fixed);
 }
 
-/** A whole number within bounds; what is accepted may be `brought` to what it amounts to. */
+/** Declares an integer within bounds. `brought` may convert an accepted value. */
 export function integer(
   initial: number,
   min = 0,
@@ -125,18 +132,18 @@ const UNITS: Record<string, number> = {
   gb: 1024 ** 3,
 };
 
-/** Reads a size such as 100mb, in bytes. */
+/** Reads a size such as 100mb and returns it in bytes; undefined if it is not a size. */
 export function parseMemory(text: Bytes): number | undefined {
   const [, digits = '', unit = ''] = /^(\d+)([a-z]*)$/.exec(asciiLower(text)) ?? [];
   const factor = UNITS[unit];
   if (digits === '' || factor === undefined) return undefined;
   if (digits.length > 20) return UINT64;
   const bytes = BigInt(digits) * BigInt(factor);
-  // 2^63 is beyond a signed limit, which looks the same as a number.
+  // 2^63 exceeds the signed limit but rounds to the same number, so the next larger number stands for it.
   return bytes === 2n ** 63n ? 2 ** 63 + 2048 : Math.min(approximate(bytes), UINT64);
 }
 
-/** A number of bytes, which may be written with a unit. */
+/** Declares a number of bytes, which may have a unit. */
 export function memory(initial: number, min = 0, max = INT64) {
   const read = (text: Bytes): number | BadSetting => {
     const value = text === '' ? 0 : parseMemory(text);
@@ -146,7 +153,7 @@ export function memory(initial: number, min = 0, max = INT64) {
   return parameter<number>(initial, read, printNumber);
 }
 
-/** A number of bytes, or a share of maxmemory such as 5%. */
+/** Declares a number of bytes, or a share of maxmemory such as 5%. */
 export function memoryOrShare(initial: Bytes) {
   const read = (text: Bytes): Bytes | BadSetting => {
     const share = /^(\d{1,19})%$/.exec(text)?.[1];
@@ -159,13 +166,16 @@ export function memoryOrShare(initial: Bytes) {
   return parameter<Bytes>(initial, read, (value) => value);
 }
 
-/** So many bytes, or so much of maxmemory; 0: no limit. */
+/**
+ * Returns the bytes of a value of `memoryOrShare`; 0: no limit.
+ * @param maxmemory the setting, in bytes
+ */
 export function bytesOf(value: Bytes, maxmemory: number): number {
   const amount = parseMemory(value.replace('%', '')) ?? 0;
   return value.endsWith('%') ? Math.floor((maxmemory * amount) / 100) : amount;
 }
 
-/** Yes or no; where yes cannot be had, `refusal` says so. */
+/** Declares a yes/no parameter. If `refusal` is given, `yes` is refused with that text. */
 export function flag(initial: boolean, fixed: Fixed = false, refusal?: Bytes) {
   const read = (text: Bytes): boolean | BadSetting => {
     const word = asciiLower(text);
@@ -175,7 +185,7 @@ export function flag(initial: boolean, fixed: Fixed = false, refusal?: Bytes) {
   return parameter<boolean>(initial, read, (value) => (value ? 'yes' : 'no'), fixed);
 }
 
-/** Any text. */
+/** Declares a parameter that takes any text. */
 export function text(initial: Bytes, fixed: Fixed = false) {
   return parameter<Bytes>(
     initial,
@@ -185,7 +195,7 @@ export function text(initial: Bytes, fixed: Fixed = false) {
   );
 }
 
-/** The permissions of a file, as octal digits. */
+/** Declares a file mode, as octal digits. */
 export function permissions() {
   const read = (digits: Bytes): Bytes | BadSetting => {
     if (!/^[0-7]+$/.test(digits)) return new BadSetting("argument couldn't be parsed into an integer");
@@ -196,7 +206,7 @@ export function permissions() {
   return parameter<Bytes>('0', read, (value) => value, true);
 }
 
-/** Letters of keyspace event classes. */
+/** Declares the letters of keyspace event classes. */
 export function eventClasses() {
   const read = (letters: Bytes): Bytes | BadSetting => {
     const classes = parseEventClasses(letters);
@@ -206,18 +216,19 @@ export function eventClasses() {
   return parameter<Bytes>('', read, (value) => value);
 }
 
-/** The kinds of clients whose output is limited apart. */
+/** The classes of clients with separate output limits. */
 export const OUTPUT_CLASSES = ['normal', 'slave', 'pubsub'] as const;
+/** A class of clients with its own output limit. */
 export type OutputClass = (typeof OUTPUT_CLASSES)[number];
 
-/** In bytes and seconds; 0: no limit. */
+/** The output limit of a class, in bytes and seconds; 0: no limit. */
 export interface OutputLimit {
   readonly hard: number;
   readonly soft: number;
   readonly seconds: number;
 }
 
-/** Reads client-output-buffer-limit: `class hard soft seconds` groups. */
+/** Reads client-output-buffer-limit: groups of `class hard soft seconds`. */
 export function parseOutputLimits(text: Bytes): Map<OutputClass, OutputLimit> | BadSetting {
   const words = text === '' ? [] : text.split(' ');
   if (words.length % 4 !== 0) {
@@ -242,7 +253,7 @@ export function parseOutputLimits(text: Bytes): Map<OutputClass, OutputLimit> | 
   return limits;
 }
 
-/** Limits of the output of each class of clients. */
+/** Declares the output limits of each class of clients. */
 export function outputLimits() {
   const read = (text: Bytes): Bytes | BadSetting => {
     const limits = parseOutputLimits(text);

@@ -1,8 +1,11 @@
-/** Values of parameters that ask for what lostlock does not do: they are refused, as a server that started all the same would mislead. */
+/**
+ * Parameter values that lostlock does not implement. They are refused, because a server that ignored them would
+ * mislead.
+ */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Settings } from './settings.ts';
 
-/** What is refused, by parameter: every value but the one that describes what we do. */
+/** For each parameter, the only value that lostlock implements, and the reason. */
 const REFUSALS: {
   readonly [Name in keyof Settings]?: { readonly only: Settings[Name]; readonly why: string };
 } = {
@@ -23,14 +26,14 @@ const REFUSALS: {
   'syslog-enabled': { only: false, why: 'lostlock does not log to syslog' },
 };
 
-/** The parameters of which some values are refused, each with the reason. */
+/** The parameters with refused values, and the reason for each. */
 export const refusals: ReadonlyMap<Bytes, string> = new Map(
   Object.entries(REFUSALS).map(([name, { why }]) => [name, why]),
 );
 
 /**
- * Why a parameter cannot have this value; undefined when it can.
- * @param journal something keeps the stream of writes on the disk, as the lab does: `appendonly` works
+ * Returns why a parameter cannot have this value; undefined if it can.
+ * @param journal true if something keeps the stream of writes on a disk, as the lab does: then `appendonly` works
  */
 export function refusalOf(name: keyof Settings, value: unknown, journal = false): string | undefined {
   const refusal = REFUSALS[name];

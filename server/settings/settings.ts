@@ -1,6 +1,7 @@
 /**
- * The configuration parameters, by redis.conf's names: type, default, bounds. CONFIG GET and SET, the CLI's flags and
- * startServer's options all derive from this table.
+ * The configuration parameters, with redis.conf's names, types, defaults and bounds. CONFIG GET and SET, the CLI's
+ * flags and startServer's options derive from this table
+ * (https://redis.io/docs/latest/operate/oss_and_stack/management/config/).
  */
 import type { Dialect } from '../dialects/dialect.ts';
 import { existsIn, type Since } from '../dialects/since.ts';
@@ -20,7 +21,7 @@ import {
   UINT64,
 } from './parameters.ts';
 
-/** Parameters that do here what they do in Redis. */
+/** Parameters that have the same effect as in Redis. */
 const effective = {
   port: integer(6379, 0, 65535, true),
   bind: text('127.0.0.1', true),
@@ -63,7 +64,7 @@ const effective = {
   'protected-mode': flag(true),
   'stop-writes-on-bgsave-error': flag(true),
   unixsocketperm: permissions(),
-  // V8's longest string is 24 bytes short of Redis' own maximum.
+  // V8's longest string is 24 bytes shorter than Redis' own maximum.
   'proto-max-bulk-len': memory(512 * 1024 ** 2, 1024 ** 2),
   'client-output-buffer-limit': outputLimits(),
   'client-query-buffer-limit': memory(1024 ** 3, 1024 ** 2),
@@ -103,8 +104,8 @@ const effective = {
 };
 
 /**
- * Parameters that tune how Redis does its work, and change no answer: taken for the sake of those who set them, although
- * nothing here depends on them. Those of the append-only file are among them, as there is none.
+ * Parameters that tune how Redis works internally and change no reply. They are accepted for compatibility and have no
+ * effect here. The parameters of the append-only file are among them, because there is no such file.
  */
 export const tuning = {
   'maxmemory-eviction-tenacity': integer(10, 0, 100),
@@ -144,7 +145,7 @@ export const tuning = {
   'tcp-keepalive': integer(300, 0, INT),
 };
 
-/** Parameters of which some values ask for what is not to be had here (`refusals.ts`). */
+/** Parameters with values that lostlock does not implement (`refusals.ts`). */
 const limited = {
   aclfile: text('', true),
   activedefrag: flag(
@@ -162,7 +163,7 @@ const limited = {
   'cluster-enabled': flag(false, true),
 };
 
-/** Every parameter. */
+/** All parameters. */
 export const parameters = { ...effective, ...tuning, ...limited };
 
 /** Since when servers have the parameters that Redis 7.0 has not. */
@@ -176,7 +177,7 @@ export function hasParameter(name: keyof typeof parameters, dialect: Dialect): b
   return existsIn(SINCE[name] ?? '1.0.0', dialect);
 }
 
-/** Older names that CONFIG and the command line still take. */
+/** Older names that CONFIG and the command line still accept. */
 export const aliases: Record<string, keyof typeof parameters> = {
   'lua-time-limit': 'busy-reply-threshold',
   'slave-announce-ip': 'replica-announce-ip',
@@ -196,9 +197,10 @@ export const aliases: Record<string, keyof typeof parameters> = {
   'list-max-ziplist-size': 'list-max-listpack-size',
 };
 
+/** The values of all parameters, by name. */
 export type Settings = { -readonly [K in keyof typeof parameters]: (typeof parameters)[K]['initial'] };
 
-/** A fresh set of defaults. */
+/** Returns a new set of defaults. */
 export function defaultSettings(): Settings {
   const entries = Object.entries(parameters).map(([name, { initial }]) => [name, initial]);
   return Object.fromEntries(entries) as Settings;

@@ -1,4 +1,4 @@
-/** Reading a command's arguments: numbers, expiries and options, with the errors that Redis gives. */
+/** Reads a command's arguments: numbers, expiries and options, with Redis' errors. */
 import {
   approximate,
   asciiUpper,
@@ -15,8 +15,8 @@ import { parseLongDouble } from '../../protocol/long-double.ts';
 const INT64_MAX = 2n ** 63n - 1n;
 
 /**
- * A word whose place follows from a loop or a count, so that its arity cannot type it. Throws RangeError for a word
- * that is not there: the handler has not checked the number of words.
+ * Returns a word whose position comes from a loop or a count, so that the arity cannot type it.
+ * @throws RangeError when there is no such word: the handler has not checked the number of words
  */
 export function wordAt(argv: readonly Bytes[], at: number): Bytes {
   return argv[at] ?? missing(argv, at);
@@ -26,18 +26,20 @@ function missing(argv: readonly Bytes[], at: number): never {
   throw new RangeError(`word ${at} of a request of ${argv.length} words was read`);
 }
 
-/** A 64-bit integer, exact: a number up to 2^53, a bigint beyond. Throws what Redis answers. */
+/**
+ * Reads a 64-bit integer exactly: as a number up to 2^53, as a bigint beyond. Throws Redis' error for anything else.
+ */
 export function int64(text: Bytes, error = NOT_INTEGER): number | bigint {
   return parseInteger(text) ?? fail(error);
 }
 
-/** An integer as a number; beyond 2^53 it is rounded, which is near enough for counts and positions. */
+/** Reads a 64-bit integer as a number. Beyond 2^53 it is rounded, which is precise enough for counts and positions. */
 export function integer(text: Bytes, error = NOT_INTEGER): number {
   const value = parseInteger(text) ?? fail(error);
   return typeof value === 'number' ? value : approximate(value);
 }
 
-/** An integer within bounds. Throws `rangeError` outside them, `notInteger` for anything else. */
+/** Reads an integer within bounds. Throws `rangeError` outside them, `notInteger` for anything else. */
 export function integerBetween(
   text: Bytes,
   min: number,
@@ -49,7 +51,7 @@ export function integerBetween(
   return value < min || value > max ? fail(rangeError) : value;
 }
 
-/** The longest string that a client may make, in bytes. */
+/** Returns the longest string that the client may create, in bytes. */
 export function longestString({
   server,
 }: {
@@ -60,7 +62,7 @@ export function longestString({
 
 const INT32_MAX = 2 ** 31 - 1;
 
-/** An integer that fits C's int, as database numbers and the like are read. */
+/** Reads an integer that fits C's int, such as a database number. Throws Redis' error for anything else. */
 export function int32(text: Bytes): number {
   return integerBetween(
     text,
@@ -70,32 +72,34 @@ export function int32(text: Bytes): number {
   );
 }
 
-/** A blocking command's time-out, given in seconds: whole milliseconds, rounded up; 0 waits for ever. */
+/** Reads a blocking command's timeout in seconds. Returns whole milliseconds, rounded up; 0: no limit. */
 export function waitingTime(text: Bytes): Millis {
-  // Redis reads a long double, which reaches further than ours.
+  // Redis reads a long double, which has a larger range than a double.
   if (parseLongDouble(text) === undefined) fail('ERR timeout is not a float or out of range');
   const millis = (parseAnyDouble(text) ?? 0) * 1000;
-  // 7.0 lets what is too large for 64 bits become negative, and its 80-bit floats round -0.001 up to nothing.
+  // In 7.0 values too large for 64 bits become negative, and its 80-bit floats round -0.001 up to 0.
   if (millis < -1 || millis >= 2 ** 63) fail('ERR timeout is negative');
-  // A double's last digits may carry 57 ms a little beyond 57.
+  // A double's rounding error may make 57 ms slightly more than 57.
   return millis <= 0 ? 0 : Math.max(1, Math.ceil(millis - 1e-9));
 }
 
-/** A double. Throws what Redis answers. */
+/** Reads a double. Throws Redis' error for anything else. */
 export function float(text: Bytes, error = NOT_FLOAT): number {
   const whole = parseInteger(text);
   return typeof whole === 'number' ? whole : (parseDouble(text) ?? fail(error));
 }
 
-/** The units of time options: EX and PX count from now, EXAT and PXAT from the epoch. */
+/** The units of expiry options: EX and PX are relative, EXAT and PXAT are times since the epoch. */
 export type ExpiryOption = 'EX' | 'PX' | 'EXAT' | 'PXAT';
 
-/** Amounts up to here can be multiplied and added to the time without losing a digit. */
+/** Amounts below this can be multiplied and added to the time without loss of precision. */
 const PLAIN_AMOUNT = 2 ** 40;
 
 /**
- * The absolute deadline, in milliseconds, that an expiry option asks for. Throws for an amount that is not an
- * integer, not positive, or too large for 64 bits.
+ * Returns the deadline of an expiry option, in milliseconds since the epoch. Throws Redis' error for an amount that is
+ * not an integer, not positive, or too large for 64 bits.
+ * @param now the current time in milliseconds since the epoch
+ * @param command the command's name, for the error
  */
 export function deadline(option: ExpiryOption, text: Bytes, now: Millis, command: Bytes): Millis {
   const amount = int64(text);
@@ -108,15 +112,15 @@ export function deadline(option: ExpiryOption, text: Bytes, now: Millis, command
   return instantOf(exact * BigInt(unit) + BigInt(base));
 }
 
-/** The last double that is still a 64-bit number. */
+/** The largest double that fits 64 bits. */
 const LAST_INSTANT = 2 ** 63 - 1024;
 
-/** An exact time in milliseconds as a number: the nearest one that 64 bits hold, and Redis takes. */
+/** Returns an exact time in milliseconds as a number: the nearest one that fits 64 bits. */
 export function instantOf(exact: bigint): Millis {
   return Math.min(approximate(exact), LAST_INSTANT);
 }
 
-/** Walks over optional words: `while (options.more()) switch (options.next()) …`. */
+/** Iterates over optional words: `while (options.more()) switch (options.next()) …`. */
 export class Options {
   readonly #argv: readonly Bytes[];
   #at: number;
@@ -126,26 +130,27 @@ export class Options {
     this.#at = from;
   }
 
+  /** Returns whether there is another word. */
   more(): boolean {
     return this.#at < this.#argv.length;
   }
 
-  /** Words left. */
+  /** The number of words left. */
   get left(): number {
     return this.#argv.length - this.#at;
   }
 
-  /** The next word in upper case, as an option's name. */
+  /** Returns the next word in upper case, as an option's name. */
   next(): Bytes {
     return asciiUpper(this.value());
   }
 
-  /** The next word as it is; a syntax error when there is none. */
+  /** Returns the next word unchanged. Throws a syntax error if there is none. */
   value(): Bytes {
     return this.#argv[this.#at++] ?? fail(SYNTAX);
   }
 
-  /** Steps back one word. */
+  /** Goes back one word. */
   back(): void {
     this.#at--;
   }

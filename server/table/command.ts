@@ -1,11 +1,11 @@
-/** How a command is declared: one table entry, from which COMMAND, arity errors, refusals and the docs all follow. */
+/** How a command is declared: one table entry, from which COMMAND, arity errors, refusals and the docs are derived. */
 
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { SimpleString } from '../../protocol/reply.ts';
 import type { Since } from '../dialects/since.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Redis' command flags, as COMMAND INFO names them. */
+/** Redis' command flags, named as in COMMAND INFO. */
 export type Flag =
   | 'write'
   | 'readonly'
@@ -31,7 +31,7 @@ export type Flag =
   | 'allow_busy'
   | 'protected';
 
-/** The flags that `execute` tests on every call, as bits. */
+/** The flags that are tested on every call, as bits. */
 export const WRITE = 1;
 export const DENY_OOM = 2;
 export const NO_SCRIPT = 4;
@@ -67,7 +67,7 @@ const BITS: Partial<Record<Flag, number>> = {
   pubsub: PUBSUB,
 };
 
-/** COMMAND's groups; they name the documentation's chapters. */
+/** COMMAND's groups, which are the chapters of the documentation. */
 export type Group =
   | 'generic'
   | 'string'
@@ -87,44 +87,53 @@ export type Group =
   | 'bitmap'
   | 'replication';
 
-/** One key specification, as COMMAND INFO lists them. Positions count from the command's name at 0. */
+/**
+ * One key specification, as in COMMAND INFO (https://redis.io/docs/latest/develop/reference/key-specs/). Positions
+ * count from the command's name at 0.
+ */
 export interface KeySpec {
-  /** RW, RO, OW or RM, then ACCESS, UPDATE, INSERT or DELETE, and the rarer marks. */
+  /** RW, RO, OW or RM, then ACCESS, UPDATE, INSERT or DELETE, then rarer flags. */
   readonly flags: string;
-  /** Why the flags are these, where that is not plain. */
+  /** Why the flags are these, if it is not obvious. */
   readonly notes?: string;
-  /** The first key's position, or the option's name that the keys follow. */
+  /** The first key's position, or the name of the option that precedes the keys. */
   readonly begin: number | { keyword: Bytes; from: number } | 'unknown';
-  /** The last key counted from the first (negative: from the end), the step, and the limit; or a key count's position. */
+  /**
+   * The last key relative to the first (negative: from the end), the step, and the limit; or the position of a key
+   * count.
+   */
   readonly find:
     | { last: number; step: number; limit: number }
     | { count: number; first: number; step: number }
     | 'unknown';
 }
 
-/** One key at a position, 1 unless said otherwise. */
+/** Declares one key at a position. */
 export function key(flags: string, begin = 1): KeySpec[] {
   return [{ flags, begin, find: { last: 0, step: 1, limit: 0 } }];
 }
 
-/** All arguments from a position on (step 2 for key-value pairs); `last` is -2 where the last argument is no key. */
+/**
+ * Declares all arguments from a position on as keys (step 2 for key-value pairs). `last` is -2 if the last argument is
+ * not a key.
+ */
 export function keys(flags: string, begin = 1, step = 1, last = -1): KeySpec[] {
   return [{ flags, begin, find: { last, step, limit: 0 } }];
 }
 
-/** A count of keys at a position (counted from the command's name), the keys right behind it. */
+/** Declares a number of keys at a position, followed by the keys. */
 export function countedKeys(flags: string, begin: number): KeySpec[] {
   return [{ flags, begin, find: { count: 0, first: 1, step: 1 } }];
 }
 
-/** The same specifications with a reason for their flags. */
+/** Returns the specifications with a reason for their flags. */
 export function noted(notes: string, specs: readonly KeySpec[]): KeySpec[] {
   return specs.map((spec) => ({ ...spec, notes }));
 }
 
 type Tuple<N extends number, T extends Bytes[] = []> = T['length'] extends N ? T : Tuple<N, [...T, Bytes]>;
 
-/** A request's words as Redis' arity types them, the name first: 3 is exactly three, -3 is three or more. */
+/** The type of a request's words for an arity, the name first: 3 is exactly three words, -3 is three or more. */
 export type Argv<A extends number> = number extends A
   ? readonly Bytes[]
   : `${A}` extends `-${infer N extends number}`
@@ -141,9 +150,9 @@ export interface EntryChange {
   readonly tips?: readonly string[];
 }
 
-/** What an author writes for one command. */
+/** The declaration of one command. */
 export interface CommandSpec<A extends number, C = unknown> {
-  /** One sentence, for COMMAND DOCS and docs/commands.md. */
+  /** One sentence, shown by COMMAND DOCS and docs/commands.md. */
   readonly summary: string;
   /** Which servers have it, and since when. */
   readonly since: Since;
@@ -152,31 +161,37 @@ export interface CommandSpec<A extends number, C = unknown> {
   /** How later versions declare it, oldest first. */
   readonly changes?: readonly EntryChange[];
   readonly complexity?: string;
-  /** Words in the request with the command's name; negative: at least so many. A subcommand counts its container too. */
+  /**
+   * The number of words including the command's name; negative: at least this many. A subcommand counts its container
+   * too.
+   */
   readonly arity: A;
   readonly flags: readonly Flag[];
-  /** ACL categories in place of the group's own; those that follow from flags come besides. */
+  /** ACL categories instead of the group's own. Categories that follow from flags are added. */
   readonly categories?: readonly string[];
   readonly keys?: readonly KeySpec[];
-  /** COMMAND INFO's tips. */
+  /** The tips of COMMAND INFO. */
   readonly tips?: readonly string[];
-  /** The flags that the script or function of a request declares; undefined when it declares nothing. */
+  /** Returns the flags that the request's script or function declares; undefined if it declares none. */
   declares?(client: C, argv: readonly Bytes[]): ReadonlySet<Bytes> | undefined;
-  /** Finds the keys of one request where the specs cannot; positions within argv. */
+  /** Finds the keys of one request if the specs cannot. Returns positions within argv. */
   getKeys?(argv: readonly Bytes[]): number[];
-  /** What one request does with its keys, where the specs say that it depends. */
+  /** Returns what one request does with its keys, if the specs say that it depends on the request. */
   getFlags?(argv: readonly Bytes[]): string;
-  /** Validates, then acts. A property, so that the compiler refuses a handler that reads more words than the arity proves. */
+  /**
+   * Validates, then acts. It is a property so that a handler that reads more words than the arity proves does not
+   * compile.
+   */
   readonly run: (client: C, argv: Argv<A>) => Outcome;
 }
 
-/** A container such as CLIENT: its first argument names the subcommand. */
+/** The declaration of a container such as CLIENT, whose first argument names a subcommand. */
 export interface ContainerSpec<C = unknown> {
   readonly summary: string;
   readonly since: Since;
   readonly extra?: boolean;
   readonly changes?: readonly EntryChange[];
-  /** The version that first had its HELP, where that came later. */
+  /** The version that introduced HELP, if later than the container. */
   readonly helpSince?: Since;
   readonly complexity?: string;
   readonly arity: -1 | -2;
@@ -184,31 +199,32 @@ export interface ContainerSpec<C = unknown> {
   readonly categories?: readonly string[];
   readonly tips?: readonly string[];
   readonly subcommands: readonly Command<C>[];
-  /** What the container does without a subcommand (COMMAND alone lists everything). */
+  /** Runs the container without a subcommand (COMMAND alone lists all commands). */
   run?(client: C, argv: Bytes[]): Outcome;
 }
 
 /**
- * A command as the table holds it. `C` is what its handler is given: the client that sent the request, with the whole
- * node behind it. The mechanisms of a node, which run no handler, leave it open.
+ * A command, as the table holds it. `C` is the type that its handler receives: the client that sent the request, typed
+ * with the whole node. Mechanisms that do not run handlers leave it open.
  */
 export interface Command<C = unknown> {
   readonly name: Bytes;
-  /** As ACL and error texts name it: 'client|setname' for a subcommand, else the name. */
+  /** The name in ACL rules and error texts: 'client|setname' for a subcommand, else the name. */
   readonly fullName: Bytes;
   readonly group: Group;
   readonly spec: Omit<CommandSpec<number, C>, 'run'>;
   readonly arity: number;
   readonly bits: number;
   readonly subcommands: ReadonlyMap<Bytes, Command<C>> | undefined;
+  /** Runs a request whose number of words fits the arity. */
   run(client: C, argv: Bytes[]): Outcome;
-  /** Its place in the per-server statistics. */
+  /** The command's index in per-command tables such as statistics. */
   readonly serial: number;
 }
 
 let serial = 0;
 
-/** How many commands and subcommands have been declared in this process: the length of per-command tables. */
+/** Returns how many commands and subcommands have been declared in this process: the length of per-command tables. */
 export function commandCount(): number {
   return serial;
 }
@@ -243,11 +259,11 @@ function make<C>(
 
 type Specs<A extends Record<string, number>, C> = { [Name in keyof A]: CommandSpec<A[Name], C> };
 
-/** How handlers that are given a `C` are declared. */
+/** Declares commands whose handlers receive a `C`. */
 interface Declaring<C> {
-  /** Declares a group's commands; the arity in each entry types its argv. */
+  /** Declares a group's commands. The arity in each entry types its argv. */
   defineCommands<const A extends Record<string, number>>(group: Group, specs: Specs<A, C>): Command<C>[];
-  /** Declares a container and its subcommands. HELP, which every container has, is made from their summaries. */
+  /** Declares a container and its subcommands. HELP is generated from their summaries. */
   defineContainer<const A extends Record<string, number>>(
     group: Group,
     name: Bytes,
@@ -256,7 +272,7 @@ interface Declaring<C> {
   ): Command<C>;
 }
 
-/** The functions that declare commands whose handlers are given a `C`. */
+/** Returns the functions that declare commands whose handlers receive a `C`. */
 export function declaring<C>(): Declaring<C> {
   return {
     defineCommands(group, specs) {
@@ -291,7 +307,7 @@ function helpOf(
   };
 }
 
-/** True when the number of words fits the arity. */
+/** Returns whether the number of words fits the arity. */
 export function arityFits(arity: number, words: number): boolean {
   return arity >= 0 ? words === arity : words >= -arity;
 }

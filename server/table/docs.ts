@@ -1,4 +1,4 @@
-/** What COMMAND DOCS answers of a command (https://redis.io/docs/latest/commands/command-docs/). */
+/** Builds the reply of COMMAND DOCS (https://redis.io/docs/latest/commands/command-docs/). */
 import { MapReply, type Reply, SetReply, SimpleString } from '../../protocol/reply.ts';
 import { syntaxOf } from '../commands/syntax/index.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -6,7 +6,7 @@ import { existsIn, shownSince } from '../dialects/since.ts';
 import type { Command } from './command.ts';
 import { type Argument, parseSyntax, type Syntax } from './syntax.ts';
 
-/** A line of a history or a deprecation: the version, and the text behind it. */
+/** Splits a line of a history or a deprecation into the version and the text. */
 function versioned(line: string): [string, string] {
   const end = line.indexOf(' ');
   return [line.slice(0, end), line.slice(end + 1)];
@@ -48,7 +48,7 @@ function describeLife({ deprecated, system, history }: Syntax): Reply[] {
   return fields;
 }
 
-/** The entry of COMMAND DOCS: name and map, alternating. */
+/** Returns a command's entry in COMMAND DOCS: its name, then its map. */
 export function commandDocs(command: Command, dialect: Dialect): Reply[] {
   const { summary, since, complexity } = command.spec;
   const syntax = syntaxOf(command.fullName, dialect);

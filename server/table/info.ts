@@ -1,4 +1,4 @@
-/** What COMMAND tells of a table entry: flags, ACL categories, key specifications. */
+/** Builds what COMMAND reports about a table entry: flags, ACL categories, key specifications. */
 import { asciiLower, asciiUpper, type Bytes, cString, parseSafeInteger } from '../../protocol/bytes.ts';
 import { MapReply, type Reply, SetReply, SimpleString } from '../../protocol/reply.ts';
 import type { Command, Flag, Group, KeySpec } from './command.ts';
@@ -36,7 +36,7 @@ const CATEGORY_ORDER =
     ' ',
   );
 
-/** A command's ACL categories, with their at-sign. */
+/** Returns a command's ACL categories, each with its at sign. */
 export function categoriesOf(command: Command): string[] {
   const { flags, categories } = command.spec;
   const all = new Set(categories ?? GROUP_CATEGORIES[command.group]);
@@ -50,7 +50,7 @@ function statuses(words: readonly string[]): SimpleString[] {
   return words.map((word) => new SimpleString(word));
 }
 
-/** First key, last key and step, as the old clients read them; zeros where specs cannot say. */
+/** Returns the first key, the last key and the step, for old clients; zeros if the specs do not determine them. */
 function legacyRange(specs: readonly KeySpec[]): [number, number, number] {
   const ranges = specs.flatMap(({ begin, find }) =>
     typeof begin === 'number' && find !== 'unknown' && 'last' in find
@@ -63,7 +63,7 @@ function legacyRange(specs: readonly KeySpec[]): [number, number, number] {
   return [range.first, last, range.step];
 }
 
-/** A key's flags as Redis spells them: the access mode in capitals, the rest in small letters. */
+/** Formats a key's flags as Redis does: the access mode in capitals, the rest in small letters. */
 export function keyFlags(flags: string): string[] {
   return flags.split(' ').map((word) => (/^(R[WOM]|OW)$/.test(word) ? word : asciiLower(word)));
 }
@@ -105,7 +105,7 @@ function describeSpec(spec: KeySpec): Reply {
   ]);
 }
 
-/** The entry of COMMAND and COMMAND INFO. */
+/** Returns a command's entry in COMMAND and COMMAND INFO (https://redis.io/docs/latest/commands/command/). */
 export function commandInfo(command: Command): Reply {
   const { spec } = command;
   const specs = spec.keys ?? [];
@@ -117,23 +117,23 @@ export function commandInfo(command: Command): Reply {
     new SetReply(statuses(categoriesOf(command))),
     new SetReply(spec.tips ?? []),
     new SetReply(specs.map(describeSpec)),
-    // 7.0 writes an empty set where there are none, and an array of those there are.
+    // 7.0 writes an empty set if there are no subcommands, and an array otherwise.
     command.subcommands === undefined ? new SetReply([]) : [...command.subcommands.values()].map(commandInfo),
   ];
 }
 
-/** A key's position within a request, and what is done with it. */
+/** A key's position within a request, and what the request does with it. */
 export interface FoundKey {
   readonly at: number;
   readonly flags: string;
 }
 
-/** Where the keys of a request are; undefined when the request does not fit the specs. */
+/** Finds the keys of a request. Returns undefined if the request does not match the specs. */
 export function findKeys(command: Command, argv: readonly Bytes[]): FoundKey[] | undefined {
   const specs = command.spec.keys ?? [];
   const known = command.spec.getFlags?.(argv);
   if (command.spec.getKeys !== undefined) {
-    // Where there are several keys of different kinds, the last is the one that is stored.
+    // If keys of different kinds are found, the last one is the destination.
     const first = known ?? specs[0]?.flags ?? 'RW';
     const last = known ?? specs.at(-1)?.flags ?? first;
     return command.spec.getKeys(argv).map((at, i) => ({ at, flags: i === 0 ? first : last }));
@@ -147,7 +147,7 @@ export function findKeys(command: Command, argv: readonly Bytes[]): FoundKey[] |
   return found;
 }
 
-/** Where a spec's keys begin; undefined for those that it does not tell, or whose keyword is missing. */
+/** Returns where a spec's keys start; undefined if the spec does not say or its keyword is missing. */
 function beginOf(begin: KeySpec['begin'], argv: readonly Bytes[]): number | undefined {
   if (typeof begin === 'number') return begin;
   if (begin === 'unknown') return undefined;
@@ -166,7 +166,7 @@ function positionsOf(spec: KeySpec, argv: readonly Bytes[]): number[] | undefine
   if ('last' in find) {
     let last = find.last >= 0 ? begin + find.last : argv.length + find.last;
     if (find.limit > 1) last = begin + Math.floor((argv.length - begin) / find.limit) - 1;
-    // Words that a request may do without, as PFMERGE's sources, make it one that Redis finds no keys in.
+    // If optional keys (such as PFMERGE's sources) are missing, Redis finds no keys in the request.
     if (last < begin) return undefined;
     for (let at = begin; at <= last && at < argv.length; at += find.step) positions.push(at);
     return positions;

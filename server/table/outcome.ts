@@ -1,7 +1,7 @@
-/** What became of a request: its reply, or why there is none at this moment. */
+/** The outcome of a request: its reply, or the reason why there is none yet. */
 import type { Reply } from '../../protocol/reply.ts';
 
-/** Why a handler returns no reply. */
+/** The reason why a handler returns no reply. */
 export class Unanswered {
   readonly why: 'blocked' | 'paused' | 'silent';
 
@@ -10,11 +10,12 @@ export class Unanswered {
   }
 }
 
-/** The client waits (BLPOP, WAIT). The end of its wait answers it. */
+/** The client is blocked (BLPOP, WAIT). It is answered when the wait ends. */
 export const BLOCKED = new Unanswered('blocked');
-/** The client's script is still running. Its reply goes to what `SlowScript.afterwards` was given. */
+/** The client's script is still running. Its reply is passed to the function given to `SlowScript.afterwards`. */
 export const PAUSED = new Unanswered('paused');
-/** The handler has written what there is to write, or there is nothing to say (SUBSCRIBE, REPLCONF ACK). */
+/** The handler has already written its output, or there is no reply (SUBSCRIBE, REPLCONF ACK). */
 export const SILENT = new Unanswered('silent');
 
+/** What a handler returns. */
 export type Outcome = Reply | Unanswered;

@@ -1,15 +1,15 @@
-/** From a request's words to the table entry that answers it, with Redis' errors for words that name none. */
+/** Finds the table entry for a request's words, with Redis' errors if there is none. */
 import { asciiLower, asciiUpper, type Bytes, cString } from '../../protocol/bytes.ts';
 import { wrongArity } from '../../protocol/errors.ts';
 import { ReplyError } from '../../protocol/reply.ts';
 import { arityFits, type Command } from './command.ts';
 
-/** Counts requests that name no command. */
+/** Counts requests for unknown commands. */
 interface Counting {
   readonly stats: { unknown(argv: readonly Bytes[]): void };
 }
 
-/** Finds the table entry of a request, whatever the case of its name; a ReplyError when there is none. */
+/** Finds the table entry of a request by its case-insensitive name. Returns a ReplyError if there is none. */
 export function resolve<C>(
   { commands, stats }: { readonly commands: ReadonlyMap<Bytes, Command<C>> } & Counting,
   argv: readonly Bytes[],
@@ -29,7 +29,7 @@ function unknownText(argv: readonly Bytes[]): Bytes {
   return `ERR unknown command '${cString(argv[0] ?? '', 128)}', with args beginning with: ${args}`;
 }
 
-/** The command, or the subcommand, that words name within the words of another request; undefined when there is none. */
+/** Finds the command or subcommand that the words within another request name; undefined if there is none. */
 export function commandOf<C>(
   commands: ReadonlyMap<Bytes, Command<C>>,
   words: readonly Bytes[],
@@ -40,13 +40,13 @@ export function commandOf<C>(
   return command.subcommands.get(asciiLower(sub));
 }
 
-/** Steps from a container to the subcommand that the request names; undefined when there is none of that name. */
+/** Goes from a container to the subcommand that the request names; undefined if there is none. */
 export function step<C>(command: Command<C>, argv: readonly Bytes[]): Command<C> | undefined {
   if (command.subcommands === undefined || argv.length === 1) return command;
   return command.subcommands.get(asciiLower(argv[1] ?? ''));
 }
 
-/** Steps from a container to its subcommand and checks the count of words. */
+/** Goes from a container to its subcommand, and checks the number of words. Returns a ReplyError if either fails. */
 export function checkWords<C>(
   { stats }: Counting,
   command: Command<C>,

@@ -1,20 +1,20 @@
-/** The notation in which a command's arguments are written, and its reading into the tree that COMMAND DOCS answers. */
+/** The notation for a command's arguments, and its parser, which produces the tree for COMMAND DOCS. */
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { laterSince, type Since } from '../dialects/since.ts';
 
 /**
- * What is known of a command besides its table entry. A string stands for `{ words }`.
+ * The syntax, history and deprecation of a command. A string stands for `{ words }`.
  *
- * `words` is a syntax line. Arguments follow each other, separated by blanks:
+ * `words` is a syntax line: a list of arguments, separated by blanks.
  *
- * | Written | Is |
+ * | Notation | Meaning |
  * |---|---|
  * | `value` | a string |
  * | `count:int` | another type: `int`, `double`, `pattern`, `time` (Unix time), `key` |
  * | `key#0` | a key, and the key specification that finds it |
- * | `NX` | a word of the request itself; `change:CH` where the argument has a name of its own |
- * | `auto_id:'*'` | the same for what is no capital word |
- * | `EX=seconds:int` | a value behind a word |
+ * | `NX` | a literal word; `change:CH` if the argument has another name |
+ * | `auto_id:'*'` | a literal word that is not in capitals |
+ * | `EX=seconds:int` | a value that follows a literal word |
  * | `data:{field value}` | a block of arguments |
  * | `where:(LEFT \| RIGHT)` | one of several |
  *
@@ -25,11 +25,11 @@ import { laterSince, type Since } from '../dialects/since.ts';
  */
 export interface Syntax {
   readonly words?: string;
-  /** What changed, oldest first: `6.2.0 Takes a count.` */
+  /** What changed, oldest first, such as `6.2.0 Takes a count.` */
   readonly history?: readonly string[];
-  /** Since when it should not be used, and what to use instead: '6.2.0 `LMOVE`'. */
+  /** The version that deprecated it, and what to use instead, such as '6.2.0 `LMOVE`'. */
   readonly deprecated?: string;
-  /** True for commands that servers and tests use among themselves. */
+  /** True for commands that servers and tests use internally. */
   readonly system?: boolean;
   /** What later versions say otherwise, oldest first. A history is added to what is there. */
   readonly changes?: readonly SyntaxChange[];
@@ -40,10 +40,10 @@ export interface SyntaxChange extends Omit<Syntax, 'changes' | 'system'> {
   readonly since: Since;
 }
 
-/** What is known of the commands of a group, by full name. */
+/** The syntax of a group's commands, by full name. */
 export type SyntaxTable = Readonly<Record<string, string | Syntax>>;
 
-/** A kind of argument, as COMMAND DOCS names it. */
+/** A type of argument, as COMMAND DOCS names it. */
 export type ArgumentType =
   | 'string'
   | 'integer'
@@ -59,9 +59,9 @@ export type ArgumentType =
 export interface Argument {
   readonly name: Bytes;
   readonly type: ArgumentType;
-  /** The key specification that finds it, counted from 0. */
+  /** The key specification that finds this argument, counted from 0. */
   readonly keySpec?: number;
-  /** The word that stands in the request: before the value, or all there is for a pure token. */
+  /** The literal word in the request: it precedes the value, or is the whole argument if that is a pure token. */
   readonly token?: Bytes;
   readonly since?: Since;
   /** True for what we serve in every dialect, unless the node is strict. */
@@ -69,7 +69,7 @@ export interface Argument {
   readonly deprecatedSince?: Bytes;
   readonly optional?: boolean;
   readonly multiple?: boolean;
-  /** True when the token stands before each of several values. */
+  /** True if the token precedes each of several values. */
   readonly repeatsToken?: boolean;
   /** The parts of a block, or the choices of a oneof. */
   readonly parts?: readonly Argument[];
@@ -85,7 +85,7 @@ const TYPES: ReadonlyMap<string, ArgumentType> = new Map([
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** A name, a word in capitals or quotes, a mark of repetition, a version, or a single sign. */
+/** A name, a word in capitals or quotes, a repetition mark, a version, or a single sign. */
 const LEXEME =
   /[ \n]*("[^"]+"|'[^']*'|\.\.\.|\+\+\+|valkey-\d+(?:\.\d+)*|[A-Z][A-Z0-9_-]*|[a-z][a-z0-9_-]*|\d+(?:\.\d+)*|[[\](){}|=:#@!~])/y;
 
@@ -105,7 +105,7 @@ class SyntaxReader {
     if (end < text.length) this.#fail(`nothing can be read at ${end}`);
   }
 
-  /** Arguments up to a closing sign; '' is the end of the text. */
+  /** Reads arguments up to a closing sign; '' stands for the end of the text. */
   sequence(end: string): Argument[] {
     const all: Argument[] = [];
     while (this.#peek() !== end) all.push(this.#item());
@@ -166,7 +166,7 @@ class SyntaxReader {
     }
   }
 
-  /** A word of the request, if one is next. */
+  /** Reads a literal word, if one is next. */
   #word(): Bytes | undefined {
     const next = this.#peek();
     if (!/^['A-Z]/.test(next)) return undefined;
@@ -197,7 +197,7 @@ class SyntaxReader {
   }
 }
 
-/** Reads a syntax line. Throws SyntaxError for one that does not keep to the notation. */
+/** Parses a syntax line. Throws SyntaxError if it does not follow the notation. */
 export function parseSyntax(words: string): Argument[] {
   return new SyntaxReader(words).sequence('');
 }

@@ -1,4 +1,4 @@
-/** ACL: users and what they may do (https://redis.io/docs/latest/commands/?group=server). */
+/** ACL: users and their permissions (https://redis.io/docs/latest/commands/acl/). */
 import { approximate, asciiLower, asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, wrongArity } from '../../../protocol/errors.ts';
 import { Double, MapReply, OK, type Reply, SetReply, SimpleString } from '../../../protocol/reply.ts';
@@ -20,7 +20,7 @@ function tooMany(argv: Argv<-2>): never {
   return fail(`ERR unknown subcommand or wrong number of arguments for '${name}'. Try ACL HELP.`);
 }
 
-/** Puts the words of each selector in parentheses together. Throws where one is not closed. */
+/** Joins the words of each selector in parentheses into one rule. Throws if a parenthesis is not closed. */
 function mergeSelectors(words: readonly Bytes[]): Bytes[] {
   const rules: Bytes[] = [];
   let open: Bytes | undefined;

@@ -23,7 +23,7 @@ import { SILENT } from '../../table/outcome.ts';
 import { defineContainer } from '../define.ts';
 import { trackingSubcommands } from './tracking.ts';
 
-/** A name without blanks and control characters. Throws what Redis answers for any other. */
+/** Returns a name without blanks and control characters. Throws Redis' error for any other. */
 export function checkName(name: Bytes, what = 'Client names'): Bytes {
   for (let i = 0; i < name.length; i++) {
     const code = name.charCodeAt(i);
@@ -45,7 +45,7 @@ function clientType(text: Bytes): ClientType {
   return TYPES[asciiLower(text)] ?? fail(`ERR Unknown client type '${cString(text)}'`);
 }
 
-/** The kind of client, as CLIENT LIST TYPE and KILL TYPE sort them. */
+/** Returns the type of a client for CLIENT LIST TYPE and CLIENT KILL TYPE. */
 export function typeOfClient(client: Client): ClientType {
   if (client.has(PRIMARY_LINK)) return 'master';
   if (client.has(REPLICA_LINK) && !client.has(MONITOR)) return 'replica';

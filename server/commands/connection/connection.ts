@@ -1,4 +1,4 @@
-/** Commands of a connection's life (https://redis.io/docs/latest/commands/?group=connection). */
+/** Commands that log in, configure and end a connection (https://redis.io/docs/latest/commands/?group=connection). */
 
 import { asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
@@ -21,7 +21,7 @@ import { checkName } from './client.ts';
 
 const WRONGPASS = 'WRONGPASS invalid username-password pair or user is disabled.';
 
-/** Logs the client in. Throws WRONGPASS, and leaves it as it was. */
+/** Logs the client in. Throws WRONGPASS and changes nothing if the name or the password is wrong. */
 function authenticate(client: Caller, user: Bytes, password: Bytes): void {
   if (!client.server.acl.authenticate(client, user, password)) fail(WRONGPASS);
 }
@@ -31,7 +31,7 @@ function switchProtocol(client: Caller, protocol: 2 | 3): void {
   markSubscriber(client);
 }
 
-/** What HELLO's options ask for, validated before any of it is done. */
+/** Reads the options of HELLO. All are validated before any takes effect. */
 function parseHello(client: Caller, argv: readonly Bytes[]) {
   const wanted: { auth?: { user: Bytes; password: Bytes }; name?: Bytes } = {};
   for (let at = 2; at < argv.length; at++) {
@@ -93,7 +93,7 @@ function hello(client: Caller, argv: Argv<-1>) {
   ]);
 }
 
-/** Brings a client back to the state it was accepted in. */
+/** Resets a client to the state of a new connection. */
 function reset(client: Caller): void {
   const { server } = client;
   client.discard();

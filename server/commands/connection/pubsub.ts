@@ -1,4 +1,4 @@
-/** Publishing and subscribing (https://redis.io/docs/latest/commands/?group=pubsub). */
+/** Pub/sub commands (https://redis.io/docs/latest/commands/?group=pubsub). */
 
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
@@ -29,7 +29,7 @@ function leave(kind: SubscriptionKind) {
   };
 }
 
-/** The names that somebody listens to, those that match a pattern where one is given. */
+/** Returns the names that have subscribers, filtered by the pattern if one is given. */
 function active(client: Caller, kind: SubscriptionKind, argv: readonly Bytes[]): Reply {
   if (argv.length > 3) {
     fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try PUBSUB HELP.`);

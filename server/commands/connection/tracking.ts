@@ -61,7 +61,7 @@ function check(wanted: Wanted, now: TrackingMode | undefined): void {
   if (wanted.broadcast) checkPrefixes(wanted.prefixes, now?.prefixes ?? []);
 }
 
-/** No prefix may begin with another one of the same client. */
+/** Throws if a prefix is the start of another prefix of the same client. */
 function checkPrefixes(prefixes: readonly Bytes[], present: readonly Bytes[]): void {
   const overlap = (a: Bytes, b: Bytes): boolean => a.startsWith(b) || b.startsWith(a);
   for (const [i, prefix] of prefixes.entries()) {
@@ -130,7 +130,7 @@ function trackingInfo(client: Caller): Reply {
 const about = { since: '6.0.0', complexity: 'O(1)', flags: ['noscript', 'loading', 'stale'] } as const;
 type CallerSpec<A extends number> = CommandSpec<A, Caller>;
 
-/** The subcommands of CLIENT, to be put beside its others. */
+/** The subcommands of CLIENT for client-side caching. */
 export const trackingSubcommands: {
   tracking: CallerSpec<-3>;
   caching: CallerSpec<3>;

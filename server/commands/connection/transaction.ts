@@ -14,7 +14,7 @@ import { defineCommands } from '../define.ts';
 
 const AT_ONCE: readonly Flag[] = ['noscript', 'loading', 'stale', 'fast', 'allow_busy'];
 
-/** Runs what was queued. Each reply is written as it comes, for a subscriber's messages may lie between them. */
+/** Runs the queued commands. Each reply is written at once, because pub/sub messages may be written between them. */
 function run(client: Caller, transaction: Transaction): Outcome {
   client.server.effects.propagateAs();
   client.output.holdPushes();
@@ -22,7 +22,7 @@ function run(client: Caller, transaction: Transaction): Outcome {
   return runFrom(client, transaction, 0);
 }
 
-/** Runs the queue from that command on; after a slow script it goes on later. */
+/** Runs the queue from the given command on. If a slow script interrupts it, the rest runs later. */
 function runFrom(client: Caller, transaction: Transaction, first: number): Outcome {
   const { server } = client;
   const { queue } = transaction;
@@ -38,7 +38,7 @@ function runFrom(client: Caller, transaction: Transaction, first: number): Outco
       return PAUSED;
     }
     if (!(outcome instanceof Unanswered)) client.reply(outcome);
-    // Who ends its own connection (ACL DELUSER, CLIENT KILL) has the rest run, and hears no more of it.
+    // If the client has closed its own connection (ACL DELUSER, CLIENT KILL), the rest runs without output.
     if (client.closing) client.output.end();
   }
   client.discard();

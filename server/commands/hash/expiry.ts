@@ -1,6 +1,6 @@
 /**
- * Fields of hashes that end (Redis 7.4): HEXPIRE, HTTL, HPERSIST and their kin. Their server cannot be run beside us:
- * they follow the documentation (https://redis.io/docs/latest/commands/hexpire/).
+ * HEXPIRE, HTTL, HPERSIST and the other commands for fields with a TTL, which redis-server 7.0 does not have. They
+ * follow the documentation of 7.4 (https://redis.io/docs/latest/commands/hexpire/).
  */
 import { asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
 import type { Reply } from '../../../protocol/reply.ts';
@@ -16,7 +16,7 @@ const REFUSED = 0;
 const DONE = 1;
 const DELETED = 2;
 
-/** Whether a condition lets a field with that end have another one; no end is the latest of all. */
+/** Whether a condition allows a field's old expiry time to be replaced. No expiry time counts as the latest of all. */
 const CONDITIONS: ReadonlyMap<Bytes, (old: Millis | undefined, at: Millis) => boolean> = new Map([
   ['NX', (old) => old === undefined],
   ['XX', (old) => old !== undefined],
@@ -58,7 +58,7 @@ function persist(client: Caller, argv: Argv<-2>): Reply {
   return replies;
 }
 
-/** Answers something about each field's end. */
+/** Answers a number for each field, computed from its expiry time. */
 function tell(client: Caller, argv: Argv<-2>, of: (at: Millis, now: Millis) => number): Reply {
   const hash = readHash(client, argv[1]);
   const fields = fieldsAt(argv, 2);
@@ -69,7 +69,7 @@ function tell(client: Caller, argv: Argv<-2>, of: (at: Millis, now: Millis) => n
   });
 }
 
-/** Milliseconds as whole seconds, rounded up. */
+/** Converts milliseconds to whole seconds, rounded up. */
 function seconds(millis: Millis): number {
   return Math.floor((millis + 999) / 1000);
 }

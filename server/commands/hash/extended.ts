@@ -1,6 +1,6 @@
 /**
- * HGETEX, HSETEX and HGETDEL of Redis 8.0: fields read, set or deleted together with their TTL. Their server cannot be
- * run beside us: they follow the documentation (https://redis.io/docs/latest/commands/hsetex/).
+ * HGETEX, HSETEX and HGETDEL: read, set or delete fields together with their TTL. redis-server 7.0 does not have them.
+ * They follow the documentation of 8.0 (https://redis.io/docs/latest/commands/hsetex/).
  */
 import { asciiUpper, type Bytes, cString, type Millis, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail, wrongArity } from '../../../protocol/errors.ts';
@@ -12,7 +12,7 @@ import { defineCommands } from '../define.ts';
 import { createHash, writeHash } from './access.ts';
 import { FieldEffects, fieldEnd, fieldsAt, hasEnded } from './fields.ts';
 
-/** Options with an amount: its unit in milliseconds, and whether it counts from now. */
+/** Options with an amount: the unit in milliseconds, and whether the amount is relative to now. */
 const TIMES: ReadonlyMap<Bytes, { readonly unit: 1 | 1000; readonly relative: boolean }> = new Map([
   ['EX', { unit: 1000, relative: true }],
   ['PX', { unit: 1, relative: true }],
@@ -20,7 +20,7 @@ const TIMES: ReadonlyMap<Bytes, { readonly unit: 1 | 1000; readonly relative: bo
   ['PXAT', { unit: 1, relative: false }],
 ]);
 
-/** The end that an option asks for; undefined when the word is no such option. */
+/** Returns the expiry time that an option asks for; undefined if the word is not such an option. */
 function endOf(client: Caller, word: Bytes, text: Bytes | undefined, command: Bytes): Millis | undefined {
   const time = TIMES.get(asciiUpper(word));
   if (time === undefined) return undefined;
@@ -94,7 +94,7 @@ function parseSet(client: Caller, argv: readonly Bytes[]): SetRequest {
   throw wrongArity('hsetex');
 }
 
-/** FIELDS, their number, and pairs of fields and values to the end. */
+/** Returns the fields and values behind FIELDS and their number. They must end the request. */
 function pairsAt(argv: readonly Bytes[], at: number): readonly Bytes[] {
   if (at + 3 >= argv.length) throw wrongArity('hsetex');
   const count = parseSafeInteger(wordAt(argv, at + 1)) ?? 0;
@@ -111,7 +111,7 @@ function hsetex(client: Caller, argv: Argv<-2>): Reply {
     if ((found?.has(wordAt(pairs, i)) ?? false) !== (condition === 'FXX')) return 0;
   }
   const ended = at !== undefined && hasEnded(client, at);
-  // What would end at once never comes to be.
+  // With an expiry time in the past, nothing would remain of a new hash.
   if (ended && found === undefined) return 1;
   const hash = found ?? createHash(client, name);
   const effects = new FieldEffects();

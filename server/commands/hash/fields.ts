@@ -1,4 +1,4 @@
-/** What commands on hash fields with a TTL share: FIELDS and its count, times within Redis' bounds, their effects. */
+/** Shared parts of the commands for hash fields with a TTL: FIELDS and its count, expiry times, effects. */
 import type { HashValue } from '../../../keyspace/collections/hash.ts';
 import { asciiUpper, type Bytes, type Millis, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail, invalidExpiry } from '../../../protocol/errors.ts';
@@ -7,10 +7,12 @@ import { int64 } from '../../table/arguments.ts';
 
 const NO_FIELDS = 'ERR Mandatory argument FIELDS is missing or not at the right position';
 const BAD_COUNT = 'ERR Number of fields must be a positive integer';
-/** The latest end that a field can have, in milliseconds: the year 4199. */
+/** The latest possible expiry time of a field, in milliseconds since the epoch: the year 4199. */
 const LATEST: Millis = 2 ** 46 - 1;
 
-/** The fields behind `FIELDS numfields` at a position, which must end the request. */
+/**
+ * Returns the fields behind `FIELDS numfields` at a position. They must end the request. Throws Redis' error otherwise.
+ */
 export function fieldsAt(argv: readonly Bytes[], at: number, badCount = BAD_COUNT): readonly Bytes[] {
   if (asciiUpper(argv[at] ?? '') !== 'FIELDS') fail(NO_FIELDS);
   const count = parseSafeInteger(argv[at + 1] ?? '') ?? 0;
@@ -22,8 +24,9 @@ export function fieldsAt(argv: readonly Bytes[], at: number, badCount = BAD_COUN
 }
 
 /**
- * When a field is to end, in milliseconds since the epoch. `unit`: milliseconds of one of the amount; `base`: what it
- * counts from. Throws what Redis answers.
+ * Returns a field's expiry time, in milliseconds since the epoch. Throws Redis' error for a bad amount.
+ * @param unit the milliseconds of one unit of the amount
+ * @param base the time to which the amount is added, in milliseconds since the epoch; 0 for an absolute amount
  */
 export function fieldEnd(text: Bytes, unit: 1 | 1000, base: Millis, command: Bytes): Millis {
   const amount = int64(text);
@@ -32,22 +35,26 @@ export function fieldEnd(text: Bytes, unit: 1 | 1000, base: Millis, command: Byt
   return amount * unit + base;
 }
 
-/** Whether a field would have ended already; on a replica the primary decides that. */
+/**
+ * Returns whether a field with this expiry time (milliseconds since the epoch) has expired. On a replica it has not:
+ * the primary decides.
+ */
 export function hasEnded({ server }: Caller, at: Millis): boolean {
   return at <= server.now && server.world.expiryPolicy === 'delete';
 }
 
-/** What a command did to fields, for events and replicas: they are told of absolute times and of deletions. */
+/** The changes of a command to fields, for events and replicas. Replicas receive absolute times and deletions. */
 export class FieldEffects {
   readonly deleted: Bytes[] = [];
   readonly timed: Bytes[] = [];
   readonly persisted: Bytes[] = [];
 
+  /** The number of changed fields. */
   get count(): number {
     return this.deleted.length + this.timed.length + this.persisted.length;
   }
 
-  /** Gives a field its end, or ends it at once. */
+  /** Sets a field's expiry time in milliseconds since the epoch, or deletes the field if that time has passed. */
   end(client: Caller, hash: HashValue, field: Bytes, at: Millis): void {
     if (hasEnded(client, at)) {
       hash.delete(field);
@@ -58,14 +65,14 @@ export class FieldEffects {
     }
   }
 
-  /** Takes a field's TTL away; false when it had none. */
+  /** Removes a field's TTL. Returns false if it had none. */
   persist(hash: HashValue, field: Bytes): boolean {
     if (hash.times?.delete(field) !== true) return false;
     this.persisted.push(field);
     return true;
   }
 
-  /** Reports all that was done to the key's hash, and replicates it behind the given commands. */
+  /** Reports all changes of the key's hash, and propagates them after the commands in `before`. */
   report(client: Caller, name: Bytes, at: Millis, before: readonly (readonly Bytes[])[] = []): void {
     const { deleted, timed, persisted } = this;
     const { db, server } = client;

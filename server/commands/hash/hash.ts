@@ -15,7 +15,7 @@ const WRITES: readonly Flag[] = ['write', 'denyoom', 'fast'];
 const READS: readonly Flag[] = ['readonly', 'fast'];
 const UNORDERED = ['nondeterministic_output_order'];
 
-/** Sets pairs of fields and values; how many fields are new. */
+/** Sets pairs of fields and values. Returns the number of new fields. */
 function setAll(client: Caller, argv: Argv<-2>, command: Bytes): number {
   if (argv.length % 2 === 1) throw wrongArity(command);
   const name = argv[1];
@@ -38,7 +38,7 @@ function increment(client: Caller, argv: Argv<4>): Reply {
   return sum;
 }
 
-/** HINCRBYFLOAT; replicas are told the sum, which they might compute otherwise. */
+/** HINCRBYFLOAT. Replicas receive the sum, because they might compute it differently. */
 function incrementFloat(client: Caller, argv: Argv<4>): Reply {
   const [, name, field, text] = argv;
   const by = parseLongDouble(text) ?? fail(NOT_FLOAT);

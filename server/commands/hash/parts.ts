@@ -1,4 +1,4 @@
-/** Hash commands that answer a part of the fields: HRANDFIELD and HSCAN. */
+/** Hash commands that return a part of the fields: HRANDFIELD and HSCAN. */
 import type { HashValue } from '../../../keyspace/collections/hash.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
@@ -9,7 +9,7 @@ import { randomNumbers, signedCount } from '../keys/picking.ts';
 import { scanCursor, scanOptions } from '../keys/scanning.ts';
 import { readHash } from './access.ts';
 
-/** HRANDFIELD key [count [WITHVALUES]]. */
+/** HRANDFIELD key [count [WITHVALUES]] (https://redis.io/docs/latest/commands/hrandfield/). */
 export function randomFields(client: Caller, argv: Argv<-2>): Reply {
   const [, name, text, option] = argv;
   const random = (): number => client.server.host.random();
@@ -32,7 +32,7 @@ function pick(hash: HashValue, count: number, random: () => number): Bytes[] {
   return randomNumbers(hash.size, count, random).map((number) => hash.at(number)!);
 }
 
-/** HSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
+/** HSCAN key cursor [MATCH pattern] [COUNT count]. A hash in a listpack is returned in one step. */
 export function hashScan(client: Caller, argv: Argv<-3>): Reply {
   const cursor = scanCursor(client, argv[2]);
   const hash = readHash(client, argv[1]);

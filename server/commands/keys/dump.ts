@@ -1,4 +1,4 @@
-/** DUMP and RESTORE: values as payloads that any node reads (https://redis.io/docs/latest/commands/dump/). */
+/** DUMP and RESTORE: values as payloads that other nodes can load (https://redis.io/docs/latest/commands/dump/). */
 
 import { RdbError } from '../../../keyspace/format/errors.ts';
 import { dumpValue, formatOfPayload, restoreValue } from '../../../keyspace/rdb/dump.ts';
@@ -17,7 +17,7 @@ const BAD_TTL = 'ERR Invalid TTL value, must be >= 0';
 interface RestoreOptions {
   replace: boolean;
   absolute: boolean;
-  /** Which of IDLETIME and FREQ was given; they exclude each other. */
+  /** The option given, IDLETIME or FREQ; they exclude each other. */
   use: Bytes | undefined;
 }
 
@@ -65,7 +65,7 @@ function decode(client: Caller, payload: Bytes): Value {
   }
 }
 
-/** A time to live added to the present as 64 bits do it: what is too much lies in the past. */
+/** Adds a time to live to the base with 64-bit overflow: a result that is too large wraps into the past. */
 function instant(ttl: number | bigint, base: Millis): Millis {
   return instantOf(BigInt.asIntN(64, BigInt(ttl) + BigInt(base)));
 }

@@ -1,4 +1,4 @@
-/** Commands on the time to live of keys (https://redis.io/docs/latest/commands/?group=generic). */
+/** Commands for the time to live of keys (https://redis.io/docs/latest/commands/expire/). */
 import { type Bytes, cString, type Millis } from '../../../protocol/bytes.ts';
 import { fail, invalidExpiry } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
@@ -10,10 +10,10 @@ import { endAtOnce, isOver } from '../string/string.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
-/** Amounts up to here can be multiplied and added to the time without losing a digit. */
+/** Amounts below this can be multiplied and added to the time without loss of precision. */
 const PLAIN_AMOUNT = 2 ** 40;
 
-/** The conditions of EXPIRE and its like, as bits. */
+/** The conditions of EXPIRE and similar commands, as bits. */
 const NX = 1;
 const XX = 2;
 const GT = 4;
@@ -42,7 +42,9 @@ function parseConditions(argv: readonly Bytes[]): number {
   return bits;
 }
 
-/** The absolute time that an amount asks for, which may lie in the past. Throws where 64 bits are too few. */
+/**
+ * Returns the time for an amount, in milliseconds since the epoch; it may be in the past. Throws if it exceeds 64 bits.
+ */
 function instant(text: Bytes, unit: number, base: Millis, command: Bytes): Millis {
   const given = int64(text);
   if (typeof given === 'number' && Math.abs(given) < PLAIN_AMOUNT) return given * unit + base;
@@ -54,7 +56,7 @@ function instant(text: Bytes, unit: number, base: Millis, command: Bytes): Milli
   return instantOf(at);
 }
 
-/** Whether the conditions let a deadline take the place of the present one. */
+/** Returns whether the conditions allow the current deadline to be replaced. */
 function allows(bits: number, present: Millis | undefined, at: Millis): boolean {
   if ((bits & NX) !== 0 && present !== undefined) return false;
   if ((bits & XX) !== 0 && present === undefined) return false;
@@ -62,7 +64,7 @@ function allows(bits: number, present: Millis | undefined, at: Millis): boolean 
   return (bits & LT) === 0 || present === undefined || at < present;
 }
 
-/** EXPIRE and its like, for one unit and base. */
+/** EXPIRE and similar commands, for one unit and base. */
 function expire(client: Caller, argv: Argv<-3>, unit: number, relative: boolean, command: Bytes): Reply {
   const { db, server } = client;
   const name = argv[1];
@@ -82,7 +84,7 @@ function expire(client: Caller, argv: Argv<-3>, unit: number, relative: boolean,
   return 1;
 }
 
-/** -2 without the key, -1 without a deadline, else what `shape` makes of the deadline. */
+/** Answers -2 if the key does not exist, -1 if it has no deadline, else `shape` of the deadline. */
 function deadlineOf(client: Caller, name: Bytes, shape: (at: Millis) => number): Reply {
   const entry = client.db.inspect(name);
   if (entry === undefined) return -2;

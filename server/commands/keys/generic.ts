@@ -31,7 +31,7 @@ function count(argv: readonly Bytes[], find: (name: Bytes) => Entry | undefined)
   return found;
 }
 
-/** Puts an entry's value and deadline under another key; the old key is gone, the new one unreported. */
+/** Moves an entry with its deadline to another key. Reports both keys, but counts one change. */
 function rename(client: Caller, from: Bytes, to: Bytes, entry: Entry): void {
   const { db } = client;
   const value = entry.read();
@@ -46,7 +46,7 @@ function rename(client: Caller, from: Bytes, to: Bytes, entry: Entry): void {
   db.changed(to, 'rename_to', 0);
 }
 
-/** A database by the number in a request. */
+/** Returns the database with the number in a request. */
 function otherDatabase(client: Caller, text: Bytes) {
   const index = int32(text);
   if (index < 0 || index >= client.server.databases.length) fail('ERR DB index is out of range');
@@ -99,7 +99,7 @@ function renameKeys(target: string): KeySpec[] {
   return [...key('RW ACCESS DELETE'), ...key(target, 2)];
 }
 
-/** How often RANDOMKEY tries where every key is past its deadline but must not be removed (on a replica). */
+/** How often RANDOMKEY tries if every key has expired but must not be removed (on a replica). */
 const TRIES_MAX = 100;
 
 function randomKey(client: Caller): Reply {

@@ -1,4 +1,4 @@
-/** MIGRATE: keys move to another server (https://redis.io/docs/latest/commands/migrate/). */
+/** MIGRATE: moves keys to another server (https://redis.io/docs/latest/commands/migrate/). */
 
 import { dumpValue } from '../../../keyspace/rdb/dump.ts';
 import { asciiUpper, type Bytes, parseSafeInteger } from '../../../protocol/bytes.ts';
@@ -11,7 +11,7 @@ import { type Argv, key } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 
-/** Where options begin. */
+/** The position of the first option. */
 const OPTIONS = 6;
 
 const NO_KEY_ARGUMENT =
@@ -20,7 +20,7 @@ const NO_KEY_ARGUMENT =
 interface MigrateRequest {
   copy: boolean;
   replace: boolean;
-  /** The words of AUTH. */
+  /** The words of AUTH, if credentials were given. */
   credentials: readonly Bytes[] | undefined;
   keys: readonly Bytes[];
 }
@@ -51,7 +51,7 @@ function parseOptions(argv: Argv<-4>): MigrateRequest {
   return wanted;
 }
 
-/** A port as C reads and prints it: what is no number is 0, and no more than five characters count. */
+/** Reads a port as C does: text that is not a number counts as 0, and only five characters are used. */
 function portOf(text: Bytes): number | undefined {
   const digits = /^[ \t\n\v\f\r]*([+-]?\d+)/.exec(text)?.[1] ?? '0';
   const port = parseSafeInteger(digits.replace(/^\+/, '').slice(0, 5)) ?? 0;
@@ -81,11 +81,11 @@ function migrate(client: Caller, argv: Argv<-6>): Outcome {
     ]);
   }
   if (keys.length === 0) return new SimpleString('NOKEY');
-  // Redis stands still until the target answers, which a script here cannot wait for.
+  // Redis blocks until the target answers. A script here cannot wait for that.
   if (client.has(SCRIPT)) fail('ERR This Redis command is not allowed from script');
   const preface: Bytes[][] = [];
   if (wanted.credentials !== undefined) preface.push(['AUTH', ...wanted.credentials]);
-  // Redis takes -1 for the database that a new connection is in.
+  // Redis accepts -1 for the database of a new connection.
   if (target !== -1) preface.push(['SELECT', String(target)]);
   return server.migrations.start(client, {
     host,
@@ -98,7 +98,7 @@ function migrate(client: Caller, argv: Argv<-6>): Outcome {
   });
 }
 
-/** The key, or those behind KEYS; none where both are given. */
+/** Returns the position of the key, or of the keys behind KEYS; none if both are given. */
 function migratedKeys(argv: Argv<-4>): number[] {
   for (let at = OPTIONS; at + 1 < argv.length; at++) {
     const option = asciiUpper(wordAt(argv, at));

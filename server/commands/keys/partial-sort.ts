@@ -1,6 +1,7 @@
 /**
- * The sort that Redis uses where only some of the sorted items are wanted: Bentley and McIlroy's quicksort, leaving the
- * other parts as they are. It is not stable: items that compare equal come out in this very order.
+ * The sort that Redis uses if only a part of the sorted items is needed: Bentley and McIlroy's quicksort ("Engineering
+ * a Sort Function", 1993), which leaves the other parts unsorted. It is not stable, and equal items end in the same
+ * order as in Redis.
  */
 
 type Compare<T> = (a: T, b: T) => number;
@@ -8,7 +9,7 @@ type Compare<T> = (a: T, b: T) => number;
 const INSERTION_MAX = 7;
 const NINTHER_MIN = 40;
 
-/** Sorts in place so that the items from `first` to `last`, inclusive, are what a full sort puts there. */
+/** Sorts in place until the items from `first` to `last`, inclusive, are those of a full sort. */
 export function sortPart<T>(items: T[], compare: Compare<T>, first: number, last: number): void {
   new Sorter(items, compare, first, last).sort(0, items.length);
 }
@@ -26,7 +27,7 @@ class Sorter<T> {
     this.#last = last;
   }
 
-  /** Sorts `count` items from `from` on. */
+  /** Sorts `count` items, starting at `from`. */
   sort(from: number, count: number): void {
     let [start, n] = [from, count];
     for (;;) {
@@ -88,7 +89,7 @@ class Sorter<T> {
     return this.#order(a, c) < 0 ? a : c;
   }
 
-  /** Splits around one item; how many are smaller and how many larger. */
+  /** Partitions around one item. Returns how many items are smaller and how many are larger. */
   #partition(start: number, n: number): readonly [smaller: number, larger: number] {
     this.#swap(start, this.#pivot(start, n));
     let equalLow = start + 1;

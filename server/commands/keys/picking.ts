@@ -1,10 +1,10 @@
-/** Picking items at random, for SPOP, SRANDMEMBER, HRANDFIELD and ZRANDMEMBER. */
+/** Random selection of items, for SPOP, SRANDMEMBER, HRANDFIELD and ZRANDMEMBER. */
 import { approximate, type Bytes, parseInteger } from '../../../protocol/bytes.ts';
 import { fail, NOT_INTEGER } from '../../../protocol/errors.ts';
 
 const INT64_MIN = -(2n ** 63n);
 
-/** A count whose sign tells whether items may come repeatedly. Throws what Redis answers. */
+/** Reads a count; a negative one allows repeated items. Throws Redis' error for a bad count. */
 export function signedCount(text: Bytes): number {
   const count = parseInteger(text) ?? fail(NOT_INTEGER);
   if (count === INT64_MIN) {
@@ -13,18 +13,20 @@ export function signedCount(text: Bytes): number {
   return typeof count === 'number' ? count : approximate(count);
 }
 
-/** As many as one reply may hold; Redis would die of more. */
+/** The largest number of items in one reply. Redis would crash beyond it. */
 const MOST = 2 ** 24;
 
 /**
- * Numbers below `size`: so many different ones for a positive count (which must not exceed the size), each drawn on
- * its own for a negative one. Throws for more than a reply can hold.
+ * Returns random numbers below `size`.
+ * @param count positive: this many distinct numbers, at most `size`; negative: that many independent ones
+ * @param random returns a number in [0, 1)
+ * @throws ReplyError for more numbers than a reply can hold
  */
 export function randomNumbers(size: number, count: number, random: () => number): number[] {
   const draw = (below: number): number => Math.floor(random() * below);
   if (count < -MOST) fail('ERR value is out of range');
   if (count < 0) return Array.from({ length: -count }, () => draw(size));
-  // Floyd's sampling: each round adds a number that was not there, all subsets equally likely.
+  // Floyd's sampling: each round adds one new number, and all subsets are equally likely.
   const chosen = new Set<number>();
   for (let top = size - count; top < size; top++) {
     const number = draw(top + 1);

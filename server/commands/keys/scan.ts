@@ -1,4 +1,4 @@
-/** SCAN and OBJECT: looking through the keys, and into how they are kept. */
+/** SCAN, which iterates over keys, and OBJECT, which describes how values are stored. */
 import type { Entry } from '../../../keyspace/entry.ts';
 import { typeOf } from '../../../keyspace/value.ts';
 import { asciiLower, type Bytes, cString, parseSafeInteger } from '../../../protocol/bytes.ts';
@@ -12,7 +12,7 @@ import { scanCursor, scanOptions } from './scanning.ts';
 
 const TYPES: ReadonlySet<Bytes> = new Set(['string', 'list', 'set', 'zset', 'hash', 'stream']);
 
-/** SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]. No state is kept but the cursor's number. */
+/** SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]. The cursor is the only state. */
 function scan(client: Caller, argv: Argv<-2>): Reply {
   const { db } = client;
   const cursor = scanCursor(client, argv[1]);
@@ -52,10 +52,11 @@ const NO_LFU =
   'ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.';
 const LFU =
   'ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.';
-/** The counter that Redis gives to a new key. */
+/** Redis shares the objects of integers below this, and reports `SHARED` as their reference count. */
 const SHARED_INTEGERS = 10_000;
 const SHARED = 2 ** 31 - 1;
 
+/** Returns the reference count of an entry's value, as reported by OBJECT REFCOUNT. */
 export function references(entry: Entry): number {
   const { held } = entry;
   const small = typeof held === 'string' && encodingOf(entry) === 'int' ? parseSafeInteger(held) : undefined;
@@ -66,7 +67,7 @@ function usesFrequency(client: Caller): boolean {
   return client.server.settings['maxmemory-policy'].endsWith('lfu');
 }
 
-/** Answers what `ask` says of the key's entry; nil without the key. */
+/** Answers `ask` for the key's entry; nil if the key does not exist. */
 function ofEntry(client: Caller, name: Bytes, ask: (entry: Entry) => Reply): Reply {
   const { world } = client.server;
   const entry = client.db.peek(name);

@@ -1,4 +1,4 @@
-/** What SCAN, HSCAN, SSCAN and ZSCAN share: reading their words. */
+/** Shared parts of SCAN, HSCAN, SSCAN and ZSCAN: reading their arguments. */
 
 import { approximate, type Bytes, parseInteger } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
@@ -9,7 +9,9 @@ import { integer, Options } from '../../table/arguments.ts';
 const CURSOR = /^[ \t\n\v\f\r]*[+-]?\d+$/;
 const UINT64_MAX = 2n ** 64n - 1n;
 
-/** Reads a cursor as C's strtoul does: signs are taken, nothing at all is 0. Throws what Redis answers. */
+/**
+ * Reads a cursor as C's strtoul does: it may have a sign, and empty text is 0. Throws Redis' error for a bad cursor.
+ */
 export function scanCursor({ server }: Caller, text: Bytes): number {
   if (server.dialect.cursors === 'plain digits' && !/^\d+$/.test(text)) fail('ERR invalid cursor');
   if (text === '') return 0;
@@ -22,17 +24,17 @@ export function scanCursor({ server }: Caller, text: Bytes): number {
   return approximate(BigInt.asUintN(64, value));
 }
 
-/** What a scan's options ask for. */
+/** The options of a scan. */
 export interface ScanOptions {
-  /** Roughly how many items to look at. */
+  /** Approximately how many items to examine. */
   count: number;
-  /** Which of them to answer. */
+  /** Whether an item is part of the reply. */
   matches(item: Bytes): boolean;
-  /** SCAN's TYPE, as it was written. */
+  /** The argument of SCAN's TYPE, unchanged. */
   type: Bytes | undefined;
 }
 
-/** Reads MATCH, COUNT and, where allowed, TYPE from a position on. Throws what Redis answers. */
+/** Reads MATCH, COUNT and, if allowed, TYPE from a position on. Throws Redis' error for bad options. */
 export function scanOptions(argv: readonly Bytes[], from: number, withType = false): ScanOptions {
   const found: ScanOptions = { count: 10, matches: () => true, type: undefined };
   const options = new Options(argv, from);

@@ -1,4 +1,4 @@
-/** SORT and SORT_RO: the elements of a list, set or sorted set in order (https://redis.io/docs/latest/commands/sort/). */
+/** SORT and SORT_RO: sort the elements of a list, set or sorted set (https://redis.io/docs/latest/commands/sort/). */
 
 import { ListValue } from '../../../keyspace/collections/list.ts';
 import { liveFields } from '../../../keyspace/field-expiry.ts';
@@ -24,7 +24,7 @@ interface SortOptions {
   descending: boolean;
   alphabetic: boolean;
   offset: number;
-  /** Negative: all. */
+  /** The number of elements to return; negative: all. */
   count: number;
   by: Bytes | undefined;
   readonly get: Bytes[];
@@ -58,7 +58,7 @@ function parse(argv: readonly Bytes[], readOnly: boolean): SortOptions {
   return parsed;
 }
 
-/** The elements in the order that the value keeps them in, or backwards; a set has no order to reverse. */
+/** Returns the elements in the value's own order, or reversed. A set has no order to reverse. */
 function elementsOf(value: Value | undefined, backwards: boolean): Bytes[] {
   if (value === undefined) return [];
   if (typeof value === 'string') return fail(WRONGTYPE);
@@ -72,7 +72,7 @@ function elementsOf(value: Value | undefined, backwards: boolean): Bytes[] {
   return value.rangeByRank(0, value.size - 1, backwards).map(({ member }) => member);
 }
 
-/** What a pattern of BY or GET finds for an element: '#' is the element, 'a*->f' a field of a hash. */
+/** Returns what a pattern of BY or GET yields for an element: '#' is the element, 'a*->f' a field of a hash. */
 function follow(client: Caller, pattern: Bytes, element: Bytes): Bytes | undefined {
   if (pattern === '#') return element;
   const star = pattern.indexOf('*');
@@ -95,15 +95,15 @@ interface Weighted {
   readonly score: number;
 }
 
-/** NaN for what is no number. */
+/** Returns the weight as a number; NaN if it is not one. */
 function scoreOf(weight: Bytes | undefined): number {
-  // strtod reads a C string: what follows a NUL does not count.
+  // strtod reads a C string, which ends at a NUL.
   const text = cString(weight ?? '');
   if (text === '') return 0;
   return parseDouble(stripBlanks(text)) ?? Number.NaN;
 }
 
-/** Weights that are absent come first. */
+/** Compares weights. Missing ones come first. */
 function compareWeights(a: Bytes | undefined, b: Bytes | undefined): number {
   if (a === undefined) return b === undefined ? 0 : -1;
   return b === undefined ? 1 : compareBytes(a, b);
@@ -113,11 +113,11 @@ function sorted(client: Caller, elements: readonly Bytes[], options: SortOptions
   const { by, alphabetic } = options;
   const weighted = elements.map((element): Weighted => {
     let weight = by === undefined ? element : follow(client, by, element);
-    // What is not stored is compared as C does it, up to a zero byte.
+    // Without STORE, Redis compares with C functions, up to a zero byte.
     if (alphabetic && options.store === undefined && weight !== undefined) weight = cString(weight);
     return { element, weight, score: alphabetic ? 0 : scoreOf(weight) };
   });
-  // Every weight has been looked up by now, as Redis does.
+  // As in Redis, the error comes after all weights have been looked up.
   if (weighted.some(({ score }) => Number.isNaN(score))) fail(NO_WEIGHT);
   const direction = options.descending ? -1 : 1;
   const compare = (a: Weighted, b: Weighted): number => {
@@ -127,13 +127,13 @@ function sorted(client: Caller, elements: readonly Bytes[], options: SortOptions
   };
   const first = Math.max(0, options.offset);
   const last = Math.min(options.count < 0 ? Infinity : first + options.count, weighted.length) - 1;
-  // What compares equal is left where Redis' own sorts leave it: where BY and LIMIT meet, it sorts a part.
+  // Equal items keep the order of Redis' own sorts: with both BY and LIMIT it sorts only a part.
   if (by !== undefined && (first > 0 || last < weighted.length - 1)) sortPart(weighted, compare, first, last);
   else weighted.sort(compare);
   return weighted.map(({ element }) => element);
 }
 
-/** The part that LIMIT asks for. */
+/** Returns the part selected by LIMIT. */
 function limited(elements: readonly Bytes[], { offset, count }: SortOptions): readonly Bytes[] {
   const start = Math.max(0, offset);
   return elements.slice(start, count < 0 ? undefined : start + count);
@@ -157,7 +157,7 @@ function sort(client: Caller, argv: Argv<-2>, readOnly: boolean): Reply {
   const value = client.db.lookup(argv[1])?.read();
   let unsorted = options.by !== undefined && !options.by.includes('*');
   if (unsorted && isSet(value) && (store !== undefined || client.has(SCRIPT))) {
-    // A set has no order of its own: what is stored or seen by a script must not depend on chance.
+    // A set has no defined order, but what is stored or returned to a script must be deterministic.
     unsorted = false;
     options.alphabetic = true;
     options.by = undefined;
@@ -178,7 +178,7 @@ function sort(client: Caller, argv: Argv<-2>, readOnly: boolean): Reply {
   return answer.map((item) => item ?? null);
 }
 
-/** Keys that patterns lead to are not known beforehand, so the user must be allowed to read every key. */
+/** The keys that patterns match are not known in advance, so the user must be allowed to read every key. */
 function checkPatterns(client: Caller, { by, get }: SortOptions): void {
   if (client.account.mayReadAll) return;
   const which = by?.includes('*') === true ? 'BY' : get.length > 0 ? 'GET' : undefined;
@@ -189,7 +189,7 @@ function isSet(value: Value | undefined): boolean {
   return value !== undefined && typeof value !== 'string' && value.type === 'set';
 }
 
-/** The sorted key and, for SORT, the last STORE's. */
+/** Returns the positions of the sorted key and, for SORT, of the last STORE's key. */
 function sortKeys(argv: readonly Bytes[]): number[] {
   let stored = 0;
   for (let i = 2; i < argv.length; i++) {

@@ -12,7 +12,7 @@ import { type End, listEnd, type Move, move, multiPop, parseMultiPop, popEffect,
 const BLOCKS: readonly Flag[] = ['write', 'noscript', 'blocking'];
 const MOVES = [...key('RW ACCESS DELETE'), ...key('RW INSERT', 2)];
 
-/** Takes one element, with its list's name. */
+/** Pops one element. Returns it with the list's name. */
 function pop(client: Caller, name: Bytes, end: End): Reply | undefined {
   const list = client.db.get(name, 'list');
   return list === undefined ? undefined : [name, take(client, name, list, end, 1)[0]!];
@@ -44,7 +44,10 @@ function blockingPop(end: End) {
   };
 }
 
-/** The effect is replicated as the client wrote it, or in Redis' own spelling once the client has waited. */
+/**
+ * Moves an element, waiting for it if necessary. It is propagated as the client wrote it, or as Redis writes it if the
+ * client had to wait.
+ */
 function blockingMove(
   client: Caller,
   moving: Move,

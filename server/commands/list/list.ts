@@ -1,4 +1,4 @@
-/** Commands on lists that answer at once (https://redis.io/docs/latest/commands/?group=list). */
+/** List commands that never wait (https://redis.io/docs/latest/commands/?group=list). */
 import type { ListValue } from '../../../keyspace/collections/list.ts';
 import { asciiUpper } from '../../../protocol/bytes.ts';
 import {
@@ -41,12 +41,12 @@ function popping(end: End) {
   };
 }
 
-/** An index counted from the end where it is negative. */
+/** Resolves an index: a negative one counts from the end. */
 function fromEnd(index: number, size: number): number {
   return index < 0 ? index + size : index;
 }
 
-/** The indices from first to last, both inclusive, within a list; `first > last` when there are none. */
+/** Returns the indices of a range within a list, both inclusive; `first > last` if it is empty. */
 function slice(list: ListValue, start: number, stop: number): { first: number; last: number } {
   const first = Math.max(0, fromEnd(start, list.size));
   const last = Math.min(fromEnd(stop, list.size), list.size - 1);

@@ -1,4 +1,4 @@
-/** What list commands share: ends, taking, moving, and popping from the first of several lists. */
+/** Shared parts of the list commands: ends, popping, moving, and popping from the first of several lists. */
 import { ListValue } from '../../../keyspace/collections/list.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
@@ -15,7 +15,7 @@ export function listEnd(text: Bytes | undefined): End {
   return word === 'LEFT' || word === 'RIGHT' ? word : fail(SYNTAX);
 }
 
-/** Adds values at an end, one after the other; makes the list where there is none. */
+/** Pushes values at an end, one after the other. Creates the list if it does not exist. */
 export function push(client: Caller, name: Bytes, end: End, values: readonly Bytes[], changes?: number) {
   const { db } = client;
   let list = db.get(name, 'list');
@@ -28,7 +28,7 @@ export function push(client: Caller, name: Bytes, end: End, values: readonly Byt
   return list.size;
 }
 
-/** Takes up to `count` elements from an end of a list that is not empty. */
+/** Pops up to `count` elements from an end of a list that is not empty, and reports it. */
 export function take(client: Caller, name: Bytes, list: ListValue, end: End, count: number): Bytes[] {
   const taken: Bytes[] = [];
   for (let left = Math.min(count, list.size); left > 0; left--) {
@@ -38,7 +38,7 @@ export function take(client: Caller, name: Bytes, list: ListValue, end: End, cou
   return taken;
 }
 
-/** Where LMOVE takes from and puts to. */
+/** The arguments of LMOVE: the keys, and the ends from which and to which an element moves. */
 export interface Move {
   readonly source: Bytes;
   readonly target: Bytes;
@@ -46,7 +46,7 @@ export interface Move {
   readonly to: End;
 }
 
-/** Moves one element; undefined when the source is empty. Throws when either key holds something else. */
+/** Moves one element. Returns undefined if the source is empty. Throws WRONGTYPE if a key holds another type. */
 export function move(client: Caller, { source, target, from, to }: Move): Bytes | undefined {
   const { db } = client;
   const list = db.get(source, 'list');
@@ -58,14 +58,16 @@ export function move(client: Caller, { source, target, from, to }: Move): Bytes 
   return value;
 }
 
-/** Which lists LMPOP and BLMPOP look at, and how much they take from the first that is not empty. */
+/**
+ * The arguments of LMPOP and BLMPOP: the lists, the end, and how many elements to pop from the first non-empty list.
+ */
 export interface MultiPop {
   readonly names: readonly Bytes[];
   readonly end: End;
   readonly count: number;
 }
 
-/** Reads `numkeys key … LEFT|RIGHT [COUNT count]` from a position on. Throws what Redis answers. */
+/** Reads `numkeys key … LEFT|RIGHT [COUNT count]` from a position on. Throws Redis' error for bad arguments. */
 export function parseMultiPop(argv: readonly Bytes[], at: number): MultiPop {
   const tooFew = 'ERR numkeys should be greater than 0';
   const count = integerBetween(wordAt(argv, at), 1, 2 ** 63, tooFew, tooFew);
@@ -81,7 +83,10 @@ export function parseMultiPop(argv: readonly Bytes[], at: number): MultiPop {
   return { names: argv.slice(at + 1, behind), end, count: most };
 }
 
-/** Takes from the first list that is not empty, with its name; undefined when all are. Replicated as LPOP or RPOP. */
+/**
+ * Pops from the first non-empty list. Returns its name and the elements; undefined if all lists are empty. Propagated
+ * as LPOP or RPOP.
+ */
 export function multiPop(client: Caller, { names, end, count }: MultiPop): Reply | undefined {
   for (const name of names) {
     const list = client.db.get(name, 'list');
@@ -93,7 +98,7 @@ export function multiPop(client: Caller, { names, end, count }: MultiPop): Reply
   return undefined;
 }
 
-/** The command that does the same on a replica. */
+/** Returns the command that has the same effect on a replica. */
 export function popEffect(name: Bytes, end: End, count?: number): Bytes[] {
   const command = end === 'LEFT' ? 'LPOP' : 'RPOP';
   return count === undefined ? [command, name] : [command, name, String(count)];

@@ -1,4 +1,4 @@
-/** LPOS: where in a list a value stands. */
+/** LPOS: the positions of a value in a list (https://redis.io/docs/latest/commands/lpos/). */
 import type { ListValue } from '../../../keyspace/collections/list.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
@@ -10,13 +10,13 @@ import type { Argv } from '../../table/command.ts';
 const RANK_ZERO =
   "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list";
 
-/** What LPOS' options ask for. */
+/** The options of LPOS. */
 interface PositionSearch {
-  /** The match to begin with, counted from 1; negative: from the tail. */
+  /** The first match to return, counted from 1; negative: counted from the tail. */
   rank: number;
-  /** How many matches to answer, 0: all; undefined: one, by itself. */
+  /** How many matches to return, 0: all; undefined: one, not as an array. */
   count: number | undefined;
-  /** How many elements to compare at most; 0: all. */
+  /** The largest number of elements to compare; 0: all. */
   most: number;
 }
 
@@ -55,7 +55,7 @@ function find(list: ListValue, value: Bytes, { rank, count = 1, most }: Position
   return found;
 }
 
-/** LPOS key element [RANK rank] [COUNT num-matches] [MAXLEN len]. */
+/** LPOS key element [RANK rank] [COUNT num-matches] [MAXLEN len]. Throws Redis' error for bad options. */
 export function positions(client: Caller, argv: Argv<-3>): Reply {
   const search = parse(argv);
   const list = client.db.read(argv[1], 'list');

@@ -1,10 +1,13 @@
-/** CLUSTER on a server that is no node of a cluster: known, and refused (https://redis.io/docs/latest/commands/cluster-info/). */
+/**
+ * CLUSTER on a server without cluster support: the commands exist and are refused
+ * (https://redis.io/docs/latest/commands/cluster-info/).
+ */
 import { fail } from '../../../protocol/errors.ts';
 import type { Since } from '../../dialects/since.ts';
 import type { CommandSpec, EntryChange, Flag } from '../../table/command.ts';
 import { defineContainer } from '../define.ts';
 
-/** What a server that runs without a cluster answers to every command about one. */
+/** The reply of a server without cluster support to every command about a cluster. */
 export const NO_CLUSTER = 'ERR This instance has cluster support disabled';
 
 const READS: readonly Flag[] = ['stale'];

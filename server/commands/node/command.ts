@@ -1,4 +1,4 @@
-/** COMMAND: what the table holds (https://redis.io/docs/latest/commands/command/). */
+/** COMMAND: describes the command table (https://redis.io/docs/latest/commands/command/). */
 import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
@@ -11,12 +11,12 @@ import { categoriesOf, commandInfo, type FoundKey, findKeys, keyFlags } from '..
 import { commandOf } from '../../table/resolve.ts';
 import { defineContainer } from '../define.ts';
 
-/** The table's commands, each once. */
+/** Returns the table's commands, each once. */
 export function eachCommand(server: Server): Command[] {
   return [...new Set(server.commands.values())];
 }
 
-/** A command by its full name, 'config|get' too. */
+/** Returns a command by its full name, which may be that of a subcommand such as 'config|get'. */
 function named(server: Server, name: Bytes): Command | undefined {
   const [outer = '', inner] = asciiLower(name).split('|');
   const command = server.commands.get(outer);
@@ -46,7 +46,7 @@ function keysOf(client: Caller, argv: Argv<-3>): { request: Bytes[]; found: Foun
   const [, , ...request] = argv;
   const command = commandOf(client.server.commands, request);
   if (command === undefined) throw new ReplyError('ERR Invalid command specified');
-  // Channels have specs like keys, and are none.
+  // Channels have key specifications, but are not keys.
   const takesKeys = (command.spec.keys ?? []).some(({ flags }) => !flags.includes('NOT_KEY'));
   if (!takesKeys && command.spec.getKeys === undefined) {
     fail('ERR The command has no key arguments');

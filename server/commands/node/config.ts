@@ -32,7 +32,7 @@ function get(client: Caller, argv: readonly Bytes[]): Reply {
     .map((name) => [name, name]);
   for (const [alias, name] of Object.entries(aliases)) names.push([alias, name]);
   for (const pattern of argv.slice(2)) {
-    // A name in full is answered as it was written.
+    // A complete name is answered in the client's spelling.
     const exact = lookUp(client, pattern);
     if (exact !== undefined && !/[?*[\]\\]/.test(pattern)) {
       found.set(pattern, print(client.server.settings, exact));
@@ -49,7 +49,7 @@ function get(client: Caller, argv: readonly Bytes[]): Reply {
 function set(client: Caller, argv: readonly Bytes[]): Reply {
   if (argv.length % 2 !== 0) fail(SYNTAX);
   const changes = new Map<Name, unknown>();
-  // A parameter and its older name are no duplicates: the later one counts.
+  // A parameter and its older name do not count as duplicates: the later one applies.
   const words = new Set<Bytes>();
   const refuse = (word: Bytes, why: string): never =>
     fail(`ERR CONFIG SET failed (possibly related to argument '${cString(word)}') - ${why}`);
@@ -116,7 +116,7 @@ export const configCommand = defineContainer(
         const { stats, world, eviction } = client.server;
         stats.reset();
         eviction.forgetExceeded();
-        // RESETSTAT itself is the first to be counted again.
+        // RESETSTAT itself is counted after the reset.
         const own = client.lastCommand?.fullName === 'config|resetstat' ? client.lastCommand : undefined;
         if (own !== undefined) stats.calls[own.serial] = 1;
         world.hits = 0;

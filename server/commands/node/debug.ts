@@ -1,4 +1,4 @@
-/** DEBUG: what test suites ask of it: sleep, expiry on and off, digests, replies of every kind, keys to fill a database. */
+/** DEBUG, as used by test suites: sleep, expiry, digests, sample replies, and generated keys. */
 
 import { RdbError } from '../../../keyspace/format/errors.ts';
 import { dumpValue } from '../../../keyspace/rdb/dump.ts';
@@ -36,7 +36,7 @@ import { references } from '../keys/scan.ts';
 const NOT_ALLOWED =
   'ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.';
 
-/** Everybody waits on the host's clock; the sleeper is answered at its end. */
+/** Pauses all clients for that many seconds on the host's clock. The caller is answered at the end. */
 function sleep(client: Caller, seconds: Bytes): Outcome {
   const { pausing, blocking, observer } = client.server;
   const timeout = Math.floor((parseDouble(seconds) ?? 0) * 1000);
@@ -57,7 +57,7 @@ function setActiveExpire(client: Caller, word: Bytes): Reply {
   return OK;
 }
 
-/** A payload of DUMP has the type before the value, and a version and a check sum behind it. */
+/** The bytes of a DUMP payload besides the value: the type before it, the version and the checksum behind it. */
 const AROUND_VALUE = 11;
 
 function describe(client: Caller, key: Bytes): Reply {
@@ -77,7 +77,7 @@ function showQuicklist(client: Caller, key: Bytes): Reply {
   return new SimpleString('Quicklist structure printed on stdout');
 }
 
-/** One reply of the kind that is asked for. */
+/** Returns a sample reply of the requested kind. */
 function protocolSample(client: Caller, kind: Bytes): Reply {
   switch (asciiLower(kind)) {
     case 'string':
@@ -117,7 +117,7 @@ function protocolSample(client: Caller, kind: Bytes): Reply {
   }
 }
 
-/** Fills the database with so many keys, those that are there left alone. */
+/** Adds this many keys to the database. Existing keys are kept. */
 function populate(client: Caller, [count = '', prefix = 'key', size]: readonly Bytes[]): Reply {
   const bytes = size === undefined ? 0 : integer(size);
   const keys = integer(count, NOT_POSITIVE);
@@ -133,7 +133,7 @@ function populate(client: Caller, [count = '', prefix = 'key', size]: readonly B
   return OK;
 }
 
-/** Loads the dump again, which is saved first unless NOSAVE is said. */
+/** Saves the dataset, unless NOSAVE is given, and loads it again. */
 function reload(client: Caller, options: readonly Bytes[]): Reply {
   const words = new Set(options.map(asciiUpper));
   for (const word of words) {
@@ -174,7 +174,7 @@ function rename(client: Caller): Reply {
   return OK;
 }
 
-/** A subcommand: how many words it takes behind its name, at least and at most, and what it does. */
+/** A subcommand: the smallest and the largest number of words after its name, and its handler. */
 type Subcommand = readonly [number, number, (client: Caller, words: readonly Bytes[]) => Outcome];
 
 const one = (run: (client: Caller, word: Bytes) => Outcome): Subcommand => [
@@ -214,7 +214,7 @@ const SUBCOMMANDS: Record<string, Subcommand> = {
       return OK;
     },
   ],
-  // The buffers of replies are the host's.
+  // The reply buffers belong to the host, so there is nothing to do.
   REPLYBUFFER: [2, 2, () => OK],
   'SET-ACTIVE-EXPIRE': one(setActiveExpire),
   'SET-DISABLE-DENY-SCRIPTS': one(() => OK),

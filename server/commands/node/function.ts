@@ -109,7 +109,7 @@ function callFunction(readonly: boolean) {
   };
 }
 
-/** What the function of an FCALL declares. */
+/** Returns the flags of the function that an FCALL names. */
 function declares({ server }: Caller, argv: readonly Bytes[]): ReadonlySet<Bytes> | undefined {
   return server.functions.get(wordAt(argv, 1))?.flags;
 }

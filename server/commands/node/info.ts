@@ -1,4 +1,7 @@
-/** INFO: the node described in sections, each a function of its own. */
+/**
+ * INFO: describes the node in sections (https://redis.io/docs/latest/commands/info/). Each section has its own
+ * function.
+ */
 import type { Keyspace } from '../../../keyspace/keyspace.ts';
 import { asciiLower, type Bytes, parseDouble } from '../../../protocol/bytes.ts';
 import { everyClient } from '../../clients/info.ts';
@@ -85,7 +88,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
   *stats(server) {
     const { stats } = server;
     yield ['total_connections_received', stats.connections];
-    // What is under way has not been processed.
+    // The running commands have not been processed yet.
     yield ['total_commands_processed', stats.commands - server.depth];
     yield* traffic(server);
     yield ['rejected_connections', stats.rejected];
@@ -138,7 +141,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
   *commandstats(server) {
     for (const command of eachCommand(server)) {
       for (const each of [command, ...(command.subcommands?.values() ?? [])]) {
-        // This very INFO is not over.
+        // The current INFO has not finished.
         const calls = (server.stats.calls[each.serial] ?? 0) - (each.fullName === 'info' ? 1 : 0);
         const refused = server.stats.refused[each.serial] ?? 0;
         if (calls + refused === 0) continue;
@@ -193,7 +196,7 @@ const DEFRAGMENTATION = [
   'current_active_defrag_time',
 ];
 
-/** What came and went, in all and by the second. */
+/** Network traffic, in total and per second. */
 function* traffic({ stats, now }: Server): Iterable<Field> {
   const rates = stats.rates(now);
   const kilobytes = (bytes: number): string => (bytes / 1024).toFixed(2);
@@ -208,7 +211,7 @@ function* traffic({ stats, now }: Server): Iterable<Field> {
   yield ['instantaneous_output_repl_kbps', kilobytes(rates.linkBytesOut)];
 }
 
-/** What the connections have in their buffers, the most of any. */
+/** The largest buffers of any connection. */
 function* clientBuffers(server: Server): Iterable<Field> {
   let [input, output] = [0, 0];
   for (const client of server.clients.values()) {
@@ -219,10 +222,10 @@ function* clientBuffers(server: Server): Iterable<Field> {
   yield ['client_recent_max_output_buffer', output];
 }
 
-/** So many deadlines are looked at for their average. */
+/** How many deadlines are sampled for the average. */
 const SAMPLE = 100;
 
-/** How long the keys with a deadline have left, in milliseconds: the average of some. */
+/** Estimates the average time to live of keys with a deadline, in milliseconds. */
 function averageTtl(server: Server, db: Keyspace): number {
   if (db.volatile === 0) return 0;
   let [sum, count, seen] = [0, 0, 0];
@@ -237,10 +240,10 @@ function averageTtl(server: Server, db: Keyspace): number {
 }
 
 const TITLES: Record<string, string> = { cpu: 'CPU' };
-/** What INFO alone leaves out. */
+/** The sections that only INFO ALL and EVERYTHING include. */
 const EXTRA = new Set(['commandstats', 'latencystats']);
 
-/** The text of the sections asked for; none: the default ones. */
+/** Returns the text of the requested sections; without any, the default ones. */
 export function info(server: Server, asked: readonly Bytes[]): Bytes {
   const words = asked.length === 0 ? ['default'] : asked.map(asciiLower);
   const everything = words.includes('all') || words.includes('everything');
@@ -281,7 +284,7 @@ function* replicationInfo(server: Server): Iterable<Field> {
     yield ['slave_repl_offset', replication.offset];
     if (!primary.linkUp) {
       yield ['master_link_down_since_seconds', Math.floor((server.now - primary.downSince) / 1000)];
-      // A field of our own.
+      // Not a field of Redis.
       if (primary.trouble !== undefined)
         yield ['master_link_error', primary.trouble.replace(/[\r\n]+/g, ' ')];
     }

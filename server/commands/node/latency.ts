@@ -1,4 +1,6 @@
-/** LATENCY: spikes and the distribution of commands' times (https://redis.io/docs/latest/commands/?group=server). */
+/**
+ * LATENCY: latency spikes and the distribution of command durations (https://redis.io/docs/latest/commands/latency/).
+ */
 import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { MapReply, type Reply, SimpleString, Verbatim } from '../../../protocol/reply.ts';
@@ -12,7 +14,7 @@ const DISABLED =
 const ROWS = 4;
 const RULER = '-'.repeat(80);
 
-/** The spikes as columns, higher where they were worse, with their age below. */
+/** Draws the spikes as columns whose height is the latency, with their age below. */
 function graph(event: Bytes, series: SpikeSeries, second: number): Bytes {
   const { spikes, worst } = series;
   const values = spikes.map(({ millis }) => millis);
@@ -49,7 +51,7 @@ function doctor(client: Caller): Bytes {
   return `Spikes of latency have been seen:\n\n${lines.join('\n')}\n`;
 }
 
-/** The named commands (a container: its subcommands), or all; those that have been measured. */
+/** Returns the histograms of the named commands (of a container: its subcommands), or of all, if they were measured. */
 function histogram(client: Caller, argv: readonly Bytes[]): Reply {
   const { stats, acl } = client.server;
   const chosen: Command[] = [];

@@ -1,4 +1,4 @@
-/** LOLWUT: a picture of our own, and the version. */
+/** LOLWUT: a drawing, different from Redis' own, and the version (https://redis.io/docs/latest/commands/lolwut/). */
 import { asciiUpper } from '../../../protocol/bytes.ts';
 import { type Reply, Verbatim } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
@@ -7,13 +7,13 @@ import type { Argv } from '../../table/command.ts';
 import { LOSTLOCK_VERSION } from '../../version.ts';
 import { defineCommands } from '../define.ts';
 
-/** Padlocks, four lines each: closed, and open. */
+/** Padlocks of four lines: closed and open. */
 const CLOSED = ['  .--.  ', ' _|  |_ ', '| .--. |', '|__||__|'];
 const OPEN = ['  .--.  ', ' _|     ', '| .--. |', '|__||__|'];
 const COLUMNS = 6;
 const MOST = 20;
 
-/** A row of locks, of which chance has opened some. */
+/** Draws a row of locks. Each is open with a probability of 0.2. */
 function row(columns: number, random: () => number): string[] {
   const locks = Array.from({ length: columns }, () => (random() < 0.2 ? OPEN : CLOSED));
   return CLOSED.map((_, line) => locks.map((lock) => lock[line]).join(' '));

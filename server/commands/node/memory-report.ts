@@ -1,4 +1,4 @@
-/** What INFO and MEMORY STATS tell of memory: figures that redis-server 7.0 would have for the same data, or close to it. */
+/** The memory figures of INFO and MEMORY STATS. They approximate those of redis-server 7.0 for the same data. */
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { Double, MapReply, type Reply } from '../../../protocol/reply.ts';
 import { REPLICA_LINK } from '../../clients/client.ts';
@@ -7,11 +7,11 @@ import type { Server } from '../../server.ts';
 
 type ReportField = readonly [string, string | number];
 
-/** Per key: its entry in the table of keys, its place there, and its object. */
+/** For each key: its hash table entry, its bucket, and its object, in bytes. */
 const KEY_OVERHEAD = 40;
 const DEADLINE_OVERHEAD = 40;
 
-/** The node's memory, by what takes it. */
+/** Computes the node's memory by use, in bytes. */
 function account(server: Server) {
   const { world, databases, eviction, replication } = server;
   const used = eviction.measure();
@@ -36,7 +36,7 @@ function percent(part: number, whole: number): number {
   return whole > 0 ? (part / whole) * 100 : 0;
 }
 
-/** The machine's memory, and what scripts and functions take of the node's. */
+/** The machine's memory, and the memory that scripts and functions use. */
 function* scriptMemory({ host, scripts, functions }: Server): Iterable<ReportField> {
   const scriptBytes = scripts.bytes;
   const facts = host.facts?.();
@@ -59,7 +59,7 @@ function* scriptMemory({ host, scripts, functions }: Server): Iterable<ReportFie
   yield ['used_memory_scripts_human', humanBytes(scriptBytes + functions.bytes)];
 }
 
-/** The fields of INFO memory, in 7.0's order; what an allocator would add is not known here, and given as nothing. */
+/** The fields of INFO memory, in 7.0's order. The overhead of an allocator is not known here and reported as zero. */
 export function* memoryInfo(server: Server): Iterable<ReportField> {
   const { settings, eviction } = server;
   const { used, backlog, replicas, clients, overhead, dataset } = account(server);
@@ -104,7 +104,7 @@ export function* memoryInfo(server: Server): Iterable<ReportField> {
   yield ['lazyfreed_objects', 0];
 }
 
-/** The reply of MEMORY STATS, in 7.0's fields and order. */
+/** Returns the reply of MEMORY STATS, in 7.0's fields and order. */
 export function memoryStats(server: Server): Reply {
   const { used, backlog, keys, replicas, clients, overhead, dataset } = account(server);
   const peak = Math.max(used, server.eviction.peak);

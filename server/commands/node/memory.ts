@@ -1,4 +1,4 @@
-/** MEMORY: what keys and the node take of memory (https://redis.io/docs/latest/commands/?group=server). */
+/** MEMORY: the memory that keys and the node use (https://redis.io/docs/latest/commands/memory-usage/). */
 import { memoryUsage } from '../../../keyspace/footprint.ts';
 import { asciiUpper } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';

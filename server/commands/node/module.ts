@@ -1,4 +1,4 @@
-/** MODULE: there are none, and none can be loaded (https://redis.io/docs/latest/commands/module-list/). */
+/** MODULE: no modules are loaded, and none can be (https://redis.io/docs/latest/commands/module-list/). */
 import { fail } from '../../../protocol/errors.ts';
 import { defineContainer } from '../define.ts';
 

@@ -1,4 +1,4 @@
-/** MONITOR and SLOWLOG: what runs, and what ran too long (https://redis.io/docs/latest/commands/?group=server). */
+/** MONITOR and SLOWLOG: the commands that run, and the slow ones (https://redis.io/docs/latest/commands/monitor/). */
 
 import { cString, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
@@ -17,7 +17,7 @@ export const monitorCommands = defineCommands('server', {
     flags: ['admin', 'noscript', 'loading', 'stale'],
     run(client) {
       if (client.has(IN_MULTI)) fail("ERR MONITOR isn't allowed for DENY BLOCKING client");
-      // A replica's link asks in vain.
+      // A replica's MONITOR is ignored.
       if (client.has(REPLICA_LINK)) return SILENT;
       client.mark(REPLICA_LINK | MONITOR, true);
       client.server.observer.watch(client);

@@ -1,4 +1,4 @@
-/** Commands of replication (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
+/** Commands for replication (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
 
 import { asciiLower, asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, NOT_INTEGER, SYNTAX } from '../../../protocol/errors.ts';
@@ -99,7 +99,7 @@ function psync(client: Caller, argv: Argv<-1>): Outcome {
   return SILENT;
 }
 
-/** PSYNC … FAILOVER: our primary hands its role over to us, if we share its history. */
+/** PSYNC … FAILOVER: takes over the primary's role. Throws if the node is a primary or does not share its history. */
 function takeOver(server: Server, id: Bytes): void {
   if (server.role === 'primary') fail("ERR PSYNC FAILOVER can't be sent to a master.");
   if (asciiLower(id) !== server.replication.id) fail('ERR PSYNC FAILOVER replid must match my replid.');

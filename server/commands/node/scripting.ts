@@ -9,10 +9,10 @@ import { type Argv, countedKeys, type Flag, noted } from '../../table/command.ts
 import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 
-/** Hexadecimal digits of a SHA-1; what has another length is not looked for. */
+/** The number of hexadecimal digits of a SHA-1. Text of another length is never a known script. */
 const SHA_LENGTH = 40;
 
-/** Splits what follows the count of keys into keys and arguments. */
+/** Splits the words after the number of keys into keys and arguments. Throws Redis' error for a bad number. */
 export function split(argv: Argv<-3>, error?: Bytes): { keys: Bytes[]; args: Bytes[] } {
   const count = integer(argv[2], error);
   if (count > argv.length - 3) fail("ERR Number of keys can't be greater than number of args");
@@ -35,13 +35,13 @@ function evaluateSha(readonly: boolean) {
   };
 }
 
-/** What the script of an EVAL or EVALSHA declares, known or not. */
+/** Returns a function that finds the flags declared by the script of an EVAL, or of an EVALSHA if `sha` is set. */
 function declares(sha: boolean) {
   return ({ server }: Caller, argv: readonly Bytes[]) => server.scripts.declared(wordAt(argv, 1), sha);
 }
 
 const COMMON: readonly Flag[] = ['noscript', 'stale', 'skip_monitor', 'no_mandatory_keys', 'movablekeys'];
-/** Notes on the keys of a script. */
+/** Notes for the key specifications of scripts. */
 export const ANY_USE = 'What a script does with its keys is not known before: every use is allowed for';
 export const ANY_READ = 'What a script does with its keys is not known before: every read is allowed for';
 export const RUN = {

@@ -1,4 +1,4 @@
-/** Commands about the node as a whole (https://redis.io/docs/latest/commands/?group=server). */
+/** Commands for the node as a whole (https://redis.io/docs/latest/commands/?group=server). */
 import type { Keyspace } from '../../../keyspace/keyspace.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
@@ -10,7 +10,7 @@ import type { Argv } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { info } from './info.ts';
 
-/** Empties databases: counts every key as a change. */
+/** Removes all keys of the databases. Each key counts as a change. */
 export function empty(server: Server, databases: readonly Keyspace[]): void {
   for (const db of databases) {
     db.touchAll();
@@ -25,12 +25,12 @@ function flush(client: Caller, argv: Argv<-1>, databases: readonly Keyspace[]): 
   const mode = argv[1] === undefined ? 'SYNC' : asciiUpper(argv[1]);
   if (argv.length > 2 || (mode !== 'SYNC' && mode !== 'ASYNC')) fail(SYNTAX);
   empty(client.server, databases);
-  // Replicas are told even when there was nothing to remove.
+  // Propagated even if there was nothing to remove.
   client.server.effects.propagateAs(argv);
   return OK;
 }
 
-/** Exchanges the contents of two databases; clients keep their number, not their data. */
+/** Swaps the contents of two databases. Clients stay connected to their database numbers. */
 function swap(server: Server, first: number, second: number): void {
   if (first === second) return;
   const [a, b] = [server.db(first), server.db(second)];
@@ -41,7 +41,9 @@ function swap(server: Server, first: number, second: number): void {
   server.blocking.signalAll(b);
 }
 
-/** A database's number as SWAPDB reads it: what is no C integer is invalid, before it is out of range. */
+/**
+ * Reads a database number for SWAPDB: a value that is not a C integer is invalid, one that is too large out of range.
+ */
 function databaseIndex(text: Bytes, which: string): number {
   const invalid = `ERR invalid ${which} DB index`;
   return integerBetween(text, -(2 ** 31), 2 ** 31 - 1, invalid, invalid);

@@ -1,4 +1,4 @@
-/** SHUTDOWN: ends the node (https://redis.io/docs/latest/commands/shutdown/). */
+/** SHUTDOWN: stops the node (https://redis.io/docs/latest/commands/shutdown/). */
 
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';

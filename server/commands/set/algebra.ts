@@ -1,4 +1,4 @@
-/** Intersections, unions and differences of sets. */
+/** Intersections, unions and differences of sets (https://redis.io/docs/latest/commands/?group=set). */
 import { SetValue } from '../../../keyspace/collections/set.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
@@ -9,12 +9,14 @@ import type { Argv } from '../../table/command.ts';
 
 type Combination = (client: Caller, names: readonly Bytes[]) => SetValue;
 
-/** The sets at the keys. Throws when any holds something else, even where the result is clear already. */
+/**
+ * Returns the sets at the keys. Throws WRONGTYPE if any key holds another type, even if the result is known already.
+ */
 function setsAt(client: Caller, names: readonly Bytes[]): (SetValue | undefined)[] {
   return names.map((name) => client.db.read(name, 'set'));
 }
 
-/** The members that all sets share, in the order of the smallest. */
+/** Yields the members that all sets have, in the order of the smallest set. */
 function* shared(sets: readonly (SetValue | undefined)[]): Iterable<Bytes> {
   const present = sets.filter((set) => set !== undefined);
   if (present.length < sets.length) return;
@@ -30,20 +32,24 @@ function collect(client: Caller, members: Iterable<Bytes>): SetValue {
   return result;
 }
 
+/** Returns the members that all sets have. */
 export const intersection: Combination = (client, names) => collect(client, shared(setsAt(client, names)));
 
+/** Returns the members of all sets. */
 export const union: Combination = (client, names) => {
   const result = new SetValue(client.server.encoding);
   for (const set of setsAt(client, names)) for (const member of set?.values() ?? []) result.add(member);
   return result;
 };
 
+/** Returns the members of the first set that no other set has. */
 export const difference: Combination = (client, names) => {
   const [first, ...others] = setsAt(client, names);
   const result = new SetValue(client.server.encoding);
   const present = others.filter((other) => other !== undefined);
   if (first === undefined) return result;
-  // Where the others are small Redis copies the first set and removes from it: what has left the intset stays outside.
+  // If the other sets are small, Redis copies the first set and removes from it: a copy that was not an intset stays
+  // so.
   const removals = present.reduce((sum, other) => sum + other.size, first.size);
   const copies = Math.floor((first.size * (present.length + 1)) / 2) > removals;
   for (const member of first.values()) {
@@ -53,7 +59,10 @@ export const difference: Combination = (client, names) => {
   return result;
 };
 
-/** The command that keeps the result at its first key, over whatever was there; an empty result deletes the key. */
+/**
+ * Returns a handler that stores the result at the first key and replaces its old value. An empty result deletes the
+ * key.
+ */
 export function storing(combine: Combination, event: string) {
   return (client: Caller, argv: Argv<-2>): Reply => {
     const { db } = client;
@@ -69,7 +78,7 @@ export function storing(combine: Combination, event: string) {
   };
 }
 
-/** SINTERCARD numkeys key … [LIMIT limit]. */
+/** SINTERCARD numkeys key … [LIMIT limit] (https://redis.io/docs/latest/commands/sintercard/). */
 export function countIntersection(client: Caller, argv: Argv<-2>): Reply {
   const tooFew = 'ERR numkeys should be greater than 0';
   const count = integerBetween(argv[1], 1, 2 ** 63, tooFew, tooFew);

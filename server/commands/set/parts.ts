@@ -1,4 +1,4 @@
-/** Set commands that concern some of the members: SPOP, SRANDMEMBER and SSCAN. */
+/** Set commands for some of the members: SPOP, SRANDMEMBER and SSCAN. */
 import type { SetValue } from '../../../keyspace/collections/set.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, NOT_POSITIVE, SYNTAX } from '../../../protocol/errors.ts';
@@ -9,13 +9,13 @@ import type { Argv } from '../../table/command.ts';
 import { randomNumbers, signedCount } from '../keys/picking.ts';
 import { scanCursor, scanOptions } from '../keys/scanning.ts';
 
-/** Random members: different ones for a positive count, each drawn on its own for a negative one. */
+/** Returns random members: distinct ones for a positive count, independent ones for a negative count. */
 function pick(client: Caller, set: SetValue, count: number): Bytes[] {
   if (count >= set.size) return [...set.values()];
   return randomNumbers(set.size, count, () => client.server.host.random()).map((number) => set.at(number)!);
 }
 
-/** SPOP key [count]. A replica is told which members went, or that all did. */
+/** SPOP key [count]. Replicas receive an SREM for each popped member, or a DEL if the count covers the whole set. */
 export function popMembers(client: Caller, argv: Argv<-2>): Reply {
   const { db, server } = client;
   const [, name, text] = argv;
@@ -35,7 +35,7 @@ export function popMembers(client: Caller, argv: Argv<-2>): Reply {
   return text === undefined ? members[0]! : new SetReply(members);
 }
 
-/** SRANDMEMBER key [count]. */
+/** SRANDMEMBER key [count] (https://redis.io/docs/latest/commands/srandmember/). */
 export function randomMembers(client: Caller, argv: Argv<-2>): Reply {
   const [, name, text] = argv;
   if (argv.length > 3) fail(SYNTAX);
@@ -46,7 +46,7 @@ export function randomMembers(client: Caller, argv: Argv<-2>): Reply {
   return text === undefined ? members[0]! : members;
 }
 
-/** SSCAN key cursor [MATCH pattern] [COUNT count]; an intset is answered whole. */
+/** SSCAN key cursor [MATCH pattern] [COUNT count]. An intset is returned in one step. */
 export function setScan(client: Caller, argv: Argv<-3>): Reply {
   const cursor = scanCursor(client, argv[2]);
   const set = client.db.read(argv[1], 'set');

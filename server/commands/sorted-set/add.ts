@@ -1,4 +1,4 @@
-/** ZADD and ZINCRBY: members and scores under conditions. */
+/** ZADD and ZINCRBY: set members and scores, under conditions. */
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { Double, type Reply } from '../../../protocol/reply.ts';
@@ -22,7 +22,7 @@ const ADD_OPTIONS: ReadonlyMap<Bytes, number> = new Map([
   ['INCR', INCR],
 ]);
 
-/** ZADD key [NX|XX] [GT|LT] [CH] [INCR] score member … */
+/** ZADD key [NX|XX] [GT|LT] [CH] [INCR] score member … (https://redis.io/docs/latest/commands/zadd/) */
 export function add(client: Caller, argv: Argv<-2>): Reply {
   let at = 2;
   let bits = 0;
@@ -45,7 +45,7 @@ export function add(client: Caller, argv: Argv<-2>): Reply {
   return addPairs(client, argv, at, bits);
 }
 
-/** ZINCRBY key increment member */
+/** ZINCRBY key increment member (https://redis.io/docs/latest/commands/zincrby/) */
 export function increment(client: Caller, argv: Argv<4>): Reply {
   return addPairs(client, argv, 2, INCR);
 }
@@ -78,7 +78,7 @@ function addPairs(client: Caller, argv: Argv<-2>, from: number, bits: number): R
   return (bits & CH) !== 0 ? added + updated : added;
 }
 
-/** The score to set; undefined where the options forbid it. Throws for infinity less infinity. */
+/** Returns the score to set; undefined if the options forbid it. Throws if the sum is not a number (inf - inf). */
 function nextScore(old: number | undefined, given: number, bits: number): number | undefined {
   if (old === undefined) return (bits & XX) !== 0 ? undefined : given;
   if ((bits & NX) !== 0) return undefined;

@@ -1,4 +1,4 @@
-/** Unions, intersections and differences of sorted sets, sets among them. */
+/** Unions, intersections and differences of sorted sets and sets (https://redis.io/docs/latest/commands/zunion/). */
 import type { SetValue } from '../../../keyspace/collections/set.ts';
 import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
@@ -27,7 +27,7 @@ interface AlgebraRequest {
   readonly limit: number;
 }
 
-/** The score 0 in place of a product or sum that is not a number (0 × inf, inf - inf). */
+/** Replaces a result that is not a number (0 × inf, inf - inf) by 0. */
 function finite(value: number): number {
   return Number.isNaN(value) ? 0 : value;
 }
@@ -45,7 +45,7 @@ function inputAt(client: Caller, name: Bytes): WeightedSet {
   return { value, size: value.size, weight: 1 };
 }
 
-/** Which options a command takes. */
+/** The options that a command accepts. */
 interface AlgebraOptions {
   readonly operation: Operation;
   readonly command: Bytes;
@@ -53,7 +53,7 @@ interface AlgebraOptions {
   readonly counting?: boolean;
 }
 
-/** Reads `numkeys key …` and the options from a position on. Throws what Redis answers. */
+/** Reads `numkeys key …` and the options from a position on. Throws Redis' error for bad arguments. */
 function parse(client: Caller, argv: readonly Bytes[], at: number, form: AlgebraOptions): AlgebraRequest {
   const numkeys = integer(wordAt(argv, at));
   if (numkeys < 1) fail(`ERR at least 1 input key is needed for '${form.command}' command`);
@@ -84,7 +84,7 @@ function parse(client: Caller, argv: readonly Bytes[], at: number, form: Algebra
 
 function* scoresOf({ value, weight }: WeightedSet): Iterable<[Bytes, number]> {
   if (value === undefined) return;
-  // Redis walks from the highest score down; it shows where sums of floats depend on their order.
+  // Redis iterates from the highest score down. The order affects the rounding of sums.
   if (value.type === 'zset') {
     for (const { member, score } of value.entries(true)) yield [member, finite(weight * score)];
   } else {
@@ -93,8 +93,8 @@ function* scoresOf({ value, weight }: WeightedSet): Iterable<[Bytes, number]> {
 }
 
 /**
- * The member's weighted score; undefined when the input has no such member. 0 × inf stays NaN here, unlike in
- * `scoresOf`: Redis aggregates it as it is, so that SUM ends at 0, and MIN and MAX keep the score they had.
+ * Returns a member's weighted score; undefined if the input lacks the member. Unlike in `scoresOf`, 0 × inf stays NaN,
+ * which Redis aggregates unchanged: SUM yields 0, and MIN and MAX keep the previous score.
  */
 function scoreIn({ value, weight }: WeightedSet, member: Bytes): number | undefined {
   if (value === undefined) return undefined;
@@ -102,7 +102,7 @@ function scoreIn({ value, weight }: WeightedSet, member: Bytes): number | undefi
   return score === undefined ? undefined : weight * score;
 }
 
-/** The members that every input has, with their aggregated scores, by the smallest input. */
+/** Yields the members that every input has, with their aggregated scores. Iterates over the smallest input. */
 function* intersect(inputs: readonly WeightedSet[], aggregate: Combine): Iterable<[Bytes, number]> {
   const [smallest, ...others] = inputs;
   for (const [member, first] of scoresOf(smallest!)) {
@@ -148,7 +148,7 @@ function combine(
   const result = emptySet(client);
   const { zsetMaxEntries, zsetMaxValue } = client.server.encoding;
   const isLarge = members.length > zsetMaxEntries || members.some(([{ length }]) => length > zsetMaxValue);
-  // Redis makes a listpack of what it stores, and only at the end; until then -0 stays -0.
+  // Redis converts a stored result to a listpack only at the end. Until then -0 stays -0.
   if (storing !== true || isLarge) result.outgrow();
   for (const [member, score] of members) result.set(member, score);
   return result;

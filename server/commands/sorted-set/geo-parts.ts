@@ -1,4 +1,4 @@
-/** What commands on places share: reading coordinates, units and distances, and printing them. */
+/** Shared parts of the geo commands: reading and printing coordinates, units and distances. */
 import { LATITUDE_MAX, LONGITUDE_MAX, type Place } from '../../../keyspace/geo/geohash.ts';
 import { asciiLower, type Bytes, parseDouble } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
@@ -7,7 +7,7 @@ import { Double, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { float } from '../../table/arguments.ts';
 
-/** In metres. */
+/** The length of each unit in metres. */
 const UNITS: ReadonlyMap<Bytes, number> = new Map([
   ['m', 1],
   ['km', 1000],
@@ -15,25 +15,25 @@ const UNITS: ReadonlyMap<Bytes, number> = new Map([
   ['mi', 1609.34],
 ]);
 
-/** A unit's length in metres. */
+/** Returns a unit's length in metres. Throws Redis' error for an unknown unit. */
 export function unitOf(text: Bytes): number {
   return UNITS.get(asciiLower(text)) ?? fail('ERR unsupported unit provided. please use M, KM, FT, MI');
 }
 
-/** So many decimals as C's %f prints them: halves to even, and the sign of -0. */
+/** Formats a number with this many decimals as C's %f does: it rounds halves to even and keeps the sign of -0. */
 function decimals(value: number, digits: number): Bytes {
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';
   const size = Math.abs(value);
   if (size >= 1e21) return `${sign}${BigInt(size)}.${'0'.repeat(digits)}`;
   const text = size.toFixed(digits);
-  // Only an odd multiple of 2^-(digits + 1) lies in the middle of two; toFixed then takes the larger one.
+  // Only odd multiples of 2^-(digits + 1) are halfway between two results; toFixed rounds those up.
   const isMiddle = Number.isInteger(size * 2 ** (digits + 1)) && !Number.isInteger(size * 2 ** digits);
   if (!isMiddle || (text.charCodeAt(text.length - 1) & 1) === 0) return sign + text;
   return sign + (Math.floor(size * 10 ** digits) / 10 ** digits).toFixed(digits);
 }
 
-/** Reads a place. Throws for what is no number, or off the map. */
+/** Reads a place from longitude and latitude in degrees. Throws Redis' error if one is not a number or out of range. */
 export function placeFrom(longitudeText: Bytes, latitudeText: Bytes): Place {
   const longitude = float(longitudeText);
   const latitude = float(latitudeText);
@@ -43,10 +43,10 @@ export function placeFrom(longitudeText: Bytes, latitudeText: Bytes): Place {
   return { longitude, latitude };
 }
 
-/** A coordinate with up to 17 decimals. */
+/** Formats a coordinate with up to 17 decimals. */
 function coordinate(value: number): Double {
   const text = formatLongDouble(longDoubleOf(value));
-  // A script reads the number from these digits.
+  // Scripts read the number from these digits.
   return new Double(parseDouble(text) ?? value, text);
 }
 
@@ -55,7 +55,7 @@ export function placeReply({ server }: Caller, { longitude, latitude }: Place): 
   return [coordinate(longitude), coordinate(latitude)];
 }
 
-/** A distance with four decimals. */
+/** Formats a distance with four decimals. */
 export function distanceReply(value: number): Bytes {
   return decimals(value, 4);
 }

@@ -1,4 +1,4 @@
-/** What a search for places asks for: the words of GEOSEARCH, GEORADIUS and their kin. */
+/** The arguments of a search for places: GEOSEARCH, GEORADIUS and similar commands. */
 
 import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import { type Place, placeOf } from '../../../keyspace/geo/geohash.ts';
@@ -9,28 +9,29 @@ import { float, integer, Options, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { placeFrom, unitOf } from './geo-parts.ts';
 
-/** What sets the commands of this family apart. */
+/** The differences between the search commands. */
 export interface GeoVariant {
   readonly from: 'place' | 'member' | 'options';
-  /** Where the options begin. */
+  /** The position of the first option. */
   readonly options: number;
-  /** The position of the searched set. */
+  /** The position of the key of the searched set. */
   readonly source: 1 | 2;
-  /** How a result may be kept. */
+  /** Whether the command can store its result. */
   readonly stores: 'never' | 'asked' | 'always';
 }
 
+/** One search for places (https://redis.io/docs/latest/commands/geosearch/). */
 export class GeoRequest {
   center: Place | undefined;
   extent: Shape['extent'] | undefined;
-  /** The unit's length in metres. */
+  /** The length of the request's unit in metres. */
   unit = 1;
   withDistance = false;
   withHash = false;
   withPlace = false;
   any = false;
   sort: 'ASC' | 'DESC' | undefined;
-  /** 0: all. */
+  /** The largest number of results; 0: all. */
   count = 0;
   target: Bytes | undefined;
   storesDistance = false;
@@ -38,7 +39,10 @@ export class GeoRequest {
   readonly #kind: GeoVariant;
   readonly #set: SortedSet | undefined;
 
-  /** Reads a request; `set` is what is searched. Throws what Redis answers. */
+  /**
+   * Reads a request. Throws Redis' error for bad arguments.
+   * @param set the searched set
+   */
   constructor(kind: GeoVariant, argv: Argv<-5>, set: SortedSet | undefined) {
     this.#kind = kind;
     this.#set = set;
@@ -51,7 +55,7 @@ export class GeoRequest {
     this.#check(cString(argv[0]));
   }
 
-  /** What has its place in the words of the older commands. */
+  /** Reads the arguments that have fixed positions in the older commands. */
   #readFixed(argv: Argv<-5>): void {
     const { from, stores } = this.#kind;
     if (stores === 'always') this.target = argv[1];
@@ -82,7 +86,7 @@ export class GeoRequest {
     return true;
   }
 
-  /** The options by which GEOSEARCH names place and shape. */
+  /** Reads GEOSEARCH's options for the center and the shape. Returns false for any other option. */
   #readShape(option: Bytes, words: Options): boolean {
     if (this.#kind.from !== 'options') return false;
     const { extent } = this;
@@ -98,7 +102,7 @@ export class GeoRequest {
     return true;
   }
 
-  /** Where the set is missing, the rest of the request is still looked at. */
+  /** Even if the set is missing, the rest of the request is validated. */
   #setMember(member: Bytes): void {
     this.#fromMember = true;
     const set = this.#set;

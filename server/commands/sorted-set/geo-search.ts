@@ -1,4 +1,7 @@
-/** GEOSEARCH, GEORADIUS and their kin: members near a place. */
+/**
+ * GEOSEARCH, GEORADIUS and similar commands: the members near a place
+ * (https://redis.io/docs/latest/commands/geosearch/).
+ */
 
 import { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import { type Found, search } from '../../../keyspace/geo/search.ts';
@@ -28,7 +31,7 @@ function geosearch(client: Caller, argv: Argv<-5>, kind: GeoVariant): Reply {
 }
 
 function sort(found: Found[], { sort, count, any }: GeoRequest, wanted: number): void {
-  // A count asks for the nearest.
+  // With a count and without ANY, the nearest members are returned.
   const order = sort ?? (count > 0 && !any ? 'ASC' : undefined);
   if (order === undefined) return;
   const compare =
@@ -59,7 +62,7 @@ function keep(client: Caller, target: Bytes, found: Found[], request: GeoRequest
   return storeResult(client, target, result, event);
 }
 
-/** Where GEORADIUS' options may begin to name the key that keeps the result. */
+/** Returns the key specifications for the options STORE and STOREDIST of GEORADIUS. */
 function storeSpecs(from: number): KeySpec[] {
   return ['STORE', 'STOREDIST'].map((keyword) => ({
     flags: 'OW UPDATE',

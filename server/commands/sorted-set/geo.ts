@@ -12,7 +12,7 @@ import { distanceReply, placeFrom, placeReply, unitOf } from './geo-parts.ts';
 
 const ADD_OPTIONS = new Set(['NX', 'XX', 'CH']);
 
-/** GEOADD is a ZADD of the places' scores, and is replicated as such. */
+/** GEOADD is propagated as the ZADD of the places' scores. */
 function geoadd(client: Caller, argv: Argv<-5>): Reply {
   let at = 2;
   const options = new Set<Bytes>();
@@ -45,7 +45,7 @@ function geodist(client: Caller, argv: Argv<-4>): Reply {
   return distanceReply(distance(placeOf(a), placeOf(b)) / metres);
 }
 
-/** Answers something about each member's score. */
+/** Answers `tell` for each member's score; `none` for a missing member. */
 function each(client: Caller, argv: Argv<-2>, tell: (score: number) => Reply, none: Reply): Reply {
   const set = client.db.read(argv[1], 'zset');
   return argv.slice(2).map((member) => {

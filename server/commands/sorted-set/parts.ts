@@ -1,4 +1,4 @@
-/** What sorted set commands share: reading range requests, members as replies, storing results. */
+/** Shared parts of the sorted set commands: reading range requests, members as replies, storing results. */
 import { type ScoredMember, SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
@@ -7,18 +7,18 @@ import type { Caller } from '../../server.ts';
 import { integer, Options, wordAt } from '../../table/arguments.ts';
 import { lexRange, membersIn, type Range, rankRange, scoreRange } from './range.ts';
 
-/** A sorted set without members, measured by the server's thresholds. */
+/** Creates an empty sorted set with the server's encoding thresholds. */
 export function emptySet(client: Caller): SortedSet {
   return new SortedSet(client.server.encoding);
 }
 
-/** Members with or without their scores, as ZRANGE answers them. */
+/** Returns members, with or without their scores, as ZRANGE answers them. */
 export function membersReply(members: readonly ScoredMember[], withScores: boolean): Reply {
   if (!withScores) return members.map(({ member }) => member);
   return new PairsReply(members.flatMap(({ member, score }): Reply[] => [member, new Double(score)]));
 }
 
-/** What a ZRANGE of any kind asks for. */
+/** The arguments of ZRANGE and similar commands. */
 export interface RangeRequest {
   readonly range: Range;
   readonly reverse: boolean;
@@ -34,8 +34,8 @@ const READERS: Record<RangeKind, (first: Bytes, last: Bytes, loose: boolean) => 
 };
 
 /**
- * Reads a range and its options from a position on. `kind` and `reverse` are what the command's name fixes; ZRANGE
- * and ZRANGESTORE leave them to options. Throws what Redis answers.
+ * Reads a range and its options from a position on. Throws Redis' error for bad arguments.
+ * `kind` and `reverse` are set if the command's name determines them; ZRANGE and ZRANGESTORE take them from options.
  */
 export function parseRange(
   { server }: Caller,
@@ -77,12 +77,12 @@ export function parseRange(
   };
 }
 
-/** The members that a request asks for. */
+/** Returns the members that a request selects. */
 export function select(set: SortedSet, { range, reverse, limit }: RangeRequest): ScoredMember[] {
   return membersIn(set, range, reverse, limit);
 }
 
-/** Removes the members of a range and answers how many there were. */
+/** Removes the members of a range and answers their number. */
 export function removeRange(client: Caller, name: Bytes, range: Range, event: string): Reply {
   const set = client.db.get(name, 'zset');
   if (set === undefined) return 0;
@@ -92,7 +92,7 @@ export function removeRange(client: Caller, name: Bytes, range: Range, event: st
   return members.length;
 }
 
-/** Keeps a result at a key, over whatever was there; an empty one removes the key. Answers its size. */
+/** Stores a result at a key and replaces its old value; an empty result removes the key. Answers the result's size. */
 export function storeResult(client: Caller, name: Bytes, set: SortedSet, event: string): Reply {
   const { db } = client;
   const { size } = set;

@@ -9,7 +9,7 @@ import { randomNumbers, signedCount } from '../keys/picking.ts';
 import { scanCursor, scanOptions } from '../keys/scanning.ts';
 import { membersReply } from './parts.ts';
 
-/** ZRANDMEMBER key [count [WITHSCORES]] */
+/** ZRANDMEMBER key [count [WITHSCORES]] (https://redis.io/docs/latest/commands/zrandmember/). */
 export function randomMembers(client: Caller, argv: Argv<-2>): Reply {
   const [, name, text, option] = argv;
   const random = (): number => client.server.host.random();
@@ -29,7 +29,7 @@ export function randomMembers(client: Caller, argv: Argv<-2>): Reply {
   return membersReply(members, option !== undefined);
 }
 
-/** ZSCAN key cursor [MATCH pattern] [COUNT count]; a listpack is answered whole. */
+/** ZSCAN key cursor [MATCH pattern] [COUNT count]. A sorted set in a listpack is returned in one step. */
 export function scanMembers(client: Caller, argv: Argv<-3>): Reply {
   const cursor = scanCursor(client, argv[2]);
   const set = client.db.read(argv[1], 'zset');
@@ -41,6 +41,6 @@ export function scanMembers(client: Caller, argv: Argv<-3>): Reply {
     isPackedInteger(score) ? String(BigInt(score)) : printDouble(score);
   // A listpack has whole numbers with all their digits.
   const print = set.encoding() === 'listpack' ? packed : printDouble;
-  // Texts in both protocols.
+  // Scores are strings in RESP2 and RESP3.
   return [String(next), names.filter(matches).flatMap((member) => [member, print(set.score(member)!)])];
 }

@@ -1,4 +1,4 @@
-/** Sorted set commands that take the lowest or highest members, at once or as soon as there are any. */
+/** Sorted set commands that pop the members with the lowest or highest scores, at once or after waiting for them. */
 
 import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
@@ -12,7 +12,7 @@ import { defineCommands } from '../define.ts';
 
 type ScoreEnd = 'MIN' | 'MAX';
 
-/** Takes up to so many members from an end: members and scores, alternating. */
+/** Pops up to `count` members from an end. Returns members and scores, alternating. */
 function take(client: Caller, name: Bytes, set: SortedSet, end: ScoreEnd, count: number): Reply[] {
   const taken: Reply[] = [];
   for (let left = Math.min(count, set.size); left > 0; left--) {
@@ -23,7 +23,7 @@ function take(client: Caller, name: Bytes, set: SortedSet, end: ScoreEnd, count:
   return taken;
 }
 
-/** The command that does the same on a replica. */
+/** Returns the command that has the same effect on a replica. */
 function effectOf(name: Bytes, end: ScoreEnd, count?: number): Bytes[] {
   const command = end === 'MIN' ? 'ZPOPMIN' : 'ZPOPMAX';
   return count === undefined ? [command, name] : [command, name, String(count)];
@@ -37,7 +37,7 @@ function inPairs(items: readonly Reply[]): Reply[] {
 
 const NOT_POSITIVE = 'ERR value is out of range, must be positive';
 
-/** ZPOPMIN and ZPOPMAX. Pairs are nested only in RESP3 and where a count is given. */
+/** ZPOPMIN and ZPOPMAX. Pairs are nested only in RESP3 with a count. */
 function pop(client: Caller, argv: Argv<-2>, end: ScoreEnd): Reply {
   const [, name, text] = argv;
   if (argv.length > 3) fail(SYNTAX);
@@ -48,7 +48,7 @@ function pop(client: Caller, argv: Argv<-2>, end: ScoreEnd): Reply {
   return text !== undefined && client.protocol === 3 ? inPairs(taken) : taken;
 }
 
-/** Which sets ZMPOP and BZMPOP look at, and how much they take from the first that is not empty. */
+/** The arguments of ZMPOP and BZMPOP: the sets, the end, and how many members to pop from the first non-empty set. */
 interface ScoredPop {
   readonly names: readonly Bytes[];
   readonly end: ScoreEnd;
@@ -58,7 +58,7 @@ interface ScoredPop {
 const TOO_FEW_KEYS = 'ERR numkeys should be greater than 0';
 const TOO_FEW = 'ERR count should be greater than 0';
 
-/** Reads `numkeys key … MIN|MAX [COUNT count]` from a position on. Throws what Redis answers. */
+/** Reads `numkeys key … MIN|MAX [COUNT count]` from a position on. Throws Redis' error for bad arguments. */
 function parseMultiPop(argv: readonly Bytes[], at: number): ScoredPop {
   const numkeys = integerBetween(wordAt(argv, at), 1, 2 ** 63, TOO_FEW_KEYS, TOO_FEW_KEYS);
   const behind = at + 1 + numkeys;
@@ -73,7 +73,7 @@ function parseMultiPop(argv: readonly Bytes[], at: number): ScoredPop {
   return { names: argv.slice(at + 1, behind), end, count };
 }
 
-/** Takes from one key for ZMPOP; undefined when there is nothing. */
+/** Pops from one key for ZMPOP; undefined if it is empty. */
 function takeMany(client: Caller, name: Bytes, { end, count }: ScoredPop) {
   const set = client.db.get(name, 'zset');
   if (set === undefined) return undefined;
@@ -81,7 +81,7 @@ function takeMany(client: Caller, name: Bytes, { end, count }: ScoredPop) {
   return { reply: [name, inPairs(taken)], effect: effectOf(name, end, taken.length / 2) };
 }
 
-/** Takes one member from a key for BZPOPMIN and BZPOPMAX; undefined when there is nothing. */
+/** Pops one member from a key for BZPOPMIN and BZPOPMAX; undefined if it is empty. */
 function takeOne(client: Caller, name: Bytes, end: ScoreEnd) {
   const set = client.db.get(name, 'zset');
   if (set === undefined) return undefined;
@@ -90,7 +90,7 @@ function takeOne(client: Caller, name: Bytes, end: ScoreEnd) {
 
 type PoppedMember = { readonly reply: Reply; readonly effect: readonly Bytes[] } | undefined;
 
-/** Takes from the first key that has something; undefined when none has. */
+/** Pops from the first non-empty key; undefined if all are empty. */
 function takeFirst(
   client: Caller,
   names: readonly Bytes[],
@@ -105,7 +105,7 @@ function takeFirst(
   return undefined;
 }
 
-/** The same, waiting where nothing is there yet. */
+/** Does the same, and blocks the client if all keys are empty. */
 function takeOrWait(
   client: Caller,
   names: readonly Bytes[],

@@ -1,16 +1,16 @@
-/** Ranges of sorted sets: by rank, by score, by bytes; read from a request, then found in a set. */
+/** Ranges of sorted sets by rank, score or bytes: reading them from a request and finding them in a set. */
 import type { ScoredMember, SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import { type Bytes, cString, parseAnyDouble, stripBlanks } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { integer } from '../../table/arguments.ts';
 
-/** Ranks in the order asked for: from `start` up to, not including, `end`. */
+/** An interval of ranks in the requested order: from `start` up to, but not including, `end`. */
 export interface Interval {
   readonly start: number;
   readonly end: number;
 }
 
-/** Finds a range in a set; `reverse`: ranks count from the highest. */
+/** Finds a range in a set. `reverse`: ranks count from the highest score. */
 export type Range = (set: SortedSet, reverse: boolean) => Interval;
 
 const EMPTY: Interval = { start: 0, end: 0 };
@@ -19,12 +19,12 @@ function interval(start: number, end: number): Interval {
   return start < end ? { start, end } : EMPTY;
 }
 
-/** Ascending ranks, seen from the end that was asked for. */
+/** Converts ascending ranks to ranks in the requested order. */
 function seenFrom(set: SortedSet, { start, end }: Interval, reverse: boolean): Interval {
   return reverse ? { start: set.size - end, end: set.size - start } : { start, end };
 }
 
-/** Reads a range of ranks; negative ones count from the end. Throws what Redis answers. */
+/** Reads a range of ranks; negative ones count from the end. Throws Redis' error for a bad rank. */
 export function rankRange(first: Bytes, last: Bytes): Range {
   const start = integer(first);
   const stop = integer(last);
@@ -37,10 +37,10 @@ export function rankRange(first: Bytes, last: Bytes): Range {
 
 const HEXADECIMAL = /^[+-]?0x/i;
 
-/** A bound of scores; exclusive behind '('. */
+/** Reads a bound of scores; '(' makes it exclusive. */
 function scoreBound(text: Bytes, loose: boolean): { score: number; exclusive: boolean } {
   const exclusive = text.startsWith('(');
-  // strtod ends at a zero byte, and reads nothing at all as 0, but blanks alone are none.
+  // strtod stops at a zero byte. It reads empty text as 0, but refuses blanks.
   const digits = cString(exclusive ? text.slice(1) : text);
   if (digits === '') return { score: 0, exclusive };
   if (!loose && HEXADECIMAL.test(digits)) fail('ERR min or max is not a float');
@@ -59,7 +59,7 @@ export function scoreRange(lowest: Bytes, highest: Bytes, loose: boolean): Range
   };
 }
 
-/** A bound of bytes. '-' and '+' lie below and above every member. */
+/** A bound of a range by bytes. '-' and '+' are below and above every member. */
 type LexBound = '-' | '+' | { readonly member: Bytes; readonly exclusive: boolean };
 
 function lexBound(text: Bytes): LexBound {
@@ -90,7 +90,7 @@ function isEmptyRange(min: LexBound, max: LexBound): boolean {
   return min.member > max.member || (min.member === max.member && (min.exclusive || max.exclusive));
 }
 
-/** Reads a range of bytes. Throws what Redis answers. */
+/** Reads a range by bytes. Throws Redis' error for a bad bound. */
 export function lexRange(lowest: Bytes, highest: Bytes): Range {
   const min = lexBound(lowest);
   const max = lexBound(highest);
@@ -104,8 +104,8 @@ export function lexRange(lowest: Bytes, highest: Bytes): Range {
 }
 
 /**
- * Where scores differ, the bytes are in no order and a range of them is unspecified. This is what Redis does on a
- * listpack: from the first member that reaches the range to the first that leaves it.
+ * Finds a range by bytes in a set with different scores, where the result is unspecified. As Redis does on a listpack,
+ * it iterates from the first member that is inside the range to the first that is not.
  */
 function walk(set: SortedSet, min: LexBound, max: LexBound, reverse: boolean): Interval {
   const [first, last] = [set.atRank(0)!, set.atRank(set.size - 1)!];
@@ -122,7 +122,7 @@ function walk(set: SortedSet, min: LexBound, max: LexBound, reverse: boolean): I
   return start < 0 ? EMPTY : interval(start, rank);
 }
 
-/** The members of a range, after LIMIT where one is given. */
+/** Returns the members of a range, limited by LIMIT if it is given. */
 export function membersIn(
   set: SortedSet,
   range: Range,

@@ -1,4 +1,4 @@
-/** Commands on one sorted set that neither wait nor combine (https://redis.io/docs/latest/commands/?group=sorted-set). */
+/** Commands on one sorted set that never wait (https://redis.io/docs/latest/commands/?group=sorted-set). */
 import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import { asciiLower, asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
@@ -28,7 +28,7 @@ function rank(client: Caller, argv: Argv<-3>, reverse: boolean): Reply {
   return option === undefined ? place : [place, new Double(set.score(member) ?? 0)];
 }
 
-/** ZRANGE and its like: what the command's name fixes, and what it leaves to options. */
+/** Returns the handler of a ZRANGE-like command. `fixed` is what the command's name determines instead of options. */
 function ranging(fixed: Parameters<typeof parseRange>[3]) {
   return (client: Caller, argv: Argv<-2>): Reply => {
     const request = parseRange(client, argv, 2, fixed);

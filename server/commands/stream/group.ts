@@ -1,4 +1,7 @@
-/** XGROUP and XACK: consumer groups of streams, and what was dealt with. */
+/**
+ * XGROUP and XACK: consumer groups of streams, and acknowledged entries
+ * (https://redis.io/docs/latest/commands/xgroup/).
+ */
 
 import { MAX_ID, MIN_ID, type StreamId } from '../../../keyspace/stream/id.ts';
 import { StreamValue } from '../../../keyspace/stream/stream.ts';
@@ -19,7 +22,7 @@ interface GroupOptions {
   readonly entriesRead: bigint | undefined;
 }
 
-/** The error for words that a subcommand cannot do anything with. */
+/** Throws the error for a subcommand with unknown words. */
 export function unknownWords(container: Bytes, sub: Bytes): never {
   fail(
     `ERR unknown subcommand or wrong number of arguments for '${cString(sub, 128)}'. Try ${asciiUpper(container)} HELP.`,
@@ -42,7 +45,7 @@ function parseOptions(argv: Argv<-2>, creating: boolean): GroupOptions {
   return { makeStream, entriesRead };
 }
 
-/** The stream and the group that a subcommand needs to be there. */
+/** Returns an existing stream and group. Throws if one of them is missing. */
 function existing(client: Caller, name: Bytes, groupName: Bytes) {
   const stream = client.db.get(name, 'stream') ?? fail(NO_STREAM);
   const group =

@@ -1,4 +1,4 @@
-/** XINFO: what there is to know of a stream, its groups and their consumers. */
+/** XINFO: describes a stream, its groups and consumers (https://redis.io/docs/latest/commands/xinfo-stream/). */
 
 import type { StreamConsumer, StreamGroup } from '../../../keyspace/stream/group.ts';
 import { formatId, MAX_ID, MIN_ID } from '../../../keyspace/stream/id.ts';
@@ -18,7 +18,7 @@ function streamOf(client: Caller, name: Bytes): StreamValue {
   return client.db.read(name, 'stream') ?? fail(NO_SUCH_KEY);
 }
 
-/** A count of entries; null where it is unknown. */
+/** Returns a number of entries; null if it is unknown. */
 function countReply(count: bigint | undefined): Reply {
   return count === undefined ? null : narrow(BigInt.asIntN(64, count));
 }
@@ -26,7 +26,7 @@ function countReply(count: bigint | undefined): Reply {
 /** How many items FULL lists without COUNT. */
 const FULL_COUNT = 10;
 
-/** How much FULL is to list, undefined when it was not asked for. */
+/** Returns how many items FULL lists; undefined if FULL was not given. */
 function fullCount(argv: Argv<-3>): number | undefined {
   if (argv.length === 3) return undefined;
   const [, sub, , full = '', word = '', text = ''] = argv;

@@ -1,4 +1,4 @@
-/** What stream commands share: reading ids and intervals, entries as replies, effects of consumer groups. */
+/** Shared parts of the stream commands: reading ids and intervals, entries as replies, effects of consumer groups. */
 
 import type { Pending, StreamConsumer, StreamGroup } from '../../../keyspace/stream/group.ts';
 import {
@@ -18,12 +18,12 @@ import type { Caller } from '../../server.ts';
 
 export const INVALID_ID = 'ERR Invalid stream ID specified as stream command argument';
 
-/** A complete id; a missing sequence number is 0. Throws what Redis answers. */
+/** Reads a complete id; a missing sequence number is 0. Throws Redis' error for a bad id. */
 export function strictId(text: Bytes): StreamId {
   return parseId(text) ?? fail(INVALID_ID);
 }
 
-/** One end of an interval: an id, an exclusive one behind '(', or '-' and '+' for the least and the greatest. */
+/** Reads one end of an interval: an id, an exclusive id behind '(', or '-' and '+' for the smallest and the largest. */
 function bound(
   text: Bytes,
   missing: bigint,
@@ -37,25 +37,27 @@ function bound(
   return step(id) ?? fail(`ERR invalid ${what} ID for the interval`);
 }
 
+/** Reads the first id of an interval. Throws Redis' error for a bad id. */
 export function intervalStart(text: Bytes): StreamId {
   return bound(text, 0n, nextId, 'start');
 }
 
+/** Reads the last id of an interval. Throws Redis' error for a bad id. */
 export function intervalEnd(text: Bytes): StreamId {
   return bound(text, 0xffffffffffffffffn, previousId, 'end');
 }
 
-/** An entry as XRANGE answers it. */
+/** Returns an entry as XRANGE answers it. */
 export function entryReply({ id, fields }: StreamEntry): Reply {
   return [formatId(id), fields];
 }
 
-/** The refusal of a command that needs a group. */
+/** Throws the NOGROUP error for a missing group. */
 export function noGroup(name: Bytes, group: Bytes, where = ''): never {
   fail(`NOGROUP No such key '${cString(name)}' or consumer group '${cString(group)}'${where}`);
 }
 
-/** The stream and the group that a command works on; throws NOGROUP when there is none. */
+/** Returns a command's stream and group. Throws NOGROUP if one of them is missing. */
 export function groupOf(
   client: Caller,
   name: Bytes,
@@ -68,7 +70,7 @@ export function groupOf(
   return { stream, group };
 }
 
-/** The consumer of a name, seen just now; made where there is none, and then `created` is true. */
+/** Returns the consumer of this name and updates its last-seen time. A new one is created with `created` set. */
 export function seeConsumer(
   client: Caller,
   key: Bytes,
@@ -83,13 +85,13 @@ export function seeConsumer(
   return { consumer, created: known === undefined };
 }
 
-/** Counts and reports a change that does not spoil transactions: what happens to a group alone. */
+/** Counts and reports a change of a group. It does not abort transactions that watch the key. */
 export function report({ db }: Caller, key: Bytes, event: string): void {
   db.world.dirty++;
   if (db.world.listening) db.world.onChanged(db, key, event);
 }
 
-/** The effect of an entry that became pending with somebody. */
+/** Returns the replica's command for an entry that became pending for a consumer. */
 export function claimEffect(
   key: Bytes,
   group: StreamGroup,
@@ -115,7 +117,7 @@ export function claimEffect(
   ];
 }
 
-/** The effect of a group's position that moved. */
+/** Returns the replica's command for a group's new position. */
 export function positionEffect(key: Bytes, { name, lastId, entriesRead }: StreamGroup): Bytes[] {
   return ['XGROUP', 'SETID', key, name, formatId(lastId), 'ENTRIESREAD', String(entriesRead ?? -1)];
 }

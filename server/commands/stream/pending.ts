@@ -1,4 +1,4 @@
-/** XPENDING, XCLAIM and XAUTOCLAIM: entries that were delivered and not acknowledged, and who takes them over. */
+/** XPENDING, XCLAIM and XAUTOCLAIM: unacknowledged entries, and consumers that take them over. */
 
 import type { Pending, StreamConsumer, StreamGroup } from '../../../keyspace/stream/group.ts';
 import { formatId, MIN_ID, parseId, type StreamId } from '../../../keyspace/stream/id.ts';
@@ -62,7 +62,7 @@ function xpending(client: Caller, argv: Argv<-3>): Reply {
   return out;
 }
 
-/** Takes entries over for one consumer, and collects the effects. */
+/** Claims entries for one consumer and collects the effects. */
 class Claimer {
   readonly effects: Bytes[][] = [];
   readonly #client: Caller;
@@ -70,7 +70,7 @@ class Claimer {
   readonly #stream: StreamValue;
   readonly #group: StreamGroup;
   readonly #name: Bytes;
-  // Known, and made where there is none, once there is something for it.
+  // The consumer; looked up or created when the first entry is claimed for it.
   #consumer: StreamConsumer | undefined;
 
   constructor(client: Caller, key: Bytes, stream: StreamValue, group: StreamGroup, consumer: Bytes) {
@@ -84,7 +84,7 @@ class Claimer {
     }
   }
 
-  /** Makes the entry the consumer's and answers it, or its id alone. */
+  /** Claims an entry for the consumer. Returns the entry, or only its id. */
   take(id: StreamId, deliveredAt: Millis, deliveries: bigint, justId: boolean, text?: Bytes): Reply {
     this.#consumer ??= seeConsumer(this.#client, this.#key, this.#group, this.#name).consumer;
     this.#consumer.activeAt = this.#client.server.now;
@@ -92,13 +92,13 @@ class Claimer {
     return justId ? formatId(id) : entryReply(this.#stream.get(id)!);
   }
 
-  /** Forgets an entry that was deleted from the stream while it was pending. */
+  /** Removes a pending entry that was deleted from the stream. */
   forget(pending: Pending, text?: Bytes): void {
     this.#note(pending, text);
     this.#group.acknowledge(pending.id);
   }
 
-  /** Replicas get an id as the client wrote it. */
+  /** Replicas receive an id in the client's spelling. */
   #note(pending: Pending, text?: Bytes): void {
     this.effects.push(claimEffect(this.#key, this.#group, pending, text));
     this.#client.db.world.dirty++;
@@ -177,7 +177,7 @@ function xclaim(client: Caller, argv: Argv<-5>): Reply {
   return out;
 }
 
-/** XAUTOCLAIM looks at so many entries for each one it may answer. */
+/** XAUTOCLAIM examines this many entries for each one that it may return. */
 const ATTEMPTS = 10;
 const BAD_COUNT = 'ERR COUNT must be > 0';
 const COUNT_MAX = Math.floor((2 ** 63 - 1) / 16);
@@ -185,7 +185,7 @@ const COUNT_MAX = Math.floor((2 ** 63 - 1) / 16);
 function xautoclaim(client: Caller, argv: Argv<-6>): Reply {
   const { server } = client;
   const [, name, groupName, consumer, idleText, startText] = argv;
-  // The key is looked up first, and refused last.
+  // As in Redis, the key is looked up first, but its absence is reported last.
   const found = client.db.lookup(name) !== undefined;
   const idle = integer(idleText, 'ERR Invalid min-idle-time argument for XAUTOCLAIM');
   const start = intervalStart(startText);
@@ -205,7 +205,7 @@ function xautoclaim(client: Caller, argv: Argv<-6>): Reply {
   let attempts = count * ATTEMPTS;
   let cursor = MIN_ID;
   const [claimed, deleted, chosen]: [Reply[], Reply[], Pending[]] = [[], [], []];
-  // The tree must not change while it is walked: first choose, then act.
+  // The tree must not change during the iteration, so the entries are collected first.
   for (const pending of group.pending.values(start)) {
     if (attempts-- <= 0 || chosen.length >= count) {
       cursor = pending.id;

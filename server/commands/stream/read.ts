@@ -1,4 +1,7 @@
-/** XREAD and XREADGROUP: entries after an id, or new to a consumer group; both can wait. */
+/**
+ * XREAD and XREADGROUP: entries after an id, or new to a consumer group. Both can wait
+ * (https://redis.io/docs/latest/commands/xread/).
+ */
 
 import type { StreamConsumer, StreamGroup } from '../../../keyspace/stream/group.ts';
 import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../../keyspace/stream/id.ts';
@@ -15,19 +18,19 @@ import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 import { claimEffect, entryReply, groupOf, positionEffect, seeConsumer, strictId } from './parts.ts';
 
-/** What a reading command asks for, but for its streams. */
+/** The options of a reading command, without its streams. */
 interface Reading {
   readonly group: Bytes | undefined;
   readonly consumer: Bytes;
   readonly noAck: boolean;
   readonly count: number;
-  /** Milliseconds to wait, 0 for ever; undefined: not at all. */
+  /** The longest wait in milliseconds, 0: no limit; undefined: does not wait. */
   readonly block: Millis | undefined;
   readonly names: readonly Bytes[];
   readonly ids: readonly Bytes[];
 }
 
-/** BLOCK's time, in whole milliseconds. */
+/** Reads BLOCK's time in whole milliseconds. Throws Redis' error for a bad time. */
 function blockTime(text: Bytes): Millis {
   const time = integer(text, 'ERR timeout is not an integer or out of range');
   if (time < 0) fail('ERR timeout is negative');
@@ -82,7 +85,7 @@ function parseReading(client: Caller, argv: readonly Bytes[], command: 'xread' |
   return { group, consumer, noAck, count: count === 0 ? Infinity : count, block, ...streams };
 }
 
-/** One stream of the request: from which id on; '>' asks for what the group has not read. */
+/** One stream of the request and the id after which to read; '>' stands for entries that are new to the group. */
 interface Source {
   readonly name: Bytes;
   readonly after: StreamId | '>';
@@ -110,11 +113,11 @@ function resolveSource(client: Caller, name: Bytes, text: Bytes, group: Bytes | 
     return { name, after: '>' };
   }
   const after = strictId(text);
-  // The greatest id is how Redis itself writes '>'.
+  // Redis itself writes '>' as the largest id.
   return { name, after: group !== undefined && after === MAX_ID ? '>' : after };
 }
 
-/** What was read from one stream, with the effects of reading. */
+/** Reads streams and collects the effects. */
 class StreamReader {
   readonly effects: Bytes[][] = [];
   readonly #client: Caller;
@@ -125,12 +128,12 @@ class StreamReader {
     this.#reading = reading;
   }
 
-  /** New entries after an id, for XREAD. */
+  /** Returns the entries after an id, for XREAD. */
   plain(stream: StreamValue, after: StreamId): Reply {
     return after === MAX_ID ? [] : stream.range(after + 1n, MAX_ID, this.#reading.count).map(entryReply);
   }
 
-  /** The consumer's own pending entries after an id. */
+  /** Returns the consumer's own pending entries after an id. */
   history(stream: StreamValue, consumer: StreamConsumer, after: StreamId): Reply {
     const out: Reply[] = [];
     const { now } = this.#client.server;
@@ -165,7 +168,9 @@ class StreamReader {
     return entries.map(entryReply);
   }
 
-  /** The consumer, made where there is none; a replica hears of it where no entry tells it. */
+  /**
+   * Returns the consumer, and creates it if it is missing. The creation is propagated if no delivered entry implies it.
+   */
   consumer(name: Bytes, group: StreamGroup): StreamConsumer {
     const { consumer, noAck } = this.#reading;
     const seen = seeConsumer(this.#client, name, group, consumer);
@@ -174,16 +179,16 @@ class StreamReader {
   }
 }
 
-/** Streams with their entries, as both commands answer them. */
+/** Returns streams with their entries, as both commands answer them. */
 function streamsReply(client: Caller, streams: readonly (readonly [Bytes, Reply])[]): Reply {
   return client.protocol === 3 ? new MapReply(streams.flat()) : streams;
 }
 
-/** Reads what is there without waiting; nothing from a stream that has nothing new. */
+/** Reads the available entries without waiting. Streams without new entries are left out. */
 function readNow(client: Caller, reading: Reading, reader: StreamReader, sources: readonly Source[]) {
   const out: [Bytes, Reply][] = [];
   for (const { name, after } of sources) {
-    // Redis looks the key up again, and tells of a miss again.
+    // Redis looks the key up again, and reports another miss.
     const stream = client.db.read(name, 'stream');
     if (stream === undefined) continue;
     const last = stream.lastEntry()?.id;
@@ -221,7 +226,7 @@ function lost({ server, db }: Caller, name: Bytes, group: Bytes, since: ReplyErr
 const GROUP_GONE = new ReplyError('NOGROUP the consumer group this client was blocked on no longer exists');
 const KEY_GONE = new ReplyError('UNBLOCKED the stream key no longer exists');
 
-/** Serves a client that waits, from a stream that may have got what it waits for. */
+/** Serves a waiting client from a stream that may have new entries for it. */
 function serve(client: Caller, reading: Reading, name: Bytes, sources: readonly Source[]): Reply | undefined {
   const stream = client.db.get(name, 'stream');
   const source = sources.find((each) => each.name === name);
@@ -264,7 +269,7 @@ function streamsFrom(from: number): KeySpec[] {
   return [{ flags: 'RO ACCESS', begin: { keyword: 'STREAMS', from }, find: { last: -1, step: 1, limit: 2 } }];
 }
 
-/** The first half of what follows STREAMS. */
+/** Returns the positions of the first half of the words after STREAMS. */
 function streamKeys(argv: readonly Bytes[], from: number): number[] {
   const first = argv.findIndex((word, i) => i >= from && asciiUpper(word) === 'STREAMS') + 1;
   if (first === 0) return [];

@@ -1,4 +1,4 @@
-/** Stream commands on entries (https://redis.io/docs/latest/commands/?group=stream). */
+/** Stream commands for entries (https://redis.io/docs/latest/commands/?group=stream). */
 
 import {
   autoId,
@@ -27,26 +27,26 @@ import { policyOf } from './references.ts';
 const SEQUENCE_MAX = 0xffffffffffffffffn;
 const SMALLER = 'ERR The ID specified in XADD is equal or smaller than the target stream top item';
 
-/** What XADD and XTRIM are asked for. */
+/** The options of XADD and XTRIM. */
 interface Trimming {
-  /** The trim as a whole; undefined: none was asked for. */
+  /** The whole trim option; undefined if there is none. */
   readonly trim: TrimOptions | undefined;
-  /** Where the threshold stands. */
+  /** The position of the threshold. */
   readonly at: number;
   readonly makeStream: boolean;
-  /** XADD's id; undefined: '*'. */
+  /** XADD's id; undefined for '*'. */
   readonly id: IdParts | undefined;
-  /** Where the id stands. */
+  /** The position of the id. */
   readonly idAt: number;
 }
 
-/** Approximate trims stop after so many entries unless told otherwise. */
+/** Returns how many entries an approximate trim may remove if no LIMIT is given. */
 function usualLimit(client: Caller): number {
   const limit = 100 * client.server.encoding.streamNodeMaxEntries;
   return limit <= 0 ? 10_000 : Math.min(limit, 1_000_000);
 }
 
-/** Reads the options in front of XADD's id, or all of XTRIM's. Throws what Redis answers. */
+/** Reads the options before XADD's id, or all options of XTRIM. Throws Redis' error for bad options. */
 function parseTrimming(client: Caller, argv: readonly Bytes[], adding: boolean): Trimming {
   const options = new Options(argv, 2);
   const at = (): number => argv.length - options.left;
@@ -117,7 +117,7 @@ function completeTrim(
   return { ...threshold, limit: limit ?? usualLimit(client) };
 }
 
-/** The request with its approximate trim replaced by what it came to. */
+/** Returns the request with its approximate trim replaced by the exact result. */
 function exactTrim(argv: readonly Bytes[], { trim, at }: Trimming, stream: StreamValue): Bytes[] {
   const out = [...argv];
   if (trim?.approximate !== true) return out;
@@ -127,7 +127,10 @@ function exactTrim(argv: readonly Bytes[], { trim, at }: Trimming, stream: Strea
   return out;
 }
 
-/** The id that a new entry gets. Throws when it would not be the greatest. */
+/**
+ * Returns the id of a new entry. Throws if it would not be the largest.
+ * @param now the current time in milliseconds since the epoch
+ */
 function newId(stream: StreamValue | undefined, asked: IdParts | undefined, now: number): StreamId {
   const last = stream?.lastId ?? MIN_ID;
   if (last === MAX_ID) {
@@ -189,7 +192,7 @@ function range(client: Caller, argv: Argv<-4>, reverse: boolean): Reply {
   let count: number | undefined;
   while (options.more()) {
     if (options.next() !== 'COUNT') fail(SYNTAX);
-    // -1 is how Redis itself writes "no COUNT", but a client's is taken for none at all.
+    // Redis itself writes -1 for "no COUNT". A client's negative COUNT counts as 0.
     count = Math.max(0, integer(options.value()));
   }
   const stream = client.db.read(argv[1], 'stream');

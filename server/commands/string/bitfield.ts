@@ -28,13 +28,13 @@ interface BitfieldStep {
   readonly kind: 'GET' | 'SET' | 'INCRBY';
   readonly signed: boolean;
   readonly bits: number;
-  /** Of the integer's highest bit, counted from the string's first. */
+  /** The position of the integer's highest bit, counted from the string's first bit. */
   readonly offset: number;
   readonly operand: bigint;
   readonly overflow: Overflow;
 }
 
-/** Operands behind each subcommand's name. */
+/** The number of operands of each subcommand. */
 const OPERANDS: ReadonlyMap<Bytes, number> = new Map([
   ['GET', 2],
   ['SET', 3],
@@ -50,7 +50,7 @@ function typeOfField(text: Bytes): { signed: boolean; bits: number } {
   return { signed, bits };
 }
 
-/** An offset in bits, or behind # in multiples of the width; the product wraps as C's does. */
+/** Reads an offset in bits, or behind # in multiples of the width. The product wraps as in C. */
 function offsetOf(client: Caller, text: Bytes, bits: number): number {
   const counted = text.startsWith('#');
   const value = BigInt(int64(counted ? text.slice(1) : text, BAD_OFFSET));
@@ -85,7 +85,7 @@ function parseSteps(client: Caller, argv: readonly Bytes[]): BitfieldStep[] {
   return steps;
 }
 
-/** Reads an integer; beyond the end there are zeros. */
+/** Reads an integer. Bits beyond the end are 0. */
 function readField(data: Uint8Array, { offset, bits, signed }: BitfieldStep): bigint {
   const first = Math.floor(offset / 8);
   const last = Math.floor((offset + bits - 1) / 8);
@@ -105,7 +105,7 @@ function writeField(data: Uint8Array, { offset, bits }: BitfieldStep, value: big
   }
 }
 
-/** What a value becomes in a field of that width; `over` when it did not fit. */
+/** Converts a value to a field of that width; `over` is set if it does not fit. */
 function fitInto(
   value: bigint,
   { signed, bits, overflow, kind }: BitfieldStep,
@@ -113,12 +113,12 @@ function fitInto(
   const width = BigInt(signed ? bits - 1 : bits);
   const max = (1n << width) - 1n;
   const min = signed ? -max - 1n : 0n;
-  // SET hands an unsigned field its 64 bits as they are.
+  // SET passes its 64 bits unchanged to an unsigned field.
   const given = !signed && kind === 'SET' ? BigInt.asUintN(64, value) : value;
   if (given >= min && given <= max) return { value: given, over: false };
   const wrapped = signed ? BigInt.asIntN(bits, given) : BigInt.asUintN(bits, given);
   if (overflow !== 'SAT') return { value: wrapped, over: true };
-  // Redis computes the distance to the top in 64 bits, in which that of a very low value looks negative.
+  // Redis computes the distance to the maximum in 64 bits, which overflows for very low values.
   const wraps = kind === 'SET' && signed && bits < 64 && BigInt.asIntN(64, max - given) < 0n;
   return { value: given > max || wraps ? max : min, over: true };
 }
@@ -128,7 +128,7 @@ interface Answers {
   readonly changes: number;
 }
 
-/** Carries the steps out on the bytes; a string that had to grow counts as changed by every write. */
+/** Executes the steps on the bytes. If the string had to grow, every write counts as a change. */
 function perform(steps: readonly BitfieldStep[], data: Uint8Array, grown: boolean): Answers {
   const replies: Reply[] = [];
   let changes = 0;
@@ -172,16 +172,16 @@ function bitfield(client: Caller, argv: Argv<-2>, readOnly: boolean): Reply {
   const edited = db.edit(name, length);
   const data = edited?.bytes ?? toBuffer(value.slice(0).padEnd(length, '\0'));
   const { replies, changes } = perform(steps, data, grown);
-  // A string that had to grow stays grown, even if nothing was written, which nobody is told.
+  // A string that had to grow stays longer even if no write took place; this is not reported.
   if (edited === undefined) noteEncoding(db.put(name, fromBuffer(data), true), 'raw');
   if (changes > 0) db.changed(name, 'setbit', changes);
   return replies;
 }
 
-/** How many words each subcommand takes that changes nothing. */
+/** The number of words of each subcommand that never writes. */
 const READING: Readonly<Record<string, number>> = { GET: 2, OVERFLOW: 1 };
 
-/** Whether a request is sure to write nothing; one that is not understood may. */
+/** Returns whether a request certainly writes nothing. One that cannot be parsed may write. */
 function onlyReads(argv: readonly Bytes[]): boolean {
   let at = 2;
   while (at < argv.length) {

@@ -23,12 +23,12 @@ function bitOffset(client: Caller, text: Bytes): number {
   return offset;
 }
 
-/** The bit at an offset; the first bit of a byte is its highest. Bits beyond the end are 0. */
+/** Returns the bit at an offset; a byte's first bit is its highest. Bits beyond the end are 0. */
 function bitAt(value: HeldString, offset: number): 0 | 1 {
   return ((byteAt(value, Math.floor(offset / 8)) >> (7 - (offset % 8))) & 1) as 0 | 1;
 }
 
-/** A short string with a byte set, filled up with zeros as far as that. */
+/** Returns a short string with a byte set, padded with zeros up to that byte. */
 function withByte(value: Bytes, at: number, byte: number): Bytes {
   const filled = value.padEnd(at + 1, '\0');
   return filled.slice(0, at) + String.fromCharCode(byte) + filled.slice(at + 1);
@@ -45,7 +45,7 @@ function setbit(client: Caller, name: Bytes, offsetText: Bytes, bitText: Bytes):
   const mask = 1 << (7 - (offset % 8));
   const old = byteAt(value, at);
   const byte = bit === 1 ? old | mask : old & ~mask;
-  // What is the same as before is no write.
+  // A write of the same bit does not count as a change.
   const same = byte === old && at < value.length;
   const edited = same ? undefined : db.edit(name, Math.max(value.length, at + 1));
   edited?.set(at, byte);
@@ -56,19 +56,19 @@ function setbit(client: Caller, name: Bytes, offsetText: Bytes, bitText: Bytes):
   return (old & mask) === 0 ? 0 : 1;
 }
 
-/** A range of bits, both ends inclusive; empty when start is beyond end. */
+/** A range of bits, both ends inclusive; empty if start is greater than end. */
 interface BitRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** How many bits a unit has. */
+/** Returns the number of bits in a unit. Throws a syntax error for an unknown unit. */
 function unitBits(text: Bytes | undefined): 1 | 8 {
   const unit = text === undefined ? 'BYTE' : asciiUpper(text);
   return unit === 'BIT' ? 1 : unit === 'BYTE' ? 8 : fail(SYNTAX);
 }
 
-/** A range in bytes or bits; negative positions count from the end. */
+/** Converts a range in bytes or bits to bits; negative positions count from the end. */
 function bitRange(value: HeldString, start: number, stop: number, scale: 1 | 8): BitRange {
   const total = (value.length * 8) / scale;
   const from = start < 0 ? Math.max(0, total + start) : start;
@@ -76,11 +76,11 @@ function bitRange(value: HeldString, start: number, stop: number, scale: 1 | 8):
   return { start: from * scale, end: (to + 1) * scale - 1 };
 }
 
-/** Strings are gone through so many bytes at a time: few at first, since what is looked for may be near. */
+/** Strings are read in pieces. The first one is small, because the result may be near the start. Sizes in bytes. */
 const FIRST_PIECE = 4096;
 const LARGEST_PIECE = 1024 ** 2;
 
-/** The bytes of a string from one position to another, not included, in pieces, each with its place. */
+/** Yields the bytes from `start` up to, but not including, `end` in pieces, each with its position. */
 function* pieces(text: HeldString, start: number, end: number): Generator<readonly [number, Uint8Array]> {
   if (typeof text !== 'string') {
     yield [start, text.bytes.subarray(start, end)];
@@ -96,7 +96,7 @@ function* pieces(text: HeldString, start: number, end: number): Generator<readon
 
 const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replace(/0/g, '').length);
 
-/** How many of the bits of a byte lie in the range, as a mask. */
+/** Returns the mask of a byte's bits that are in the range. */
 function maskAt(byte: number, { start, end }: BitRange): number {
   const first = Math.max(0, start - byte * 8);
   const last = Math.min(7, end - byte * 8);
@@ -110,12 +110,12 @@ function countOnes(text: HeldString, range: BitRange): number {
   for (const [, bytes] of pieces(text, first, last + 1)) {
     for (let i = 0; i < bytes.length; i++) count += ONES[bytes[i]!]!;
   }
-  // The bits of the first and the last byte that lie outside.
+  // The bits of the first and last byte that are outside the range.
   for (const byte of new Set([first, last])) count -= ONES[byteAt(text, byte) & ~maskAt(byte, range)]!;
   return count;
 }
 
-/** The first bit of that kind in a range; -1 when there is none. */
+/** Returns the first bit of that value in a range; -1 if there is none. */
 function findBit(text: HeldString, range: BitRange, bit: number): number {
   if (range.start > range.end) return -1;
   const flip = bit === 1 ? 0 : 255;
@@ -143,7 +143,7 @@ function bitcount(client: Caller, argv: Argv<-2>): Reply {
   const value = client.db.readPart(argv[1]);
   if (value === undefined) return 0;
   const [start, stop, unit] = early ?? check();
-  // Redis knows this range for empty before it reads the unit.
+  // Redis returns 0 for this empty range before it reads the unit.
   if (start < 0 && stop < 0 && start > stop) return 0;
   return countOnes(value, bitRange(value, start, stop, unitBits(unit)));
 }
@@ -165,7 +165,7 @@ function bitpos(client: Caller, argv: Argv<-3>): Reply {
   const range = bitRange(text, from, to, scale);
   const found = findBit(text, range, bit);
   if (found >= 0) return found;
-  // A string without an end given is followed by zeros for ever.
+  // Without an explicit end, a string counts as followed by zeros.
   return bit === 0 && argv.length < 5 && range.start <= range.end ? text.length * 8 : -1;
 }
 
@@ -224,7 +224,10 @@ function combined(name: string, texts: readonly Bytes[], length: number): Uint32
   return result;
 }
 
-/** A string's bytes as words, filled up with zeros; `length` is in bytes. */
+/**
+ * Returns a string's bytes as 32-bit words, padded with zeros.
+ * @param length in bytes
+ */
 function wordsOf(text: Bytes, length = text.length): Uint32Array {
   const bytes = Buffer.from(new ArrayBuffer(Math.ceil(length / 4) * 4));
   bytes.latin1Write(text);

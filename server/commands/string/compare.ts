@@ -1,7 +1,7 @@
 /**
- * Lock commands of other servers: DELEX, DIGEST and MSETEX of Redis 8.4, DELIFEQ of Valkey 9, CAS and CAD of Tair. Their
- * servers cannot be run beside us: they follow the documentation (redis.io, valkey.io) and the source of the module
- * TairString (github.com/tair-opensource/TairString); DIGEST is checked against xxhash.
+ * Lock commands that redis-server 7.0 does not have: DELEX, DIGEST and MSETEX of Redis 8.4, DELIFEQ of Valkey 9, CAS
+ * and CAD of Tair. They follow the documentation (redis.io, valkey.io) and the source of the module TairString
+ * (github.com/tair-opensource/TairString). DIGEST is checked against xxhash.
  */
 import { xxh3Hex } from '../../../keyspace/xxh3.ts';
 import {
@@ -49,7 +49,9 @@ function delex(client: Caller, argv: Argv<-2>): Reply {
   return 1;
 }
 
-/** Removes the key when its string equals the value: 1, 0, or `absent` where there is no key. */
+/**
+ * Removes the key if its string equals the value. Answers 1 if removed, 0 if not, `absent` if the key does not exist.
+ */
 function removeIfEqual(client: Caller, name: Bytes, value: Bytes, absent: number): Reply {
   const entry = client.db.find(name);
   if (entry === undefined) return absent;
@@ -58,12 +60,12 @@ function removeIfEqual(client: Caller, name: Bytes, value: Bytes, absent: number
   return 1;
 }
 
-/** The words of CAS with one expiry option. */
+/** The number of words of CAS with one expiry option. */
 const CAS_WITH_EXPIRY = 6;
 
 /**
- * The deadline that CAS' expiry option asks for. What TairString cannot read, and what is not positive,
- * is a syntax error to it; one expiry option is taken, once. An instant in the past counts as now.
+ * Returns the deadline of CAS' expiry option, in milliseconds since the epoch. Like TairString, it throws a syntax
+ * error for an amount that is not a positive integer, and for more than one option. A time in the past counts as now.
  */
 function casDeadline(client: Caller, argv: readonly Bytes[], options: StringOptions): Millis {
   const { now } = client.server;
@@ -87,7 +89,7 @@ function cas(client: Caller, argv: Argv<-4>): Reply {
   return 1;
 }
 
-/** MSETEX numkeys key value … [NX|XX] [EX …|KEEPTTL]: all keys or none. */
+/** MSETEX numkeys key value … [NX|XX] [EX …|KEEPTTL]: sets all keys or none. */
 function msetex(client: Caller, argv: Argv<-2>): Reply {
   const count = parseSafeInteger(argv[1]) ?? 0;
   if (count < 1 || count >= 2 ** 31) fail('ERR invalid numkeys value');

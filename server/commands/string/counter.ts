@@ -1,4 +1,4 @@
-/** Commands that count in strings (https://redis.io/docs/latest/commands/?group=string). */
+/** Commands for counters in strings (https://redis.io/docs/latest/commands/?group=string). */
 import { EMBSTR_MAX } from '../../../keyspace/collections/encoding.ts';
 import { type Bytes, isInt64, narrow } from '../../../protocol/bytes.ts';
 import { fail, NOT_FLOAT, OVERFLOW } from '../../../protocol/errors.ts';
@@ -10,7 +10,7 @@ import { int64 } from '../../table/arguments.ts';
 import { key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 
-/** The exact sum of two 64-bit integers. Throws when it does not fit. */
+/** Returns the exact sum of two 64-bit integers. Throws Redis' error if it overflows. */
 export function addIntegers(a: number | bigint, b: number | bigint): number | bigint {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b;
@@ -20,7 +20,7 @@ export function addIntegers(a: number | bigint, b: number | bigint): number | bi
   return isInt64(sum) ? narrow(sum) : fail(OVERFLOW);
 }
 
-/** The sum of two floating-point texts as INCRBYFLOAT and HINCRBYFLOAT print it. Throws what Redis answers. */
+/** Returns the sum of two decimal texts as INCRBYFLOAT and HINCRBYFLOAT print it. Throws Redis' error for bad texts. */
 export function addFloats(a: Bytes, b: Bytes, error = NOT_FLOAT): Bytes {
   const sum = addLongDoubles(parseLongDouble(a) ?? fail(error), parseLongDouble(b) ?? fail(NOT_FLOAT));
   return formatLongDouble(sum ?? fail('ERR increment would produce NaN or Infinity'));
@@ -88,7 +88,7 @@ export const counterCommands = defineCommands('string', {
       const { db, server } = client;
       const sum = addFloats(db.get(name, 'string') ?? '0', amount);
       const entry = db.put(name, sum, true);
-      // Redis does not look whether the sum is an integer.
+      // Redis does not check whether the sum is an integer.
       noteEncoding(entry, sum.length <= EMBSTR_MAX ? 'embstr' : 'raw');
       db.changed(name, 'incrbyfloat');
       if (server.effects.feeding) server.effects.propagateAs(['SET', name, sum, 'KEEPTTL']);

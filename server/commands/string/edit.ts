@@ -1,4 +1,4 @@
-/** Commands on parts of strings, and LCS (https://redis.io/docs/latest/commands/?group=string). */
+/** Commands for parts of strings, and LCS (https://redis.io/docs/latest/commands/?group=string). */
 import type { HeldString } from '../../../keyspace/collections/edited-string.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
@@ -10,7 +10,7 @@ import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { lcs } from './lcs.ts';
 
-/** Overwrites a part of the key's string, filling a gap with zeros, and reports it. */
+/** Overwrites a part of the key's string, fills a gap with zeros, and reports the change. */
 function overwrite(client: Caller, name: Bytes, value: HeldString, offset: number, part: Bytes): number {
   const { db } = client;
   const end = offset + part.length;
@@ -24,7 +24,7 @@ function overwrite(client: Caller, name: Bytes, value: HeldString, offset: numbe
   return length;
 }
 
-/** Refuses a string longer than the longest that a client may send. */
+/** Throws if a string would be longer than the longest that a client may send. */
 function checkLength(client: Caller, length: number): void {
   if (length > longestString(client)) {
     fail('ERR string exceeds maximum allowed size (proto-max-bulk-len)');

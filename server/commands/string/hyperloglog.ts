@@ -1,4 +1,6 @@
-/** HyperLogLogs: how many different elements there were, nearly (https://redis.io/docs/latest/commands/?group=hyperloglog). */
+/**
+ * HyperLogLogs: estimate the number of distinct elements (https://redis.io/docs/latest/commands/?group=hyperloglog).
+ */
 import type { Entry } from '../../../keyspace/entry.ts';
 import { countRegisters, HyperLogLog, REGISTERS } from '../../../keyspace/hyperloglog/hyperloglog.ts';
 import { asciiLower, type Bytes, cString, narrow } from '../../../protocol/bytes.ts';
@@ -36,7 +38,7 @@ function add(client: Caller, argv: Argv<-2>): Reply {
     const change = hll.add(wordAt(argv, i), sparseMax(client));
     if (change === 'changed') changes++;
     if (change !== 'corrupt') continue;
-    // What was counted before the damage was met stays, untold, as in Redis.
+    // As in Redis, the elements that were counted before the damage was found stay, without an event.
     keep(client, name, hll);
     fail(CORRUPT);
   }
@@ -62,7 +64,7 @@ function count(client: Caller, argv: Argv<-2>): Reply {
   const cached = hll.cached();
   if (cached !== undefined) return narrow(cached);
   const counted = hll.count() ?? fail(CORRUPT);
-  // The estimate is kept in the value, so this reading command is a write too.
+  // The estimate is cached in the value, so this reading command also writes.
   hll.cache(counted);
   keep(client, name, hll);
   client.db.reformed(name);
@@ -70,7 +72,7 @@ function count(client: Caller, argv: Argv<-2>): Reply {
   return counted;
 }
 
-/** Raises the registers to those of all keys; whether one of them was dense. */
+/** Raises the registers to those of all keys. Returns whether one of them was dense. */
 function mergeAll(client: Caller, argv: readonly Bytes[], max: Uint8Array): boolean {
   let dense = false;
   for (let i = 1; i < argv.length; i++) {
@@ -97,7 +99,7 @@ function merge(client: Caller, argv: Argv<-2>): Reply {
   return OK;
 }
 
-/** Gives the sparse form up and has that replicated; whether there was one. */
+/** Converts the sparse form to the dense one and propagates that. Returns whether it was sparse. */
 function makeDense(client: Caller, name: Bytes, hll: HyperLogLog): boolean {
   if (hll.dense) return false;
   if (!hll.toDense()) fail(CORRUPT);
@@ -130,7 +132,7 @@ function debug(client: Caller, word: Bytes, name: Bytes): Reply {
   }
 }
 
-/** Counts known numbers of elements, sparse and dense, and says whether both forms agree and the estimate is near. */
+/** Counts known numbers of elements, sparse and dense, and checks that both forms agree and the estimates are good. */
 function selfTest(): Reply {
   const [sparse, dense] = [HyperLogLog.empty(), HyperLogLog.empty()];
   dense.toDense();

@@ -1,10 +1,10 @@
-/** LCS: the longest common subsequence of two strings, with the ranges it consists of. */
+/** LCS: the longest common subsequence of two strings, with its ranges (https://redis.io/docs/latest/commands/lcs/). */
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { MapReply, type Reply } from '../../../protocol/reply.ts';
 import { integer, Options } from '../../table/arguments.ts';
 
-/** What a cell of the table takes. */
+/** The bytes of one cell of the table. */
 const CELL_BYTES = 4;
 
 interface LcsOptions {
@@ -15,8 +15,10 @@ interface LcsOptions {
 }
 
 /**
- * Answers LCS for two strings and the words behind the keys. Throws for wrong options, and for strings whose table
- * would take more than `most` bytes.
+ * Returns the reply of LCS for two strings. Throws Redis' error for wrong options, and for strings whose table would
+ * exceed the limit.
+ * @param words the words behind the keys
+ * @param most the limit of the table, in bytes
  */
 export function lcs(a: Bytes, b: Bytes, words: readonly Bytes[], most: number): Reply {
   const options = parse(words);
@@ -57,7 +59,7 @@ function parse(words: readonly Bytes[]): LcsOptions {
   return parsed;
 }
 
-/** For each pair of prefixes, row by row, the length of their longest common subsequence. */
+/** Returns the length of the longest common subsequence of each pair of prefixes, row by row. */
 function lengths(a: Bytes, b: Bytes): Uint32Array {
   const width = b.length + 1;
   const table = new Uint32Array((a.length + 1) * width);
@@ -73,7 +75,7 @@ function lengths(a: Bytes, b: Bytes): Uint32Array {
   return table;
 }
 
-/** Walks the table back from its end: the text, and its contiguous ranges, the last one first. */
+/** Traces the table back from its end. Returns the text and its contiguous ranges, the last one first. */
 function trace(a: Bytes, b: Bytes, table: Uint32Array) {
   const width = b.length + 1;
   const ranges: { a: number; b: number; length: number }[] = [];

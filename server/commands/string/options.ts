@@ -1,4 +1,4 @@
-/** The options of SET, GETEX and their like: which words may follow, and what they ask for. */
+/** The options of SET, GETEX and similar commands. */
 import type { Bytes, Millis } from '../../../protocol/bytes.ts';
 import { asciiUpper } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
@@ -21,7 +21,7 @@ export const PXAT = 4096;
 
 const EXPIRY = EX | PX | EXAT | PXAT;
 const TTL = EXPIRY | KEEPTTL | PERSIST;
-/** Conditions with an operand. */
+/** The conditions with an operand. */
 export const COMPARES = IFEQ | IFNE | IFDEQ | IFDNE;
 /** The conditions with an operand, by the words of SET and DELEX. */
 export const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
@@ -32,7 +32,7 @@ export const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
 ]);
 export const CONDITION = NX | XX | COMPARES;
 
-/** Per option: its bit, which earlier options it does not bear, and whether a word follows. */
+/** An option's bit, the earlier options that it excludes, and whether a word follows. */
 interface OptionRule {
   readonly bit: number;
   readonly excludes: number;
@@ -58,11 +58,11 @@ rule('PX', PX, TTL, true);
 rule('EXAT', EXAT, TTL, true);
 rule('PXAT', PXAT, TTL, true);
 
-/** NX, XX, EX and PX are on every lock's path: found by their letters' codes, whatever their case. */
+/** Every lock uses NX, XX, EX or PX, so they are found by their letter codes, without changing the case of the word. */
 const SHORT: (OptionRule | undefined)[] = new Array(26 * 26).fill(undefined);
 for (const [name, found] of RULES) if (name.length === 2) SHORT[shortIndex(name)] = found;
 
-/** A number for two letters; out of the table for anything else. */
+/** Returns an index for two letters. For other words it is outside the table. */
 function shortIndex(word: Bytes): number {
   const first = (word.charCodeAt(0) | 32) - 97;
   const second = (word.charCodeAt(1) | 32) - 97;
@@ -74,23 +74,26 @@ function ruleOf(word: Bytes): OptionRule {
   return found ?? fail(SYNTAX);
 }
 
-/** The options that each command takes. */
+/** The options that each command accepts. */
 export const SET_OPTIONS = CONDITION | GET | KEEPTTL | EXPIRY;
 export const GETEX_OPTIONS = PERSIST | EXPIRY;
 export const CAS_OPTIONS = KEEPTTL | EXPIRY;
 export const MSETEX_OPTIONS = NX | XX | KEEPTTL | EXPIRY;
 
-/** What the options ask for. */
+/** The options of a request. */
 export interface StringOptions {
-  /** The options found, as bits. */
+  /** The given options, as bits. */
   readonly bits: number;
-  /** What the value, or its digest, is compared with. */
+  /** The value or digest to compare with. */
   readonly operand: Bytes;
-  /** The amount behind an expiry option; '' without one. */
+  /** The amount of the expiry option, as text; '' if there is none. */
   readonly expiry: Bytes;
 }
 
-/** Reads the options from a position on. Throws a syntax error for a word not allowed there. */
+/**
+ * Reads the options from a position on. Throws a syntax error for a word that is not allowed.
+ * @param allowed the accepted options, as bits
+ */
 export function parseStringOptions(argv: readonly Bytes[], from: number, allowed: number): StringOptions {
   let bits = 0;
   let operand = '';
@@ -108,12 +111,17 @@ export function parseStringOptions(argv: readonly Bytes[], from: number, allowed
   return { bits, operand, expiry };
 }
 
-/** True when one of EX, PX, EXAT and PXAT was given. */
+/** Returns whether one of EX, PX, EXAT and PXAT was given. */
 export function hasExpiry({ bits }: StringOptions): boolean {
   return (bits & EXPIRY) !== 0;
 }
 
-/** The deadline that the options ask for, in milliseconds; undefined without one. Throws for a wrong amount. */
+/**
+ * Returns the deadline of the options, in milliseconds since the epoch; undefined if there is none. Throws Redis' error
+ * for a bad amount.
+ * @param now the current time in milliseconds since the epoch
+ * @param command the command's name, for the error
+ */
 export function expiryOf(options: StringOptions, now: Millis, command: Bytes): Millis | undefined {
   const { bits } = options;
   if (!hasExpiry(options)) return undefined;

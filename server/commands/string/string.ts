@@ -29,7 +29,11 @@ import {
   XX,
 } from './options.ts';
 
-/** Stores a string, reports it, and sets its deadline where one is given. */
+/**
+ * Stores a string, reports it, and sets its deadline if one is given.
+ * @param expiresAt in milliseconds since the epoch
+ * @param keepTtl keep the current deadline
+ */
 export function store(client: Caller, name: Bytes, value: Bytes, expiresAt?: Millis, keepTtl = false): void {
   const { db } = client;
   const entry = db.put(name, value, keepTtl || expiresAt !== undefined);
@@ -50,13 +54,13 @@ export function endAtOnce(client: Caller, name: Bytes): void {
   if (server.effects.feeding) server.effects.propagateAs([effect, name]);
 }
 
-/** The string of an entry; throws WRONGTYPE for another type. */
+/** Returns the string of an entry. Throws WRONGTYPE for another type. */
 export function stringOf(entry: Entry): Bytes {
   const value = entry.read();
   return typeof value === 'string' ? value : fail(WRONGTYPE);
 }
 
-/** Removes a key that a command has found; replicated as DEL. */
+/** Removes a key whose new deadline has passed, or that a command deletes. Propagated as DEL. */
 export function removeAtOnce(client: Caller, name: Bytes): void {
   client.db.remove(name);
   client.db.changed(name, 'del');
@@ -65,7 +69,7 @@ export function removeAtOnce(client: Caller, name: Bytes): void {
 
 const DIGEST_LENGTH = 16;
 
-/** Whether a string satisfies one of the comparing conditions. Throws for a digest of the wrong length. */
+/** Returns whether a string satisfies a comparing condition. Throws Redis' error for a digest of the wrong length. */
 export function compares(bits: number, operand: Bytes, value: Bytes): boolean {
   if ((bits & IFEQ) !== 0) return value === operand;
   if ((bits & IFNE) !== 0) return value !== operand;
@@ -73,7 +77,7 @@ export function compares(bits: number, operand: Bytes, value: Bytes): boolean {
   return (xxh3Hex(value) === asciiLower(operand)) === ((bits & IFDEQ) !== 0);
 }
 
-/** Whether SET's conditions let it go on. */
+/** Returns whether SET's conditions are satisfied. */
 function allows({ bits, operand }: StringOptions, old: Entry | undefined): boolean {
   if ((bits & NX) !== 0) return old === undefined;
   if ((bits & XX) !== 0) return old !== undefined;
@@ -103,13 +107,13 @@ function set(client: Caller, argv: Argv<-3>): Reply {
   const old = wantsOld ? client.db.lookup(name) : client.db.find(name);
   const answer = wantsOld && old !== undefined ? stringOf(old) : null;
   if (!allows(options, old)) return answer;
-  if (wantsOld) client.output.reserve(); // As redis-server, which writes the old value before it tells of the change.
+  if (wantsOld) client.output.reserve(); // redis-server writes the old value before it reports the change.
   store(client, name, value, expiresAt, (bits & KEEPTTL) !== 0);
   if (expiresAt === undefined && client.server.effects.feeding) propagateSet(client, argv, bits);
   return wantsOld ? answer : OK;
 }
 
-/** Replicas need no GET, and know no comparisons: what passed them is a plain SET. */
+/** Propagates a SET without GET, which replicas do not need, and without comparisons, which they do not know. */
 function propagateSet(client: Caller, argv: Argv<-3>, bits: number): void {
   const [, name, value] = argv;
   const plain = ['SET', name, value];
@@ -121,14 +125,16 @@ function propagateSet(client: Caller, argv: Argv<-3>, bits: number): void {
   }
 }
 
-/** SETEX and PSETEX: the amount comes before the value. */
+/** SETEX and PSETEX: the amount precedes the value. */
 function setWithExpiry(client: Caller, argv: Argv<-4>, option: 'EX' | 'PX', command: Bytes): Reply {
   const options = parseStringOptions([option, argv[2]], 0, SET_OPTIONS);
   store(client, argv[1], argv[3], expiryOf(options, client.server.now, command));
   return OK;
 }
 
-/** Whether a deadline asked for ends the key at once; on a replica the primary decides that. */
+/**
+ * Returns whether a deadline (milliseconds since the epoch) has passed. On a replica it has not: the primary decides.
+ */
 export function isOver({ server }: Caller, at: Millis): boolean {
   return at <= server.now && server.world.expiryPolicy === 'delete';
 }

@@ -1,4 +1,4 @@
-/** Arguments, history and successors of commands on clusters, in the notation of server/table/syntax.ts. */
+/** The arguments, history and deprecation of cluster commands, in the notation of server/table/syntax.ts. */
 import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const clusterSyntax: SyntaxTable = {

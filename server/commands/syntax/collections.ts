@@ -1,4 +1,4 @@
-/** Arguments, history and successors of commands on lists, sets and hashes, in the notation of server/table/syntax.ts. */
+/** The arguments, history and deprecation of list, set and hash commands, in the notation of server/table/syntax.ts. */
 import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const collectionsSyntax: SyntaxTable = {

@@ -1,4 +1,7 @@
-/** Arguments, history and successors of commands on connections, pub/sub and transactions, in the notation of server/table/syntax.ts. */
+/**
+ * The arguments, history and deprecation of connection, pub/sub and transaction commands, in the notation of
+ * server/table/syntax.ts.
+ */
 import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const connectionSyntax: SyntaxTable = {

@@ -1,4 +1,6 @@
-/** Arguments, history and successors of commands on keys of any type, in the notation of server/table/syntax.ts. */
+/**
+ * The arguments, history and deprecation of commands for keys of any type, in the notation of server/table/syntax.ts.
+ */
 import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const genericSyntax: SyntaxTable = {

@@ -1,4 +1,4 @@
-/** What is known of each command besides its table entry: arguments, history, successors. It is read only when COMMAND DOCS asks. */
+/** The arguments, history and deprecation of each command. Only COMMAND DOCS reads them. */
 import type { Dialect } from '../../dialects/dialect.ts';
 import { existsIn } from '../../dialects/since.ts';
 import type { Syntax } from '../../table/syntax.ts';
@@ -43,7 +43,7 @@ function changed(syntax: Syntax, dialect: Dialect): Syntax {
   return made;
 }
 
-/** The names that the tables hold. */
+/** Returns the names in the tables. */
 export function namesWithSyntax(): string[] {
   return TABLES.flatMap((table) => Object.keys(table));
 }

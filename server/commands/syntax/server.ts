@@ -1,4 +1,7 @@
-/** Arguments, history and successors of commands on the server, replication and scripts, in the notation of server/table/syntax.ts. */
+/**
+ * The arguments, history and deprecation of server, replication and scripting commands, in the notation of
+ * server/table/syntax.ts.
+ */
 import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const serverSyntax: SyntaxTable = {

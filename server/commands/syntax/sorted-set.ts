@@ -1,4 +1,4 @@
-/** Arguments, history and successors of commands on sorted sets and geo indexes, in the notation of server/table/syntax.ts. */
+/** The arguments, history and deprecation of sorted set and geo commands, in the notation of server/table/syntax.ts. */
 import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const sortedSetSyntax: SyntaxTable = {

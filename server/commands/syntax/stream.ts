@@ -1,4 +1,4 @@
-/** Arguments, history and successors of commands on streams, in the notation of server/table/syntax.ts. */
+/** The arguments, history and deprecation of stream commands, in the notation of server/table/syntax.ts. */
 import type { SyntaxTable } from '../../table/syntax.ts';
 
 const REFERENCES = 'condition:(KEEPREF | DELREF | ACKED)';

@@ -1,4 +1,7 @@
-/** Arguments, history and successors of commands on strings, bitmaps and HyperLogLogs, in the notation of server/table/syntax.ts. */
+/**
+ * The arguments, history and deprecation of string, bitmap and HyperLogLog commands, in the notation of
+ * server/table/syntax.ts.
+ */
 import type { SyntaxTable } from '../../table/syntax.ts';
 
 export const stringSyntax: SyntaxTable = {
