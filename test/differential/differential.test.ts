@@ -14,8 +14,8 @@ import { grammarOf } from './requests.ts';
 import { RealSide } from './sides.ts';
 import { test as run } from './tester.ts';
 
-/** Mutants that show soon. */
-const SAMPLE = ['a write that does not happen', 'an acknowledgement that is forgotten'];
+/** A mutant that shows soon. .ci/run looks for all of them. */
+const SAMPLE = ['an acknowledgement that is forgotten'];
 
 describe.skipIf(!hasRedisServer)('generated programs (needs redis-server)', () => {
   let real: RealSide;

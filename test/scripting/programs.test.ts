@@ -7,7 +7,7 @@ import { Generator, type Program, shrink, textOf } from './lua-programs.ts';
 import { evaluate, evaluateInSlices, FakeHost } from './script-host.ts';
 
 const seed = +(process.env.LOSTLOCK_SEED ?? 1);
-const count = +(process.env.LOSTLOCK_COUNT ?? sampleOf(20_000, 300));
+const count = +(process.env.LOSTLOCK_COUNT ?? sampleOf(20_000, 150));
 
 /** A NaN's sign and an object's address are Redis' own affair (docs/differences.md). */
 function comparable(reply: string): string {
