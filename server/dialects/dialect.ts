@@ -1,93 +1,96 @@
 /**
- * What a dialect is: the server that a node answers as, told by data and by named behaviours. Mechanisms ask for a behaviour by
- * its name and never for a version, so that a new dialect is one new file. What exists since when stands in the command table.
+ * A dialect describes the server that a node answers as: its name and version, and each behaviour in which servers differ.
+ * Other code asks for a behaviour by name, never for a version, so a new dialect is one new file. The command table says
+ * which commands and options each server has.
  */
 import type { RdbFormat } from '../../keyspace/rdb/formats.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 
-/** How a node answers where servers differ. */
+/** The behaviours in which servers differ, each with the choice that one server makes. */
 export interface Dialect {
-  /** As `startServer({ dialect })` and `--dialect` name it. */
+  /** The name that `startServer({ dialect })` and `--dialect` take. */
   readonly name: string;
-  /** The server and its version; only `since.ts` asks for them. */
+  /** The server and its version. Only `since.ts` reads them. */
   readonly server: { readonly family: 'redis' | 'valkey'; readonly version: string };
-  /** The server and its version, as HELLO gives them. */
+  /** The server and its version in HELLO's reply. */
   readonly hello: { readonly server: Bytes; readonly version: Bytes };
   /** The last line of LOLWUT. */
   readonly lolwut: Bytes;
   /** The fields with which INFO's section `server` names the server. */
   readonly infoVersion: readonly (readonly [name: Bytes, value: Bytes])[];
-  /** What INFO calls the field that says whether the node is part of a cluster. */
+  /** The name of INFO's field that says whether the node is part of a cluster. */
   readonly infoMode: 'redis_mode' | 'server_mode';
-  /** The form of dump files, full syncs, DUMP's payloads and DEBUG DIGEST. */
+  /** The format of dump files, full syncs and DUMP payloads, and of the scores in DEBUG DIGEST. */
   readonly rdbFormat: RdbFormat;
-  /** What a replica says about itself to its primary besides its capabilities. */
+  /** What a replica sends its primary about itself, besides its capabilities. */
   readonly introduction: readonly (readonly Bytes[])[];
   /** The field of dump files that names the server. */
   readonly dumpVersion: readonly [name: Bytes, value: Bytes];
-  /** Parameters whose defaults are not those of Redis 7.0. */
+  /** The parameters whose defaults differ from those of Redis 7.0. */
   readonly settings: Readonly<Record<string, boolean | number>>;
 
   // Replies
 
-  /** How doubles are printed: with 17 digits, or with the fewest that are read back as the same number. */
+  /** Prints a double in a reply: with 17 digits, or with the fewest digits that give the same number back. */
   printDouble(value: number): Bytes;
-  /** How a number in a script becomes an argument, unless it is a whole one below 2^53. */
+  /** Prints a script's number as an argument of a command. Integers below 2^53 are printed in full before this is asked. */
   printArgument(value: number): Bytes;
-  /** GEOPOS and its like: coordinates with up to 17 decimals, or as other doubles. */
+  /** How GEOPOS and similar commands print coordinates: with up to 17 decimals, or like other doubles. */
   readonly coordinates: 'seventeen decimals' | 'double';
-  /** What XREAD and XREADGROUP say of a key without an id. */
+  /** The error of XREAD and XREADGROUP when a key has no id. */
   unbalancedStreams(command: 'xread' | 'xreadgroup'): Bytes;
-  /** EVALSHA of an unknown script. */
+  /** The error of EVALSHA for an unknown script. */
   readonly noScript: Bytes;
-  /** redis.call of a command that does not exist. */
+  /** The error of redis.call for an unknown command. */
   readonly unknownInScript: Bytes;
-  /** The name of the table of functions, as Lua's errors have it. */
-  readonly luaTable: 'redis' | 'server';
-  /** READONLY and READWRITE on a node without a cluster. */
+  /** Whether READONLY and READWRITE work on a node without a cluster. */
   readonly readOnlyWithoutCluster: 'refused' | 'accepted';
-  /** Whether NOPERM and ACL DRYRUN name the user. */
+  /** Whether ACL DRYRUN's refusal names the user. */
   readonly denial: 'this user' | 'by name';
-  /** ACL: how the rules for commands are written out. */
+  /** How ACL GETUSER writes a user's command rules: simplified, or as they were given. */
   readonly aclRules: 'worked out' | 'as given';
-  /** ACL: whether users that nobody has told otherwise have the flag sanitize-payload. */
+  /** Whether new ACL users have the flag sanitize-payload. */
   readonly sanitizeByDefault: boolean;
-  /** BITCOUNT and BITPOS: whether a missing key is answered before the other arguments are looked at. */
+  /** Whether BITCOUNT and BITPOS check their arguments before they look the key up. */
   readonly bitArguments: 'after the key' | 'before the key';
-  /** BITCOUNT with a start and no end. */
+  /** What BITCOUNT does with a start and no end. */
   readonly bitcountWithoutEnd: 'refused' | 'to the end';
 
-  /** SCAN with a type that does not exist. */
+  /** What SCAN does with a type that does not exist. */
   readonly unknownType: 'nothing found' | 'refused';
-  /** HSCAN and its like: whether a cursor that is no number is refused where the key is missing, and which are numbers. */
+  /** Which cursors HSCAN, SSCAN and ZSCAN accept: everything that C's strtoul reads, or digits only. */
   readonly cursors: 'as in C' | 'plain digits';
-  /** Two texts about the missing ACL file, and redis.call with too few words. */
+  /** The error of ACL LOAD and ACL SAVE when no ACL file is configured. */
   readonly noAclFile: Bytes;
+  /** The error of redis.call with too few arguments. */
   readonly arityInScript: Bytes;
 
   // Data
 
-  /** What lists with few elements are called. */
+  /** The encoding of lists with few elements. */
   readonly smallList: 'quicklist' | 'listpack';
-  /** How small sets of any members are kept. */
+  /** The encoding of small sets whose members are not all integers. */
   readonly smallSet: 'hashtable' | 'listpack';
 
   // Effects and events
 
-  /** The event of a key that a command gives a deadline in the past. */
+  /** The keyspace event when a command sets a deadline in the past. */
   readonly pastDeadline: 'del' | 'expired';
-  /** Words of LMOVE in the replication stream, for BLMOVE that has waited. */
+  /** How LMOVE's directions are written in the replication stream when a waiting BLMOVE is served. */
   readonly servedMove: 'as sent, in small letters' | 'in capitals';
-  /** Whether a score of a range may have leading blanks or be hexadecimal, as C reads it. */
+  /** Whether the scores of a range may have leading blanks or be hexadecimal, as C's strtod reads them. */
   readonly looseScores: boolean;
-  /** When XREADGROUP, XCLAIM and XAUTOCLAIM make a consumer, and whether each delivery tells replicas the group's position. */
+  /**
+   * When XREADGROUP, XCLAIM and XAUTOCLAIM create a consumer: with its first entry, or at once. In the second case each
+   * delivery also sends the group's position to the replicas.
+   */
   readonly consumers: 'made with an entry' | 'made at once';
-  /** Whether XINFO tells when consumers were last given an entry. */
+  /** Whether XINFO reports when a consumer last got an entry. */
   readonly consumerActivity: boolean;
-  /** What replicas are told of HINCRBYFLOAT. */
+  /** The command that replicates HINCRBYFLOAT. HSETEX keeps the field's TTL. */
   readonly fieldIncrement: 'HSET' | 'HSETEX';
-  /** How a client that waits in XREADGROUP is told that the stream or its group is gone. */
+  /** The error for a client that waits in XREADGROUP when the stream or its group is removed: one of its own, or the usual one. */
   readonly lostStream: 'that it is gone' | 'as if asked now';
-  /** Blocking commands in scripts, and XREAD with BLOCK: refused, or answered as if the time was up. */
+  /** Whether a script may call WAIT and XREAD with BLOCK, which then reply as if their timeout was over. */
   readonly blockInScript: 'refused' | 'answered';
 }

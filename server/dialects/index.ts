@@ -17,13 +17,13 @@ const DIALECTS = {
 /** The servers that a node can answer as. */
 export type DialectName = keyof typeof DIALECTS;
 
-/** Their names, as options take them. */
+/** The names of all dialects. */
 export const dialectNames = Object.keys(DIALECTS) as readonly DialectName[];
 
-/** What a node answers as unless it is told otherwise. */
+/** The dialect of a node that was started without one. */
 export const DEFAULT_DIALECT: DialectName = 'redis-7.0';
 
-/** A dialect by its name. Throws RangeError for one that does not exist. */
+/** Returns the dialect with that name. Throws RangeError if there is none. */
 export function dialectNamed(name: string): Dialect {
   const found = Object.hasOwn(DIALECTS, name) ? DIALECTS[name as DialectName] : undefined;
   if (found !== undefined) return found;

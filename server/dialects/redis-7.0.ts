@@ -1,19 +1,15 @@
-/** Redis 7.0 (https://redis.io/docs/latest/), held to redis-server 7.0.15. */
+/** Redis 7.0 (https://redis.io/docs/latest/), compared with redis-server 7.0.15. */
 import { REDIS_7_0 } from '../../keyspace/rdb/formats.ts';
 import { formatDouble, formatGeneral } from '../../protocol/bytes.ts';
 import { NOSCRIPT } from '../../protocol/errors.ts';
 import type { Dialect } from './dialect.ts';
+import { redisIdentity } from './identity.ts';
 
 export const redis70: Dialect = {
-  name: 'redis-7.0',
-  server: { family: 'redis', version: '7.0.15' },
-  hello: { server: 'redis', version: '7.0.15' },
-  lolwut: 'Redis ver. 7.0.15',
-  infoVersion: [['redis_version', '7.0.15']],
+  ...redisIdentity('redis-7.0', '7.0.15'),
   infoMode: 'redis_mode',
   rdbFormat: REDIS_7_0,
   introduction: [],
-  dumpVersion: ['redis-ver', '7.0.15'],
   settings: {},
   printDouble: formatDouble,
   printArgument: (value) => formatGeneral(value, 17),
@@ -22,7 +18,6 @@ export const redis70: Dialect = {
     "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
   noScript: NOSCRIPT,
   unknownInScript: 'ERR Unknown Redis command called from script',
-  luaTable: 'redis',
   readOnlyWithoutCluster: 'refused',
   denial: 'this user',
   sanitizeByDefault: false,

@@ -1,13 +1,17 @@
-/** Redis 8.0, held to redis-server 8.0.2: 8.2 without what 8.2 added. */
+/** Redis 8.0, compared with redis-server 8.0.2. */
+import { REDIS_7_4 } from '../../keyspace/rdb/formats.ts';
 import type { Dialect } from './dialect.ts';
-import { redis82 } from './redis-8.2.ts';
+import { redisIdentity } from './identity.ts';
+import { redis72 } from './redis-7.2.ts';
 
 export const redis80: Dialect = {
-  ...redis82,
-  name: 'redis-8.0',
-  server: { family: 'redis', version: '8.0.2' },
-  hello: { server: 'redis', version: '8.0.2' },
-  lolwut: 'Redis ver. 8.0.2',
-  infoVersion: [['redis_version', '8.0.2']],
-  dumpVersion: ['redis-ver', '8.0.2'],
+  ...redis72,
+  ...redisIdentity('redis-8.0', '8.0.2'),
+  rdbFormat: REDIS_7_4,
+  coordinates: 'double',
+  looseScores: false,
+  unbalancedStreams: (command) =>
+    command === 'xread'
+      ? "ERR Unbalanced 'xread' list of streams: for each stream key an ID, '+', or '$' must be specified."
+      : redis72.unbalancedStreams(command),
 };

@@ -1,4 +1,4 @@
-/** Valkey 8.1 (https://valkey.io/docs/), held to valkey-server 8.1.1. */
+/** Valkey 8.1 (https://valkey.io/docs/), compared with valkey-server 8.1.1. */
 import type { Dialect } from './dialect.ts';
 import { redis72 } from './redis-7.2.ts';
 
@@ -29,7 +29,6 @@ export const valkey81: Dialect = {
   },
   noScript: 'NOSCRIPT No matching script.',
   unknownInScript: 'ERR Unknown command called from script',
-  luaTable: 'server',
   readOnlyWithoutCluster: 'accepted',
   bitcountWithoutEnd: 'to the end',
   pastDeadline: 'expired',

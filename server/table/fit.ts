@@ -1,26 +1,26 @@
-/** Fits the table to a dialect: which commands its server has, and how each is declared there. */
+/** Selects the commands of a dialect from the command table, each as that server declares it. */
 import type { Dialect } from '../dialects/dialect.ts';
 import { existsIn, type Since } from '../dialects/since.ts';
 import { bitsOf, type Command, type EntryChange } from './command.ts';
 
-/** Something that only some servers have. */
+/** A command or option that only some servers have. */
 interface Aged {
   readonly since: Since;
-  /** True for what we serve in every dialect unless the node is strict. */
+  /** True: every node serves it unless the node is strict. */
   readonly extra?: boolean;
 }
 
-/** True when a node of the dialect serves it. */
+/** True when a node of that dialect serves it. */
 export function isServed({ since, extra = false }: Aged, dialect: Dialect, strict: boolean): boolean {
   return (extra && !strict) || existsIn(since, dialect);
 }
 
-/** The entry as the dialect's server declares it; undefined for a command that a node of that dialect does not have. */
+/** The entry as the dialect's server declares it. undefined: a node of that dialect does not have the command. */
 export function fitted<C>(command: Command<C>, dialect: Dialect, strict: boolean): Command<C> | undefined {
   const { spec, subcommands } = command;
   if (!isServed(spec, dialect, strict)) return undefined;
   const changes = (spec.changes ?? []).filter(({ since }) => existsIn(since, dialect));
-  // What the server has itself is no extra there.
+  // A command that the server itself has is not an extra there.
   const native = spec.extra === true && existsIn(spec.since, dialect);
   const members = [...(subcommands?.values() ?? [])];
   const fit = members.map((sub) => fitted(sub, dialect, strict));

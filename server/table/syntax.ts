@@ -18,10 +18,10 @@ import { laterSince, type Since } from '../dialects/since.ts';
  * | `data:{field value}` | a block of arguments |
  * | `where:(LEFT \| RIGHT)` | one of several |
  *
- * `[…]` around an argument makes it optional. Behind one stand `@7.0.0` (since that version of Redis),
- * `@valkey-8.1.0` (since that version of Valkey; both may stand there), `~` (an extra: served in every dialect unless the node
- * is strict), `!7.0.0` (deprecated since), `...` (once or several times) and `+++` (the same, with its word each time). Names
- * that hold other characters are written in double quotes.
+ * `[…]` around an argument makes it optional. These marks can follow an argument: `@7.0.0` (since that version of Redis),
+ * `@valkey-8.1.0` (since that version of Valkey), `~` (an extra, which every node serves unless it is strict), `!7.0.0`
+ * (deprecated since), `...` (once or several times) and `+++` (the same, with its word each time). Names that contain other
+ * characters are written in double quotes.
  */
 export interface Syntax {
   readonly words?: string;

@@ -1,11 +1,11 @@
-/** Which words of requests a node knows: options that its server does not have are syntax errors there. */
+/** The options that a node knows. An option that its server does not have is a syntax error. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { syntaxOf } from '../commands/syntax/index.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { isServed } from './fit.ts';
 import { type Argument, parseSyntax } from './syntax.ts';
 
-/** The options of one node's commands. It reads a command's syntax line when one of its options is asked for. */
+/** The options of one node's commands. A command's syntax line is parsed when one of its options is first asked for. */
 export class Vocabulary {
   readonly #dialect: Dialect;
   readonly #strict: boolean;
@@ -17,9 +17,9 @@ export class Vocabulary {
   }
 
   /**
-   * True when the node's server takes the word in the command's requests.
-   * @param fullName the command, 'client|kill' for a subcommand
-   * @param word the option in capitals, as the command's syntax line has it
+   * True when the node accepts the option.
+   * @param fullName the command, such as 'set' or 'client|kill'
+   * @param word the option in capitals
    */
   knows(fullName: string, word: Bytes): boolean {
     const place = `${fullName} ${word}`;

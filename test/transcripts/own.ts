@@ -3,7 +3,7 @@ import type { Client } from '../../server/clients/client.ts';
 import type { Connection } from '../../server/host/host.ts';
 import { createNode } from '../../server/index.ts';
 import type { Effect } from '../../server/ports.ts';
-import type { Server } from '../../server/server.ts';
+import type { Server, ServerOptions } from '../../server/server.ts';
 import { ReplyReader } from '../support/reply-reader.ts';
 import { printReply, type RawReply, readReply, request } from '../support/reply-text.ts';
 import { TestHost } from '../support/targets.ts';
@@ -60,6 +60,7 @@ export class Conversation {
 
 /** Our server as the target of a transcript. */
 export class OwnTarget implements Target {
+  readonly #options: ServerOptions;
   #host = new TestHost();
   #server = createNode(this.#host);
   #clients = new Map<string, TestClient>();
@@ -67,9 +68,17 @@ export class OwnTarget implements Target {
   #effects: string[][] = [];
   #listener = new TestClient(this.#server);
 
+  /** @param options what each section's node is created with, such as its dialect */
+  constructor(options: ServerOptions = {}) {
+    this.#options = options;
+  }
+
   async begin(): Promise<void> {
     this.#host = new TestHost();
-    this.#server = createNode(this.#host, { settings: { 'notify-keyspace-events': 'AKE' } });
+    this.#server = createNode(this.#host, {
+      ...this.#options,
+      settings: { 'notify-keyspace-events': 'AKE' },
+    });
     this.#server.replication.observe({ effects: (effects, atomic) => this.#feed(effects, atomic) });
     this.#listener = new TestClient(this.#server);
     this.#listener.send(['PSUBSCRIBE', '__keyspace@*']);

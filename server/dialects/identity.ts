@@ -1,0 +1,21 @@
+/** The members of a dialect in which a Redis server names itself. */
+import type { Dialect } from './dialect.ts';
+
+/** The members of `Dialect` that name the server and its version. */
+type Identity = Pick<Dialect, 'name' | 'server' | 'hello' | 'lolwut' | 'infoVersion' | 'dumpVersion'>;
+
+/**
+ * Names a Redis server.
+ * @param name the dialect, such as 'redis-8.2'
+ * @param version the version of the server that the dialect is compared with, such as '8.2.3'
+ */
+export function redisIdentity(name: string, version: string): Identity {
+  return {
+    name,
+    server: { family: 'redis', version },
+    hello: { server: 'redis', version },
+    lolwut: `Redis ver. ${version}`,
+    infoVersion: [['redis_version', version]],
+    dumpVersion: ['redis-ver', version],
+  };
+}
