@@ -222,6 +222,9 @@ const marks: Rule = {
   name: 'marks',
   *check(file) {
     if (isTidyItself(file)) return;
+    for (const match of file.text.matchAll(/^(<{7}|>{7}) /gm)) {
+      yield { at: match.index, cure: 'resolve the merge conflict' };
+    }
     for (const match of file.comments.matchAll(/\b(TODO|FIXME|XXX|HACK)\b/g)) {
       yield {
         at: match.index,
