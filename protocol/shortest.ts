@@ -1,7 +1,7 @@
 /**
- * Doubles in few digits, as Redis from 7.2 on and Valkey print them: by Grisu2 (Florian Loitsch, "Printing floating-point
- * numbers quickly and accurately with integers", 2010). It is fast, always exact, and one digit in a thousand times longer
- * than need be, so that JavaScript's own text differs.
+ * Prints doubles in few digits, as Redis since 7.2 and Valkey do: by Grisu2 (Florian Loitsch, "Printing floating-point
+ * numbers quickly and accurately with integers", 2010). The text always gives the same number back. For about one number in
+ * a thousand it is longer than the shortest text, which is what JavaScript prints.
  */
 import type { Bytes } from './bytes.ts';
 

@@ -1,4 +1,4 @@
-/** What modules write: never read here, but called by its name. */
+/** Names the module that wrote a value. Values of modules cannot be read here. */
 import { type Bytes, narrow } from '../../protocol/bytes.ts';
 import type { RdbReader } from '../format/reader.ts';
 
@@ -9,7 +9,7 @@ const LETTER_BITS = 6n;
 const VERSION_BITS = 10n;
 
 /**
- * Reads the number of a module's type, and answers its name
+ * Reads the number of a module's type and returns its name
  * (https://redis.io/docs/latest/develop/reference/modules/modules-native-types/).
  */
 export function moduleOf(input: RdbReader): Bytes {

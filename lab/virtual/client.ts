@@ -63,7 +63,7 @@ export function openClient(
   const driven = new Map<PropertyKey, Method>();
   const drive = (method: Method): Method => {
     return (...args) => {
-      // Timers and connections of the client belong to its actor, whoever calls the method.
+      // Timers and connections of the client belong to its actor, also when another actor calls the method.
       if (world.isInside && world.running === actor) return method(...args);
       const called = actor.call(() => method(...args));
       return world.isInside ? called : new DrivenPromise(world, called);

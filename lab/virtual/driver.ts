@@ -21,8 +21,8 @@ export interface AwaitedWorld {
 }
 
 /**
- * Moves a world's time for everyone who waits for something in it. All share the clock: time stops at the instant at
- * which one of them has its result, so that the test can continue there, and then moves on for the others.
+ * Moves a world's time for all tasks that wait in it. They share the clock: time stops when one of them has its result,
+ * so that the test can continue at that instant, and then moves on for the others.
  */
 export class Driver {
   readonly #world: DriverWorld;
@@ -108,7 +108,7 @@ export class Driver {
     this.#running = false;
   }
 
-  /** Rejects everyone who waits. When nobody does, the error becomes an unhandled rejection of the process. */
+  /** Rejects all waiting tasks. When there are none, the error becomes an unhandled rejection of the process. */
   #fail(error: unknown): void {
     if (error instanceof RealInputOutput || error instanceof EndlessLoop) this.#world.breakDown(error);
     const goals = [...this.#goals];

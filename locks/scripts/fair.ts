@@ -80,7 +80,7 @@ if ARGV[5] ~= '0' then
   redis.call('zadd', KEYS[4], moment + tonumber(ARGV[5]), ARGV[2])
   redis.call('pexpire', KEYS[4], patience)
 end
--- A dead head is found out by whoever looks after its time.
+-- Look again when the first waiter's time is over, in case it is dead.
 if waiter and waiter ~= ARGV[2] and seen then
   local due = math.max(0, tonumber(seen) - moment)
   if left < 0 or due < left then left = due end

@@ -1,4 +1,7 @@
-/** XDELEX and XACKDEL: deleting entries with regard to the consumer groups that still need them. */
+/**
+ * XDELEX and XACKDEL, which delete entries and say what happens to references of consumer groups
+ * (https://redis.io/docs/latest/commands/xdelex/).
+ */
 import type { StreamGroup } from '../../../keyspace/stream/group.ts';
 import type { StreamId } from '../../../keyspace/stream/id.ts';
 import type { ReferencePolicy, StreamValue } from '../../../keyspace/stream/stream.ts';
@@ -17,13 +20,13 @@ const POLICIES: ReadonlyMap<Bytes, ReferencePolicy> = new Map([
   ['ACKED', 'ACKED'],
 ]);
 
-/** The policy that an option of XADD or XTRIM names; undefined for another word, and on a server without policies. */
+/** The policy that an option of XADD or XTRIM names. undefined: another word, or the node's server has no policies. */
 export function policyOf({ server }: Caller, option: Bytes): ReferencePolicy | undefined {
   const policy = POLICIES.get(option);
   return policy !== undefined && server.vocabulary.knows('xtrim', option) ? policy : undefined;
 }
 
-/** What became of an entry, as both commands answer it. */
+/** The results for one entry, in the replies of both commands. */
 const DELETED = 1;
 const NOT_FOUND = -1;
 const STILL_REFERENCED = 2;
@@ -32,11 +35,11 @@ const BAD_COUNT = 'ERR Number of IDs must be a positive integer';
 
 interface Deletion {
   readonly policy: ReferencePolicy;
-  /** The ids as they were written: they are read only when there is something to delete. */
+  /** The ids as text. They are parsed only if the stream exists. */
   readonly texts: readonly Bytes[];
 }
 
-/** Reads `[KEEPREF|DELREF|ACKED] IDS numids id …`, in either order; IDS may come again, and the last one counts. */
+/** Parses `[KEEPREF|DELREF|ACKED] IDS numids id …` in either order. If IDS is repeated, the last one counts. */
 function parseDeletion(argv: readonly Bytes[], from: number): Deletion {
   const options = new Options(argv, from);
   let policy: ReferencePolicy | undefined;
@@ -55,7 +58,7 @@ function parseDeletion(argv: readonly Bytes[], from: number): Deletion {
   return { policy: policy ?? 'KEEPREF', texts: texts ?? fail(SYNTAX) };
 }
 
-/** Deletes an entry under a policy and answers what became of it. */
+/** Deletes an entry under a policy. Returns its result. */
 function remove(stream: StreamValue, id: StreamId, policy: ReferencePolicy): number {
   if (policy === 'ACKED' && stream.isReferenced(id)) return STILL_REFERENCED;
   if (policy === 'DELREF') stream.forgetReferences(id);
@@ -73,7 +76,7 @@ function xdelex(client: Caller, argv: Argv<-2>): Reply {
   return results;
 }
 
-/** Acknowledges an entry and deletes it; -1 where it was not pending, whether it exists or not. */
+/** Acknowledges an entry and deletes it. Returns -1 if it was not pending, even if it exists. */
 function acknowledgeAndRemove(
   stream: StreamValue,
   group: StreamGroup,
@@ -94,7 +97,7 @@ function xackdel(client: Caller, argv: Argv<-3>): Reply {
   const before = stream.length;
   const results = texts.map(strictId).map((id) => acknowledgeAndRemove(stream, group, id, policy));
   const acknowledged = results.filter((result) => result !== NOT_FOUND).length;
-  // An acknowledgement alone is a write, but no change of the key's value.
+  // An acknowledgement alone is a write, but it does not change the key's value.
   if (stream.length < before) db.changed(name, 'xdel', acknowledged);
   else db.world.dirty += acknowledged;
   return results;
@@ -102,7 +105,7 @@ function xackdel(client: Caller, argv: Argv<-3>): Reply {
 
 export const streamReferenceCommands = defineCommands('stream', {
   xdelex: {
-    summary: 'Deletes entries of a stream, with or without what consumer groups know of them.',
+    summary: 'Deletes entries of a stream and, if asked, their references in consumer groups.',
     since: '8.2.0',
     complexity: 'O(log(N)) for each entry, N entries in the stream',
     arity: -5,
