@@ -15,6 +15,12 @@ import { type Held, isEmptied, type TypeName, type Types, typeOf, type Value } f
 export interface Watcher {
   /** The key has changed. */
   touch(): void;
+  /**
+   * All keys of the database are removed, or replaced by those of another one.
+   * @param existed the key was stored, even if it had expired
+   * @param next what takes the key's place
+   */
+  replaced(existed: boolean, next: 'nothing' | 'expired' | 'live'): void;
 }
 
 /** What all databases of a node share: the frozen time, the number of changes, and the callbacks for changes. */
@@ -315,12 +321,16 @@ export class Keyspace implements DeadlineOwner {
 
   /**
    * Fails the transactions that watch a key that exists here, or in the database that is about to take this one's
-   * place.
+   * place. A key that had expired is as good as none.
    */
   touchAll(replacement?: Keyspace): void {
     for (const [key, watchers] of this.watchers) {
-      if (!this.entries.has(key) && !replacement?.entries.has(key)) continue;
-      for (const watcher of watchers) watcher.touch();
+      const existed = this.entries.has(key);
+      const entry = replacement?.entries.get(key);
+      if (!existed && entry === undefined) continue;
+      const expired = entry?.deadline !== undefined && entry.deadline.expiresAt < this.world.now;
+      const next = entry === undefined ? 'nothing' : expired ? 'expired' : 'live';
+      for (const watcher of watchers) watcher.replaced(existed, next);
     }
   }
 

@@ -97,6 +97,11 @@ export class RequestDecoder {
     return this.#end - this.#pos + this.#line.length + this.#bulkFilled;
   }
 
+  /** The size in bytes of `buffered`, and of the data before it that arrived with it: requests that were returned. */
+  get received(): number {
+    return this.#end + this.#line.length + this.#bulkFilled;
+  }
+
   /** Adds the next bytes of the stream, which are read in place until next() returns undefined. */
   write(chunk: Uint8Array | Buffer): void {
     if (this.#failure !== undefined || chunk.length === 0) return;

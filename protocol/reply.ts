@@ -15,10 +15,13 @@ export class SimpleString {
  */
 export class ReplyError extends Error {
   readonly text: Bytes;
-  constructor(text: Bytes) {
+  /** The error has already been counted: a script passes on the error of a command that it called. */
+  readonly counted: boolean;
+  constructor(text: Bytes, counted = false) {
     super(text);
     this.name = 'ReplyError';
     this.text = text;
+    this.counted = counted;
   }
 }
 

@@ -8,6 +8,7 @@ import { FrameDriver } from './driver.ts';
 import { address } from './library/base.ts';
 import { luaErrorOf } from './library/protected.ts';
 import { resumableRealm } from './library/realms.ts';
+import { isCounted } from './runtime/convert.ts';
 import { isFrame } from './runtime/frames.ts';
 import type { ScriptHost } from './runtime/host.ts';
 import { index } from './runtime/operations.ts';
@@ -57,7 +58,8 @@ export function begin(keys: readonly Bytes[], argv: readonly Bytes[], host: Scri
 /** The reply for a script's error. */
 export function failure(label: Bytes, error: LuaError): ReplyError {
   const { site } = error;
-  return new ReplyError(errorLine(errorText(error) + placeOf(label, site.line > 0 ? site : site.caller)));
+  const text = errorText(error) + placeOf(label, site.line > 0 ? site : site.caller);
+  return new ReplyError(errorLine(text), isCounted(error.value));
 }
 
 /** The text of an error, up to a NUL. */

@@ -1,7 +1,7 @@
 /** Runs one command inside an execution unit, and notes its effect for the replication stream. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
-import { PRIMARY_LINK, SCRIPT, UNREPLICATED } from './clients/client.ts';
+import { PRIMARY_LINK, UNREPLICATED } from './clients/client.ts';
 import type { Effects } from './effects.ts';
 import type { Caller, Server } from './server.ts';
 import { ADMIN, type Command } from './table/command.ts';
@@ -45,18 +45,17 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
     });
     return PAUSED;
   }
+  if (client.blocked !== undefined) client.blocked.argv = argv;
   if (looked) server.observer.end(client, command, argv, began);
   propagateIfDirty(server, client, argv, dirty);
   endCall(server, outerRewrite, outermost);
   return outcome;
 }
 
-/**
- * Counts a failed call. The errors of a script's own calls are not counted as error replies: no client receives them.
- */
+/** Counts a failed call. An error that a script passes on was counted when the command that it called failed. */
 function countFailure(server: Server, client: Caller, command: Command<Caller>, error: ReplyError): void {
   server.stats.failed[command.serial]!++;
-  if (!client.has(SCRIPT)) server.stats.error(error);
+  if (!error.counted) server.stats.error(error);
   if (client.has(PRIMARY_LINK)) server.primary?.failedToApply(command.fullName, error);
 }
 

@@ -70,6 +70,9 @@ export interface RequestPath {
   call(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Outcome;
 }
 
+/** Commands that come across keys that no client named. The removals of expired keys among them do not belong together. */
+const MEETS_ARBITRARY_KEYS: ReadonlySet<Bytes> = new Set(['scan', 'randomkey']);
+
 /** A Redis node. Transports attach connections to it through `connections`. */
 export class Server {
   readonly host: Host;
@@ -201,6 +204,7 @@ export class Server {
     this.idle.configure();
     this.dumpFile.configure();
     this.outputLimits.configure();
+    this.tracking.shorten();
     this.replication.configure();
     this.notifications.configure(settings['notify-keyspace-events']);
     this.listen();
@@ -265,7 +269,9 @@ export class Server {
 
   /** Ends an execution unit and propagates its effects. */
   endUnit(): void {
-    if (!this.effects.isEmpty) this.#feedEffects(true);
+    if (!this.effects.isEmpty) {
+      this.#feedEffects(!MEETS_ARBITRARY_KEYS.has(this.running?.lastCommand?.name ?? ''));
+    }
     this.running = undefined;
   }
 

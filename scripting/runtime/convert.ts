@@ -27,11 +27,19 @@ export function fieldTable(name: Bytes, value: LuaValue): LuaTable {
   return table;
 }
 
+/** The field of an error's table that says that the error has been counted, as Redis names it. */
+const COUNTED = 'ignore_error_stats_update';
+
 /** The table that redis.pcall returns for an error. */
 export function errorTable(text: Bytes): LuaTable {
   const table = fieldTable('err', text);
-  table.set('ignore_error_stats_update', true);
+  table.set(COUNTED, true);
   return table;
+}
+
+/** True for an error that was counted when a command failed, so that the script's own reply does not count again. */
+export function isCounted(error: LuaValue): boolean {
+  return error instanceof LuaTable && error.get(COUNTED) === true;
 }
 
 /** A command's reply as a script sees it, with the protocol version that redis.setresp chose. */

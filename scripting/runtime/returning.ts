@@ -13,6 +13,7 @@ import {
   SimpleString,
   Verbatim,
 } from '../../protocol/reply.ts';
+import { isCounted } from './convert.ts';
 import type { LuaValue } from './values.ts';
 import { LuaTable } from './values.ts';
 
@@ -119,7 +120,7 @@ function levelOf(table: LuaTable, used: number): Level {
 /** The reply for a table with one of the special fields. */
 function plainReply(table: LuaTable): Reply | undefined {
   const error = table.get('err');
-  if (typeof error === 'string') return new ReplyError(errorLine(error));
+  if (typeof error === 'string') return new ReplyError(errorLine(error), isCounted(table));
   const status = table.get('ok');
   if (typeof status === 'string') return new SimpleString(oneLine(cString(status)));
   const double = table.get('double');

@@ -4,6 +4,8 @@ import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { type TypeName, typeOf } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
+import type { Observer } from '../figures/observer.ts';
+import type { Statistics } from '../figures/statistics.ts';
 import type { HasClients, HasHost, Mistakes, Requests, Units } from '../ports.ts';
 import { BLOCKED, type Outcome } from '../table/outcome.ts';
 import { type Blocked, type Client, IN_MULTI, REPLY_SKIP, SCRIPT } from './client.ts';
@@ -45,6 +47,8 @@ const SERVES_NOBODY: ReadonlySet<string> = new Set([
 
 /** The node, as blocking sees it. */
 interface BlockingNode extends HasClients, HasHost, Mistakes, Requests, Units {
+  readonly observer: Pick<Observer, 'now' | 'served'>;
+  readonly stats: Statistics;
   readonly slowScript: { readonly active: boolean };
   /** Updates whether keyspaces must report their changes. */
   listen(): void;
@@ -88,6 +92,7 @@ export class Blocking {
       gone: request.gone,
       timeoutReply: expired,
       timer,
+      argv: [],
     };
     client.blocked = blocked;
     this.total++;
@@ -193,12 +198,25 @@ export class Blocking {
       if (blocked === undefined || blocked.db !== db) continue;
       const entry = db.peek(key);
       if (entry === undefined || (blocked.type !== undefined && typeOf(entry.held) !== blocked.type)) {
-        if (blocked.gone !== undefined) this.release(client, blocked.gone(key));
+        if (blocked.gone !== undefined) this.#conclude(client, blocked.gone(key));
         continue;
       }
+      const began = this.#server.observer.now();
       const reply = this.#server.unit(() => this.#attempt(client, () => blocked.serve(key)), client);
-      if (reply !== undefined && client.blocked === blocked) this.release(client, reply);
+      if (reply === undefined || client.blocked !== blocked) continue;
+      this.#server.observer.served(client, blocked.argv, began);
+      this.#conclude(client, reply);
     }
+  }
+
+  /** Ends a wait with the reply of a key, and counts it if it is an error. */
+  #conclude(client: Client, reply: Reply): void {
+    const { stats } = this.#server;
+    if (reply instanceof ReplyError) {
+      stats.error(reply);
+      if (client.lastCommand !== undefined) stats.failed[client.lastCommand.serial]!++;
+    }
+    this.release(client, reply);
   }
 
   #queue(db: Keyspace, key: Bytes): Set<Client> {

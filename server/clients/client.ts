@@ -82,6 +82,8 @@ export interface Blocked {
   /** The reply on timeout. */
   readonly timeoutReply: () => Reply;
   readonly timer: Timer | undefined;
+  /** The words of the request that blocked the client, for the slow log. */
+  argv: readonly Bytes[];
 }
 
 /** The node that a client is connected to, as the client sees it. */

@@ -10,6 +10,8 @@ import type { Tracking } from './tracking.ts';
 /** The node, as CLIENT LIST sees it. */
 export interface ListingNode extends HasClients, HasNow {
   readonly tracking: Pick<Tracking, 'modeOf'>;
+  /** The client whose request is running. */
+  readonly running: Client | undefined;
   readonly primary: Pick<ReplicaSide, 'linkUp' | 'client' | 'connection'> | undefined;
 }
 
@@ -52,7 +54,8 @@ export function connectionOf(server: ListingNode, client: Client): Connection | 
 export function describeClient(server: ListingNode, client: Client): Bytes {
   const { transaction } = client;
   const connection = connectionOf(server, client);
-  const queued = client.decoder.buffered;
+  // The request that is running is still in the query buffer.
+  const queued = client === server.running ? client.decoder.received : client.decoder.buffered;
   const seconds = (since: number): number => Math.max(0, Math.floor((server.now - since) / 1000));
   const fields: [string, Bytes | number][] = [
     ['id', client.id],

@@ -40,7 +40,10 @@ export class Pausing {
     this.#until = Math.max(this.#paused ? this.#until : 0, clock.now() + timeout);
     this.#paused = true;
     this.#timer?.cancel();
-    this.#timer = clock.at(this.#until, () => this.unpause());
+    this.#timer = clock.at(this.#until, () => {
+      this.unpause();
+      this.#server.settle();
+    });
     this.#follow();
   }
 

@@ -166,11 +166,20 @@ export class Tracking {
     if (readers.has(reader.id)) return;
     readers.add(reader.id);
     this.#items++;
+    this.shorten();
+  }
+
+  /**
+   * Makes the table as short as `tracking-table-max-keys` asks: forgets the oldest keys, and notifies their readers as
+   * if the keys had changed.
+   */
+  shorten(): void {
     const limit = this.#server.settings['tracking-table-max-keys'];
-    // A full table forgets its oldest key, and notifies its readers as if the key had changed.
-    if (limit <= 0 || this.#readers.size <= limit) return;
-    const [oldest] = this.#readers.keys();
-    if (oldest !== undefined) this.#tellReaders(oldest);
+    if (limit <= 0) return;
+    for (const key of this.#readers.keys()) {
+      if (this.#readers.size <= limit) return;
+      this.#tellReaders(key, false);
+    }
   }
 
   /** Called after the command that follows CLIENT CACHING, whose effect ends. */
@@ -203,7 +212,8 @@ export class Tracking {
     return blocked?.type === 'list' && TAKEN.has(event) && running?.lastCommand?.name !== 'blmpop';
   }
 
-  #tellReaders(key: Bytes): void {
+  /** @param own the running client changed the key: it is not notified if it asked for that */
+  #tellReaders(key: Bytes, own = true): void {
     const readers = this.#readers.get(key);
     if (readers === undefined) return;
     this.#readers.delete(key);
@@ -212,7 +222,12 @@ export class Tracking {
     for (const id of readers) {
       const reader = clients.get(id);
       const mode = reader === undefined ? undefined : this.#modes.get(reader);
-      if (reader === undefined || mode === undefined || mode.broadcast || (mode.noLoop && reader === running))
+      if (
+        reader === undefined ||
+        mode === undefined ||
+        mode.broadcast ||
+        (own && mode.noLoop && reader === running)
+      )
         continue;
       if (reader === running) this.#held.push({ client: reader, keys: [key] });
       else this.#tell(reader, mode, [key]);

@@ -27,6 +27,12 @@ class Watch implements Watcher {
     if (this.expired && !this.db.entries.has(this.key)) this.expired = false;
     else this.#watches.touched = true;
   }
+
+  replaced(existed: boolean, next: 'nothing' | 'expired' | 'live'): void {
+    const wasLive = existed && !this.expired;
+    if (wasLive || next === 'live') this.#watches.touched = true;
+    else this.expired = next === 'expired';
+  }
 }
 
 /** The keys that a client watches since its last EXEC, DISCARD or UNWATCH. */

@@ -19,6 +19,8 @@ const POOL = 16;
 const TRIES = 64;
 const MINUTE = 60_000;
 const FREQUENCY_MAX = 255;
+/** The largest value of Redis' clock for times of use, in seconds. */
+const USE_CLOCK_MAX = 0xffffff;
 
 interface Victim {
   readonly db: Keyspace;
@@ -123,6 +125,24 @@ export class Eviction {
     if (decay === 0) return entry.frequency;
     const periods = Math.floor((this.#server.now - entry.usedAt) / MINUTE / decay);
     return Math.max(0, entry.frequency - periods);
+  }
+
+  /**
+   * Sets how a restored key was used. Only what the policy goes by is kept: the frequency under an LFU policy,
+   * otherwise the time of the last use.
+   * @param idle the seconds since the last use
+   */
+  restoreUse(
+    entry: Entry,
+    { idle, frequency }: { idle?: number | undefined; frequency?: number | undefined },
+  ): void {
+    const { settings, now } = this.#server;
+    if (settings['maxmemory-policy'].endsWith('lfu')) {
+      if (frequency !== undefined) entry.frequency = frequency;
+      return;
+    }
+    if (idle === undefined) return;
+    entry.usedAt = now - idleOnClock(Math.floor(now / 1000), idle) * 1000;
   }
 
   /** Runs a command whose lookups do not count as uses of keys. TOUCH is the exception. */
@@ -255,6 +275,16 @@ export class Eviction {
   #random(below: number): number {
     return Math.floor(this.#server.host.random() * below);
   }
+}
+
+/**
+ * Returns the idle time that Redis reads back after storing one, both in seconds. It keeps the time of use in 24 bits,
+ * and its corrections for the clock's wrap-around are off by one.
+ */
+function idleOnClock(second: number, idle: number): number {
+  const clock = second & USE_CLOCK_MAX;
+  const usedAt = (clock - (idle % (USE_CLOCK_MAX + 1)) + (idle > clock ? USE_CLOCK_MAX : 0)) & USE_CLOCK_MAX;
+  return usedAt <= clock ? clock - usedAt : clock + USE_CLOCK_MAX - usedAt;
 }
 
 /** Formats a number of bytes as INFO's human-readable fields do. */

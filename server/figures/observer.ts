@@ -75,9 +75,8 @@ export class Observer {
   end(client: Client, command: Command, argv: Bytes[], began: number): void {
     const server = this.#server;
     if (!client.has(SCRIPT)) this.#pending = undefined;
-    // DEBUG SLEEP: the duration is recorded when the sleep ends.
-    if (command.name === 'debug' && client.blocked !== undefined) return;
-    this.record(client, command, argv, server.host.clock.micros() - began);
+    // The request of a blocked client is recorded when it is served.
+    if (client.blocked === undefined) this.record(client, command, argv, server.host.clock.micros() - began);
     if (this.monitors.size > 0 && (command.bits & (SKIP_MONITOR | ADMIN)) === 0) {
       if (!client.has(SCRIPT)) client.output.reserve(); // A script's own reply comes after the commands that monitors see.
       this.#show(client, command, argv);
@@ -85,6 +84,22 @@ export class Observer {
     // A script's keys are noted when it reads them.
     if (server.tracking.active && (command.bits & READ) !== 0 && command.group !== 'scripting')
       server.tracking.noteRead(client, command, argv);
+  }
+
+  /** The time in microseconds, if every call is timed. */
+  now(): number | undefined {
+    return this.mask === 0 ? this.#server.host.clock.micros() : undefined;
+  }
+
+  /**
+   * Called when a blocked client was served.
+   * @param argv the request that blocked it
+   * @param began what `now` returned before
+   */
+  served(client: Client, argv: readonly Bytes[], began: number | undefined): void {
+    const command = client.lastCommand;
+    if (began === undefined || command === undefined) return;
+    this.record(client, command, argv, this.#server.host.clock.micros() - began);
   }
 
   /** Records the duration of a call in microseconds. */

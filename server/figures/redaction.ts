@@ -14,7 +14,7 @@ function secrets(command: Command, argv: readonly Bytes[]): number[] {
     case 'auth':
       return all.slice(1);
     case 'acl|setuser':
-      return all.slice(3);
+      return all.slice(2);
     case 'hello':
     case 'migrate': {
       const at = argv.findIndex((word) => /^AUTH2?$/.test(asciiUpper(word)));

@@ -14,6 +14,7 @@ import type { Acl } from '../acl/acl.ts';
 import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED } from '../clients/client.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Effects } from '../effects.ts';
+import type { Statistics } from '../figures/statistics.ts';
 import { GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
 import type { Gated, HasLog, LogLevel } from '../ports.ts';
 import {
@@ -69,7 +70,7 @@ interface ScriptingNode extends Gated, HasLog {
   readonly eviction: { readonly outOfMemory: boolean };
   readonly replication: { enoughReplicas(): boolean };
   readonly slowScript: Pick<SlowScript, 'begin' | 'firstSlice'>;
-  readonly stats: { unknown(argv: readonly Bytes[]): void };
+  readonly stats: Statistics;
   /** Runs one command and notes its effect for the replication stream. */
   call(client: Client, command: Command, argv: Bytes[]): Outcome;
   /** True while a replica has lost its primary and may not serve old data. */
@@ -95,6 +96,8 @@ export class Scripts implements ScriptHost {
   #ignoresMemory = false;
   /** The script has run a command that writes, so it can no longer be killed. */
   wrote = false;
+  /** Scripts may call every command, also those that are not for scripts (DEBUG SET-DISABLE-DENY-SCRIPTS). */
+  callsAnything = false;
 
   constructor(server: ScriptingNode) {
     this.#server = server;
@@ -255,6 +258,21 @@ export class Scripts implements ScriptHost {
   /** redis.call and redis.pcall: runs a command for the script. Refusals are returned as ReplyError. */
   call(argv: Bytes[]): Reply {
     const server = this.#server;
+    const command = this.#find(argv);
+    const refusal = command instanceof ReplyError ? command : this.#refusal(command, argv);
+    if (refusal !== undefined) {
+      server.stats.error(refusal);
+      if (!(command instanceof ReplyError)) server.stats.refused[command.serial]!++;
+      return refusal;
+    }
+    if (command instanceof ReplyError) return command;
+    if ((command.bits & WRITE) !== 0) this.wrote = true;
+    const outcome = server.call(this.#client, command, argv);
+    return outcome instanceof Unanswered ? null : outcome;
+  }
+
+  #find(argv: Bytes[]): Command | ReplyError {
+    const server = this.#server;
     const name = argv[0] ?? '';
     let command = server.commands.get(name) ?? server.commands.get(asciiLower(name));
     if (command === undefined) return refuse(server.dialect.unknownInScript);
@@ -265,9 +283,14 @@ export class Scripts implements ScriptHost {
         return refuse(isKnown ? server.dialect.arityInScript : server.dialect.unknownInScript);
       command = found;
     }
-    if (!arityFits(command.arity, argv.length)) return refuse(server.dialect.arityInScript);
+    return arityFits(command.arity, argv.length) ? command : refuse(server.dialect.arityInScript);
+  }
+
+  /** Returns why the script may not run the command now; undefined if it may. */
+  #refusal(command: Command, argv: Bytes[]): ReplyError | undefined {
+    const server = this.#server;
     const { bits } = command;
-    if ((bits & NO_SCRIPT) !== 0) return refuse(FORBIDDEN);
+    if ((bits & NO_SCRIPT) !== 0 && !this.callsAnything) return refuse(FORBIDDEN);
     if ((bits & STALE) === 0 && server.isStale())
       return refuse('ERR Can not execute the command on a stale replica');
     if (this.#caller?.has(RESTRICTED)) {
@@ -279,13 +302,7 @@ export class Scripts implements ScriptHost {
       }
     }
     if (this.#readonly && (bits & (WRITE | MAY_REPLICATE)) !== 0) return refuse(WRITES);
-    if (server.state !== 0) {
-      const refusal = this.#refusedByState(command);
-      if (refusal !== undefined) return refusal;
-    }
-    if ((bits & WRITE) !== 0) this.wrote = true;
-    const outcome = server.call(this.#client, command, argv);
-    return outcome instanceof Unanswered ? null : outcome;
+    return server.state === 0 ? undefined : this.#refusedByState(command);
   }
 
   #refusedByState(command: Command): ReplyError | undefined {

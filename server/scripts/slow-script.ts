@@ -138,6 +138,16 @@ export class SlowScript {
     return (reply) => this.#end(reply);
   }
 
+  /** Holds the client's unit open for `millis` milliseconds. `conclude` then makes the reply. */
+  holdFor(client: Client, millis: Millis, conclude: () => Reply): void {
+    const end = this.hold(client);
+    const { clock } = this.#server.host;
+    this.#timer = clock.at(clock.now() + millis, () => {
+      end(conclude());
+      this.#server.settle();
+    });
+  }
+
   #open(beginning: Omit<Running, 'since'>): void {
     const server = this.#server;
     const { client } = beginning;

@@ -143,7 +143,21 @@ export const tuning = {
   'set-proc-title': flag(true, true),
   'tcp-backlog': integer(511, 0, INT, true),
   'tcp-keepalive': integer(300, 0, INT),
+  'key-load-delay': integer(0, -INT - 1, INT),
+  'rdb-key-save-delay': integer(0, -INT - 1, INT),
+  'loading-process-events-interval-bytes': integer(2 * 1024 ** 2, 1024, INT),
+  'use-exit-on-panic': flag(false),
+  'watchdog-period': integer(0, 0, INT),
 };
+
+/** The parameters that CONFIG GET returns only for their full name: they are made for Redis' own tests. */
+export const hidden: ReadonlySet<string> = new Set<keyof typeof tuning>([
+  'key-load-delay',
+  'rdb-key-save-delay',
+  'loading-process-events-interval-bytes',
+  'use-exit-on-panic',
+  'watchdog-period',
+]);
 
 /** Parameters with values that lostlock does not implement (`refusals.ts`). */
 const limited = {

@@ -17,12 +17,13 @@ const BAD_TTL = 'ERR Invalid TTL value, must be >= 0';
 interface RestoreOptions {
   replace: boolean;
   absolute: boolean;
-  /** The option given, IDLETIME or FREQ; they exclude each other. */
-  use: Bytes | undefined;
+  /** The seconds since the last use (IDLETIME), and the frequency (FREQ). They exclude each other. */
+  idle: number | undefined;
+  frequency: number | undefined;
 }
 
 function parseOptions(argv: readonly Bytes[]): RestoreOptions {
-  const parsed: RestoreOptions = { replace: false, absolute: false, use: undefined };
+  const parsed: RestoreOptions = { replace: false, absolute: false, idle: undefined, frequency: undefined };
   const options = new Options(argv, 4);
   while (options.more()) {
     const option = options.next();
@@ -34,22 +35,22 @@ function parseOptions(argv: readonly Bytes[]): RestoreOptions {
         parsed.absolute = true;
         break;
       case 'IDLETIME':
+        if (parsed.frequency !== undefined) fail(SYNTAX);
+        parsed.idle = integer(options.value());
+        if (parsed.idle < 0) fail('ERR Invalid IDLETIME value, must be >= 0');
+        break;
       case 'FREQ':
-        if ((parsed.use ?? option) !== option) fail(SYNTAX);
-        parsed.use = option;
-        checkUse(option, integer(options.value()));
+        if (parsed.idle !== undefined) fail(SYNTAX);
+        parsed.frequency = integer(options.value());
+        if (parsed.frequency < 0 || parsed.frequency > 255) {
+          fail('ERR Invalid FREQ value, must be >= 0 and <= 255');
+        }
         break;
       default:
         fail(SYNTAX);
     }
   }
   return parsed;
-}
-
-function checkUse(option: Bytes, value: number): void {
-  if (option === 'IDLETIME' && value < 0) fail('ERR Invalid IDLETIME value, must be >= 0');
-  if (option === 'FREQ' && (value < 0 || value > 255))
-    fail('ERR Invalid FREQ value, must be >= 0 and <= 255');
 }
 
 function decode(client: Caller, payload: Bytes): Value {
@@ -89,6 +90,8 @@ function restore(client: Caller, argv: Argv<-4>): Reply {
     return OK;
   }
   const entry = db.put(name, value);
+  if (options.idle !== undefined || options.frequency !== undefined)
+    server.eviction.restoreUse(entry, options);
   if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
   db.changed(name, 'restore');
   if (expiresAt !== undefined) {

@@ -18,8 +18,8 @@ export function eachCommand(server: Server): Command[] {
 
 /** Returns a command by its full name, which may be that of a subcommand such as 'config|get'. */
 function named(server: Server, name: Bytes): Command | undefined {
-  const [outer = '', inner] = asciiLower(name).split('|');
-  const command = server.commands.get(outer);
+  const [outer = '', inner, ...more] = asciiLower(name).split('|');
+  const command = more.length > 0 ? undefined : server.commands.get(outer);
   return inner === undefined ? command : command?.subcommands?.get(inner);
 }
 

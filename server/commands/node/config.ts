@@ -6,11 +6,14 @@ import { MapReply, OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { BadSetting } from '../../settings/parameters.ts';
 import { refusalOf } from '../../settings/refusals.ts';
-import { aliases, hasParameter, parameters, type Settings } from '../../settings/settings.ts';
+import { aliases, hasParameter, hidden, parameters, type Settings } from '../../settings/settings.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { defineContainer } from '../define.ts';
 
 type Name = keyof Settings;
+
+/** The names of the parameter that says which primary the node follows. REPLICAOF sets it. */
+const PRIMARY: ReadonlySet<Bytes> = new Set(['slaveof', 'replicaof']);
 
 function lookUp({ server }: Caller, word: Bytes): Name | undefined {
   const name = asciiLower(word);
@@ -28,9 +31,11 @@ function get(client: Caller, argv: readonly Bytes[]): Reply {
   const found = new Map<Bytes, Bytes>();
   const all = Object.keys(parameters) as Name[];
   const names: [Bytes, Name][] = all
-    .filter((name) => hasParameter(name, client.server.dialect))
+    .filter((name) => hasParameter(name, client.server.dialect) && !hidden.has(name))
     .map((name) => [name, name]);
   for (const [alias, name] of Object.entries(aliases)) names.push([alias, name]);
+  const { primary } = client.server;
+  const followed = primary === undefined ? '' : `${primary.host} ${primary.port}`;
   for (const pattern of argv.slice(2)) {
     // A complete name is answered in the client's spelling.
     const exact = lookUp(client, pattern);
@@ -41,6 +46,7 @@ function get(client: Caller, argv: readonly Bytes[]): Reply {
     for (const [shown, name] of names) {
       if (globMatch(pattern, shown, true)) found.set(shown, print(client.server.settings, name));
     }
+    for (const shown of PRIMARY) if (globMatch(pattern, shown, true)) found.set(shown, followed);
   }
   return new MapReply([...found].flat());
 }
@@ -55,6 +61,7 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
     fail(`ERR CONFIG SET failed (possibly related to argument '${cString(word)}') - ${why}`);
   for (let at = 2; at < argv.length; at += 2) {
     const word = wordAt(argv, at);
+    if (PRIMARY.has(asciiLower(word))) refuse(word, "can't set immutable config");
     const name =
       lookUp(client, word) ??
       fail(`ERR Unknown option or number of arguments for CONFIG SET - '${cString(word)}'`);

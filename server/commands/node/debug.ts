@@ -23,31 +23,46 @@ import {
   SimpleString,
   Verbatim,
 } from '../../../protocol/reply.ts';
+import { IN_MULTI, SCRIPT } from '../../clients/client.ts';
 import { digestOfAll, digestOfValue } from '../../data/digest.ts';
 import type { Caller } from '../../server.ts';
 import { encodingOf } from '../../settings/encodings.ts';
 import { parseMemory } from '../../settings/parameters.ts';
 import { integer } from '../../table/arguments.ts';
 import type { Command } from '../../table/command.ts';
-import type { Outcome } from '../../table/outcome.ts';
+import { type Outcome, PAUSED } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 import { references } from '../keys/scan.ts';
 
 const NOT_ALLOWED =
   'ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.';
 
-/** Pauses all clients for that many seconds on the host's clock. The caller is answered at the end. */
-function sleep(client: Caller, seconds: Bytes): Outcome {
-  const { pausing, blocking, observer } = client.server;
-  const timeout = Math.floor((parseDouble(seconds) ?? 0) * 1000);
+/**
+ * Pauses all clients for that many seconds on the host's clock. The caller is answered at the end. A transaction stays
+ * open meanwhile. A script goes on at once, and the pause follows it, because time stands still for scripts.
+ */
+function sleep(client: Caller, argv: readonly Bytes[]): Outcome {
+  const { server } = client;
+  const { pausing, blocking, observer, slowScript } = server;
+  const timeout = Math.floor((parseDouble(argv[2] ?? '') ?? 0) * 1000);
   if (!(timeout > 0)) return OK;
-  pausing.pause(timeout, true);
-  const command = client.lastCommand as Command;
+  const command = server.commands.get('debug') as Command;
   const awake = (): Reply => {
-    observer.record(client, command, ['DEBUG', 'SLEEP', seconds], timeout * 1000);
+    observer.record(client, command, argv, timeout * 1000);
     return OK;
   };
-  return blocking.block(client, { kind: 'wait', timeout, timeoutReply: awake, refusal: OK });
+  if (client.has(IN_MULTI) && !client.has(SCRIPT)) {
+    slowScript.holdFor(client, timeout, awake);
+    return PAUSED;
+  }
+  pausing.pause(timeout, true);
+  if (client.has(SCRIPT)) return awake();
+  return blocking.block(client, { kind: 'wait', timeout, timeoutReply: awake });
+}
+
+function disableDenials(client: Caller, word: Bytes): Reply {
+  client.server.scripts.callsAnything = word !== '0';
+  return OK;
 }
 
 function setActiveExpire(client: Caller, word: Bytes): Reply {
@@ -62,7 +77,8 @@ const AROUND_VALUE = 11;
 
 function describe(client: Caller, key: Bytes): Reply {
   const { now, rdbFormat } = client.server;
-  const entry = client.db.peek(key) ?? fail(NO_SUCH_KEY);
+  // A key that has expired and is still stored is described.
+  const entry = client.db.entries.get(key) ?? fail(NO_SUCH_KEY);
   const encoding = encodingOf(entry);
   const value = entry.read();
   const length = dumpValue(value, rdbFormat).length - AROUND_VALUE;
@@ -95,7 +111,8 @@ function protocolSample(client: Caller, kind: Bytes): Reply {
     case 'map':
       return new MapReply([0, false, 1, true, 2, false]);
     case 'attrib':
-      if (client.protocol === 3)
+      // A script receives replies without attributes.
+      if (client.protocol === 3 && !client.has(SCRIPT))
         client.output.write('|1\r\n$14\r\nkey-popularity\r\n*2\r\n$7\r\nkey:123\r\n:90\r\n');
       return 'Some real reply following the attribute';
     case 'push':
@@ -148,7 +165,8 @@ function reload(client: Caller, options: readonly Bytes[]): Reply {
       replaces: words.has('MERGE'),
     });
   } catch (error) {
-    if (!(error instanceof RdbError)) throw error;
+    // A ReplyError: a library that exists already, or does not compile.
+    if (!(error instanceof RdbError || error instanceof ReplyError)) throw error;
     fail('ERR Error trying to load the RDB dump');
   }
   return OK;
@@ -175,7 +193,11 @@ function rename(client: Caller): Reply {
 }
 
 /** A subcommand: the smallest and the largest number of words after its name, and its handler. */
-type Subcommand = readonly [number, number, (client: Caller, words: readonly Bytes[]) => Outcome];
+type Subcommand = readonly [
+  number,
+  number,
+  (client: Caller, words: readonly Bytes[], argv: readonly Bytes[]) => Outcome,
+];
 
 const one = (run: (client: Caller, word: Bytes) => Outcome): Subcommand => [
   1,
@@ -217,8 +239,8 @@ const SUBCOMMANDS: Record<string, Subcommand> = {
   // The reply buffers belong to the host, so there is nothing to do.
   REPLYBUFFER: [2, 2, () => OK],
   'SET-ACTIVE-EXPIRE': one(setActiveExpire),
-  'SET-DISABLE-DENY-SCRIPTS': one(() => OK),
-  SLEEP: one(sleep),
+  'SET-DISABLE-DENY-SCRIPTS': one(disableDenials),
+  SLEEP: [1, 1, (client, _words, argv) => sleep(client, argv)],
 };
 
 const HELP = [
@@ -247,7 +269,7 @@ export const debugCommands = defineCommands('server', {
         () => OK,
       ];
       const words = argv.slice(2);
-      if (words.length >= least && words.length <= most) return run(client, words);
+      if (words.length >= least && words.length <= most) return run(client, words, argv);
       const shown = cString(argv[1], 128);
       return fail(`ERR unknown subcommand or wrong number of arguments for '${shown}'. Try DEBUG HELP.`);
     },

@@ -102,6 +102,16 @@ function converse(start: () => Promise<Node>): void {
     expect(await counts()).toEqual(['2', '2', '0', '1']);
   });
 
+  test('a lower limit invalidates the keys above it, even for the NOLOOP client that lowers it', async () => {
+    await track(a, ' NOLOOP');
+    for (const key of ['x', 'y', 'z']) await ask(a, `GET ${key}`);
+    await ask(a, 'CONFIG SET tracking-table-max-keys 1');
+    const told = [await push(a), await push(a)];
+    expect(['x', 'y', 'z'].map(about)).toEqual(expect.arrayContaining(told));
+    expect(await counts()).toEqual(['1', '1', '0', '1']);
+    expect(a.pushes).toEqual([]);
+  });
+
   test('a client gets the invalidation of its own change after the reply, and none with NOLOOP', async () => {
     await track(a);
     await ask(a, 'GET x');

@@ -2,6 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { Talk } from '../../support/talk.ts';
+import { until } from '../../support/until.ts';
 
 freshServerForEachTest();
 
@@ -67,4 +68,38 @@ test('DEBUG OBJECT reports a value as redis-server 7.0 does: serialized length, 
   expect((await told('text'))?.at(-1)).toBe('0');
   expect(await talk.ask('DEBUG QUICKLIST l')).toBe('+Quicklist structure printed on stdout\r\n');
   expect(await talk.ask('DEBUG QUICKLIST s')).toBe('-ERR Not a quicklist encoded object.\r\n');
+});
+
+test('DEBUG SLEEP in a transaction keeps it open, and every other client waits', async () => {
+  const other = new Talk(server);
+  await other.ask('CONFIG SET slowlog-log-slower-than 100000');
+  await talk.ask('SET k v PX 100', 'DEBUG SET-ACTIVE-EXPIRE 0');
+  talk.send('MULTI', 'SET l v', 'DEBUG SLEEP 0.2', 'GET k', 'EXEC');
+  await until(() => talk.heard.includes('QUEUED'), { what: 'the transaction' });
+  other.send('EXISTS k l');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(other.heard).toBe('');
+  host.advance(200);
+  // Time stands still in the transaction, and has passed after it.
+  expect(await talk.hear((bytes) => bytes.includes('*3'))).toContain('*3\r\n+OK\r\n+OK\r\n$1\r\nv\r\n');
+  expect(await other.hear()).toBe(':1\r\n');
+  expect(await talk.ask('SLOWLOG GET 1')).toContain('$5\r\nDEBUG\r\n$5\r\nSLEEP\r\n$3\r\n0.2');
+});
+
+test('a client that waits for a list is not served one that expires while the transaction sleeps', async () => {
+  const other = new Talk(server);
+  other.send('BRPOP list 0');
+  await until(() => server.blocking.count === 1, { what: 'the blocked client' });
+  talk.send('MULTI', 'RPUSH list v', 'PEXPIRE list 100', 'DEBUG SLEEP 0.2', 'EXEC');
+  await until(() => talk.heard.includes('QUEUED'), { what: 'the transaction' });
+  host.advance(200);
+  await talk.hear((bytes) => bytes.includes('*3'));
+  expect(server.blocking.count).toBe(1);
+  expect(await talk.ask('EXISTS list')).toBe(':0\r\n');
+});
+
+test('DEBUG RELOAD NOFLUSH is refused when a library exists already', async () => {
+  await talk.ask(`FUNCTION LOAD "#!lua name=lib\\nredis.register_function('f', function() end)"`);
+  expect(await talk.ask('FUNCTION LIST')).toContain('lib');
+  expect(await talk.ask('DEBUG RELOAD NOFLUSH')).toBe('-ERR Error trying to load the RDB dump\r\n');
 });

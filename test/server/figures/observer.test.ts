@@ -4,6 +4,7 @@ import { Beside, labelled } from '../../support/beside.ts';
 import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
 import { Talk } from '../../support/talk.ts';
+import { until } from '../../support/until.ts';
 import { Conversation } from '../../transcripts/own.ts';
 
 freshServerForEachTest();
@@ -332,4 +333,23 @@ test('a connection with CLIENT NO-TOUCH does not change the access times of the 
   b.ask('CLIENT NO-EVICT ON');
   expect(b.ask('CLIENT INFO')).toContain(' flags=e ');
   expect(b.ask('CLIENT NO-TOUCH MAYBE')).toBe('-ERR syntax error');
+});
+
+test('SLOWLOG keeps a blocked request until it is served, and hides the words of ACL SETUSER', async () => {
+  const waiting = new Talk(server);
+  a.ask('CONFIG SET slowlog-log-slower-than 0');
+  waiting.send('BLPOP l 0');
+  await until(() => server.blocking.count === 1, { what: 'the blocked client' });
+  expect(a.ask('SLOWLOG GET 1')).not.toContain('BLPOP');
+  a.ask('SLOWLOG RESET');
+  a.ask('RPUSH l v');
+  expect(await waiting.hear()).toContain('v');
+  expect(a.ask('SLOWLOG GET 1')).toContain('["BLPOP" "l" "0"]');
+  a.ask('ACL SETUSER "a user" +get');
+  expect(a.ask('SLOWLOG GET 1')).toContain('["ACL" "SETUSER" "(redacted)" "(redacted)"]');
+});
+
+test('CLIENT LIST counts the running request in the query buffer', async () => {
+  const talk = new Talk(server);
+  expect(await talk.ask('CLIENT INFO')).toContain(' qbuf=26 ');
 });
