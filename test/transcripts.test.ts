@@ -3,23 +3,26 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { hasRedisServer, startRedisServer } from './support/redis-server.ts';
 import { OwnTarget } from './transcripts/own.ts';
+import { FIRST } from './transcripts/recording.ts';
 import { RECORDABLE, RedisTarget } from './transcripts/redis.ts';
-import { parseTranscript, play, type Section } from './transcripts/transcript.ts';
+import { parseTranscript, play, recordedOutcomes, type Section, written } from './transcripts/transcript.ts';
 
 const folder = new URL('./transcripts/', import.meta.url);
 
-/** A transcript's sections as they were recorded, beside their steps. */
-function recorded(file: string): { section: Section; text: string }[] {
-  const text = readFileSync(new URL(file, folder), 'latin1');
-  const texts = text.split(/^(?=## )/m);
-  return parseTranscript(text).map((section, i) => ({ section, text: `${texts[i]?.trimEnd()}\n` }));
-}
-
 const files = readdirSync(folder).filter((file) => file.endsWith('.txt'));
 
+function sectionsOf(file: string): Section[] {
+  return parseTranscript(readFileSync(new URL(file, folder), 'latin1'));
+}
+
+/** What a section reads like, as recorded on a server. */
+function recorded(section: Section, server: string): string {
+  return written(section, recordedOutcomes(section, server));
+}
+
 describe.each(files)('%s', (file) => {
-  test.each(recorded(file))('our server answers as recorded: $section.name', async ({ section, text }) => {
-    expect(await play(section, new OwnTarget())).toBe(text);
+  test.each(sectionsOf(file))('our server answers as recorded: $name', async (section) => {
+    expect(written(section, await play(section, new OwnTarget()))).toBe(recorded(section, FIRST));
   });
 });
 
@@ -30,12 +33,12 @@ describe('the recordings', () => {
   test.skipIf(!hasRedisServer)(
     'are what redis-server answers (needs redis-server)',
     async () => {
-      const queue = files.flatMap(recorded);
+      const queue = files.flatMap(sectionsOf);
       const playOne = async (): Promise<void> => {
         await using redis = await startRedisServer(RECORDABLE);
         const target = await RedisTarget.open(redis.path);
         for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-          expect(await play(next.section, target)).toBe(next.text);
+          expect(written(next, await play(next, target))).toBe(recorded(next, FIRST));
         }
         target.close();
       };

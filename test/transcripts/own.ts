@@ -13,6 +13,8 @@ import { type Outcome, type Step, splitWords, type Target } from './transcript.t
 export class TestClient {
   readonly client: Client;
   readonly reader = new ReplyReader();
+  /** Whether the server has closed the connection. */
+  closed = false;
 
   constructor(server: Server) {
     const connection: Connection = {
@@ -20,8 +22,12 @@ export class TestClient {
       local: '127.0.0.1:2',
       pending: 0,
       send: (bytes) => this.reader.write(bytes),
-      close: () => {},
-      abort: () => {},
+      close: () => {
+        this.closed = true;
+      },
+      abort: () => {
+        this.closed = true;
+      },
       pause: () => {},
       resume: () => {},
     };
@@ -30,8 +36,14 @@ export class TestClient {
     this.client = client;
   }
 
-  send(argv: readonly string[]): void {
-    this.client.receive(Buffer.from(request(...argv), 'latin1'));
+  /** Sends requests in one piece. */
+  send(...requests: readonly (readonly string[])[]): void {
+    this.client.receive(Buffer.from(requests.map((argv) => request(...argv)).join(''), 'latin1'));
+  }
+
+  /** Whether something has arrived since the last call of `received`. */
+  get heard(): boolean {
+    return this.reader.rest !== '';
   }
 
   /** The replies that have arrived since the last call. */
@@ -58,15 +70,21 @@ export class Conversation {
   }
 }
 
+/** A client of a transcript, with the requests that wait for its next one. */
+interface Speaker {
+  readonly client: TestClient;
+  held: (readonly string[])[];
+}
+
 /** Our server as the target of a transcript. */
 export class OwnTarget implements Target {
   readonly #options: ServerOptions;
-  #host = new TestHost();
-  #server = createNode(this.#host);
-  #clients = new Map<string, TestClient>();
+  /** The node of the section that is being played. */
+  #node: { host: TestHost; server: Server; listener: TestClient } | undefined;
+  #speakers = new Map<string, Speaker>();
   #protocol: 2 | 3 = 2;
   #effects: string[][] = [];
-  #listener = new TestClient(this.#server);
+  #control: TestClient | undefined;
 
   /** @param options what each section's node is created with, such as its dialect */
   constructor(options: ServerOptions = {}) {
@@ -74,17 +92,21 @@ export class OwnTarget implements Target {
   }
 
   async begin(): Promise<void> {
-    this.#host = new TestHost();
-    this.#server = createNode(this.#host, {
-      ...this.#options,
-      settings: { 'notify-keyspace-events': 'AKE' },
-    });
-    this.#server.replication.observe({ effects: (effects, atomic) => this.#feed(effects, atomic) });
-    this.#listener = new TestClient(this.#server);
-    this.#listener.send(['PSUBSCRIBE', '__keyspace@*']);
-    this.#listener.received();
-    this.#clients.clear();
+    const host = new TestHost();
+    const server = createNode(host, { ...this.#options, settings: { 'notify-keyspace-events': 'AK' } });
+    server.replication.observe({ effects: (effects, atomic) => this.#feed(effects, atomic) });
+    const listener = new TestClient(server);
+    listener.send(['PSUBSCRIBE', '__keyspace@*']);
+    listener.received();
+    this.#node = { host, server, listener };
+    this.#control = undefined;
+    this.#speakers.clear();
     this.#protocol = 2;
+  }
+
+  get #played() {
+    if (this.#node === undefined) throw new Error('no section has begun');
+    return this.#node;
   }
 
   #feed(effects: readonly Effect[], atomic: boolean): void {
@@ -93,30 +115,63 @@ export class OwnTarget implements Target {
     if (atomic) this.#effects.push(['EXEC']);
   }
 
-  #client(name: string): TestClient {
-    let client = this.#clients.get(name);
-    if (client === undefined) {
-      client = new TestClient(this.#server);
-      client.client.protocol = this.#protocol;
-      this.#clients.set(name, client);
+  #speaker(name: string): Speaker {
+    let speaker = this.#speakers.get(name);
+    if (speaker === undefined) {
+      speaker = { client: new TestClient(this.#played.server), held: [] };
+      speaker.client.client.protocol = this.#protocol;
+      this.#speakers.set(name, speaker);
     }
-    return client;
+    return speaker;
   }
 
   async perform(step: Step): Promise<Outcome> {
-    if (step.kind === 'request') this.#client(step.client).send(step.argv);
-    if (step.kind === 'wait') this.#host.advance(step.millis);
-    if (step.kind === 'resp') {
-      this.#protocol = step.protocol;
-      for (const { client } of this.#clients.values()) client.protocol = step.protocol;
-    }
-    const replies = [...this.#clients].flatMap(([client, each]) =>
-      each.received().map((reply) => ({ client, reply })),
+    this.#carryOut(step);
+    const speakers = [...this.#speakers];
+    const replies = speakers.flatMap(([client, each]) =>
+      each.client.received().map((reply) => ({ client, reply })),
     );
-    const events = this.#listener.received().map(eventOf);
-    const outcome = { replies, effects: this.#effects, events, now: this.#host.clock.now() };
+    const closed = speakers.filter(([, each]) => each.client.closed).map(([name]) => name);
+    for (const name of closed) this.#speakers.delete(name);
+    const events = this.#played.listener.received().map(eventOf);
+    const outcome = { replies, closed, effects: this.#effects, events, now: this.#played.host.clock.now() };
     this.#effects = [];
     return outcome;
+  }
+
+  #carryOut(step: Step): void {
+    if (step.kind === 'request') {
+      this.#request(step);
+    } else if (step.kind === 'wait') {
+      this.#played.host.advance(step.millis);
+    } else if (step.kind === 'resp') {
+      this.#protocol = step.protocol;
+      for (const { client } of this.#speakers.values()) client.client.protocol = step.protocol;
+    } else if (step.kind === 'config') {
+      this.#configure(step.name, step.value);
+    } else {
+      this.#speaker(step.client).client.client.closed();
+      this.#speakers.delete(step.client);
+    }
+  }
+
+  #request({ client: name, argv, held, awaited }: Extract<Step, { kind: 'request' }>): void {
+    const speaker = this.#speaker(name);
+    speaker.held.push(argv);
+    if (held) return;
+    const { client } = speaker;
+    client.send(...speaker.held.splice(0));
+    while (awaited && !client.closed && !client.heard) {
+      if (!this.#played.host.step()) throw new Error(`client ${name} never receives anything`);
+    }
+  }
+
+  #configure(name: string, value: string): void {
+    // Opened before any password is set, this client stays logged in.
+    this.#control ??= new TestClient(this.#played.server);
+    this.#control.send(['CONFIG', 'SET', name, value]);
+    const [reply] = this.#control.received();
+    if (reply?.[1] !== 'OK') throw new Error(`CONFIG SET ${name} ${value}: ${reply?.[1]}`);
   }
 }
 

@@ -1,12 +1,15 @@
 /** The recorder: plays transcripts on a real redis-server, as its clients, its replica and its subscriber. */
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { RawClient } from '../support/raw-client.ts';
 import { ReplyReader } from '../support/reply-reader.ts';
 import { type RawReply, readReply, request } from '../support/reply-text.ts';
 import { until } from '../support/until.ts';
 import type { Outcome, Step, Target } from './transcript.ts';
 
-/** How long a reply is waited for before the client counts as blocked. */
+/** Commands that the newer servers may answer later, when another thread has freed the memory. */
+const FLUSHES = /^(FLUSHALL|FLUSHDB|FUNCTION|SCRIPT)$/i;
+
+/** How long the reply to such a command is waited for (there is none after CLIENT REPLY OFF). */
 const PATIENCE = 100;
 
 /** Redis looks for keys past their deadline ten times a second; our own rings at the deadline. */
@@ -29,8 +32,14 @@ class Wire {
     return new Wire(await RawClient.connect({ path }));
   }
 
-  send(argv: readonly string[]): void {
-    void this.#client.send(request(...argv));
+  /** Whether the server has closed the connection. */
+  get closed(): boolean {
+    return this.#client.ending !== undefined;
+  }
+
+  /** Sends requests in one piece. */
+  send(...requests: readonly (readonly string[])[]): void {
+    void this.#client.send(requests.map((argv) => request(...argv)).join(''));
   }
 
   async ask(argv: readonly string[]): Promise<RawReply> {
@@ -77,17 +86,24 @@ function words([, value]: RawReply): string[] {
     : [];
 }
 
+/** A client of a transcript, with the requests that wait for its next one. */
+interface Speaker {
+  readonly wire: Wire;
+  held: (readonly string[])[];
+}
+
 /** A redis-server, reached by its unix socket, as the target of a transcript. */
 export class RedisTarget implements Target {
   readonly #path: string;
-  readonly #control: Wire;
+  readonly #control: RawClient;
   readonly #subscriber: Wire;
   readonly #replica: Wire;
-  #clients = new Map<string, Wire>();
+  #speakers = new Map<string, Speaker>();
+  /** All settings, as they are when a section begins. */
+  #settings = new Map<string, string>();
   #protocol: 2 | 3 = 2;
-  #marker = 0;
 
-  private constructor(path: string, control: Wire, subscriber: Wire, replica: Wire) {
+  private constructor(path: string, control: RawClient, subscriber: Wire, replica: Wire) {
     this.#path = path;
     this.#control = control;
     this.#subscriber = subscriber;
@@ -96,83 +112,115 @@ export class RedisTarget implements Target {
 
   /** Connects, subscribes to all events, and follows as a replica. */
   static async open(path: string): Promise<RedisTarget> {
-    const [control, subscriber, replica] = [
-      await Wire.open(path),
-      await Wire.open(path),
-      await Wire.open(path),
-    ];
-    await control.ask(['CONFIG', 'SET', 'notify-keyspace-events', 'AK', 'repl-timeout', '3600']);
+    const control = await RawClient.connect({ path });
+    const [subscriber, replica] = [await Wire.open(path), await Wire.open(path)];
+    await control.ask('CONFIG', 'SET', 'notify-keyspace-events', 'AK', 'repl-timeout', '3600');
     // Keys past their deadline go while a transcript waits, or at first touch: never in between, by chance.
-    await control.ask(['DEBUG', 'SET-ACTIVE-EXPIRE', '0']);
-    await subscriber.ask(['PSUBSCRIBE', '__keyspace@*', 'marker']);
-    await subscriber.next('the second pattern');
-    await control.ask(['CONFIG', 'SET', 'repl-diskless-sync', 'no']);
+    await control.ask('DEBUG', 'SET-ACTIVE-EXPIRE', '0');
+    await subscriber.ask(['PSUBSCRIBE', '__keyspace@*']);
+    await control.ask('CONFIG', 'SET', 'repl-diskless-sync', 'no');
     await replica.follow();
-    return new RedisTarget(path, control, subscriber, replica);
+    const target = new RedisTarget(path, control, subscriber, replica);
+    target.#settings = await target.#read();
+    return target;
+  }
+
+  async #read(): Promise<Map<string, string>> {
+    const found = words((await this.#control.ask('CONFIG', 'GET', '*')).value);
+    return new Map(found.flatMap((word, i) => (i % 2 === 0 ? [[word, found[i + 1] ?? '']] : [])));
   }
 
   async begin(): Promise<void> {
-    for (const client of this.#clients.values()) client.close();
-    this.#clients.clear();
+    for (const { wire } of this.#speakers.values()) wire.close();
+    this.#speakers.clear();
     this.#protocol = 2;
-    await this.#control.ask(['FLUSHALL']);
+    for (const [name, value] of await this.#read()) {
+      const before = this.#settings.get(name) ?? value;
+      if (value !== before) await this.#control.ask('CONFIG', 'SET', name, before);
+    }
+    await this.#control.ask('FLUSHALL');
+    await this.#control.ask('SCRIPT', 'FLUSH');
     await this.#drain();
   }
 
-  async #client(name: string): Promise<Wire> {
-    let client = this.#clients.get(name);
-    if (client === undefined) {
-      client = await Wire.open(this.#path);
-      this.#clients.set(name, client);
-      await client.ask(['HELLO', String(this.#protocol)]);
+  async #speaker(name: string): Promise<Speaker> {
+    let speaker = this.#speakers.get(name);
+    if (speaker === undefined) {
+      speaker = { wire: await Wire.open(this.#path), held: [] };
+      this.#speakers.set(name, speaker);
+      if (this.#protocol === 3) await speaker.wire.ask(['HELLO', '3']);
+      // By then the server has accepted the connection.
+      await this.#settle();
     }
-    return client;
+    return speaker;
   }
 
   async perform(step: Step): Promise<Outcome> {
-    if (step.kind === 'wait') {
-      await this.#control.ask(['DEBUG', 'SET-ACTIVE-EXPIRE', '1']);
-      await wait(step.millis + ACTIVE_EXPIRY);
-      await this.#control.ask(['DEBUG', 'SET-ACTIVE-EXPIRE', '0']);
-    }
-    if (step.kind === 'resp') {
-      this.#protocol = step.protocol;
-      for (const client of this.#clients.values()) await client.ask(['HELLO', String(step.protocol)]);
-    }
-    if (step.kind === 'request') {
-      const client = await this.#client(step.client);
-      client.send(step.argv);
-      const started = Date.now();
-      await until(() => client.arrived.length > 0 || Date.now() > started + PATIENCE);
-    }
+    await this.#carryOut(step);
     const { effects, events } = await this.#drain();
-    const replies = [...this.#clients].flatMap(([client, wire]) =>
-      wire.take().map((reply) => ({ client, reply })),
-    );
-    return { replies, effects, events, now: Date.now() };
+    const speakers = [...this.#speakers];
+    const replies = speakers.flatMap(([client, { wire }]) => wire.take().map((reply) => ({ client, reply })));
+    const closed = speakers.filter(([, { wire }]) => wire.closed).map(([name]) => name);
+    for (const name of closed) this.#speakers.delete(name);
+    return { replies, closed, effects, events, now: Date.now() };
   }
 
-  /** What the replica and the subscriber have been sent so far, up to a marker sent now. */
+  async #carryOut(step: Step): Promise<void> {
+    if (step.kind === 'request') {
+      await this.#request(step);
+    } else if (step.kind === 'wait') {
+      // The server looks for keys past their deadline meanwhile.
+      await this.#control.ask('DEBUG', 'SET-ACTIVE-EXPIRE', '1');
+      await wait(step.millis + ACTIVE_EXPIRY);
+      await this.#control.ask('DEBUG', 'SET-ACTIVE-EXPIRE', '0');
+    } else if (step.kind === 'resp') {
+      this.#protocol = step.protocol;
+      for (const { wire } of this.#speakers.values()) await wire.ask(['HELLO', String(step.protocol)]);
+    } else if (step.kind === 'config') {
+      const { raw } = await this.#control.ask('CONFIG', 'SET', step.name, step.value);
+      if (raw !== '+OK\r\n') throw new Error(`CONFIG SET ${step.name} ${step.value}: ${raw}`);
+    } else {
+      (await this.#speaker(step.client)).wire.close();
+      this.#speakers.delete(step.client);
+    }
+  }
+
+  async #request({ client, argv, held, awaited }: Extract<Step, { kind: 'request' }>): Promise<void> {
+    const { wire, held: requests } = await this.#speaker(client);
+    requests.push(argv);
+    if (held) return;
+    const late = requests.some(([name = '']) => FLUSHES.test(name));
+    wire.send(...requests.splice(0));
+    const deadline = Date.now() + PATIENCE;
+    const what = `something for client ${client}`;
+    if (awaited) await until(() => wire.arrived.length > 0 || wire.closed, { what });
+    else if (late) await until(() => wire.arrived.length > 0 || Date.now() > deadline);
+  }
+
+  /** Two round trips of another client: by then the server has handled and answered everything that it was sent. */
+  async #settle(): Promise<void> {
+    for (let i = 0; i < 2; i++) {
+      await this.#control.ask('PING');
+      await turn();
+    }
+  }
+
+  /** What the replica and the subscriber have been sent since the last call. */
   async #drain() {
-    const marker = `marker-${this.#marker++}`;
-    await this.#control.ask(['PUBLISH', 'marker', marker]);
-    const isMarker = (reply: RawReply): boolean => words(reply).at(-1) === marker;
-    await until(() => this.#replica.arrived.some(isMarker) && this.#subscriber.arrived.some(isMarker));
+    await this.#settle();
     const effects = this.#replica
       .take()
       .map(words)
-      .filter(([name = '', what]) => !['SELECT', 'PING'].includes(name.toUpperCase()) && what !== 'marker');
+      .filter(([name = '']) => !['SELECT', 'PING'].includes(name.toUpperCase()));
     const events = this.#subscriber
       .take()
       .map(words)
-      .filter(([, pattern]) => pattern !== 'marker')
       .map(([, , channel = '', event = '']) => ({ key: channel.slice(channel.indexOf(':') + 1), event }));
     return { effects, events };
   }
 
   close(): void {
-    for (const wire of [this.#control, this.#subscriber, this.#replica, ...this.#clients.values()]) {
-      wire.close();
-    }
+    for (const { wire } of this.#speakers.values()) wire.close();
+    for (const connection of [this.#control, this.#subscriber, this.#replica]) connection.close();
   }
 }

@@ -1,4 +1,4 @@
-/** What blocking list commands do beyond the transcripts of redis-server 7.0 (test/golden/blocking-lists.txt). */
+/** What blocking list commands do beyond the transcripts of redis-server 7.0 (test/transcripts/blocking-lists.txt). */
 import { beforeEach, expect, test } from 'vitest';
 import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { recordEffects, Talk } from '../../support/talk.ts';

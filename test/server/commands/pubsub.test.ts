@@ -1,4 +1,4 @@
-/** What publishing does beyond the transcripts of redis-server 7.0 (test/golden/pubsub.txt). */
+/** What publishing does beyond the transcripts of redis-server 7.0 (test/transcripts/pubsub.txt). */
 import { beforeEach, expect, test } from 'vitest';
 import { PushMessage } from '../../../server/clients/message.ts';
 import { freshServerForEachTest, server } from '../../support/fresh.ts';

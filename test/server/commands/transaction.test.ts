@@ -1,4 +1,4 @@
-/** What transactions do beyond the transcript of redis-server 7.0 (test/golden/transactions.txt). */
+/** What transactions do beyond the transcript of redis-server 7.0 (test/transcripts/transactions.txt). */
 import { beforeEach, expect, test } from 'vitest';
 import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { recordEffects, Talk } from '../../support/talk.ts';
