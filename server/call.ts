@@ -14,13 +14,13 @@ import { type Outcome, PAUSED } from './table/outcome.ts';
  * @returns the reply, or an `Unanswered` when the reply comes later
  */
 export function call(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Outcome {
-  const { world } = server;
-  const outermost = server.depth === 0;
+  const { world, current } = server;
+  const outermost = current.depth === 0;
   if (outermost) {
-    server.beginUnit(client);
+    current.begin(client);
     server.observer.note(client, argv);
   }
-  server.depth++;
+  current.depth++;
   const dirty = world.dirty;
   const outerRewrite = server.effects.rewritten;
   server.effects.rewritten = undefined;
@@ -68,6 +68,6 @@ function propagateIfDirty(server: Server, client: Caller, argv: Bytes[], dirty: 
 
 function endCall(server: Server, outerRewrite: Effects['rewritten'], outermost: boolean): void {
   server.effects.rewritten = outerRewrite;
-  server.depth--;
-  if (outermost) server.endUnit();
+  server.current.depth--;
+  if (outermost) server.current.end();
 }

@@ -40,6 +40,7 @@ import { defaultSettings, type Settings } from './settings/settings.ts';
 import { type Command, commandCount } from './table/command.ts';
 import type { Outcome } from './table/outcome.ts';
 import type { Vocabulary } from './table/vocabulary.ts';
+import { ExecutionUnit } from './unit.ts';
 
 /** The options of a new node. */
 export interface ServerOptions {
@@ -69,9 +70,6 @@ export interface RequestPath {
   /** Runs one command and notes its effect for the replication stream. */
   call(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Outcome;
 }
-
-/** Commands that come across keys that no client named. The removals of expired keys among them do not belong together. */
-const MEETS_ARBITRARY_KEYS: ReadonlySet<Bytes> = new Set(['scan', 'randomkey']);
 
 /** A Redis node. Transports attach connections to it through `connections`. */
 export class Server {
@@ -121,10 +119,8 @@ export class Server {
   writeQuorum = 0;
   /** True once `stop` was called. */
   stopped = false;
-  /** The nesting depth of execution units; 0 between requests. */
-  depth = 0;
-  /** The client whose request is running. */
-  running: Caller | undefined;
+  /** The execution unit. */
+  readonly current = new ExecutionUnit(this);
   /** Tests may set it to answer, delay or drop a request; it returns true when it has done so. */
   interceptor: ((client: Caller, argv: Bytes[]) => boolean) | undefined;
   /** Stores the replication stream on a disk; undefined if nothing does. */
@@ -172,6 +168,16 @@ export class Server {
   /** The time of the current execution unit, in milliseconds since the epoch. */
   get now(): Millis {
     return this.world.now;
+  }
+
+  /** The nesting depth of execution units; 0 between requests. */
+  get depth(): number {
+    return this.current.depth;
+  }
+
+  /** The client whose request is running. */
+  get running(): Client | undefined {
+    return this.current.client;
   }
 
   /** The databases, by number. */
@@ -244,42 +250,7 @@ export class Server {
 
   /** Runs work as one execution unit: time stands still during it, and its effects are propagated together. */
   unit<T>(work: () => T, client?: Caller): T {
-    if (this.depth === 0) this.beginUnit(client);
-    this.depth++;
-    try {
-      return work();
-    } finally {
-      this.depth--;
-      if (this.depth === 0) this.endUnit();
-    }
-  }
-
-  /** Starts an execution unit: reads the clock once, and removes the keys that expired before it. */
-  beginUnit(client: Caller | undefined): void {
-    this.running = client;
-    const now = this.host.clock.now();
-    if (now - this.world.now >= this.observer.slow) this.observer.suspect(now);
-    this.world.now = now;
-    const next = this.world.wheel.next();
-    if (next === undefined || next >= now) return;
-    // Keys that expired earlier are not part of the unit.
-    this.expiry.expireDue();
-    if (!this.effects.isEmpty) this.#feedEffects(false);
-  }
-
-  /** Ends an execution unit and propagates its effects. */
-  endUnit(): void {
-    if (!this.effects.isEmpty) {
-      this.#feedEffects(!MEETS_ARBITRARY_KEYS.has(this.running?.lastCommand?.name ?? ''));
-    }
-    this.running = undefined;
-  }
-
-  #feedEffects(atomic: boolean): void {
-    // The client takes its place in the order of writes now, because replicas are sent the effects before its reply.
-    this.running?.output.reserve();
-    const effects = this.effects.take();
-    this.replication.feed(effects, atomic && effects.length > 1);
+    return this.current.run(work, client);
   }
 
   /** Ends an event: serves blocked clients, resumes unblocked ones, arms the expiry timer, sends the queued output. */

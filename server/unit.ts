@@ -1,0 +1,75 @@
+/**
+ * The execution unit: one request, one transaction or one internal step, during which time stands still and after which
+ * the effects are propagated together.
+ */
+import type { KeyspaceWorld } from '../keyspace/keyspace.ts';
+import type { Millis } from '../protocol/bytes.ts';
+import type { Client } from './clients/client.ts';
+import type { Effects } from './effects.ts';
+import type { Effect, HasHost } from './ports.ts';
+
+/** Commands that come across keys that no client named. The removals of expired keys among them do not belong together. */
+const MEETS_ARBITRARY_KEYS: ReadonlySet<Bytes> = new Set(['scan', 'randomkey']);
+
+/** The node that runs units. */
+interface UnitNode extends HasHost {
+  readonly world: KeyspaceWorld;
+  readonly effects: Effects;
+  readonly expiry: { expireDue(): void };
+  readonly observer: { readonly slow: Millis; suspect(now: Millis): void };
+  readonly replication: { feed(effects: readonly Effect[], atomic: boolean): void };
+}
+
+/** The current execution unit of a node. Units nest: a script's commands belong to the unit of EVAL. */
+export class ExecutionUnit {
+  /** The nesting depth; 0 between units. */
+  depth = 0;
+  /** The client whose request is running; undefined between requests and in internal steps. */
+  client: Client | undefined;
+  readonly #node: UnitNode;
+
+  constructor(node: UnitNode) {
+    this.#node = node;
+  }
+
+  /** Runs work as one unit, or as part of the current one. */
+  run<T>(work: () => T, client?: Client): T {
+    if (this.depth === 0) this.begin(client);
+    this.depth++;
+    try {
+      return work();
+    } finally {
+      this.depth--;
+      if (this.depth === 0) this.end();
+    }
+  }
+
+  /** Starts a unit: reads the clock once, and removes the keys that expired before it. The caller counts `depth`. */
+  begin(client: Client | undefined): void {
+    const node = this.#node;
+    this.client = client;
+    const now = node.host.clock.now();
+    if (now - node.world.now >= node.observer.slow) node.observer.suspect(now);
+    node.world.now = now;
+    const next = node.world.wheel.next();
+    if (next === undefined || next >= now) return;
+    // Keys that expired earlier are not part of the unit.
+    node.expiry.expireDue();
+    if (!node.effects.isEmpty) this.#feed(false);
+  }
+
+  /** Ends a unit and propagates its effects. */
+  end(): void {
+    if (!this.#node.effects.isEmpty) {
+      this.#feed(!MEETS_ARBITRARY_KEYS.has(this.client?.lastCommand?.name ?? ''));
+    }
+    this.client = undefined;
+  }
+
+  #feed(atomic: boolean): void {
+    // The client takes its place in the order of writes now, because replicas are sent the effects before its reply.
+    this.client?.output.reserve();
+    const effects = this.#node.effects.take();
+    this.#node.replication.feed(effects, atomic && effects.length > 1);
+  }
+}
