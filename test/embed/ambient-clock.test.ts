@@ -31,7 +31,7 @@ const fakes: Record<string, () => Fake> = {
   },
 };
 
-/** A server on the ambient clock, and a client that hears of keys that expire. */
+/** A server on the ambient clock, and a client that is subscribed to expired keys. */
 async function setUp(): Promise<{ server: LostlockServer; redis: Redis; expired: string[] }> {
   const server = await startServer({ clock: 'ambient', settings: { 'notify-keyspace-events': 'Ex' } });
   const redis = new Redis(server.url);

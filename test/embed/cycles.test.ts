@@ -1,11 +1,11 @@
-/** Servers are started and stopped many times over, used and unused, and leave no handle behind. */
+/** Servers that are started and stopped many times leave no handle behind. */
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { startPair, startServer } from '../../index.ts';
 import { sampleOf } from '../support/long.ts';
 import { until } from '../support/until.ts';
 
-/** What keeps a process alive, or would: by kind. */
+/** The number of handles of each kind that can keep a process alive. */
 function handles(): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;

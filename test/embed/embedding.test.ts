@@ -1,4 +1,4 @@
-/** Embedding: seeds and dumps, in-memory connections, addresses, and an end without leftovers. */
+/** Embedded servers: seeds and dumps, in-memory connections, addresses, and stopping without leftovers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { type DumpEntry, type LostlockServer, type Seed, startServer } from '../
 import { Talk } from '../support/talk.ts';
 import { until } from '../support/until.ts';
 
-/** Whether nobody listens on a port. */
+/** True if nothing listens on the port. */
 function isRefused(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {

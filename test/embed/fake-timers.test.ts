@@ -1,4 +1,4 @@
-/** Fake timers of test frameworks: the server answers under them, and its TTLs follow the clock that was asked for. */
+/** The server answers under the fake timers of test frameworks, and its TTLs follow the clock that the test chose. */
 import { mock } from 'node:test';
 import { install } from '@sinonjs/fake-timers';
 import { Redis } from 'ioredis';
@@ -6,10 +6,10 @@ import { createClient } from 'redis';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type LostlockServer, startServer } from '../../index.ts';
 
-/** What node-redis can do without: it sends with setImmediate, so under a fake of that it reaches no redis-server either. */
+/** The timers that can be faked under node-redis. It sends with setImmediate, so with that faked it reaches no redis-server either. */
 const NOT_USED_TO_SEND = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] as const;
 
-/** Each library's way to fake timers, and back; ioredis works under all of them with a redis-server too. */
+/** How each library installs and removes fake timers. Under all of them ioredis works with redis-server too. */
 const fakes: Record<string, () => () => void> = {
   'vi.useFakeTimers()': () => {
     vi.useFakeTimers();

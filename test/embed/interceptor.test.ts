@@ -1,4 +1,4 @@
-/** The interceptor: the n-th request that matches is answered, delayed or broken, and no other. */
+/** The interceptor answers, delays or breaks the n-th request that matches, and no other. */
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type LostlockServer, startServer } from '../../index.ts';

@@ -1,4 +1,4 @@
-/** startServer with replicas and with a dump file, on the command line too; files are exchanged with a real redis-server. */
+/** startServer and the command line with replicas and with a dump file, also one that redis-server wrote or reads. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

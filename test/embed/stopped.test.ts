@@ -1,4 +1,4 @@
-/** A stopped server: it serves nobody, and each of its methods says that it has stopped. */
+/** A stopped server accepts no client, and each of its methods throws an error that says so. */
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
 import { type LostlockServer, startServer } from '../../index.ts';

@@ -1,4 +1,4 @@
-/** Every wrong option of a server is refused with its name, its value and what is allowed, before anything has changed. */
+/** Each wrong option of a server is refused, with its name, its value and what is allowed, before anything changes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LostlockServer, startServer } from '../../index.ts';
 

@@ -11,7 +11,7 @@ function node(name: number): Named {
   return { name, expiresAt: NO_DEADLINE, wheelPrev: undefined, wheelNext: undefined, wheelSlot: -1 };
 }
 
-/** The obvious way: a list of deadlines in the order of arming. */
+/** A simple model: a list of deadlines in the order of arming. */
 class Model {
   armed: { name: number; at: number }[] = [];
 
@@ -138,7 +138,7 @@ describe('the expiry wheel', () => {
     expect(wheel.size).toBe(1);
   });
 
-  it('forgets everything on clear', () => {
+  it('is empty after clear', () => {
     const wheel = new ExpiryWheel<Named>();
     const nodes = Array.from({ length: 100 }, (_, i) => node(i));
     for (const one of nodes) wheel.arm(one, one.name * 1e9);

@@ -1,4 +1,4 @@
-/** HyperLogLogs: the bytes and estimates of redis-server for many elements, and ranks that no transcript meets. */
+/** HyperLogLogs: the bytes and estimates of redis-server for many elements, and ranks that occur in no transcript. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { HyperLogLog } from '../../keyspace/hyperloglog/hyperloglog.ts';

@@ -14,7 +14,7 @@ function sorted(model: Model): { member: string; score: number }[] {
   });
 }
 
-/** Everything that can be asked, compared with the model. */
+/** Compares the results of all methods with the model's. */
 function compare(set: SortedSet, model: Model): void {
   const all = sorted(model);
   expect(set.size).toBe(all.length);

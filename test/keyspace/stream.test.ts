@@ -1,4 +1,4 @@
-/** Streams beside redis-server: the same steps on both, and everything that XINFO and DUMP tell compared. */
+/** Streams beside redis-server: both take the same steps, and the results of XINFO and DUMP are compared. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../keyspace/collections/encoding.ts';
@@ -63,7 +63,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), group: name, consumer }) },
 );
 
-/** Applies a step to our stream, and answers the command that does the same in Redis. */
+/** Applies a step to our stream. Returns the command that does the same in Redis. */
 function apply(stream: StreamValue, one: Step, ids: bigint[]): string[] | undefined {
   const id = 'at' in one ? (ids[one.at] ?? MIN_ID) : MIN_ID;
   const group = 'group' in one ? stream.groups.get(one.group) : undefined;
@@ -138,7 +138,7 @@ function count(entries: bigint | undefined): number | null {
   return entries === undefined ? null : Number(entries);
 }
 
-/** What XINFO STREAM FULL would tell, but for times. */
+/** What XINFO STREAM FULL would return, without times. */
 function describeStream(stream: StreamValue): unknown {
   return {
     length: stream.length,
@@ -280,7 +280,7 @@ describe.skipIf(!hasRedisServer)('a stream beside redis-server (needs redis-serv
           const theirs = restoreValue((await oracle.call('dump', 'k')) as string, limits) as StreamValue;
           expect(describeStream(theirs)).toEqual(here);
           expect(await oracle.call('restore', 'k', '0', dumpValue(stream), 'replace')).toBe('OK');
-          // Redis can keep a node of which XDEL and XTRIM MINID left nothing; we keep it too, but do not store it.
+          // Redis can keep a node that XDEL and XTRIM MINID left empty. We keep it too, but do not save it.
           if (stream.nodes().some((node) => node.entries.length === 0)) return;
           expect(describeAnswer(await oracle.call('xinfo', 'stream', 'k', 'full', 'count', '0'))).toEqual(
             here,

@@ -1,4 +1,4 @@
-/** XXH3 against what xxhsum says (test/golden/xxh3.py). */
+/** XXH3 compared with xxhsum (test/golden/xxh3.py). */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { xxh3Hex } from '../../keyspace/xxh3.ts';

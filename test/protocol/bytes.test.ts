@@ -1,4 +1,4 @@
-/** Proves the rules for bytes and numbers, by hand and against redis-server on generated values. */
+/** The rules for bytes and numbers, by hand and compared with redis-server on generated values. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -212,7 +212,7 @@ describe('doubles', () => {
   });
 });
 
-/** Doubles of all magnitudes, and those on which rounding is a tie. */
+/** Doubles of all magnitudes, and those where rounding is a tie. */
 const doubles = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.tuple(fc.integer(), fc.integer({ min: -70, max: 70 })).map(([odd, power]) => odd * 2 ** power),

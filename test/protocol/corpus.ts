@@ -1,4 +1,4 @@
-/** The protocol corpus: what well-behaved, clumsy and hostile peers send, as data. */
+/** The protocol corpus: what correct, broken and hostile peers send, as data. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { request } from '../support/reply-text.ts';
 
@@ -247,7 +247,7 @@ const strangers: readonly [name: string, bytes: Bytes][] = [
   ['a long inline argument before AUTH', `ECHO ${'x'.repeat(20000)}\r\n`],
 ];
 
-/** Every message, by unique names. */
+/** All messages. Their names are unique. */
 export const corpus: readonly Message[] = [
   ...[...multibulk, ...bulk, ...inline, ...limits, ...commands].map(([name, bytes]) => ({ name, bytes })),
   ...strangers.map(([name, bytes]) => ({ name, bytes, auth: true })),

@@ -1,4 +1,4 @@
-/** Proves the request decoder: each rule of the protocol's edge, and that it never matters where the stream is cut. */
+/** The request decoder: each edge case of the protocol, with the stream cut at any byte. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
@@ -16,7 +16,7 @@ interface Decoded {
   readonly buffered: number;
 }
 
-/** Decodes the pieces, each handed over in a buffer that is overwritten as soon as the decoder has drained it. */
+/** Decodes the pieces. Each is passed in a buffer that is overwritten as soon as the decoder has drained it. */
 function decode(pieces: readonly Bytes[], limits = open): Decoded {
   const decoder = new RequestDecoder(limits);
   const requests: Bytes[][] = [];
@@ -31,7 +31,7 @@ function decode(pieces: readonly Bytes[], limits = open): Decoded {
 
 const failureOf = (bytes: Bytes, limits = open): Bytes | undefined => decode([bytes], limits).failure;
 
-/** The text in pieces that end at the given places. */
+/** Cuts the text at the given offsets. */
 function cutAt(text: Bytes, places: readonly number[]): Bytes[] {
   const ends = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
   return [...ends, text.length].map((end, i) => text.slice(i === 0 ? 0 : ends[i - 1], end));
@@ -127,7 +127,7 @@ describe('holding back', () => {
     expect(decoder.buffered).toBe(0);
   });
 
-  test('retain keeps the rest of a chunk that is about to be overwritten', () => {
+  test('retain copies the rest of a chunk that is about to be overwritten', () => {
     const decoder = new RequestDecoder(open);
     const chunk = toBuffer(request('BLPOP', 'a', '0') + request('PING'));
     decoder.write(chunk);

@@ -1,4 +1,4 @@
-/** Proves the reply encoder: by hand, against redis-parser (RESP2), and against what redis-server says of each type. */
+/** The reply encoder, checked by hand, with redis-parser (RESP2) and against redis-server's reply of each type. */
 import fc from 'fast-check';
 import RedisParser from 'redis-parser';
 import { describe, expect, test } from 'vitest';
@@ -113,7 +113,7 @@ const { value } = fc.letrec<{ value: Reply }>((tie) => ({
   ),
 }));
 
-/** What a RESP2 client makes of a reply. */
+/** The value that a RESP2 client reads from a reply. */
 function asResp2(reply: Reply): unknown {
   if (typeof reply === 'boolean') return reply ? 1 : 0;
   if (reply instanceof Verbatim) return reply.text;

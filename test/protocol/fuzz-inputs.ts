@@ -1,8 +1,8 @@
-/** Inputs for fuzzing, each from its own number: mutated conversations, random tokens, and commands with odd arguments. */
+/** Numbered inputs for fuzzing: mutated conversations, random tokens, and commands with odd arguments. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { request } from '../support/reply-text.ts';
 
-/** A small generator of its own for every number, so that a failing input can be made again from its number. */
+/** A small random number generator for each input, so that a failing input can be made again from its number. */
 export class Chance {
   #state: number;
 
@@ -10,7 +10,7 @@ export class Chance {
     this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) | 0;
   }
 
-  /** A whole number from 0 to below `limit`. */
+  /** An integer from 0 to `limit` - 1. */
   below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -50,14 +50,14 @@ const tokens: readonly Bytes[] = [
   ...['\xff', '\x80', 'a', 'x'.repeat(70), 'POST', 'Host:', '*0\r\n', '*-1\r\n'],
 ];
 
-/** Random tokens one after the other. */
+/** A sequence of random tokens. */
 function babble(chance: Chance): Bytes {
   let text = '';
   for (let left = 1 + chance.below(20); left > 0; left--) text += chance.pick(tokens);
   return text;
 }
 
-/** A seed with some of its bytes changed, dropped, doubled or replaced by tokens. */
+/** A seed with some of its bytes changed, removed, repeated or replaced by tokens. */
 function mutate(chance: Chance, seed: Bytes): Bytes {
   let text = seed;
   for (let left = 1 + chance.below(4); left > 0; left--) {
@@ -74,7 +74,7 @@ function mutate(chance: Chance, seed: Bytes): Bytes {
   return text;
 }
 
-/** Words that commands trip over. Counts stay small where an honest server would allocate what it is asked for. */
+/** Arguments that are hard for commands. Counts are small because a server may allocate as much memory as they ask for. */
 const words: readonly Bytes[] = [
   ...['a', 'b', 'c', '{t}a', '{t}b', '', '__proto__', 'constructor', 'toString', '\0', '\xff\xfe', 'a\r\nb'],
   ...[
@@ -146,14 +146,14 @@ const words: readonly Bytes[] = [
   ...['return 1', 'return redis.call(KEYS[1])', 'return {1,{2,{3}}}', '#!lua flags=x\nreturn 1', 'return '],
 ];
 
-/** A command of the given names with words of all sorts, mostly as many as fit. */
+/** One of the commands with random arguments, in most cases as many as it takes. */
 function command(chance: Chance, names: readonly Bytes[]): Bytes {
   const argv = [...chance.pick(names).split('|')];
   for (let left = chance.below(7); left > 0; left--) argv.push(chance.pick(words));
   return request(...argv);
 }
 
-/** Input number `index`: from the seeds, or from nothing, or commands of the given names. */
+/** Input number `index`: a mutated seed, random tokens, or one of the commands. */
 export function fuzzInput(index: number, seeds: readonly Bytes[], names: readonly Bytes[]): Bytes {
   const chance = new Chance(index);
   const kind = chance.below(names.length > 0 ? 6 : 3);

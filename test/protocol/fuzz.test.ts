@@ -1,4 +1,4 @@
-/** Throws random and mutated input at the decoder and at whole servers: nothing may crash, hang or be left behind. */
+/** Fuzzes the decoder and whole servers with random and mutated input: nothing may crash, hang or leave state behind. */
 import { expect, test } from 'vitest';
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
@@ -42,7 +42,7 @@ test('the decoder agrees with a simple model on a million inputs, whole and in p
     const input = fuzzInput(index, seeds, []);
     const wanted = JSON.stringify(modelDecode(input, MAX_BULK));
     const pieces = cutSomewhere(input, new Chance(-index));
-    // Strings compare faster than expect does; only what differs is put into objects.
+    // Comparing strings is faster than expect. Only differences are parsed into objects.
     for (const given of [[input], pieces]) {
       if (JSON.stringify(decode(given)) !== wanted)
         differences.push({ index, given, ...decode(given), wanted });
@@ -52,7 +52,7 @@ test('the decoder agrees with a simple model on a million inputs, whole and in p
   expect(differences).toEqual([]);
 });
 
-/** What ends the server, waits for the real clock, writes files, dials out or is meant to do harm. */
+/** Commands that end the server, wait for the real clock, write files, connect elsewhere or break the server on purpose. */
 const dangerous = new Set([
   'shutdown',
   'debug',
@@ -98,7 +98,7 @@ class FakeConnection implements Connection {
   resume(): void {}
 }
 
-/** Throws when the bytes are not whole replies. */
+/** Throws if the bytes are not complete replies. */
 function checkWhole(sent: Bytes): void {
   for (let at = 0; at < sent.length; ) {
     const end = replyEnd(sent, at);
@@ -107,7 +107,7 @@ function checkWhole(sent: Bytes): void {
   }
 }
 
-/** Feeds inputs to one server, every few to a new client; answers what went wrong inside. */
+/** Sends inputs to one server, with a new client every few inputs. Returns what went wrong inside. */
 function storm(from: number, count: number): { server: Server; errors: string[] } {
   const errors: string[] = [];
   const log = (level: string, text: string): void => {
@@ -124,7 +124,7 @@ function storm(from: number, count: number): { server: Server; errors: string[] 
     try {
       for (const piece of cutSomewhere(fuzzInput(index, seeds, names), chance))
         client?.receive(toBuffer(piece));
-      // A replica is sent more than replies.
+      // A replica gets more than replies.
       if (!/sync/i.test(fuzzInput(index, seeds, names))) checkWhole(connection.sent);
     } catch (error) {
       errors.push(`input ${index}: ${error instanceof Error ? error.stack : error}`);

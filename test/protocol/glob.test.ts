@@ -1,4 +1,4 @@
-/** Proves glob patterns on their odd corners, and against redis-server on thousands of generated ones. */
+/** Glob patterns: edge cases, and thousands of generated ones compared with redis-server. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { globMatch } from '../../protocol/glob.ts';

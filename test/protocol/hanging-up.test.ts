@@ -1,4 +1,4 @@
-/** Peers that vanish in the middle of a request, or half-close behind one, over real sockets. */
+/** Peers that disconnect in the middle of a request, or half-close after one, over real sockets. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LostlockServer, startServer } from '../../index.ts';

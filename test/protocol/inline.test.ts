@@ -1,4 +1,4 @@
-/** Proves the quoting of inline requests. */
+/** The quoting of inline requests. */
 import { expect, test } from 'vitest';
 import { splitInline } from '../../protocol/inline.ts';
 

@@ -1,4 +1,4 @@
-/** Proves the 80-bit sums of INCRBYFLOAT digit by digit against redis-server. */
+/** The 80-bit sums of INCRBYFLOAT, compared digit by digit with redis-server. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Bytes } from '../../protocol/bytes.ts';

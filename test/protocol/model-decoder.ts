@@ -1,4 +1,4 @@
-/** A second request decoder, slow and plain: Redis' rules on one whole string, to check the real one against. */
+/** A second request decoder, slow and simple: it applies Redis' rules to one whole string, to check the real decoder. */
 import { type Bytes, parseInteger } from '../../protocol/bytes.ts';
 import { splitInline } from '../../protocol/inline.ts';
 
@@ -7,7 +7,7 @@ export interface Decoded {
   readonly failure: Bytes | undefined;
 }
 
-/** Where C's strchr finds the character: a NUL ends its search. */
+/** The index at which C's strchr finds the character. A NUL ends its search. */
 function strchr(text: Bytes, char: string, from: number): number {
   const at = text.indexOf(char, from);
   const nul = text.indexOf('\0', from);
@@ -20,7 +20,7 @@ function tooLong(rest: number, what: string): undefined {
   if (rest > 65536) throw new Broken(`too big ${what}`);
 }
 
-/** One request from `from` on, and where the next begins; undefined when it is incomplete. */
+/** Reads one request from `from` on, and returns it with the start of the next. undefined: the request is incomplete. */
 function decodeOne(text: Bytes, from: number, maxBulk: bigint): { argv: Bytes[]; end: number } | undefined {
   const header = (at: number, what: string): { value: Bytes; end: number } | undefined => {
     const cr = strchr(text, '\r', at);
@@ -60,7 +60,7 @@ function narrowed(value: bigint): number {
   return Number.parseInt(value.toString(), 10);
 }
 
-/** Everything in the text, and the error at which it stops. */
+/** All requests in the text, and the error that ends them. */
 export function modelDecode(text: Bytes, maxBulk: number): Decoded {
   const requests: Bytes[][] = [];
   try {

@@ -1,4 +1,4 @@
-/** Records what redis-server 7.0 answers to the corpus: `npx tsx test/protocol/record-corpus.ts`. */
+/** Records redis-server 7.0's replies to the corpus: `npx tsx test/protocol/record-corpus.ts`. */
 import { writeFileSync } from 'node:fs';
 import { RawClient } from '../support/raw-client.ts';
 import { startRedisServer } from '../support/redis-server.ts';

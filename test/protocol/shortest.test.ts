@@ -1,4 +1,4 @@
-/** Doubles in few digits, beside the servers that print them so. */
+/** Doubles with the fewest digits, compared with the servers that print them this way. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatShortest } from '../../protocol/shortest.ts';
@@ -17,7 +17,7 @@ const double = fc.oneof(
   fc.integer({ min: -1074, max: 1023 }).map((power) => 2 ** power),
 );
 
-describe.skipIf(newer.length === 0)('as newer servers print them (needs one installed)', () => {
+describe.skipIf(newer.length === 0)('are printed as by newer servers (needs one installed)', () => {
   test.each(newer)('%s', async (_name, program) => {
     const oracle = await startOracle([], program);
     try {
@@ -38,7 +38,7 @@ describe.skipIf(newer.length === 0)('as newer servers print them (needs one inst
   });
 });
 
-/** A text that strtod reads as the number. */
+/** A text from which strtod reads the number. */
 function textOf(value: number): string {
   if (Number.isFinite(value)) return value.toExponential(16);
   return value > 0 ? 'inf' : '-inf';

@@ -1,4 +1,4 @@
-/** Sine, cosine and arc sine: the digits of C's library, of which some are not JavaScript's. */
+/** Sine, cosine and arc sine with the digits of C's library, some of which differ from JavaScript's. */
 import { expect, test } from 'vitest';
 import { arcSine, cosine, sine } from '../../keyspace/geo/trigonometry.ts';
 

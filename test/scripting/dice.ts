@@ -1,6 +1,6 @@
-/** The random numbers that random Lua programs are drawn with. */
+/** The random numbers for random Lua programs. */
 
-/** A small generator of numbers that a seed decides. */
+/** A small random number generator with a seed. */
 export class Dice {
   #state: number;
   constructor(seed: number) {

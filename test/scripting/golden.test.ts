@@ -1,4 +1,4 @@
-/** Every snippet of test/golden/lua.golden, answered as redis-server answered it, in both forms of execution. */
+/** Each snippet of test/golden/lua.golden gives redis-server's reply in both forms of execution. */
 import { expect, test } from 'vitest';
 import { luaSnippets } from './lua-golden.ts';
 import { evaluate, evaluateInSlices, FakeHost } from './script-host.ts';

@@ -1,4 +1,4 @@
-/** Scripts that try to break the server: each ends with redis-server's answer or with an error of our own, and nothing is the worse for it. */
+/** Scripts that try to break the server. Each ends with redis-server's reply or with an error of our own, and the server keeps working. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { encodeReply } from '../../protocol/encode.ts';
@@ -11,7 +11,7 @@ import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { request } from '../support/reply-text.ts';
 import { evaluate, FakeHost, withoutSha } from './script-host.ts';
 
-/** One script a line. None of them makes redis-server end or go on for ever. */
+/** One script per line. None of them crashes redis-server or runs there for ever. */
 const scripts = readFileSync(new URL('../golden/hostile-scripts.txt', import.meta.url), 'latin1')
   .split('\n')
   .filter((line) => line !== '');
@@ -24,7 +24,7 @@ const SLOW: ReadonlySet<string> = new Set([
 ]);
 const played = isLongRun ? scripts : scripts.filter((line) => !SLOW.has(line));
 
-/** Our answer as bytes; a script that is still running after so many slices has none. */
+/** Our reply as bytes. undefined: the script is still running after that many slices. */
 function answer(source: string, slices = 2000): string {
   try {
     const result = compile(source).start(['k1'], ['a1', 'a2'], new FakeHost(), 2_000_000);
@@ -40,7 +40,7 @@ function answer(source: string, slices = 2000): string {
   }
 }
 
-/** Long answers by their length and ends. */
+/** Long replies, shortened to their length, start and end. */
 function brief(text: string): string {
   return text.length > 400 ? `${text.length}: ${text.slice(0, 200)} … ${text.slice(-100)}` : text;
 }
@@ -98,7 +98,7 @@ test('a number of a hundred thousand digits is parsed quickly in any base', () =
   expect(digits('1e5')).toBe(digits('100'));
 });
 
-test('a reader whose text cannot become a chunk is not called for ever', () => {
+test('a reader function whose text can never be a chunk is not called for ever', () => {
   expect(answer("local f, e = load(function() return 'return 1' end) return {tostring(f), e}")).toBe(
     "*2\r\n$3\r\nnil\r\n$41\r\n(load):1: malformed number near '1return'\r\n",
   );

@@ -1,4 +1,4 @@
-/** The language itself: what lock scripts are made of. */
+/** The parts of Lua that lock scripts use. */
 import { expect, test } from 'vitest';
 import { evaluate, FakeHost } from './script-host.ts';
 
@@ -25,7 +25,7 @@ test('a syntax error reads as in Redis', () => {
   );
 });
 
-test('names and strings of a script never become JavaScript', () => {
+test('names and strings of a script are never run as JavaScript', () => {
   const nasty =
     'local constructor, __proto__, V, S, R, k0 = 1, 2, 3, 4, 5, 6 return constructor+__proto__+V+S+R+k0';
   expect(evaluate(nasty)).toBe(':21');

@@ -1,4 +1,4 @@
-/** What scripts may not do: outgrow the compiler's limits, the stack, the memory, or the patience of others. */
+/** Limits of scripts: the compiler's limits, the stack, memory and running time. */
 import { expect, test } from 'vitest';
 import { encodeReply } from '../../protocol/encode.ts';
 import { ReplyError } from '../../protocol/reply.ts';
@@ -9,7 +9,7 @@ import { LuaOracle } from './lua-golden.ts';
 import { limitPrograms } from './lua-limits.ts';
 import { evaluate, evaluateInSlices, FakeHost } from './script-host.ts';
 
-/** Starts a script that has to pause. */
+/** Starts a script that runs long enough to pause. */
 function begin(source: string, host: FakeHost, fuel: number): Execution {
   const execution = compile(source).start(['k1'], ['a1', 'a2'], host, fuel);
   if (!(execution instanceof Execution)) throw new Error('the script did not pause');

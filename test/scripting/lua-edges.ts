@@ -1,4 +1,4 @@
-/** Ingredients of random Lua programs that are drawn afresh each time: patterns, formats, struct formats, bytes, and calls on them. */
+/** Parts of random Lua programs that are drawn anew for each use: patterns, formats, struct formats, bytes, and calls with them. */
 import type { Dice } from './dice.ts';
 import { JSON_TEXTS, NUMBERS, STRINGS } from './lua-ingredients.ts';
 
@@ -27,7 +27,7 @@ const CLASSES = [
   '[]x]',
 ];
 
-/** A pattern, mostly a good one. */
+/** A pattern, which is valid in most cases. */
 export function patternOf(dice: Dice): string {
   const item = (): string => {
     switch (dice.roll(12)) {
@@ -42,7 +42,7 @@ export function patternOf(dice: Dice): string {
   return `"${dice.pick(['', '', '^'])}${some(dice, 4, item)}${dice.pick(['', '', '$'])}"`;
 }
 
-/** A format with flags, width and precision, mostly a good one. */
+/** A format with flags, width and precision, which is valid in most cases. */
 export function formatOf(dice: Dice): string {
   const flags = dice.pick(['', '', '-', '+', ' ', '#', '0', '-0', '+#', '-+ #0']);
   const width = dice.pick(['', '', '1', '5', '12', '99', '100']);
@@ -88,7 +88,7 @@ export function structOf(dice: Dice): string {
   return `"${some(dice, 4, item)}"`;
 }
 
-/** A string of any bytes. */
+/** A string of random bytes. */
 export function bytesOf(dice: Dice): string {
   return `"${some(dice, 12, () => `\\${dice.pick([0, 1, 2, 65, 127, 128, 129, 130, 145, 146, 161, 192, 194, 195, 202, 203, 204, 205, 208, 211, 217, 220, 222, 255])}`)}"`;
 }
@@ -110,7 +110,7 @@ const ONE = [
   'rad',
 ];
 
-/** Calls of library functions at their edges. */
+/** Calls of library functions with edge cases. */
 export function edgeCalls(d: Dice): (() => string)[] {
   const n = (): string =>
     d.pick([...NUMBERS, 'a', '#c', '-0', '1/0', '0/0', '2^31', '-2^31', '2^63', '"7"', 'nil', '{}']);

@@ -1,4 +1,4 @@
-/** Snippets of Lua with what redis-server 7.0 answers to each, kept in test/golden/lua.golden. */
+/** Lua snippets with redis-server 7.0's reply to each, stored in test/golden/lua.golden. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bytes } from '../../protocol/bytes.ts';
@@ -41,7 +41,7 @@ function sourceOf(line: string): Bytes {
     .replaceAll('@@', '\n');
 }
 
-/** redis-server, asked to run scripts. */
+/** A redis-server that runs scripts. */
 export class LuaOracle {
   readonly #server: RealRedis;
   readonly #client: RawClient;
@@ -56,7 +56,7 @@ export class LuaOracle {
     return new LuaOracle(server, await RawClient.connect({ path: server.path }));
   }
 
-  /** Its answer to a script, as evaluate() in script-host.ts writes ours. */
+  /** Its reply to a script, printed like ours by evaluate() in script-host.ts. */
   async evaluate(source: Bytes): Promise<string> {
     const { value } = await this.#client.ask('eval', source, '1', 'k1', 'a1', 'a2');
     return withoutSha(showRaw(value));
@@ -74,7 +74,7 @@ function showRaw([marker, value]: RawReply): string {
   return marker === '$' ? JSON.stringify(value) : marker + value;
 }
 
-/** Asks redis-server for every snippet anew and writes the file. */
+/** Runs each snippet on redis-server again and writes the file. */
 export async function recordLuaGolden(): Promise<void> {
   const oracle = await LuaOracle.start();
   const out: string[] = [];

@@ -1,4 +1,4 @@
-/** What random Lua programs are made of: values, patterns, formats and texts at the edges. */
+/** The parts of random Lua programs: values, patterns, formats and edge cases of strings. */
 
 export const STRINGS = [
   '""',

@@ -1,4 +1,4 @@
-/** Programs at the edges of the compiler's limits, too long to be written down. */
+/** Programs at the compiler's limits, which are too long for a file. */
 
 function repeat(count: number, write: (i: number) => string, separator = ''): string {
   return Array.from({ length: count }, (_, i) => write(i)).join(separator);
@@ -8,7 +8,7 @@ const locals = (count: number): string => repeat(count, (i) => `local v${i} = ${
 const numbers = (count: number): string => repeat(count, (i) => `${i}`, ',');
 const names = (count: number, separator: string): string => repeat(count, (i) => `v${i}`, separator);
 
-/** What must nest at most 200 deep, written that many times. */
+/** Code that may nest at most 200 levels deep, nested to a given depth. */
 const NESTED: Record<string, (depth: number) => string> = {
   parentheses: (n) => `return ${'('.repeat(n)}1${')'.repeat(n)}`,
   blocks: (n) => `${'do '.repeat(n)}local x = 1 ${'end '.repeat(n)}return 2`,

@@ -1,12 +1,12 @@
-/** Random Lua programs from a seed: most of the language and of the libraries, every loop bounded, every value shown. */
+/** Random Lua programs from a seed: they use most of the language and of its libraries, bound each loop and print each value. */
 import { Dice } from './dice.ts';
 import { edgeCalls } from './lua-edges.ts';
 import { FORMATS, JSON_TEXTS, NUMBERS, PATTERNS, REPLACEMENTS, STRINGS, STRUCTS } from './lua-ingredients.ts';
 
-/** The names of a program's variables; all of them always exist. */
+/** The names of a program's variables. Every program declares all of them. */
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 
-/** Prints any value, in the order in which pairs gives a table's fields. */
+/** Prints any value. A table's fields come in the order of pairs. */
 const PRELUDE = `local function show(v, d)
   d = d or 0
   local t = type(v)
@@ -27,7 +27,7 @@ local mt = {__index = function(t, k) return k end, __add = function(x, y) return
   __concat = function(x, y) return 'cat' end, __call = function(self, x) return x, self.n end,
   __eq = function() return true end, __lt = function() return true end, __unm = function() return 'unm' end}`;
 
-/** One program: statements that can be left out one by one, between a fixed head and tail. */
+/** One program: statements between a fixed head and tail. Each statement can be left out. */
 export interface Program {
   readonly statements: readonly string[];
 }
@@ -39,7 +39,7 @@ export function textOf({ statements }: Program): string {
 
 type Rule = (depth: number) => string;
 
-/** Writes programs. */
+/** Generates programs. */
 export class Generator {
   readonly #dice: Dice;
   readonly #edges: readonly Rule[];
@@ -248,7 +248,7 @@ export class Generator {
   }
 }
 
-/** Leaves out statements for as long as the program still fails. */
+/** Leaves out statements while the program still fails. */
 export async function shrink(
   program: Program,
   fails: (candidate: Program) => boolean | Promise<boolean>,

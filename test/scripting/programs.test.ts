@@ -1,4 +1,4 @@
-/** Random programs: the two forms agree with each other, and both with redis-server where it is installed. */
+/** Random programs give the same results in both forms of execution, and in redis-server where it is installed. */
 import { expect, test } from 'vitest';
 import { sampleOf } from '../support/long.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
@@ -9,7 +9,7 @@ import { evaluate, evaluateInSlices, FakeHost } from './script-host.ts';
 const seed = +(process.env.LOSTLOCK_SEED ?? 1);
 const count = +(process.env.LOSTLOCK_COUNT ?? sampleOf(20_000, 150));
 
-/** A NaN's sign and an object's address are Redis' own affair (docs/differences.md). */
+/** The sign of a NaN and the address of an object differ from Redis (docs/differences.md). */
 function comparable(reply: string): string {
   return reply
     .replaceAll('-nan', 'nan')
@@ -18,7 +18,7 @@ function comparable(reply: string): string {
     .replace(/\xff([\xc0\xf8])/g, '\x7f$1');
 }
 
-/** Both forms draw the same random numbers from a host of their own. */
+/** Each form has its own host, and both hosts give the same random numbers. */
 function ours(source: string): string {
   return comparable(evaluate(source, new FakeHost()));
 }

@@ -1,4 +1,4 @@
-/** Writes down anew what redis-server answers to the Lua snippets: `npx tsx test/scripting/record-lua.ts`. */
+/** Records redis-server's replies to the Lua snippets again: `npx tsx test/scripting/record-lua.ts`. */
 import { recordLuaGolden } from './lua-golden.ts';
 
 await recordLuaGolden();

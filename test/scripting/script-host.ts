@@ -21,7 +21,7 @@ type Stored = Bytes | Map<Bytes, Bytes>;
 const ARITY: Record<string, number> = { set: 3, get: 2, del: 2, incr: 2, hset: 4, hgetall: 2, keys: 2 };
 const WRONG_ARITY = 'ERR Wrong number of args calling Redis command from script';
 
-/** Keeps strings and hashes; counts the calls. */
+/** Stores strings and hashes, and counts calls. */
 export class FakeHost implements ScriptHost {
   readonly store = new Map<Bytes, Stored>();
   readonly logged: Bytes[] = [];
@@ -89,7 +89,7 @@ export class FakeHost implements ScriptHost {
   }
 }
 
-/** A reply written down as a client of RESP2 sees it, for comparison. */
+/** A reply as a RESP2 client sees it, as text for comparison. */
 export function show(reply: Reply): string {
   if (reply === null) return 'nil';
   if (typeof reply === 'string') return JSON.stringify(reply);
@@ -104,12 +104,12 @@ export function show(reply: Reply): string {
   return `[${items.map(show).join(', ')}]`;
 }
 
-/** Runs a script with one key and two arguments and writes its reply down, with the SHA-1 left out. */
+/** Runs a script with one key and two arguments. Returns its reply as text, without the SHA-1. */
 export function evaluate(source: Bytes, host: ScriptHost = new FakeHost()): string {
   return answer(() => compile(source).run(['k1'], ['a1', 'a2'], host));
 }
 
-/** As evaluate, but the script is interrupted at once and then every few steps. */
+/** Like evaluate, but the script is interrupted at once and then every few steps. */
 export function evaluateInSlices(source: Bytes, host: ScriptHost = new FakeHost(), fuel = 7): string {
   return answer(() => {
     const result = compile(source).start(['k1'], ['a1', 'a2'], host, 0);

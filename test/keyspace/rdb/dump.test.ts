@@ -1,4 +1,4 @@
-/** DUMP payloads: there and back, and byte for byte as redis-server 7.0 makes and takes them. */
+/** DUMP payloads: made and restored, byte for byte as redis-server 7.0 does. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { crc64 } from '../../../keyspace/format/crc64.ts';
@@ -13,14 +13,14 @@ function encodingOf(value: Value): string {
   return typeof value === 'string' ? 'string' : value.encoding();
 }
 
-/** The payload with its version and checksum made right. */
+/** The payload with a correct version and checksum. */
 function seal(body: Uint8Array): string {
   const data = Buffer.concat([body, Buffer.from([10, 0])]);
   return Buffer.concat([data, crc64(data)]).toString('latin1');
 }
 
 describe('a DUMP payload', () => {
-  it('comes back as the same value', () => {
+  it('is restored as the same value', () => {
     fc.assert(
       fc.property(anyPlain, (plain) => {
         const value = toValue(plain);
@@ -47,7 +47,7 @@ describe('a DUMP payload', () => {
     }
   });
 
-  it('throws nothing but RdbError, however it is mutated', () => {
+  it('throws only RdbError, however it is mutated', () => {
     const mutation = fc.tuple(fc.nat(), fc.nat({ max: 255 }));
     fc.assert(
       fc.property(anyPlain, fc.array(mutation, { minLength: 1, maxLength: 4 }), (plain, mutations) => {
@@ -90,7 +90,7 @@ describe.skipIf(!hasRedisServer)('beside redis-server (needs redis-server)', () 
     );
   });
 
-  it('it takes what we dump, and dumps the same bytes', async () => {
+  it('it restores what we dump, and dumps the same bytes', async () => {
     await oracle.call('config', 'set', 'rdbcompression', 'no');
     await fc.assert(
       fc.asyncProperty(anyPlain, async (plain) => {
@@ -122,7 +122,7 @@ describe.skipIf(!hasRedisServer)('beside redis-server (needs redis-server)', () 
         const answer = await oracle
           .call('restore', 'k', '0', payload, 'replace')
           .catch((error) => error.message);
-        // What it refuses we refuse; a few payloads of nonsense it takes and we do not (a score of no number).
+        // We refuse whatever it refuses. It accepts a few invalid payloads that we refuse, such as a score that is not a number.
         if (taken === undefined) return;
         expect(answer, payload).toBe('OK');
         const there = restoreValue((await oracle.call('dump', 'k')) as string);

@@ -1,4 +1,4 @@
-/** Hashes whose fields end, through files and through DUMP. */
+/** Hashes with field TTLs in RDB files and in DUMP payloads. */
 import { expect, test } from 'vitest';
 import { defaultLimits } from '../../../keyspace/collections/encoding.ts';
 import { HashValue } from '../../../keyspace/collections/hash.ts';

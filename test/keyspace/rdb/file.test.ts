@@ -1,4 +1,4 @@
-/** Whole RDB files: there and back, and between us and redis-server 7.0. */
+/** Whole RDB files: written and read back, and exchanged with redis-server 7.0. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -64,7 +64,7 @@ describe('an RDB file', () => {
     expect(step.value).toBe(file.length);
   });
 
-  it('is refused when a bit is wrong or its end is missing', () => {
+  it('is refused if a bit is wrong or the end is missing', () => {
     const file = writeRdb([{ index: 0, entries: [{ key: 'key', value: 'a value', expiresAt: FAR }] }]);
     for (let i = 0; i < file.length; i++) {
       const wrong = file.slice(0, i) + String.fromCharCode(file.charCodeAt(i) ^ 1) + file.slice(i + 1);

@@ -1,4 +1,4 @@
-/** DUMP payloads in the form of each real server: the same bytes, the same refusals. */
+/** DUMP payloads in the format of each real server: the same bytes, and the same ones refused. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HashValue } from '../../../keyspace/collections/hash.ts';
@@ -29,7 +29,7 @@ function seal(body: Uint8Array, version: number): string {
   return Buffer.concat([data, crc64(data)]).toString('latin1');
 }
 
-/** What `write` writes behind the number of a type. */
+/** The bytes that `write` writes after the number of the type. */
 function body(type: number, write: (out: RdbWriter) => void): Buffer {
   const out = new RdbWriter();
   out.byte(type);
@@ -46,7 +46,7 @@ function listpack(...elements: (string | number)[]): Buffer {
   return builder.finish();
 }
 
-/** One value of each form that not every server knows. */
+/** One value of each form that some servers do not have. */
 const BODIES: Record<string, Buffer> = {
   string: body(0, (out) => out.string('x')),
   'set as a listpack': body(20, (out) => out.blob(listpack('a', 'b'))),
@@ -88,7 +88,7 @@ function outcome(payload: string, format: RdbFormat): string {
 const servers = realServers();
 
 describe.skipIf(servers.length === 0).each(servers)(
-  'in the form of %s (needs it installed)',
+  'in the format of %s (needs it installed)',
   (name, program) => {
     let oracle: Oracle;
     let format: RdbFormat;
@@ -108,7 +108,7 @@ describe.skipIf(servers.length === 0).each(servers)(
     test('values become the same bytes', async () => {
       await fc.assert(
         fc.asyncProperty(anyPlain, async (plain) => {
-          // From 7.2 on a big sorted set keeps a score of -0 that 7.0 has made 0 in a listpack first.
+          // Since 7.2 a large sorted set keeps a score of -0. In 7.0 it has become 0 while the set was a listpack.
           fc.pre(plain.type !== 'zset' || !plain.scores.some(([, score]) => Object.is(score, -0)));
           const value = toValue(plain);
           await oracle.call('del', 'k');
@@ -117,7 +117,7 @@ describe.skipIf(servers.length === 0).each(servers)(
           expect(toPlain(restoreValue(theirs, undefined, format))).toEqual(toPlain(value));
           const ours = dumpValue(value, format);
           expect(await oracle.call('restore', 'k', '0', ours, 'replace')).toBe('OK');
-          // Hash tables have no order, and ours has no sets in listpacks.
+          // Hash tables have no order, and we keep no sets in listpacks.
           const encoding = typeof value === 'string' ? '' : value.encoding();
           if (encoding !== 'hashtable') expect(ours).toBe(theirs);
         }),
@@ -137,7 +137,7 @@ describe.skipIf(servers.length === 0).each(servers)(
       expect(dumpValue(restoreValue(payload, undefined, format), format)).toBe(payload);
     });
 
-    test('hashes whose fields end become the same bytes, where there are any', async () => {
+    test('hashes with field TTLs become the same bytes, if the server has them', async () => {
       await oracle.call('hset', 'h', 'a', '1', 'b', '2', 'c', '3');
       const known = await ask('hpexpireat', 'h', `${FAR}`, 'fields', '1', 'b');
       expect(Array.isArray(known)).toBe(format === REDIS_7_4);
@@ -152,12 +152,12 @@ describe.skipIf(servers.length === 0).each(servers)(
       );
       expect(await oracle.call('restore', 'h', '0', dumpValue(table, format), 'replace')).toBe('OK');
       expect(read(await theirs())).toEqual(table);
-      // Redis may go on saying when a field ended that ends no more.
+      // Redis may still report a time for a field that no longer expires.
       await ask('hpersist', 'h', 'fields', '1', 'b');
       expect(read(await theirs()).times?.size ?? 0).toBe(0);
     });
 
-    test.each(Object.keys(BODIES))('a %s of any version is taken or refused alike', async (kind) => {
+    test.each(Object.keys(BODIES))('a %s of any version is accepted or refused as there', async (kind) => {
       for (const version of [5, 9, 10, 11, 12, 13, 79, 80, 81]) {
         const payload = seal(BODIES[kind]!, version);
         const theirs = await ask('restore', 'k', '0', payload, 'replace');
@@ -167,7 +167,7 @@ describe.skipIf(servers.length === 0).each(servers)(
   },
 );
 
-/** A hash one of whose two fields ends. */
+/** A hash with two fields, one of which has a TTL. */
 function timed(): HashValue {
   const hash = new HashValue();
   hash.set('f', 'v');
@@ -177,7 +177,7 @@ function timed(): HashValue {
 }
 
 test.each(FORMATS.map((format) => [`${format.magic} ${format.version}`, format] as const))(
-  'a file of the form %s comes back whole',
+  'a file of the format %s comes back whole',
   (_name, format) => {
     const entries = [{ key: 'h', value: timed(), expiresAt: FAR }];
     const file = writeRdb([{ index: 3, entries }], { libraries: ['#!lua name=x\nreturn 1'] }, format);
@@ -192,7 +192,7 @@ test.each(FORMATS.map((format) => [`${format.magic} ${format.version}`, format] 
   },
 );
 
-test('where fields end stands in the form of the server that knows such fields, and beside the hash for others', () => {
+test('field TTLs are stored in the hash for a server that has them, and beside the hash for others', () => {
   const typeIn = (format: RdbFormat): number => dumpValue(timed(), format).charCodeAt(0);
   expect([REDIS_7_0, REDIS_7_2, REDIS_7_4, VALKEY_9].map(typeIn)).toEqual([25, 25, 25, 22]);
   const fileOf = (format: RdbFormat): string =>
@@ -203,14 +203,14 @@ test('where fields end stands in the form of the server that knows such fields, 
   expect(beside).toEqual([true, true, false, false]);
 });
 
-test('Valkey 9 takes payloads of Redis up to 7.2 and its own, and no others', () => {
+test('Valkey 9 accepts payloads of Redis up to 7.2 and its own, and no others', () => {
   const answers = [9, 11, 12, 79, 80, 81].map((version) => outcome(seal(BODIES.string!, version), VALKEY_9));
   const refused = 'ERR DUMP payload version or checksum are wrong';
   expect(answers).toEqual(['OK', 'OK', refused, refused, 'OK', refused]);
   expect(outcome(seal(BODIES['hash of Valkey 9']!, 80), VALKEY_9)).toBe('OK');
 });
 
-/** The number by which RDB names the type of a module. */
+/** The number that stands for a module's type in RDB. */
 function moduleId(name: string): bigint {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   let id = 0n;

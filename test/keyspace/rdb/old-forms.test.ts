@@ -1,4 +1,4 @@
-/** The compact forms of earlier versions, built here by hand: redis-server 7.0 and we read the same from them. */
+/** The compact forms of earlier versions, built by hand here: redis-server 7.0 and we read the same values from them. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { crc64 } from '../../../keyspace/format/crc64.ts';

@@ -1,4 +1,4 @@
-/** Values as plain data, and made from it, for the tests of RDB. */
+/** Converts values to plain data and back, for the tests of RDB. */
 import fc from 'fast-check';
 import { DEFAULT_LIMITS } from '../../../keyspace/collections/encoding.ts';
 import { HashValue } from '../../../keyspace/collections/hash.ts';
@@ -38,7 +38,7 @@ export function toValue(plain: Plain): Value {
   }
 }
 
-/** Sets, and hashes beyond a listpack, are sorted: their order is nobody's promise. */
+/** Sets, and hashes that are not listpacks, are sorted because their order is undefined. */
 export function toPlain(value: Value): Plain {
   if (typeof value === 'string') return { type: 'string', value };
   switch (value.type) {
@@ -79,7 +79,7 @@ function scoreText(score: number): string {
 const bytes = (maxLength: number) =>
   fc.array(fc.nat({ max: 255 }), { maxLength }).map((codes) => String.fromCharCode(...codes));
 
-/** Strings that hit every form: integers of every width, lengths around every bound, bytes that compress. */
+/** Strings of every form: integers of each width, lengths around each limit, bytes that compress well. */
 const text = fc.oneof(
   bytes(12),
   fc.integer({ min: -300, max: 300 }).map(String),
