@@ -3,7 +3,7 @@
  * the effects are propagated together.
  */
 import type { KeyspaceWorld } from '../keyspace/keyspace.ts';
-import type { Millis } from '../protocol/bytes.ts';
+import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { Client } from './clients/client.ts';
 import type { Effects } from './effects.ts';
 import type { Effect, HasHost } from './ports.ts';

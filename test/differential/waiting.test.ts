@@ -130,7 +130,7 @@ describe.skipIf(!hasRedisServer)(
 
     // Each step takes some round trips, which a busy machine delays.
     const limit = 240_000;
-    const seeds = Array.from({ length: sampleOf(40, 4) }, (_, i) => i + 1);
+    const seeds = Array.from({ length: sampleOf(40, 2) }, (_, i) => i + 1);
     test.each(seeds)(
       'in conversation %i',
       async (seed) => {

@@ -7,7 +7,7 @@ import type { LabNode } from '../../lab/virtual/node.ts';
 import type { Server } from '../../server/server.ts';
 import { isLongRun, sampleOf } from '../support/long.ts';
 
-const SEEDS = Array.from({ length: sampleOf(200, 12) }, (_, i) => i + 1);
+const SEEDS = Array.from({ length: sampleOf(200, 6) }, (_, i) => i + 1);
 /** Of each seed. */
 const COMMANDS = sampleOf(20_000, 700);
 const KEYS = 40;

@@ -152,7 +152,7 @@ async function story(seed: number): Promise<void> {
 }
 
 test('the keys and libraries in `lost` are those in which the old and the new primary differ', async () => {
-  for (let i = 0; i < sampleOf(2000, 30); i++) await story(seedOf(11, i));
+  for (let i = 0; i < sampleOf(2000, 15); i++) await story(seedOf(11, i));
 });
 
 test('every writing command is among the generated ones', () => {

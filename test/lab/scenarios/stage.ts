@@ -145,7 +145,7 @@ export class FiveScene extends Scene {
   }
 }
 
-const seeds = Array.from({ length: sampleOf(100, 5) }, (_, i) => i + 1);
+const seeds = Array.from({ length: sampleOf(100, 3) }, (_, i) => i + 1);
 
 async function playOn<S extends Scene>(scene: S, play: (scene: S) => Promise<Outcome>): Promise<Outcome> {
   const outcome = await play(scene);

@@ -1,6 +1,6 @@
 /** The failures of the catalogue in the lab, over many seeds: the naive form fails whenever its fault fires, ours never does. */
 import { expect, test } from 'vitest';
-import { sampleOf } from '../../support/long.ts';
+import { isLongRun, sampleOf } from '../../support/long.ts';
 import { acquiring } from './acquiring.ts';
 import { around } from './around.ts';
 import { believed } from './believed.ts';
@@ -34,7 +34,8 @@ test.each(failures.map((failure) => [failure.id, failure.title, failure] as cons
   '%s: %s',
   async (_id, _title, failure) => {
     let fired = 0;
-    for (let seed = 1; seed <= SEEDS; seed++) {
+    // The sample ends with the first seed under which the fault fires.
+    for (let seed = 1; seed <= SEEDS && (isLongRun || fired === 0); seed++) {
       const naive = await inLab(seed, (lab) => failure.naive(lab), 1, failure.replicas);
       if (naive !== null) {
         fired++;

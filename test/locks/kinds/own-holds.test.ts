@@ -4,7 +4,7 @@ import type { HeldLock, Locks } from '../../../locks/index.ts';
 import { sampleOf } from '../../support/long.ts';
 import { inLab, type Lab } from '../failures/lab.ts';
 
-const SEEDS = sampleOf(400, 12);
+const SEEDS = sampleOf(400, 6);
 const STEPS = 60;
 const DEFAULT_MS = 900;
 /** A lease lasts this much longer on the server than its holder believes: the drift allowance and the latency. */

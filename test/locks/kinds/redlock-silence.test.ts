@@ -13,7 +13,7 @@ import {
 import { sampleOf } from '../../support/long.ts';
 
 const L = 'lock';
-const SEEDS = sampleOf(50, 3);
+const SEEDS = sampleOf(50, 1);
 /** One way takes up to 3 ms, and an acquisition needs a few round trips. */
 const QUICK_MS = 30;
 /** The default share of the default lease of 30 s. */

@@ -14,7 +14,7 @@ import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/
 import { type FaultyClient, faulty, randomFaults } from '../faulty.ts';
 import { check, type LockEvent } from './checker.ts';
 
-const SEEDS = sampleOf(100, 3);
+const SEEDS = sampleOf(100, 1);
 const LIVES = sampleOf(1000, 120);
 const WORKERS = 6;
 
