@@ -9,6 +9,7 @@ import type { ExpiryWheel } from './expiry/wheel.ts';
 import { adoptFields, endFields, forgetFields, timeFields } from './field-expiry.ts';
 import { DEADLINE_BYTES, footprint } from './footprint.ts';
 import { KeyRoll } from './key-roll.ts';
+import { placeDeadline, placeString, type StringPlace } from './string-place.ts';
 import { type Held, isEmptied, type TypeName, type Types, typeOf, type Value } from './value.ts';
 
 /** Watches a key: a transaction (WATCH), or client-side caching. */
@@ -43,6 +44,7 @@ export interface KeyspaceWorld {
   noteUse: ((entry: Entry) => void) | undefined;
   /** True when `changed` or `missed` must be reported. */
   listening: boolean;
+  readonly stringPlace: StringPlace;
   readonly wheel: ExpiryWheel<Deadline>;
   /** Called for every event when `listening`: for notifications, blocked clients and client-side caching. */
   onChanged(db: Keyspace, key: Bytes, event: string): void;
@@ -171,6 +173,7 @@ export class Keyspace implements DeadlineOwner {
     if (entry !== undefined) {
       forgetFields(this, entry.held);
       entry.replace(value);
+      placeString(this.world.stringPlace, key, entry, keepTtl);
       timeFields(this, key, value);
       if (!keepTtl && entry.deadline !== undefined) this.persist(entry);
       return entry;
@@ -180,6 +183,7 @@ export class Keyspace implements DeadlineOwner {
     if (hidden !== undefined) this.#drop(key, hidden);
     const fresh = new Entry(value, ++this.#serial, this.world.now);
     this.entries.set(key, fresh);
+    placeString(this.world.stringPlace, key, fresh, false);
     timeFields(this, key, value);
     if (this.#roll !== undefined) this.#extendRoll(this.#roll, key, fresh.serial);
     this.#lastKey = key;
@@ -231,6 +235,7 @@ export class Keyspace implements DeadlineOwner {
   expireAt(key: Bytes, entry: Entry, at: Millis): void {
     const deadline = entry.deadline;
     if (deadline === undefined) {
+      placeDeadline(this.world.stringPlace, key, entry);
       entry.deadline = new Deadline(this, key, at);
       this.volatile++;
       this.world.footprint += DEADLINE_BYTES;

@@ -1,4 +1,5 @@
 /** Streams in RDB: runs of entries as listpacks, then ids and counts, then consumer groups. */
+import { entriesReadUpTo } from '../stream/lag.ts';
 import { type Bytes, type Millis, narrow } from '../../protocol/bytes.ts';
 import type { EncodingLimits } from '../collections/encoding.ts';
 import { badFormat } from '../format/errors.ts';
@@ -132,7 +133,7 @@ function readGroup(input: RdbReader, stream: StreamValue, type: number): void {
   const name = input.string();
   const lastId = readId(input);
   const later = type !== VALUE.streamListpacks;
-  const entriesRead = later ? readEntriesRead(input) : stream.entriesReadUpTo(lastId);
+  const entriesRead = later ? readEntriesRead(input) : entriesReadUpTo(stream, lastId, 'blindly');
   const group = stream.createGroup(name, lastId, entriesRead);
   if (group === undefined) throw badFormat('stream group twice');
   const unowned = new Map<StreamId, { deliveredAt: Millis; deliveries: bigint }>();

@@ -29,7 +29,7 @@ export interface TrimOptions {
 export type ReferencePolicy = 'KEEPREF' | 'DELREF' | 'ACKED';
 
 /** A number of entries as Redis stores it: a signed 64-bit number that overflows to the smallest value. */
-function counted(count: bigint): bigint {
+export function counted(count: bigint): bigint {
   return BigInt.asIntN(64, count);
 }
 
@@ -241,42 +241,6 @@ export class StreamValue {
   /** The groups, sorted by the bytes of their names, as Redis lists them. */
   sortedGroups(): StreamGroup[] {
     return sortedByName(this.groups);
-  }
-
-  /** Moves a group's position to an entry that is about to be delivered, and counts what the group has read. */
-  advance(group: StreamGroup, id: StreamId): void {
-    if (id <= group.lastId) return;
-    if (group.entriesRead !== undefined && !this.hasTombstones(id))
-      group.entriesRead = counted(group.entriesRead + 1n);
-    else if (this.entriesAdded !== 0n) group.entriesRead = this.entriesReadUpTo(id);
-    this.position(group, id);
-  }
-
-  /** How many entries a group has not read yet; undefined when deletions make that unknown. */
-  lag(group: StreamGroup): bigint | undefined {
-    if (this.entriesAdded === 0n) return 0n;
-    const known = group.entriesRead !== undefined && !this.hasTombstones(group.lastId);
-    const read = known ? group.entriesRead : this.entriesReadUpTo(group.lastId);
-    return read === undefined ? undefined : counted(this.entriesAdded - read);
-  }
-
-  /** True when XDEL may have deleted an entry at or after the id, other than before the first entry that is left. */
-  hasTombstones(start: StreamId): boolean {
-    const deleted = this.maxDeletedId;
-    return this.#length > 0 && deleted !== MIN_ID && deleted >= this.firstId && start <= deleted;
-  }
-
-  /** How many entries were ever added up to an id; undefined when that is unknown. */
-  entriesReadUpTo(id: StreamId): bigint | undefined {
-    if (this.entriesAdded === 0n) return 0n;
-    if (this.#length === 0 && id <= this.lastId) return this.entriesAdded;
-    if (id === this.lastId) return this.entriesAdded;
-    if (id > this.lastId) return undefined;
-    if (this.maxDeletedId === MIN_ID || this.maxDeletedId < this.firstId) {
-      if (id < this.firstId) return counted(this.entriesAdded - BigInt(this.#length));
-      if (id === this.firstId) return counted(this.entriesAdded - BigInt(this.#length) + 1n);
-    }
-    return undefined;
   }
 
   /** The runs of entries, in order: for RDB, and for XINFO's radix-tree-keys. */

@@ -2,6 +2,7 @@
 
 import type { Bytes } from '../../protocol/bytes.ts';
 import { encodeReply } from '../../protocol/encode.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { HasClients, HasSettings } from '../ports.ts';
 import { wordAt } from '../table/arguments.ts';
 import type { Command } from '../table/command.ts';
@@ -55,6 +56,7 @@ interface TrackingNode extends HasClients, HasSettings {
   /** The client whose request is running. */
   readonly running: Client | undefined;
   readonly scripts: { readonly entered: boolean };
+  readonly dialect: Dialect;
   readonly observer: { configure(): void };
   /** Updates whether keyspaces must report their changes. */
   listen(): void;
@@ -153,7 +155,9 @@ export class Tracking {
     const mode = reader === undefined ? undefined : this.#modes.get(reader);
     if (reader === undefined || mode === undefined || mode.broadcast) return;
     if ((mode.optIn && !mode.caching) || (mode.optOut && mode.caching)) return;
-    const request = client.has(SCRIPT) ? this.#script : { command, argv };
+    const { dialect } = this.#server;
+    const declared = dialect.scriptReads === 'declared keys';
+    const request = client.has(SCRIPT) && declared ? this.#script : { command, argv };
     if (request === undefined) return;
     const found = findKeys(request.command, request.argv) ?? [];
     if (request.command.name === 'xread' && isUnbalanced(request.argv, found[0]?.at ?? 0)) return;

@@ -5,6 +5,7 @@ import type { Keyspace, KeyspaceWorld } from '../../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Client } from '../clients/client.ts';
 import { takePlace } from '../clients/outbox.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import type { HasSettings, Stream } from '../ports.ts';
 
@@ -14,6 +15,7 @@ interface ReportingNode extends Stream, HasSettings {
   readonly tracking: { readonly listens: boolean; changed(key: Bytes, event: string): void };
   readonly blocking: { readonly count: number; signal(db: Keyspace, key: Bytes, event: string): void };
   readonly stats: Statistics;
+  readonly dialect: Dialect;
   /** The client whose request is running. */
   readonly running: Client | undefined;
 }
@@ -38,6 +40,7 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
     misses: 0,
     noteUse: undefined,
     listening: false,
+    stringPlace: server.dialect.stringPlace,
     wheel: new ExpiryWheel<Deadline>(),
     onChanged: changed,
     onExpired(db, key) {

@@ -4,6 +4,8 @@
  * which commands and options each server has.
  */
 import type { RdbFormat } from '../../keyspace/rdb/formats.ts';
+import type { GroupCounts } from '../../keyspace/stream/lag.ts';
+import type { StringPlace } from '../../keyspace/string-place.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 
 /** The behaviours in which servers differ, each with the choice that one server makes. */
@@ -55,7 +57,13 @@ export interface Dialect {
   readonly bitArguments: 'after the key' | 'before the key';
   /** What BITCOUNT does with a start and no end. */
   readonly bitcountWithoutEnd: 'refused' | 'to the end';
-
+  /** Whether a timeout that ends after the last 64-bit time is an error of its own. */
+  readonly farTimeout: 'taken as it is' | 'refused';
+  /**
+   * What XREAD does with the id +: refuses it, reads the last entry, or reads the last id that was ever added, even if
+   * that entry was deleted.
+   */
+  readonly readLast: 'refused' | 'the last entry' | 'the last id';
   /** What SCAN does with a type that does not exist. */
   readonly unknownType: 'nothing found' | 'refused';
   /** Which cursors HSCAN, SSCAN and ZSCAN accept: everything that C's strtoul reads, or digits only. */
@@ -71,6 +79,13 @@ export interface Dialect {
   readonly smallList: 'quicklist' | 'listpack';
   /** The encoding of small sets whose members are not all integers. */
   readonly smallSet: 'hashtable' | 'listpack';
+
+  /** Where a short string is stored, and so which strings have the encoding embstr. */
+  readonly stringPlace: StringPlace;
+  /** How far the count of entries that a consumer group has read is trusted, for lag and entries-read of XINFO. */
+  readonly groupCounts: GroupCounts;
+  /** What XGROUP does with an ENTRIESREAD that is larger than the number of entries ever added. */
+  readonly entriesRead: 'as given' | 'at most all';
 
   // Effects and events
 
@@ -91,6 +106,8 @@ export interface Dialect {
   readonly fieldIncrement: 'HSET' | 'HSETEX';
   /** The error for a client that waits in XREADGROUP when the stream or its group is removed: one of its own, or the usual one. */
   readonly lostStream: 'that it is gone' | 'as if asked now';
+  /** Which keys a tracked connection has read when it has run a script: those that it declares, or those of its calls. */
+  readonly scriptReads: 'declared keys' | 'keys of its calls';
   /** Whether a script may call WAIT and XREAD with BLOCK, which then reply as if their timeout was over. */
   readonly blockInScript: 'refused' | 'answered';
 }

@@ -39,4 +39,10 @@ export const redis70: Dialect = {
   fieldIncrement: 'HSET',
   lostStream: 'that it is gone',
   blockInScript: 'refused',
+  farTimeout: 'taken as it is',
+  readLast: 'refused',
+  stringPlace: 'apart from its key',
+  groupCounts: 'blindly',
+  entriesRead: 'as given',
+  scriptReads: 'declared keys',
 };

@@ -33,4 +33,6 @@ export const redis72: Dialect = {
   cursors: 'plain digits',
   lostStream: 'as if asked now',
   blockInScript: 'answered',
+  farTimeout: 'refused',
+  scriptReads: 'keys of its calls',
 };

@@ -10,6 +10,8 @@ export const redis80: Dialect = {
   rdbFormat: REDIS_7_4,
   coordinates: 'double',
   looseScores: false,
+  readLast: 'the last entry',
+  groupCounts: 'from the first entry',
   unbalancedStreams: (command) =>
     command === 'xread'
       ? "ERR Unbalanced 'xread' list of streams: for each stream key an ID, '+', or '$' must be specified."

@@ -7,4 +7,6 @@ export const redis82: Dialect = {
   ...redis80,
   ...redisIdentity('redis-8.2', '8.2.3'),
   fieldIncrement: 'HSETEX',
+  stringPlace: 'with its key',
+  entriesRead: 'at most all',
 };

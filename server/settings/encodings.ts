@@ -33,9 +33,9 @@ export function noteEncoding(entry: Entry, encoding: StringEncoding): void {
   if (typeof entry.held === 'string') entry.madeAs = encoding;
 }
 
-/** Copies that note to an entry that holds the same string. */
+/** Copies that note to an entry that holds the same string, which may itself be too long to be stored with its key. */
 export function carryEncoding(from: Entry, to: Entry): void {
-  to.madeAs = from.madeAs;
+  to.madeAs ??= from.madeAs;
 }
 
 /** Returns the encoding of an entry's value, as reported by OBJECT ENCODING. */

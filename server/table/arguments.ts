@@ -72,17 +72,6 @@ export function int32(text: Bytes): number {
   );
 }
 
-/** Reads a blocking command's timeout in seconds. Returns whole milliseconds, rounded up; 0: no limit. */
-export function waitingTime(text: Bytes): Millis {
-  // Redis reads a long double, which has a larger range than a double.
-  if (parseLongDouble(text) === undefined) fail('ERR timeout is not a float or out of range');
-  const millis = (parseAnyDouble(text) ?? 0) * 1000;
-  // In 7.0 values too large for 64 bits become negative, and its 80-bit floats round -0.001 up to 0.
-  if (millis < -1 || millis >= 2 ** 63) fail('ERR timeout is negative');
-  // A double's rounding error may make 57 ms slightly more than 57.
-  return millis <= 0 ? 0 : Math.max(1, Math.ceil(millis - 1e-9));
-}
-
 /** Reads a double. Throws Redis' error for anything else. */
 export function float(text: Bytes, error = NOT_FLOAT): number {
   const whole = parseInteger(text);

@@ -5,6 +5,7 @@ import { defaultLimits } from '../../keyspace/collections/encoding.ts';
 import { dumpValue, restoreValue } from '../../keyspace/rdb/dump.ts';
 import type { StreamConsumer, StreamGroup } from '../../keyspace/stream/group.ts';
 import { formatId, MAX_ID, MIN_ID, makeId, parseId } from '../../keyspace/stream/id.ts';
+import { advance, lag } from '../../keyspace/stream/lag.ts';
 import { radixTreeNodes } from '../../keyspace/stream/radix.ts';
 import { StreamValue } from '../../keyspace/stream/stream.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
@@ -102,7 +103,7 @@ function apply(stream: StreamValue, one: Step, ids: bigint[]): string[] | undefi
   }
   for (const entry of stream.range(group.lastId + 1n, MAX_ID, one.count)) {
     const reader = consumerOf(group, one.consumer);
-    stream.advance(group, entry.id);
+    advance(stream, group, entry.id, 'blindly');
     if (!one.noAck) group.deliver(entry.id, reader, 0);
   }
   const noAck = one.noAck ? ['noack'] : [];
@@ -153,7 +154,7 @@ function describeStream(stream: StreamValue): unknown {
       name: group.name,
       'last-delivered-id': formatId(group.lastId),
       'entries-read': count(group.entriesRead),
-      lag: count(stream.lag(group)),
+      lag: count(lag(stream, group, 'blindly')),
       'pel-count': group.pending.size,
       pending: [...group.pending.values()].map((p) => [
         formatId(p.id),

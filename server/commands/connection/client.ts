@@ -20,6 +20,7 @@ import type { Caller } from '../../server.ts';
 import { integer, Options, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { SILENT } from '../../table/outcome.ts';
+import { millisToWait } from '../../table/timeouts.ts';
 import { defineContainer } from '../define.ts';
 import { trackingSubcommands } from './tracking.ts';
 
@@ -201,7 +202,7 @@ export const clientCommand = defineContainer(
         const option = asciiUpper(argv[2]);
         if (option !== 'LIB-NAME' && option !== 'LIB-VER')
           fail(`ERR Unrecognized option '${cString(argv[2])}'`);
-        const value = checkName(argv[3], asciiLower(argv[2]));
+        const value = checkName(argv[3], cString(argv[2]));
         if (option === 'LIB-NAME') client.library.name = value;
         else client.library.version = value;
         return OK;
@@ -305,9 +306,7 @@ export const clientCommand = defineContainer(
         }
         const mode = asciiUpper(argv[3] ?? 'ALL');
         if (mode !== 'ALL' && mode !== 'WRITE') fail('ERR CLIENT PAUSE mode must be WRITE or ALL');
-        const error = 'ERR timeout is not an integer or out of range';
-        const timeout = integer(argv[2], error);
-        if (timeout < 0) fail('ERR timeout is negative');
+        const timeout = millisToWait(client, argv[2]);
         client.server.pausing.pause(timeout, mode === 'ALL');
         return OK;
       },

@@ -3,9 +3,10 @@
 import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { waitingTime, wordAt } from '../../table/arguments.ts';
+import { wordAt } from '../../table/arguments.ts';
 import { countedKeys, type Flag, key, keys } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
+import { secondsToWait } from '../../table/timeouts.ts';
 import { defineCommands } from '../define.ts';
 import { type End, listEnd, type Move, move, multiPop, parseMultiPop, popEffect, take } from './parts.ts';
 
@@ -21,7 +22,7 @@ function pop(client: Caller, name: Bytes, end: End): Reply | undefined {
 function blockingPop(end: End) {
   return (client: Caller, argv: readonly Bytes[]): Outcome => {
     const { server } = client;
-    const timeout = waitingTime(wordAt(argv, argv.length - 1));
+    const timeout = secondsToWait(client, wordAt(argv, argv.length - 1));
     const names = argv.slice(1, -1);
     for (const name of names) {
       const popped = pop(client, name, end);
@@ -56,7 +57,7 @@ function blockingMove(
   servedEffect = effect,
 ): Outcome {
   const { server } = client;
-  const timeout = waitingTime(text);
+  const timeout = secondsToWait(client, text);
   const moved = move(client, moving);
   if (moved !== undefined) {
     if (server.effects.feeding) server.effects.propagateAs(effect);
@@ -140,7 +141,7 @@ export const blockingListCommands = defineCommands('list', {
     run(client, argv) {
       const { server } = client;
       const wanted = parseMultiPop(argv, 2);
-      const timeout = waitingTime(argv[1]);
+      const timeout = secondsToWait(client, argv[1]);
       const serve = (name: Bytes): Reply | undefined => {
         const list = client.db.get(name, 'list');
         if (list === undefined) return undefined;

@@ -10,14 +10,8 @@ import type { Caller, Server } from '../../server.ts';
 import { integer, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { type Outcome, SILENT } from '../../table/outcome.ts';
+import { millisToWait } from '../../table/timeouts.ts';
 import { defineCommands } from '../define.ts';
-
-const TIMEOUT_FORM = 'ERR timeout is not an integer or out of range';
-
-function timeoutOf(text: Bytes): number {
-  const timeout = integer(text, TIMEOUT_FORM);
-  return timeout < 0 ? fail('ERR timeout is negative') : timeout;
-}
 
 function countOf(text: Bytes): number {
   const count = integer(text);
@@ -231,7 +225,7 @@ export const waitCommands = defineCommands('generic', {
       const { server, writeOffset } = client;
       if (server.role === 'replica') fail(WAIT_REPLICA);
       const wanted = integer(argv[1]);
-      const timeout = timeoutOf(argv[2]);
+      const timeout = millisToWait(client, argv[2]);
       const count = (): number => server.replication.countAcknowledged(writeOffset);
       return server.waiting.wait(client, timeout, () => (count() >= wanted ? count() : undefined), count);
     },
@@ -251,7 +245,7 @@ export const waitCommands = defineCommands('generic', {
       const local = integer(argv[1]);
       if (local < 0 || local > 1) fail('ERR value is out of range, must be between 0 and 1');
       const wanted = countOf(argv[2]);
-      const timeout = timeoutOf(argv[3]);
+      const timeout = millisToWait(client, argv[3]);
       if (server.role === 'replica') fail(WAITAOF_REPLICA);
       if (local > 0 && !server.settings.appendonly) {
         fail('ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.');

@@ -5,9 +5,10 @@ import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { Double, NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { integerBetween, waitingTime, wordAt } from '../../table/arguments.ts';
+import { integerBetween, wordAt } from '../../table/arguments.ts';
 import { type Argv, countedKeys, key, keys } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
+import { secondsToWait } from '../../table/timeouts.ts';
 import { defineCommands } from '../define.ts';
 
 type ScoreEnd = 'MIN' | 'MAX';
@@ -125,7 +126,7 @@ function takeOrWait(
 }
 
 function blockingPop(client: Caller, argv: readonly Bytes[], end: ScoreEnd): Outcome {
-  const timeout = waitingTime(wordAt(argv, argv.length - 1));
+  const timeout = secondsToWait(client, wordAt(argv, argv.length - 1));
   return takeOrWait(client, argv.slice(1, -1), timeout, (name) => takeOne(client, name, end));
 }
 
@@ -189,7 +190,7 @@ export const sortedSetPopCommands = defineCommands('sorted-set', {
     keys: countedKeys('RW ACCESS DELETE', 2),
     run(client, argv) {
       const wanted = parseMultiPop(argv, 2);
-      const timeout = waitingTime(argv[1]);
+      const timeout = secondsToWait(client, argv[1]);
       return takeOrWait(client, wanted.names, timeout, (name) => takeMany(client, name, wanted));
     },
   },

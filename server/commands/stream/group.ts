@@ -19,7 +19,8 @@ const NO_STREAM =
 
 interface GroupOptions {
   readonly makeStream: boolean;
-  readonly entriesRead: bigint | undefined;
+  /** ENTRIESREAD; undefined if it is not given or -1. */
+  readonly read: bigint | undefined;
 }
 
 /** Throws the error for a subcommand with unknown words. */
@@ -32,17 +33,24 @@ export function unknownWords(container: Bytes, sub: Bytes): never {
 function parseOptions(argv: Argv<-2>, creating: boolean): GroupOptions {
   const options = new Options(argv, 5);
   let makeStream = false;
-  let entriesRead: bigint | undefined;
+  let read: bigint | undefined;
   while (options.more()) {
     const option = options.next();
     if (creating && option === 'MKSTREAM') makeStream = true;
     else if (option === 'ENTRIESREAD' && options.more()) {
       const count = BigInt(int64(options.value()));
       if (count < -1n) fail('ERR value for ENTRIESREAD must be positive or -1');
-      entriesRead = count === -1n ? undefined : count;
+      read = count === -1n ? undefined : count;
     } else unknownWords('xgroup', argv[1]);
   }
-  return { makeStream, entriesRead };
+  return { makeStream, read };
+}
+
+/** The count of entries that a group has read, as the server stores it. */
+function entriesRead({ server }: Caller, stream: StreamValue, given: bigint | undefined): bigint | undefined {
+  const { entriesAdded } = stream;
+  const limited = given !== undefined && given > entriesAdded && server.dialect.entriesRead === 'at most all';
+  return limited ? entriesAdded : given;
 }
 
 /** Returns an existing stream and group. Throws if one of them is missing. */
@@ -57,7 +65,7 @@ function existing(client: Caller, name: Bytes, groupName: Bytes) {
 function create(client: Caller, argv: Argv<-5>): Reply {
   const { db, server } = client;
   const [, , name, groupName, text] = argv;
-  const { makeStream, entriesRead } = parseOptions(argv, true);
+  const { makeStream, read } = parseOptions(argv, true);
   const found = db.get(name, 'stream');
   if (found === undefined && !makeStream) fail(NO_STREAM);
   if (argv.length > 8) unknownWords('xgroup', argv[1]);
@@ -69,7 +77,7 @@ function create(client: Caller, argv: Argv<-5>): Reply {
     db.touch(name);
     if (server.tracking.listens) server.tracking.changed(name, 'mkstream');
   }
-  stream.createGroup(groupName, id, entriesRead);
+  stream.createGroup(groupName, id, entriesRead(client, stream, read));
   report(client, name, 'xgroup-create');
   return OK;
 }
@@ -81,11 +89,11 @@ function looseId(text: Bytes): StreamId {
 
 function setId(client: Caller, argv: Argv<-5>): Reply {
   const [, , name, groupName, text] = argv;
-  const { entriesRead } = parseOptions(argv, false);
+  const { read } = parseOptions(argv, false);
   const { stream, group } = existing(client, name, groupName);
   if (argv.length > 7) unknownWords('xgroup', argv[1]);
   stream.position(group, text === '$' ? stream.lastId : looseId(text));
-  group.entriesRead = entriesRead;
+  group.entriesRead = entriesRead(client, stream, read);
   report(client, name, 'xgroup-setid');
   return OK;
 }

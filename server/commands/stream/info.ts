@@ -2,11 +2,13 @@
 
 import type { StreamConsumer, StreamGroup } from '../../../keyspace/stream/group.ts';
 import { formatId, MAX_ID, MIN_ID } from '../../../keyspace/stream/id.ts';
+import { lag } from '../../../keyspace/stream/lag.ts';
 import { radixTreeNodes } from '../../../keyspace/stream/radix.ts';
 import type { StreamValue } from '../../../keyspace/stream/stream.ts';
 import { asciiUpper, type Bytes, cString, narrow } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY } from '../../../protocol/errors.ts';
 import { MapReply, type Reply } from '../../../protocol/reply.ts';
+import type { Dialect } from '../../dialects/dialect.ts';
 import type { Caller } from '../../server.ts';
 import { integer } from '../../table/arguments.ts';
 import { type Argv, key } from '../../table/command.ts';
@@ -56,7 +58,7 @@ function consumerDetails(consumer: StreamConsumer, count: number, activity: bool
   ]);
 }
 
-function groupDetails(stream: StreamValue, group: StreamGroup, count: number, activity: boolean): Reply {
+function groupDetails(stream: StreamValue, group: StreamGroup, count: number, dialect: Dialect): Reply {
   const pending: Reply[] = [];
   for (const { id, consumer, deliveredAt, deliveries } of group.pending.values()) {
     if (pending.length >= count) break;
@@ -70,13 +72,13 @@ function groupDetails(stream: StreamValue, group: StreamGroup, count: number, ac
     'entries-read',
     countReply(group.entriesRead),
     'lag',
-    countReply(stream.lag(group)),
+    countReply(lag(stream, group, dialect.groupCounts)),
     'pel-count',
     group.pending.size,
     'pending',
     pending,
     'consumers',
-    group.sortedConsumers().map((consumer) => consumerDetails(consumer, count, activity)),
+    group.sortedConsumers().map((consumer) => consumerDetails(consumer, count, dialect.consumerActivity)),
   ]);
 }
 
@@ -107,7 +109,7 @@ function streamInfo(client: Caller, argv: Argv<-3>): Reply {
       'groups',
       stream
         .sortedGroups()
-        .map((group) => groupDetails(stream, group, count, client.server.dialect.consumerActivity)),
+        .map((group) => groupDetails(stream, group, count, client.server.dialect)),
     ]);
   }
   const [first, last] = [stream.firstEntry(), stream.lastEntry()];
@@ -122,7 +124,7 @@ function streamInfo(client: Caller, argv: Argv<-3>): Reply {
   ]);
 }
 
-function groupInfo(stream: StreamValue, group: StreamGroup): Reply {
+function groupInfo(stream: StreamValue, group: StreamGroup, dialect: Dialect): Reply {
   return new MapReply([
     'name',
     group.name,
@@ -135,7 +137,7 @@ function groupInfo(stream: StreamValue, group: StreamGroup): Reply {
     'entries-read',
     countReply(group.entriesRead),
     'lag',
-    countReply(stream.lag(group)),
+    countReply(lag(stream, group, dialect.groupCounts)),
   ]);
 }
 
@@ -167,7 +169,7 @@ export const xinfoCommand = defineContainer(
       keys: key('RO ACCESS', 2),
       run(client, [, , name]) {
         const stream = streamOf(client, name);
-        return stream.sortedGroups().map((group) => groupInfo(stream, group));
+        return stream.sortedGroups().map((group) => groupInfo(stream, group, client.server.dialect));
       },
     },
     consumers: {

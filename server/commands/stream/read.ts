@@ -5,6 +5,7 @@
 
 import type { StreamConsumer, StreamGroup } from '../../../keyspace/stream/group.ts';
 import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../../keyspace/stream/id.ts';
+import { advance } from '../../../keyspace/stream/lag.ts';
 import type { StreamValue } from '../../../keyspace/stream/stream.ts';
 import { typeOf } from '../../../keyspace/value.ts';
 import { asciiUpper, type Bytes, cString, type Millis } from '../../../protocol/bytes.ts';
@@ -15,6 +16,7 @@ import type { Caller } from '../../server.ts';
 import { integer, Options, wordAt } from '../../table/arguments.ts';
 import type { KeySpec } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
+import { millisToWait } from '../../table/timeouts.ts';
 import { defineCommands } from '../define.ts';
 import { claimEffect, entryReply, groupOf, positionEffect, seeConsumer, strictId } from './parts.ts';
 
@@ -28,13 +30,6 @@ interface Reading {
   readonly block: Millis | undefined;
   readonly names: readonly Bytes[];
   readonly ids: readonly Bytes[];
-}
-
-/** Reads BLOCK's time in whole milliseconds. Throws Redis' error for a bad time. */
-function blockTime(text: Bytes): Millis {
-  const time = integer(text, 'ERR timeout is not an integer or out of range');
-  if (time < 0) fail('ERR timeout is negative');
-  return time;
 }
 
 function onlyForGroups(option: string): never {
@@ -67,7 +62,7 @@ function parseReading(client: Caller, argv: readonly Bytes[], command: 'xread' |
     if (option === 'BLOCK' && left > 0) {
       if (client.has(SCRIPT) && client.server.dialect.blockInScript === 'refused')
         fail(`ERR ${argv[0]} command is not allowed with BLOCK option from scripts`);
-      block = blockTime(options.value());
+      block = millisToWait(client, options.value());
     } else if (option === 'COUNT' && left > 0) count = Math.max(0, integer(options.value()));
     else if (option === 'STREAMS' && left > 0) {
       streams = splitStreams(client, command, argv.slice(-left));
@@ -91,18 +86,32 @@ interface Source {
   readonly after: StreamId | '>';
 }
 
+function meaningless(id: '$' | '+'): never {
+  fail(
+    `ERR The ${id} ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The ${id} ID would just return an empty result set.`,
+  );
+}
+
+/** The id after which only the last entry is, or only the entry of the last id that was added. */
+function beforeLast(stream: StreamValue | undefined, existing: boolean): StreamId {
+  if (stream === undefined) return MIN_ID;
+  const last = existing ? stream.lastEntry()?.id : stream.lastId;
+  return last === undefined || stream.length === 0 ? stream.lastId : last - 1n;
+}
+
 function resolveSource(client: Caller, name: Bytes, text: Bytes, group: Bytes | undefined): Source {
   const stream =
     group === undefined
       ? client.db.read(name, 'stream')
       : groupOf(client, name, group, ' in XREADGROUP with GROUP option').stream;
   if (text === '$') {
-    if (group !== undefined) {
-      fail(
-        'ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.',
-      );
-    }
+    if (group !== undefined) meaningless('$');
     return { name, after: stream?.lastId ?? MIN_ID };
+  }
+  const { readLast } = client.server.dialect;
+  if (text === '+' && readLast !== 'refused') {
+    if (group !== undefined) meaningless('+');
+    return { name, after: beforeLast(stream, readLast === 'the last entry') };
   }
   if (text === '>') {
     if (group === undefined) {
@@ -158,7 +167,7 @@ class StreamReader {
     const { server, db } = this.#client;
     const entries = group.lastId === MAX_ID ? [] : stream.range(group.lastId + 1n, MAX_ID, count);
     for (const { id } of entries) {
-      stream.advance(group, id);
+      advance(stream, group, id, server.dialect.groupCounts);
       if (!noAck) this.effects.push(claimEffect(name, group, group.deliver(id, consumer, server.now)));
     }
     if (entries.length > 0) consumer.activeAt = server.now;

@@ -1,11 +1,10 @@
 /** Commands for counters in strings (https://redis.io/docs/latest/commands/?group=string). */
-import { EMBSTR_MAX } from '../../../keyspace/collections/encoding.ts';
+import { placeText } from '../../../keyspace/string-place.ts';
 import { type Bytes, isInt64, narrow } from '../../../protocol/bytes.ts';
 import { fail, NOT_FLOAT, OVERFLOW } from '../../../protocol/errors.ts';
 import { addLongDoubles, formatLongDouble, parseLongDouble } from '../../../protocol/long-double.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { noteEncoding } from '../../settings/encodings.ts';
 import { int64 } from '../../table/arguments.ts';
 import { key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
@@ -89,7 +88,7 @@ export const counterCommands = defineCommands('string', {
       const sum = addFloats(db.get(name, 'string') ?? '0', amount);
       const entry = db.put(name, sum, true);
       // Redis does not check whether the sum is an integer.
-      noteEncoding(entry, sum.length <= EMBSTR_MAX ? 'embstr' : 'raw');
+      placeText(server.dialect.stringPlace, name, entry, sum);
       db.changed(name, 'incrbyfloat');
       if (server.effects.feeding) server.effects.propagateAs(['SET', name, sum, 'KEEPTTL']);
       return sum;

@@ -1,6 +1,6 @@
 /** Whether two replies say the same, where Redis leaves an order, a time or a name of its own open. */
 import { RdbError } from '../../../keyspace/format/errors.ts';
-import { restoreValue } from '../../../keyspace/rdb/dump.ts';
+import { formatOfPayload, restoreValue } from '../../../keyspace/rdb/dump.ts';
 import { MAX_ID, MIN_ID } from '../../../keyspace/stream/id.ts';
 import type { Value } from '../../../keyspace/value.ts';
 import { allCommands } from '../../../server/commands/index.ts';
@@ -51,7 +51,7 @@ const LIBRARY = '\xf5';
 /** The value of a payload; undefined for a form that is not known here. */
 function readable(payload: string): Value | undefined {
   try {
-    return restoreValue(payload);
+    return restoreValue(payload, undefined, formatOfPayload(payload));
   } catch (error) {
     if (error instanceof RdbError) return undefined;
     throw error;

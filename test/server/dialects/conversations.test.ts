@@ -68,6 +68,81 @@ sorted> SPOP s 2
 > XREADGROUP GROUP g c COUNT 1 STREAMS x >
 > XREADGROUP GROUP g idle COUNT 1 STREAMS x >
 
+## far timeouts
+> BLPOP a 9223372036854775807
+> WAIT 0 9223372036854775807
+> XREAD BLOCK 9223372036854775807 STREAMS a 0
+
+## the last entry
+> XREAD STREAMS x +
+> XADD x 1-1 f v
+> XADD x 1-2 f v
+> XREAD COUNT 2 STREAMS x +
+> XDEL x 1-2
+> XREAD STREAMS x +
+> XGROUP CREATE x g 0
+> XREADGROUP GROUP g c STREAMS x +
+b> XREAD BLOCK 0 STREAMS y +
+> XADD y 1-1 f v
+
+## what a group has read
+> XGROUP CREATE x g 0 MKSTREAM ENTRIESREAD 9
+> XGROUP CREATE x h 0 ENTRIESREAD 9
+> XINFO GROUPS x
+> XADD x 1-1 f v
+> XGROUP SETID x g 0 ENTRIESREAD 3
+> XINFO GROUPS x
+> XADD x 2-1 f v
+> XADD x 2-2 f v
+> XADD x 2-3 f v
+> XDEL x 1-1
+> XINFO GROUPS x
+> XGROUP SETID x g 1-1 ENTRIESREAD 0
+> XDEL x 2-2
+> XINFO GROUPS x
+> XDEL x 2-1
+> XGROUP SETID x g 2-1 ENTRIESREAD 2
+> XINFO GROUPS x
+> XREADGROUP GROUP g c STREAMS x >
+> XINFO GROUPS x
+> XTRIM x MAXLEN 0
+> XINFO GROUPS x
+
+## short strings
+> SET a ${'v'.repeat(44)}
+> OBJECT ENCODING a
+> SET a ${'v'.repeat(40)}
+> OBJECT ENCODING a
+> EXPIRE a 1000
+> OBJECT ENCODING a
+> PERSIST a
+> OBJECT ENCODING a
+> SET a ${'v'.repeat(32)} EX 1000
+> OBJECT ENCODING a
+> SET a ${'v'.repeat(40)}
+> OBJECT ENCODING a
+> SET ${'k'.repeat(39)} v
+> OBJECT ENCODING ${'k'.repeat(39)}
+> RENAME ${'k'.repeat(39)} ${'k'.repeat(41)}
+> OBJECT ENCODING ${'k'.repeat(41)}
+> RENAME ${'k'.repeat(41)} b
+> OBJECT ENCODING b
+> INCRBYFLOAT ${'k'.repeat(41)} 1
+> OBJECT ENCODING ${'k'.repeat(41)}
+> SET ${'k'.repeat(32)} 12345678
+> EXPIRE ${'k'.repeat(32)} 1000
+> OBJECT ENCODING ${'k'.repeat(32)}
+> SET ${'k'.repeat(32)} vvvvvvvv
+> EXPIRE ${'k'.repeat(32)} 1000
+> OBJECT ENCODING ${'k'.repeat(32)}
+
+## what a script has read
+@resp 3
+b> CLIENT TRACKING ON
+b> EVAL "return redis.call('get', 'k')" 1 other
+> SET other v
+> SET k v
+
 ## a move that waited
 b> BLMOVE from to LEFT RIGHT 0
 > RPUSH from a
