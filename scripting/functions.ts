@@ -112,7 +112,7 @@ export class FunctionLibrary {
     const registering = new Map<Bytes, Registered>();
     const outer = setAside();
     begin([], [], this.#host);
-    Object.assign(S, { registering, stringMeta, resumable: false, log: this.#log, fuel: LOAD_FUEL });
+    Object.assign(S, { registering, wrongFunction: undefined, stringMeta, resumable: false, log: this.#log, fuel: LOAD_FUEL });
     realm.show('load');
     try {
       run(main);
@@ -124,6 +124,7 @@ export class FunctionLibrary {
       Object.assign(S, { registering: undefined, resumable: false, thread: undefined });
       takeUp(outer);
     }
+    if (S.wrongFunction !== undefined) fail(`ERR ${S.wrongFunction}`);
     return registering;
   }
 }

@@ -2,9 +2,6 @@
 import { asciiLower, type Bytes, cString } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
 
-const BAD_NAME =
-  'Library names can only contain letters, numbers, or underscores(_) and must be at least one character long';
-
 /** The parts of a library's code. */
 export interface LibraryHeader {
   readonly name: Bytes;
@@ -14,8 +11,10 @@ export interface LibraryHeader {
 }
 
 /** Why a library or function cannot have this name; undefined if it can. */
-export function badName(name: Bytes): Bytes | undefined {
-  return /^[A-Za-z0-9_]+$/.test(name) ? undefined : BAD_NAME;
+export function badName(name: Bytes, what: 'Library' | 'Function'): Bytes | undefined {
+  return /^[A-Za-z0-9_]+$/.test(name)
+    ? undefined
+    : `${what} names can only contain letters, numbers, or underscores(_) and must be at least one character long`;
 }
 
 /**
@@ -36,7 +35,7 @@ export function readLibraryHeader(code: Bytes): LibraryHeader {
     name = option.slice(5);
   }
   if (name === undefined) fail('ERR Library name was not given');
-  const wrong = badName(name);
+  const wrong = badName(name, 'Library');
   if (wrong !== undefined) fail(`ERR ${wrong}`);
   const engine = first.slice(2);
   if (asciiLower(engine) !== 'lua') fail(`ERR Engine '${engine}' not found`);

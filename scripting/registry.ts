@@ -7,6 +7,7 @@ import { ReplyError } from '../protocol/reply.ts';
 import { fastRealm, resumableRealm } from './library/realms.ts';
 import { sha1Of } from './library/redis.ts';
 import { Program } from './program.ts';
+import { REDIS_7_0, type ScriptTexts } from './runtime/texts.ts';
 import type { LuaFunction } from './runtime/values.ts';
 import { readShebang } from './shebang.ts';
 import { LuaSyntaxError } from './syntax/lexer.ts';
@@ -23,8 +24,8 @@ export class CompiledScript extends Program {
   readonly #fast: LuaFunction;
   #resumable: LuaFunction | undefined;
 
-  constructor(sha1: Bytes, source: Bytes) {
-    const { declared, flags, body } = readShebang(source);
+  constructor(sha1: Bytes, source: Bytes, lookUp: ScriptTexts['engine']) {
+    const { declared, flags, body } = readShebang(source, lookUp);
     super(sha1, flags);
     this.source = source;
     this.declared = declared;
@@ -56,25 +57,27 @@ const cache = new Map<Bytes, CompiledScript>();
 
 /**
  * Compiles a script, or returns it from the cache of the 500 scripts used last.
+ * @param lookUp when the engine in its first line is looked up
  * @throws ReplyError with Redis' text when it does not parse
  */
-export function compile(source: Bytes): CompiledScript {
-  // The cache is keyed by text, so that a repeated EVAL needs no digest.
-  let script = cache.get(source);
+export function compile(source: Bytes, lookUp: ScriptTexts['engine'] = REDIS_7_0.engine): CompiledScript {
+  // The cache is keyed by text, so that a repeated EVAL needs no digest. Not every server accepts every first line.
+  const key = source.startsWith('#!') ? `${lookUp}\n${source}` : source;
+  let script = cache.get(key);
   if (script !== undefined) {
-    cache.delete(source);
-    cache.set(source, script);
+    cache.delete(key);
+    cache.set(key, script);
     return script;
   }
-  script = compileAnew(sha1Of(source), source);
-  cache.set(source, script);
+  script = compileAnew(sha1Of(source), source, lookUp);
+  cache.set(key, script);
   if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value!);
   return script;
 }
 
-function compileAnew(sha1: Bytes, source: Bytes): CompiledScript {
+function compileAnew(sha1: Bytes, source: Bytes, lookUp: ScriptTexts['engine']): CompiledScript {
   try {
-    return new CompiledScript(sha1, source);
+    return new CompiledScript(sha1, source, lookUp);
   } catch (thrown) {
     if (!(thrown instanceof LuaSyntaxError)) throw thrown;
     throw new ReplyError(`ERR Error compiling script (new function): ${thrown.message}`);

@@ -1,6 +1,7 @@
 /** Parses the `#!lua flags=…` line at the beginning of a script. */
-import type { Bytes } from '../protocol/bytes.ts';
+import { asciiLower, type Bytes } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
+import type { ScriptTexts } from './runtime/texts.ts';
 
 /** All flags, in the order in which Redis lists them. */
 export const FLAGS: ReadonlySet<Bytes> = new Set([
@@ -22,14 +23,15 @@ export interface Shebang {
 
 /**
  * Parses the line.
+ * @param lookUp when the name of the engine is checked
  * @throws ReplyError for another engine, an unknown option or flag, or a script without a second line
  */
-export function readShebang(source: Bytes): Shebang {
+export function readShebang(source: Bytes, lookUp: ScriptTexts['engine']): Shebang {
   if (!source.startsWith('#!')) return { declared: false, flags: new Set(), body: source };
   const end = source.indexOf('\n');
   if (end < 0) fail('ERR Invalid script shebang');
   const [engine = '', ...options] = source.slice(0, end).split(/[ \t\n\v\f\r]+/);
-  if (engine !== '#!lua') {
+  if (engine !== '#!lua' && lookUp === 'first and as written') {
     fail(`ERR Unexpected engine in script shebang: ${engine}`);
   }
   const flags = new Set<Bytes>();
@@ -43,5 +45,6 @@ export function readShebang(source: Bytes): Shebang {
       flags.add(flag);
     }
   }
+  if (asciiLower(engine) !== '#!lua') fail(`ERR Could not find scripting engine '${engine.slice(2)}'`);
   return { declared: true, flags, body: source.slice(end) };
 }

@@ -7,8 +7,8 @@ import { counted, type StreamValue } from './stream.ts';
  * How far a server trusts a group's count of entries that it has read:
  * - 'blindly': as long as no entry was deleted at or after the group's position. Deletions before the first entry that is
  *   left do not count, although the group may not have read the deleted entries (Redis 7.0).
- * - 'carefully': these deletions count too (Valkey 8.1).
- * - 'from the first entry': the count is not used for a group whose position is before the first entry (Redis 8.0).
+ * - 'carefully': these deletions count too, and a group at a position before the first entry is counted anew (Valkey 8.1).
+ * - 'from the first entry': so is the lag of such a group, and the lag of an empty stream is 0 (Redis 8.0).
  */
 export type GroupCounts = 'blindly' | 'carefully' | 'from the first entry';
 
@@ -18,7 +18,7 @@ export function advance(stream: StreamValue, group: StreamGroup, id: StreamId, c
   const start = counts === 'blindly' ? id : group.lastId;
   const known =
     group.entriesRead !== undefined &&
-    (counts !== 'from the first entry' || start >= stream.firstId) &&
+    (counts === 'blindly' || start >= stream.firstId) &&
     !hasTombstones(stream, start, counts);
   if (known) group.entriesRead = counted(group.entriesRead! + 1n);
   else if (stream.entriesAdded !== 0n) group.entriesRead = entriesReadUpTo(stream, id, counts);

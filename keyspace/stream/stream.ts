@@ -71,6 +71,11 @@ export class StreamValue {
     return this.#nodes.length;
   }
 
+  /** The id with which the first run began, even if that entry was deleted; undefined if there is none. */
+  get headId(): StreamId | undefined {
+    return this.#nodes.peekFront()?.headId;
+  }
+
   encoding(): 'stream' {
     return 'stream';
   }
@@ -218,21 +223,20 @@ export class StreamValue {
   }
 
   /**
-   * Moves a group's position. The least position of all is reckoned anew when the slowest group moves, but not when it is
-   * destroyed: so it is in Redis 8.2, where entries then count as unread.
+   * Moves a group's position. The least position of all is computed again after the slowest group has moved or another one
+   * has become the slowest, but not after the slowest one is destroyed. So it is in Redis 8.2, where entries then count as
+   * unread.
    */
   position(group: StreamGroup, id: StreamId): void {
-    if (this.#slowest !== undefined) {
-      if (id < this.#slowest) this.#slowest = id;
-      else if (group.lastId === this.#slowest) this.#slowest = undefined;
-    }
+    if (this.#slowest !== undefined && (id < this.#slowest || group.lastId === this.#slowest))
+      this.#slowest = undefined;
     group.lastId = id;
   }
 
   /** Creates a consumer group; undefined when the name is taken. */
   createGroup(name: Bytes, lastId: StreamId, entriesRead?: bigint): StreamGroup | undefined {
     if (this.groups.has(name)) return undefined;
-    if (this.#slowest !== undefined && lastId < this.#slowest) this.#slowest = lastId;
+    if (this.#slowest !== undefined && lastId < this.#slowest) this.#slowest = undefined;
     const group = new StreamGroup(name, lastId, entriesRead);
     this.groups.set(name, group);
     return group;

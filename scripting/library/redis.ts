@@ -4,6 +4,7 @@ import { type Bytes, cString, formatGeneral, toBuffer } from '../../protocol/byt
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import { errorTable, fieldTable, toLua } from '../runtime/convert.ts';
 import { S } from '../runtime/state.ts';
+import { REDIS_7_0, type ScriptTexts } from '../runtime/texts.ts';
 import {
   LuaError,
   type LuaFunction,
@@ -18,8 +19,11 @@ import type { Module } from './builder.ts';
 /** The Redis version that `redis.REDIS_VERSION` reports. */
 export const REDIS_VERSION = '7.0.15';
 const REDIS_VERSION_NUMBER = 0x0007000f;
-const NEEDS_ONE = 'Please specify at least one argument for this redis lib call';
-const NOT_TEXT = 'Lua redis lib command arguments must be strings or integers';
+
+/** The texts of the server that runs the script. */
+export function texts(): ScriptTexts {
+  return S.host?.texts ?? REDIS_7_0;
+}
 
 /** Raises a table with the error's text, as this library's functions do. */
 function fail(text: Bytes): never {
@@ -34,11 +38,11 @@ function numberArgument(value: number): Bytes {
 
 /** The command in a call's arguments, or the error text for invalid ones. */
 function commandOf(args: LuaValue[]): Bytes[] | Bytes {
-  if (args.length === 0) return NEEDS_ONE;
+  if (args.length === 0) return texts().noCommand;
   for (let i = 0; i < args.length; i++) {
     const value = args[i];
     if (typeof value === 'string') continue;
-    if (typeof value !== 'number') return NOT_TEXT;
+    if (typeof value !== 'number') return texts().badArgument;
     args[i] = numberArgument(value);
   }
   return args as Bytes[];
@@ -119,10 +123,10 @@ export function sha1Of(text: Bytes): Bytes {
 }
 
 const log: LuaFunction = (...args) => {
-  if (args.length < 2) fail('redis.log() requires two arguments or more.');
+  if (args.length < 2) fail(`${texts().table}.log() requires two arguments or more.`);
   const level = toNumber(args[0]);
   if (level === undefined) fail('First argument must be a number (log level).');
-  if (level < 0 || level > 3) fail('Invalid debug level.');
+  if (level < 0 || level > 3) fail(texts().badLevel);
   const text = args.slice(1).map((part) => toText(part) ?? '');
   if (S.replayed < S.log.length) S.replayed++;
   else {
@@ -133,7 +137,7 @@ const log: LuaFunction = (...args) => {
 };
 
 const setProtocol: LuaFunction = (...args) => {
-  if (args.length !== 1) fail('redis.setresp() requires one argument.');
+  if (args.length !== 1) fail(`${texts().table}.setresp() requires one argument.`);
   const version = toNumber(args[0]);
   if (version !== 2 && version !== 3) fail('RESP version must be 2 or 3.');
   S.protocol = version;
@@ -142,7 +146,8 @@ const setProtocol: LuaFunction = (...args) => {
 };
 
 const setReplication: LuaFunction = (...args) => {
-  if (args.length !== 1) fail('redis.set_repl() requires two arguments.');
+  const { table, setReplNeeds } = texts();
+  if (args.length !== 1) fail(`${table}.set_repl() requires ${setReplNeeds}.`);
   const targets = Math.trunc(toNumber(args[0]) ?? 0);
   if (!(targets >= 0 && targets <= 3)) {
     fail('Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.');
@@ -155,7 +160,7 @@ const mayRun: LuaFunction = (...args) => {
   const command = commandOf(args);
   if (typeof command === 'string') fail(command);
   const allowed = S.host!.allowed(command);
-  if (allowed === undefined) fail('Invalid command passed to redis.acl_check_cmd()');
+  if (allowed === undefined) fail(`Invalid command passed to ${texts().table}.acl_check_cmd()`);
   return allowed;
 };
 

@@ -5,10 +5,14 @@ import { fieldTable } from '../runtime/convert.ts';
 import { type Registered, S } from '../runtime/state.ts';
 import { LuaError, type LuaFunction, LuaTable, type LuaValue, NOTHING, toText } from '../runtime/values.ts';
 import { FLAGS } from '../shebang.ts';
+import { texts } from './redis.ts';
 
 type Fields = { -readonly [Field in keyof Registered]?: Registered[Field] | undefined };
 
-const SELF = 'redis.register_function';
+/** The function's own name, in its errors. */
+function self(): Bytes {
+  return `${texts().table}.register_function`;
+}
 
 function fail(text: Bytes): never {
   throw new LuaError(fieldTable('err', `ERR ${text}`), S.site);
@@ -17,14 +21,17 @@ function fail(text: Bytes): never {
 /** redis.register_function(name, callback) or register_function{…}. */
 export const registerFunction: LuaFunction = (...args) => {
   const { registering } = S;
-  if (registering === undefined) fail(`${SELF} can only be called on FUNCTION LOAD command`);
-  if (args.length < 1 || args.length > 2) fail(`wrong number of arguments to ${SELF}`);
+  if (registering === undefined) fail(`${self()} can only be called on FUNCTION LOAD command`);
+  if (args.length < 1 || args.length > 2) fail(`wrong number of arguments to ${self()}`);
   const { name, callback, ...rest } = args.length === 1 ? named(args[0]) : positional(args);
-  if (name === undefined) fail(`${SELF} must get a function name argument`);
-  if (callback === undefined) fail(`${SELF} must get a callback argument`);
-  const wrong = badName(name);
-  if (wrong !== undefined) fail(wrong);
-  if (registering.has(name)) fail('Function already exists in the library');
+  if (name === undefined) fail(`${self()} must get a function name argument`);
+  if (callback === undefined) fail(`${self()} must get a callback argument`);
+  const wrong = registering.has(name) ? 'Function already exists in the library' : badFunctionName(name);
+  if (wrong !== undefined) {
+    if (texts().functionNames === 'when registered') fail(wrong);
+    S.wrongFunction ??= wrong;
+    return NOTHING;
+  }
   registering.set(name, {
     name,
     callback,
@@ -34,17 +41,21 @@ export const registerFunction: LuaFunction = (...args) => {
   return NOTHING;
 };
 
+function badFunctionName(name: Bytes): Bytes | undefined {
+  return badName(name, texts().functionNames === 'when registered' ? 'Library' : 'Function');
+}
+
 function positional([first, callback]: readonly LuaValue[]): Fields {
   const name = toText(first);
-  if (name === undefined) fail(`first argument to ${SELF} must be a string`);
-  if (typeof callback !== 'function') fail(`second argument to ${SELF} must be a function`);
+  if (name === undefined) fail(`first argument to ${self()} must be a string`);
+  if (typeof callback !== 'function') fail(`second argument to ${self()} must be a function`);
   return { name, callback };
 }
 
 function named(table: LuaValue): Fields {
   if (!(table instanceof LuaTable)) {
     fail(
-      `calling ${SELF} with a single argument is only applicable to Lua table (representing named arguments).`,
+      `calling ${self()} with a single argument is only applicable to Lua table (representing named arguments).`,
     );
   }
   const fields: Fields = {};
@@ -55,27 +66,27 @@ function named(table: LuaValue): Fields {
 }
 
 function readField(fields: Fields, key: Bytes | undefined, value: LuaValue): void {
-  if (key === undefined) fail(`named argument key given to ${SELF} is not a string`);
+  if (key === undefined) fail(`named argument key given to ${self()} is not a string`);
   const what = asciiLower(key);
   switch (what) {
     case 'function_name':
-      fields.name = toText(value) ?? fail(`function_name argument given to ${SELF} must be a string`);
+      fields.name = toText(value) ?? fail(`function_name argument given to ${self()} must be a string`);
       break;
     case 'description':
-      fields.description = toText(value) ?? fail(`description argument given to ${SELF} must be a string`);
+      fields.description = toText(value) ?? fail(`description argument given to ${self()} must be a string`);
       break;
     case 'callback':
-      if (typeof value !== 'function') fail(`callback argument given to ${SELF} must be a function`);
+      if (typeof value !== 'function') fail(`callback argument given to ${self()} must be a function`);
       fields.callback = value;
       break;
     case 'flags':
       if (!(value instanceof LuaTable)) {
-        fail(`flags argument to ${SELF} must be a table representing function flags`);
+        fail(`flags argument to ${self()} must be a table representing function flags`);
       }
       fields.flags = readFlags(value);
       break;
     default:
-      fail(`unknown argument given to ${SELF}`);
+      fail(`unknown argument given to ${self()}`);
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { Random48 } from './random48.ts';
+import type { ScriptTexts } from './texts.ts';
 
 /** The server, as a script sees it. */
 export interface ScriptHost {
@@ -19,6 +20,8 @@ export interface ScriptHost {
   printDouble?(value: number): Bytes;
   /** Prints a number as a command's argument, unless it is an integer below 2^53. The default prints as Redis 7.0 does. */
   printArgument?(value: number): Bytes;
+  /** What the server words in its own way. The default is as in Redis 7.0. */
+  readonly texts?: ScriptTexts;
   /** The node's generator behind math.random. As in Redis, it continues from one script to the next. */
   readonly random: Random48;
 }

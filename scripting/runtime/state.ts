@@ -49,6 +49,8 @@ class RunState {
   json: JsonSettings | undefined = undefined;
   /** The functions of the library that is being loaded. */
   registering: Map<Bytes, Registered> | undefined = undefined;
+  /** Why the first function that a loading library registered under a wrong name is refused. */
+  wrongFunction: Bytes | undefined = undefined;
   /** True while a script is running. */
   active = false;
   /** True when the script runs in the resumable form. */

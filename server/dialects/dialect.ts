@@ -7,6 +7,7 @@ import type { RdbFormat } from '../../keyspace/rdb/formats.ts';
 import type { GroupCounts } from '../../keyspace/stream/lag.ts';
 import type { StringPlace } from '../../keyspace/string-place.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
+import type { ScriptTexts } from '../../scripting/runtime/texts.ts';
 
 /** The behaviours in which servers differ, each with the choice that one server makes. */
 export interface Dialect {
@@ -43,6 +44,8 @@ export interface Dialect {
   unbalancedStreams(command: 'xread' | 'xreadgroup'): Bytes;
   /** The error of EVALSHA for an unknown script. */
   readonly noScript: Bytes;
+  /** What scripts word or check differently. */
+  readonly scriptTexts: ScriptTexts;
   /** The error of redis.call for an unknown command. */
   readonly unknownInScript: Bytes;
   /** Whether READONLY and READWRITE work on a node without a cluster. */

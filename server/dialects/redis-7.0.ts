@@ -2,6 +2,7 @@
 import { REDIS_7_0 } from '../../keyspace/rdb/formats.ts';
 import { formatDouble, formatGeneral } from '../../protocol/bytes.ts';
 import { NOSCRIPT } from '../../protocol/errors.ts';
+import { REDIS_7_0 as SCRIPT_TEXTS } from '../../scripting/runtime/texts.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
 
@@ -17,6 +18,7 @@ export const redis70: Dialect = {
   unbalancedStreams: () =>
     "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
   noScript: NOSCRIPT,
+  scriptTexts: SCRIPT_TEXTS,
   unknownInScript: 'ERR Unknown Redis command called from script',
   readOnlyWithoutCluster: 'refused',
   denial: 'this user',

@@ -21,6 +21,7 @@ export const redis72: Dialect = {
   printArgument: (value) => (value === 0 ? '0' : printDouble(value)),
   unbalancedStreams: (command) =>
     `ERR Unbalanced '${command}' list of streams: for each stream key an ID or '${command === 'xread' ? '$' : '>'}' must be specified.`,
+  scriptTexts: { ...redis70.scriptTexts, badLevel: 'Invalid log level.', setReplNeeds: 'one argument' },
   denial: 'by name',
   sanitizeByDefault: true,
   bitArguments: 'before the key',

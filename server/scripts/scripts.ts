@@ -86,6 +86,7 @@ export class Scripts implements ScriptHost {
   readonly random = new Random48();
   readonly printDouble: Dialect['printDouble'];
   readonly printArgument: Dialect['printArgument'];
+  readonly texts: Dialect['scriptTexts'];
   readonly #server: ScriptingNode;
   /** The scripts that EVAL, SCRIPT LOAD and `register` added, by SHA-1. */
   readonly #known = new Map<Bytes, CompiledScript>();
@@ -102,7 +103,8 @@ export class Scripts implements ScriptHost {
   constructor(server: ScriptingNode) {
     this.#server = server;
     this.#client = server.connections.pseudoClient();
-    ({ printDouble: this.printDouble, printArgument: this.printArgument } = server.dialect);
+    const { dialect } = server;
+    ({ printDouble: this.printDouble, printArgument: this.printArgument, scriptTexts: this.texts } = dialect);
   }
 
   /** Returns the SHA-1 of a script's text, in hexadecimal. */
@@ -112,7 +114,7 @@ export class Scripts implements ScriptHost {
 
   /** Compiles a script and stores it. Throws ReplyError with the compiler's message. */
   load(text: Bytes): CompiledScript {
-    const script = compile(text);
+    const script = compile(text, this.texts.engine);
     this.#known.set(script.sha1, script);
     return script;
   }
@@ -148,7 +150,7 @@ export class Scripts implements ScriptHost {
     }
     if (!script.startsWith('#!')) return undefined;
     try {
-      return readShebang(script).flags;
+      return readShebang(script, this.texts.engine).flags;
     } catch {
       // The script does not compile, and will be refused for that.
       return undefined;

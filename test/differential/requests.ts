@@ -65,6 +65,7 @@ const LIMITS: Record<string, readonly string[]> = {
   'zset-max-listpack-value': ['64', '4'],
   'list-max-listpack-size': ['-2', '3', '-1', '1'],
   'list-max-ziplist-size': ['4'],
+  'stream-node-max-entries': ['100', '3', '1'],
 };
 
 /** A parameter with a value, as CONFIG SET takes them. */

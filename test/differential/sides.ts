@@ -26,6 +26,7 @@ const DEFAULTS: readonly (readonly [Bytes, Bytes])[] = [
   ['zset-max-listpack-entries', '128'],
   ['zset-max-listpack-value', '64'],
   ['list-max-listpack-size', '-2'],
+  ['stream-node-max-entries', '100'],
 ];
 
 /** One server with the connections of one program. */

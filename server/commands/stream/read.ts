@@ -95,6 +95,7 @@ function meaningless(id: '$' | '+'): never {
 /** The id after which only the last entry is, or only the entry of the last id that was added. */
 function beforeLast(stream: StreamValue | undefined, existing: boolean): StreamId {
   if (stream === undefined) return MIN_ID;
+  if (!existing && stream.lastId === MIN_ID) fail('ERR the stream last element ID is 0-0');
   const last = existing ? stream.lastEntry()?.id : stream.lastId;
   return last === undefined || stream.length === 0 ? stream.lastId : last - 1n;
 }
@@ -156,7 +157,6 @@ class StreamReader {
         pending.deliveries++;
       }
     }
-    if (out.length > 0) consumer.activeAt = now;
     this.#client.db.world.dirty++;
     return out;
   }
@@ -170,7 +170,6 @@ class StreamReader {
       advance(stream, group, id, server.dialect.groupCounts);
       if (!noAck) this.effects.push(claimEffect(name, group, group.deliver(id, consumer, server.now)));
     }
-    if (entries.length > 0) consumer.activeAt = server.now;
     const tells = noAck || server.dialect.consumers === 'made at once';
     if (tells && entries.length > 0) this.effects.push(positionEffect(name, group));
     db.world.dirty++;

@@ -90,7 +90,7 @@ function acknowledgeAndRemove(
 function xackdel(client: Caller, argv: Argv<-3>): Reply {
   const { db } = client;
   const [, name, groupName] = argv;
-  const stream = db.get(name, 'stream');
+  const stream = db.read(name, 'stream');
   const { policy, texts } = parseDeletion(argv, 3);
   const group = stream?.groups.get(groupName);
   if (stream === undefined || group === undefined) return texts.map(() => NOT_FOUND);

@@ -122,7 +122,7 @@ function exactTrim(argv: readonly Bytes[], { trim, at }: Trimming, stream: Strea
   const out = [...argv];
   if (trim?.approximate !== true) return out;
   out[at - 1] = '=';
-  const first = stream.firstEntry()?.id ?? MAX_ID;
+  const first = stream.headId ?? MAX_ID;
   out[at] = trim.maxLength === undefined ? formatId(first) : String(stream.length);
   return out;
 }

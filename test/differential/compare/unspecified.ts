@@ -84,12 +84,22 @@ function cutsItselfOff(argv: readonly Bytes[], ours: OurSide, index: number): bo
   return client.subscriptions.total > 0 || calls.some(subscribes);
 }
 
+/**
+ * A password that may be wrong, where another reply has not been sent yet: within EXEC, or behind a request that waits.
+ * Redis 7.2 and later then send no error.
+ */
+function losesRefusal([name = '', ...words]: readonly Bytes[], ours: OurSide, index: number): boolean {
+  if (ours.server.dialect.name === 'redis-7.0') return false;
+  const tells = /^auth$/i.test(name) || (/^hello$/i.test(name) && words.some((word) => /^auth$/i.test(word)));
+  return tells && (ours.client(index)?.has(IN_MULTI) === true || ours.isBlocked(index));
+}
+
 /** True for a request that had better not be sent now. */
 export function unspecified(argv: readonly Bytes[], ours: OurSide, client: number): boolean {
   const calls = callsOf(argv) ?? [argv];
   if (calls.some((call) => isHuge(call) || storesDistances(call))) return true;
   if (ours.client(client)?.has(IN_MULTI) && breaksReplies(argv)) return true;
-  if (cutsItselfOff(argv, ours, client)) return true;
+  if (cutsItselfOff(argv, ours, client) || losesRefusal(argv, ours, client)) return true;
   const lex = calls.filter(isLex);
   if (calls.length === 1 && picksAny(argv)) return true;
   if (calls.some((call) => ranksTies(call, ours, client))) return true;

@@ -85,6 +85,25 @@ sorted> SPOP s 2
 b> XREAD BLOCK 0 STREAMS y +
 > XADD y 1-1 f v
 
+b> XREAD STREAMS z +
+> XGROUP CREATE z g 0 MKSTREAM
+> XREAD STREAMS z +
+
+## the slowest group
+> XADD x 9-9 f v
+> XGROUP CREATE x h 5-0
+> XDELEX x ACKED IDS 1 8-8
+> XGROUP CREATE x g 7-0
+> XGROUP SETID x g 1-0
+> XGROUP DESTROY x g
+> XDELEX x ACKED IDS 3 1-5 4-5 5-5
+
+## an approximate trim that removes nothing
+> XADD x 1-1 f v
+> XADD x 1-2 f v
+> XDEL x 1-1
+> XADD x MINID ~ 1-2 1-3 f v
+
 ## what a group has read
 > XGROUP CREATE x g 0 MKSTREAM ENTRIESREAD 9
 > XGROUP CREATE x h 0 ENTRIESREAD 9
@@ -107,6 +126,34 @@ b> XREAD BLOCK 0 STREAMS y +
 > XINFO GROUPS x
 > XTRIM x MAXLEN 0
 > XINFO GROUPS x
+
+## when a consumer was active
+> XGROUP CREATE x g 0 MKSTREAM
+> XADD x 1-1 f v
+> XREADGROUP GROUP g c NOACK STREAMS x >
+> XINFO STREAM x FULL
+
+## script errors
+> EVAL "#!other\nreturn 1" 0
+> EVAL "#!LUA\nreturn 1" 0
+> EVAL "#!other foo\nreturn 1" 0
+> EVAL "return redis.call()" 0
+> EVAL "return redis.call({})" 0
+> EVAL "return redis.log(9, 'x')" 0
+> EVAL "return redis.set_repl()" 0
+> EVAL "return redis.setresp()" 0
+> EVAL "return redis.acl_check_cmd('nothing')" 0
+> FUNCTION LOAD "#!lua name=a\nlocal r = redis.register_function r('f', function() end) r('f', function() end) r('a b', function() end)"
+> FUNCTION LOAD "#!lua name=a\nredis.register_function('a b', function() end) local x = y"
+> FUNCTION LOAD "#!lua name=a\nredis.register_function('a b', function() end)"
+> FUNCTION LOAD "#!lua name=a\nredis.register_function('f')"
+
+## acknowledging what is missing
+b> PSUBSCRIBE __keyevent@0__:keymiss
+> CONFIG SET notify-keyspace-events AKEm
+> XACKDEL x g FOO
+> XDELEX x FOO
+> CONFIG SET notify-keyspace-events AKE
 
 ## short strings
 > SET a ${'v'.repeat(44)}
