@@ -1,9 +1,10 @@
 /** The entry of a key: its value, its deadline, and how it was used. */
 import type { Millis } from '../protocol/bytes.ts';
-import { EditedString } from './collections/edited-string.ts';
+import { fail, WRONGTYPE } from '../protocol/errors.ts';
+import { EditedString, type HeldString } from './collections/edited-string.ts';
 import type { StringEncoding } from './collections/encoding.ts';
 import type { Deadline } from './expiry/deadline.ts';
-import type { Held, Value } from './value.ts';
+import { type Held, type TypeName, type Types, typeOf, type Value } from './value.ts';
 
 /** The frequency of a new key. */
 const NEW_FREQUENCY = 5;
@@ -57,4 +58,16 @@ export class Entry {
     else this.#held = new EditedString(held as string, length);
     return this.#held as EditedString;
   }
+}
+
+/** The string of an entry in the form in which it is stored. Throws WRONGTYPE when the entry has another type. */
+export function stringIn({ held }: Entry): HeldString {
+  if (typeOf(held) !== 'string') fail(WRONGTYPE);
+  return held as HeldString;
+}
+
+/** The value of an entry. Throws WRONGTYPE when it has another type. */
+export function valueIn<T extends TypeName>(entry: Entry, type: T): Types[T] {
+  if (typeOf(entry.held) !== type) fail(WRONGTYPE);
+  return entry.read() as Types[T];
 }

@@ -1,16 +1,15 @@
 /** One numbered database: its keys, their deadlines, and `changed`, which does everything that a write entails. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
-import { fail, WRONGTYPE } from '../protocol/errors.ts';
 import { EDIT_MIN, type EditedString, type HeldString } from './collections/edited-string.ts';
 import { IndexedKeys } from './collections/random-map.ts';
-import { Entry } from './entry.ts';
+import { Entry, stringIn, valueIn } from './entry.ts';
 import { Deadline, type DeadlineOwner } from './expiry/deadline.ts';
 import type { ExpiryWheel } from './expiry/wheel.ts';
 import { adoptFields, endFields, forgetFields, timeFields } from './field-expiry.ts';
 import { DEADLINE_BYTES, footprint } from './footprint.ts';
 import { KeyRoll } from './key-roll.ts';
 import { placeDeadline, placeString, type StringPlace } from './string-place.ts';
-import { type Held, isEmptied, type TypeName, type Types, typeOf, type Value } from './value.ts';
+import { isEmptied, type TypeName, type Types, type Value } from './value.ts';
 
 /** Watches a key: a transaction (WATCH), or client-side caching. */
 export interface Watcher {
@@ -133,13 +132,13 @@ export class Keyspace implements DeadlineOwner {
   /** The value of a key for a reading command. Throws WRONGTYPE when it has another type. */
   read<T extends TypeName>(key: Bytes, type: T): Types[T] | undefined {
     const entry = this.lookup(key);
-    return entry === undefined ? undefined : typed(entry, type);
+    return entry === undefined ? undefined : valueIn(entry, type);
   }
 
   /** The value of a key for a writing command. Throws WRONGTYPE when it has another type. */
   get<T extends TypeName>(key: Bytes, type: T): Types[T] | undefined {
     const entry = this.find(key);
-    return entry === undefined ? undefined : typed(entry, type);
+    return entry === undefined ? undefined : valueIn(entry, type);
   }
 
   /**
@@ -147,13 +146,13 @@ export class Keyspace implements DeadlineOwner {
    */
   readPart(key: Bytes): HeldString | undefined {
     const entry = this.lookup(key);
-    return entry === undefined ? undefined : stringHeld(entry.held);
+    return entry === undefined ? undefined : stringIn(entry);
   }
 
   /** The string of a key for a writing command that changes a part of it. Throws WRONGTYPE when it has another type. */
   getPart(key: Bytes): HeldString | undefined {
     const entry = this.find(key);
-    return entry === undefined ? undefined : stringHeld(entry.held);
+    return entry === undefined ? undefined : stringIn(entry);
   }
 
   /**
@@ -397,14 +396,4 @@ export class Keyspace implements DeadlineOwner {
     if (entry.deadline !== undefined) this.persist(entry);
     forgetFields(this, entry.held);
   }
-}
-
-function stringHeld(held: Held): HeldString {
-  if (typeOf(held) !== 'string') fail(WRONGTYPE);
-  return held as HeldString;
-}
-
-function typed<T extends TypeName>(entry: Entry, type: T): Types[T] {
-  if (typeOf(entry.held) !== type) fail(WRONGTYPE);
-  return entry.read() as Types[T];
 }

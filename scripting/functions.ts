@@ -112,7 +112,14 @@ export class FunctionLibrary {
     const registering = new Map<Bytes, Registered>();
     const outer = setAside();
     begin([], [], this.#host);
-    Object.assign(S, { registering, wrongFunction: undefined, stringMeta, resumable: false, log: this.#log, fuel: LOAD_FUEL });
+    Object.assign(S, {
+      registering,
+      wrongFunction: undefined,
+      stringMeta,
+      resumable: false,
+      log: this.#log,
+      fuel: LOAD_FUEL,
+    });
     realm.show('load');
     try {
       run(main);

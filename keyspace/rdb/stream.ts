@@ -1,5 +1,5 @@
 /** Streams in RDB: runs of entries as listpacks, then ids and counts, then consumer groups. */
-import { entriesReadUpTo } from '../stream/lag.ts';
+
 import { type Bytes, type Millis, narrow } from '../../protocol/bytes.ts';
 import type { EncodingLimits } from '../collections/encoding.ts';
 import { badFormat } from '../format/errors.ts';
@@ -8,6 +8,7 @@ import type { RdbReader } from '../format/reader.ts';
 import type { RdbWriter } from '../format/writer.ts';
 import type { StreamConsumer, StreamGroup } from '../stream/group.ts';
 import { idBytes, idMillis, idSequence, makeId, type StreamId } from '../stream/id.ts';
+import { entriesReadUpTo } from '../stream/lag.ts';
 import { StreamNode } from '../stream/node.ts';
 import { StreamValue } from '../stream/stream.ts';
 import { VALUE } from './types.ts';

@@ -4,13 +4,11 @@ import {
   asciiUpper,
   type Bytes,
   type Millis,
-  parseAnyDouble,
   parseDouble,
   parseInteger,
   STRING_MAX,
 } from '../../protocol/bytes.ts';
 import { fail, invalidExpiry, NOT_FLOAT, NOT_INTEGER, SYNTAX } from '../../protocol/errors.ts';
-import { parseLongDouble } from '../../protocol/long-double.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 

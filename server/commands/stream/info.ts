@@ -107,9 +107,7 @@ function streamInfo(client: Caller, argv: Argv<-3>): Reply {
       'entries',
       stream.range(MIN_ID, MAX_ID, count).map(entryReply),
       'groups',
-      stream
-        .sortedGroups()
-        .map((group) => groupDetails(stream, group, count, client.server.dialect)),
+      stream.sortedGroups().map((group) => groupDetails(stream, group, count, client.server.dialect)),
     ]);
   }
   const [first, last] = [stream.firstEntry(), stream.lastEntry()];

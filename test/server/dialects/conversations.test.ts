@@ -151,8 +151,8 @@ b> XREAD STREAMS z +
 ## acknowledging what is missing
 b> PSUBSCRIBE __keyevent@0__:keymiss
 > CONFIG SET notify-keyspace-events AKEm
-> XACKDEL x g FOO
-> XDELEX x FOO
+> XACKDEL x g FOO 1 1-1
+> XDELEX x FOO 1 1-1
 > CONFIG SET notify-keyspace-events AKE
 
 ## short strings
