@@ -1,0 +1,155 @@
+/** Where our node still answers otherwise than the newer servers did when the transcripts were recorded. */
+import type { DialectName } from '../../server/dialects/index.ts';
+import type { Recorded, Section } from './transcript.ts';
+
+/** Steps of a transcript whose outcome may differ, and why. */
+interface Gap {
+  readonly file: string;
+  /** Every step of the file whose line matches. */
+  readonly line: RegExp;
+  /** Only in sections with this in their name. */
+  readonly section?: string;
+  /** Only in these dialects; all but redis-7.0 if it is left out. */
+  readonly dialects?: readonly DialectName[];
+  readonly why: string;
+}
+
+const REDIS: readonly DialectName[] = ['redis-8.0', 'redis-8.2'];
+const VALKEY: readonly DialectName[] = ['valkey-8.1'];
+
+const GAPS: readonly Gap[] = [
+  {
+    file: 'acl.txt',
+    line: /^e> HELLO 2/,
+    why: 'newer servers name the protocol in the hint about HELLO AUTH',
+  },
+  { file: 'acl.txt', line: /ACL DRYRUN u .*\\0x/, why: 'newer servers print a name behind its NUL too' },
+  {
+    file: 'blocking-lists.txt',
+    section: 'wrong words',
+    line: /^> BLPOP a (1e300|inf|9223372036854775807)$/,
+    why: 'newer servers call a timeout that is too large out of range',
+  },
+  {
+    file: 'blocking-lists.txt',
+    section: 'keys',
+    line: /^d> (EXEC|LRANGE)/,
+    why: 'newer servers serve keys in the order of the waiting client, not in the order in which they became ready',
+  },
+  {
+    file: 'debug.txt',
+    line: /^> CONFIG SET/,
+    why: 'parameters have other limits and values in newer servers',
+  },
+  { file: 'function.txt', line: /^> FCALL globals 0/, why: 'newer servers give scripts os.clock' },
+  {
+    file: 'function.txt',
+    line: /register_function|^> FCALL (x 0|lib 0 redis)|redis\.log\(1\)/,
+    dialects: VALKEY,
+    why: 'Valkey calls the API of scripts `server` in its errors',
+  },
+  { file: 'generic.txt', line: /SCAN " 0"/, why: 'newer servers accept a blank before a cursor of SCAN' },
+  {
+    file: 'hashes.txt',
+    line: /HSCAN h (\+1|" 1")/,
+    why: 'newer servers accept a sign and a blank before a cursor',
+  },
+  { file: 'memory.txt', line: /MEMORY USAGE/, why: 'figures are those of Redis 7.0 in every dialect' },
+  {
+    file: 'memory.txt',
+    line: /^> CONFIG SET maxmemory-samples 0/,
+    why: 'parameters have other limits in newer servers',
+  },
+  {
+    file: 'memory.txt',
+    section: 'no memory left',
+    line: /^> (GET a|EXEC)/,
+    why: 'newer servers queue reads of a transaction when no memory is left',
+  },
+  {
+    file: 'pubsub.txt',
+    line: /^> (PUBLISH a x|PING|SPUBLISH s x|EXEC)$/,
+    why: "a client's own messages come before the reply here, in every dialect",
+  },
+  {
+    file: 'scripting.txt',
+    line: /redis\.set_repl\(\)/,
+    why: 'newer servers count the arguments of set_repl rightly',
+  },
+  {
+    file: 'scripting.txt',
+    line: /^> (EVAL|SCRIPT LOAD) "#!|redis\.call\((\{\})?\)/,
+    dialects: VALKEY,
+    why: 'Valkey looks for a scripting engine, with errors of its own',
+  },
+  { file: 'server.txt', line: /^> MODULE LIST$/, dialects: REDIS, why: 'Redis 8 lists the module vectorset' },
+  {
+    file: 'sort.txt',
+    line: /^> SORT [nk]$/,
+    dialects: REDIS,
+    why: 'Redis 8 refuses weights that begin with a blank',
+  },
+  {
+    file: 'sorted-set.txt',
+    line: /^> ZSCAN y 0/,
+    why: 'newer servers print scores beyond 2^53 in ZSCAN with an exponent',
+  },
+  {
+    file: 'stream.txt',
+    line: /^> (XADD none2 3-\*|XSETID s 3-1|XREAD STREAMS s \+|XREAD BLOCK 9223372036854775807)/,
+    why: 'newer servers check the ids and timeouts of streams otherwise, and know the id `+`',
+  },
+  {
+    file: 'stream.txt',
+    line: /^> (XINFO (GROUPS|STREAM) (s|s2|new)|XREADGROUP GROUP g a COUNT 1)/,
+    why: 'newer servers correct entries-read and lag',
+  },
+  {
+    file: 'string.txt',
+    section: 'OBJECT ENCODING',
+    line: /^> OBJECT (REFCOUNT|ENCODING) k$/,
+    why: 'newer servers store a value inside its key, and share no numbers',
+  },
+  {
+    file: 'string.txt',
+    section: 'SET and GET',
+    line: /^> (SET k v PXAT 1|GET k)$/,
+    dialects: VALKEY,
+    why: 'Valkey deletes a key whose new deadline has passed at once',
+  },
+  {
+    file: 'tracking.txt',
+    line: /^(FLUSH|.*> (FLUSH|SET undeclared|[LR]PUSH l|EXEC|LPOP l))/,
+    why: 'newer servers send the messages of a script and of a served client in another order, and fewer',
+  },
+];
+
+/** Why the outcome of a step may differ in a dialect; undefined if it may not. */
+export function gapOf(
+  file: string,
+  { name }: Section,
+  { line }: Recorded,
+  dialect: string,
+): string | undefined {
+  return GAPS.find(
+    (gap) =>
+      gap.file === file &&
+      gap.line.test(line) &&
+      (gap.section === undefined || name.includes(gap.section)) &&
+      (gap.dialects === undefined || gap.dialects.some((each) => each === dialect)),
+  )?.why;
+}
+
+/** The lists of outcomes of a section without those of gaps. */
+export function withoutGaps(
+  file: string,
+  section: Section,
+  dialect: string,
+  outcomes: readonly string[][],
+): string[][] {
+  return outcomes.map((lines, i) => {
+    const step = section.steps[i];
+    const why = step === undefined ? undefined : gapOf(file, section, step, dialect);
+    return why === undefined ? lines : [`# ${why}`];
+  });
+}
