@@ -1,5 +1,13 @@
 /** The text of docs/differences.md: the differences that the differential tester accepts. */
-import { accepted, added, excluded, helpReason, loose, prose } from '../test/differential/compare/known.ts';
+import {
+  accepted,
+  added,
+  documented,
+  excluded,
+  helpReason,
+  loose,
+  prose,
+} from '../test/differential/compare/known.ts';
 import type { Rule } from '../test/differential/compare/rule.ts';
 
 /** What each rule does not compare. */
@@ -48,6 +56,11 @@ export function differencesPage(): string {
       accepted.map(({ reason, dialects }) => [reason, dialects?.join(', ') ?? 'all']),
     ),
     '',
+    '## Known from documentation alone',
+    '',
+    'No server was at hand to compare with. Everything else was compared with the real server.',
+    '',
+    ...table(['Dialect', 'Behaviour', 'Where it is documented', 'Read on'], documented),
     '## Commands that Redis 7.0 does not have',
     '',
     ...table(

@@ -1,23 +1,25 @@
 /** XXH3, the 64-bit hash of Redis 8.4's DIGEST, written from the algorithm's specification. */
 import { type Bytes, narrow, toBuffer } from '../protocol/bytes.ts';
 
-const MASK = 0xffffffffffffffffn;
+export const MASK = 0xffffffffffffffffn;
 const PRIME32_1 = 0x9e3779b1n;
-const PRIME32_2 = 0x85ebca77n;
+export const PRIME32_2 = 0x85ebca77n;
 const PRIME32_3 = 0xc2b2ae3dn;
-const PRIME64_1 = 0x9e3779b185ebca87n;
-const PRIME64_2 = 0xc2b2ae3d27d4eb4fn;
+export const PRIME64_1 = 0x9e3779b185ebca87n;
+export const PRIME64_2 = 0xc2b2ae3d27d4eb4fn;
 const PRIME64_3 = 0x165667b19e3779f9n;
-const PRIME64_4 = 0x85ebca77c2b2ae63n;
+export const PRIME64_4 = 0x85ebca77c2b2ae63n;
 const PRIME64_5 = 0x27d4eb2f165667c5n;
 const PRIME_MX1 = 0x165667919e3779f9n;
-const PRIME_MX2 = 0x9fb21c651e98df25n;
+export const PRIME_MX2 = 0x9fb21c651e98df25n;
 
 /** The specification's default secret, 192 bytes. */
 const SECRET = Buffer.from(
   'b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb170ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e',
   'hex',
 );
+
+export const SECRET_LENGTH = SECRET.length;
 
 /** The hash of the bytes: 16 lower-case hexadecimal digits, most significant first. */
 export function xxh3Hex(bytes: Bytes): Bytes {
@@ -36,15 +38,15 @@ export function xxh3(data: Buffer): bigint {
   return hashLong(data);
 }
 
-function secret64(offset: number): bigint {
+export function secret64(offset: number): bigint {
   return SECRET.readBigUInt64LE(offset);
 }
 
-function secret32(offset: number): bigint {
+export function secret32(offset: number): bigint {
   return BigInt(SECRET.readUInt32LE(offset));
 }
 
-function multiply(a: bigint, b: bigint): bigint {
+export function multiply(a: bigint, b: bigint): bigint {
   return (a * b) & MASK;
 }
 
@@ -54,18 +56,18 @@ function fold(a: bigint, b: bigint): bigint {
   return (product & MASK) ^ (product >> 64n);
 }
 
-function rotateLeft(value: bigint, bits: bigint): bigint {
+export function rotateLeft(value: bigint, bits: bigint): bigint {
   return ((value << bits) | (value >> (64n - bits))) & MASK;
 }
 
-function swap64(value: bigint): bigint {
+export function swap64(value: bigint): bigint {
   const buffer = Buffer.alloc(8);
   buffer.writeBigUInt64LE(value);
   return buffer.readBigUInt64BE();
 }
 
 /** XXH64's final mix. */
-function avalanche64(value: bigint): bigint {
+export function avalanche64(value: bigint): bigint {
   let hash = value ^ (value >> 33n);
   hash = multiply(hash, PRIME64_2);
   hash ^= hash >> 29n;
@@ -74,7 +76,7 @@ function avalanche64(value: bigint): bigint {
 }
 
 /** XXH3's own final mix. */
-function avalanche(value: bigint): bigint {
+export function avalanche(value: bigint): bigint {
   let hash = value ^ (value >> 37n);
   hash = multiply(hash, PRIME_MX1);
   return hash ^ (hash >> 32n);
@@ -108,7 +110,7 @@ function hash9to16(data: Buffer): bigint {
   return avalanche((BigInt(length) + swap64(low) + high + fold(low, high)) & MASK);
 }
 
-function mix16(data: Buffer, offset: number, secret: number): bigint {
+export function mix16(data: Buffer, offset: number, secret: number): bigint {
   return fold(
     data.readBigUInt64LE(offset) ^ secret64(secret),
     data.readBigUInt64LE(offset + 8) ^ secret64(secret + 8),
@@ -151,11 +153,16 @@ const INITIAL_SUMS = [
   PRIME32_1,
 ] as const;
 
-/**
- * Hashes more than 240 bytes. All work per stripe is done on 32-bit halves, because BigInts would be twenty times
- * slower. `sums` has eight 64-bit sums, each as its low and its high half.
- */
+/** Hashes more than 240 bytes. */
 function hashLong(data: Buffer): bigint {
+  return mergeSums(hashState(data), 11, multiply(BigInt(data.length), PRIME64_1));
+}
+
+/**
+ * The eight 64-bit sums of more than 240 bytes, each as its low and its high half. All work per stripe is done on 32-bit
+ * halves, because BigInts would be twenty times slower.
+ */
+export function hashState(data: Buffer): Uint32Array {
   const length = data.length;
   const sums = new Uint32Array(16);
   for (const [i, sum] of INITIAL_SUMS.entries()) {
@@ -170,9 +177,14 @@ function hashLong(data: Buffer): bigint {
   const stripes = Math.floor((length - 1 - blocks * BLOCK) / STRIPE);
   for (let i = 0; i < stripes; i++) accumulate(sums, data, blocks * BLOCK + i * STRIPE, 8 * i);
   accumulate(sums, data, length - STRIPE, SECRET.length - STRIPE - 7);
-  let hash = multiply(BigInt(length), PRIME64_1);
+  return sums;
+}
+
+/** Combines the sums to 64 bits, under the secret from an offset on. */
+export function mergeSums(sums: Uint32Array, offset: number, start: bigint): bigint {
+  let hash = start;
   for (let i = 0; i < 4; i++) {
-    const secret = 11 + 16 * i;
+    const secret = offset + 16 * i;
     hash += fold(sumAt(sums, 2 * i) ^ secret64(secret), sumAt(sums, 2 * i + 1) ^ secret64(secret + 8));
   }
   return avalanche(hash & MASK);

@@ -112,3 +112,22 @@ function bitLength(value: bigint): number {
   const hex = (value < 0n ? -value : value).toString(16);
   return value === 0n ? 0 : hex.length * 4 - Math.clz32('0123456789abcdef'.indexOf(hex.charAt(0))) + 28;
 }
+
+/** The largest finite number. */
+export const LARGEST: LongDouble = { mantissa: (1n << 64n) - 1n, exponent: OVERFLOW - BITS };
+
+/** The number with the opposite sign. */
+export function negate(value: LongDouble): LongDouble {
+  if (typeof value === 'string') return value === 'inf' ? '-inf' : 'inf';
+  return { mantissa: -value.mantissa, exponent: value.exponent };
+}
+
+/** Negative when a is less than b, positive when it is greater, otherwise 0. */
+export function compareLongDoubles(a: LongDouble, b: LongDouble): number {
+  if (a === b) return 0;
+  if (a === 'inf' || b === '-inf') return 1;
+  if (a === '-inf' || b === 'inf') return -1;
+  const exponent = Math.min(a.exponent, b.exponent);
+  const [left, right] = [a, b].map((each) => each.mantissa << BigInt(each.exponent - exponent));
+  return left === right ? 0 : left! < right! ? -1 : 1;
+}

@@ -28,6 +28,10 @@ export interface EncodingLimits {
   streamNodeMaxBytes: number;
   /** stream-node-max-entries: entries of a stream's macro node. */
   streamNodeMaxEntries: number;
+  /** stream-idmp-duration: how long a new stream remembers a producer's ids, in seconds. */
+  streamIdmpDuration: number;
+  /** stream-idmp-maxsize: how many ids of one producer a new stream remembers. */
+  streamIdmpMaxSize: number;
 }
 
 /** The thresholds of a redis-server 7.0 started without a configuration file. */
@@ -44,6 +48,8 @@ export function defaultLimits(): EncodingLimits {
     listMaxListpackSize: -2,
     streamNodeMaxBytes: 4096,
     streamNodeMaxEntries: 100,
+    streamIdmpDuration: 100,
+    streamIdmpMaxSize: 100,
   };
 }
 

@@ -16,6 +16,14 @@ import { readIntset, readZiplist, readZipmap } from './old-forms.ts';
 import { readStream } from './stream.ts';
 import { VALUE } from './types.ts';
 
+const STREAMS: ReadonlySet<number> = new Set([
+  VALUE.streamListpacks,
+  VALUE.streamListpacks2,
+  VALUE.streamListpacks3,
+  VALUE.streamListpacks4,
+  VALUE.streamListpacks5,
+]);
+
 type Limits = Readonly<EncodingLimits>;
 
 /**
@@ -67,11 +75,8 @@ export function readBody(input: RdbReader, type: number, limits: Limits, format:
       return sortedSetOf(readZiplist(input.blob()), limits);
     case VALUE.zsetListpack:
       return sortedSetOf(readListpack(input.blob()), limits);
-    case VALUE.streamListpacks:
-    case VALUE.streamListpacks2:
-    case VALUE.streamListpacks3:
-      return readStream(input, type, limits);
     default:
+      if (STREAMS.has(type)) return readStream(input, type, limits);
       throw badFormat(`value type ${type}`);
   }
 }

@@ -35,8 +35,14 @@ export function valueType(value: Value, format: RdbFormat): number {
     case 'zset':
       return value.encoding() === 'listpack' ? VALUE.zsetListpack : VALUE.zset;
     case 'stream':
-      return format.types.has(VALUE.streamListpacks3) ? VALUE.streamListpacks3 : VALUE.streamListpacks2;
+      return latestStream(format);
   }
+}
+
+function latestStream({ types }: RdbFormat): number {
+  if (types.has(VALUE.streamListpacks5)) return VALUE.streamListpacks5;
+  if (types.has(VALUE.streamListpacks4)) return VALUE.streamListpacks4;
+  return types.has(VALUE.streamListpacks3) ? VALUE.streamListpacks3 : VALUE.streamListpacks2;
 }
 
 /** Writes a value in the form with this number. The number is not written. */

@@ -85,6 +85,24 @@ export const REDIS_7_4: RdbFormat = {
   fieldTimes: 'redis',
 };
 
+/** Redis 8.6, whose streams remember the ids of idempotent producers. */
+export const REDIS_8_6: RdbFormat = {
+  ...REDIS_7_4,
+  version: 13,
+  takes: 13,
+  types: new Set([...REDIS_7_4.types, VALUE.streamListpacks4]),
+};
+
+/**
+ * Redis 8.8, known from documentation alone (github.com/redis/librdb/pull/98, 2026-05-19). Its arrays are not read.
+ */
+export const REDIS_8_8: RdbFormat = {
+  ...REDIS_8_6,
+  version: 14,
+  takes: 14,
+  types: new Set([...REDIS_8_6.types, VALUE.streamListpacks5]),
+};
+
 /** Valkey 9, known from documentation alone (github.com/valkey-io/valkey, src/rdb.h of 9.1): versions 12 to 79 are left to Redis. */
 export const VALKEY_9: RdbFormat = {
   ...REDIS_7_2,
@@ -94,11 +112,21 @@ export const VALKEY_9: RdbFormat = {
   fieldTimes: 'valkey',
 };
 
+/** Redis' newest format, with all forms of values. */
+export const NEWEST_REDIS: RdbFormat = REDIS_8_8;
+
 /** All of them. */
-export const FORMATS: readonly RdbFormat[] = [REDIS_7_0, REDIS_7_2, REDIS_7_4, VALKEY_9];
+export const FORMATS: readonly RdbFormat[] = [
+  REDIS_7_0,
+  REDIS_7_2,
+  REDIS_7_4,
+  REDIS_8_6,
+  REDIS_8_8,
+  VALKEY_9,
+];
 
 /** The greatest form that files with this magic and version can have; undefined for a version that is not known. */
 export function formatOfFile(magic: string, version: number): RdbFormat | undefined {
   if (magic === VALKEY_9.magic) return version === VALKEY_9.version ? VALKEY_9 : undefined;
-  return version >= 1 && version <= REDIS_7_4.version ? REDIS_7_4 : undefined;
+  return version >= 1 && version <= NEWEST_REDIS.version ? NEWEST_REDIS : undefined;
 }

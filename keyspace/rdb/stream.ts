@@ -8,6 +8,7 @@ import type { RdbReader } from '../format/reader.ts';
 import type { RdbWriter } from '../format/writer.ts';
 import type { StreamConsumer, StreamGroup } from '../stream/group.ts';
 import { idBytes, idMillis, idSequence, makeId, type StreamId } from '../stream/id.ts';
+import { DURATION_MAX, type Idempotence, PRODUCER_IDS_MAX } from '../stream/idempotence.ts';
 import { entriesReadUpTo } from '../stream/lag.ts';
 import { StreamNode } from '../stream/node.ts';
 import { StreamValue } from '../stream/stream.ts';
@@ -19,7 +20,7 @@ const SAME_FIELDS = 2;
 /** The stored form of an unknown count. */
 const UNKNOWN = 0xffffffffffffffffn;
 
-/** Writes a stream in one of the forms `streamListpacks2` and `streamListpacks3`. */
+/** Writes a stream in one of the forms from `streamListpacks2` on. */
 export function writeStream(out: RdbWriter, stream: StreamValue, type: number): void {
   const nodes = stream.nodes().filter((node) => node.entries.length > 0);
   out.size(nodes.length);
@@ -35,6 +36,24 @@ export function writeStream(out: RdbWriter, stream: StreamValue, type: number): 
   const groups = stream.sortedGroups();
   out.size(groups.length);
   for (const group of groups) writeGroup(out, group, type);
+  if (type >= VALUE.streamListpacks4) writeIdempotence(out, stream.idempotence);
+}
+
+function writeIdempotence(out: RdbWriter, idempotence: Idempotence): void {
+  out.size(idempotence.duration);
+  out.size(idempotence.maxSize);
+  const producers = idempotence.producers();
+  out.size(producers.length);
+  for (const [name, ids] of producers) {
+    out.string(name);
+    out.size(ids.size);
+    for (const [id, entry] of ids) {
+      out.string(id);
+      writeId(out, entry);
+    }
+  }
+  out.size(idempotence.added);
+  out.size(idempotence.duplicates);
 }
 
 function writeId(out: RdbWriter, id: StreamId): void {
@@ -46,8 +65,11 @@ function writeGroup(out: RdbWriter, group: StreamGroup, type: number): void {
   out.string(group.name);
   writeId(out, group.lastId);
   out.size(group.entriesRead === undefined ? UNKNOWN : BigInt.asUintN(64, group.entriesRead));
-  out.size(group.pending.size);
-  for (const { id, deliveredAt, deliveries } of group.pending.values()) {
+  // A server without XNACK has no place for an entry that belongs to nobody.
+  const released = type >= VALUE.streamListpacks5;
+  out.size(group.pending.size - (released ? 0 : group.nobody.pending.size));
+  for (const { id, consumer, deliveredAt, deliveries } of group.pending.values()) {
+    if (!released && consumer === group.nobody) continue;
     out.raw(idBytes(id));
     out.int64(deliveredAt);
     out.size(BigInt.asUintN(64, deliveries));
@@ -56,10 +78,18 @@ function writeGroup(out: RdbWriter, group: StreamGroup, type: number): void {
   for (const consumer of group.sortedConsumers()) {
     out.string(consumer.name);
     out.int64(consumer.seenAt);
-    if (type === VALUE.streamListpacks3) out.int64(consumer.activeAt);
+    if (type >= VALUE.streamListpacks3) out.int64(consumer.activeAt);
     out.size(consumer.pending.size);
     for (const id of consumer.pending.keys()) out.raw(idBytes(id));
   }
+  if (released) writeReleased(out, group);
+}
+
+/** The ids of the released entries, in the order of their release. */
+function writeReleased(out: RdbWriter, group: StreamGroup): void {
+  const released = [...group.nobody.pending.values()].sort((a, b) => a.turn - b.turn);
+  out.size(released.length);
+  for (const { id } of released) out.raw(idBytes(id));
 }
 
 /** A run as its listpack: counts and fields of the first entry, then each entry relative to that one. */
@@ -108,7 +138,24 @@ export function readStream(input: RdbReader, type: number, limits: Readonly<Enco
     stream.entriesAdded = BigInt(stream.length);
   }
   for (let groups = input.count(); groups > 0; groups--) readGroup(input, stream, type);
+  if (type >= VALUE.streamListpacks4) readIdempotence(input, stream.idempotence);
   return stream;
+}
+
+function readIdempotence(input: RdbReader, idempotence: Idempotence): void {
+  const limit = (max: number, what: string): number => {
+    const value = input.size();
+    if (typeof value !== 'number' || value < 1 || value > max) throw badFormat(what);
+    return value;
+  };
+  idempotence.duration = limit(DURATION_MAX, 'duration of idempotence');
+  idempotence.maxSize = limit(PRODUCER_IDS_MAX, 'size of idempotence');
+  for (let producers = input.count(); producers > 0; producers--) {
+    const name = input.string();
+    for (let ids = input.count(); ids > 0; ids--) idempotence.restore(name, input.string(), readId(input));
+  }
+  idempotence.added = BigInt(input.size());
+  idempotence.duplicates = BigInt(input.size());
 }
 
 function readId(input: RdbReader): StreamId {
@@ -146,10 +193,21 @@ function readGroup(input: RdbReader, stream: StreamValue, type: number): void {
   for (let left = input.count(); left > 0; left--) {
     const consumer = group.createConsumer(input.string(), readMillis(input));
     if (consumer === undefined) throw badFormat('stream consumer twice');
-    consumer.activeAt = type === VALUE.streamListpacks3 ? readMillis(input) : consumer.seenAt;
+    consumer.activeAt = type >= VALUE.streamListpacks3 ? readMillis(input) : consumer.seenAt;
     readConsumer(input, group, consumer, unowned);
   }
+  const released: StreamId[] = [];
+  for (let left = type >= VALUE.streamListpacks5 ? input.count() : 0; left > 0; left--) {
+    const id = readRawId(input);
+    const pending = unowned.get(id);
+    if (pending === undefined) throw badFormat('released entry');
+    group.release(id, pending.deliveries);
+    unowned.delete(id);
+    released.push(id);
+  }
   if (unowned.size > 0) throw badFormat('pending entry without consumer');
+  for (const pending of group.pending.values()) group.redeliver(pending, pending.deliveredAt);
+  for (const id of released) group.redeliver(group.pending.get(id)!, 0);
 }
 
 function readConsumer(

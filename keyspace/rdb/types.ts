@@ -29,6 +29,10 @@ export const VALUE = {
   hashTimedListpackDraft: 23,
   hashTimed: 24,
   hashTimedListpack: 25,
+  /** Redis 8.6: with the ids of idempotent producers. */
+  streamListpacks4: 26,
+  /** Redis 8.8: with the entries that consumers released. */
+  streamListpacks5: 27,
 } as const;
 
 /** The first byte of a section, in contrast to the type of a key's value. */

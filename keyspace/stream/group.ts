@@ -10,6 +10,8 @@ export interface Pending {
   deliveredAt: Millis;
   /** A 64-bit number, because a client may set it. */
   deliveries: bigint;
+  /** Orders entries that were delivered in the same millisecond. */
+  turn: number;
 }
 
 /** A consumer of a group. */
@@ -28,6 +30,9 @@ export class StreamConsumer {
   }
 }
 
+/** The largest number of deliveries, which marks an entry that can never be processed. */
+export const DELIVERIES_MAX = 2n ** 63n - 1n;
+
 /** A consumer group. */
 export class StreamGroup {
   readonly name: Bytes;
@@ -37,6 +42,9 @@ export class StreamGroup {
   entriesRead: bigint | undefined;
   readonly pending: OrderedMap<Pending> = orderedMap();
   readonly consumers = new Map<Bytes, StreamConsumer>();
+  /** Stands for the consumer of entries that were released (XNACK). It is not listed. */
+  readonly nobody = new StreamConsumer('', 0);
+  #turns = 0;
 
   constructor(name: Bytes, lastId: StreamId, entriesRead: bigint | undefined) {
     this.name = name;
@@ -79,16 +87,34 @@ export class StreamGroup {
   assign(id: StreamId, consumer: StreamConsumer, deliveredAt: Millis, deliveries: bigint): Pending {
     let pending = this.pending.get(id);
     if (pending === undefined) {
-      pending = { id, consumer, deliveredAt, deliveries };
+      pending = { id, consumer, deliveredAt, deliveries, turn: ++this.#turns };
       this.pending.set(id, pending);
     } else {
       if (pending.consumer !== consumer) pending.consumer.pending.delete(id);
       pending.consumer = consumer;
-      pending.deliveredAt = deliveredAt;
       pending.deliveries = deliveries;
+      this.redeliver(pending, deliveredAt);
     }
     consumer.pending.set(id, pending);
     return pending;
+  }
+
+  /** Sets when a pending entry was last delivered, in milliseconds since the epoch. */
+  redeliver(pending: Pending, at: Millis): void {
+    pending.deliveredAt = at;
+    pending.turn = ++this.#turns;
+  }
+
+  /** The entries that were delivered at or before a time, in the order of their last delivery. */
+  deliveredBy(time: Millis): Pending[] {
+    const due: Pending[] = [];
+    for (const pending of this.pending.values()) if (pending.deliveredAt <= time) due.push(pending);
+    return due.sort((a, b) => a.deliveredAt - b.deliveredAt || a.turn - b.turn);
+  }
+
+  /** Takes an entry away from its consumer. Everyone may claim it, whatever idle time is asked for. */
+  release(id: StreamId, deliveries: bigint): void {
+    this.assign(id, this.nobody, 0, deliveries);
   }
 
   /** Removes an entry from the pending ones; false when it was not pending. */
@@ -105,8 +131,10 @@ export class StreamGroup {
     for (const { name, seenAt, activeAt } of this.consumers.values()) {
       copy.createConsumer(name, seenAt)!.activeAt = activeAt;
     }
+    // As in Redis, entries of the same millisecond are in the order of their ids in the copy.
     for (const { id, consumer, deliveredAt, deliveries } of this.pending.values()) {
-      copy.assign(id, copy.consumers.get(consumer.name)!, deliveredAt, deliveries);
+      const owner = consumer === this.nobody ? copy.nobody : copy.consumers.get(consumer.name)!;
+      copy.assign(id, owner, deliveredAt, deliveries);
     }
     return copy;
   }

@@ -4,6 +4,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from '../collections/encoding.ts';
 import { StreamGroup, sortedByName } from './group.ts';
 import { MAX_ID, MIN_ID, type StreamId } from './id.ts';
+import { Idempotence } from './idempotence.ts';
 import { type StreamEntry, StreamNode } from './node.ts';
 
 export type { StreamEntry };
@@ -45,6 +46,8 @@ export class StreamValue {
   /** How many entries were ever added. */
   entriesAdded = 0n;
   readonly groups = new Map<Bytes, StreamGroup>();
+  /** The ids of its idempotent producers. */
+  idempotence: Idempotence;
   /** The least position of all groups, where it was asked for and is still thought to be true. */
   #slowest: StreamId | undefined;
   #nodes = new Denque<StreamNode>();
@@ -54,6 +57,7 @@ export class StreamValue {
 
   constructor(limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
     this.#limits = limits;
+    this.idempotence = new Idempotence(limits);
   }
 
   /** The number of entries. There is no `size`, because a stream without entries is still a value. */
@@ -267,6 +271,7 @@ export class StreamValue {
     copy.maxDeletedId = this.maxDeletedId;
     copy.entriesAdded = this.entriesAdded;
     for (const group of this.groups.values()) copy.groups.set(group.name, group.copy());
+    copy.idempotence = this.idempotence.copy();
     return copy;
   }
 

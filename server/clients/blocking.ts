@@ -19,6 +19,8 @@ export interface BlockRequest {
   timeout: Millis;
   serve?: (key: Bytes) => Reply | undefined;
   gone?: (key: Bytes) => Reply;
+  /** The next time, in milliseconds since the epoch, at which a key may serve the client although nothing changes. */
+  wakeAt?: () => Millis;
   timeoutReply: Reply | (() => Reply);
   /** The reply where blocking is not allowed, if it differs from the reply on timeout. */
   refusal?: Reply;
@@ -98,6 +100,7 @@ export class Blocking {
     this.total++;
     if (blocked.kind === 'key') this.count++;
     for (const key of blocked.keys) this.#queue(blocked.db, key).add(client);
+    if (request.wakeAt !== undefined) this.#wakeLater(client, blocked, request.wakeAt);
     this.#server.listen();
     return BLOCKED;
   }
@@ -132,6 +135,7 @@ export class Blocking {
     if (blocked === undefined) return;
     client.blocked = undefined;
     blocked.timer?.cancel();
+    blocked.alarm?.cancel();
     this.total--;
     if (blocked.kind === 'key') this.count--;
     const queues = this.#waiting.get(blocked.db);
@@ -157,6 +161,10 @@ export class Blocking {
     } else if (type === undefined || !SERVES_ONCE_ADDED.has(type) || (event !== 'new' && event !== '')) {
       if (!hearsOfLoss(waiters)) return;
     }
+    this.#makeReady(db, key);
+  }
+
+  #makeReady(db: Keyspace, key: Bytes): void {
     let set = this.#readySet.get(db);
     if (set === undefined) this.#readySet.set(db, (set = new Set()));
     if (set.has(key)) return;
@@ -234,6 +242,16 @@ export class Blocking {
       if (error instanceof ReplyError) return error;
       return this.#server.internalError(client.lastCommand, error);
     }
+  }
+
+  /** Tries to serve the client when its time has come, and again at the next one while it waits. */
+  #wakeLater(client: Client, blocked: Blocked, wakeAt: () => Millis): void {
+    const { clock } = this.#server.host;
+    blocked.alarm = clock.at(Math.max(wakeAt(), clock.now() + 1), () => {
+      for (const key of blocked.keys) this.#makeReady(blocked.db, key);
+      this.#server.settle();
+      if (client.blocked === blocked) this.#wakeLater(client, blocked, wakeAt);
+    });
   }
 
   #timedOut(client: Client): void {

@@ -84,6 +84,8 @@ export interface Blocked {
   readonly timer: Timer | undefined;
   /** The words of the request that blocked the client, for the slow log. */
   argv: readonly Bytes[];
+  /** Tries to serve the client when a key has something for it only because time has passed. */
+  alarm?: Timer;
 }
 
 /** The node that a client is connected to, as the client sees it. */

@@ -41,7 +41,9 @@ import { geoSearchCommands } from './sorted-set/geo-search.ts';
 import { sortedSetPopCommands } from './sorted-set/pop.ts';
 import { sortedSetCommands } from './sorted-set/sorted-set.ts';
 import { streamGroupCommands, xgroupCommand } from './stream/group.ts';
+import { streamIdempotenceCommands } from './stream/idempotence.ts';
 import { xinfoCommand } from './stream/info.ts';
+import { streamNackCommands } from './stream/nack.ts';
 import { streamPendingCommands } from './stream/pending.ts';
 import { streamReadCommands } from './stream/read.ts';
 import { streamReferenceCommands } from './stream/references.ts';
@@ -52,6 +54,7 @@ import { lockCommands } from './string/compare.ts';
 import { counterCommands } from './string/counter.ts';
 import { stringEditCommands } from './string/edit.ts';
 import { hyperloglogCommands } from './string/hyperloglog.ts';
+import { increxCommands } from './string/increx.ts';
 import { stringCommands } from './string/string.ts';
 
 /** Commands by name, in lower and upper case. A name in mixed case must be converted to lower case for the lookup. */
@@ -92,6 +95,7 @@ export const allCommands: readonly Command<Caller>[] = [
   ...geoCommands,
   ...geoSearchCommands,
   ...counterCommands,
+  ...increxCommands,
   ...lockCommands,
   ...genericCommands,
   ...expiryCommands,
@@ -114,6 +118,8 @@ export const allCommands: readonly Command<Caller>[] = [
   xgroupCommand,
   ...streamPendingCommands,
   ...streamReferenceCommands,
+  ...streamIdempotenceCommands,
+  ...streamNackCommands,
   xinfoCommand,
 ];
 

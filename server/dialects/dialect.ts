@@ -94,6 +94,10 @@ export interface Dialect {
 
   /** The keyspace event when a command sets a deadline in the past. */
   readonly pastDeadline: 'del' | 'expired';
+  /** How replicas receive a SET with PXAT: in a short form like every other expiry, or unchanged. */
+  readonly setWithPxat: 'rewritten' | 'as sent';
+  /** How replicas receive MSETEX with EXAT. */
+  readonly msetexWithExat: 'as sent' | 'as PXAT';
   /** How LMOVE's directions are written in the replication stream when a waiting BLMOVE is served. */
   readonly servedMove: 'as sent, in small letters' | 'in capitals';
   /** Whether the scores of a range may have leading blanks or be hexadecimal, as C's strtod reads them. */
@@ -103,6 +107,8 @@ export interface Dialect {
    * delivery also sends the group's position to the replicas.
    */
   readonly consumers: 'made with an entry' | 'made at once';
+  /** The group's position that replicas receive with an entry of XREADGROUP. */
+  readonly deliveredPosition: 'that of the entry' | 'before the delivery';
   /** Whether XINFO reports when a consumer last got an entry. */
   readonly consumerActivity: boolean;
   /** The command that replicates HINCRBYFLOAT. HSETEX keeps the field's TTL. */

@@ -3,7 +3,10 @@ import type { Dialect } from './dialect.ts';
 import { redis70 } from './redis-7.0.ts';
 import { redis80 } from './redis-8.0.ts';
 import { redis82 } from './redis-8.2.ts';
+import { redis86 } from './redis-8.6.ts';
+import { redis88 } from './redis-8.8.ts';
 import { valkey81 } from './valkey-8.1.ts';
+import { valkey9 } from './valkey-9.ts';
 
 export type { Dialect };
 
@@ -11,7 +14,10 @@ const DIALECTS = {
   'redis-7.0': redis70,
   'redis-8.0': redis80,
   'redis-8.2': redis82,
+  'redis-8.6': redis86,
+  'redis-8.8': redis88,
   'valkey-8.1': valkey81,
+  'valkey-9': valkey9,
 } as const satisfies Record<string, Dialect>;
 
 /** The servers that a node can answer as. */

@@ -27,6 +27,7 @@ export const redis72: Dialect = {
   bitArguments: 'before the key',
   smallList: 'listpack',
   smallSet: 'listpack',
+  setWithPxat: 'as sent',
   servedMove: 'in capitals',
   consumers: 'made at once',
   consumerActivity: true,

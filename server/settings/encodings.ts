@@ -26,6 +26,8 @@ export function setLimits(
   limits.listMaxListpackSize = settings['list-max-listpack-size'];
   limits.streamNodeMaxBytes = settings['stream-node-max-bytes'];
   limits.streamNodeMaxEntries = settings['stream-node-max-entries'];
+  limits.streamIdmpDuration = settings['stream-idmp-duration'];
+  limits.streamIdmpMaxSize = settings['stream-idmp-maxsize'];
 }
 
 /** Notes that the entry's string has another encoding than a string that was set as a whole. */

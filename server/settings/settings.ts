@@ -101,6 +101,8 @@ const effective = {
   'hll-sparse-max-bytes': memory(3000),
   'stream-node-max-bytes': memory(4096),
   'stream-node-max-entries': integer(100),
+  'stream-idmp-duration': integer(100, 1, 86_400),
+  'stream-idmp-maxsize': integer(100, 1, 10_000),
 };
 
 /**
@@ -184,6 +186,8 @@ export const parameters = { ...effective, ...tuning, ...limited };
 const SINCE: { readonly [Name in keyof typeof parameters]?: Since } = {
   'set-max-listpack-entries': '7.2.0',
   'set-max-listpack-value': '7.2.0',
+  'stream-idmp-duration': '8.6.0',
+  'stream-idmp-maxsize': '8.6.0',
 };
 
 /** True when the dialect's server has the parameter. */

@@ -10,6 +10,7 @@ export class Vocabulary {
   readonly #dialect: Dialect;
   readonly #strict: boolean;
   readonly #known = new Map<string, boolean>();
+  readonly #native = new Map<string, boolean>();
 
   constructor(dialect: Dialect, strict: boolean) {
     this.#dialect = dialect;
@@ -22,21 +23,30 @@ export class Vocabulary {
    * @param word the option in capitals
    */
   knows(fullName: string, word: Bytes): boolean {
+    return this.#lookUp(this.#known, fullName, word, this.#strict);
+  }
+
+  /** True when the option is one of the dialect's server, and no extra. */
+  isNative(fullName: string, word: Bytes): boolean {
+    return this.#lookUp(this.#native, fullName, word, true);
+  }
+
+  #lookUp(all: Map<string, boolean>, fullName: string, word: Bytes, strict: boolean): boolean {
     const place = `${fullName} ${word}`;
-    let known = this.#known.get(place);
+    let known = all.get(place);
     if (known === undefined) {
       const { words = '' } = syntaxOf(fullName, this.#dialect);
-      known = this.#find(parseSyntax(words), word);
-      this.#known.set(place, known);
+      known = this.#find(parseSyntax(words), word, strict);
+      all.set(place, known);
     }
     return known;
   }
 
-  #find(all: readonly Argument[], word: Bytes): boolean {
+  #find(all: readonly Argument[], word: Bytes, strict: boolean): boolean {
     return all.some((argument) => {
       const { since = '1.0.0', extra = false, token, parts = [] } = argument;
-      if (!isServed({ since, extra }, this.#dialect, this.#strict)) return false;
-      return token === word || this.#find(parts, word);
+      if (!isServed({ since, extra }, this.#dialect, strict)) return false;
+      return token === word || this.#find(parts, word, strict);
     });
   }
 }

@@ -9,6 +9,7 @@ import type { Rule } from './compare/rule.ts';
 import * as data from './grammar/data.ts';
 import { beginnings, fillers } from './grammar/fill.ts';
 import * as more from './grammar/more.ts';
+import * as newer from './grammar/newer.ts';
 import * as service from './grammar/service.ts';
 import { anyCase, Template } from './grammar/template.ts';
 import { draw, edge } from './grammar/words.ts';
@@ -22,7 +23,7 @@ export interface Request {
   readonly rule: Rule;
 }
 
-const FAMILIES = { ...data, ...more, ...service };
+const FAMILIES = { ...data, ...more, ...newer, ...service };
 export type Family = keyof typeof FAMILIES;
 /** In an order of their own: a module's exports come in another one under each runner. */
 const everyFamily = Object.keys(FAMILIES).sort() as Family[];

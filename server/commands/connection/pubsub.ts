@@ -7,11 +7,13 @@ import type { Reply } from '../../../protocol/reply.ts';
 import { IN_MULTI } from '../../clients/client.ts';
 import type { SubscriptionKind } from '../../clients/subscriptions.ts';
 import type { Caller } from '../../server.ts';
-import { type Flag, key, keys } from '../../table/command.ts';
+import { type EntryChange, type Flag, key, keys } from '../../table/command.ts';
 import { type Outcome, SILENT } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 
 const SUBSCRIBING: readonly Flag[] = ['pubsub', 'noscript', 'loading', 'stale'];
+/** Since Redis 8.6.3 a subscription is refused when memory is short. */
+const NEEDS_MEMORY: readonly EntryChange[] = [{ since: '8.6.3', flags: [...SUBSCRIBING, 'denyoom'] }];
 const PUBLISHING: readonly Flag[] = ['pubsub', 'loading', 'stale', 'fast', 'may_replicate'];
 const ASKING: readonly Flag[] = ['pubsub', 'loading', 'stale'];
 
@@ -51,6 +53,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     complexity: 'O(N) with N the number of channels',
     arity: -2,
     flags: SUBSCRIBING,
+    changes: NEEDS_MEMORY,
     run: join('channels'),
   },
   unsubscribe: {
@@ -67,6 +70,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     complexity: 'O(N) with N the number of patterns',
     arity: -2,
     flags: SUBSCRIBING,
+    changes: NEEDS_MEMORY,
     run: join('patterns'),
   },
   punsubscribe: {
@@ -83,6 +87,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     complexity: 'O(N) with N the number of shard channels',
     arity: -2,
     flags: SUBSCRIBING,
+    changes: NEEDS_MEMORY,
     keys: keys('NOT_KEY'),
     run(client, argv) {
       if (client.has(IN_MULTI)) fail("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");

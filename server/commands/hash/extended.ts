@@ -142,6 +142,7 @@ export const hashExtendedCommands = defineCommands('hash', {
     arity: -5,
     flags: ['write', 'fast'],
     keys: noted('It updates, as it may change the TTL', key('RW ACCESS UPDATE')),
+    changes: [{ since: { valkey: '9.0.0' }, keys: key('RW ACCESS UPDATE') }],
     run: hgetex,
   },
   hsetex: {
@@ -152,6 +153,7 @@ export const hashExtendedCommands = defineCommands('hash', {
     arity: -6,
     flags: ['write', 'denyoom', 'fast'],
     keys: key('RW UPDATE'),
+    changes: [{ since: { valkey: '9.0.0' }, keys: key('RW INSERT') }],
     run: hsetex,
   },
   hgetdel: {

@@ -18,6 +18,8 @@ interface WeightedSet {
   readonly value: SortedSet | SetValue | undefined;
   readonly size: number;
   weight: number;
+  /** AGGREGATE COUNT: every member counts as its weight, whatever its score. */
+  counts: boolean;
 }
 
 interface AlgebraRequest {
@@ -36,13 +38,14 @@ const AGGREGATES: ReadonlyMap<Bytes, Combine> = new Map<Bytes, Combine>([
   ['SUM', (a, b) => finite(a + b)],
   ['MIN', (a, b) => (b < a ? b : a)],
   ['MAX', (a, b) => (b > a ? b : a)],
+  ['COUNT', (a, b) => finite(a + b)],
 ]);
 
 function inputAt(client: Caller, name: Bytes): WeightedSet {
   const value = client.db.lookup(name)?.held;
-  if (value === undefined) return { value, size: 0, weight: 1 };
+  if (value === undefined) return { value, size: 0, weight: 1, counts: false };
   if (typeof value === 'string' || (value.type !== 'zset' && value.type !== 'set')) return fail(WRONGTYPE);
-  return { value, size: value.size, weight: 1 };
+  return { value, size: value.size, weight: 1, counts: false };
 }
 
 /** The options that a command accepts. */
@@ -69,7 +72,11 @@ function parse(client: Caller, argv: readonly Bytes[], at: number, form: Algebra
     if (option === 'WEIGHTS' && combining && options.left >= numkeys) {
       for (const input of inputs) input.weight = float(options.value(), 'ERR weight value is not a float');
     } else if (option === 'AGGREGATE' && combining && options.more()) {
-      aggregate = AGGREGATES.get(options.next()) ?? fail(SYNTAX);
+      const word = options.next();
+      aggregate = AGGREGATES.get(word) ?? fail(SYNTAX);
+      const counts = word === 'COUNT';
+      if (counts && !client.server.vocabulary.knows(form.command, word)) fail(SYNTAX);
+      for (const input of inputs) input.counts = counts;
     } else if (option === 'WITHSCORES' && form.storing !== true && form.counting !== true) {
       withScores = true;
     } else if (option === 'LIMIT' && form.counting === true && options.more()) {
@@ -82,11 +89,12 @@ function parse(client: Caller, argv: readonly Bytes[], at: number, form: Algebra
   return { inputs, aggregate: aggregate!, withScores, limit };
 }
 
-function* scoresOf({ value, weight }: WeightedSet): Iterable<[Bytes, number]> {
+function* scoresOf({ value, weight, counts }: WeightedSet): Iterable<[Bytes, number]> {
   if (value === undefined) return;
   // Redis iterates from the highest score down. The order affects the rounding of sums.
   if (value.type === 'zset') {
-    for (const { member, score } of value.entries(true)) yield [member, finite(weight * score)];
+    for (const { member, score } of value.entries(true))
+      yield [member, finite(counts ? weight : weight * score)];
   } else {
     for (const member of value.values()) yield [member, finite(weight)];
   }
@@ -96,10 +104,11 @@ function* scoresOf({ value, weight }: WeightedSet): Iterable<[Bytes, number]> {
  * Returns a member's weighted score; undefined if the input lacks the member. Unlike in `scoresOf`, 0 × inf stays NaN,
  * which Redis aggregates unchanged: SUM yields 0, and MIN and MAX keep the previous score.
  */
-function scoreIn({ value, weight }: WeightedSet, member: Bytes): number | undefined {
+function scoreIn({ value, weight, counts }: WeightedSet, member: Bytes): number | undefined {
   if (value === undefined) return undefined;
   const score = value.type === 'zset' ? value.score(member) : value.has(member) ? 1 : undefined;
-  return score === undefined ? undefined : weight * score;
+  if (score === undefined) return undefined;
+  return counts ? weight : weight * score;
 }
 
 /** Yields the members that every input has, with their aggregated scores. Iterates over the smallest input. */

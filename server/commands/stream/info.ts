@@ -5,7 +5,7 @@ import { formatId, MAX_ID, MIN_ID } from '../../../keyspace/stream/id.ts';
 import { lag } from '../../../keyspace/stream/lag.ts';
 import { radixTreeNodes } from '../../../keyspace/stream/radix.ts';
 import type { StreamValue } from '../../../keyspace/stream/stream.ts';
-import { asciiUpper, type Bytes, cString, narrow } from '../../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, cString, type Millis, narrow } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY } from '../../../protocol/errors.ts';
 import { MapReply, type Reply } from '../../../protocol/reply.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
@@ -14,6 +14,7 @@ import { integer } from '../../table/arguments.ts';
 import { type Argv, key } from '../../table/command.ts';
 import { defineContainer } from '../define.ts';
 import { unknownWords } from './group.ts';
+import { knowsProducers } from './idempotence.ts';
 import { entryReply } from './parts.ts';
 
 function streamOf(client: Caller, name: Bytes): StreamValue {
@@ -58,7 +59,14 @@ function consumerDetails(consumer: StreamConsumer, count: number, activity: bool
   ]);
 }
 
-function groupDetails(stream: StreamValue, group: StreamGroup, count: number, dialect: Dialect): Reply {
+/** @param released with the number of released entries */
+function groupDetails(
+  stream: StreamValue,
+  group: StreamGroup,
+  count: number,
+  dialect: Dialect,
+  released: boolean,
+): Reply {
   const pending: Reply[] = [];
   for (const { id, consumer, deliveredAt, deliveries } of group.pending.values()) {
     if (pending.length >= count) break;
@@ -79,10 +87,32 @@ function groupDetails(stream: StreamValue, group: StreamGroup, count: number, di
     pending,
     'consumers',
     group.sortedConsumers().map((consumer) => consumerDetails(consumer, count, dialect.consumerActivity)),
+    ...(released ? ['nacked-count', group.nobody.pending.size] : []),
   ]);
 }
 
+/** What a stream remembers about idempotent producers. */
+function producersInfo({ idempotence }: StreamValue, now: Millis): Reply[] {
+  idempotence.expire(now);
+  const producers = idempotence.producers();
+  return [
+    'idmp-duration',
+    idempotence.duration,
+    'idmp-maxsize',
+    idempotence.maxSize,
+    'pids-tracked',
+    producers.length,
+    'iids-tracked',
+    producers.reduce((sum, [, ids]) => sum + ids.size, 0),
+    'iids-added',
+    narrow(idempotence.added),
+    'iids-duplicates',
+    narrow(idempotence.duplicates),
+  ];
+}
+
 function streamInfo(client: Caller, argv: Argv<-3>): Reply {
+  const { server } = client;
   const stream = streamOf(client, argv[2]);
   const count = fullCount(argv);
   const common: Reply[] = [
@@ -100,6 +130,7 @@ function streamInfo(client: Caller, argv: Argv<-3>): Reply {
     narrow(stream.entriesAdded),
     'recorded-first-entry-id',
     formatId(stream.firstId),
+    ...(knowsProducers(client) ? producersInfo(stream, client.server.now) : []),
   ];
   if (count !== undefined) {
     return new MapReply([
@@ -107,7 +138,9 @@ function streamInfo(client: Caller, argv: Argv<-3>): Reply {
       'entries',
       stream.range(MIN_ID, MAX_ID, count).map(entryReply),
       'groups',
-      stream.sortedGroups().map((group) => groupDetails(stream, group, count, client.server.dialect)),
+      stream
+        .sortedGroups()
+        .map((group) => groupDetails(stream, group, count, server.dialect, server.commands.has('xnack'))),
     ]);
   }
   const [first, last] = [stream.firstEntry(), stream.lastEntry()];

@@ -97,6 +97,7 @@ export function claimEffect(
   group: StreamGroup,
   pending: Pending,
   id = formatId(pending.id),
+  position = group.lastId,
 ): Bytes[] {
   const { consumer, deliveredAt, deliveries } = pending;
   return [
@@ -113,7 +114,7 @@ export function claimEffect(
     'FORCE',
     'JUSTID',
     'LASTID',
-    formatId(group.lastId),
+    formatId(position),
   ];
 }
 

@@ -57,7 +57,8 @@ function xpending(client: Caller, argv: Argv<-3>): Reply {
     if (id > end || out.length >= count) break;
     const elapsed = now - deliveredAt;
     if (idle !== 0 && elapsed < idle) continue;
-    out.push([formatId(id), consumer.name, Math.max(0, elapsed), narrow(BigInt.asIntN(64, deliveries))]);
+    const shown = consumer === group.nobody ? -1 : Math.max(0, elapsed);
+    out.push([formatId(id), consumer.name, shown, narrow(BigInt.asIntN(64, deliveries))]);
   }
   return out;
 }

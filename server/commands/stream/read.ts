@@ -3,82 +3,21 @@
  * (https://redis.io/docs/latest/commands/xread/).
  */
 
-import type { StreamConsumer, StreamGroup } from '../../../keyspace/stream/group.ts';
+import { DELIVERIES_MAX, type StreamConsumer, type StreamGroup } from '../../../keyspace/stream/group.ts';
 import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../../keyspace/stream/id.ts';
 import { advance } from '../../../keyspace/stream/lag.ts';
-import type { StreamValue } from '../../../keyspace/stream/stream.ts';
+import { type StreamEntry, StreamValue } from '../../../keyspace/stream/stream.ts';
 import { typeOf } from '../../../keyspace/value.ts';
-import { asciiUpper, type Bytes, cString, type Millis } from '../../../protocol/bytes.ts';
-import { fail, SYNTAX, WRONGTYPE } from '../../../protocol/errors.ts';
+import { asciiUpper, type Bytes, cString, type Millis, narrow } from '../../../protocol/bytes.ts';
+import { fail, WRONGTYPE } from '../../../protocol/errors.ts';
 import { MapReply, NULL_ARRAY, type Reply, ReplyError } from '../../../protocol/reply.ts';
-import { SCRIPT } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
-import { integer, Options, wordAt } from '../../table/arguments.ts';
+import { wordAt } from '../../table/arguments.ts';
 import type { KeySpec } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
-import { millisToWait } from '../../table/timeouts.ts';
 import { defineCommands } from '../define.ts';
 import { claimEffect, entryReply, groupOf, positionEffect, seeConsumer, strictId } from './parts.ts';
-
-/** The options of a reading command, without its streams. */
-interface Reading {
-  readonly group: Bytes | undefined;
-  readonly consumer: Bytes;
-  readonly noAck: boolean;
-  readonly count: number;
-  /** The longest wait in milliseconds, 0: no limit; undefined: does not wait. */
-  readonly block: Millis | undefined;
-  readonly names: readonly Bytes[];
-  readonly ids: readonly Bytes[];
-}
-
-function onlyForGroups(option: string): never {
-  fail(`ERR The ${option} option is only supported by XREADGROUP. You called XREAD instead.`);
-}
-
-function splitStreams(
-  { server }: Caller,
-  command: 'xread' | 'xreadgroup',
-  words: readonly Bytes[],
-): Pick<Reading, 'names' | 'ids'> {
-  if (words.length % 2 !== 0) fail(server.dialect.unbalancedStreams(command));
-  return { names: words.slice(0, words.length / 2), ids: words.slice(words.length / 2) };
-}
-
-function parseReading(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadgroup'): Reading {
-  const grouped = command === 'xreadgroup';
-  const options = new Options(argv, 1);
-  let [group, consumer, noAck, count, block]: [
-    Bytes | undefined,
-    Bytes,
-    boolean,
-    number,
-    Millis | undefined,
-  ] = [undefined, '', false, 0, undefined];
-  let streams: Pick<Reading, 'names' | 'ids'> | undefined;
-  while (streams === undefined && options.more()) {
-    const option = options.next();
-    const { left } = options;
-    if (option === 'BLOCK' && left > 0) {
-      if (client.has(SCRIPT) && client.server.dialect.blockInScript === 'refused')
-        fail(`ERR ${argv[0]} command is not allowed with BLOCK option from scripts`);
-      block = millisToWait(client, options.value());
-    } else if (option === 'COUNT' && left > 0) count = Math.max(0, integer(options.value()));
-    else if (option === 'STREAMS' && left > 0) {
-      streams = splitStreams(client, command, argv.slice(-left));
-    } else if (option === 'GROUP' && left >= 2) {
-      if (!grouped) onlyForGroups('GROUP');
-      group = options.value();
-      consumer = options.value();
-    } else if (option === 'NOACK') {
-      if (!grouped) onlyForGroups('NOACK');
-      noAck = true;
-    } else fail(SYNTAX);
-  }
-  if (streams === undefined) fail(SYNTAX);
-  if (grouped && group === undefined) fail('ERR Missing GROUP option for XREADGROUP');
-  return { group, consumer, noAck, count: count === 0 ? Infinity : count, block, ...streams };
-}
+import { parseReading, type Reading } from './reading.ts';
 
 /** One stream of the request and the id after which to read; '>' stands for entries that are new to the group. */
 interface Source {
@@ -127,6 +66,11 @@ function resolveSource(client: Caller, name: Bytes, text: Bytes, group: Bytes | 
   return { name, after: group !== undefined && after === MAX_ID ? '>' : after };
 }
 
+/** The number of deliveries after another one. It stays at its maximum. */
+function oneMore(deliveries: bigint): bigint {
+  return deliveries === DELIVERIES_MAX ? deliveries : deliveries + 1n;
+}
+
 /** Reads streams and collects the effects. */
 class StreamReader {
   readonly effects: Bytes[][] = [];
@@ -144,7 +88,7 @@ class StreamReader {
   }
 
   /** Returns the consumer's own pending entries after an id. */
-  history(stream: StreamValue, consumer: StreamConsumer, after: StreamId): Reply {
+  history(stream: StreamValue, group: StreamGroup, consumer: StreamConsumer, after: StreamId): Reply {
     const out: Reply[] = [];
     const { now } = this.#client.server;
     for (const pending of consumer.pending.values(after + 1n)) {
@@ -153,7 +97,7 @@ class StreamReader {
       if (entry === undefined) out.push([formatId(pending.id), NULL_ARRAY]);
       else {
         out.push(entryReply(entry));
-        pending.deliveredAt = now;
+        group.redeliver(pending, now);
         pending.deliveries++;
       }
     }
@@ -162,18 +106,57 @@ class StreamReader {
   }
 
   /** Delivers entries that are new to the group. */
-  deliver(name: Bytes, stream: StreamValue, group: StreamGroup, consumer: StreamConsumer): Reply {
-    const { count, noAck } = this.#reading;
+  deliver(
+    name: Bytes,
+    stream: StreamValue,
+    group: StreamGroup,
+    consumer: StreamConsumer,
+    count = this.#reading.count,
+  ): StreamEntry[] {
+    const { noAck } = this.#reading;
     const { server, db } = this.#client;
-    const entries = group.lastId === MAX_ID ? [] : stream.range(group.lastId + 1n, MAX_ID, count);
+    const before = group.lastId;
+    const entries = before === MAX_ID ? [] : stream.range(before + 1n, MAX_ID, count);
     for (const { id } of entries) {
       advance(stream, group, id, server.dialect.groupCounts);
-      if (!noAck) this.effects.push(claimEffect(name, group, group.deliver(id, consumer, server.now)));
+      if (noAck) continue;
+      const pending = group.deliver(id, consumer, server.now);
+      const position = server.dialect.deliveredPosition === 'before the delivery' ? before : group.lastId;
+      this.effects.push(claimEffect(name, group, pending, undefined, position));
     }
     const tells = noAck || server.dialect.consumers === 'made at once';
     if (tells && entries.length > 0) this.effects.push(positionEffect(name, group));
     db.world.dirty++;
-    return entries.map(entryReply);
+    return entries;
+  }
+
+  /** Takes over the pending entries that have been idle for long enough, longest first. */
+  claim(
+    name: Bytes,
+    stream: StreamValue,
+    group: StreamGroup,
+    consumer: StreamConsumer,
+    idle: Millis,
+  ): Reply[] {
+    const { server, db } = this.#client;
+    const out: Reply[] = [];
+    for (const pending of group.deliveredBy(server.now - idle)) {
+      if (out.length >= this.#reading.count) break;
+      const entry = stream.get(pending.id);
+      if (entry === undefined) continue;
+      const { deliveredAt, deliveries } = pending;
+      out.push([
+        formatId(pending.id),
+        entry.fields,
+        server.now - deliveredAt,
+        narrow(BigInt.asIntN(64, deliveries)),
+      ]);
+      group.assign(pending.id, consumer, server.now, oneMore(deliveries));
+      consumer.activeAt = server.now;
+      this.effects.push(claimEffect(name, group, pending));
+      db.world.dirty++;
+    }
+    return out;
   }
 
   /**
@@ -192,9 +175,34 @@ function streamsReply(client: Caller, streams: readonly (readonly [Bytes, Reply]
   return client.protocol === 3 ? new MapReply(streams.flat()) : streams;
 }
 
+/** What a consumer reads of one stream with '>'. */
+interface GroupSource {
+  readonly name: Bytes;
+  readonly stream: StreamValue;
+  readonly group: StreamGroup;
+  readonly claim: Millis | undefined;
+  readonly count: number;
+}
+
+/** Returns the entries that are pending for too long, with CLAIM, and then those that are new to the group. */
+function readGroup(
+  reader: StreamReader,
+  { name, stream, group, claim, count }: GroupSource,
+): readonly Reply[] {
+  const hasNew = (stream.lastEntry()?.id ?? MIN_ID) > group.lastId;
+  if (claim === undefined) {
+    return hasNew ? reader.deliver(name, stream, group, reader.consumer(name, group)).map(entryReply) : [];
+  }
+  const claimed = reader.claim(name, stream, group, reader.consumer(name, group), claim);
+  if (!hasNew || claimed.length >= count) return claimed;
+  const added = reader.deliver(name, stream, group, reader.consumer(name, group), count - claimed.length);
+  return [...claimed, ...added.map(({ id, fields }) => [formatId(id), fields, 0, 0])];
+}
+
 /** Reads the available entries without waiting. Streams without new entries are left out. */
 function readNow(client: Caller, reading: Reading, reader: StreamReader, sources: readonly Source[]) {
   const out: [Bytes, Reply][] = [];
+  let { claim } = reading;
   for (const { name, after } of sources) {
     // Redis looks the key up again, and reports another miss.
     const stream = client.db.read(name, 'stream');
@@ -203,19 +211,19 @@ function readNow(client: Caller, reading: Reading, reader: StreamReader, sources
     const joined = reading.group === undefined ? undefined : stream.groups.get(reading.group);
     if (joined !== undefined && client.server.dialect.consumers === 'made at once')
       reader.consumer(name, joined);
-    if (reading.group === undefined || after === '>') {
-      const group = reading.group === undefined ? undefined : stream.groups.get(reading.group);
-      const from = after === '>' ? group!.lastId : after;
-      if (last === undefined || last <= from) continue;
-      const entries =
-        group === undefined
-          ? reader.plain(stream, from)
-          : reader.deliver(name, stream, group, reader.consumer(name, group));
-      out.push([name, entries]);
+    if (reading.group === undefined) {
+      if (after !== '>' && last !== undefined && last > after) out.push([name, reader.plain(stream, after)]);
       continue;
     }
     const group = stream.groups.get(reading.group)!;
-    out.push([name, reader.history(stream, reader.consumer(name, group), after)]);
+    if (after === '>') {
+      const entries = readGroup(reader, { name, stream, group, claim, count: reading.count });
+      if (entries.length > 0) out.push([name, entries]);
+      continue;
+    }
+    out.push([name, reader.history(stream, group, reader.consumer(name, group), after)]);
+    // As in Redis, CLAIM does not count from here on.
+    claim = undefined;
   }
   return out;
 }
@@ -248,9 +256,37 @@ function serve(client: Caller, reading: Reading, name: Bytes, sources: readonly 
   const group = stream.groups.get(reading.group);
   if (group === undefined) return lost(client, name, reading.group, GROUP_GONE);
   if (stream.lastId <= group.lastId) return undefined;
-  const entries = reader.deliver(name, stream, group, reader.consumer(name, group));
+  const entries = reader.deliver(name, stream, group, reader.consumer(name, group)).map(entryReply);
   for (const effect of reader.effects) server.effects.propagateAlso(client.db, effect);
   return streamsReply(client, [[name, entries]]);
+}
+
+/** Serves a client that waits with CLAIM: its request is run again. */
+function serveClaiming(client: Caller, reading: Reading, sources: readonly Source[]): Reply | undefined {
+  for (const { name } of sources) {
+    const stream = client.db.get(name, 'stream');
+    if (stream !== undefined && !stream.groups.has(reading.group!))
+      return lost(client, name, reading.group!, GROUP_GONE);
+  }
+  const reader = new StreamReader(client, reading);
+  const found = readNow(client, reading, reader, sources);
+  for (const effect of reader.effects) client.server.effects.propagateAlso(client.db, effect);
+  return found.length === 0 ? undefined : streamsReply(client, found);
+}
+
+/** When the longest pending entry can be claimed: a millisecond after its time has come, as in Redis. */
+function claimableAt({ db, server }: Caller, { claim = 0, group, names }: Reading): Millis {
+  let first = Infinity;
+  for (const name of names) {
+    const held = db.peek(name)?.held;
+    const stream = held instanceof StreamValue ? held : undefined;
+    for (const { id, deliveredAt } of stream?.groups.get(group!)?.deliveredBy(Infinity) ?? []) {
+      if (stream?.get(id) === undefined) continue;
+      first = Math.min(first, deliveredAt);
+      break;
+    }
+  }
+  return (first === Infinity ? server.now : first) + claim + 1;
 }
 
 function read(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadgroup'): Outcome {
@@ -267,8 +303,12 @@ function read(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadg
     type: 'stream',
     keys: names,
     timeout: reading.block,
-    serve: (name) => serve(client, reading, name, sources),
+    serve: (name) =>
+      reading.claim === undefined
+        ? serve(client, reading, name, sources)
+        : serveClaiming(client, reading, sources),
     timeoutReply: NULL_ARRAY,
+    ...(reading.claim === undefined ? {} : { wakeAt: () => claimableAt(client, reading) }),
     ...(group === undefined ? {} : { gone: (name: Bytes) => lost(client, name, group, KEY_GONE) }),
   });
 }

@@ -21,6 +21,7 @@ import type { Caller } from '../../server.ts';
 import { int64, integer, Options, wordAt } from '../../table/arguments.ts';
 import { type Argv, key, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
+import { knowsProducers, type Producer, producedId, readProducer } from './idempotence.ts';
 import { entryReply, INVALID_ID, intervalEnd, intervalStart, report, strictId } from './parts.ts';
 import { policyOf } from './references.ts';
 
@@ -34,6 +35,8 @@ interface Trimming {
   /** The position of the threshold. */
   readonly at: number;
   readonly makeStream: boolean;
+  /** XADD's idempotent producer. */
+  readonly producer: Producer | undefined;
   /** XADD's id; undefined for '*'. */
   readonly id: IdParts | undefined;
   /** The position of the id. */
@@ -46,6 +49,12 @@ function usualLimit(client: Caller): number {
   return limit <= 0 ? 10_000 : Math.min(limit, 1_000_000);
 }
 
+/** How many words follow IDMP and IDMPAUTO. */
+const IDMP_WORDS: ReadonlyMap<Bytes, number> = new Map([
+  ['IDMP', 2],
+  ['IDMPAUTO', 1],
+]);
+
 /** Reads the options before XADD's id, or all options of XTRIM. Throws Redis' error for bad options. */
 function parseTrimming(client: Caller, argv: readonly Bytes[], adding: boolean): Trimming {
   const options = new Options(argv, 2);
@@ -55,6 +64,7 @@ function parseTrimming(client: Caller, argv: readonly Bytes[], adding: boolean):
   let references: ReferencePolicy | undefined;
   let thresholdAt = 0;
   let makeStream = true;
+  let producer: Producer | undefined;
   let id: IdParts | undefined;
   while (options.more()) {
     const option = options.next();
@@ -74,8 +84,13 @@ function parseTrimming(client: Caller, argv: readonly Bytes[], adding: boolean):
       references = policy;
     } else if (adding && option === 'NOMKSTREAM') {
       makeStream = false;
+    } else if (adding && options.left >= (IDMP_WORDS.get(option) ?? Infinity) && knowsProducers(client)) {
+      producer = readProducer(option, options, producer);
     } else if (adding) {
       id = parseIdParts(wordAt(argv, at() - 1), 0n) ?? fail(INVALID_ID);
+      if (producer !== undefined && !client.has(PRIMARY_LINK)) {
+        fail('ERR syntax error, IDMP/IDMPAUTO can be used only with auto-generated IDs');
+      }
       break;
     } else {
       fail(SYNTAX);
@@ -83,7 +98,7 @@ function parseTrimming(client: Caller, argv: readonly Bytes[], adding: boolean):
   }
   const complete = completeTrim(client, threshold, limit, adding);
   const trim = complete && references !== undefined ? { ...complete, references } : complete;
-  return { trim, at: thresholdAt, makeStream, id, idAt: at() - 1 };
+  return { trim, at: thresholdAt, makeStream, producer, id, idAt: at() - 1 };
 }
 
 function readThreshold(option: 'MAXLEN' | 'MINID', options: Options): Omit<TrimOptions, 'limit'> {
@@ -158,10 +173,23 @@ function xadd(client: Caller, argv: Argv<-2>): Reply {
   }
   const found = db.get(name, 'stream');
   if (found === undefined && !wanted.makeStream) return null;
+  const { producer } = wanted;
+  const produced = producer && producedId(producer, fields);
+  if (producer !== undefined && found !== undefined) {
+    const known = found.idempotence.find(producer.name, produced!, server.now);
+    // A primary sends an entry without its id only if the entry was a duplicate.
+    const refusedByPrimary = client.has(PRIMARY_LINK) && wanted.id === undefined;
+    if (known !== undefined || refusedByPrimary) {
+      found.idempotence.duplicates++;
+      db.world.dirty++;
+      return formatId(known ?? found.lastId);
+    }
+  }
   const id = newId(found, wanted.id, server.now);
   const stream = found ?? new StreamValue(server.encoding);
   if (found === undefined) db.put(name, stream);
   stream.append(id, fields);
+  if (producer !== undefined) stream.idempotence.record(producer.name, produced!, id);
   db.changed(name, 'xadd');
   if (wanted.trim !== undefined && stream.trimTo(wanted.trim) > 0) db.changed(name, 'xtrim', 0);
   if (server.effects.feeding) {

@@ -34,19 +34,35 @@ import { compares, removeAtOnce, store, stringOf } from './string.ts';
 function delex(client: Caller, argv: Argv<-2>): Reply {
   const [, name, condition, operand] = argv;
   if (argv.length !== 2 && argv.length !== 4) throw wrongArity('delex');
-  const entry = client.db.find(name);
+  if (condition === undefined || operand === undefined) return removePlainly(client, name);
+  const entry = client.db.lookup(name);
   if (entry === undefined) return 0;
-  if (condition !== undefined && operand !== undefined) {
-    const value = entry.read();
-    if (typeof value !== 'string') {
-      return fail('ERR Key should be of string type if conditions are specified');
-    }
-    const bit = CONDITIONS.get(asciiUpper(condition));
-    if (bit === undefined) return fail('ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE');
-    if (!compares(bit, operand, value)) return 0;
-  }
+  const value = entry.read();
+  if (typeof value !== 'string') return fail('ERR Key should be of string type if conditions are specified');
+  const bit = CONDITIONS.get(asciiUpper(condition));
+  if (bit === undefined) return fail('ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE');
+  if (!compares(bit, operand, value)) return 0;
   removeAtOnce(client, name);
   return 1;
+}
+
+/**
+ * DELEX without a condition. Replicas receive the command itself if the node's server has it. Otherwise they receive DEL,
+ * which every server knows.
+ */
+function removePlainly(client: Caller, name: Bytes): number {
+  if (client.db.find(name) === undefined) return 0;
+  if (isExtra(client, 'delex')) removeAtOnce(client, name);
+  else {
+    client.db.remove(name);
+    client.db.changed(name, 'del');
+  }
+  return 1;
+}
+
+/** Returns whether the node serves the command although its server does not have it. */
+function isExtra({ server }: Caller, command: Bytes): boolean {
+  return server.commands.get(command)?.spec.extra === true;
 }
 
 /**
@@ -105,11 +121,42 @@ function msetex(client: Caller, argv: Argv<-2>): Reply {
   const how = expiresAt !== undefined ? ['PXAT', String(expiresAt)] : keepTtl ? ['KEEPTTL'] : [];
   const effects: Bytes[][] = [];
   for (let i = 2; i < end; i += 2) {
-    store(client, wordAt(argv, i), wordAt(argv, i + 1), expiresAt, keepTtl);
+    storeOne(client, wordAt(argv, i), wordAt(argv, i + 1), expiresAt, keepTtl);
     effects.push(['SET', wordAt(argv, i), wordAt(argv, i + 1), ...how]);
   }
-  if (client.server.effects.feeding) client.server.effects.propagateAs(...effects);
+  if (!client.server.effects.feeding) return 1;
+  if (isExtra(client, 'msetex')) client.server.effects.propagateAs(...effects);
+  else client.server.effects.propagateAs(withAbsoluteExpiry(client, argv, end, expiresAt));
   return 1;
+}
+
+/** Stores one pair of MSETEX and reports it: unlike SET, MSETEX reports `expire` first. */
+function storeOne(
+  { db }: Caller,
+  name: Bytes,
+  value: Bytes,
+  expiresAt: Millis | undefined,
+  keepTtl: boolean,
+): void {
+  const entry = db.put(name, value, keepTtl || expiresAt !== undefined);
+  if (expiresAt !== undefined) {
+    db.expireAt(name, entry, expiresAt);
+    db.changed(name, 'expire', 0);
+  }
+  db.changed(name, 'set');
+}
+
+/** Returns MSETEX as replicas receive it: a relative time has become PXAT with an absolute time. */
+function withAbsoluteExpiry(
+  { server }: Caller,
+  argv: readonly Bytes[],
+  end: number,
+  expiresAt: Millis | undefined,
+): readonly Bytes[] {
+  if (expiresAt === undefined) return argv;
+  const rewritten = server.dialect.msetexWithExat === 'as PXAT' ? /^(EX|PX|EXAT)$/i : /^(EX|PX)$/i;
+  const at = argv.findIndex((word, i) => i >= end && rewritten.test(word));
+  return at < 0 ? argv : argv.with(at, 'PXAT').with(at + 1, String(expiresAt));
 }
 
 export const lockCommands = defineCommands('string', {
@@ -138,11 +185,12 @@ export const lockCommands = defineCommands('string', {
   },
   msetex: {
     summary: 'Stores several strings at once, on a condition and with an expiry where asked (Redis 8.4).',
-    since: '8.4.0',
+    since: { redis: '8.4.0', valkey: '9.1.0' },
     extra: true,
     complexity: 'O(N), N keys',
     arity: -4,
     flags: ['write', 'denyoom', 'movablekeys'],
+    tips: ['request_policy:multi_shard', 'response_policy:all_succeeded'],
     keys: [{ flags: 'OW UPDATE', begin: 1, find: { count: 0, first: 1, step: 2 } }],
     run: msetex,
   },
@@ -153,7 +201,7 @@ export const lockCommands = defineCommands('string', {
     complexity: 'O(1)',
     arity: 3,
     flags: ['write', 'fast'],
-    keys: key('RM ACCESS DELETE'),
+    keys: key('RM DELETE'),
     run: (client, argv) => removeIfEqual(client, argv[1], argv[2], 0),
   },
   cas: {

@@ -33,15 +33,23 @@ import {
  * Stores a string, reports it, and sets its deadline if one is given.
  * @param expiresAt in milliseconds since the epoch
  * @param keepTtl keep the current deadline
+ * @param asSent replicas receive the request as it was sent, although it sets a deadline
  */
-export function store(client: Caller, name: Bytes, value: Bytes, expiresAt?: Millis, keepTtl = false): void {
+export function store(
+  client: Caller,
+  name: Bytes,
+  value: Bytes,
+  expiresAt?: Millis,
+  keepTtl = false,
+  asSent = false,
+): void {
   const { db } = client;
   const entry = db.put(name, value, keepTtl || expiresAt !== undefined);
   if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
   db.changed(name, 'set');
   if (expiresAt === undefined) return;
   db.changed(name, 'expire', 0);
-  if (client.server.effects.feeding)
+  if (client.server.effects.feeding && !asSent)
     client.server.effects.propagateAs(['SET', name, value, 'PXAT', String(expiresAt)]);
 }
 
@@ -85,6 +93,14 @@ function allows({ bits, operand }: StringOptions, old: Entry | undefined): boole
   return old === undefined ? (bits & (IFNE | IFDNE)) !== 0 : compares(bits, operand, stringOf(old));
 }
 
+/** Returns whether the node's own server has the comparisons. */
+function hasComparisons({ server }: Caller, bits: number): boolean {
+  for (const [word, bit] of CONDITIONS) {
+    if ((bits & bit) !== 0 && !server.vocabulary.isNative('set', word)) return false;
+  }
+  return true;
+}
+
 /** Throws a syntax error for a comparison that the node's server does not have. */
 function checkComparison({ server }: Caller, bits: number): void {
   for (const [word, bit] of CONDITIONS) {
@@ -108,16 +124,20 @@ function set(client: Caller, argv: Argv<-3>): Reply {
   const answer = wantsOld && old !== undefined ? stringOf(old) : null;
   if (!allows(options, old)) return answer;
   if (wantsOld) client.output.reserve(); // redis-server writes the old value before it reports the change.
-  store(client, name, value, expiresAt, (bits & KEEPTTL) !== 0);
+  const asSent =
+    (bits & PXAT) !== 0 && client.server.dialect.setWithPxat === 'as sent' && hasComparisons(client, bits);
+  store(client, name, value, expiresAt, (bits & KEEPTTL) !== 0, asSent);
   if (expiresAt === undefined && client.server.effects.feeding) propagateSet(client, argv, bits);
   return wantsOld ? answer : OK;
 }
 
-/** Propagates a SET without GET, which replicas do not need, and without comparisons, which they do not know. */
+/**
+ * Propagates a SET without GET, which replicas do not need, and without comparisons that their server may not know.
+ */
 function propagateSet(client: Caller, argv: Argv<-3>, bits: number): void {
   const [, name, value] = argv;
   const plain = ['SET', name, value];
-  if ((bits & COMPARES) !== 0) {
+  if ((bits & COMPARES) !== 0 && !hasComparisons(client, bits)) {
     client.server.effects.propagateAs((bits & KEEPTTL) === 0 ? plain : [...plain, 'KEEPTTL']);
   } else if ((bits & GET) !== 0) {
     const kept = argv.slice(3).filter((word) => asciiUpper(word) !== 'GET');

@@ -21,10 +21,11 @@ export const sortedSetSyntax: SyntaxTable = {
   zdiff: 'numkeys:int key#0... [WITHSCORES]',
   zdiffstore: 'destination#0 numkeys:int key#1...',
   zincrby: 'key#0 increment:int member',
-  zinter: 'numkeys:int key#0... [WEIGHTS=weight:int...] [AGGREGATE=aggregate:(SUM | MIN | MAX)] [WITHSCORES]',
+  zinter:
+    'numkeys:int key#0... [WEIGHTS=weight:int...] [AGGREGATE=aggregate:(SUM | MIN | MAX | COUNT@8.8.0)] [WITHSCORES]',
   zintercard: 'numkeys:int key#0... [LIMIT=limit:int]',
   zinterstore:
-    'destination#0 numkeys:int key#1... [WEIGHTS=weight:int...] [AGGREGATE=aggregate:(SUM | MIN | MAX)]',
+    'destination#0 numkeys:int key#1... [WEIGHTS=weight:int...] [AGGREGATE=aggregate:(SUM | MIN | MAX | COUNT@8.8.0)]',
   zlexcount: 'key#0 min max',
   zmpop: 'numkeys:int key#0... where:(MIN | MAX) [COUNT=count:int]',
   zmscore: 'key#0 member...',
@@ -77,9 +78,10 @@ export const sortedSetSyntax: SyntaxTable = {
   },
   zscan: 'key#0 cursor:int [MATCH=pattern:pattern] [COUNT=count:int]',
   zscore: 'key#0 member',
-  zunion: 'numkeys:int key#0... [WEIGHTS=weight:int...] [AGGREGATE=aggregate:(SUM | MIN | MAX)] [WITHSCORES]',
+  zunion:
+    'numkeys:int key#0... [WEIGHTS=weight:int...] [AGGREGATE=aggregate:(SUM | MIN | MAX | COUNT@8.8.0)] [WITHSCORES]',
   zunionstore:
-    'destination#0 numkeys:int key#1... [WEIGHTS=weight:int...] [AGGREGATE=aggregate:(SUM | MIN | MAX)]',
+    'destination#0 numkeys:int key#1... [WEIGHTS=weight:int...] [AGGREGATE=aggregate:(SUM | MIN | MAX | COUNT@8.8.0)]',
   geoadd: {
     words:
       'key#0 [condition:(NX | XX)@6.2.0] [change:CH@6.2.0] longitude_latitude_member:{longitude:double latitude:double member}...',

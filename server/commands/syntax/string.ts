@@ -25,6 +25,8 @@ export const stringSyntax: SyntaxTable = {
   incr: 'key#0',
   incrby: 'key#0 increment:int',
   incrbyfloat: 'key#0 increment:double',
+  increx:
+    'key#0 [increment:(BYFLOAT=float:double | BYINT=integer:int)] [SATURATE] [LBOUND=lowerbound] [UBOUND=upperbound] [expiration:(EX=seconds:int | PX=milliseconds:int | EXAT=unix-time-seconds:time | PXAT=unix-time-milliseconds:time | PERSIST)] [ENX]',
   lcs: 'key1#0 key2#0 [LEN] [IDX] [MINMATCHLEN=len:int] [WITHMATCHLEN]',
   mget: 'key#0...',
   mset: 'key_value:{key#0 value}...',

@@ -30,6 +30,10 @@ export const added: Record<string, string> = {
   'script|show': 'Valkey 8.0; test/server/dialects/new-commands.test.ts',
   xackdel: 'Redis 8.2; test/server/dialects/new-commands.test.ts',
   xdelex: 'Redis 8.2; test/server/dialects/new-commands.test.ts',
+  increx: 'Redis 8.8, from its documentation; test/server/dialects/redis-8.8.test.ts',
+  xcfgset: 'Redis 8.6; test/server/dialects/redis-8.6.test.ts',
+  xidmprecord: 'Redis 8.6; test/server/dialects/redis-8.6.test.ts',
+  xnack: 'Redis 8.8, from its documentation; test/server/dialects/redis-8.8.test.ts',
   waitaof: 'Redis 7.2; test/server/replication/replication.test.ts',
 };
 
@@ -156,7 +160,7 @@ export const accepted: readonly Accepted[] = [
   {
     name: 'HELLO without the module of vector sets',
     reason: 'HELLO and MODULE LIST: Redis: list the module vectorset; here: list no modules.',
-    dialects: ['redis-8.0', 'redis-8.2'],
+    dialects: ['redis-8.0', 'redis-8.2', 'redis-8.6', 'redis-8.8'],
     applies: (argv, mine, theirs) =>
       /^(hello|module)$/i.test(argv[0] ?? '') && theirs.includes('vectorset') && !mine.includes('vectorset'),
   },
@@ -205,6 +209,40 @@ loose['xinfo|consumers'] = [{ every: { fields: { idle: 'near', inactive: 'near' 
 function list(names: Iterable<string>): string {
   return [...names].sort().join(', ');
 }
+
+/** What is known of a server from documentation alone: the dialect, the behaviour, where it is documented, and when it was read. */
+export const documented: readonly (readonly [dialect: string, what: string, page: string, date: string])[] = [
+  [
+    'redis-8.8',
+    'INCREX: syntax, bounds, expiry, errors, replication as SET and events',
+    'https://redis.io/docs/latest/commands/increx/ and tests/unit/type/increx.tcl of Redis 8.8',
+    '2026-11-22',
+  ],
+  [
+    'redis-8.8',
+    'XNACK: modes, errors, the order in which released entries are delivered, XPENDING of released entries',
+    'https://redis.io/docs/latest/commands/xnack/ and https://github.com/redis/redis/pull/14797',
+    '2026-11-22',
+  ],
+  [
+    'redis-8.8',
+    'XNACK: replicated as one XNACK with RETRYCOUNT and FORCE for each entry, wakes consumers that wait with CLAIM. XREADGROUP with CLAIM answers the time since 1970 as the idle time of a released entry. `nacked-count` is the last field of a group in XINFO STREAM FULL. The pages do not say this.',
+    'https://redis.io/docs/latest/commands/xnack/',
+    '2026-11-22',
+  ],
+  [
+    'redis-8.8',
+    'AGGREGATE COUNT of ZUNION, ZINTER, ZUNIONSTORE and ZINTERSTORE',
+    'https://redis.io/docs/latest/commands/zunionstore/ and https://github.com/redis/redis/pull/14892',
+    '2026-11-22',
+  ],
+  [
+    'redis-8.8',
+    'RDB version 14: streams with released entries (form 27). Arrays are not read.',
+    'https://github.com/redis/librdb/pull/98',
+    '2026-11-22',
+  ],
+];
 
 /** Differences that no generated request shows, in the page's words. */
 export const prose: readonly string[] = [
@@ -266,5 +304,4 @@ export const prose: readonly string[] = [
   "Distances between places: Redis uses C's sine and arc sine, which miss the nearest double in one of a thousand cases. Here the nearest double is always used (four decimals are the same; GEOSEARCHSTORE with STOREDIST may show the 17th digit).",
   'PFADD to a HyperLogLog whose last run is truncated: Redis continues with the bytes after it in memory. Here it is `INVALIDOBJ`.',
   'Hash fields that expire (7.4): when active expiry is off, Redis removes each field when it is first accessed, and HLEN counts the others. Here all due fields are removed when one of them is first accessed. One HDEL tells replicas about all of them; Redis sends one for each.',
-  'INCREX (8.8) is missing, because documents about it still differ in its options.',
 ];

@@ -1,0 +1,12 @@
+/** Redis 8.6, compared with redis-server 8.6.3. */
+import { REDIS_8_6 } from '../../keyspace/rdb/formats.ts';
+import type { Dialect } from './dialect.ts';
+import { redisIdentity } from './identity.ts';
+import { redis82 } from './redis-8.2.ts';
+
+export const redis86: Dialect = {
+  ...redis82,
+  ...redisIdentity('redis-8.6', '8.6.3'),
+  rdbFormat: REDIS_8_6,
+  deliveredPosition: 'before the delivery',
+};

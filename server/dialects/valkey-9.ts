@@ -1,0 +1,22 @@
+/** Valkey 9, compared with valkey-server 9.1.2. */
+import { VALKEY_9 } from '../../keyspace/rdb/formats.ts';
+import type { Dialect } from './dialect.ts';
+import { valkey81 } from './valkey-8.1.ts';
+
+export const valkey9: Dialect = {
+  ...valkey81,
+  name: 'valkey-9',
+  server: { family: 'valkey', version: '9.1.2' },
+  hello: { server: 'valkey', version: '9.1.2' },
+  infoVersion: [
+    ['redis_version', '7.2.4'],
+    ['server_name', 'valkey'],
+    ['valkey_version', '9.1.2'],
+    ['valkey_release_stage', 'ga'],
+  ],
+  introduction: [['REPLCONF', 'version', '9.1.2']],
+  dumpVersion: ['valkey-ver', '9.1.2'],
+  lolwut: 'Redis ver. 9.1.2',
+  rdbFormat: VALKEY_9,
+  msetexWithExat: 'as PXAT',
+};
