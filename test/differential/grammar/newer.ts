@@ -35,10 +35,6 @@ export const comparisons: Templates = {
     '2 <string> <value> <string> <value> {[(NX|XX)] [(EX <seconds>|PX <millis>|EXAT <at>|PXAT <atms>|KEEPTTL)]}',
     '<count> <string> <value> <string>',
   ],
-  set: [
-    '<string> <value> {[(IFEQ|IFNE) <value>] [(EX <seconds>|PX <millis>|PXAT <atms>|KEEPTTL)] [GET]}',
-    '<string> <value>',
-  ],
 };
 
 /** Ids of producers of XIDMPRECORD, whose entries are so late that the ids do not expire. */
