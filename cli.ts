@@ -1,23 +1,23 @@
 #!/usr/bin/env node
 /** `npx lostlock`: the command-line server. Flags use redis.conf's parameter names. */
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { BadDirective, Configuration, isDirective, takesSeveralWords } from './embed/configuration.ts';
 import { LOG_LEVELS, type LogOrigin, logLine } from './embed/log-line.ts';
 import { type LostlockServer, startServer } from './index.ts';
-import { fromText, toBuffer } from './protocol/bytes.ts';
+import { type Bytes, fromBuffer, fromText, toBuffer } from './protocol/bytes.ts';
 import { type DialectName, dialectNames } from './server/dialects/index.ts';
 import type { LogLevel } from './server/ports.ts';
-import { BadSetting } from './server/settings/parameters.ts';
-import { refusalOf } from './server/settings/refusals.ts';
-import { aliases, parameters, type Settings } from './server/settings/settings.ts';
 import { LOSTLOCK_VERSION } from './server/version.ts';
 
 const parent = process.ppid;
 
-const HELP = `Usage: lostlock [port] [--<parameter> <value> ...] [options]
+const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<parameter> <value> ...] [options]
 
-An in-process Redis-protocol server, made for locks. Parameters are redis.conf's names:
+An in-process Redis-protocol server, made for locks. It reads a redis.conf, or standard input (-).
+Parameters have redis.conf's names, and replace those of the file:
   --port 6379            TCP port; 0 takes a free one
   --bind 127.0.0.1       address to listen on
+  --replicaof HOST PORT  follow a primary
   --unixsocket PATH      listen on a unix socket as well
   --requirepass WORD     password that AUTH requires
   --databases 16, --maxclients 10000, --notify-keyspace-events KEA, --maxmemory 100mb ...
@@ -35,13 +35,12 @@ Options:
 `;
 
 interface Invocation {
-  readonly settings: Partial<Settings>;
+  readonly configuration: Configuration;
   portFile?: string;
   urlFile?: string;
   replicas?: number;
   dialect?: DialectName;
   strict?: boolean;
-  level: LogLevel;
   exitWithParent: boolean;
 }
 
@@ -56,14 +55,16 @@ function usage(why: string): never {
 }
 
 function parse(argv: readonly string[]): Invocation {
-  const settings: Record<string, unknown> = {};
-  const invocation: Invocation = {
-    settings: settings as Partial<Settings>,
-    level: 'notice',
-    exitWithParent: false,
-  };
+  const invocation: Invocation = { configuration: new Configuration(), exitWithParent: false };
   const args = argv.flatMap((word) => (/^--[a-z-]+=/.test(word) ? splitOnce(word) : [word]));
-  if (/^\d+$/.test(args[0] ?? '')) args.unshift('--port');
+  const first = args[0] ?? '';
+  if (/^\d+$/.test(first)) args.unshift('--port');
+  else if (first !== '' && !first.startsWith('--')) {
+    args.shift();
+    invocation.configuration.load(readFile(first === '-' ? 0 : first), (path) =>
+      readFile(toBuffer(path).toString()),
+    );
+  }
   for (let flag = args.shift(); flag !== undefined; flag = args.shift()) {
     if (flag === '--port-file') invocation.portFile = takeValue(args, flag);
     else if (flag === '--url-file') invocation.urlFile = takeValue(args, flag);
@@ -71,23 +72,24 @@ function parse(argv: readonly string[]): Invocation {
     else if (flag === '--strict') invocation.strict = yesOrNo(flag, takeValue(args, flag));
     else if (flag === '--replicas') invocation.replicas = count(flag, takeValue(args, flag));
     else if (flag === '--exit-with-parent') invocation.exitWithParent = true;
-    else if (flag === '--loglevel') invocation.level = level(takeValue(args, flag));
-    else if (flag.startsWith('--')) setting(settings, flag, takeValue(args, flag));
+    else if (flag.startsWith('--')) directive(invocation.configuration, flag, args);
     else usage(`${flag} is not a flag`);
   }
   return invocation;
 }
 
+/** The bytes of a file, or of standard input (0). */
+function readFile(file: string | 0): Bytes {
+  try {
+    return fromBuffer(readFileSync(file));
+  } catch (error) {
+    throw new BadDirective(`Fatal error, can't open config file '${file}': ${(error as Error).message}`);
+  }
+}
+
 function splitOnce(word: string): string[] {
   const at = word.indexOf('=');
   return [word.slice(0, at), word.slice(at + 1)];
-}
-
-function level(word: string): Invocation['level'] {
-  return (
-    LOG_LEVELS.find((each) => each === word) ??
-    usage(`--loglevel ${word}: allowed are ${LOG_LEVELS.join(', ')}`)
-  );
 }
 
 function dialect(word: string): DialectName {
@@ -106,16 +108,19 @@ function count(flag: string, word: string): number {
   return /^\d{1,3}$/.test(word) ? Number(word) : usage(`${flag} ${word}: allowed are whole numbers`);
 }
 
-function setting(settings: Record<string, unknown>, flag: string, value: string): void {
-  const word = flag.slice(2).toLowerCase();
-  const name = Object.hasOwn(aliases, word) ? (aliases[word] as string) : word;
-  if (!Object.hasOwn(parameters, name)) usage(`${flag} is not a parameter of lostlock; --help lists some`);
-  const read = parameters[name as keyof Settings].read(fromText(value));
-  if (read instanceof BadSetting) usage(`${flag} ${value}: ${read.why}`);
-  // The command line writes the pid file itself.
-  const refusal = name === 'pidfile' ? undefined : refusalOf(name as keyof Settings, read);
-  if (refusal !== undefined) usage(`${flag} ${value}: ${refusal}`);
-  settings[name] = read;
+/** Applies `--name value` like a line of redis.conf. Several words follow one another up to the next flag. */
+function directive(configuration: Configuration, flag: string, args: string[]): void {
+  const name = flag.slice(2);
+  const values = [takeValue(args, flag)];
+  if (takesSeveralWords(name))
+    while (args.length > 0 && !args[0]?.startsWith('--')) values.push(args.shift() ?? '');
+  if (!isDirective(name)) usage(`${flag} is not a parameter of lostlock; --help lists some`);
+  try {
+    configuration.apply([name, ...values].map(fromText));
+  } catch (error) {
+    if (error instanceof BadDirective) usage(`${flag} ${values.join(' ')}: ${error.message}`);
+    throw error;
+  }
 }
 
 async function serve(invocation: Invocation): Promise<void> {
@@ -126,12 +131,13 @@ async function serve(invocation: Invocation): Promise<void> {
     requirepass = '',
     pidfile = '',
     ...settings
-  } = invocation.settings;
-  settings.loglevel = invocation.level;
+  } = invocation.configuration.settings;
+  const { users, replicaOf } = invocation.configuration;
+  const startLevel = settings.loglevel ?? 'notice';
   const file = toBuffer(settings.logfile ?? '').toString();
   let server: LostlockServer | undefined;
   const log = (level: LogLevel, text: string, role: LogOrigin['role']): void => {
-    const least = server?.node.settings.loglevel ?? invocation.level;
+    const least = server?.node.settings.loglevel ?? startLevel;
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least as LogLevel)) return;
     write(file, logLine(level, text, { pid: process.pid, role, at: Date.now() }));
   };
@@ -139,6 +145,8 @@ async function serve(invocation: Invocation): Promise<void> {
     port,
     host: bind,
     settings,
+    users,
+    ...(replicaOf !== undefined && { replicaOf }),
     ...(invocation.replicas !== undefined && { replicas: invocation.replicas }),
     ...(invocation.dialect !== undefined && { dialect: invocation.dialect }),
     ...(invocation.strict !== undefined && { strict: invocation.strict }),
@@ -204,6 +212,10 @@ if (argv.includes('--help') || argv.includes('-h')) {
       process.exit(1);
     });
   } catch (error) {
+    if (error instanceof BadDirective) {
+      console.error(error.message);
+      process.exit(1);
+    }
     if (!(error instanceof UsageError)) throw error;
     console.error(`lostlock: ${error.message}\n\n${HELP}`);
     process.exit(2);

@@ -16,7 +16,7 @@ import { seed } from './seed.ts';
 export class LostlockServer implements AsyncDisposable {
   /** The node itself, for access to what this class does not expose. */
   readonly node: Server;
-  /** The address that the server listens on. */
+  /** The address that the server listens on, or the first of several. */
   readonly host: string;
   /** The TCP port that the server listens on. */
   readonly port: number;
@@ -39,7 +39,7 @@ export class LostlockServer implements AsyncDisposable {
     replicas: readonly LostlockServer[] = [],
   ) {
     this.node = node;
-    this.host = options.host ?? '127.0.0.1';
+    [this.host = ''] = (options.host ?? '127.0.0.1').split(' ');
     this.port = port;
     this.replicas = replicas;
     this.connector = connectorFor(() => this.connect());

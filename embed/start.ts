@@ -3,6 +3,8 @@ import { chmodSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { RdbError } from '../keyspace/format/errors.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
+import { ReplyError } from '../protocol/reply.ts';
+import { mergeSelectors } from '../server/acl/rules.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import { AmbientClock } from '../server/host/ambient-clock.ts';
 import { nodeClock, nodeHost } from '../server/host/node.ts';
@@ -32,13 +34,22 @@ export interface StartOptions {
   readonly port?: number;
   /**
    * The address to listen on; default 127.0.0.1. As in Redis' protected mode, other machines are refused while there is
-   * no password, unless `settings['protected-mode']` is false.
+   * no password, unless `settings['protected-mode']` is false. Several addresses are separated by blanks, as in
+   * redis.conf's `bind`: '*' is every IPv4 address, '::*' every IPv6 address, and an address with '-' in front may be
+   * missing on this machine.
    */
   readonly host?: string;
   /** A path at which to listen on a unix socket, in addition to TCP. */
   readonly unixSocket?: string;
   /** The password that AUTH requires; none by default. */
   readonly password?: string;
+  /**
+   * ACL users, each with its rules as in ACL SETUSER: `{ alice: 'on >secret ~cache:* +@read' }`. A user `default`
+   * changes the user of clients that do not log in.
+   */
+  readonly users?: Readonly<Record<string, string>>;
+  /** The primary that the server follows, which can be any Redis or Valkey server. By default it is a primary itself. */
+  readonly replicaOf?: { readonly host: string; readonly port: number };
   /** The number of databases; default 16. */
   readonly databases?: number;
   /**
@@ -79,6 +90,8 @@ const OPTIONS = [
   'host',
   'unixSocket',
   'password',
+  'users',
+  'replicaOf',
   'databases',
   'dialect',
   'strict',
@@ -91,6 +104,17 @@ const OPTIONS = [
   'log',
 ];
 
+function checkUsers(users: unknown): void {
+  if (typeof users !== 'object' || users === null) throw badOption('users', users, 'an object of rules');
+  for (const [name, rules] of Object.entries(users)) checkString(`users.${name}`, rules, false);
+}
+
+function checkPrimary(primary: { readonly host: string; readonly port: number }): void {
+  checkNames(primary, ['host', 'port'], 'replicaOf');
+  checkString('replicaOf.host', primary.host);
+  checkInteger('replicaOf.port', primary.port, 1, 65535);
+}
+
 /** Throws TypeError for the first wrong option. */
 function checkOptions(options: StartOptions): void {
   checkNames(options, OPTIONS, 'startServer');
@@ -98,6 +122,8 @@ function checkOptions(options: StartOptions): void {
   if (options.host !== undefined) checkString('host', options.host);
   if (options.unixSocket !== undefined) checkString('unixSocket', options.unixSocket);
   if (options.password !== undefined) checkString('password', options.password);
+  if (options.users !== undefined) checkUsers(options.users);
+  if (options.replicaOf !== undefined) checkPrimary(options.replicaOf);
   if (options.databases !== undefined) checkInteger('databases', options.databases, 1, 2 ** 31 - 1);
   if (options.dialect !== undefined) checkDialect('dialect', options.dialect);
   if (options.strict !== undefined) checkFlag('strict', options.strict);
@@ -112,6 +138,9 @@ function checkOptions(options: StartOptions): void {
   }
   checkSettings(options.settings ?? {});
 }
+
+/** The names of redis.conf's `bind` for every address of a kind. */
+const ANY_ADDRESS: Readonly<Record<string, string>> = { '*': '0.0.0.0', '::*': '::' };
 
 /** The setting that holds the password with which replicas log in. */
 const PRIMARY_PASSWORD = 'masterauth';
@@ -147,13 +176,45 @@ function openDumpFile(node: Server, { dir, dbfilename }: Partial<Settings>): voi
   }
 }
 
+/** Creates the users. Throws TypeError for rules that ACL SETUSER refuses. */
+function addUsers(node: Server, users: Readonly<Record<string, string>>): void {
+  for (const [name, rules] of Object.entries(users)) {
+    try {
+      const words = fromText(rules).split(/\s+/);
+      node.acl.change(fromText(name), mergeSelectors(words.filter((word) => word !== '')));
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error;
+      throw badOption(`users.${name}`, rules, `rules of ACL SETUSER (${error.message})`);
+    }
+  }
+}
+
+/** Listens on every address. Returns the port, which is the same for all of them. */
+async function listen(node: Server, options: StartOptions, listeners: Listener[]): Promise<number> {
+  let port = options.port ?? 0;
+  for (const word of (options.host ?? '127.0.0.1').split(' ')) {
+    const address = word.replace(/^-/, '');
+    const host = ANY_ADDRESS[address] ?? address;
+    const tcp = new Listener(node.connections);
+    try {
+      ({ port } = await tcp.listen({ host, port }));
+      listeners.push(tcp);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      if (!word.startsWith('-') || (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT')) throw error;
+    }
+  }
+  return port;
+}
+
 /** Starts a replica and waits until it has caught up with the primary. */
 async function startReplica(primary: Server, options: StartOptions, port: number): Promise<LostlockServer> {
-  const { rdbFile: _, unixSocket: _path, seed: _data, replicas: _count, ...rest } = options;
+  const { rdbFile: _, unixSocket: _path, seed: _data, replicas: _count, replicaOf: _up, ...rest } = options;
   const { dir: _dir, dbfilename: _name, ...settings } = rest.settings ?? {};
   const replica = await startServer({ ...rest, port: 0, settings });
   const { node } = replica;
-  const host = options.host ?? '127.0.0.1';
+  const [first = ''] = (options.host ?? '127.0.0.1').split(' ');
+  const host = ANY_ADDRESS[first] ?? first;
   const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   node.unit(() => replicateFrom(node, anywhere[host] ?? host, port));
   while (node.primary?.linkUp !== true || node.replication.offset < primary.replication.offset) {
@@ -181,9 +242,8 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
   try {
     openDumpFile(node, settings);
     if (options.seed !== undefined) seed(node, options.seed);
-    const tcp = new Listener(node.connections);
-    listeners.push(tcp);
-    const { port } = await tcp.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
+    addUsers(node, options.users ?? {});
+    const port = await listen(node, options, listeners);
     node.settings.port = port;
     if (options.unixSocket !== undefined) {
       const unix = new Listener(node.connections, options.unixSocket);
@@ -191,6 +251,10 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
       await unix.listen({ path: options.unixSocket });
       const mode = `0o${node.settings.unixsocketperm}`;
       if (Number(mode) !== 0) chmodSync(options.unixSocket, Number(mode));
+    }
+    if (options.replicaOf !== undefined) {
+      const { host, port: primaryPort } = options.replicaOf;
+      node.unit(() => replicateFrom(node, fromText(host), primaryPort));
     }
     if (options.keepAlive === false) for (const listener of listeners) listener.unref();
     for (let i = 0; i < (options.replicas ?? 0); i++) replicas.push(await startReplica(node, options, port));

@@ -4,6 +4,7 @@ import { fail, wrongArity } from '../../../protocol/errors.ts';
 import { Double, MapReply, OK, type Reply, SetReply, SimpleString } from '../../../protocol/reply.ts';
 import { CATEGORIES, everyCommand } from '../../acl/categories.ts';
 import { describeCommands } from '../../acl/describe.ts';
+import { mergeSelectors } from '../../acl/rules.ts';
 import type { Selector } from '../../acl/selector.ts';
 import type { Caller } from '../../server.ts';
 import { int64 } from '../../table/arguments.ts';
@@ -18,26 +19,6 @@ const BITS =
 function tooMany(argv: Argv<-2>): never {
   const name = cString(argv[1], 128);
   return fail(`ERR unknown subcommand or wrong number of arguments for '${name}'. Try ACL HELP.`);
-}
-
-/** Joins the words of each selector in parentheses into one rule. Throws if a parenthesis is not closed. */
-function mergeSelectors(words: readonly Bytes[]): Bytes[] {
-  const rules: Bytes[] = [];
-  let open: Bytes | undefined;
-  let first = '';
-  for (const word of words) {
-    const begins = open === undefined && word.startsWith('(');
-    if (open === undefined && !begins) rules.push(word);
-    else {
-      if (begins) first = word;
-      open = begins ? word : `${open} ${word}`;
-      if (!word.endsWith(')')) continue;
-      rules.push(open);
-      open = undefined;
-    }
-  }
-  if (open !== undefined) fail(`ERR Unmatched parenthesis in acl selector starting at '${first}'.`);
-  return rules;
 }
 
 function setUser(client: Caller, argv: Argv<-3>): Reply {

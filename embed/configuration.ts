@@ -1,0 +1,137 @@
+/**
+ * Reads redis.conf, and the same directives from the command line
+ * (https://redis.io/docs/latest/operate/oss_and_stack/management/config/).
+ */
+import { asciiLower, type Bytes, toBuffer } from '../protocol/bytes.ts';
+import { splitInline } from '../protocol/inline.ts';
+import { BadSetting } from '../server/settings/parameters.ts';
+import { refusalOf } from '../server/settings/refusals.ts';
+import { aliases, parameters, type Settings } from '../server/settings/settings.ts';
+
+/** A directive cannot be applied. The message says why, in redis-server's words where it has some. */
+export class BadDirective extends Error {}
+
+/** Parameters whose value consists of several words. */
+const SEVERAL_WORDS: ReadonlySet<string> = new Set<keyof Settings>([
+  'bind',
+  'client-output-buffer-limit',
+  'latency-tracking-info-percentiles',
+  'save',
+]);
+
+/** Of these parameters, each further line adds to the earlier ones. */
+const ADDING: ReadonlySet<string> = new Set<keyof Settings>(['client-output-buffer-limit', 'save']);
+
+/** What redis-server can do at startup and lostlock cannot. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['rename-command', 'lostlock does not rename commands'],
+  ['loadmodule', 'lostlock loads no modules'],
+]);
+
+const UNKNOWN = 'Bad directive or wrong number of arguments';
+const WRONG_NUMBER = 'wrong number of arguments';
+
+/** True for the directives of redis.conf that lostlock knows. */
+export function isDirective(directive: string): boolean {
+  const name = nameOf(directive);
+  return Object.hasOwn(parameters, name) || name === 'replicaof' || name === 'user' || REFUSED.has(name);
+}
+
+/** True if a directive takes more than one word. */
+export function takesSeveralWords(directive: string): boolean {
+  const name = nameOf(directive);
+  return SEVERAL_WORDS.has(name) || name === 'replicaof' || name === 'user';
+}
+
+function nameOf(directive: Bytes): string {
+  const lower = asciiLower(directive);
+  if (lower === 'slaveof') return 'replicaof';
+  return Object.hasOwn(aliases, lower) ? (aliases[lower] as string) : lower;
+}
+
+/** What a configuration file and the command line ask for. Later directives win. */
+export class Configuration {
+  readonly settings: Partial<Settings> = {};
+  /** The rules of each user, separated by blanks. */
+  readonly users: Record<string, string> = {};
+  /** The primary to follow. */
+  replicaOf: { readonly host: string; readonly port: number } | undefined;
+
+  /**
+   * Applies one directive.
+   * @param words the directive's name and its arguments
+   * @throws BadDirective
+   */
+  apply([directive = '', ...values]: readonly Bytes[]): void {
+    const name = nameOf(directive);
+    const refused = REFUSED.get(name);
+    if (refused !== undefined) throw new BadDirective(refused);
+    if (name === 'replicaof') this.#follow(values.flatMap((value) => value.split(' ')));
+    else if (name === 'user') this.#addUser(values);
+    else this.#set(name, values);
+  }
+
+  #set(name: string, values: readonly Bytes[]): void {
+    if (!Object.hasOwn(parameters, name)) {
+      throw new BadDirective(UNKNOWN);
+    }
+    const key = name as keyof Settings;
+    if (values.length === 0 || (values.length > 1 && !SEVERAL_WORDS.has(name))) {
+      throw new BadDirective(WRONG_NUMBER);
+    }
+    const value = values.join(' ');
+    const earlier = ADDING.has(name) && value !== '' ? (this.settings[key] ?? '') : '';
+    const read = parameters[key].read(earlier === '' ? value : `${earlier} ${value}`);
+    if (read instanceof BadSetting) throw new BadDirective(read.why);
+    // The command line writes the pid file itself.
+    const why = name === 'pidfile' ? undefined : refusalOf(key, read);
+    if (why !== undefined) throw new BadDirective(why);
+    Object.assign(this.settings, { [name]: read });
+  }
+
+  #follow(values: readonly Bytes[]): void {
+    if (values.length !== 2) throw new BadDirective(WRONG_NUMBER);
+    const [host = '', portText = ''] = values;
+    if (asciiLower(host) === 'no' && asciiLower(portText) === 'one') {
+      this.replicaOf = undefined;
+      return;
+    }
+    const port = /^\d+$/.test(portText) ? Number(portText) : 0;
+    if (port < 1 || port > 65535) throw new BadDirective('Invalid master port');
+    this.replicaOf = { host, port };
+  }
+
+  #addUser([name, ...rules]: readonly Bytes[]): void {
+    if (name === undefined) throw new BadDirective(WRONG_NUMBER);
+    if (Object.hasOwn(this.users, name)) {
+      throw new BadDirective(`Error in user declaration '${name}': Duplicate user found`);
+    }
+    this.users[name] = rules.map((rule) => toBuffer(rule).toString()).join(' ');
+  }
+
+  /**
+   * Applies the lines of a configuration file.
+   * @param text the file's bytes
+   * @param include reads the file that an `include` line names
+   * @throws BadDirective with the line's number and text
+   */
+  load(text: Bytes, include: (path: Bytes) => Bytes): void {
+    for (const [index, raw] of text.split('\n').entries()) {
+      const line = raw.replace(/^[ \t\r]+|[ \t\r]+$/g, '');
+      if (line === '' || line.startsWith('#')) continue;
+      const words = splitInline(line);
+      try {
+        if (words === undefined) throw new BadDirective('Unbalanced quotes in configuration line');
+        if (asciiLower(words[0] ?? '') !== 'include') this.apply(words);
+        else if (words.length !== 2) throw new BadDirective(UNKNOWN);
+      } catch (error) {
+        if (!(error instanceof BadDirective)) throw error;
+        throw new BadDirective(
+          `\n*** FATAL CONFIG FILE ERROR ***\nReading the configuration file, at line ${index + 1}\n>>> '${line}'\n${error.message}`,
+        );
+      }
+      // The errors of an included file carry their own line.
+      if (asciiLower(words[0] ?? '') === 'include') this.load(include(words[1] ?? ''), include);
+    }
+  }
+}
