@@ -16,6 +16,7 @@ const SEVERAL_WORDS: ReadonlySet<string> = new Set<keyof Settings>([
   'bind',
   'client-output-buffer-limit',
   'latency-tracking-info-percentiles',
+  'oom-score-adj-values',
   'save',
 ]);
 

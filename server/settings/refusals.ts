@@ -21,6 +21,7 @@ const REFUSALS: {
     only: 'no',
     why: 'lostlock does not change dir and dbfilename while it runs',
   },
+  'oom-score-adj': { only: 'no', why: 'lostlock does not change how likely the kernel is to kill it' },
   pidfile: { only: '', why: 'a server inside a process writes no file of its number: the command line does' },
   supervised: { only: 'no', why: 'lostlock reports to no supervisor' },
   'syslog-enabled': { only: false, why: 'lostlock does not log to syslog' },

@@ -143,13 +143,15 @@ export const tuning = {
   'rdb-del-sync-files': flag(false),
   'rdb-save-incremental-fsync': flag(true),
   'set-proc-title': flag(true, true),
+  'proc-title-template': text('{title} {listen-addr} {server-mode}'),
+  'oom-score-adj-values': text('0 200 800'),
   'tcp-backlog': integer(511, 0, INT, true),
   'tcp-keepalive': integer(300, 0, INT),
   'key-load-delay': integer(0, -INT - 1, INT),
   'rdb-key-save-delay': integer(0, -INT - 1, INT),
   'loading-process-events-interval-bytes': integer(2 * 1024 ** 2, 1024, INT),
   'use-exit-on-panic': flag(false),
-  'watchdog-period': integer(0, 0, INT),
+  'watchdog-period': integer(0, 0, INT, false, (value) => (value === 0 ? 0 : Math.max(value, 200))),
 };
 
 /** The parameters that CONFIG GET returns only for their full name: they are made for Redis' own tests. */
@@ -172,6 +174,7 @@ const limited = {
   daemonize: flag(false, true),
   'enable-module-command': choice('no', ['no', 'yes', 'local'], true),
   'enable-protected-configs': choice('no', ['no', 'yes', 'local'], true),
+  'oom-score-adj': choice('no', ['no', 'yes', 'relative', 'absolute']),
   pidfile: text('', true),
   supervised: choice('no', ['upstart', 'systemd', 'auto', 'no'], true),
   'syslog-enabled': flag(false, true),

@@ -1,7 +1,7 @@
 /** redis.conf: directives, files that include others, and the errors of redis-server for wrong lines. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -67,6 +67,16 @@ describe('a file', () => {
     });
     expect(configure('save 900 1', 'save ""', 'save 60 5').settings).toEqual({ save: '60 5' });
   });
+
+  test.skipIf(!existsSync('/etc/redis/redis.conf'))(
+    "Debian's redis.conf works but for daemonize (needs it)",
+    () => {
+      const lines = readFileSync('/etc/redis/redis.conf', 'latin1').split('\n');
+      expect(errorOf(...lines)).toContain(">>> 'daemonize yes'\nlostlock stays in the foreground");
+      const { settings } = configure(...lines.filter((line) => !line.startsWith('daemonize')));
+      expect(settings).toMatchObject({ port: 6379, 'oom-score-adj': 'no', 'repl-diskless-sync-delay': 5 });
+    },
+  );
 
   test('names a primary, unless a later line says no one', () => {
     expect(configure('replicaof localhost 6380').replicaOf).toEqual({ host: 'localhost', port: 6380 });

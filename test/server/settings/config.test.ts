@@ -15,6 +15,9 @@ import { Conversation } from '../../transcripts/own.ts';
 
 /** Parameters that depend on the machine, are fixed only here, or are listed as different (docs/differences.md). */
 const APART = new Set([
+  'oom-score-adj',
+  'oom-score-adj-values',
+  'proc-title-template',
   'port',
   'bind',
   'dir',
@@ -109,7 +112,7 @@ const SOURCES = ['server', 'lab', 'embed', 'scripting']
       .map((file) => join(folder, file)),
   )
   .concat('cli.ts')
-  .filter((file) => !/(settings|refusals)\.ts$|^server\/dialects\//.test(file))
+  .filter((file) => !/(settings|refusals|configuration)\.ts$|^server\/dialects\//.test(file))
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
 

@@ -1,8 +1,8 @@
 /** When a consumer of a stream was last active: it got an entry to acknowledge. */
 import { expect, test } from 'vitest';
-import { createNode } from '../../../server/index.ts';
-import { TestHost } from '../../support/targets.ts';
-import { Conversation } from '../../transcripts/own.ts';
+import { createNode } from '../../../../server/index.ts';
+import { TestHost } from '../../../support/targets.ts';
+import { Conversation } from '../../../transcripts/own.ts';
 
 test('a consumer is active when it gets an entry to acknowledge, not when it reads its own again', () => {
   const host = new TestHost();

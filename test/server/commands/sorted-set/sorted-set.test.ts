@@ -1,8 +1,8 @@
 /** Sorted set behaviour that transcripts cannot show: scans of large sets, and randomness. */
 import { beforeEach, expect, test } from 'vitest';
-import { createNode } from '../../../server/index.ts';
-import { TestHost } from '../../support/targets.ts';
-import { Conversation } from '../../transcripts/own.ts';
+import { createNode } from '../../../../server/index.ts';
+import { TestHost } from '../../../support/targets.ts';
+import { Conversation } from '../../../transcripts/own.ts';
 
 let redis: Conversation;
 const members = Array.from({ length: 500 }, (_, i) => `m${i}`);
