@@ -46,7 +46,7 @@ export interface KeyspaceWorld {
   readonly stringPlace: StringPlace;
   readonly wheel: ExpiryWheel<Deadline>;
   /** Called for every event when `listening`: for notifications, blocked clients and client-side caching. */
-  onChanged(db: Keyspace, key: Bytes, event: string): void;
+  onChanged(db: Keyspace, key: Bytes, event: string, fields?: readonly Bytes[]): void;
   /** Called after an expired key was removed. */
   onExpired(db: Keyspace, key: Bytes): void;
   /** Called after expired fields of a hash were removed. */
@@ -260,12 +260,13 @@ export class Keyspace implements DeadlineOwner {
   /**
    * Must be called after every write. Counts the change, fails transactions that watch the key, reports the event (to
    * notifications and blocked clients), and removes a collection that became empty.
+   * @param fields the fields of a hash that changed
    */
-  changed(key: Bytes, event: string, changes = 1): void {
+  changed(key: Bytes, event: string, changes = 1, fields?: readonly Bytes[]): void {
     const world = this.world;
     world.dirty += changes;
     if (this.watchers.size !== 0) this.touch(key);
-    if (world.listening) world.onChanged(this, key, event);
+    if (world.listening) world.onChanged(this, key, event, fields);
     const entry = this.#look(key);
     if (entry === undefined) return;
     const value = entry.held;
@@ -283,7 +284,7 @@ export class Keyspace implements DeadlineOwner {
   /** Reports fields that were removed because they expired. */
   fieldsEnded(key: Bytes, fields: readonly Bytes[]): void {
     this.world.onFieldsExpired(this, key, fields);
-    this.changed(key, 'hexpired', 0);
+    this.changed(key, 'hexpired', 0, fields);
   }
 
   /** A value's encoding or internal state has changed: replicas are updated, but no event is published. */

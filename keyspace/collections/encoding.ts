@@ -10,6 +10,8 @@ export interface EncodingLimits {
   hashMaxEntries: number;
   /** hash-max-listpack-value: bytes of a field or of a value. */
   hashMaxValue: number;
+  /** True where a packed hash stays packed when a field gets a TTL, as in Redis. */
+  packsTimes: boolean;
   /** set-max-intset-entries: members. */
   setMaxIntset: number;
   /** set-max-listpack-entries: members of a set of any strings; 0: such sets are hash tables from the beginning. */
@@ -39,6 +41,7 @@ export function defaultLimits(): EncodingLimits {
   return {
     hashMaxEntries: 512,
     hashMaxValue: 64,
+    packsTimes: true,
     setMaxIntset: 512,
     setMaxEntries: 0,
     setMaxValue: 64,

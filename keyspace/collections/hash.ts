@@ -102,6 +102,7 @@ export class HashValue {
     this.#extras ??= new Extras();
     this.#extras.times ??= new FieldTimes();
     this.#extras.times.set(field, at);
+    if (!this.#limits.packsTimes) this.#large = true;
   }
 
   keys(): IterableIterator<Bytes> {

@@ -27,6 +27,16 @@ interface NotifyingNode {
   readonly pubsub: { publish(channel: Bytes, text: Bytes): number };
 }
 
+/** The kinds of channels, by their letters in notify-keyspace-events. */
+const CHANNELS = [...'KESTIV'];
+/** Those on which events name the fields of a hash (https://redis.io/docs/latest/develop/pubsub/subkeyspace-notifications/). */
+const FIELD_CHANNELS = [...'STIV'];
+
+/** Writes names with their lengths: `3:abc,2:xy`. */
+function listed(names: readonly Bytes[]): Bytes {
+  return names.map((name) => `${name.length}:${name}`).join(',');
+}
+
 /** The keyspace notifications of a node (https://redis.io/docs/latest/develop/use/keyspace-notifications/). */
 export class Notifications {
   readonly #server: NotifyingNode;
@@ -38,7 +48,12 @@ export class Notifications {
 
   /** True if events are delivered on at least one kind of channel. */
   get enabled(): boolean {
-    return this.#classes.has('K') || this.#classes.has('E');
+    return CHANNELS.some((letter) => this.#classes.has(letter));
+  }
+
+  /** True if events on hashes are delivered with the names of their fields. */
+  get namesFields(): boolean {
+    return this.#classes.has('h') && FIELD_CHANNELS.some((letter) => this.#classes.has(letter));
   }
 
   /** Applies the setting notify-keyspace-events. */
@@ -47,11 +62,25 @@ export class Notifications {
   }
 
   /** Publishes an event on the key's and the event's channel, if its class is enabled. */
-  send(db: Keyspace, key: Bytes, event: string): void {
+  send(db: Keyspace, key: Bytes, event: string, fields?: readonly Bytes[]): void {
     const classes = this.#classes;
     if (!classes.has(CLASS_OF.get(event) ?? 'g')) return;
     const { pubsub } = this.#server;
     if (classes.has('K')) pubsub.publish(`__keyspace@${db.index}__:${key}`, event);
     if (classes.has('E')) pubsub.publish(`__keyevent@${db.index}__:${event}`, key);
+    if (fields !== undefined && fields.length > 0) this.#sendFields(db.index, key, event, fields);
+  }
+
+  #sendFields(db: number, key: Bytes, event: string, fields: readonly Bytes[]): void {
+    const classes = this.#classes;
+    const { pubsub } = this.#server;
+    const names = listed(fields);
+    if (classes.has('S')) pubsub.publish(`__subkeyspace@${db}__:${key}`, `${event}|${names}`);
+    if (classes.has('T')) pubsub.publish(`__subkeyevent@${db}__:${event}`, `${listed([key])}|${names}`);
+    // A line break separates the key from the field, so there is no such channel for a key that has one.
+    if (classes.has('I') && !key.includes('\n')) {
+      for (const field of fields) pubsub.publish(`__subkeyspaceitem@${db}__:${key}\n${field}`, event);
+    }
+    if (classes.has('V')) pubsub.publish(`__subkeyspaceevent@${db}__:${event}|${key}`, names);
   }
 }

@@ -11,7 +11,10 @@ import type { HasSettings, Stream } from '../ports.ts';
 
 /** The mechanisms to which changes are reported. */
 interface ReportingNode extends Stream, HasSettings {
-  readonly notifications: { readonly enabled: boolean; send(db: Keyspace, key: Bytes, event: string): void };
+  readonly notifications: {
+    readonly enabled: boolean;
+    send(db: Keyspace, key: Bytes, event: string, fields?: readonly Bytes[]): void;
+  };
   readonly tracking: { readonly listens: boolean; changed(key: Bytes, event: string): void };
   readonly blocking: { readonly count: number; signal(db: Keyspace, key: Bytes, event: string): void };
   readonly stats: Statistics;
@@ -25,10 +28,10 @@ interface ReportingNode extends Stream, HasSettings {
  * @param now the current time, in milliseconds since the epoch
  */
 export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
-  const changed = (db: Keyspace, key: Bytes, event: string): void => {
+  const changed = (db: Keyspace, key: Bytes, event: string, fields?: readonly Bytes[]): void => {
     if (server.running !== undefined) takePlace(server.running, event);
     if (server.tracking.listens) server.tracking.changed(key, event);
-    if (server.notifications.enabled) server.notifications.send(db, key, event);
+    if (server.notifications.enabled) server.notifications.send(db, key, event, fields);
     if (server.blocking.count > 0) server.blocking.signal(db, key, event);
   };
   return {

@@ -107,6 +107,10 @@ export interface Dialect {
    * delivery also sends the group's position to the replicas.
    */
   readonly consumers: 'made with an entry' | 'made at once';
+  /** Whose rules the commands for hash fields with a TTL follow: arguments, errors, events and effects. */
+  readonly fieldCommands: 'redis' | 'valkey';
+  /** Whether keyspace events name the fields of a hash on channels of their own (notify-keyspace-events S, T, I and V). */
+  readonly subkeyEvents: boolean;
   /** The group's position that replicas receive with an entry of XREADGROUP. */
   readonly deliveredPosition: 'that of the entry' | 'before the delivery';
   /** Whether XINFO reports when a consumer last got an entry. */

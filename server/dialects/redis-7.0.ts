@@ -38,6 +38,8 @@ export const redis70: Dialect = {
   msetexWithExat: 'as sent',
   servedMove: 'as sent, in small letters',
   consumers: 'made with an entry',
+  fieldCommands: 'redis',
+  subkeyEvents: false,
   deliveredPosition: 'that of the entry',
   consumerActivity: false,
   looseScores: true,

@@ -8,4 +8,5 @@ export const redis88: Dialect = {
   ...redis86,
   ...redisIdentity('redis-8.8', '8.8.0'),
   rdbFormat: REDIS_8_8,
+  subkeyEvents: true,
 };

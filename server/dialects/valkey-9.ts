@@ -18,5 +18,6 @@ export const valkey9: Dialect = {
   dumpVersion: ['valkey-ver', '9.1.2'],
   lolwut: 'Redis ver. 9.1.2',
   rdbFormat: VALKEY_9,
+  fieldCommands: 'valkey',
   msetexWithExat: 'as PXAT',
 };

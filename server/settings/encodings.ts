@@ -13,8 +13,9 @@ import type { Settings } from './settings.ts';
 export function setLimits(
   limits: EncodingLimits,
   settings: Settings,
-  { smallList, smallSet }: Pick<Dialect, 'smallList' | 'smallSet'>,
+  { fieldCommands, smallList, smallSet }: Pick<Dialect, 'fieldCommands' | 'smallList' | 'smallSet'>,
 ): void {
+  limits.packsTimes = fieldCommands === 'redis';
   limits.packsLists = smallList === 'listpack';
   limits.setMaxEntries = smallSet === 'listpack' ? settings['set-max-listpack-entries'] : 0;
   limits.setMaxValue = settings['set-max-listpack-value'];

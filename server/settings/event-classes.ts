@@ -3,7 +3,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 
 /** The classes that the letter A stands for: all except misses and new keys. */
 const ALL = 'g$lshzxetd';
-const ORDER = `${ALL}KEmn`;
+const ORDER = `${ALL}KEmnSTIV`;
 
 /** Reads the setting's letters. Returns undefined if one is unknown. */
 export function parseEventClasses(text: Bytes): Set<string> | undefined {
@@ -20,6 +20,11 @@ export function parseEventClasses(text: Bytes): Set<string> | undefined {
 export function printEventClasses(classes: ReadonlySet<string>): Bytes {
   const all = [...ALL].every((letter) => classes.has(letter));
   let out = all ? 'A' : [...ALL, 'n'].filter((letter) => classes.has(letter)).join('');
-  for (const letter of 'KEm') if (classes.has(letter)) out += letter;
+  for (const letter of 'KEmSTIV') if (classes.has(letter)) out += letter;
   return out;
+}
+
+/** True for classes that name the fields of hashes, which Redis has since 8.8. */
+export function namesFields(classes: Bytes): boolean {
+  return /[STIV]/.test(classes);
 }

@@ -206,12 +206,15 @@ export function permissions() {
   return parameter<Bytes>('0', read, (value) => value, true);
 }
 
+/** Why a class of keyspace events is refused. */
+export const BAD_EVENT_CLASS = "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
+
 /** Declares the letters of keyspace event classes. */
 export function eventClasses() {
   const read = (letters: Bytes): Bytes | BadSetting => {
     const classes = parseEventClasses(letters);
     if (classes !== undefined) return printEventClasses(classes);
-    return new BadSetting("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
+    return new BadSetting(BAD_EVENT_CLASS);
   };
   return parameter<Bytes>('', read, (value) => value);
 }

@@ -9,6 +9,7 @@ import { type Argv, type CommandSpec, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { readHash, writeHash } from './access.ts';
 import { FieldEffects, fieldEnd, fieldsAt } from './fields.ts';
+import { expireFields, persistFields, tellFields } from './valkey.ts';
 
 const NO_FIELD = -2;
 const NO_TTL = -1;
@@ -24,7 +25,9 @@ const CONDITIONS: ReadonlyMap<Bytes, (old: Millis | undefined, at: Millis) => bo
   ['LT', (old, at) => old === undefined || at < old],
 ]);
 
-function expire(client: Caller, argv: Argv<-4>, command: Bytes, unit: 1 | 1000, relative: boolean): Reply {
+function expire(client: Caller, argv: Argv<-6>, command: Bytes, unit: 1 | 1000, relative: boolean): Reply {
+  if (client.server.dialect.fieldCommands === 'valkey')
+    return expireFields(client, argv, command, unit, relative);
   const [, name, text, word] = argv;
   const hash = writeHash(client, name);
   const at = fieldEnd(text, unit, relative ? client.server.now : 0, command);
@@ -44,7 +47,8 @@ function expire(client: Caller, argv: Argv<-4>, command: Bytes, unit: 1 | 1000, 
   return replies;
 }
 
-function persist(client: Caller, argv: Argv<-2>): Reply {
+function persist(client: Caller, argv: Argv<-5>): Reply {
+  if (client.server.dialect.fieldCommands === 'valkey') return persistFields(client, argv);
   const name = argv[1];
   const hash = writeHash(client, name);
   const fields = fieldsAt(argv, 2);
@@ -94,7 +98,7 @@ function writing(summary: string, run: (client: Caller, argv: Argv<-6>) => Reply
 function reading(
   summary: string,
   of: (at: Millis, now: Millis) => number,
-  tips: readonly string[] = [],
+  [unit, relative]: readonly [unit: 1 | 1000, relative: boolean],
 ): CommandSpec<-5, Caller> {
   return {
     summary,
@@ -104,8 +108,12 @@ function reading(
     arity: -5,
     flags: ['readonly', 'fast'],
     keys: key('RO ACCESS'),
-    tips,
-    run: (client, argv) => tell(client, argv, of),
+    tips: relative ? UNSURE : [],
+    changes: [{ since: { valkey: '9.0.0' }, tips: [] }],
+    run: (client, argv) =>
+      client.server.dialect.fieldCommands === 'valkey'
+        ? tellFields(client, argv, unit, relative)
+        : tell(client, argv, of),
   };
 }
 
@@ -132,8 +140,17 @@ export const hashExpiryCommands = defineCommands('hash', {
     keys: key('RW UPDATE'),
     run: persist,
   },
-  httl: reading('Answers in how many seconds fields of a hash end.', (at, now) => seconds(at - now), UNSURE),
-  hpttl: reading('Answers in how many milliseconds fields of a hash end.', (at, now) => at - now, UNSURE),
-  hexpiretime: reading('Answers when fields of a hash end, as a Unix time in seconds.', seconds),
-  hpexpiretime: reading('Answers when fields of a hash end, as a Unix time in milliseconds.', (at) => at),
+  httl: reading('Answers in how many seconds fields of a hash end.', (at, now) => seconds(at - now), [
+    1000,
+    true,
+  ]),
+  hpttl: reading('Answers in how many milliseconds fields of a hash end.', (at, now) => at - now, [1, true]),
+  hexpiretime: reading('Answers when fields of a hash end, as a Unix time in seconds.', seconds, [
+    1000,
+    false,
+  ]),
+  hpexpiretime: reading('Answers when fields of a hash end, as a Unix time in milliseconds.', (at) => at, [
+    1,
+    false,
+  ]),
 });

@@ -10,7 +10,8 @@ import { wordAt } from '../../table/arguments.ts';
 import { type Argv, key, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { createHash, writeHash } from './access.ts';
-import { FieldEffects, fieldEnd, fieldsAt, hasEnded } from './fields.ts';
+import { FieldEffects, fieldEnd, fieldsAt, hasEnded, namesForEvents } from './fields.ts';
+import { readAndExpire, setAndExpire, takeFields } from './valkey.ts';
 
 /** Options with an amount: the unit in milliseconds, and whether the amount is relative to now. */
 const TIMES: ReadonlyMap<Bytes, { readonly unit: 1 | 1000; readonly relative: boolean }> = new Map([
@@ -125,7 +126,7 @@ function hsetex(client: Caller, argv: Argv<-2>): Reply {
       kept.push([field, end]);
     }
   }
-  client.db.changed(name, 'hset', pairs.length / 2);
+  client.db.changed(name, 'hset', pairs.length / 2, namesForEvents(client, pairs, 0));
   for (let i = 0; at !== undefined && i < pairs.length; i += 2)
     effects.end(client, hash, wordAt(pairs, i), at);
   const keeping = kept.map(([field, end]) => ['HPEXPIREAT', name, String(end), 'FIELDS', '1', field]);
@@ -143,7 +144,8 @@ export const hashExtendedCommands = defineCommands('hash', {
     flags: ['write', 'fast'],
     keys: noted('It updates, as it may change the TTL', key('RW ACCESS UPDATE')),
     changes: [{ since: { valkey: '9.0.0' }, keys: key('RW ACCESS UPDATE') }],
-    run: hgetex,
+    run: (client, argv) =>
+      client.server.dialect.fieldCommands === 'valkey' ? readAndExpire(client, argv) : hgetex(client, argv),
   },
   hsetex: {
     summary: 'Sets fields, on conditions and with a TTL where asked.',
@@ -154,7 +156,8 @@ export const hashExtendedCommands = defineCommands('hash', {
     flags: ['write', 'denyoom', 'fast'],
     keys: key('RW UPDATE'),
     changes: [{ since: { valkey: '9.0.0' }, keys: key('RW INSERT') }],
-    run: hsetex,
+    run: (client, argv) =>
+      client.server.dialect.fieldCommands === 'valkey' ? setAndExpire(client, argv) : hsetex(client, argv),
   },
   hgetdel: {
     summary: 'Answers the values of fields and deletes them.',
@@ -164,6 +167,7 @@ export const hashExtendedCommands = defineCommands('hash', {
     arity: -5,
     flags: ['write', 'fast'],
     keys: key('RW ACCESS DELETE'),
-    run: hgetdel,
+    run: (client, argv) =>
+      client.server.dialect.fieldCommands === 'valkey' ? takeFields(client, argv) : hgetdel(client, argv),
   },
 });

@@ -43,6 +43,16 @@ export function hasEnded({ server }: Caller, at: Millis): boolean {
   return at <= server.now && server.world.expiryPolicy === 'delete';
 }
 
+/** Returns the fields among fields and values, for the events of a hash; undefined if no event names them. */
+export function namesForEvents(
+  { server }: Caller,
+  pairs: readonly Bytes[],
+  from: number,
+): readonly Bytes[] | undefined {
+  if (!server.notifications.namesFields) return undefined;
+  return pairs.filter((_, i) => i >= from && (i - from) % 2 === 0);
+}
+
 /** The changes of a command to fields, for events and replicas. Replicas receive absolute times and deletions. */
 export class FieldEffects {
   readonly deleted: Bytes[] = [];
@@ -78,15 +88,15 @@ export class FieldEffects {
     const { db, server } = client;
     const commands = [...before];
     if (timed.length > 0) {
-      db.changed(name, 'hexpire', timed.length);
+      db.changed(name, 'hexpire', timed.length, timed);
       commands.push(['HPEXPIREAT', name, String(at), 'FIELDS', String(timed.length), ...timed]);
     }
     if (persisted.length > 0) {
-      db.changed(name, 'hpersist', persisted.length);
+      db.changed(name, 'hpersist', persisted.length, persisted);
       commands.push(['HPERSIST', name, 'FIELDS', String(persisted.length), ...persisted]);
     }
     if (deleted.length > 0) {
-      db.changed(name, 'hdel', deleted.length);
+      db.changed(name, 'hdel', deleted.length, deleted);
       commands.push(['HDEL', name, ...deleted]);
     }
     if (server.effects.feeding && commands.length > 0) server.effects.propagateAs(...commands);

@@ -9,6 +9,7 @@ import { type Argv, type Flag, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { addFloats, addIntegers } from '../string/counter.ts';
 import { createHash, readHash, writeHash } from './access.ts';
+import { namesForEvents } from './fields.ts';
 import { hashScan, randomFields } from './parts.ts';
 
 const WRITES: readonly Flag[] = ['write', 'denyoom', 'fast'];
@@ -22,7 +23,7 @@ function setAll(client: Caller, argv: Argv<-2>, command: Bytes): number {
   const hash = writeHash(client, name) ?? createHash(client, name);
   let added = 0;
   for (let i = 2; i < argv.length; i += 2) if (hash.set(wordAt(argv, i), wordAt(argv, i + 1))) added++;
-  client.db.changed(name, 'hset', (argv.length - 2) / 2);
+  client.db.changed(name, 'hset', (argv.length - 2) / 2, namesForEvents(client, argv, 2));
   return added;
 }
 
@@ -34,7 +35,7 @@ function increment(client: Caller, argv: Argv<4>): Reply {
   const old = before === undefined ? 0 : (parseInteger(before) ?? fail('ERR hash value is not an integer'));
   const sum = addIntegers(old, by);
   (hash ?? createHash(client, name)).set(field, String(sum), true);
-  client.db.changed(name, 'hincrby');
+  client.db.changed(name, 'hincrby', 1, [field]);
   return sum;
 }
 
@@ -47,7 +48,7 @@ function incrementFloat(client: Caller, argv: Argv<4>): Reply {
   const sum = addFloats(hash?.get(field) ?? '0', text, 'ERR hash value is not a float');
   const at = hash?.times?.endOf(field);
   (hash ?? createHash(client, name)).set(field, sum, true);
-  client.db.changed(name, 'hincrbyfloat');
+  client.db.changed(name, 'hincrbyfloat', 1, [field]);
   if (client.server.effects.feeding) {
     if (client.server.dialect.fieldIncrement === 'HSETEX') {
       client.server.effects.propagateAs(['HSETEX', name, 'KEEPTTL', 'FIELDS', '1', field, sum]);
@@ -64,10 +65,9 @@ function remove(client: Caller, argv: Argv<-2>): number {
   const name = argv[1];
   const hash = writeHash(client, name);
   if (hash === undefined) return 0;
-  let removed = 0;
-  for (let i = 2; i < argv.length; i++) if (hash.delete(wordAt(argv, i))) removed++;
-  if (removed > 0) client.db.changed(name, 'hdel', removed);
-  return removed;
+  const removed = argv.slice(2).filter((field) => hash.delete(field));
+  if (removed.length > 0) client.db.changed(name, 'hdel', removed.length, removed);
+  return removed.length;
 }
 
 export const hashCommands = defineCommands('hash', {
@@ -103,7 +103,7 @@ export const hashCommands = defineCommands('hash', {
       const hash = writeHash(client, name);
       if (hash?.has(field)) return 0;
       (hash ?? createHash(client, name)).set(field, value);
-      client.db.changed(name, 'hset');
+      client.db.changed(name, 'hset', 1, [field]);
       return 1;
     },
   },

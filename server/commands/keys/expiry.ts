@@ -25,8 +25,9 @@ const CONDITIONS: ReadonlyMap<Bytes, number> = new Map([
   ['LT', LT],
 ]);
 
-function parseConditions(argv: readonly Bytes[]): number {
-  const options = new Options(argv, 3);
+/** Reads conditions as bits. Throws Redis' error for other words, and for conditions that exclude each other. */
+export function conditionBits(words: readonly Bytes[]): number {
+  const options = new Options(words, 0);
   let bits = 0;
   while (options.more()) {
     const word = options.value();
@@ -57,7 +58,7 @@ function instant(text: Bytes, unit: number, base: Millis, command: Bytes): Milli
 }
 
 /** Returns whether the conditions allow the current deadline to be replaced. */
-function allows(bits: number, present: Millis | undefined, at: Millis): boolean {
+export function conditionsAllow(bits: number, present: Millis | undefined, at: Millis): boolean {
   if ((bits & NX) !== 0 && present !== undefined) return false;
   if ((bits & XX) !== 0 && present === undefined) return false;
   if ((bits & GT) !== 0 && (present === undefined || at <= present)) return false;
@@ -68,10 +69,10 @@ function allows(bits: number, present: Millis | undefined, at: Millis): boolean 
 function expire(client: Caller, argv: Argv<-3>, unit: number, relative: boolean, command: Bytes): Reply {
   const { db, server } = client;
   const name = argv[1];
-  const bits = argv.length === 3 ? 0 : parseConditions(argv);
+  const bits = argv.length === 3 ? 0 : conditionBits(argv.slice(3));
   const at = instant(argv[2], unit, relative ? server.now : 0, command);
   const entry = db.find(name);
-  if (entry === undefined || !allows(bits, entry.deadline?.expiresAt, at)) return 0;
+  if (entry === undefined || !conditionsAllow(bits, entry.deadline?.expiresAt, at)) return 0;
   if (isOver(client, at)) {
     endAtOnce(client, name);
     return 1;

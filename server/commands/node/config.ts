@@ -4,7 +4,8 @@ import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { BadSetting } from '../../settings/parameters.ts';
+import { namesFields } from '../../settings/event-classes.ts';
+import { BAD_EVENT_CLASS, BadSetting } from '../../settings/parameters.ts';
 import { refusalOf } from '../../settings/refusals.ts';
 import { aliases, hasParameter, hidden, parameters, type Settings } from '../../settings/settings.ts';
 import { wordAt } from '../../table/arguments.ts';
@@ -73,6 +74,8 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
     words.add(asciiLower(word));
     const value = parameter.read(wordAt(argv, at + 1));
     if (value instanceof BadSetting) refuse(word, value.why);
+    const later = name === 'notify-keyspace-events' && namesFields(String(value));
+    if (later && !client.server.dialect.subkeyEvents) refuse(word, BAD_EVENT_CLASS);
     const refusal = refusalOf(name, value, client.server.durability !== undefined);
     if (refusal !== undefined) refuse(word, refusal);
     changes.set(name, value);

@@ -238,6 +238,12 @@ export const documented: readonly (readonly [dialect: string, what: string, page
   ],
   [
     'redis-8.8',
+    'Keyspace events that name the fields of a hash (notify-keyspace-events S, T, I, V)',
+    'https://redis.io/docs/latest/develop/pubsub/subkeyspace-notifications/',
+    '2026-11-22',
+  ],
+  [
+    'redis-8.8',
     'RDB version 14: streams with released entries (form 27). Arrays are not read.',
     'https://github.com/redis/librdb/pull/98',
     '2026-11-22',
