@@ -109,6 +109,8 @@ export interface Dialect {
   readonly consumers: 'made with an entry' | 'made at once';
   /** Whose rules the commands for hash fields with a TTL follow: arguments, errors, events and effects. */
   readonly fieldCommands: 'redis' | 'valkey';
+  /** Where HEXPIRE, HSETEX and HGETEX of Redis accept FIELDS: in one place, or anywhere among the options. */
+  readonly fieldArguments: 'in one place' | 'in any order';
   /** Whether keyspace events name the fields of a hash on channels of their own (notify-keyspace-events S, T, I and V). */
   readonly subkeyEvents: boolean;
   /** The group's position that replicas receive with an entry of XREADGROUP. */

@@ -39,6 +39,7 @@ export const redis70: Dialect = {
   servedMove: 'as sent, in small letters',
   consumers: 'made with an entry',
   fieldCommands: 'redis',
+  fieldArguments: 'in one place',
   subkeyEvents: false,
   deliveredPosition: 'that of the entry',
   consumerActivity: false,

@@ -8,5 +8,6 @@ export const redis86: Dialect = {
   ...redis82,
   ...redisIdentity('redis-8.6', '8.6.3'),
   rdbFormat: REDIS_8_6,
+  fieldArguments: 'in any order',
   deliveredPosition: 'before the delivery',
 };

@@ -19,5 +19,7 @@ export const valkey9: Dialect = {
   lolwut: 'Redis ver. 9.1.2',
   rdbFormat: VALKEY_9,
   fieldCommands: 'valkey',
+  looseScores: false,
+  sanitizeByDefault: false,
   msetexWithExat: 'as PXAT',
 };

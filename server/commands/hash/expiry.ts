@@ -8,6 +8,7 @@ import type { Caller } from '../../server.ts';
 import { type Argv, type CommandSpec, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { readHash, writeHash } from './access.ts';
+import { expiryArguments } from './arguments.ts';
 import { FieldEffects, fieldEnd, fieldsAt } from './fields.ts';
 import { expireFields, persistFields, tellFields } from './valkey.ts';
 
@@ -31,9 +32,11 @@ function expire(client: Caller, argv: Argv<-6>, command: Bytes, unit: 1 | 1000, 
   const [, name, text, word] = argv;
   const hash = writeHash(client, name);
   const at = fieldEnd(text, unit, relative ? client.server.now : 0, command);
-  const condition = CONDITIONS.get(asciiUpper(word));
+  const anywhere =
+    client.server.dialect.fieldArguments === 'in any order' ? expiryArguments(argv) : undefined;
+  const condition = CONDITIONS.get(anywhere === undefined ? asciiUpper(word) : (anywhere.condition ?? ''));
   const bad = 'ERR Parameter `numFields` should be greater than 0';
-  const fields = fieldsAt(argv, condition === undefined ? 3 : 4, bad);
+  const fields = anywhere?.fields ?? fieldsAt(argv, condition === undefined ? 3 : 4, bad);
   if (hash === undefined) return fields.map(() => NO_FIELD);
   const effects = new FieldEffects();
   const replies = fields.map((field) => {

@@ -10,6 +10,7 @@ import { wordAt } from '../../table/arguments.ts';
 import { type Argv, key, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { createHash, writeHash } from './access.ts';
+import { fieldArguments } from './arguments.ts';
 import { FieldEffects, fieldEnd, fieldsAt, hasEnded, namesForEvents } from './fields.ts';
 import { readAndExpire, setAndExpire, takeFields } from './valkey.ts';
 
@@ -31,11 +32,15 @@ function endOf(client: Caller, word: Bytes, text: Bytes | undefined, command: By
 
 function hgetex(client: Caller, argv: Argv<-3>): Reply {
   const [, name, word, text] = argv;
+  const anywhere =
+    client.server.dialect.fieldArguments === 'in any order'
+      ? fieldArguments(client, argv, 'hgetex')
+      : undefined;
   const hash = writeHash(client, name);
-  const persists = asciiUpper(word) === 'PERSIST';
+  const persists = anywhere?.persist ?? asciiUpper(word) === 'PERSIST';
   const timed = TIMES.has(asciiUpper(word));
-  const fields = fieldsAt(argv, timed ? 4 : persists ? 3 : 2);
-  const at = endOf(client, word, text, 'hgetex');
+  const fields = anywhere?.words ?? fieldsAt(argv, timed ? 4 : persists ? 3 : 2);
+  const at = anywhere === undefined ? endOf(client, word, text, 'hgetex') : anywhere.at;
   if (hash === undefined) return fields.map(() => null);
   const effects = new FieldEffects();
   const replies = fields.map((field) => {
@@ -74,6 +79,10 @@ interface SetRequest {
 }
 
 function parseSet(client: Caller, argv: readonly Bytes[]): SetRequest {
+  if (client.server.dialect.fieldArguments === 'in any order') {
+    const { condition, keepTtl, at, words } = fieldArguments(client, argv, 'hsetex');
+    return { condition, keepTtl, at, pairs: words };
+  }
   const request: SetRequest = { condition: undefined, keepTtl: false, at: undefined, pairs: [] };
   for (let i = 2; i < argv.length; i++) {
     const word = asciiUpper(wordAt(argv, i));

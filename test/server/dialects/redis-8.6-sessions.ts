@@ -1,0 +1,162 @@
+/** Requests whose replies are compared with redis-server 8.6, one a line. */
+export const SESSIONS: readonly (readonly [name: string, requests: string])[] = [
+  [
+    'ids of idempotent producers',
+    `
+    XADD s IDMP p1 a * f v
+    XADD s IDMP p1 a * f other
+    XADD s IDMP p2 a * f v
+    XADD s IDMP p1 b NOMKSTREAM * f v
+    XADD nosuch IDMP p1 b NOMKSTREAM * f v
+    XADD s IDMPAUTO p1 * f v
+    XADD s IDMPAUTO p1 * f v
+    XADD s IDMPAUTO p1 * f v g w
+    XADD s IDMPAUTO p1 * g w f v
+    XADD s IDMP p1 a MAXLEN 2 * f v
+    XINFO STREAM s
+    XINFO STREAM s FULL
+    XLEN s
+    XADD s IDMP p a 1-1 f v
+    XADD s IDMP
+    XADD s IDMP p
+    XADD s IDMP p a
+    XADD s IDMP p a *
+    XADD s IDMPAUTO * f v
+    XADD s IDMPAUTO p x * f v
+    XADD s IDMP p a IDMP p b * f v
+    XADD s IDMP p a IDMPAUTO p * f v
+    XADD s IDMPAUTO p IDMP p b * f v
+    XCFGSET s
+    XCFGSET s IDMP-DURATION
+    XCFGSET s IDMP-DURATION 0
+    XCFGSET s IDMP-DURATION 86401
+    XCFGSET s IDMP-MAXSIZE 0
+    XCFGSET s IDMP-MAXSIZE 10001
+    XCFGSET s IDMP-MAXSIZE 2 IDMP-MAXSIZE 3
+    XCFGSET s IDMP-DURATION 2 IDMP-DURATION 3
+    XCFGSET s FOO 3
+    XCFGSET nosuch IDMP-DURATION 5
+    XCFGSET s IDMP-DURATION 100
+    XINFO STREAM s
+    XCFGSET s IDMP-DURATION 50 IDMP-MAXSIZE 2
+    XINFO STREAM s
+    XADD s IDMP p a * f v
+    XADD s IDMP p b * f v
+    XADD s IDMP p c * f v
+    XADD s IDMP p a * f v
+    XINFO STREAM s
+    CONFIG SET stream-idmp-maxsize 7 stream-idmp-duration 9
+    XADD t 1-1 f v
+    XINFO STREAM t
+    CONFIG SET stream-idmp-maxsize 0
+    CONFIG SET stream-idmp-duration 86401
+    CONFIG GET stream-idmp-maxsize
+    CONFIG GET stream-idmp-duration`,
+  ],
+  [
+    'XIDMPRECORD',
+    `
+    XIDMPRECORD s p a 1-1
+    XADD s 9999999999999-1 f v
+    XADD s 9999999999999-2 f v
+    XIDMPRECORD s p a 9999999999999-1
+    XIDMPRECORD s p a 9999999999999-1
+    XIDMPRECORD s p a 9999999999999-2
+    XIDMPRECORD s p b 3-1
+    XIDMPRECORD s p b x
+    XIDMPRECORD s p
+    XIDMPRECORD s p b 2-1 x
+    SADD t a
+    XIDMPRECORD t p b 2-1
+    XADD t IDMP p b * f v`,
+  ],
+  [
+    'XREADGROUP with CLAIM',
+    `
+    XADD s 1-1 a 1
+    XADD s 2-1 b 2
+    XADD s 3-1 c 3
+    XADD s 4-1 d 4
+    XGROUP CREATE s g 0
+    XREADGROUP GROUP g alice COUNT 2 STREAMS s >
+    XREADGROUP GROUP g bob CLAIM 1000000 STREAMS s >
+    XREADGROUP GROUP g bob CLAIM 1000000 STREAMS s >
+    XREADGROUP GROUP g bob CLAIM 1000000 STREAMS s 0
+    XCLAIM s g alice 0 1-1 2-1 TIME 1
+    XPENDING s g
+    XREADGROUP GROUP g carol COUNT 1 CLAIM 100000000 STREAMS s >
+    XADD s 5-1 e 5
+    XREADGROUP GROUP g carol COUNT 5 CLAIM 100000000 STREAMS s >
+    XREADGROUP GROUP g carol COUNT 5 CLAIM 100000000 STREAMS s >
+    XADD s 6-1 e 5
+    XCLAIM s g alice 0 1-1 2-1 3-1 TIME 1
+    XDEL s 2-1
+    XREADGROUP GROUP g dave COUNT 2 NOACK CLAIM 100000000 STREAMS s >
+    XREADGROUP GROUP g dave COUNT 2 NOACK CLAIM 100000000 STREAMS s >
+    XPENDING s g
+    XREADGROUP GROUP g dave CLAIM -1 STREAMS s >
+    XREADGROUP GROUP g dave CLAIM x STREAMS s >
+    XREADGROUP GROUP g dave CLAIM
+    XREAD CLAIM 5 STREAMS s 0
+    XREADGROUP GROUP nosuch dave CLAIM 5 STREAMS s >`,
+  ],
+  [
+    'fields with a TTL, whose options may come in any order',
+    `
+    HSET h a 1 b 2
+    HEXPIRE h 1000 FIELDS 1 a NX
+    HEXPIRE h 1000 NX FIELDS 1 a
+    HEXPIRE h 1000 NX GT FIELDS 1 a
+    HEXPIRE h 1000 FIELDS 1 a FOO
+    HEXPIRE h 1000 FIELDS 3 a b
+    HEXPIRE h 1000 NX XX GT
+    HEXPIRE h 1000 FIELDS 0 a
+    HEXPIRE h 1000 FIELDS 1 a FIELDS 1 b
+    HGETEX h FIELDS 1 a PERSIST
+    HGETEX h FIELDS 1 a EX 1000
+    HGETEX h KEEPTTL FIELDS 1 a
+    HGETEX h FIELDS 3 a
+    HGETEX h a b c
+    HSETEX h FIELDS 1 a 5 EX 1000
+    HSETEX h PERSIST FIELDS 1 a 5
+    HSETEX h FNX FXX FIELDS 1 a 5
+    HSETEX h FIELDS 2 a 5
+    HGETALL h`,
+  ],
+  [
+    'DELEX, DIGEST and MSETEX',
+    `
+    SET k v
+    DELEX k IFEQ w
+    DELEX k IFNE v
+    DELEX k IFDEQ 0123456789abcdef
+    DELEX k IFDNE 0123
+    DELEX k FOO v
+    DELEX k IFEQ
+    DELEX k IFEQ v x
+    DIGEST k
+    DIGEST nosuch
+    SADD s a
+    DIGEST s
+    DELEX s IFEQ a
+    DELEX s
+    DELEX k IFEQ v
+    DELEX k
+    SET n 12345
+    DIGEST n
+    MSETEX 2 a 1 b 2 NX
+    MSETEX 2 a 1 c 2 NX
+    MSETEX 2 a 1 c 2 XX
+    MSETEX 2 a 1 b 3 XX EX 1000
+    TTL b
+    MSETEX 2 a 1 b 3 KEEPTTL
+    TTL b
+    MSETEX 0 a 1
+    MSETEX x a 1
+    MSETEX 2 a 1 b
+    MSETEX 1 a 1 NX XX
+    MSETEX 1 a 1 EX 10 PX 10
+    MSETEX 1 a 1 EX 0
+    MSETEX 2147483648 a 1`,
+  ],
+];
