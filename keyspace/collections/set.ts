@@ -28,6 +28,22 @@ export class SetValue {
     this.#limits = limits;
   }
 
+  /**
+   * Prepares the set for a number of members, the first of which is given: Redis 7.2 and later choose the encoding by the
+   * number of arguments. Earlier servers do not, nor does this.
+   */
+  expect(first: Bytes, count: number): void {
+    const { setMaxIntset, setMaxEntries, sizesSets } = this.#limits;
+    if (!sizesSets) return;
+    const integers = this.#integers;
+    if (integers === undefined) this.#packed &&= count <= setMaxEntries;
+    else if (integers.length > 0) {
+      if (count > setMaxIntset) this.#toHashTable();
+    } else if (count > setMaxIntset || parseInteger(first) === undefined) {
+      this.#toHashTable(count <= setMaxEntries);
+    }
+  }
+
   get size(): number {
     return this.#integers !== undefined ? this.#integers.length : this.#members!.size;
   }

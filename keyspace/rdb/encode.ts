@@ -28,7 +28,10 @@ export function valueType(value: Value, format: RdbFormat): number {
     case 'list':
       return VALUE.listQuicklist2;
     case 'set':
-      return value.encoding() === 'intset' ? VALUE.setIntset : VALUE.set;
+      if (value.encoding() === 'intset') return VALUE.setIntset;
+      return value.encoding() === 'listpack' && format.types.has(VALUE.setListpack)
+        ? VALUE.setListpack
+        : VALUE.set;
     case 'hash':
       if (value.times?.size && format.fieldTimes !== 'beside') return timedType(value, format.fieldTimes);
       return value.encoding() === 'hashtable' ? VALUE.hash : VALUE.hashListpack;
@@ -56,7 +59,7 @@ export function writeBody(out: RdbWriter, value: Value, type: number, format: Rd
       writeList(out, value, format);
       break;
     case 'set':
-      writeSet(out, value);
+      writeSet(out, value, type);
       break;
     case 'hash':
       if (type === VALUE.hash || type === VALUE.hashListpack) writeHash(out, value);
@@ -94,9 +97,13 @@ function writeList(out: RdbWriter, list: ListValue, { plainNodes }: RdbFormat): 
   }
 }
 
-function writeSet(out: RdbWriter, set: SetValue): void {
-  if (set.encoding() === 'intset') out.blob(writeIntset(set.values()));
-  else writeStrings(out, set.size, set.values());
+function writeSet(out: RdbWriter, set: SetValue, type: number): void {
+  if (type === VALUE.setIntset) out.blob(writeIntset(set.values()));
+  else if (type === VALUE.setListpack) {
+    const pack = new ListpackBuilder();
+    for (const member of set.values()) pack.add(member);
+    out.blob(pack.finish());
+  } else writeStrings(out, set.size, set.values());
 }
 
 function writeHash(out: RdbWriter, hash: HashValue): void {

@@ -60,6 +60,8 @@ export interface Dialect {
   readonly bitArguments: 'after the key' | 'before the key';
   /** What BITCOUNT does with a start and no end. */
   readonly bitcountWithoutEnd: 'refused' | 'to the end';
+  /** What a NUL in a connection's name does: it is refused, or whatever comes after it is allowed. */
+  readonly nulInName: 'refused' | 'ends the check';
   /** Whether a timeout that ends after the last 64-bit time is an error of its own. */
   readonly farTimeout: 'taken as it is' | 'refused';
   /**
@@ -87,11 +89,15 @@ export interface Dialect {
   readonly stringPlace: StringPlace;
   /** How far the count of entries that a consumer group has read is trusted, for lag and entries-read of XINFO. */
   readonly groupCounts: GroupCounts;
+  /** What XSETID does with an id smaller than that of a deleted entry. */
+  readonly setIdBelowDeleted: 'accepted' | 'refused';
   /** What XGROUP does with an ENTRIESREAD that is larger than the number of entries ever added. */
   readonly entriesRead: 'as given' | 'at most all';
 
   // Effects and events
 
+  /** What SET does with a deadline in the past: it stores the string, which then expires, or only removes the key. */
+  readonly setInThePast: 'stored' | 'not stored';
   /** The keyspace event when a command sets a deadline in the past. */
   readonly pastDeadline: 'del' | 'expired';
   /** How replicas receive a SET with PXAT: in a short form like every other expiry, or unchanged. */

@@ -35,6 +35,8 @@ export const redis72: Dialect = {
   cursors: 'plain digits',
   lostStream: 'as if asked now',
   blockInScript: 'answered',
+  nulInName: 'ends the check',
+  setIdBelowDeleted: 'refused',
   farTimeout: 'refused',
   scriptReads: 'keys of its calls',
 };

@@ -39,6 +39,7 @@ export const valkey81: Dialect = {
   unknownInScript: 'ERR Unknown command called from script',
   readOnlyWithoutCluster: 'accepted',
   bitcountWithoutEnd: 'to the end',
+  setInThePast: 'not stored',
   pastDeadline: 'expired',
   unknownType: 'refused',
   noAclFile:

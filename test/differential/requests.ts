@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { commandsOf } from '../../server/commands/index.ts';
 import { DEFAULT_DIALECT, type Dialect, dialectNamed } from '../../server/dialects/index.ts';
+import { existsIn } from '../../server/dialects/since.ts';
 import type { Command } from '../../server/table/command.ts';
 import { excluded, loose } from './compare/known.ts';
 import type { Rule } from './compare/rule.ts';
@@ -189,7 +190,7 @@ function spoil(random: Random, argv: readonly Bytes[]): Bytes[] {
 
 /** With other words these might block or expire at a time that chance decides, or reach the tester itself. */
 const FRAGILE =
-  /^(bl|br|bz|xread|xclaim|xauto|xadd|hello|client|script|config|p?expire$|restore|psetex|setex|getex|set$)/;
+  /^(bl|br|bz|xread|xclaim|xauto|xadd|hello|client|script|config|h?p?expire$|restore|psetex|h?setex|h?getex|set$)/;
 /** With a word less these answer at random. */
 const RANDOM = /^(spop|srandmember|hrandfield|zrandmember|.*scan)/;
 
@@ -200,10 +201,13 @@ export class Grammar {
   readonly generated: readonly string[];
   /** Commands of the table that are neither generated nor left out with a reason. */
   readonly withoutGenerator: readonly string[];
+  /** SET has IFEQ. */
+  readonly #compares: boolean;
   readonly #recipes: Readonly<Record<string, readonly Recipe[]>>;
 
   constructor(dialect: Dialect) {
     const every = commandsFor(dialect);
+    this.#compares = existsIn({ valkey: '8.1.0' }, dialect);
     const recipes = Object.fromEntries(
       everyFamily.map((family) => [family, recipesOf(family).filter(({ name }) => every.has(name))]),
     );
@@ -263,6 +267,8 @@ export class Grammar {
   /** Draws what depends on the dialect. */
   readonly #draw = (random: Random, kind: string): Bytes[] => {
     if (kind === 'request') return [...this.#requestOf(random, random.pick(this.families)).argv];
+    // Not every server has it; where it is an extra, ours takes it and the real server does not.
+    if (kind === 'ifeq') return this.#compares ? ['IFEQ', ...drawAny(random, 'value')] : [];
     return kind === 'commandName' ? [random.pick(this.generated)] : drawAny(random, kind);
   };
 }

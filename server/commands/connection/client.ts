@@ -25,9 +25,10 @@ import { defineContainer } from '../define.ts';
 import { trackingSubcommands } from './tracking.ts';
 
 /** Returns a name without blanks and control characters. Throws Redis' error for any other. */
-export function checkName(name: Bytes, what = 'Client names'): Bytes {
+export function checkName({ server }: Caller, name: Bytes, what = 'Client names'): Bytes {
   for (let i = 0; i < name.length; i++) {
     const code = name.charCodeAt(i);
+    if (code === 0 && server.dialect.nulInName === 'ends the check') break;
     if (code < 33 || code > 126) fail(`ERR ${what} cannot contain spaces, newlines or special characters.`);
   }
   return name;
@@ -186,7 +187,7 @@ export const clientCommand = defineContainer(
       arity: 3,
       flags: NORMAL,
       run(client, argv) {
-        client.name = checkName(argv[2]);
+        client.name = checkName(client, argv[2]);
         return OK;
       },
     },
@@ -202,7 +203,7 @@ export const clientCommand = defineContainer(
         const option = asciiUpper(argv[2]);
         if (option !== 'LIB-NAME' && option !== 'LIB-VER')
           fail(`ERR Unrecognized option '${cString(argv[2])}'`);
-        const value = checkName(argv[3], cString(argv[2]));
+        const value = checkName(client, argv[3], cString(argv[2]));
         if (option === 'LIB-NAME') client.library.name = value;
         else client.library.version = value;
         return OK;

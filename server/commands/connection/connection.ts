@@ -42,7 +42,7 @@ function parseHello(client: Caller, argv: readonly Bytes[]) {
       authenticate(client, wanted.auth.user, wanted.auth.password);
       at += 2;
     } else if (option === 'SETNAME' && left >= 1) {
-      wanted.name = checkName(wordAt(argv, at + 1));
+      wanted.name = checkName(client, wordAt(argv, at + 1));
       at += 1;
     } else {
       fail(`ERR Syntax error in HELLO option '${cString(wordAt(argv, at))}'`);

@@ -17,6 +17,7 @@ function addMembers(client: Caller, argv: Argv<-2>): Reply {
   const name = argv[1];
   let set = db.get(name, 'set');
   if (set === undefined) db.put(name, (set = new SetValue(client.server.encoding)));
+  set.expect(argv[2] ?? '', argv.length - 2);
   let added = 0;
   for (let i = 2; i < argv.length; i++) if (set.add(wordAt(argv, i))) added++;
   if (added > 0) db.changed(name, 'sadd', added);
@@ -41,7 +42,10 @@ function moveMember(client: Caller, [, source, target, member]: Argv<4>): Reply 
   if (from === to) return from.has(member) ? 1 : 0;
   if (!from.delete(member)) return 0;
   db.changed(source, 'srem');
-  if (to === undefined) db.put(target, (to = new SetValue(client.server.encoding)));
+  if (to === undefined) {
+    db.put(target, (to = new SetValue(client.server.encoding)));
+    to.expect(member, 1);
+  }
   if (to.add(member)) db.changed(target, 'sadd');
   return 1;
 }

@@ -256,6 +256,10 @@ function xsetid(client: Caller, argv: Argv<-3>): Reply {
     } else fail(SYNTAX);
   }
   const stream = client.db.get(argv[1], 'stream') ?? fail(NO_SUCH_KEY);
+  const { setIdBelowDeleted } = client.server.dialect;
+  if (id < stream.maxDeletedId && setIdBelowDeleted === 'refused') {
+    fail('ERR The ID specified in XSETID is smaller than current max_deleted_entry_id');
+  }
   const last = stream.lastEntry();
   if (last !== undefined) {
     if (id < last.id) fail('ERR The ID specified in XSETID is smaller than the target stream top item');

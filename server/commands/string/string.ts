@@ -4,7 +4,7 @@ import { xxh3Hex } from '../../../keyspace/xxh3.ts';
 import { asciiLower, asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, WRONGTYPE, wrongArity } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
-import type { Caller } from '../../server.ts';
+import type { Caller, Server } from '../../server.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { type Argv, key, keys, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
@@ -43,7 +43,11 @@ export function store(
   keepTtl = false,
   asSent = false,
 ): void {
-  const { db } = client;
+  const { db, server } = client;
+  if (expiresAt !== undefined && isPast(server, expiresAt)) {
+    if (db.find(name) !== undefined) endAtOnce(client, name);
+    return;
+  }
   const entry = db.put(name, value, keepTtl || expiresAt !== undefined);
   if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
   db.changed(name, 'set');
@@ -51,6 +55,11 @@ export function store(
   db.changed(name, 'expire', 0);
   if (client.server.effects.feeding && !asSent)
     client.server.effects.propagateAs(['SET', name, value, 'PXAT', String(expiresAt)]);
+}
+
+/** True for a deadline in the past on a server that then stores nothing. */
+function isPast(server: Server, expiresAt: Millis): boolean {
+  return expiresAt <= server.now && server.role === 'primary' && server.dialect.setInThePast === 'not stored';
 }
 
 /** Removes a key that a command has given a deadline in the past. */

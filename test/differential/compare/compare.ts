@@ -2,6 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { DEFAULT_DIALECT } from '../../../server/dialects/index.ts';
 import type { Caller } from '../../../server/server.ts';
 import type { Command } from '../../../server/table/command.ts';
 import { type RawReply, readReply, replyEnd } from '../../support/reply-text.ts';
@@ -45,7 +46,7 @@ export async function play(
 ): Promise<Difference | 'inconclusive' | undefined> {
   await real.begin(program);
   const ours = new OurSide(program, real.dialect, options.commands);
-  const readers = program.protocols.map(() => new Reader(options.coverage));
+  const readers = program.protocols.map(() => new Reader(real.dialect, options.coverage));
   try {
     for (const [index, given] of program.steps.entries()) {
       ours.keepTime();
@@ -192,16 +193,18 @@ export function excuse(
   inside: readonly (readonly Bytes[])[],
   mine: Bytes,
   theirs: Bytes,
+  dialect: string = DEFAULT_DIALECT,
 ): Accepted | undefined {
+  const applying = accepted.filter(({ dialects }) => dialects?.includes(dialect) !== false);
   const [a, b] = [elements(mine), elements(theirs)];
   if (inside.length === 0 || a === undefined || a.length !== b?.length) {
-    return accepted.find((each) => each.applies(argv, mine, theirs));
+    return applying.find((each) => each.applies(argv, mine, theirs));
   }
   const parts = a.flatMap((one, i) => {
     const [words, other] = [inside[i] ?? [], b[i]!];
     const each = typeof rule === 'object' && 'each' in rule ? (rule.each[i] ?? 'exact') : 'exact';
     if (same(each, one, other)) return [];
-    return [accepted.find((known) => known.applies(words, String(one[1]), String(other[1])))];
+    return [applying.find((known) => known.applies(words, String(one[1]), String(other[1])))];
   });
   return parts.includes(undefined) ? undefined : (parts.find((known) => known?.ends) ?? parts[0]);
 }
@@ -231,11 +234,13 @@ class Reader {
   /** The messages taken out of what came answer subscribing requests: those have no other reply. */
   #acknowledged = false;
   #last: readonly Bytes[] = [];
+  readonly #dialect: string;
   readonly #coverage: Coverage | undefined;
   /** The connection has come to where redis-server leaves it hanging: nothing more can be compared. */
   halted = false;
 
-  constructor(coverage: Coverage | undefined) {
+  constructor(dialect: string, coverage: Coverage | undefined) {
+    this.#dialect = dialect;
     this.#coverage = coverage;
   }
 
@@ -279,7 +284,7 @@ class Reader {
       if (this.#blurred) return undefined;
       const broken = replyEnd(a, 0) < 0 || replyEnd(b, 0) < 0;
       if (broken ? sameMessages([a], [b]) : same(rule, readReply(a), readReply(b))) continue;
-      const known = broken ? undefined : excuse({ argv, rule }, inside, a, b);
+      const known = broken ? undefined : excuse({ argv, rule }, inside, a, b, this.#dialect);
       if (known === undefined) return [a, b];
       this.halted = known.ends === true;
       if (this.halted) return undefined;

@@ -156,6 +156,17 @@ const NO_WEIGHT = "One or more scores can't be converted into double";
 /** The last time that Redis' 64 bits can represent, as its Lua passes it on, and the last time here. */
 const ENDS = ['-9223372036854775808', '9223372036854774784'] as const;
 
+/** True when two printed replies have the same lines in any order, but for those that tell the time. */
+function sameLines(mine: string, theirs: string, time?: RegExp): boolean {
+  const lines = (text: string): string =>
+    text
+      .split('\r\n')
+      .map((line) => (time?.test(line) === true ? ':' : line))
+      .sort()
+      .join();
+  return lines(mine) === lines(theirs);
+}
+
 export const accepted: readonly Accepted[] = [
   {
     name: 'HELLO without the module of vector sets',
@@ -163,6 +174,14 @@ export const accepted: readonly Accepted[] = [
     dialects: ['redis-8.0', 'redis-8.2', 'redis-8.6', 'redis-8.8'],
     applies: (argv, mine, theirs) =>
       /^(hello|module)$/i.test(argv[0] ?? '') && theirs.includes('vectorset') && !mine.includes('vectorset'),
+  },
+  {
+    name: "maps of Lua on Valkey",
+    reason: "Maps that a script returns are in the order of Lua's hash table, which Valkey fills in an order of its own. Here it is always that of Redis.",
+    dialects: ['valkey-8.1'],
+    applies: (argv, mine, theirs) =>
+      /^(eval|fcall)/i.test(argv[0] ?? '') &&
+      sameLines(mine, theirs, argv.some((word) => /^xinfo$/i.test(word)) ? /^:\d+$/ : undefined),
   },
   {
     name: 'PEXPIRETIME of the last instant, in a script',
@@ -187,6 +206,10 @@ export const accepted: readonly Accepted[] = [
       TAKEN.exec(mine)?.[1] === TAKEN.exec(theirs)?.[1],
   },
 ];
+
+for (const name of ['hexpiretime', 'hpexpiretime', 'hpttl', 'httl']) {
+  loose[name] = [{ every: 'near' }, 'a relative expiry counts from when each server executes it'];
+}
 
 const PENDING: Rule = { every: { each: ['exact', 'exact', 'near', 'exact'] } };
 const CONSUMER: Rule = {

@@ -94,12 +94,19 @@ function losesRefusal([name = '', ...words]: readonly Bytes[], ours: OurSide, in
   return tells && (ours.client(index)?.has(IN_MULTI) === true || ours.isBlocked(index));
 }
 
+/** Scripts or functions are removed by a request that ran behind one that waited: Redis 8.2 dies of it. */
+function flushesCode([name = '', sub = '', ...words]: readonly Bytes[], ours: OurSide, index: number): boolean {
+  if (ours.server.dialect.name === 'redis-7.0' || !ours.isBlocked(index)) return false;
+  return /^(function|script)$/i.test(name) && [sub, ...words].some((word) => /^flush$/i.test(word));
+}
+
 /** True for a request that had better not be sent now. */
 export function unspecified(argv: readonly Bytes[], ours: OurSide, client: number): boolean {
   const calls = callsOf(argv) ?? [argv];
   if (calls.some((call) => isHuge(call) || storesDistances(call))) return true;
   if (ours.client(client)?.has(IN_MULTI) && breaksReplies(argv)) return true;
   if (cutsItselfOff(argv, ours, client) || losesRefusal(argv, ours, client)) return true;
+  if (flushesCode(argv, ours, client)) return true;
   const lex = calls.filter(isLex);
   if (calls.length === 1 && picksAny(argv)) return true;
   if (calls.some((call) => ranksTies(call, ours, client))) return true;

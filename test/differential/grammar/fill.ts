@@ -30,6 +30,7 @@ export const fillers: Readonly<Record<string, readonly string[]>> = {
     'HSET <hash> <field> <int>',
     'HSET <hash> <manyFields>',
   ],
+  fieldTimes: ['HSET <hash> (<field> <value>)+ <field> <value>', 'HSET <hash> (<field> <value>)+'],
   lists: ['RPUSH <list> <member>+ <member>', 'RPUSH <list> <int>+', 'RPUSH <list> <manyMembers>'],
   sets: ['SADD <set> <member>+ <member>', 'SADD <set> <manyNumbers>', 'SADD <set> <manyMembers>'],
   sortedSets: ['ZADD <zset> (<plainScore> <member>)+', 'ZADD <zset> <manyScores>'],

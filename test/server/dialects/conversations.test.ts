@@ -33,6 +33,16 @@ const SECTIONS = parseTranscript(String.raw`
 > SCAN 0 TYPE nothing
 sorted> SPOP s 2
 
+## dumps
+> SADD one a
+> DUMP one
+> SADD numbers 1
+> DUMP numbers
+> RPUSH list a b
+> DUMP list
+> ZADD scores 0.1 a
+> DUMP scores
+
 ## bits
 > SET b foobar
 > BITCOUNT b 1
@@ -47,6 +57,9 @@ sorted> SPOP s 2
 > PEXPIREAT k 1
 > SET k v
 > GETEX k EXAT 1
+> SET k v PXAT 1
+> SET k v
+> SET k w GET PXAT 1
 
 ## scripts
 > EVALSHA ffffffffffffffffffffffffffffffffffffffff 0
@@ -73,6 +86,27 @@ sorted> SPOP s 2
 > WAIT 0 9223372036854775807
 > XREAD BLOCK 9223372036854775807 STREAMS a 0
 
+## names with a NUL
+> CLIENT SETINFO LIB-VER "a\x00 b"
+> CLIENT SETNAME "a\x00 b"
+> CLIENT GETNAME
+> CLIENT SETINFO LIB-VER "a b"
+
+## sets of many arguments
+> CONFIG SET set-max-intset-entries 2
+> SADD a 1 2
+> OBJECT ENCODING a
+> SADD a 1 2 1
+> OBJECT ENCODING a
+> SADD b 1 1 1
+> OBJECT ENCODING b
+> CONFIG SET set-max-intset-entries 0
+> SADD c 1
+> OBJECT ENCODING c
+> SMOVE c d 1
+> OBJECT ENCODING d
+> CONFIG SET set-max-intset-entries 512
+
 ## the last entry
 > XREAD STREAMS x +
 > XADD x 1-1 f v
@@ -88,6 +122,12 @@ b> XREAD BLOCK 0 STREAMS y +
 b> XREAD STREAMS z +
 > XGROUP CREATE z g 0 MKSTREAM
 > XREAD STREAMS z +
+
+## an id below a deleted one
+> XADD x 5-0 f v
+> XDEL x 5-0
+> XSETID x 4
+> XSETID x 5
 
 ## the slowest group
 > XADD x 9-9 f v
