@@ -176,8 +176,9 @@ export const accepted: readonly Accepted[] = [
       /^(hello|module)$/i.test(argv[0] ?? '') && theirs.includes('vectorset') && !mine.includes('vectorset'),
   },
   {
-    name: "maps of Lua on Valkey",
-    reason: "Maps that a script returns are in the order of Lua's hash table, which Valkey fills in an order of its own. Here it is always that of Redis.",
+    name: 'maps of Lua on Valkey',
+    reason:
+      "Maps that a script returns are in the order of Lua's hash table, which Valkey fills in an order of its own. Here it is always that of Redis.",
     dialects: ['valkey-8.1'],
     applies: (argv, mine, theirs) =>
       /^(eval|fcall)/i.test(argv[0] ?? '') &&

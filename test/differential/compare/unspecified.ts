@@ -95,7 +95,11 @@ function losesRefusal([name = '', ...words]: readonly Bytes[], ours: OurSide, in
 }
 
 /** Scripts or functions are removed by a request that ran behind one that waited: Redis 8.2 dies of it. */
-function flushesCode([name = '', sub = '', ...words]: readonly Bytes[], ours: OurSide, index: number): boolean {
+function flushesCode(
+  [name = '', sub = '', ...words]: readonly Bytes[],
+  ours: OurSide,
+  index: number,
+): boolean {
   if (ours.server.dialect.name === 'redis-7.0' || !ours.isBlocked(index)) return false;
   return /^(function|script)$/i.test(name) && [sub, ...words].some((word) => /^flush$/i.test(word));
 }

@@ -40,7 +40,7 @@ sorted> SPOP s 2
 > DUMP numbers
 > RPUSH list a b
 > DUMP list
-> ZADD scores 0.1 a
+> ZADD scores 1 a
 > DUMP scores
 
 ## bits
@@ -57,9 +57,12 @@ sorted> SPOP s 2
 > PEXPIREAT k 1
 > SET k v
 > GETEX k EXAT 1
+
+## Valkey: a string with a deadline in the past
 > SET k v PXAT 1
 > SET k v
 > SET k w GET PXAT 1
+> GET k
 
 ## scripts
 > EVALSHA ffffffffffffffffffffffffffffffffffffffff 0
@@ -241,6 +244,8 @@ test.each(dialectNames.filter((name) => oracleOf(name) !== undefined))(
     await using real = await startRedisServer({ ...RECORDABLE, program: oracleOf(dialect) ?? '' });
     const theirs = await RedisTarget.open(real.path);
     for (const section of SECTIONS) {
+      // Where the others store what has expired, they remove it at any time.
+      if (section.name.startsWith('Valkey: ') && !dialect.startsWith('valkey')) continue;
       const ours = await play(section, new OwnTarget({ dialect, strict: true }));
       expect(written(section, ours)).toBe(written(section, await play(section, theirs)));
     }
