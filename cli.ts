@@ -138,6 +138,7 @@ async function serve(invocation: Invocation): Promise<void> {
   let server: LostlockServer | undefined;
   const log = (level: LogLevel, text: string, role: LogOrigin['role']): void => {
     const least = server?.node.settings.loglevel ?? startLevel;
+    if (least === 'nothing') return;
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least as LogLevel)) return;
     write(file, logLine(level, text, { pid: process.pid, role, at: Date.now() }));
   };

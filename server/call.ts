@@ -5,7 +5,7 @@ import { PRIMARY_LINK, UNREPLICATED } from './clients/client.ts';
 import type { Effects } from './effects.ts';
 import type { Caller, Server } from './server.ts';
 import { ADMIN, type Command } from './table/command.ts';
-import { type Outcome, PAUSED } from './table/outcome.ts';
+import { BLOCKED, type Outcome, PAUSED } from './table/outcome.ts';
 
 /**
  * Runs one command and notes its effect for the replication stream. It serves requests, the commands queued in a
@@ -47,6 +47,9 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
   }
   if (client.blocked !== undefined) client.blocked.argv = argv;
   if (looked) server.observer.end(client, command, argv, began);
+  const { sizes } = server.observer;
+  if (sizes.active) sizes.ended(client, command, argv, outcome === BLOCKED);
+  if (outcome !== BLOCKED) (server.running ?? client).totals.commands++;
   propagateIfDirty(server, client, argv, dirty);
   endCall(server, outerRewrite, outermost);
   return outcome;

@@ -220,6 +220,7 @@ export class Blocking {
   /** Ends a wait with the reply of a key, and counts it if it is an error. */
   #conclude(client: Client, reply: Reply): void {
     const { stats } = this.#server;
+    client.totals.commands++;
     if (reply instanceof ReplyError) {
       stats.error(reply);
       if (client.lastCommand !== undefined) stats.failed[client.lastCommand.serial]!++;

@@ -96,6 +96,8 @@ export interface ClientNode {
   readonly now: Millis;
   readonly settings: Settings;
   readonly stats: Statistics;
+  /** Logs large replies. */
+  readonly observer: { readonly sizes: { readonly active: boolean; answered(client: Client): void } };
   readonly outputLimits: { check(client: Client): void };
   /** Sends the clients' output at the end of the event. */
   readonly outbox: OutputQueue;
@@ -133,6 +135,8 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   account: User;
   library: { name: Bytes; version: Bytes } = { name: '', version: '' };
   lastCommand: Command | undefined;
+  /** Bytes that the connection received and sent, and the calls that ended, those of its scripts included. */
+  readonly totals = { bytesIn: 0, bytesOut: 0, commands: 0 };
   transaction: Transaction | undefined;
   readonly watches = new Watches();
   readonly subscriptions = new Subscriptions();
@@ -163,6 +167,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     if (this.gone || this.closing) return;
     if (this.server.settings.timeout > 0) this.heardAt = this.server.host.clock.now();
     this.server.stats.bytesIn += chunk.length;
+    this.totals.bytesIn += chunk.length;
     this.server.stats.reads++;
     this.decoder.write(chunk);
     this.drain();
@@ -215,6 +220,8 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   /** Queues a reply, unless the client has turned replies off. */
   reply(reply: Reply): void {
     if (!this.muted) this.output.write(this.#encode(reply));
+    const { sizes } = this.server.observer;
+    if (sizes.active) sizes.answered(this);
   }
 
   /**
@@ -240,6 +247,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   countSent(bytes: number): void {
     const { stats } = this.server;
     stats.bytesOut += bytes;
+    this.totals.bytesOut += bytes;
     if (this.has(REPLICA_LINK)) stats.linkBytesOut += bytes;
     stats.writes++;
   }

@@ -1,14 +1,25 @@
 /** How CLIENT LIST and CLIENT INFO describe a connection. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection } from '../host/host.ts';
-import type { HasClients, HasNow } from '../ports.ts';
+import type { HasClients, HasDialect, HasNow } from '../ports.ts';
 import type { ReplicaSide } from '../replication/replica.ts';
-import { type Client, IN_MULTI, MONITOR, NO_EVICT, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
+import {
+  type Client,
+  FOLLOWS_REDIRECTS,
+  IN_MULTI,
+  MONITOR,
+  NO_EVICT,
+  NO_TOUCH,
+  PRIMARY_LINK,
+  READS_REPLICAS,
+  REPLICA_LINK,
+} from './client.ts';
+import type { ClientField } from './fields.ts';
 import { memoryOf, queuedBytes } from './memory.ts';
 import type { Tracking } from './tracking.ts';
 
 /** The node, as CLIENT LIST sees it. */
-export interface ListingNode extends HasClients, HasNow {
+export interface ListingNode extends HasClients, HasDialect, HasNow {
   readonly tracking: Pick<Tracking, 'modeOf'>;
   /** The client whose request is running. */
   readonly running: Client | undefined;
@@ -27,7 +38,9 @@ function flags({ tracking: modes }: ListingNode, client: Client): Bytes {
   if (client.watches.touched) out += 'd';
   if (client.closing) out += 'c';
   if (client.connection?.remote.startsWith('/')) out += 'U';
+  if (client.has(READS_REPLICAS)) out += 'r';
   if (client.has(NO_EVICT)) out += 'e';
+  if (client.has(NO_TOUCH)) out += 'T';
   return out === '' ? 'N' : out;
 }
 
@@ -47,45 +60,56 @@ export function connectionOf(server: ListingNode, client: Client): Connection | 
   return client.has(PRIMARY_LINK) ? server.primary?.connection : client.connection;
 }
 
+const seconds = (server: ListingNode, since: number): number =>
+  Math.max(0, Math.floor((server.now - since) / 1000));
+
+/** The value of each field. */
+const FIELDS: Record<ClientField, (server: ListingNode, client: Client) => Bytes | number> = {
+  id: (_, client) => client.id,
+  addr: (server, client) => connectionOf(server, client)?.remote ?? '',
+  laddr: (server, client) => connectionOf(server, client)?.local ?? '',
+  fd: (_, client) => client.id + 7,
+  name: (_, client) => client.name,
+  age: (server, client) => seconds(server, client.createdAt),
+  idle: (server, client) => seconds(server, client.usedAt),
+  flags,
+  capa: (_, client) => (client.has(FOLLOWS_REDIRECTS) ? 'r' : ''),
+  db: (_, client) => client.db.index,
+  sub: (_, client) => client.subscriptions.channels.size,
+  psub: (_, client) => client.subscriptions.patterns.size,
+  ssub: (_, client) => client.subscriptions.shardChannels.size,
+  multi: (server, client) =>
+    client.transaction?.queue.length ??
+    (client.watches.used && server.dialect.emptyTransaction === 'once one was begun' ? 0 : -1),
+  watch: (_, client) => client.watches.size,
+  // The request that is running is still in the query buffer.
+  qbuf: (server, client) => (client === server.running ? client.decoder.received : client.decoder.buffered),
+  'qbuf-free': () => 0,
+  'argv-mem': () => 0,
+  'multi-mem': (_, client) => queuedBytes(client),
+  rbs: () => 16384,
+  rbp: () => 0,
+  obl: (_, client) => client.output.pending,
+  oll: () => 0,
+  omem: () => 0,
+  'tot-mem': (_, client) => memoryOf(client),
+  events: () => 'r',
+  cmd: (_, client) => client.lastCommand?.fullName ?? 'NULL',
+  user: (_, client) => (client.has(PRIMARY_LINK) ? '(superuser)' : client.user),
+  redir: (server, client) => server.tracking.modeOf(client)?.redirect ?? -1,
+  resp: (_, client) => client.protocol,
+  'lib-name': (_, client) => client.library.name,
+  'lib-ver': (_, client) => client.library.version,
+  'io-thread': () => 0,
+  'tot-net-in': (_, client) => client.totals.bytesIn,
+  'tot-net-out': (_, client) => client.totals.bytesOut,
+  'tot-cmds': (_, client) => client.totals.commands,
+};
+
 /**
- * Describes a client in one line, with 7.0's fields in their order
+ * Describes a client in one line, with the fields of the dialect's server in their order
  * (https://redis.io/docs/latest/commands/client-list/).
  */
 export function describeClient(server: ListingNode, client: Client): Bytes {
-  const { transaction } = client;
-  const connection = connectionOf(server, client);
-  // The request that is running is still in the query buffer.
-  const queued = client === server.running ? client.decoder.received : client.decoder.buffered;
-  const seconds = (since: number): number => Math.max(0, Math.floor((server.now - since) / 1000));
-  const fields: [string, Bytes | number][] = [
-    ['id', client.id],
-    ['addr', connection?.remote ?? ''],
-    ['laddr', connection?.local ?? ''],
-    ['fd', client.id + 7],
-    ['name', client.name],
-    ['age', seconds(client.createdAt)],
-    ['idle', seconds(client.usedAt)],
-    ['flags', flags(server, client)],
-    ['db', client.db.index],
-    ['sub', client.subscriptions.channels.size],
-    ['psub', client.subscriptions.patterns.size],
-    ['ssub', client.subscriptions.shardChannels.size],
-    ['multi', transaction === undefined ? -1 : transaction.queue.length],
-    ['qbuf', queued],
-    ['qbuf-free', 0],
-    ['argv-mem', 0],
-    ['multi-mem', queuedBytes(client)],
-    ['rbs', 16384],
-    ['rbp', 0],
-    ['obl', client.output.pending],
-    ['oll', 0],
-    ['omem', 0],
-    ['tot-mem', memoryOf(client)],
-    ['events', 'r'],
-    ['cmd', client.lastCommand?.fullName ?? 'NULL'],
-    ['user', client.has(PRIMARY_LINK) ? '(superuser)' : client.user],
-    ['redir', server.tracking.modeOf(client)?.redirect ?? -1],
-    ['resp', client.protocol],
-  ];
-  return fields.map(([name, value]) => `${name}=${value}`).join(' ');
+  return server.dialect.clientFields.map((name) => `${name}=${FIELDS[name](server, client)}`).join(' ');
 }

@@ -40,6 +40,8 @@ export class Output {
   /** True while the outbox has this output. */
   #listed = false;
   #mute = false;
+  /** The number of bytes that were queued since the connection began. */
+  written = 0;
 
   constructor(owner: OutputOwner) {
     this.#owner = owner;
@@ -57,6 +59,7 @@ export class Output {
     this.reserve();
     if (this.#out.length + bytes.length > OUT_MAX) this.#send(owner.connection);
     this.#out += bytes;
+    this.written += bytes.length;
     if (this.#out.length > UNLIMITED) owner.checkOutput();
   }
 

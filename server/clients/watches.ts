@@ -39,7 +39,14 @@ class Watch implements Watcher {
 export class Watches {
   /** A watched key has changed. */
   touched = false;
+  /** True once the client has watched a key or begun a transaction. */
+  used = false;
   readonly #watches: Watch[] = [];
+
+  /** The number of watched keys. */
+  get size(): number {
+    return this.#watches.length;
+  }
 
   /** Watches a key, once. */
   add(db: Keyspace, key: Bytes): void {

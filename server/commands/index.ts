@@ -29,11 +29,12 @@ import { latencyCommand } from './node/latency.ts';
 import { lolwutCommands } from './node/lolwut.ts';
 import { memoryCommand } from './node/memory.ts';
 import { moduleCommand } from './node/module.ts';
-import { monitorCommands, slowlogCommand } from './node/monitor.ts';
+import { monitorCommands } from './node/monitor.ts';
 import { replicationCommands, waitCommands } from './node/replication.ts';
 import { scriptingCommands } from './node/scripting.ts';
 import { serverCommands } from './node/server.ts';
 import { shutdownCommands } from './node/shutdown.ts';
+import { commandlogCommand, slowlogCommand } from './node/slowlog.ts';
 import { setCommands } from './set/set.ts';
 import { sortedSetAlgebraCommands } from './sorted-set/algebra.ts';
 import { geoCommands } from './sorted-set/geo.ts';
@@ -74,6 +75,7 @@ export const allCommands: readonly Command<Caller>[] = [
   aclCommand,
   ...monitorCommands,
   slowlogCommand,
+  commandlogCommand,
   ...shutdownCommands,
   latencyCommand,
   moduleCommand,

@@ -198,6 +198,17 @@ export class DumpFile {
     return 'scheduled';
   }
 
+  /** BGSAVE CANCEL: ends the background save, or else cancels the scheduled one. Throws ReplyError without either. */
+  cancelSave(): 'running' | 'scheduled' {
+    if (this.saving) {
+      this.#giveUp();
+      return 'running';
+    }
+    if (!this.scheduled.rdb) fail('ERR Background saving is currently not in progress or scheduled');
+    this.scheduled.rdb = false;
+    return 'scheduled';
+  }
+
   /**
    * BGREWRITEAOF: takes time and is counted, although no such file is written. Throws ReplyError during another
    * rewrite.

@@ -8,6 +8,7 @@ import type { GroupCounts } from '../../keyspace/stream/lag.ts';
 import type { StringPlace } from '../../keyspace/string-place.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { ScriptTexts } from '../../scripting/runtime/texts.ts';
+import type { ClientField } from '../clients/fields.ts';
 
 /** The behaviours in which servers differ, each with the choice that one server makes. */
 export interface Dialect {
@@ -17,6 +18,8 @@ export interface Dialect {
   readonly server: { readonly family: 'redis' | 'valkey'; readonly version: string };
   /** The server and its version in HELLO's reply. */
   readonly hello: { readonly server: Bytes; readonly version: Bytes };
+  /** The same while extended-redis-compatibility is on. */
+  readonly helloAsRedis: { readonly server: Bytes; readonly version: Bytes };
   /** The last line of LOLWUT. */
   readonly lolwut: Bytes;
   /** The fields with which INFO's section `server` names the server. */
@@ -34,6 +37,8 @@ export interface Dialect {
 
   // Replies
 
+  /** Whether COMMAND DOCS gives the text to display for each argument. */
+  readonly displayText: boolean;
   /** Prints a double in a reply: with 17 digits, or with the fewest digits that give the same number back. */
   printDouble(value: number): Bytes;
   /** Prints a script's number as an argument of a command. Integers below 2^53 are printed in full before this is asked. */
@@ -77,6 +82,22 @@ export interface Dialect {
   readonly noAclFile: Bytes;
   /** The error of redis.call with too few arguments. */
   readonly arityInScript: Bytes;
+
+  /** How CONFIG SET refuses a negative value of an unsigned parameter: by its bounds, or as negative. */
+  readonly unsignedSettings: 'within bounds' | 'not negative';
+  /** The fields of CLIENT LIST and CLIENT INFO, in their order. */
+  readonly clientFields: readonly ClientField[];
+  /** Whether CLIENT LIST and CLIENT KILL take one value for a filter, or a list of numbers; LIST then takes them all. */
+  readonly clientFilters: 'each takes one value' | 'each takes a list';
+  /** When CLIENT LIST shows 0 queued commands, not -1, for a client without a transaction. */
+  readonly emptyTransaction: 'never' | 'once one was begun';
+  /** Whether CLIENT PAUSE and CLIENT UNBLOCK refuse words that they do not know. */
+  readonly surplusWords: 'refused' | 'ignored';
+
+  /** How SLOWLOG shows the commands that scripts call. */
+  readonly slowInScript: 'by ?:0' | 'by nobody' | 'as 0, by the caller';
+  /** Whether there are logs of large requests and replies (COMMANDLOG). */
+  readonly sizeLogs: boolean;
 
   // Data
 

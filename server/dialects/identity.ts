@@ -2,7 +2,10 @@
 import type { Dialect } from './dialect.ts';
 
 /** The members of `Dialect` that name the server and its version. */
-type Identity = Pick<Dialect, 'name' | 'server' | 'hello' | 'lolwut' | 'infoVersion' | 'dumpVersion'>;
+type Identity = Pick<
+  Dialect,
+  'name' | 'server' | 'hello' | 'helloAsRedis' | 'lolwut' | 'infoVersion' | 'dumpVersion'
+>;
 
 /**
  * Names a Redis server.
@@ -14,6 +17,7 @@ export function redisIdentity(name: string, version: string): Identity {
     name,
     server: { family: 'redis', version },
     hello: { server: 'redis', version },
+    helloAsRedis: { server: 'redis', version },
     lolwut: `Redis ver. ${version}`,
     infoVersion: [['redis_version', version]],
     dumpVersion: ['redis-ver', version],

@@ -3,6 +3,7 @@ import { REDIS_7_0 } from '../../keyspace/rdb/formats.ts';
 import { formatDouble, formatGeneral } from '../../protocol/bytes.ts';
 import { NOSCRIPT } from '../../protocol/errors.ts';
 import { REDIS_7_0 as SCRIPT_TEXTS } from '../../scripting/runtime/texts.ts';
+import { clientFields } from '../clients/fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
 
@@ -12,6 +13,7 @@ export const redis70: Dialect = {
   rdbFormat: REDIS_7_0,
   introduction: [],
   settings: {},
+  displayText: false,
   printDouble: formatDouble,
   printArgument: (value) => formatGeneral(value, 17),
   coordinates: 'seventeen decimals',
@@ -29,6 +31,13 @@ export const redis70: Dialect = {
   noAclFile:
     'ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration.',
   arityInScript: 'ERR Wrong number of args calling Redis command from script',
+  unsignedSettings: 'within bounds',
+  clientFields: clientFields.redis70,
+  clientFilters: 'each takes one value',
+  emptyTransaction: 'never',
+  surplusWords: 'refused',
+  slowInScript: 'by ?:0',
+  sizeLogs: false,
   bitArguments: 'after the key',
   bitcountWithoutEnd: 'refused',
   smallList: 'quicklist',

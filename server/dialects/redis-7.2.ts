@@ -2,6 +2,7 @@
 import { REDIS_7_2 } from '../../keyspace/rdb/formats.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { formatShortest } from '../../protocol/shortest.ts';
+import { clientFields } from '../clients/fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redis70 } from './redis-7.0.ts';
 
@@ -17,11 +18,14 @@ function printDouble(value: number): Bytes {
 export const redis72: Dialect = {
   ...redis70,
   rdbFormat: REDIS_7_2,
+  displayText: true,
   printDouble,
   printArgument: (value) => (value === 0 ? '0' : printDouble(value)),
   unbalancedStreams: (command) =>
     `ERR Unbalanced '${command}' list of streams: for each stream key an ID or '${command === 'xread' ? '$' : '>'}' must be specified.`,
   scriptTexts: { ...redis70.scriptTexts, badLevel: 'Invalid log level.', setReplNeeds: 'one argument' },
+  clientFields: clientFields.redis72,
+  slowInScript: 'by nobody',
   denial: 'by name',
   sanitizeByDefault: true,
   bitArguments: 'before the key',

@@ -1,5 +1,6 @@
 /** Redis 8.0, compared with redis-server 8.0.2. */
 import { REDIS_7_4 } from '../../keyspace/rdb/formats.ts';
+import { clientFields } from '../clients/fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
 import { redis72 } from './redis-7.2.ts';
@@ -9,6 +10,7 @@ export const redis80: Dialect = {
   ...redisIdentity('redis-8.0', '8.0.2'),
   rdbFormat: REDIS_7_4,
   coordinates: 'double',
+  clientFields: clientFields.redis80,
   looseScores: false,
   readLast: 'the last entry',
   groupCounts: 'from the first entry',

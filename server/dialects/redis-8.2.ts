@@ -1,4 +1,5 @@
 /** Redis 8.2, compared with redis-server 8.2.3. */
+import { clientFields } from '../clients/fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
 import { redis80 } from './redis-8.0.ts';
@@ -6,6 +7,8 @@ import { redis80 } from './redis-8.0.ts';
 export const redis82: Dialect = {
   ...redis80,
   ...redisIdentity('redis-8.2', '8.2.3'),
+  unsignedSettings: 'not negative',
+  clientFields: clientFields.redis82,
   fieldIncrement: 'HSETEX',
   stringPlace: 'with its key',
   entriesRead: 'at most all',

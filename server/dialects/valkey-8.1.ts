@@ -1,4 +1,5 @@
 /** Valkey 8.1 (https://valkey.io/docs/), compared with valkey-server 8.1.1. */
+import { clientFields } from '../clients/fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redis72 } from './redis-7.2.ts';
 
@@ -7,6 +8,7 @@ export const valkey81: Dialect = {
   name: 'valkey-8.1',
   server: { family: 'valkey', version: '8.1.1' },
   hello: { server: 'valkey', version: '8.1.1' },
+  helloAsRedis: { server: 'redis', version: '7.2.4' },
   // Valkey 8.1 still writes Redis' name here.
   lolwut: 'Redis ver. 8.1.1',
   infoVersion: [
@@ -19,6 +21,7 @@ export const valkey81: Dialect = {
   introduction: [['REPLCONF', 'version', '8.1.1']],
   dumpVersion: ['valkey-ver', '8.1.1'],
   settings: {
+    'hide-user-data-from-log': true,
     'lazyfree-lazy-eviction': true,
     'lazyfree-lazy-expire': true,
     'lazyfree-lazy-server-del': true,
@@ -38,6 +41,12 @@ export const valkey81: Dialect = {
   },
   unknownInScript: 'ERR Unknown command called from script',
   readOnlyWithoutCluster: 'accepted',
+  clientFields: clientFields.valkey81,
+  clientFilters: 'each takes a list',
+  emptyTransaction: 'once one was begun',
+  surplusWords: 'ignored',
+  slowInScript: 'as 0, by the caller',
+  sizeLogs: true,
   bitcountWithoutEnd: 'to the end',
   setInThePast: 'not stored',
   pastDeadline: 'expired',

@@ -5,18 +5,21 @@
 import { asciiLower, type Bytes, type Millis } from '../../protocol/bytes.ts';
 import { type Client, SCRIPT } from '../clients/client.ts';
 import type { Tracking } from '../clients/tracking.ts';
-import type { HasHost, HasNow, HasSettings } from '../ports.ts';
+import type { HasDialect, HasHost, HasNow, HasSettings } from '../ports.ts';
 import { ADMIN, type Command, READ, SKIP_MONITOR, SKIP_SLOWLOG } from '../table/command.ts';
 import { SpikeSeries, type SpikeTable } from './latency.ts';
 import { redacted } from './redaction.ts';
-import { Slowlog } from './slowlog.ts';
+import { SizeLogs } from './size-logs.ts';
+import { RequestLog } from './slowlog.ts';
 import type { Statistics } from './statistics.ts';
 
 /** One call in this many of each command is timed, unless every call must be. */
 const SAMPLE = 64;
 
 /** The node, as its observer sees it. */
-interface ObservedNode extends HasHost, HasNow, HasSettings {
+interface ObservedNode extends HasDialect, HasHost, HasNow, HasSettings {
+  /** The client whose request is running. */
+  readonly running: Client | undefined;
   readonly commands: ReadonlyMap<Bytes, Command>;
   readonly stats: Statistics;
   readonly tracking: Pick<Tracking, 'active' | 'enterScript' | 'noteRead'>;
@@ -36,11 +39,13 @@ export class Observer {
   #pending: readonly Bytes[] | undefined;
   #client: Client | undefined;
   readonly monitors = new Set<Client>();
-  readonly slowlog = new Slowlog();
+  readonly slowlog = new RequestLog();
+  readonly sizes: SizeLogs;
   readonly spikes: SpikeTable = new Map();
 
   constructor(server: ObservedNode) {
     this.#server = server;
+    this.sizes = new SizeLogs(server);
   }
 
   /** Applies the settings, and whether there are monitors. */
@@ -55,6 +60,7 @@ export class Observer {
     this.mask = everything ? 0 : SAMPLE - 1;
     this.slow = threshold >= 1000 ? Math.ceil(threshold / 1000) : Infinity;
     this.slowlog.limit = settings['slowlog-max-len'];
+    this.sizes.configure();
   }
 
   /**
@@ -107,16 +113,25 @@ export class Observer {
     const { stats, settings, host } = this.#server;
     stats.took(command.serial, micros);
     const threshold = settings['slowlog-log-slower-than'];
-    if (threshold >= 0 && micros >= threshold && (command.bits & SKIP_SLOWLOG) === 0) {
-      const [address, name] = client.has(SCRIPT)
-        ? ['?:0', '']
-        : [client.connection?.remote ?? '', client.name];
+    const { slowInScript } = this.#server.dialect;
+    const amount = client.has(SCRIPT) && slowInScript === 'as 0, by the caller' ? 0 : micros;
+    if (threshold >= 0 && amount >= threshold && (command.bits & SKIP_SLOWLOG) === 0) {
       const second = Math.floor(host.clock.now() / 1000);
-      this.slowlog.add({ second, micros, argv: redacted(command, argv), address, name });
+      this.slowlog.add({ second, amount, argv: redacted(command, argv), ...this.#sender(client) });
     }
     if (settings['latency-monitor-threshold'] > 0) {
       this.spike(command.spec.flags.includes('fast') ? 'fast-command' : 'command', micros / 1000);
     }
+  }
+
+  /** The address and name that the slow log gives for a client. */
+  #sender(client: Client): { address: Bytes; name: Bytes } {
+    const { dialect, running } = this.#server;
+    if (client.has(SCRIPT) && dialect.slowInScript !== 'as 0, by the caller') {
+      return { address: dialect.slowInScript === 'by ?:0' ? '?:0' : '', name: '' };
+    }
+    const { connection, name } = running ?? client;
+    return { address: connection?.remote ?? '', name };
   }
 
   /** Records a latency in milliseconds, if it reaches latency-monitor-threshold. */
@@ -133,6 +148,7 @@ export class Observer {
   note(client: Client, argv: readonly Bytes[]): void {
     this.#pending = argv;
     this.#client = client;
+    if (this.sizes.active) this.sizes.begin(client, argv);
   }
 
   /** Called when a unit took long. Only the clock's milliseconds are known of it. */

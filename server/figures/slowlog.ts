@@ -1,29 +1,30 @@
-/** The slow log: the latest slow requests, newest first. */
+/** The log of the latest requests that were slow or large, newest first. */
 import type { Bytes } from '../../protocol/bytes.ts';
 
 /** Longer requests and words are truncated, with a note about the rest. */
 const WORDS_MAX = 32;
 const BYTES_MAX = 128;
 
-/** A slow request, as SLOWLOG GET reports it. */
-export interface SlowRequest {
+/** A slow or large request, as SLOWLOG GET and COMMANDLOG GET report it. */
+export interface LoggedRequest {
   /** When it ended, in seconds since the epoch. */
   readonly second: number;
-  readonly micros: number;
+  /** Why it is in the log: microseconds in the slow log, bytes in the others. */
+  readonly amount: number;
   readonly argv: readonly Bytes[];
   readonly address: Bytes;
   readonly name: Bytes;
 }
 
-/** The slow log of a node (https://redis.io/docs/latest/commands/slowlog/). */
-export class Slowlog {
-  entries: (SlowRequest & { readonly id: number })[] = [];
-  /** The setting slowlog-max-len. */
+/** One of the logs of a node (https://redis.io/docs/latest/commands/slowlog/, https://valkey.io/commands/commandlog/). */
+export class RequestLog {
+  entries: (LoggedRequest & { readonly id: number })[] = [];
+  /** The setting that limits the number of entries, such as slowlog-max-len. */
   limit = 128;
   #nextId = 0;
 
   /** Adds a request, shortens its words, and drops the oldest entries beyond the limit. */
-  add(request: SlowRequest): void {
+  add(request: LoggedRequest): void {
     this.entries.unshift({ ...request, argv: shortened(request.argv), id: this.#nextId++ });
     if (this.entries.length > this.limit) this.entries.length = this.limit;
   }

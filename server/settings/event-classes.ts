@@ -4,13 +4,18 @@ import type { Bytes } from '../../protocol/bytes.ts';
 /** The classes that the letter A stands for: all except misses and new keys. */
 const ALL = 'g$lshzxetd';
 const ORDER = `${ALL}KEmnSTIV`;
+/** The classes of Redis 8.2: overwritten keys, and keys whose type changed. */
+const LATER = 'oc';
 
-/** Reads the setting's letters. Returns undefined if one is unknown. */
-export function parseEventClasses(text: Bytes): Set<string> | undefined {
+/**
+ * Reads the setting's letters. Returns undefined if one is unknown.
+ * @param more letters that the server knows besides those of Redis 7.0
+ */
+export function parseEventClasses(text: Bytes, more = LATER): Set<string> | undefined {
   const classes = new Set<string>();
   for (const letter of text) {
     if (letter === 'A') for (const each of ALL) classes.add(each);
-    else if (ORDER.includes(letter)) classes.add(letter);
+    else if ((ORDER + more).includes(letter)) classes.add(letter);
     else return undefined;
   }
   return classes;
@@ -19,7 +24,7 @@ export function parseEventClasses(text: Bytes): Set<string> | undefined {
 /** Prints classes as CONFIG GET does. */
 export function printEventClasses(classes: ReadonlySet<string>): Bytes {
   const all = [...ALL].every((letter) => classes.has(letter));
-  let out = all ? 'A' : [...ALL, 'n'].filter((letter) => classes.has(letter)).join('');
+  let out = all ? 'A' : [...ALL, 'n', ...LATER].filter((letter) => classes.has(letter)).join('');
   for (const letter of 'KEmSTIV') if (classes.has(letter)) out += letter;
   return out;
 }

@@ -134,9 +134,9 @@ const UNITS: Record<string, number> = {
 
 /** Reads a size such as 100mb and returns it in bytes; undefined if it is not a size. */
 export function parseMemory(text: Bytes): number | undefined {
-  const [, digits = '', unit = ''] = /^(\d+)([a-z]*)$/.exec(asciiLower(text)) ?? [];
+  const [, digits = '', unit = ''] = /^(\d*)([a-z]*)$/.exec(asciiLower(text)) ?? [];
   const factor = UNITS[unit];
-  if (digits === '' || factor === undefined) return undefined;
+  if (text === '' || digits + unit === '' || factor === undefined) return undefined;
   if (digits.length > 20) return UINT64;
   const bytes = BigInt(digits) * BigInt(factor);
   // 2^63 exceeds the signed limit but rounds to the same number, so the next larger number stands for it.
@@ -209,10 +209,13 @@ export function permissions() {
 /** Why a class of keyspace events is refused. */
 export const BAD_EVENT_CLASS = "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
 
-/** Declares the letters of keyspace event classes. */
-export function eventClasses() {
+/**
+ * Declares the letters of keyspace event classes.
+ * @param more letters of classes that Redis 7.0 does not have
+ */
+export function eventClasses(more = '') {
   const read = (letters: Bytes): Bytes | BadSetting => {
-    const classes = parseEventClasses(letters);
+    const classes = parseEventClasses(letters, more);
     if (classes !== undefined) return printEventClasses(classes);
     return new BadSetting(BAD_EVENT_CLASS);
   };

@@ -22,8 +22,15 @@ const REFUSALS: {
     why: 'lostlock does not change dir and dbfilename while it runs',
   },
   'oom-score-adj': { only: 'no', why: 'lostlock does not change how likely the kernel is to kill it' },
+  'dual-channel-replication-enabled': { only: false, why: 'lostlock sends a full sync on one connection' },
+  'import-mode': { only: false, why: 'lostlock has no import mode' },
+  'locale-collate': { only: '', why: 'lostlock sorts by bytes, in no locale' },
+  'log-format': { only: 'legacy', why: 'lostlock writes log lines in the legacy format' },
+  'log-timestamp-format': { only: 'legacy', why: 'lostlock writes log lines in the legacy format' },
   pidfile: { only: '', why: 'a server inside a process writes no file of its number: the command line does' },
+  'rdb-version-check': { only: 'strict', why: 'lostlock loads no dump of a version that it does not know' },
   supervised: { only: 'no', why: 'lostlock reports to no supervisor' },
+  unixsocketgroup: { only: '', why: 'lostlock leaves the group of its socket alone' },
   'syslog-enabled': { only: false, why: 'lostlock does not log to syslog' },
 };
 

@@ -3,8 +3,6 @@
  * flags and startServer's options derive from this table
  * (https://redis.io/docs/latest/operate/oss_and_stack/management/config/).
  */
-import type { Dialect } from '../dialects/dialect.ts';
-import { existsIn, type Since } from '../dialects/since.ts';
 import {
   choice,
   eventClasses,
@@ -30,6 +28,10 @@ const effective = {
   requirepass: text(''),
   'slowlog-log-slower-than': integer(10_000, -1),
   'slowlog-max-len': integer(128),
+  'commandlog-request-larger-than': integer(1024 ** 2, -1),
+  'commandlog-large-request-max-len': integer(128),
+  'commandlog-reply-larger-than': integer(1024 ** 2, -1),
+  'commandlog-large-reply-max-len': integer(128),
   'latency-monitor-threshold': integer(0),
   'latency-tracking': flag(true),
   'latency-tracking-info-percentiles': percentages('50 99 99.9'),
@@ -38,6 +40,8 @@ const effective = {
   'acllog-max-len': integer(128),
   maxclients: integer(10000, 1, 2 ** 32 - 1),
   timeout: integer(0, 0, INT),
+  'availability-zone': text(''),
+  'extended-redis-compatibility': flag(false),
   maxmemory: memory(0, 0, UINT64),
   'maxmemory-policy': choice('noeviction', [
     'volatile-lru',
@@ -146,6 +150,11 @@ export const tuning = {
   'proc-title-template': text('{title} {listen-addr} {server-mode}'),
   'oom-score-adj-values': text('0 200 800'),
   'tcp-backlog': integer(511, 0, INT, true),
+  'hide-user-data-from-log': flag(false),
+  'max-new-connections-per-cycle': integer(10, 1, 1000),
+  'max-new-tls-connections-per-cycle': integer(1, 1, 1000),
+  'prefetch-batch-max-size': integer(16, 0, 128),
+  'replica-full-sync-buffer-limit': memory(0),
   'tcp-keepalive': integer(300, 0, INT),
   'key-load-delay': integer(0, -INT - 1, INT),
   'rdb-key-save-delay': integer(0, -INT - 1, INT),
@@ -180,26 +189,24 @@ const limited = {
   'syslog-enabled': flag(false, true),
   appendonly: flag(false),
   'cluster-enabled': flag(false, true),
+  'dual-channel-replication-enabled': flag(false),
+  'import-mode': flag(false),
+  'locale-collate': text(''),
+  'log-format': choice('legacy', ['legacy', 'logfmt']),
+  'log-timestamp-format': choice('legacy', ['legacy', 'iso8601', 'milliseconds']),
+  'rdb-version-check': choice('strict', ['strict', 'relaxed']),
+  unixsocketgroup: text('', true),
 };
 
 /** All parameters. */
 export const parameters = { ...effective, ...tuning, ...limited };
 
-/** Since when servers have the parameters that Redis 7.0 has not. */
-const SINCE: { readonly [Name in keyof typeof parameters]?: Since } = {
-  'set-max-listpack-entries': '7.2.0',
-  'set-max-listpack-value': '7.2.0',
-  'stream-idmp-duration': '8.6.0',
-  'stream-idmp-maxsize': '8.6.0',
-};
-
-/** True when the dialect's server has the parameter. */
-export function hasParameter(name: keyof typeof parameters, dialect: Dialect): boolean {
-  return existsIn(SINCE[name] ?? '1.0.0', dialect);
-}
-
-/** Older names that CONFIG and the command line still accept. */
+/** Older and further names that CONFIG and the command line accept. */
 export const aliases: Record<string, keyof typeof parameters> = {
+  'commandlog-execution-slower-than': 'slowlog-log-slower-than',
+  'commandlog-slow-execution-max-len': 'slowlog-max-len',
+  primaryauth: 'masterauth',
+  primaryuser: 'masteruser',
   'lua-time-limit': 'busy-reply-threshold',
   'slave-announce-ip': 'replica-announce-ip',
   'slave-announce-port': 'replica-announce-port',
@@ -221,7 +228,7 @@ export const aliases: Record<string, keyof typeof parameters> = {
 /** The values of all parameters, by name. */
 export type Settings = { -readonly [K in keyof typeof parameters]: (typeof parameters)[K]['initial'] };
 
-/** Returns a new set of defaults. */
+/** Returns a new set of defaults, without those of a dialect. */
 export function defaultSettings(): Settings {
   const entries = Object.entries(parameters).map(([name, { initial }]) => [name, initial]);
   return Object.fromEntries(entries) as Settings;

@@ -13,9 +13,21 @@ function versioned(line: string): [string, string] {
 }
 
 function describeArgument(argument: Argument, dialect: Dialect): Reply {
-  const { name, type, keySpec, token, since, deprecatedSince, optional, multiple, repeatsToken, parts } =
-    argument;
+  const {
+    name,
+    type,
+    display = name,
+    keySpec,
+    token,
+    since,
+    deprecatedSince,
+    optional,
+    multiple,
+    repeatsToken,
+    parts,
+  } = argument;
   const fields: Reply[] = ['name', name, 'type', type];
+  if (dialect.displayText && type !== 'oneof' && type !== 'block') fields.push('display_text', display);
   if (keySpec !== undefined) fields.push('key_spec_index', keySpec);
   if (token !== undefined) fields.push('token', token);
   if (since !== undefined) fields.push('since', shownSince(since, dialect));
@@ -50,11 +62,12 @@ function describeLife({ deprecated, system, history }: Syntax): Reply[] {
 
 /** Returns a command's entry in COMMAND DOCS: its name, then its map. */
 export function commandDocs(command: Command, dialect: Dialect): Reply[] {
-  const { summary, since, complexity } = command.spec;
+  const { summary, since } = command.spec;
   const syntax = syntaxOf(command.fullName, dialect);
+  const { complexity = command.spec.complexity ?? '', introduced = shownSince(since, dialect) } = syntax;
   const group = command.group === 'replication' ? 'server' : command.group;
-  const fields: Reply[] = ['summary', summary, 'since', shownSince(since, dialect), 'group', group];
-  if (complexity !== undefined) fields.push('complexity', complexity);
+  const fields: Reply[] = ['summary', summary, 'since', introduced, 'group', group];
+  if (complexity !== '') fields.push('complexity', complexity);
   fields.push(...describeLife(syntax));
   if (syntax.words !== undefined) {
     fields.push('arguments', describeArguments(parseSyntax(syntax.words), dialect));

@@ -15,6 +15,7 @@ import { laterSince, type Since } from '../dialects/since.ts';
  * | `NX` | a literal word; `change:CH` if the argument has another name |
  * | `auto_id:'*'` | a literal word that is not in capitals |
  * | `EX=seconds:int` | a value that follows a literal word |
+ * | `AUTH=auth/password` | a value that servers with `displayText` show as another text than its name |
  * | `data:{field value}` | a block of arguments |
  * | `where:(LEFT \| RIGHT)` | one of several |
  *
@@ -29,6 +30,9 @@ export interface Syntax {
   readonly history?: readonly string[];
   /** The version that deprecated it, and what to use instead, such as '6.2.0 `LMOVE`'. */
   readonly deprecated?: string;
+  /** The complexity and the first version, if they are not those of the command's entry. '' stands for none. */
+  readonly complexity?: string;
+  readonly introduced?: string;
   /** True for commands that servers and tests use internally. */
   readonly system?: boolean;
   /** What later versions say otherwise, oldest first. A history is added to what is there. */
@@ -59,6 +63,8 @@ export type ArgumentType =
 export interface Argument {
   readonly name: Bytes;
   readonly type: ArgumentType;
+  /** The text to show for it, if it is not the name. */
+  readonly display?: Bytes;
   /** The key specification that finds this argument, counted from 0. */
   readonly keySpec?: number;
   /** The literal word in the request: it precedes the value, or is the whole argument if that is a pure token. */
@@ -87,7 +93,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** A name, a word in capitals or quotes, a repetition mark, a version, or a single sign. */
 const LEXEME =
-  /[ \n]*("[^"]+"|'[^']*'|\.\.\.|\+\+\+|valkey-\d+(?:\.\d+)*|[A-Z][A-Z0-9_-]*|[a-z][a-z0-9_-]*|\d+(?:\.\d+)*|[[\](){}|=:#@!~])/y;
+  /[ \n]*("[^"]+"|'[^']*'|\.\.\.|\+\+\+|valkey-\d+(?:\.\d+)*|[A-Z][A-Z0-9_-]*|[a-z][a-z0-9_-]*|\d+(?:\.\d+)*|[[\](){}|=:#@!~/])/y;
 
 class SyntaxReader {
   readonly #text: string;
@@ -140,9 +146,7 @@ class SyntaxReader {
   }
 
   #value(): Mutable<Argument> {
-    const next = this.#next();
-    if (!/^["a-z]/.test(next)) this.#fail(`expected a name, not '${next}'`);
-    const name = next.startsWith('"') ? next.slice(1, -1) : next;
+    const name = this.#name();
     if (!this.#accept(':')) return { name, type: 'string' };
     if (this.#accept('{')) return { name, type: 'block', parts: this.sequence('}') };
     if (this.#accept('(')) return { name, type: 'oneof', parts: this.#choices() };
@@ -152,9 +156,17 @@ class SyntaxReader {
     return { name, type: TYPES.get(type) ?? this.#fail(`there is no type '${type}'`) };
   }
 
+  #name(): string {
+    const next = this.#next();
+    if (!/^["a-z]/.test(next)) this.#fail(`expected a name, not '${next}'`);
+    return next.startsWith('"') ? next.slice(1, -1) : next;
+  }
+
   #marks(made: Mutable<Argument>): void {
     for (;;) {
-      if (this.#accept('#')) {
+      if (this.#accept('/')) {
+        made.display = this.#name();
+      } else if (this.#accept('#')) {
         made.keySpec = +this.#next();
         if (made.type === 'string') made.type = 'key';
       } else if (this.#accept('@')) made.since = laterSince(made.since, this.#next());

@@ -6,18 +6,16 @@ import { OK, type Reply, Verbatim } from '../../../protocol/reply.ts';
 import {
   type Client,
   FOLLOWS_REDIRECTS,
-  MONITOR,
   NO_EVICT,
   NO_TOUCH,
-  PRIMARY_LINK,
-  REPLICA_LINK,
   REPLY_OFF,
   REPLY_SKIP,
   REPLY_SKIP_NEXT,
 } from '../../clients/client.ts';
-import { connectionOf, describeClient, everyClient } from '../../clients/info.ts';
+import { clientType, fits, parseFilter, typeOfClient } from '../../clients/filters.ts';
+import { describeClient, everyClient } from '../../clients/info.ts';
 import type { Caller } from '../../server.ts';
-import { integer, Options, wordAt } from '../../table/arguments.ts';
+import { integer, Options } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { SILENT } from '../../table/outcome.ts';
 import { millisToWait } from '../../table/timeouts.ts';
@@ -34,111 +32,52 @@ export function checkName({ server }: Caller, name: Bytes, what = 'Client names'
   return name;
 }
 
-type ClientType = 'normal' | 'master' | 'replica' | 'pubsub';
-const TYPES: Record<string, ClientType> = {
-  normal: 'normal',
-  master: 'master',
-  slave: 'replica',
-  replica: 'replica',
-  pubsub: 'pubsub',
-};
-
-function clientType(text: Bytes): ClientType {
-  return TYPES[asciiLower(text)] ?? fail(`ERR Unknown client type '${cString(text)}'`);
-}
-
-/** Returns the type of a client for CLIENT LIST TYPE and CLIENT KILL TYPE. */
-export function typeOfClient(client: Client): ClientType {
-  if (client.has(PRIMARY_LINK)) return 'master';
-  if (client.has(REPLICA_LINK) && !client.has(MONITOR)) return 'replica';
-  return client.subscriptions.total > 0 ? 'pubsub' : 'normal';
+/** CLIENT LIST where it takes one filter: TYPE, or a list of numbers, in whose order it answers. */
+function listByOne(client: Caller, argv: readonly Bytes[]): Client[] {
+  const options = new Options(argv, 2);
+  const all = everyClient(client.server);
+  if (!options.more()) return all;
+  const filter = options.next();
+  if (filter === 'TYPE' && options.left === 1) {
+    const type = clientType(client.server, options.value());
+    return all.filter((each) => typeOfClient(each) === type);
+  }
+  if (filter !== 'ID' || options.left === 0) fail(SYNTAX);
+  const ids: number[] = [];
+  while (options.more()) ids.push(integer(options.value(), 'ERR Invalid client ID'));
+  return ids.flatMap((id) => all.find((each) => each.id === id) ?? []);
 }
 
 function list(client: Caller, argv: readonly Bytes[]): Reply {
-  const options = new Options(argv, 2);
-  let chosen = everyClient(client.server);
-  if (options.more()) {
-    const filter = options.next();
-    if (filter === 'TYPE' && options.left === 1) {
-      const type = clientType(options.value());
-      chosen = chosen.filter((each) => typeOfClient(each) === type);
-    } else if (filter === 'ID' && options.left > 0) {
-      const ids: number[] = [];
-      while (options.more()) ids.push(integer(options.value(), 'ERR Invalid client ID'));
-      const all = chosen;
-      chosen = ids.flatMap((id) => all.find((each) => each.id === id) ?? []);
-    } else {
-      fail(SYNTAX);
-    }
-  }
-  return new Verbatim('txt', chosen.map((each) => `${describeClient(client.server, each)}\n`).join(''));
-}
-
-interface KillFilter {
-  address?: Bytes;
-  local?: Bytes;
-  id?: number;
-  type?: ClientType;
-  user?: Bytes;
-  skipMe: boolean;
-}
-
-function parseKill(client: Caller, argv: readonly Bytes[]): KillFilter {
-  const filter: KillFilter = { skipMe: true };
-  if ((argv.length & 1) !== 0) fail(SYNTAX);
-  for (let at = 2; at < argv.length; at += 2) {
-    const value = wordAt(argv, at + 1);
-    switch (asciiUpper(wordAt(argv, at))) {
-      case 'ID': {
-        const id = integer(value, 'ERR client-id should be greater than 0');
-        filter.id = id > 0 ? id : fail('ERR client-id should be greater than 0');
-        break;
-      }
-      case 'TYPE':
-        filter.type = clientType(value);
-        break;
-      case 'ADDR':
-        filter.address = value;
-        break;
-      case 'LADDR':
-        filter.local = value;
-        break;
-      case 'USER':
-        if (!client.server.acl.users.has(value)) fail(`ERR No such user '${cString(value)}'`);
-        filter.user = value;
-        break;
-      case 'SKIPME': {
-        const word = asciiLower(value);
-        if (word !== 'yes' && word !== 'no') fail(SYNTAX);
-        filter.skipMe = word === 'yes';
-        break;
-      }
-      default:
-        fail(SYNTAX);
-    }
-  }
-  return filter;
+  const { server } = client;
+  let chosen: Client[];
+  if (server.dialect.clientFilters === 'each takes a list') {
+    const filter = parseFilter(server, argv, false);
+    chosen = everyClient(server).filter((each) => fits(server, filter, each, client));
+  } else chosen = listByOne(client, argv);
+  return new Verbatim('txt', chosen.map((each) => `${describeClient(server, each)}\n`).join(''));
 }
 
 function kill(client: Caller, argv: Argv<-3>): Reply {
+  const { server } = client;
   const old = argv.length === 3;
-  const filter: KillFilter = old ? { address: argv[2], skipMe: false } : parseKill(client, argv);
+  const filter = old ? { address: argv[2], skipMe: false } : parseFilter(server, argv, true);
   let killed = 0;
-  for (const each of everyClient(client.server)) {
-    if (filter.address !== undefined && connectionOf(client.server, each)?.remote !== filter.address)
-      continue;
-    if (filter.local !== undefined && connectionOf(client.server, each)?.local !== filter.local) continue;
-    if (filter.id !== undefined && each.id !== filter.id) continue;
-    if (filter.type !== undefined && typeOfClient(each) !== filter.type) continue;
-    if (filter.user !== undefined && each.user !== filter.user) continue;
-    if (filter.skipMe && each === client) continue;
+  for (const each of everyClient(server)) {
+    if (!fits(server, filter, each, client)) continue;
     killed++;
     if (each === client) client.close();
-    else if (each === client.server.primary?.client) client.server.primary.disconnect();
+    else if (each === server.primary?.client) server.primary.disconnect();
     else each.drop();
   }
   if (!old) return killed;
   return killed > 0 ? OK : fail('ERR No such client');
+}
+
+/** Throws if there are more words than a subcommand takes, unless the server ignores them. */
+function checkSurplus({ server }: Caller, argv: readonly Bytes[], most: number): void {
+  if (argv.length <= most || server.dialect.surplusWords === 'ignored') return;
+  fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try CLIENT HELP.`);
 }
 
 function switchState(client: Caller, state: number, text: Bytes): Reply {
@@ -284,9 +223,7 @@ export const clientCommand = defineContainer(
       arity: -3,
       flags: ADMIN,
       run(client, argv) {
-        if (argv.length > 4) {
-          fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try CLIENT HELP.`);
-        }
+        checkSurplus(client, argv, 4);
         const mode = asciiUpper(argv[3] ?? 'TIMEOUT');
         if (mode !== 'TIMEOUT' && mode !== 'ERROR') {
           fail('ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR');
@@ -302,9 +239,7 @@ export const clientCommand = defineContainer(
       arity: -3,
       flags: ADMIN,
       run(client, argv) {
-        if (argv.length > 4) {
-          fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try CLIENT HELP.`);
-        }
+        checkSurplus(client, argv, 4);
         const mode = asciiUpper(argv[3] ?? 'ALL');
         if (mode !== 'ALL' && mode !== 'WRITE') fail('ERR CLIENT PAUSE mode must be WRITE or ALL');
         const timeout = millisToWait(client, argv[2]);

@@ -75,11 +75,14 @@ function hello(client: Caller, argv: Argv<-1>) {
   if (name !== undefined) client.name = name;
   switchProtocol(client, protocol);
   const { server } = client;
+  const { dialect, settings } = server;
+  const named = settings['extended-redis-compatibility'] ? dialect.helloAsRedis : dialect.hello;
+  const zone = settings['availability-zone'];
   return new MapReply([
     'server',
-    server.dialect.hello.server,
+    named.server,
     'version',
-    server.dialect.hello.version,
+    named.version,
     'proto',
     protocol,
     'id',
@@ -90,6 +93,7 @@ function hello(client: Caller, argv: Argv<-1>) {
     server.role === 'primary' ? 'master' : 'replica',
     'modules',
     [],
+    ...(zone === '' ? [] : ['availability_zone', zone]),
   ]);
 }
 

@@ -85,6 +85,7 @@ export const transactionCommands = defineCommands('transactions', {
     run(client) {
       if (client.has(IN_MULTI)) fail('ERR MULTI calls can not be nested');
       client.transaction = { queue: [], aborted: false };
+      client.watches.used = true;
       client.mark(IN_MULTI, true);
       return OK;
     },
@@ -126,6 +127,7 @@ export const transactionCommands = defineCommands('transactions', {
     run(client, argv) {
       if (client.has(IN_MULTI)) fail('ERR WATCH inside MULTI is not allowed');
       const { db, watches } = client;
+      watches.used = true;
       if (!watches.touched) for (let i = 1; i < argv.length; i++) watches.add(db, wordAt(argv, i));
       return OK;
     },

@@ -37,7 +37,8 @@ export function hashScan(client: Caller, argv: Argv<-3>): Reply {
   const cursor = scanCursor(client, argv[2]);
   const hash = readHash(client, argv[1]);
   if (hash === undefined) return ['0', []];
-  const { count, matches } = scanOptions(argv, 3);
+  const { count, matches, namesOnly } = scanOptions(client, argv, 3, 'hscan');
   const { names, next } = hash.scan(cursor, count);
+  if (namesOnly) return [String(next), names.filter(matches)];
   return [String(next), names.filter(matches).flatMap((field) => [field, hash.get(field)!])];
 }

@@ -16,7 +16,7 @@ const TYPES: ReadonlySet<Bytes> = new Set(['string', 'list', 'set', 'zset', 'has
 function scan(client: Caller, argv: Argv<-2>): Reply {
   const { db } = client;
   const cursor = scanCursor(client, argv[1]);
-  const { count, matches, type } = scanOptions(argv, 2, true);
+  const { count, matches, type } = scanOptions(client, argv, 2, 'scan');
   const wanted = type === undefined ? undefined : asciiLower(type);
   if (wanted !== undefined && !TYPES.has(wanted) && client.server.dialect.unknownType === 'refused') {
     fail(`ERR unknown type name '${cString(type ?? '')}'`);

@@ -1,6 +1,6 @@
 /** Shared parts of SCAN, HSCAN, SSCAN and ZSCAN: reading their arguments. */
 
-import { approximate, type Bytes, parseInteger } from '../../../protocol/bytes.ts';
+import { approximate, asciiUpper, type Bytes, parseInteger } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import type { Caller } from '../../server.ts';
@@ -32,21 +32,40 @@ export interface ScanOptions {
   matches(item: Bytes): boolean;
   /** The argument of SCAN's TYPE, unchanged. */
   type: Bytes | undefined;
+  /** True if only fields or members are wanted, without values or scores. */
+  namesOnly: boolean;
 }
 
-/** Reads MATCH, COUNT and, if allowed, TYPE from a position on. Throws Redis' error for bad options. */
-export function scanOptions(argv: readonly Bytes[], from: number, withType = false): ScanOptions {
-  const found: ScanOptions = { count: 10, matches: () => true, type: undefined };
+/** The options that leave values or scores out, and the command of each. */
+const NAMES_ONLY: Record<string, 'hscan' | 'zscan'> = { NOVALUES: 'hscan', NOSCORES: 'zscan' };
+
+/**
+ * Reads the options from a position on. Throws Redis' error for bad ones.
+ * @param command which of the four commands it is
+ */
+export function scanOptions(
+  { server }: Caller,
+  argv: readonly Bytes[],
+  from: number,
+  command: 'scan' | 'hscan' | 'sscan' | 'zscan',
+): ScanOptions {
+  const found: ScanOptions = { count: 10, matches: () => true, type: undefined, namesOnly: false };
   const options = new Options(argv, from);
   while (options.more()) {
     const option = options.next();
+    const only = NAMES_ONLY[option];
+    if (only !== undefined && server.vocabulary.knows(only, option)) {
+      if (only !== command) fail(`ERR ${option} option can only be used in ${asciiUpper(only)}`);
+      found.namesOnly = true;
+      continue;
+    }
     const value = options.value();
     if (option === 'COUNT') {
       found.count = integer(value);
       if (found.count < 1) fail(SYNTAX);
     } else if (option === 'MATCH') {
       found.matches = value === '*' ? () => true : (item) => globMatch(value, item);
-    } else if (option === 'TYPE' && withType) {
+    } else if (option === 'TYPE' && command === 'scan') {
       found.type = value;
     } else {
       fail(SYNTAX);

@@ -7,7 +7,8 @@ import type { Caller } from '../../server.ts';
 import { namesFields } from '../../settings/event-classes.ts';
 import { BAD_EVENT_CLASS, BadSetting } from '../../settings/parameters.ts';
 import { refusalOf } from '../../settings/refusals.ts';
-import { aliases, hasParameter, hidden, parameters, type Settings } from '../../settings/settings.ts';
+import { hidden, parameters, type Settings } from '../../settings/settings.ts';
+import { aliasesIn, hasParameter, parameterIn, readSetting } from '../../settings/variants.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { defineContainer } from '../define.ts';
 
@@ -18,8 +19,8 @@ const PRIMARY: ReadonlySet<Bytes> = new Set(['slaveof', 'replicaof']);
 
 function lookUp({ server }: Caller, word: Bytes): Name | undefined {
   const name = asciiLower(word);
-  const known = Object.hasOwn(aliases, name) ? aliases[name] : name;
-  if (known === undefined || !Object.hasOwn(parameters, known)) return undefined;
+  const known = new Map<string, Name>(aliasesIn(server.dialect)).get(name) ?? name;
+  if (!Object.hasOwn(parameters, known)) return undefined;
   return hasParameter(known as Name, server.dialect) ? (known as Name) : undefined;
 }
 
@@ -34,7 +35,7 @@ function get(client: Caller, argv: readonly Bytes[]): Reply {
   const names: [Bytes, Name][] = all
     .filter((name) => hasParameter(name, client.server.dialect) && !hidden.has(name))
     .map((name) => [name, name]);
-  for (const [alias, name] of Object.entries(aliases)) names.push([alias, name]);
+  names.push(...aliasesIn(client.server.dialect));
   const { primary } = client.server;
   const followed = primary === undefined ? '' : `${primary.host} ${primary.port}`;
   for (const pattern of argv.slice(2)) {
@@ -66,13 +67,13 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
     const name =
       lookUp(client, word) ??
       fail(`ERR Unknown option or number of arguments for CONFIG SET - '${cString(word)}'`);
-    const parameter = parameters[name];
+    const parameter = parameterIn(name, client.server.dialect);
     if (parameter.fixed !== false) {
       refuse(word, `can't set ${parameter.fixed === true ? 'immutable' : parameter.fixed} config`);
     }
     if (words.has(asciiLower(word))) refuse(word, 'duplicate parameter');
     words.add(asciiLower(word));
-    const value = parameter.read(wordAt(argv, at + 1));
+    const value = readSetting(name, wordAt(argv, at + 1), client.server.dialect);
     if (value instanceof BadSetting) refuse(word, value.why);
     const later = name === 'notify-keyspace-events' && namesFields(String(value));
     if (later && !client.server.dialect.subkeyEvents) refuse(word, BAD_EVENT_CLASS);

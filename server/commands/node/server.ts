@@ -142,8 +142,14 @@ export const serverCommands = defineCommands('server', {
     arity: -1,
     flags: ['admin', 'noscript', 'no_async_loading'],
     run(client, argv) {
-      if (argv.length > 2 || asciiUpper(argv[1] ?? 'SCHEDULE') !== 'SCHEDULE') fail(SYNTAX);
-      const how = client.server.dumpFile.saveLater(client.has(IN_MULTI), argv.length === 2);
+      const { dumpFile, vocabulary } = client.server;
+      const word = asciiUpper(argv[1] ?? 'SCHEDULE');
+      if (argv.length === 2 && word === 'CANCEL' && vocabulary.knows('bgsave', word)) {
+        const cancelled = dumpFile.cancelSave() === 'running' ? 'Background' : 'Scheduled background';
+        return new SimpleString(`${cancelled} saving cancelled`);
+      }
+      if (argv.length > 2 || word !== 'SCHEDULE') fail(SYNTAX);
+      const how = dumpFile.saveLater(client.has(IN_MULTI), argv.length === 2);
       return new SimpleString(`Background saving ${how}`);
     },
   },

@@ -51,7 +51,7 @@ export function setScan(client: Caller, argv: Argv<-3>): Reply {
   const cursor = scanCursor(client, argv[2]);
   const set = client.db.read(argv[1], 'set');
   if (set === undefined) return ['0', []];
-  const { count, matches } = scanOptions(argv, 3);
+  const { count, matches } = scanOptions(client, argv, 3, 'sscan');
   const { names, next } = set.scan(cursor, count);
   return [String(next), names.filter(matches)];
 }

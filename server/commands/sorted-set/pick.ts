@@ -34,8 +34,9 @@ export function scanMembers(client: Caller, argv: Argv<-3>): Reply {
   const cursor = scanCursor(client, argv[2]);
   const set = client.db.read(argv[1], 'zset');
   if (set === undefined) return ['0', []];
-  const { count, matches } = scanOptions(argv, 3);
+  const { count, matches, namesOnly } = scanOptions(client, argv, 3, 'zscan');
   const { names, next } = set.scan(cursor, count);
+  if (namesOnly) return [String(next), names.filter(matches)];
   const { printDouble } = client.server.dialect;
   const packed = (score: number): Bytes =>
     isPackedInteger(score) ? String(BigInt(score)) : printDouble(score);

@@ -1,11 +1,12 @@
 /** The arguments, history and deprecation of each command. Only COMMAND DOCS reads them. */
 import type { Dialect } from '../../dialects/dialect.ts';
 import { existsIn } from '../../dialects/since.ts';
-import type { Syntax } from '../../table/syntax.ts';
+import type { Syntax, SyntaxChange } from '../../table/syntax.ts';
 import { clusterSyntax } from './cluster.ts';
 import { collectionsSyntax } from './collections.ts';
 import { connectionSyntax } from './connection.ts';
 import { genericSyntax } from './generic.ts';
+import { laterSyntax } from './later.ts';
 import { serverSyntax } from './server.ts';
 import { sortedSetSyntax } from './sorted-set.ts';
 import { streamSyntax } from './stream.ts';
@@ -26,16 +27,19 @@ const NOTHING: Syntax = {};
 
 /** The syntax of a command by its full name, as a dialect's server has it; empty for one that no table holds. */
 export function syntaxOf(fullName: string, dialect: Dialect): Syntax {
-  for (const table of TABLES) {
-    const found = Object.hasOwn(table, fullName) ? table[fullName] : undefined;
-    if (found !== undefined) return typeof found === 'string' ? { words: found } : changed(found, dialect);
-  }
-  return NOTHING;
+  const found = TABLES.map((table) => ownOf(table, fullName)).find((entry) => entry !== undefined);
+  const syntax = typeof found === 'string' ? { words: found } : (found ?? NOTHING);
+  const changes = [...(syntax.changes ?? []), ...(ownOf(laterSyntax, fullName) ?? [])];
+  return changes.length === 0 ? syntax : changed(syntax, changes, dialect);
 }
 
-function changed(syntax: Syntax, dialect: Dialect): Syntax {
+function ownOf<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+function changed(syntax: Syntax, changes: readonly SyntaxChange[], dialect: Dialect): Syntax {
   let made = syntax;
-  for (const { since, history = [], ...rest } of syntax.changes ?? []) {
+  for (const { since, history = [], ...rest } of changes) {
     if (!existsIn(since, dialect)) continue;
     const all = [...(made.history ?? []), ...history];
     made = { ...made, ...rest, ...(all.length === 0 ? {} : { history: all }) };
@@ -45,5 +49,5 @@ function changed(syntax: Syntax, dialect: Dialect): Syntax {
 
 /** Returns the names in the tables. */
 export function namesWithSyntax(): string[] {
-  return TABLES.flatMap((table) => Object.keys(table));
+  return [...TABLES.flatMap((table) => Object.keys(table))];
 }

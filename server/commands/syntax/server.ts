@@ -25,6 +25,9 @@ export const serverSyntax: SyntaxTable = {
     words: '[SCHEDULE@3.2.2]',
     history: ['3.2.2 `SCHEDULE`.'],
   },
+  'commandlog|get': 'count:int type:(slow | large-request | large-reply)',
+  'commandlog|len': 'type:(slow | large-request | large-reply)',
+  'commandlog|reset': 'type:(slow | large-request | large-reply)',
   'command|docs': '[command-name...]',
   'command|info': {
     words: '[command-name...]',

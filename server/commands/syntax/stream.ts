@@ -19,6 +19,10 @@ export const streamSyntax: SyntaxTable = {
     ],
     changes: [
       {
+        since: '7.2.0',
+        words: `key#0 [NOMKSTREAM@6.2.0] [trim:{${TRIM}}] id-selector:(auto-id:'*' | id) data:{field value}...`,
+      },
+      {
         since: '8.2.0',
         words: `key#0 [NOMKSTREAM@6.2.0] [${REFERENCES}] [trim:{${TRIM}}] id-selector:(auto-id:'*' | id) data:{field value}...`,
         history: ['8.2.0 `KEEPREF`, `DELREF` and `ACKED`.'],

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import type { Bytes, Millis } from '../../../protocol/bytes.ts';
 import type { Client } from '../../../server/clients/client.ts';
+import { typeOfClient } from '../../../server/clients/filters.ts';
 import { describeClient, everyClient } from '../../../server/clients/info.ts';
-import { typeOfClient } from '../../../server/commands/connection/client.ts';
 import { info } from '../../../server/commands/node/info.ts';
 import type { Connection, Host, Receiver, Timer } from '../../../server/host/host.ts';
 import { createNode } from '../../../server/index.ts';
