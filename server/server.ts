@@ -271,6 +271,7 @@ export class Server {
       if (this.depth === 0 && !this.stopped) this.expiry.arm();
       if (this.settings['maxmemory-clients'] !== '0' && this.depth === 0) evictClients(this);
       this.outbox.flush();
+      this.stats.turns++;
     } finally {
       this.#settling = false;
     }

@@ -14,6 +14,9 @@ const SAME_WITHIN = 60_000;
 
 /** One entry of ACL LOG. */
 export interface Refusal {
+  /** Its number, counted from 0, and when it was first made, in milliseconds since the epoch. */
+  readonly id: number;
+  readonly firstAt: Millis;
   count: number;
   readonly reason: 'auth' | Denial['what'];
   readonly context: 'toplevel' | 'multi' | 'lua';
@@ -44,6 +47,9 @@ export class Acl {
   readonly default: User;
   /** The entries of ACL LOG, newest first. */
   log: Refusal[] = [];
+  /** How many requests were refused, for each reason. CONFIG RESETSTAT leaves them alone. */
+  readonly refusals = { auth: 0, command: 0, key: 0, channel: 0 };
+  #nextRefusal = 0;
   readonly commands: CommandList;
   #requirepass = '';
 
@@ -177,6 +183,7 @@ export class Acl {
     username: Bytes,
   ): void {
     const { host, settings } = this.#server;
+    this.refusals[reason]++;
     const now = host.clock.now();
     const description = describeClient(this.#server, client);
     const place = this.log.findIndex(
@@ -188,7 +195,17 @@ export class Acl {
         now - each.at <= SAME_WITHIN,
     );
     const [known] = place < 0 ? [] : this.log.splice(place, 1);
-    const entry = known ?? { count: 0, reason, context, object, username, at: now, client: description };
+    const entry = known ?? {
+      count: 0,
+      reason,
+      context,
+      object,
+      username,
+      at: now,
+      client: description,
+      id: this.#nextRefusal++,
+      firstAt: now,
+    };
     entry.count++;
     entry.at = now;
     entry.client = description;

@@ -177,6 +177,22 @@ export class Blocking {
     for (const key of this.#waiting.get(db)?.keys() ?? []) this.signal(db, key);
   }
 
+  /** The number of keys that clients wait for. */
+  get keys(): number {
+    let keys = 0;
+    for (const queues of this.#waiting.values()) keys += queues.size;
+    return keys;
+  }
+
+  /** The number of keys among them whose removal ends a wait. */
+  get keysAwaitingLoss(): number {
+    let keys = 0;
+    for (const queues of this.#waiting.values()) {
+      for (const waiters of queues.values()) if (hearsOfLoss(waiters)) keys++;
+    }
+    return keys;
+  }
+
   /** True while a key may serve a blocked client. */
   get hasReady(): boolean {
     return this.#ready.length > 0;

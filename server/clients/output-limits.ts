@@ -2,6 +2,7 @@
  * The setting client-output-buffer-limit: closes clients that do not read their output fast enough, without a reply.
  */
 import type { Bytes } from '../../protocol/bytes.ts';
+import type { Statistics } from '../figures/statistics.ts';
 import type { HasHost, HasLog, HasSettings } from '../ports.ts';
 import {
   BadSetting,
@@ -19,14 +20,19 @@ function print(limits: ReadonlyMap<OutputClass, OutputLimit>): Bytes {
   }).join(' ');
 }
 
+/** The node, as its output limits see it. */
+interface LimitingNode extends HasHost, HasLog, HasSettings {
+  readonly stats: Statistics;
+}
+
 /** The output limits of a node's clients, by class (https://redis.io/docs/latest/develop/reference/clients/). */
 export class OutputLimits {
-  readonly #server: HasHost & HasLog & HasSettings;
+  readonly #server: LimitingNode;
   readonly #limits = new Map<OutputClass, OutputLimit>();
   /** When each client exceeded its soft limit, in milliseconds since the epoch. */
   readonly #above = new Map<Client, number>();
 
-  constructor(server: HasHost & HasLog & HasSettings) {
+  constructor(server: LimitingNode) {
     this.#server = server;
   }
 
@@ -76,6 +82,7 @@ export class OutputLimits {
 
   #cutOff(client: Client): void {
     this.#above.delete(client);
+    this.#server.stats.outputBufferDisconnections++;
     this.#server.log(
       'warning',
       `Client ${client.id} is closed: its output exceeded client-output-buffer-limit`,

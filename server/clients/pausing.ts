@@ -47,6 +47,14 @@ export class Pausing {
     this.#follow();
   }
 
+  /** What INFO of Valkey says about the pause: why, what waits, and for how many more milliseconds. */
+  get described(): { reason: string; actions: string; remaining: Millis } {
+    if (this.#failingOver) return { reason: 'failover_in_progress', actions: 'write', remaining: 0 };
+    if (!this.#paused) return { reason: 'none', actions: 'none', remaining: 0 };
+    const remaining = Math.max(0, this.#until - this.#server.host.clock.now());
+    return { reason: 'client_pause', actions: this.#all ? 'all' : 'write', remaining };
+  }
+
   /** Ends CLIENT PAUSE. */
   unpause(): void {
     this.#timer?.cancel();

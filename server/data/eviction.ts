@@ -3,7 +3,7 @@
  */
 import type { Entry } from '../../keyspace/entry.ts';
 import type { Keyspace } from '../../keyspace/keyspace.ts';
-import type { Bytes } from '../../protocol/bytes.ts';
+import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import { GATE_LIMITED_MEMORY, GATE_PAUSED } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
@@ -48,6 +48,8 @@ export class Eviction {
   #timer: Timer | undefined;
   /** The most bytes ever measured. */
   #peak = 0;
+  /** When memory was last measured at its peak, in milliseconds since the epoch. */
+  peakAt: Millis = 0;
   /** When memory exceeded the limit despite evictions, in milliseconds since the epoch. */
   #exceededSince: number | undefined;
   /** True if the last check could not free enough memory. */
@@ -61,7 +63,10 @@ export class Eviction {
   measure(): number {
     const { world, replication } = this.#server;
     const bytes = STARTUP_BYTES + world.footprint + (replication.backlog?.length ?? 0);
-    if (bytes > this.#peak) this.#peak = bytes;
+    if (bytes > this.#peak) {
+      this.#peak = bytes;
+      this.peakAt = this.#server.now;
+    }
     return bytes;
   }
 

@@ -51,7 +51,10 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
       changed(db, key, 'expired');
       server.effects.propagateAlso(db, [server.settings['lazyfree-lazy-expire'] ? 'UNLINK' : 'DEL', key]);
     },
-    onFieldsExpired: (db, key, fields) => server.effects.propagateAlso(db, ['HDEL', key, ...fields]),
+    onFieldsExpired(db, key, fields) {
+      server.stats.expiredFields += fields.length;
+      server.effects.propagateAlso(db, ['HDEL', key, ...fields]);
+    },
     onMissed: (db, key) => changed(db, key, 'keymiss'),
   };
 }

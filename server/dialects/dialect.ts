@@ -9,6 +9,7 @@ import type { StringPlace } from '../../keyspace/string-place.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { ScriptTexts } from '../../scripting/runtime/texts.ts';
 import type { ClientField } from '../clients/fields.ts';
+import type { LaterField } from '../figures/info-fields.ts';
 
 /** The behaviours in which servers differ, each with the choice that one server makes. */
 export interface Dialect {
@@ -26,6 +27,8 @@ export interface Dialect {
   readonly infoVersion: readonly (readonly [name: Bytes, value: Bytes])[];
   /** The name of INFO's field that says whether the node is part of a cluster. */
   readonly infoMode: 'redis_mode' | 'server_mode';
+  /** The fields of INFO that Redis 7.0 does not have. */
+  readonly infoFields: ReadonlySet<LaterField>;
   /** The format of dump files, full syncs and DUMP payloads, and of the scores in DEBUG DIGEST. */
   readonly rdbFormat: RdbFormat;
   /** What a replica sends its primary about itself, besides its capabilities. */
@@ -55,6 +58,8 @@ export interface Dialect {
   readonly unknownInScript: Bytes;
   /** Whether READONLY and READWRITE work on a node without a cluster. */
   readonly readOnlyWithoutCluster: 'refused' | 'accepted';
+  /** Whether the entries of ACL LOG have numbers and timestamps. */
+  readonly aclLogIds: boolean;
   /** Whether ACL DRYRUN's refusal names the user. */
   readonly denial: 'this user' | 'by name';
   /** How ACL GETUSER writes a user's command rules: simplified, or as they were given. */

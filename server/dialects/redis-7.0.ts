@@ -4,12 +4,14 @@ import { formatDouble, formatGeneral } from '../../protocol/bytes.ts';
 import { NOSCRIPT } from '../../protocol/errors.ts';
 import { REDIS_7_0 as SCRIPT_TEXTS } from '../../scripting/runtime/texts.ts';
 import { clientFields } from '../clients/fields.ts';
+import { infoFields } from '../figures/info-fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
 
 export const redis70: Dialect = {
   ...redisIdentity('redis-7.0', '7.0.15'),
   infoMode: 'redis_mode',
+  infoFields: infoFields.redis70,
   rdbFormat: REDIS_7_0,
   introduction: [],
   settings: {},
@@ -23,6 +25,7 @@ export const redis70: Dialect = {
   scriptTexts: SCRIPT_TEXTS,
   unknownInScript: 'ERR Unknown Redis command called from script',
   readOnlyWithoutCluster: 'refused',
+  aclLogIds: false,
   denial: 'this user',
   sanitizeByDefault: false,
   aclRules: 'worked out',

@@ -26,6 +26,7 @@ export const redis72: Dialect = {
   scriptTexts: { ...redis70.scriptTexts, badLevel: 'Invalid log level.', setReplNeeds: 'one argument' },
   clientFields: clientFields.redis72,
   slowInScript: 'by nobody',
+  aclLogIds: true,
   denial: 'by name',
   sanitizeByDefault: true,
   bitArguments: 'before the key',

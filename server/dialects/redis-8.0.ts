@@ -1,6 +1,7 @@
 /** Redis 8.0, compared with redis-server 8.0.2. */
 import { REDIS_7_4 } from '../../keyspace/rdb/formats.ts';
 import { clientFields } from '../clients/fields.ts';
+import { infoFields } from '../figures/info-fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
 import { redis72 } from './redis-7.2.ts';
@@ -11,6 +12,7 @@ export const redis80: Dialect = {
   rdbFormat: REDIS_7_4,
   coordinates: 'double',
   clientFields: clientFields.redis80,
+  infoFields: infoFields.redis80,
   looseScores: false,
   readLast: 'the last entry',
   groupCounts: 'from the first entry',

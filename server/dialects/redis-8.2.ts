@@ -1,5 +1,6 @@
 /** Redis 8.2, compared with redis-server 8.2.3. */
 import { clientFields } from '../clients/fields.ts';
+import { infoFields } from '../figures/info-fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
 import { redis80 } from './redis-8.0.ts';
@@ -9,6 +10,7 @@ export const redis82: Dialect = {
   ...redisIdentity('redis-8.2', '8.2.3'),
   unsignedSettings: 'not negative',
   clientFields: clientFields.redis82,
+  infoFields: infoFields.redis82,
   fieldIncrement: 'HSETEX',
   stringPlace: 'with its key',
   entriesRead: 'at most all',

@@ -1,5 +1,6 @@
 /** Valkey 8.1 (https://valkey.io/docs/), compared with valkey-server 8.1.1. */
 import { clientFields } from '../clients/fields.ts';
+import { infoFields } from '../figures/info-fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redis72 } from './redis-7.2.ts';
 
@@ -18,6 +19,7 @@ export const valkey81: Dialect = {
     ['valkey_release_stage', 'ga'],
   ],
   infoMode: 'server_mode',
+  infoFields: infoFields.valkey81,
   introduction: [['REPLCONF', 'version', '8.1.1']],
   dumpVersion: ['valkey-ver', '8.1.1'],
   settings: {

@@ -5,7 +5,7 @@ import { wordAt } from '../table/arguments.ts';
 import type { Command } from '../table/command.ts';
 
 const HIDDEN = '(redacted)';
-const SECRET_SETTINGS = new Set(['requirepass', 'masterauth', 'masteruser']);
+const SECRET_SETTINGS = new Set(['requirepass', 'masterauth', 'masteruser', 'primaryauth', 'primaryuser']);
 
 /** Returns the positions of the secret words. */
 function secrets(command: Command, argv: readonly Bytes[]): number[] {

@@ -7,7 +7,7 @@ import { Histogram } from './latency.ts';
 const UNKNOWN_MAX = 1000;
 
 /** The figures for which a rate per second is reported. */
-export type Rated = 'commands' | 'bytesIn' | 'bytesOut' | 'linkBytesIn' | 'linkBytesOut';
+export type Rated = 'turns' | 'commands' | 'bytesIn' | 'bytesOut' | 'linkBytesIn' | 'linkBytesOut';
 
 /** Rates are computed over at least this time, in milliseconds. */
 const RATE_SPAN = 100;
@@ -26,6 +26,11 @@ class Figures {
   reads = 0;
   writes = 0;
   queryBufferDisconnections = 0;
+  outputBufferDisconnections = 0;
+  /** Fields of hashes that expired. */
+  expiredFields = 0;
+  /** Events that were handled to their end. */
+  turns = 0;
   /** Clients that maxmemory-clients disconnected. */
   evictedClients = 0;
   expired = 0;
@@ -61,7 +66,14 @@ export class Statistics extends Figures {
   readonly unknownCommands = new Map<string, number>();
 
   #ratedAt: Millis;
-  #counted: Record<Rated, number> = { commands: 0, bytesIn: 0, bytesOut: 0, linkBytesIn: 0, linkBytesOut: 0 };
+  #counted: Record<Rated, number> = {
+    turns: 0,
+    commands: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+    linkBytesIn: 0,
+    linkBytesOut: 0,
+  };
   #rates: Record<Rated, number> = this.#counted;
 
   constructor(commands: number, now: Millis) {
@@ -81,11 +93,12 @@ export class Statistics extends Figures {
   rates(now: Millis): Readonly<Record<Rated, number>> {
     const millis = now - this.#ratedAt;
     if (millis < RATE_SPAN) return this.#rates;
-    const { commands, bytesIn, bytesOut, linkBytesIn, linkBytesOut } = this;
-    const counted = { commands, bytesIn, bytesOut, linkBytesIn, linkBytesOut };
+    const { turns, commands, bytesIn, bytesOut, linkBytesIn, linkBytesOut } = this;
+    const counted = { turns, commands, bytesIn, bytesOut, linkBytesIn, linkBytesOut };
     const before = this.#counted;
     const rate = (what: Rated): number => (Math.max(0, counted[what] - before[what]) * 1000) / millis;
     this.#rates = {
+      turns: rate('turns'),
       commands: rate('commands'),
       bytesIn: rate('bytesIn'),
       bytesOut: rate('bytesOut'),
@@ -130,6 +143,6 @@ export class Statistics extends Figures {
     this.calls.fill(0);
     this.refused.fill(0);
     this.failed.fill(0);
-    this.#counted = { commands: 0, bytesIn: 0, bytesOut: 0, linkBytesIn: 0, linkBytesOut: 0 };
+    this.#counted = { turns: 0, commands: 0, bytesIn: 0, bytesOut: 0, linkBytesIn: 0, linkBytesOut: 0 };
   }
 }

@@ -160,6 +160,8 @@ export interface CommandSpec<A extends number, C = unknown> {
   readonly extra?: boolean;
   /** How later versions declare it, oldest first. */
   readonly changes?: readonly EntryChange[];
+  /** True for a HELP whose reply is made from the summaries of the other subcommands. */
+  readonly listsSubcommands?: boolean;
   readonly complexity?: string;
   /**
    * The number of words including the command's name; negative: at least this many. A subcommand counts its container
@@ -252,7 +254,7 @@ function make<C>(
     arity,
     bits: bitsOf(spec.flags),
     subcommands: container ? new Map(spec.subcommands.map((sub) => [sub.name, sub])) : undefined,
-    run: spec.run ?? (() => null),
+    run: spec.run ?? nothing,
     serial: serial++,
   };
 }
@@ -281,9 +283,9 @@ export function declaring<C>(): Declaring<C> {
     },
     defineContainer(group, name, about, specs) {
       const all = { ...(specs as unknown as Record<string, CommandSpec<number, C>>) };
-      all.help ??= helpOf(name, about, all);
+      all.help ??= helpOf(name, about);
       const subcommands = Object.entries(all).map(([sub, spec]) => make(group, sub, `${name}|${sub}`, spec));
-      return make(group, name, name, { categories: [], ...about, arity: -1, subcommands });
+      return withHelp(make(group, name, name, { categories: [], ...about, arity: -1, subcommands }));
     },
   };
 }
@@ -291,20 +293,36 @@ export function declaring<C>(): Declaring<C> {
 function helpOf(
   name: Bytes,
   about: { since: Since; helpSince?: Since; categories?: readonly string[] },
-  specs: Record<string, { readonly summary: string }>,
 ): CommandSpec<number> {
-  const lines = [`${asciiUpper(name)} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`];
-  for (const [sub, { summary }] of Object.entries(specs)) lines.push(asciiUpper(sub), `    ${summary}`);
-  lines.push('HELP', '    Print this help.');
   return {
+    listsSubcommands: true,
     summary: `Lists the subcommands of ${asciiUpper(name)}.`,
     since: about.helpSince ?? about.since,
     ...(about.categories === undefined ? {} : { categories: about.categories }),
     complexity: 'O(1)',
     arity: 2,
     flags: ['loading', 'stale'],
-    run: () => lines.map((line) => new SimpleString(line)),
+    run: () => [],
   };
+}
+
+/** Returns the container with a HELP that lists its subcommands, if HELP is generated. */
+export function withHelp<C>(container: Command<C>): Command<C> {
+  const { name, subcommands, spec, run } = container;
+  const help = subcommands?.get('help');
+  if (subcommands === undefined || help?.spec.listsSubcommands !== true) return container;
+  const lines = [`${asciiUpper(name)} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`];
+  if (run !== nothing) lines.push('(no subcommand)', `    ${spec.summary}`);
+  for (const [sub, { spec: about }] of subcommands) {
+    if (sub !== 'help') lines.push(asciiUpper(sub), `    ${about.summary}`);
+  }
+  lines.push('HELP', '    Print this help.');
+  const told = { ...help, run: () => lines.map((line) => new SimpleString(line)) };
+  return { ...container, subcommands: new Map(subcommands).set('help', told) };
+}
+
+function nothing(): Outcome {
+  return null;
 }
 
 /** Returns whether the number of words fits the arity. */

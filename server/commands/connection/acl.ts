@@ -116,6 +116,9 @@ function log(client: Caller, argv: Argv<-2>): Reply {
           new Double((now - entry.at) / 1000),
           'client-info',
           entry.client,
+          ...(client.server.dialect.aclLogIds
+            ? ['entry-id', entry.id, 'timestamp-created', entry.firstAt, 'timestamp-last-updated', entry.at]
+            : []),
         ]),
     );
 }

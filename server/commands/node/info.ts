@@ -5,9 +5,11 @@
 import type { Keyspace } from '../../../keyspace/keyspace.ts';
 import { asciiLower, type Bytes, parseDouble } from '../../../protocol/bytes.ts';
 import { everyClient } from '../../clients/info.ts';
+import { shows } from '../../figures/info-fields.ts';
 import type { Server } from '../../server.ts';
 import { LOSTLOCK_VERSION } from '../../version.ts';
 import { eachCommand } from './command.ts';
+import { keySizes } from './keysizes.ts';
 import { memoryInfo } from './memory-report.ts';
 
 type Field = readonly [string, string | number];
@@ -18,9 +20,10 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield* server.dialect.infoVersion;
     yield ['redis_git_sha1', '00000000'];
     yield ['redis_git_dirty', 0];
-    yield [server.dialect.infoMode, 'standalone'];
-    yield ['lostlock_version', LOSTLOCK_VERSION];
     yield ['redis_build_id', '0'];
+    const asRedis = server.settings['extended-redis-compatibility'];
+    yield [asRedis ? 'redis_mode' : server.dialect.infoMode, 'standalone'];
+    yield ['lostlock_version', LOSTLOCK_VERSION];
     const facts = server.host.facts?.();
     if (facts !== undefined) yield ['os', facts.system];
     yield ['arch_bits', 64];
@@ -34,10 +37,13 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['uptime_in_days', Math.floor(uptime / 86400)];
     yield ['hz', server.settings.hz];
     yield ['configured_hz', server.settings.hz];
+    yield ['clients_hz', server.settings.hz];
     yield ['lru_clock', Math.floor(server.now / 1000) & 0xffffff];
     if (facts !== undefined) yield ['executable', facts.executable];
     yield ['config_file', ''];
     yield ['io_threads_active', 0];
+    yield ['availability_zone', server.settings['availability-zone']];
+    yield* listeners(server);
   },
   *clients(server) {
     const replicas = server.replication.online().length;
@@ -47,7 +53,15 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield* clientBuffers(server);
     yield ['blocked_clients', server.blocking.total];
     yield ['tracking_clients', server.tracking.counts.clients];
+    yield* clientStates(server);
     yield ['clients_in_timeout_table', 0];
+    yield ['total_watched_keys', server.databases.reduce((sum, { watchers }) => sum + watchers.size, 0)];
+    yield ['total_blocking_keys', server.blocking.keys];
+    yield ['total_blocking_keys_on_nokey', server.blocking.keysAwaitingLoss];
+    const { reason, actions, remaining } = server.pausing.described;
+    yield ['paused_reason', reason];
+    yield ['paused_actions', actions];
+    yield ['paused_timeout_milliseconds', remaining];
   },
   *memory(server) {
     yield* memoryInfo(server);
@@ -85,6 +99,10 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['module_fork_in_progress', 0];
     yield ['module_fork_last_cow_size', 0];
   },
+  *threads(server) {
+    const { reads, writes } = server.stats;
+    yield ['io_thread_0', `clients=${server.clients.size},reads=${reads},writes=${writes}`];
+  },
   *stats(server) {
     const { stats } = server;
     yield ['total_connections_received', stats.connections];
@@ -95,12 +113,14 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['sync_full', stats.syncs.full];
     yield ['sync_partial_ok', stats.syncs.partial];
     yield ['sync_partial_err', stats.syncs.refused];
+    yield ['expired_subkeys', stats.expiredFields];
     yield ['expired_keys', stats.expired];
     yield ['expired_stale_perc', '0.00'];
     yield ['expired_time_cap_reached_count', 0];
     yield ['expire_cycle_cpu_milliseconds', 0];
     yield ['evicted_keys', stats.evicted];
     yield ['evicted_clients', stats.evictedClients];
+    yield ['evicted_scripts', 0];
     yield ['total_eviction_exceeded_time', server.eviction.exceeded.total];
     yield ['current_eviction_exceeded_time', server.eviction.exceeded.current];
     yield ['keyspace_hits', server.world.hits];
@@ -123,9 +143,17 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['total_writes_processed', stats.writes];
     yield ['io_threaded_reads_processed', 0];
     yield ['io_threaded_writes_processed', 0];
+    for (const name of IO_THREADS) yield [name, 0];
+    yield ['client_query_buffer_limit_disconnections', stats.queryBufferDisconnections];
+    yield ['client_output_buffer_limit_disconnections', stats.outputBufferDisconnections];
     yield ['reply_buffer_shrinks', 0];
     yield ['reply_buffer_expands', 0];
-    yield ['client_query_buffer_limit_disconnections', stats.queryBufferDisconnections];
+    yield* eventLoop(server);
+    const { refusals } = server.acl;
+    yield ['acl_access_denied_auth', refusals.auth];
+    yield ['acl_access_denied_cmd', refusals.command];
+    yield ['acl_access_denied_key', refusals.key];
+    yield ['acl_access_denied_channel', refusals.channel];
   },
   *replication(server) {
     yield* replicationInfo(server);
@@ -182,10 +210,65 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
   *keyspace(server) {
     for (const db of server.databases) {
       if (db.size === 0) continue;
-      yield [`db${db.index}`, `keys=${db.size},expires=${db.volatile},avg_ttl=${averageTtl(server, db)}`];
+      const plain = `keys=${db.size},expires=${db.volatile},avg_ttl=${averageTtl(server, db)}`;
+      const withFields = shows(server.dialect.infoFields, 'subexpiry');
+      yield [`db${db.index}`, withFields ? `${plain},subexpiry=${hashesWithDeadlines(db)}` : plain];
     }
   },
+  *keysizes(server) {
+    for (const db of server.databases) yield* keySizes(db);
+  },
 };
+
+const IO_THREADS = [
+  'io_threaded_freed_objects',
+  'io_threaded_accept_processed',
+  'io_threaded_poll_processed',
+  'io_threaded_total_prefetch_batches',
+  'io_threaded_total_prefetch_entries',
+];
+
+/** Where the node listens. */
+function* listeners({ settings, dialect }: Server): Iterable<Field> {
+  if (!shows(dialect.infoFields, 'listeners')) return;
+  const addresses = settings.bind.split(' ').map((address) => `bind=${address}`);
+  if (settings.port !== 0) yield ['listener0', `name=tcp,${addresses.join(',')},port=${settings.port}`];
+  if (settings.unixsocket !== '') yield ['listener1', `name=unix,bind=${settings.unixsocket}`];
+}
+
+/** How many clients subscribe, and how many watch keys. */
+function* clientStates({ clients }: Server): Iterable<Field> {
+  let [subscribers, watching] = [0, 0];
+  for (const { subscriptions, watches } of clients.values()) {
+    if (subscriptions.total > 0) subscribers++;
+    if (watches.size > 0) watching++;
+  }
+  yield ['pubsub_clients', subscribers];
+  yield ['watching_clients', watching];
+}
+
+/** Turns of the event loop, and the microseconds spent in them: those of the commands, which are all that is measured. */
+function* eventLoop({ stats, now }: Server): Iterable<Field> {
+  let micros = 0;
+  for (const [serial, times] of stats.times.entries()) {
+    if (times !== undefined) micros += (times.micros * (stats.calls[serial] ?? 0)) / times.measured;
+  }
+  const rates = stats.rates(now);
+  yield ['eventloop_cycles', stats.turns];
+  yield ['eventloop_duration_sum', Math.round(micros)];
+  yield ['eventloop_duration_cmd_sum', Math.round(micros)];
+  yield ['instantaneous_eventloop_cycles_per_sec', Math.round(rates.turns)];
+  yield ['instantaneous_eventloop_duration_usec', stats.turns === 0 ? 0 : Math.round(micros / stats.turns)];
+}
+
+/** How many hashes have fields with a deadline. */
+function hashesWithDeadlines(db: Keyspace): number {
+  let count = 0;
+  for (const { held } of db.entries.values()) {
+    if (typeof held !== 'string' && held.type === 'hash' && held.times?.first !== undefined) count++;
+  }
+  return count;
+}
 
 const DEFRAGMENTATION = [
   'active_defrag_hits',
@@ -247,7 +330,9 @@ const EXTRA = new Set(['commandstats', 'latencystats']);
 export function info(server: Server, asked: readonly Bytes[]): Bytes {
   const words = asked.length === 0 ? ['default'] : asked.map(asciiLower);
   const everything = words.includes('all') || words.includes('everything');
-  const chosen = Object.keys(SECTIONS).filter(
+  const later = server.dialect.infoFields;
+  const known = Object.keys(SECTIONS).filter((name) => shows(later, name));
+  const chosen = known.filter(
     (name) => everything || words.includes(name) || (words.includes('default') && !EXTRA.has(name)),
   );
   const parts = chosen.map((name) => {
@@ -255,7 +340,9 @@ export function info(server: Server, asked: readonly Bytes[]): Bytes {
       TITLES[name] ??
       name.slice(0, 1).replace(/[a-z]/, (c) => String.fromCharCode(c.charCodeAt(0) - 32)) + name.slice(1);
     let text = `# ${title}\r\n`;
-    for (const [field, value] of SECTIONS[name]?.(server) ?? []) text += `${field}:${value}\r\n`;
+    for (const [field, value] of SECTIONS[name]?.(server) ?? []) {
+      if (shows(later, field)) text += `${field}:${value}\r\n`;
+    }
     return text;
   });
   return parts.join('\r\n');
@@ -294,6 +381,7 @@ function* replicationInfo(server: Server): Iterable<Field> {
   }
   const followers = replication.online();
   yield ['connected_slaves', followers.length];
+  yield ['replicas_waiting_psync', 0];
   if (server.settings['min-replicas-to-write'] > 0 && server.settings['min-replicas-max-lag'] > 0) {
     const lagMax = server.settings['min-replicas-max-lag'];
     yield ['min_slaves_good_slaves', followers.filter((each) => replication.lag(each) <= lagMax).length];

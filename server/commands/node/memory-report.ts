@@ -71,6 +71,7 @@ export function* memoryInfo(server: Server): Iterable<ReportField> {
   yield ['used_memory_rss_human', humanBytes(used)];
   yield ['used_memory_peak', peak];
   yield ['used_memory_peak_human', humanBytes(peak)];
+  yield ['used_memory_peak_time', Math.floor(eviction.peakAt / 1000)];
   yield ['used_memory_peak_perc', `${percent(used, peak).toFixed(2)}%`];
   yield ['used_memory_overhead', overhead];
   yield ['used_memory_startup', STARTUP_BYTES];
@@ -79,6 +80,7 @@ export function* memoryInfo(server: Server): Iterable<ReportField> {
   yield ['allocator_allocated', used];
   yield ['allocator_active', used];
   yield ['allocator_resident', used];
+  yield ['allocator_muzzy', 0];
   yield* scriptMemory(server);
   yield ['maxmemory', settings.maxmemory];
   yield ['maxmemory_human', humanBytes(settings.maxmemory)];
@@ -94,11 +96,13 @@ export function* memoryInfo(server: Server): Iterable<ReportField> {
   yield ['mem_not_counted_for_evict', 0];
   yield ['mem_replication_backlog', backlog];
   yield ['mem_total_replication_buffers', backlog + replicas];
+  yield ['mem_replica_full_sync_buffer', 0];
   yield ['mem_clients_slaves', replicas];
   yield ['mem_clients_normal', clients];
   yield ['mem_cluster_links', 0];
   yield ['mem_aof_buffer', 0];
   yield ['mem_allocator', 'libc'];
+  yield ['mem_overhead_db_hashtable_rehashing', 0];
   yield ['active_defrag_running', 0];
   yield ['lazyfree_pending_objects', 0];
   yield ['lazyfreed_objects', 0];

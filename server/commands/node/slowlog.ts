@@ -24,8 +24,8 @@ function latest(text: Bytes | undefined, log: () => RequestLog): Reply {
 }
 
 function get(client: Caller, argv: Argv<-2>): Reply {
-  const { dialect, observer } = client.server;
-  if (argv.length > 3 && dialect.surplusWords === 'refused') {
+  const { observer } = client.server;
+  if (argv.length > 3) {
     const name = cString(argv[1], 128);
     fail(`ERR unknown subcommand or wrong number of arguments for '${name}'. Try SLOWLOG HELP.`);
   }
