@@ -178,14 +178,14 @@ export class Blocking {
   }
 
   /** The number of keys that clients wait for. */
-  get keys(): number {
+  countKeys(): number {
     let keys = 0;
     for (const queues of this.#waiting.values()) keys += queues.size;
     return keys;
   }
 
   /** The number of keys among them whose removal ends a wait. */
-  get keysAwaitingLoss(): number {
+  countKeysThatMayBeLost(): number {
     let keys = 0;
     for (const queues of this.#waiting.values()) {
       for (const waiters of queues.values()) if (hearsOfLoss(waiters)) keys++;

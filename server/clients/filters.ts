@@ -1,5 +1,12 @@
 /** The filters of CLIENT LIST and CLIENT KILL (https://redis.io/docs/latest/commands/client-kill/). */
-import { asciiLower, asciiUpper, type Bytes, cString, parseInteger } from '../../protocol/bytes.ts';
+import {
+  approximate,
+  asciiLower,
+  asciiUpper,
+  type Bytes,
+  cString,
+  parseInteger,
+} from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import type { Acl } from '../acl/acl.ts';
 import { integer, wordAt } from '../table/arguments.ts';
@@ -77,7 +84,7 @@ function readIds(filter: ClientFilter, argv: readonly Bytes[], from: number): nu
   for (let at = from; ; at++) {
     const id = parseInteger(argv[at] ?? '');
     if (id === undefined) return at;
-    filter.ids.add(id > 0 ? Number(id) : fail(BAD_ID));
+    filter.ids.add(id > 0 ? approximate(id) : fail(BAD_ID));
   }
 }
 

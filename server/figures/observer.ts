@@ -10,7 +10,7 @@ import { ADMIN, type Command, READ, SKIP_MONITOR, SKIP_SLOWLOG } from '../table/
 import { SpikeSeries, type SpikeTable } from './latency.ts';
 import { redacted } from './redaction.ts';
 import { SizeLogs } from './size-logs.ts';
-import { RequestLog } from './slowlog.ts';
+import { CommandLog } from './slowlog.ts';
 import type { Statistics } from './statistics.ts';
 
 /** One call in this many of each command is timed, unless every call must be. */
@@ -39,7 +39,7 @@ export class Observer {
   #pending: readonly Bytes[] | undefined;
   #client: Client | undefined;
   readonly monitors = new Set<Client>();
-  readonly slowlog = new RequestLog();
+  readonly slowlog = new CommandLog();
   readonly sizes: SizeLogs;
   readonly spikes: SpikeTable = new Map();
 

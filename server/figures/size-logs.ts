@@ -4,7 +4,7 @@ import { type Client, SCRIPT } from '../clients/client.ts';
 import type { HasDialect, HasHost, HasSettings } from '../ports.ts';
 import { type Command, SKIP_SLOWLOG } from '../table/command.ts';
 import { redacted } from './redaction.ts';
-import { RequestLog } from './slowlog.ts';
+import { CommandLog } from './slowlog.ts';
 
 /** The node, as these logs see it. */
 interface LoggedNode extends HasDialect, HasHost, HasSettings {
@@ -13,7 +13,7 @@ interface LoggedNode extends HasDialect, HasHost, HasSettings {
 }
 
 /** What is known about a client's request until it is answered. */
-interface Pending {
+interface SizedRequest {
   /** The size of the request in bytes. */
   readonly size: number;
   /** The bytes of output that the client had been sent before. */
@@ -33,12 +33,12 @@ function sizeOf(argv: readonly Bytes[]): number {
 
 /** The logs of large requests and large replies of a node. */
 export class SizeLogs {
-  readonly requests = new RequestLog();
-  readonly replies = new RequestLog();
+  readonly requests = new CommandLog();
+  readonly replies = new CommandLog();
   /** False while nothing is logged, or the dialect's server has no such logs. */
   active = false;
   readonly #server: LoggedNode;
-  readonly #pending = new WeakMap<Client, Pending>();
+  readonly #pending = new WeakMap<Client, SizedRequest>();
 
   constructor(server: LoggedNode) {
     this.#server = server;

@@ -17,7 +17,7 @@ export interface LoggedRequest {
 }
 
 /** One of the logs of a node (https://redis.io/docs/latest/commands/slowlog/, https://valkey.io/commands/commandlog/). */
-export class RequestLog {
+export class CommandLog {
   entries: (LoggedRequest & { readonly id: number })[] = [];
   /** The setting that limits the number of entries, such as slowlog-max-len. */
   limit = 128;

@@ -5,10 +5,10 @@ import { existsIn, type Since } from '../dialects/since.ts';
 import { BadSetting, choice, eventClasses, flag, integer, parseMemory } from './parameters.ts';
 import { aliases, parameters, type Settings } from './settings.ts';
 
-type Name = keyof Settings;
+type ParameterName = keyof Settings;
 
 /** Since when servers have the parameters that Redis 7.0 has not. */
-const SINCE: { readonly [N in Name]?: Since } = {
+const SINCE: { readonly [N in ParameterName]?: Since } = {
   'set-max-listpack-entries': '7.2.0',
   'set-max-listpack-value': '7.2.0',
   'availability-zone': { valkey: '8.1.0' },
@@ -32,13 +32,13 @@ const SINCE: { readonly [N in Name]?: Since } = {
 };
 
 /** Since when servers no longer have a parameter. */
-const GONE: { readonly [N in Name]?: Since } = {
+const GONE: { readonly [N in ParameterName]?: Since } = {
   'dynamic-hz': { valkey: '8.1.0' },
   'io-threads-do-reads': { redis: '8.0.0', valkey: '8.1.0' },
 };
 
 /** True when the dialect's server has the parameter. */
-export function hasParameter(name: Name, dialect: Dialect): boolean {
+export function hasParameter(name: ParameterName, dialect: Dialect): boolean {
   const gone = GONE[name];
   return existsIn(SINCE[name] ?? '1.0.0', dialect) && (gone === undefined || !existsIn(gone, dialect));
 }
@@ -52,7 +52,7 @@ const ALIASES_SINCE: Record<string, Since> = {
 };
 
 /** The further names of parameters in a dialect, and the parameters. */
-export function aliasesIn(dialect: Dialect): [alias: string, name: Name][] {
+export function aliasesIn(dialect: Dialect): [alias: string, name: ParameterName][] {
   return Object.entries(aliases).filter(([alias]) => existsIn(ALIASES_SINCE[alias] ?? '1.0.0', dialect));
 }
 
@@ -61,31 +61,32 @@ const DEFRAGMENTATION =
   'Active defragmentation cannot be enabled: it requires a server compiled with a modified Jemalloc like the one shipped by default with the source distribution';
 
 /** What later servers accept otherwise, oldest first. */
-const VARIANTS: { readonly [N in Name]?: readonly { since: Since; as: (typeof parameters)[N] }[] } = {
-  activedefrag: [
-    { since: { valkey: '8.0.0' }, as: flag(false, false, DEFRAGMENTATION) },
-    { since: '8.2.0', as: flag(false) },
-  ],
-  loglevel: [{ since: { redis: '8.0.0', valkey: '8.0.0' }, as: choice('notice', LEVELS) }],
-  'maxmemory-samples': [{ since: { redis: '8.0.0', valkey: '8.0.0' }, as: integer(5, 1, 64) }],
-  'notify-keyspace-events': [{ since: '8.2.0', as: eventClasses('oc') }],
-  'repl-diskless-load': [
-    {
-      since: { valkey: '8.0.0' },
-      as: choice('disabled', ['disabled', 'on-empty-db', 'swapdb', 'flush-before-load']),
-    },
-  ],
-  'set-max-listpack-value': [{ since: '7.2.0', as: integer(64) }],
-};
+const VARIANTS: { readonly [N in ParameterName]?: readonly { since: Since; as: (typeof parameters)[N] }[] } =
+  {
+    activedefrag: [
+      { since: { valkey: '8.0.0' }, as: flag(false, false, DEFRAGMENTATION) },
+      { since: '8.2.0', as: flag(false) },
+    ],
+    loglevel: [{ since: { redis: '8.0.0', valkey: '8.0.0' }, as: choice('notice', LEVELS) }],
+    'maxmemory-samples': [{ since: { redis: '8.0.0', valkey: '8.0.0' }, as: integer(5, 1, 64) }],
+    'notify-keyspace-events': [{ since: '8.2.0', as: eventClasses('oc') }],
+    'repl-diskless-load': [
+      {
+        since: { valkey: '8.0.0' },
+        as: choice('disabled', ['disabled', 'on-empty-db', 'swapdb', 'flush-before-load']),
+      },
+    ],
+    'set-max-listpack-value': [{ since: '7.2.0', as: integer(64) }],
+  };
 
 /** The parameter as the dialect's server has it. */
-export function parameterIn(name: Name, dialect: Dialect): (typeof parameters)[Name] {
+export function parameterIn(name: ParameterName, dialect: Dialect): (typeof parameters)[ParameterName] {
   const fitting = VARIANTS[name]?.filter(({ since }) => existsIn(since, dialect)) ?? [];
   return fitting.at(-1)?.as ?? parameters[name];
 }
 
 /** Parameters that servers keep in unsigned numbers of 64 bits, or 32. */
-const UNSIGNED: ReadonlySet<string> = new Set<Name>([
+const UNSIGNED: ReadonlySet<string> = new Set<ParameterName>([
   'client-query-buffer-limit',
   'hash-max-listpack-entries',
   'hash-max-listpack-value',
@@ -106,7 +107,11 @@ const UNSIGNED: ReadonlySet<string> = new Set<Name>([
 const NUMBERS = /(entries|keys|cycle|^set-max-listpack-value)$/;
 
 /** Reads a value as the dialect's server does. */
-export function readSetting(name: Name, text: Bytes, dialect: Dialect): Settings[Name] | BadSetting {
+export function readSetting(
+  name: ParameterName,
+  text: Bytes,
+  dialect: Dialect,
+): Settings[ParameterName] | BadSetting {
   const value = parameterIn(name, dialect).read(text);
   if (dialect.unsignedSettings === 'within bounds' || !UNSIGNED.has(name)) return value;
   const number = NUMBERS.test(name) ? parseInteger(text) : undefined;

@@ -56,8 +56,8 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield* clientStates(server);
     yield ['clients_in_timeout_table', 0];
     yield ['total_watched_keys', server.databases.reduce((sum, { watchers }) => sum + watchers.size, 0)];
-    yield ['total_blocking_keys', server.blocking.keys];
-    yield ['total_blocking_keys_on_nokey', server.blocking.keysAwaitingLoss];
+    yield ['total_blocking_keys', server.blocking.countKeys()];
+    yield ['total_blocking_keys_on_nokey', server.blocking.countKeysThatMayBeLost()];
     const { reason, actions, remaining } = server.pausing.described;
     yield ['paused_reason', reason];
     yield ['paused_actions', actions];

@@ -2,13 +2,13 @@
 import { asciiLower, type Bytes, cString, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
-import type { RequestLog } from '../../figures/slowlog.ts';
+import type { CommandLog } from '../../figures/slowlog.ts';
 import type { Caller } from '../../server.ts';
 import type { Argv } from '../../table/command.ts';
 import { defineContainer } from '../define.ts';
 
 /** Returns the latest entries of a log. Throws Redis' error for a bad count; -1 stands for all entries. */
-function latest(text: Bytes | undefined, log: () => RequestLog): Reply {
+function latest(text: Bytes | undefined, log: () => CommandLog): Reply {
   const count = text === undefined ? 10 : parseSafeInteger(text);
   if (count === undefined || count < -1) fail('ERR count should be greater than or equal to -1');
   const { entries } = log();
@@ -95,7 +95,7 @@ export const slowlogCommand = defineContainer(
 );
 
 /** The log that the last word names. */
-function logNamed({ server }: Caller, word: Bytes): RequestLog {
+function logNamed({ server }: Caller, word: Bytes): CommandLog {
   const { slowlog, sizes } = server.observer;
   const name = asciiLower(word);
   if (name === 'slow') return slowlog;
