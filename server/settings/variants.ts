@@ -11,6 +11,8 @@ type ParameterName = keyof Settings;
 const SINCE: { readonly [N in ParameterName]?: Since } = {
   'set-max-listpack-entries': '7.2.0',
   'set-max-listpack-value': '7.2.0',
+  'stream-idmp-duration': '8.6.0',
+  'stream-idmp-maxsize': '8.6.0',
   'availability-zone': { valkey: '8.1.0' },
   'dual-channel-replication-enabled': { valkey: '8.0.0' },
   'extended-redis-compatibility': { valkey: '8.0.0' },

@@ -65,7 +65,7 @@ class Talkers {
 export async function talkBeside(
   dialect: DialectName,
   lines: readonly string[],
-  shown: (reply: string) => string = (reply) => reply,
+  shown: (reply: string, line: string) => string = (reply) => reply,
 ): Promise<{ ours: string[]; theirs: string[] }> {
   await using real = await startRedisServer({
     args: ['--enable-debug-command', 'yes'],
@@ -79,7 +79,7 @@ export async function talkBeside(
   const told: string[][] = [];
   for (const side of sides) {
     const replies: string[] = [];
-    for (const line of lines) replies.push(`${line} -> ${shown(await side.ask(line))}`);
+    for (const line of lines) replies.push(`${line} -> ${shown(await side.ask(line), line)}`);
     told.push(replies);
     side.close();
   }

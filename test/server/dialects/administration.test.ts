@@ -1,16 +1,22 @@
 /** Administration in each dialect beside its real server: logs, scans, background saves, HELP and INFO. */
 import { describe, expect, test } from 'vitest';
 import { dialectNames } from '../../../server/dialects/index.ts';
+import { createNode } from '../../../server/index.ts';
 import { oracleOf } from '../../support/oracles.ts';
 import { talkBeside } from '../../support/talk-beside.ts';
+import { TestHost } from '../../support/targets.ts';
+import { Conversation } from '../../transcripts/own.ts';
 
-/** A reply without clocks, durations, addresses and client descriptions. */
-function shown(reply: string): string {
-  return reply
+/** A reply without clocks, durations, addresses and client descriptions. The sizes of large requests stay. */
+function shown(reply: string, line: string): string {
+  const entries = line.includes('large')
+    ? reply.replaceAll(/:1\d{9} :/g, ':SECONDS :')
+    : reply.replaceAll(/\[:\d+ :1\d{9} :\d+/g, '[:NUMBER :SECONDS :AMOUNT');
+  return entries
     .replaceAll(/:1\d{12}\b/g, ':MILLIS')
-    .replaceAll(/:1\d{9} :\d+/g, ':SECONDS :AMOUNT')
     .replaceAll(/"(127\.0\.0\.1:0|[^" ]*redis\.sock:0)"/g, 'ADDRESS')
     .replaceAll(/"id=[^"]*"/g, 'CLIENT')
+    .replaceAll(/"id" :\d+/g, 'ID')
     .replaceAll(/"age-seconds" "[^"]*"/g, 'AGE');
 }
 
@@ -113,6 +119,34 @@ const LINES = [
   'CONFIG SET availability-zone here extended-redis-compatibility yes',
   'LASTSAVE x',
   'SWAPDB a 1',
+  // The sizes of requests and replies, in transactions and scripts too.
+  'CONFIG SET commandlog-request-larger-than 0 commandlog-reply-larger-than 0',
+  'COMMANDLOG RESET large-request',
+  'COMMANDLOG RESET LARGE-REPLY',
+  'SET k vvvv',
+  "EVAL \"redis.call('set','k2','x'); return redis.call('get','k')\" 0",
+  'MULTI',
+  'SET k3 yyyyy',
+  'GET k3',
+  'EXEC',
+  'NOSUCH a',
+  'GET',
+  'AUTH x',
+  `SET k ${'v'.repeat(200)}`,
+  'c> HGETALL h',
+  'CONFIG SET commandlog-request-larger-than 50 commandlog-reply-larger-than 100',
+  `SET k ${'v'.repeat(200)}`,
+  'GET k',
+  'SET k v',
+  'GET k',
+  'CONFIG SET commandlog-request-larger-than -1 commandlog-reply-larger-than -1',
+  'COMMANDLOG LEN large-request',
+  'COMMANDLOG GET -1 large-request',
+  'COMMANDLOG GET -1 large-reply',
+  'CONFIG SET commandlog-large-reply-max-len 2 commandlog-reply-larger-than 0',
+  'PING',
+  'PING',
+  'COMMANDLOG LEN large-reply',
 ];
 
 const CONTAINERS = [
@@ -208,3 +242,13 @@ describe.each(dialectNames.filter((name) => oracleOf(name) !== undefined))(
     });
   },
 );
+
+test('BGSAVE CANCEL of Valkey ends a save, or cancels one that is scheduled', () => {
+  const redis = new Conversation(createNode(new TestHost(), { dialect: 'valkey-8.1', strict: true }));
+  expect(redis.ask('BGSAVE')).toBe('+Background saving started');
+  expect(redis.ask('BGSAVE CANCEL')).toBe('+Background saving cancelled');
+  expect(redis.ask('BGREWRITEAOF')).toBe('+Background append only file rewriting started');
+  expect(redis.ask('BGSAVE SCHEDULE')).toBe('+Background saving scheduled');
+  expect(redis.ask('BGSAVE CANCEL')).toBe('+Scheduled background saving cancelled');
+  expect(redis.ask('BGSAVE CANCEL')).toMatch(/^-ERR Background saving is currently not in progress/);
+});

@@ -8,7 +8,7 @@ import { nodeHost } from '../../../server/host/node.ts';
 import { Listener } from '../../../server/host/tcp.ts';
 import { createNode } from '../../../server/index.ts';
 import { refusals } from '../../../server/settings/refusals.ts';
-import { parameters, type Settings, tuning } from '../../../server/settings/settings.ts';
+import { hidden, parameters, type Settings, tuning } from '../../../server/settings/settings.ts';
 import { hasParameter } from '../../../server/settings/variants.ts';
 import { oracleOf } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
@@ -64,7 +64,9 @@ async function talk(client: RawClient, ...words: string[]): Promise<string> {
 
 async function settings(client: RawClient, dialect: DialectName): Promise<string[]> {
   const lines: string[] = [];
-  const names = (Object.keys(parameters) as (keyof Settings)[]).filter((name) => !APART.has(name));
+  const names = (Object.keys(parameters) as (keyof Settings)[]).filter(
+    (name) => !APART.has(name) && !hidden.has(name),
+  );
   for (const name of names) {
     if (!hasParameter(name, dialectNamed(dialect))) continue;
     const before = (await talk(client, 'CONFIG', 'GET', name)).split('\r\n')[4] ?? '';

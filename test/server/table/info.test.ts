@@ -51,7 +51,6 @@ function described(reply: RawReply): unknown {
 const MISSING: Partial<Record<DialectName, readonly string[]>> = {
   'redis-8.0': VECTOR_SETS,
   'redis-8.2': VECTOR_SETS,
-  'valkey-8.1': ['commandlog', 'commandlog|get', 'commandlog|help', 'commandlog|len', 'commandlog|reset'],
 };
 
 const title = 'COMMAND INFO in the dialect %s (needs that server)';
