@@ -29,7 +29,7 @@ const NOTHING: Syntax = {};
 export function syntaxOf(fullName: string, dialect: Dialect): Syntax {
   const found = TABLES.map((table) => ownOf(table, fullName)).find((entry) => entry !== undefined);
   const syntax = typeof found === 'string' ? { words: found } : (found ?? NOTHING);
-  const changes = [...(syntax.changes ?? []), ...(ownOf(laterSyntax, fullName) ?? [])];
+  const changes = [...(ownOf(laterSyntax, fullName) ?? []), ...(syntax.changes ?? [])];
   return changes.length === 0 ? syntax : changed(syntax, changes, dialect);
 }
 

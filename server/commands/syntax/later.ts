@@ -4,7 +4,7 @@
  */
 import type { SyntaxChange } from '../../table/syntax.ts';
 
-/** By full name, oldest first. They follow the changes in the command's own entry. */
+/** By full name, oldest first. The changes in the command's own entry come after them. */
 export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
   hello: [
     {
