@@ -24,7 +24,7 @@ import { checkWords, resolve, step } from './table/resolve.ts';
  */
 export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   if ((server.state & GATE_BUSY) !== 0 && server.slowScript.postpone(client, argv)) return;
-  const named = server.commands.get(argv[0] ?? '') ?? resolve(server, argv);
+  const named = server.commands.get(argv[0] ?? '') ?? resolve(server, argv, client.has(PRIMARY_LINK));
   client.usedAt = server.now;
   if (server.interceptor?.(client, argv) === true) return;
   // If neither the client nor the node is in a special state, only the words of the request can cause a refusal.

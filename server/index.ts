@@ -13,7 +13,7 @@
  */
 
 import { call } from './call.ts';
-import { commandTable } from './commands/index.ts';
+import { commandTable, everyCommand } from './commands/index.ts';
 import { DEFAULT_DIALECT, dialectNamed } from './dialects/index.ts';
 import { execute } from './execute.ts';
 import type { Host } from './host/host.ts';
@@ -29,5 +29,6 @@ export function createNode(host: Host, options: ServerOptions = {}): Server {
   const spoken = dialectNamed(dialect);
   const vocabulary = new Vocabulary(spoken, strict);
   const table = commandTable(commands, spoken, strict);
-  return new Server(host, { commands: table, dialect: spoken, vocabulary, execute, call }, rest);
+  const path = { commands: table, everyCommand, dialect: spoken, vocabulary, execute, call };
+  return new Server(host, path, rest);
 }

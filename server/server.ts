@@ -63,6 +63,8 @@ export type Caller = Client<Server>;
 export interface RequestPath {
   /** Every command by name, in lower and upper case. */
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
+  /** The commands of every server, by name in lower case. */
+  readonly everyCommand: ReadonlyMap<Bytes, Command<Caller>>;
   readonly dialect: Dialect;
   readonly vocabulary: Vocabulary;
   /** Runs a request and queues its reply. */
@@ -78,6 +80,7 @@ export class Server {
   readonly vocabulary: Vocabulary;
   readonly settings: Settings;
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
+  readonly everyCommand: ReadonlyMap<Bytes, Command<Caller>>;
   readonly clients = new Map<number, Caller>();
   readonly connections: Connections<Server> = new Connections<Server>(this);
   readonly effects = new Effects();
@@ -137,7 +140,8 @@ export class Server {
   constructor(host: Host, execution: RequestPath, options: Omit<ServerOptions, 'commands'> = {}) {
     this.host = host;
     this.#execution = execution;
-    ({ commands: this.commands, dialect: this.dialect, vocabulary: this.vocabulary } = execution);
+    ({ commands: this.commands, everyCommand: this.everyCommand } = execution);
+    ({ dialect: this.dialect, vocabulary: this.vocabulary } = execution);
     this.rdbFormat = this.dialect.rdbFormat;
     this.introduction = [...INTRODUCTION, ...this.dialect.introduction];
     this.settings = { ...defaultSettings(), ...this.dialect.settings, ...options.settings };

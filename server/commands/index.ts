@@ -130,6 +130,9 @@ export function commandsOf(dialect: Dialect, strict: boolean): readonly Command<
   return allCommands.flatMap((command) => fitted(command, dialect, strict) ?? []);
 }
 
+/** The commands of every server, by name: what the stream of a primary may contain, whatever its dialect is. */
+export const everyCommand: CommandTable = new Map(allCommands.map((command) => [command.name, command]));
+
 /** The look-up table of one node: the commands of its dialect and those it was given besides. */
 export function commandTable(
   extra: readonly Command<Caller>[],

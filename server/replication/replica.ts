@@ -62,6 +62,7 @@ export interface ReplicaNode extends ClientNode, SnapshotNode, Units {
   };
   readonly expiry: { follow(): void };
   readonly slowScript: { readonly active: boolean };
+  readonly vocabulary: { withEvery(work: () => void): void };
   db(index: number): Keyspace;
   readonly connections: ClientNode['connections'] & { nextId(): number };
   readonly durability: Durability | undefined;
@@ -265,7 +266,8 @@ export class ReplicaSide {
 
   /** Applies the bytes that have arrived. While a script keeps the node busy, the stream waits. */
   resume(): void {
-    if (this.state === 'connected' && !this.#server.slowScript.active) this.#take();
+    const { slowScript, vocabulary } = this.#server;
+    if (this.state === 'connected' && !slowScript.active) vocabulary.withEvery(() => this.#take());
   }
 
   /** The connection to the primary is closed. */

@@ -9,13 +9,24 @@ interface Counting {
   readonly stats: { unknown(argv: readonly Bytes[]): void };
 }
 
-/** Finds the table entry of a request by its case-insensitive name. Returns a ReplyError if there is none. */
+/** The commands of a node, by name. */
+interface Spoken<C> {
+  readonly commands: ReadonlyMap<Bytes, Command<C>>;
+  /** The commands of every server, by name. */
+  readonly everyCommand: ReadonlyMap<Bytes, Command<C>>;
+}
+
+/**
+ * Finds the table entry of a request by its case-insensitive name. Returns a ReplyError if there is none.
+ * @param every true: commands of other servers count too, because a primary of another dialect may send them
+ */
 export function resolve<C>(
-  { commands, stats }: { readonly commands: ReadonlyMap<Bytes, Command<C>> } & Counting,
+  { commands, everyCommand, stats }: Spoken<C> & Counting,
   argv: readonly Bytes[],
+  every: boolean,
 ): Command<C> | ReplyError {
-  const name = argv[0] ?? '';
-  const command = commands.get(name) ?? commands.get(asciiLower(name));
+  const name = asciiLower(argv[0] ?? '');
+  const command = commands.get(name) ?? (every ? everyCommand.get(name) : undefined);
   if (command !== undefined) return command;
   stats.unknown(argv);
   return new ReplyError(unknownText(argv));

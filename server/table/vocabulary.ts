@@ -11,10 +11,22 @@ export class Vocabulary {
   readonly #strict: boolean;
   readonly #known = new Map<string, boolean>();
   readonly #native = new Map<string, boolean>();
+  /** True: the options of every server are known, because the stream of a primary is being applied. */
+  #every = false;
 
   constructor(dialect: Dialect, strict: boolean) {
     this.#dialect = dialect;
     this.#strict = strict;
+  }
+
+  /** Runs work that knows the options of every server: a primary of another dialect may use them. */
+  withEvery(work: () => void): void {
+    this.#every = true;
+    try {
+      work();
+    } finally {
+      this.#every = false;
+    }
   }
 
   /**
@@ -23,6 +35,7 @@ export class Vocabulary {
    * @param word the option in capitals
    */
   knows(fullName: string, word: Bytes): boolean {
+    if (this.#every) return true;
     return this.#lookUp(this.#known, fullName, word, this.#strict);
   }
 

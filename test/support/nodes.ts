@@ -2,7 +2,7 @@
 import { createServer, connect as dial, type Server as Listener, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterEach, expect } from 'vitest';
-import { type LostlockServer, startServer } from '../../index.ts';
+import { type LostlockServer, type StartOptions, startServer } from '../../index.ts';
 import { RealLane } from '../../lab/real/lane.ts';
 import type { Server } from '../../server/server.ts';
 import { startRedisServer } from './redis-server.ts';
@@ -84,8 +84,11 @@ export class OwnNode extends Node {
 }
 
 /** Starts a lostlock, which ends with the test. */
-export async function ours(settings: Record<string, number> = {}): Promise<OwnNode> {
-  const server = await startServer({ settings });
+export async function ours(
+  settings: Record<string, number> = {},
+  options: Pick<StartOptions, 'dialect' | 'strict'> = {},
+): Promise<OwnNode> {
+  const server = await startServer({ settings, ...options });
   cleanups.push(() => server.stop());
   return new OwnNode(server);
 }

@@ -296,6 +296,7 @@ export const prose: readonly string[] = [
   'DUMP does not compress its payloads.',
   'Redis 7.0 refuses RDB files later than version 10, and Valkey 8.1 those later than 11. Here every file of version 1 to 12 of Redis, and 80 of Valkey, is read, and a replica accepts every such payload of RESTORE and FUNCTION RESTORE from its primary. Clients get the error of Redis.',
   'A replica of Redis 8 ignores HPERSIST for a field whose time has passed when the command arrives, and then differs from its primary. Here the replica follows its primary.',
+  'A replica that does not know a command of its primary, because the primary is newer, logs that in Redis and differs from then on. Here it applies every command and option that one of our dialects has.',
   'Replicas do not offer their primary a second connection for the dataset (`rdb-channel-repl` of Redis 8, `dual-channel` of Valkey).',
   'Values and metadata of modules, such as the vector sets of Redis 8, are not read from RDB files. The error names the type of the module.',
   'COMMAND DOCS has summaries, complexities, histories and successors in our own words. Versions, arguments and flags are the same. COMMAND COUNT and COMMAND LIST include the additional commands.',
