@@ -36,7 +36,7 @@ export const realTime: string[] = [
   'test/scripting/hostile.test.ts',
   'test/server/clients/*.test.ts',
   'test/server/commands/{migrate,shutdown}.test.ts',
-  'test/server/data/{digest,saving}.test.ts',
+  'test/server/data/{between-servers,digest,saving}.test.ts',
   'test/server/figures/*.test.ts',
   'test/server/host/*.test.ts',
   'test/server/replication/*.test.ts',

@@ -59,17 +59,19 @@ function closed(out: RdbWriter, { version }: RdbFormat): Bytes {
  * The value of a payload that a server with this format accepts. Throws RdbError of kind 'checksum' for a wrong version or
  * checksum (Redis replies `ERR DUMP payload version or checksum are wrong`), and of kind 'format' otherwise (`ERR Bad data
  * format`).
+ * @param timed true: hashes with field TTLs are accepted in the form of Redis 7.4, whatever the format is
  */
 export function restoreValue(
   payload: Bytes,
   limits: Readonly<EncodingLimits> = DEFAULT_LIMITS,
   format = REDIS_7_0,
+  timed = true,
 ): Value {
-  const data = opened(payload, format);
+  const data = opened(payload, format, timed);
   // Redis accepts data after the value, and a value that reaches into the footer.
   const input = new RdbReader(data);
   const type = input.byte();
-  const value = readBody(input, type, limits, isTimed(type) ? REDIS_7_4 : format);
+  const value = readBody(input, type, limits, timed && isTimed(type) ? REDIS_7_4 : format);
   if (isEmptied(value)) throw badFormat('empty value');
   return value;
 }
@@ -79,7 +81,7 @@ export function restoreValue(
  * wrong format.
  */
 export function restoreLibraries(payload: Bytes, format = REDIS_7_0): Bytes[] {
-  const data = opened(payload, format);
+  const data = opened(payload, format, false);
   const codes: Bytes[] = [];
   const input = new RdbReader(data);
   while (data.length - input.position > FOOTER) {
@@ -98,18 +100,22 @@ function readCode(input: RdbReader): Bytes {
   }
 }
 
-function opened(payload: Bytes, format: RdbFormat): Buffer {
+function opened(payload: Bytes, format: RdbFormat, timed: boolean): Buffer {
   const data = toBuffer(payload);
   const end = data.length - FOOTER;
-  if (end < 0 || !takes(data.readUInt16LE(end), data[0]!, format) || !checksumHolds(data)) {
+  if (
+    end < 0 ||
+    !takes(data.readUInt16LE(end), timed && isTimed(data[0]!) ? REDIS_7_4 : format, format) ||
+    !checksumHolds(data)
+  ) {
     throw new RdbError('checksum', 'payload version or checksum');
   }
   return data;
 }
 
-/** A server refuses the payloads of later servers. Of those, only hashes with field TTLs are accepted. */
-function takes(version: number, type: number, format: RdbFormat): boolean {
-  return version <= format.takes || version === (isTimed(type) ? REDIS_7_4 : format).version;
+/** A server refuses the payloads of later servers. Of those, only hashes with field TTLs may be accepted. */
+function takes(version: number, own: RdbFormat, format: RdbFormat): boolean {
+  return version <= format.takes || version === own.version;
 }
 
 /** True for Redis 7.4's forms of hashes with field TTLs. */

@@ -1,11 +1,15 @@
-/** Mixed sets of real servers and lostlock: all nodes have the same data after random commands and cut links. */
+/**
+ * Mixed sets of real servers and lostlock in several dialects: all nodes have the same data after random commands and cut
+ * links. `npm run test:mixed -- --commands 20000 --seed 7` runs every set and prints what happened.
+ */
 import { describe, expect, test } from 'vitest';
-import { FORMATS, type RdbFormat, REDIS_7_0 } from '../../keyspace/rdb/formats.ts';
+import { FORMATS, type RdbFormat } from '../../keyspace/rdb/formats.ts';
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { allCommands } from '../../server/commands/index.ts';
 import { digestOfAll } from '../../server/data/digest.ts';
-import { sampleOf } from '../support/long.ts';
-import { type Node, OwnNode, ours, real } from '../support/nodes.ts';
+import { type DialectName, dialectNames } from '../../server/dialects/index.ts';
+import { isLongRun, sampleOf } from '../support/long.ts';
+import { cleanUpAfterEachTest, type Node, OwnNode, ours, real } from '../support/nodes.ts';
 import { realServers } from '../support/oracles.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { request as toBytes } from '../support/reply-text.ts';
@@ -13,15 +17,21 @@ import { until } from '../support/until.ts';
 import { Random } from './random.ts';
 import { grammarOf } from './requests.ts';
 
+cleanUpAfterEachTest();
+
 const OURS = 'lostlock';
 const servers = new Map(realServers());
 
-/** Of each set. */
-const COMMANDS = sampleOf(20_000, 1500);
+/** What `npm run test:mixed` was asked for. */
+const { LOSTLOCK_MIXED_COMMANDS, LOSTLOCK_MIXED_SEED } = process.env;
+
+/** How many commands each set gets. */
+const COMMANDS = Number(LOSTLOCK_MIXED_COMMANDS ?? sampleOf(20_000, 1500));
+const SEED = Number(LOSTLOCK_MIXED_SEED ?? 1);
 /** Requests sent at once. */
 const BATCH = 50;
 
-/** A node of a set, with the form of RDB that it writes. */
+/** A node of a set, with the form of RDB that it writes. `kind` is a real server, or `lostlock` with a dialect and `strict`. */
 interface Member {
   readonly kind: string;
   readonly node: Node;
@@ -29,7 +39,12 @@ interface Member {
 }
 
 async function startMember(kind: string): Promise<Member> {
-  if (kind === OURS) return { kind, node: await ours(), format: REDIS_7_0 };
+  const [name, ...words] = kind.split(' ');
+  if (name === OURS) {
+    const dialect: DialectName = dialectNames.find((each) => words.includes(each)) ?? 'redis-7.0';
+    const node = await ours({}, { dialect, strict: words.includes('strict') });
+    return { kind, node, format: node.server.rdbFormat };
+  }
   const node = await real({ 'enable-debug-command': 'yes', hz: 100 }, servers.get(kind));
   const payload = String(
     await node.redis
@@ -68,20 +83,20 @@ const BLOCKING = new Set(
   allCommands.filter(({ spec }) => spec.flags?.includes('blocking')).map(({ fullName }) => fullName),
 );
 
-/** Words of newer servers' options, which older replicas do not know. */
+/** Words of newer servers' options, which older real replicas do not know. */
 const NEWER = new Set(['DIFF', 'DIFF1', 'ANDOR', 'ONE', 'KEEPREF', 'DELREF', 'ACKED']);
 
 /**
- * No blocking command, no option of newer servers, and no score of -0: a listpack stores it as 0, a skiplist as -0, and servers differ in when a sorted
- * set becomes a skiplist.
+ * No blocking command, no option of newer servers unless all nodes know it, and no score of -0: a listpack stores it as 0,
+ * a skiplist as -0, and servers differ in when a sorted set becomes a skiplist.
  */
-function isFit(argv: readonly Bytes[]): boolean {
+function isFit(argv: readonly Bytes[], newer: boolean): boolean {
   if (BLOCKING.has(asciiLower(argv[0] ?? ''))) return false;
-  return !argv.some((word) => /^-0(\.0*)?$/.test(word) || NEWER.has(asciiUpper(word)));
+  return !argv.some((word) => /^-0(\.0*)?$/.test(word) || (!newer && NEWER.has(asciiUpper(word))));
 }
 
-/** Random commands on keys, some of them in transactions. */
-function* commands(random: Random, count: number): Generator<readonly Bytes[]> {
+/** Random commands on keys, some of them in transactions; with `newer` also those with options of newer servers. */
+function* commands(random: Random, count: number, newer = false): Generator<readonly Bytes[]> {
   for (const family of DATA) for (const { argv } of grammar.begin(random, family)) yield argv;
   let open = 0;
   for (let i = 0; i < count; i++) {
@@ -92,7 +107,7 @@ function* commands(random: Random, count: number): Generator<readonly Bytes[]> {
     const family = random.pick(DATA);
     const { argv } =
       (random.percent(30) ? grammar.filler(random, family) : undefined) ?? grammar.request(random, family);
-    if (isFit(argv)) yield argv;
+    if (isFit(argv, newer)) yield argv;
     if (open > 0 && --open === 0) yield ['EXEC'];
   }
 }
@@ -127,10 +142,11 @@ async function sendAll(
   port: number,
   all: Iterable<readonly Bytes[]>,
   halfway: () => Promise<void>,
-): Promise<void> {
+): Promise<{ commands: number; errors: number }> {
   const client = await RawClient.connect({ port });
   const list = [...all];
   let cut = false;
+  let errors = 0;
   for (let at = 0; at < list.length; at += BATCH) {
     const batch = list.slice(at, at + BATCH);
     await client.send(batch.map(([name = '', ...words]) => toBytes(name, ...words)).join(''));
@@ -138,9 +154,10 @@ async function sendAll(
       cut = true;
       await halfway();
     }
-    for (const _ of batch) await client.read();
+    for (const _ of batch) if ((await client.read()).raw.startsWith('-')) errors++;
   }
   client.close();
+  return { commands: list.length, errors };
 }
 
 /**
@@ -160,8 +177,12 @@ async function converge(
     await replica.node.follow(primary.node);
   }
   const sources = [...new Set(links.map(([primary]) => primary))];
-  await sendAll(members[0]!.node.port, stream, async () => {
-    for (const { node } of sources) await node.ask('CLIENT', 'KILL', 'TYPE', 'replica');
+  const fullBefore = new Map<Member, number>();
+  const sent = await sendAll(members[0]!.node.port, stream, async () => {
+    for (const source of sources) {
+      fullBefore.set(source, await count(source, 'sync_full'));
+      await source.node.ask('CLIENT', 'KILL', 'TYPE', 'replica');
+    }
   });
   const own = members.find(({ node }) => node instanceof OwnNode)?.node as OwnNode;
   for (const [, replica] of links) await replica.node.caughtUp(members[0]!.node);
@@ -171,31 +192,75 @@ async function converge(
     });
   }
   expect(await own.ask('DBSIZE')).toBeGreaterThan(0);
-  for (const { node } of sources) {
-    const followers = links.filter(([primary]) => primary.node === node).length;
-    const partial = await node.field('sync_partial_ok', 'stats');
-    expect(Number(partial)).toBeGreaterThanOrEqual(followers);
+  const syncs: string[] = [];
+  for (const source of sources) {
+    const followers = links.filter(([primary]) => primary === source).length;
+    const [full, partial] = [await count(source, 'sync_full'), await count(source, 'sync_partial_ok')];
+    syncs.push(`${source.kind} ${full} full and ${partial} partial`);
+    expect(partial, `partial resyncs of ${source.kind}`).toBeGreaterThanOrEqual(followers);
+    expect(full, `full resyncs of ${source.kind} after the cut`).toBe(fullBefore.get(source));
   }
   for (const { node } of members) {
     if (node instanceof OwnNode) expect(node.server.stats.unexpectedErrors).toBe(0);
   }
+  if (LOSTLOCK_MIXED_COMMANDS === undefined) return;
+  const bytes = await members[0]!.node.field('master_repl_offset');
+  const keys = await own.ask('DBSIZE');
+  console.log(
+    `${kinds.join(', ')}: ${sent.commands} commands (${sent.errors} errors), ${bytes} bytes of stream, ${keys} keys; resyncs: ${syncs.join('; ')}`,
+  );
+}
+
+/** A figure of a member's INFO stats. */
+async function count({ node }: Member, field: string): Promise<number> {
+  return Number(await node.field(field, 'stats'));
 }
 
 /** The nodes of a set, and which node each of them but the first follows: a real server follows no newer one. */
 const SETS: readonly { kinds: string[]; parents: number[] }[] = [
-  { kinds: ['redis-8.2', OURS, 'redis-server', 'valkey-8.1', 'redis-8.0'], parents: [0, 1, 1, 3] },
+  {
+    kinds: ['redis-8.2', `${OURS} redis-8.0 strict`, 'redis-server', 'valkey-8.1', 'redis-8.0'],
+    parents: [0, 1, 1, 3],
+  },
   { kinds: [OURS, 'redis-8.2', OURS, 'redis-server', 'redis-8.0'], parents: [0, 1, 2, 1] },
-  { kinds: ['valkey-8.1', OURS, 'redis-server', OURS, 'redis-8.2'], parents: [0, 1, 2, 0] },
-  { kinds: ['redis-server', OURS, 'valkey-8.1', 'redis-8.0', OURS], parents: [0, 0, 2, 3] },
+  {
+    kinds: ['valkey-8.1', `${OURS} valkey-8.1`, 'redis-server', `${OURS} redis-8.2 strict`, 'redis-8.2'],
+    parents: [0, 1, 2, 0],
+  },
+  {
+    kinds: ['redis-server', `${OURS} strict`, 'valkey-8.1', 'redis-8.0', `${OURS} redis-8.2`],
+    parents: [0, 0, 2, 3],
+  },
 ];
-const CHOSEN = SETS.slice(0, sampleOf(SETS.length, 2));
+const CHOSEN = SETS.slice(0, LOSTLOCK_MIXED_COMMANDS !== undefined || isLongRun ? SETS.length : 2);
 
-const missing = SETS.flatMap(({ kinds }) => kinds).filter((kind) => kind !== OURS && !servers.has(kind));
+const missing = SETS.flatMap(({ kinds }) => kinds).filter(
+  (kind) => !kind.startsWith(OURS) && !servers.has(kind),
+);
+
+describe('sets of our dialects converge', () => {
+  const [old, mid, top, fork] = ['redis-7.0 strict', 'redis-8.0', 'redis-8.2', 'valkey-8.1 strict'].map(
+    (dialect) => `${OURS} ${dialect}`,
+  ) as [string, string, string, string];
+
+  test('behind redis-8.2, with its newest commands', async () => {
+    const kinds = [top, old, mid, fork, `${top} strict`];
+    expect(kinds).toHaveLength(5);
+    const random = new Random(SEED + 10);
+    await converge(kinds, [0, 1, 1, 3], commands(random, COMMANDS, true));
+  });
+
+  test('hashes whose fields end, behind redis-8.2', async () => {
+    const kinds = [top, fork, old, mid];
+    expect(kinds).toHaveLength(4);
+    await converge(kinds, [0, 1, 0], fieldCommands(new Random(SEED + 11), COMMANDS / 2));
+  });
+});
 
 describe.skipIf(missing.length > 0)(
   'mixed sets converge (needs redis-server, Redis 8.0, 8.2 and Valkey 8.1)',
   () => {
-    test.each(CHOSEN.map(({ kinds, parents }, i) => [kinds.join(', '), kinds, parents, i + 1] as const))(
+    test.each(CHOSEN.map(({ kinds, parents }, i) => [kinds.join(', '), kinds, parents, SEED + i] as const))(
       '%s',
       async (_name, kinds, parents, seed) => {
         expect(parents).toHaveLength(kinds.length - 1);
@@ -206,7 +271,7 @@ describe.skipIf(missing.length > 0)(
     test('hashes whose fields end: redis-8.2, lostlock, redis-8.0, lostlock', async () => {
       const kinds = ['redis-8.2', OURS, 'redis-8.0', OURS];
       expect(kinds).toHaveLength(4);
-      await converge(kinds, [0, 1, 2], fieldCommands(new Random(5), COMMANDS / 2));
+      await converge(kinds, [0, 1, 2], fieldCommands(new Random(SEED + 4), COMMANDS / 2));
     });
   },
 );

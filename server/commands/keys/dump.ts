@@ -54,10 +54,12 @@ function parseOptions(argv: readonly Bytes[]): RestoreOptions {
 }
 
 function decode(client: Caller, payload: Bytes): Value {
-  const { encoding, rdbFormat } = client.server;
+  const { commands, encoding, rdbFormat } = client.server;
   const format = client.has(PRIMARY_LINK) ? formatOfPayload(payload) : rdbFormat;
+  // Where fields of hashes have TTLs, such hashes can be restored, also where the dialect's server has none.
+  const timed = commands.has('hpexpire');
   try {
-    return restoreValue(payload, encoding, format);
+    return restoreValue(payload, encoding, format, timed);
   } catch (error) {
     if (!(error instanceof RdbError)) throw error;
     return fail(
