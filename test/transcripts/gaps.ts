@@ -3,7 +3,7 @@ import type { DialectName } from '../../server/dialects/index.ts';
 import type { Recorded, Section } from './transcript.ts';
 
 /** Steps of a transcript whose outcome may differ, and why. */
-interface Gap {
+export interface Gap {
   readonly file: string;
   /** Every step of the file whose line matches. */
   readonly line: RegExp;
@@ -17,7 +17,7 @@ interface Gap {
 const REDIS: readonly DialectName[] = ['redis-8.0', 'redis-8.2'];
 const VALKEY: readonly DialectName[] = ['valkey-8.1'];
 
-const GAPS: readonly Gap[] = [
+export const GAPS: readonly Gap[] = [
   {
     file: 'acl.txt',
     line: /^e> HELLO 2/,
@@ -124,23 +124,18 @@ const GAPS: readonly Gap[] = [
   },
 ];
 
-/** Why the outcome of a step may differ in a dialect; undefined if it may not. */
-export function gapOf(
-  file: string,
-  { name }: Section,
-  { line }: Recorded,
-  dialect: string,
-): string | undefined {
+/** The gap that a step falls into in a dialect; undefined if there is none. */
+export function gapOf(file: string, { name }: Section, { line }: Recorded, dialect: string): Gap | undefined {
   return GAPS.find(
     (gap) =>
       gap.file === file &&
       gap.line.test(line) &&
       (gap.section === undefined || name.includes(gap.section)) &&
       (gap.dialects === undefined || gap.dialects.some((each) => each === dialect)),
-  )?.why;
+  );
 }
 
-/** The lists of outcomes of a section without those of gaps. */
+/** The outcomes of a section, with the reason in place of each that falls into a gap. */
 export function withoutGaps(
   file: string,
   section: Section,
@@ -149,7 +144,7 @@ export function withoutGaps(
 ): string[][] {
   return outcomes.map((lines, i) => {
     const step = section.steps[i];
-    const why = step === undefined ? undefined : gapOf(file, section, step, dialect);
-    return why === undefined ? lines : [`# ${why}`];
+    const gap = step === undefined ? undefined : gapOf(file, section, step, dialect);
+    return gap === undefined ? lines : [`# ${gap.why}`];
   });
 }
