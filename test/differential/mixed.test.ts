@@ -92,6 +92,8 @@ const NEWER = new Set(['DIFF', 'DIFF1', 'ANDOR', 'ONE', 'KEEPREF', 'DELREF', 'AC
  */
 function isFit(argv: readonly Bytes[], newer: boolean): boolean {
   if (BLOCKING.has(asciiLower(argv[0] ?? ''))) return false;
+  // Redis 8.2 replicates HINCRBYFLOAT as HSETEX, which older servers skip.
+  if (!newer && asciiUpper(argv[0] ?? '') === 'HINCRBYFLOAT') return false;
   return !argv.some((word) => /^-0(\.0*)?$/.test(word) || (!newer && NEWER.has(asciiUpper(word))));
 }
 
