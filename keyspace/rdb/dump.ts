@@ -8,7 +8,7 @@ import { RdbWriter } from '../format/writer.ts';
 import { isEmptied, type Value } from '../value.ts';
 import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
-import { NEWEST_REDIS, type RdbFormat, REDIS_7_0, REDIS_7_4, VALKEY_9 } from './formats.ts';
+import { type RdbFormat, REDIS_7_0, REDIS_7_4, REDIS_8_8, VALKEY_9 } from './formats.ts';
 import { SECTION, VALUE } from './types.ts';
 
 /** Two bytes of version and eight bytes of checksum. */
@@ -45,7 +45,7 @@ export function dumpLibraries(codes: Iterable<Bytes>, format = REDIS_7_0): Bytes
 export function formatOfPayload(payload: Bytes): RdbFormat {
   const end = payload.length - FOOTER;
   const version = end < 0 ? 0 : payload.charCodeAt(end) | (payload.charCodeAt(end + 1) << 8);
-  return version === VALKEY_9.version ? VALKEY_9 : NEWEST_REDIS;
+  return version === VALKEY_9.version ? VALKEY_9 : REDIS_8_8;
 }
 
 function closed(out: RdbWriter, { version }: RdbFormat): Bytes {

@@ -9,7 +9,7 @@ import { isEmptied, type Value } from '../value.ts';
 import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
 import { applyFieldTimes, FIELD_TIMES, writeFieldTimes } from './field-times.ts';
-import { formatOfFile, NEWEST_REDIS, type RdbFormat, REDIS_7_0, VALKEY_9 } from './formats.ts';
+import { formatOfFile, type RdbFormat, REDIS_7_0, REDIS_8_8, VALKEY_9 } from './formats.ts';
 import { moduleOf } from './modules.ts';
 import { SECTION } from './types.ts';
 
@@ -164,8 +164,8 @@ function readHeader(input: RdbReader): { version: number; format: RdbFormat } {
   const version = +digits;
   const format = formatOfFile(magic, version);
   if (format !== undefined) return { version, format };
-  const known = magic === NEWEST_REDIS.magic ? `1 to ${NEWEST_REDIS.version}` : `${VALKEY_9.version}`;
-  const whose = magic === NEWEST_REDIS.magic ? '' : `${magic} `;
+  const known = magic === REDIS_8_8.magic ? `1 to ${REDIS_8_8.version}` : `${VALKEY_9.version}`;
+  const whose = magic === REDIS_8_8.magic ? '' : `${magic} `;
   throw new RdbError('checksum', `${whose}RDB version ${version}, known are ${known}`);
 }
 

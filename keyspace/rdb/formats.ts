@@ -94,7 +94,8 @@ export const REDIS_8_6: RdbFormat = {
 };
 
 /**
- * Redis 8.8, known from documentation alone (github.com/redis/librdb/pull/98, 2026-05-19). Its arrays are not read.
+ * Redis' newest format, with all forms of values but arrays: of Redis 8.8, known from documentation alone
+ * (github.com/redis/librdb/pull/98, 2026-05-19).
  */
 export const REDIS_8_8: RdbFormat = {
   ...REDIS_8_6,
@@ -112,9 +113,6 @@ export const VALKEY_9: RdbFormat = {
   fieldTimes: 'valkey',
 };
 
-/** Redis' newest format, with all forms of values. */
-export const NEWEST_REDIS: RdbFormat = REDIS_8_8;
-
 /** All of them. */
 export const FORMATS: readonly RdbFormat[] = [
   REDIS_7_0,
@@ -128,5 +126,5 @@ export const FORMATS: readonly RdbFormat[] = [
 /** The greatest form that files with this magic and version can have; undefined for a version that is not known. */
 export function formatOfFile(magic: string, version: number): RdbFormat | undefined {
   if (magic === VALKEY_9.magic) return version === VALKEY_9.version ? VALKEY_9 : undefined;
-  return version >= 1 && version <= NEWEST_REDIS.version ? NEWEST_REDIS : undefined;
+  return version >= 1 && version <= REDIS_8_8.version ? REDIS_8_8 : undefined;
 }
