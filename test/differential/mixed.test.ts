@@ -92,6 +92,8 @@ const NEWER = new Set(['DIFF', 'DIFF1', 'ANDOR', 'ONE', 'KEEPREF', 'DELREF', 'AC
  */
 function isFit(argv: readonly Bytes[], newer: boolean): boolean {
   if (BLOCKING.has(asciiLower(argv[0] ?? ''))) return false;
+  // The newer servers cut LSET's index to 32 bits, which no dialect of ours does yet.
+  if (asciiUpper(argv[0] ?? '') === 'LSET' && !/^-?\d{1,9}$/.test(argv[2] ?? '')) return false;
   // Redis 8.2 replicates HINCRBYFLOAT as HSETEX, which older servers skip.
   if (!newer && asciiUpper(argv[0] ?? '') === 'HINCRBYFLOAT') return false;
   return !argv.some((word) => /^-0(\.0*)?$/.test(word) || (!newer && NEWER.has(asciiUpper(word))));
