@@ -124,6 +124,8 @@ export interface Dialect {
 
   /** What SET does with a deadline in the past: it stores the string, which then expires, or only removes the key. */
   readonly setInThePast: 'stored' | 'not stored';
+  /** How replicas remove a key that RESTORE replaced by a value whose deadline has passed. */
+  readonly restoreRemoves: 'with DEL' | 'as lazyfree-lazy-server-del says';
   /** The keyspace event when a command sets a deadline in the past. */
   readonly pastDeadline: 'del' | 'expired';
   /** How replicas receive a SET with PXAT: in a short form like every other expiry, or unchanged. */

@@ -45,6 +45,7 @@ export const redis70: Dialect = {
   bitcountWithoutEnd: 'refused',
   smallList: 'quicklist',
   smallSet: 'hashtable',
+  restoreRemoves: 'with DEL',
   setInThePast: 'stored',
   pastDeadline: 'del',
   setWithPxat: 'rewritten',

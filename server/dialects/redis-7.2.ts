@@ -42,6 +42,7 @@ export const redis72: Dialect = {
   blockInScript: 'answered',
   nulInName: 'ends the check',
   setIdBelowDeleted: 'refused',
+  restoreRemoves: 'as lazyfree-lazy-server-del says',
   farTimeout: 'refused',
   scriptReads: 'keys of its calls',
 };

@@ -87,7 +87,9 @@ function restore(client: Caller, argv: Argv<-4>): Reply {
   if (expiresAt !== undefined && expiresAt < server.now && server.role === 'primary') {
     if (replaced) {
       db.changed(name, 'del');
-      server.effects.propagateAs(['DEL', name]);
+      const lazy = server.settings['lazyfree-lazy-server-del'];
+      const unlinks = lazy && server.dialect.restoreRemoves === 'as lazyfree-lazy-server-del says';
+      server.effects.propagateAs([unlinks ? 'UNLINK' : 'DEL', name]);
     }
     return OK;
   }

@@ -43,6 +43,13 @@ sorted> SPOP s 2
 > ZADD scores 1 a
 > DUMP scores
 
+> SET k v
+> CONFIG SET lazyfree-lazy-server-del yes
+> RESTORE k 8 "\x00\x05hello\x0a\x00cr\xdfve4 \x0a" ABSTTL REPLACE
+> CONFIG SET lazyfree-lazy-server-del no
+> SET k v
+> RESTORE k 8 "\x00\x05hello\x0a\x00cr\xdfve4 \x0a" ABSTTL REPLACE
+
 ## bits
 > SET b foobar
 > BITCOUNT b 1
