@@ -39,12 +39,15 @@ export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   client.lastCommand = command;
   if (!plain && !isAdmitted(server, client, command, argv)) return;
   const before = server.replication.offset;
+  const holds = client.protocol === 3 && server.dialect.ownMessages === 'after the reply';
+  if (holds) client.output.holdPushes();
   const outcome =
     !plain && client.has(NO_TOUCH)
-      ? server.eviction.untouched(command, () => call(server, client, command, argv))
+      ? server.eviction.untouched(() => call(server, client, command, argv))
       : call(server, client, command, argv);
   if (outcome === PAUSED) server.slowScript.afterwards((later) => conclude(server, client, before, later));
   else conclude(server, client, before, outcome);
+  if (holds) client.output.releasePushes();
 }
 
 /** Applies CLIENT REPLY SKIP, which suppresses the reply to the next request. */

@@ -3,7 +3,7 @@ import { type Bytes, cString } from '../../protocol/bytes.ts';
 import { compileChunk } from '../compiler/compiler.ts';
 import type { Form, Library } from '../compiler/emitter.ts';
 import { type NativeFunction, plain } from '../runtime/frames.ts';
-import { raise } from '../runtime/state.ts';
+import { raise, S } from '../runtime/state.ts';
 import { type LuaFunction, LuaTable, type LuaValue, toText } from '../runtime/values.ts';
 import { BASE } from './base.ts';
 import { BIT } from './bit.ts';
@@ -16,7 +16,7 @@ import { CJSON } from './json/cjson.ts';
 import { find, gmatch, gsub, match } from './matching.ts';
 import { MATH } from './math.ts';
 import { protectedCall, protectedCallHandled } from './protected.ts';
-import { DISCARDING, REDIS } from './redis.ts';
+import { clock, DISCARDING, REDIS } from './redis.ts';
 import { STRING } from './string.ts';
 import { STRUCT } from './struct.ts';
 import { TABLE } from './table.ts';
@@ -31,7 +31,19 @@ export interface Realm extends Library {
   compile(source: Bytes, chunk: Bytes): LuaFunction;
 }
 
-function missingGlobal(_globals: LuaValue, name: LuaValue): never {
+/** The table `os`, which the scripts of some servers have. */
+let osTable: LuaTable | undefined;
+
+function missingGlobal(globals: LuaValue, name: LuaValue): LuaValue {
+  const { host, registering } = S;
+  // Valkey has a second name for the table `redis`.
+  const table = name === 'server' && host?.texts?.table === name ? (globals as LuaTable).get('redis') : undefined;
+  if (table !== undefined) return table;
+  // A library has no clock while it loads.
+  if (name === 'os' && host?.seconds !== undefined && registering === undefined) {
+    osTable ??= freeze(tableFrom({ entries: [['clock', clock]] }));
+    return osTable;
+  }
   const text = toText(name);
   if (text === undefined) raise('Second argument to luaProtectedTableError must be a string or number');
   return raise(`Script attempted to access nonexistent global variable '${cString(text)}'`);

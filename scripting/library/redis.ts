@@ -58,6 +58,16 @@ function ask(command: Bytes[]): Reply {
   return reply;
 }
 
+/** os.clock: the seconds of the host's clock. When a script is run again, it gets the same times. */
+export const clock: LuaFunction = () => {
+  const { log } = S;
+  if (S.replayed < log.length) return log[S.replayed++] as number;
+  S.fuel -= 20;
+  const seconds = S.host?.seconds?.() ?? 0;
+  note(seconds);
+  return seconds;
+};
+
 /** Keeps a reply for the second run. There is no third run, so a reply that was used is dropped. */
 function note(answer: Reply): void {
   if (S.resumable) {

@@ -22,6 +22,8 @@ export interface ScriptHost {
   printArgument?(value: number): Bytes;
   /** What the server words in its own way. The default is as in Redis 7.0. */
   readonly texts?: ScriptTexts;
+  /** The seconds of some clock, for os.clock. Scripts have no table `os` if it is missing. */
+  seconds?: (() => number) | undefined;
   /** The node's generator behind math.random. As in Redis, it continues from one script to the next. */
   readonly random: Random48;
 }

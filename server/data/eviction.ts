@@ -2,13 +2,12 @@
  * maxmemory: measures the memory that the data uses, and evicts keys beyond the limit, by one of the eight policies.
  */
 import type { Entry } from '../../keyspace/entry.ts';
-import type { Keyspace } from '../../keyspace/keyspace.ts';
+import type { Keyspace, KeyspaceWorld } from '../../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import { GATE_LIMITED_MEMORY, GATE_PAUSED } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
 import type { Gated, HasData, HasHost, HasNow, HasSettings, Stream, Units } from '../ports.ts';
-import type { Command } from '../table/command.ts';
 
 /** The memory that redis-server 7.0 uses without keys, in bytes. */
 export const STARTUP_BYTES = 876_064;
@@ -45,6 +44,8 @@ export class Eviction {
   /** Sorted by ascending score. */
   #pool: Victim[] = [];
   #nextDb = 0;
+  /** How uses are counted otherwise, while a command runs whose lookups do not count. */
+  #counted: Pick<KeyspaceWorld, 'noteUse'> | undefined;
   #timer: Timer | undefined;
   /** The most bytes ever measured. */
   #peak = 0;
@@ -150,12 +151,25 @@ export class Eviction {
     entry.usedAt = now - idleOnClock(Math.floor(now / 1000), idle) * 1000;
   }
 
-  /** Runs a command whose lookups do not count as uses of keys. TOUCH is the exception. */
-  untouched<T>(command: Command, work: () => T): T {
+  /** Runs a command whose lookups do not count as uses of keys. */
+  untouched<T>(work: () => T): T {
+    this.#counted = { noteUse: this.#server.world.noteUse };
+    try {
+      return this.#noting(() => {}, work);
+    } finally {
+      this.#counted = undefined;
+    }
+  }
+
+  /** Runs TOUCH, whose lookups always count as uses of keys. */
+  touching<T>(work: () => T): T {
+    return this.#counted === undefined ? work() : this.#noting(this.#counted.noteUse, work);
+  }
+
+  #noting<T>(noteUse: KeyspaceWorld['noteUse'], work: () => T): T {
     const { world } = this.#server;
-    if (command.name === 'touch') return work();
     const before = world.noteUse;
-    world.noteUse = () => {};
+    world.noteUse = noteUse;
     try {
       return work();
     } finally {

@@ -132,6 +132,20 @@ export interface Dialect {
   readonly setWithPxat: 'rewritten' | 'as sent';
   /** How replicas receive MSETEX with EXAT. */
   readonly msetexWithExat: 'as sent' | 'as PXAT';
+  /** Where the SELECT of a transaction is in the replication stream. */
+  readonly transactionSelect: 'before MULTI' | 'after MULTI';
+  /** Whether FLUSHALL and FLUSHDB free the keys in another thread even without ASYNC, which only INFO shows. */
+  readonly syncFlush: 'frees at once' | 'frees in another thread';
+  /** Whether a RESP3 client gets the messages that its own command causes before or after the reply. */
+  readonly ownMessages: 'before the reply' | 'after the reply';
+  /** Whether XREADGROUP counts as a change when it reads the consumer's own entries again. */
+  readonly readHistory: 'counts as a change' | 'changes nothing';
+  /** The error of XADD with `<ms>-*` when the millisecond has no sequence number left. */
+  readonly noSequenceLeft: Bytes;
+  /** Whether scripts have `os.clock`. */
+  readonly scriptClock: boolean;
+  /** Whether LATENCY LATEST adds the sum and the number of an event's latencies. */
+  readonly latencySums: boolean;
   /** How LMOVE's directions are written in the replication stream when a waiting BLMOVE is served. */
   readonly servedMove: 'as sent, in small letters' | 'in capitals';
   /** Whether the scores of a range may have leading blanks or be hexadecimal, as C's strtod reads them. */

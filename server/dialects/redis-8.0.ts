@@ -13,6 +13,8 @@ export const redis80: Dialect = {
   coordinates: 'double',
   clientFields: clientFields.redis80,
   infoFields: infoFields.redis80,
+  readHistory: 'changes nothing',
+  syncFlush: 'frees in another thread',
   looseScores: false,
   readLast: 'the last entry',
   groupCounts: 'from the first entry',

@@ -52,6 +52,7 @@ export const valkey81: Dialect = {
   bitcountWithoutEnd: 'to the end',
   setInThePast: 'not stored',
   pastDeadline: 'expired',
+  latencySums: true,
   unknownType: 'refused',
   noAclFile:
     'ERR This instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a configuration file set) in order to store users in the configuration.',

@@ -82,10 +82,15 @@ export class SpikeSeries {
   readonly spikes: Spike[] = [];
   /** The worst latency ever, in milliseconds. */
   worst = 0;
+  /** All latencies together, in milliseconds, and their number. */
+  total = 0;
+  count = 0;
 
   /** Adds a latency in milliseconds that occurred in a second since the epoch. */
   add(second: number, millis: number): void {
     this.worst = Math.max(this.worst, millis);
+    this.total += millis;
+    this.count++;
     const last = this.spikes.at(-1);
     if (last?.second === second) {
       last.millis = Math.max(last.millis, millis);

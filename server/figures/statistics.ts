@@ -33,6 +33,8 @@ class Figures {
   turns = 0;
   /** Clients that maxmemory-clients disconnected. */
   evictedClients = 0;
+  /** The values that Redis would have freed in another thread. */
+  lazyFreed = 0;
   expired = 0;
   evicted = 0;
   /** How long memory exceeded the limit in total, in milliseconds, without the current period. */

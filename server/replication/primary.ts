@@ -116,8 +116,8 @@ export class Replication {
   feed(effects: readonly Effect[], atomic: boolean): void {
     if (this.backlog !== undefined) {
       let bytes = '';
-      // The first effect's database is selected before MULTI, as in Redis.
-      if (atomic) bytes += this.#select(effects[0]!.db) + encodeRequest(['MULTI']);
+      const selectsFirst = this.#server.dialect.transactionSelect === 'before MULTI';
+      if (atomic) bytes += (selectsFirst ? this.#select(effects[0]!.db) : '') + encodeRequest(['MULTI']);
       for (const { db, argv } of effects) bytes += this.#select(db) + encodeRequest(argv);
       if (atomic) bytes += encodeRequest(['EXEC']);
       this.feedBytes(bytes);

@@ -16,7 +16,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import type { Effects } from '../effects.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import { GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
-import type { Gated, HasLog, LogLevel } from '../ports.ts';
+import type { Gated, HasHost, HasLog, LogLevel } from '../ports.ts';
 import {
   type Argv,
   arityFits,
@@ -63,7 +63,7 @@ interface ScriptRequest {
 }
 
 /** The node, as scripts see it. */
-interface ScriptingNode extends Gated, HasLog {
+interface ScriptingNode extends Gated, HasHost, HasLog {
   readonly dialect: Dialect;
   readonly commands: ReadonlyMap<Bytes, Command>;
   readonly acl: Pick<Acl, 'complaint' | 'refuse'>;
@@ -87,6 +87,7 @@ export class Scripts implements ScriptHost {
   readonly printDouble: Dialect['printDouble'];
   readonly printArgument: Dialect['printArgument'];
   readonly texts: Dialect['scriptTexts'];
+  readonly seconds: (() => number) | undefined;
   readonly #server: ScriptingNode;
   /** The scripts that EVAL, SCRIPT LOAD and `register` added, by SHA-1. */
   readonly #known = new Map<Bytes, CompiledScript>();
@@ -105,6 +106,8 @@ export class Scripts implements ScriptHost {
     this.#client = server.connections.pseudoClient();
     const { dialect } = server;
     ({ printDouble: this.printDouble, printArgument: this.printArgument, scriptTexts: this.texts } = dialect);
+    const { clock } = server.host;
+    this.seconds = dialect.scriptClock ? () => clock.micros() / 1e6 : undefined;
   }
 
   /** Returns the SHA-1 of a script's text, in hexadecimal. */

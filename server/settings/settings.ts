@@ -21,8 +21,8 @@ import {
 
 /** Parameters that have the same effect as in Redis. */
 const effective = {
-  port: integer(6379, 0, 65535, true),
-  bind: text('127.0.0.1', true),
+  port: integer(6379, 0, 65535),
+  bind: text('127.0.0.1'),
   unixsocket: text('', true),
   databases: integer(16, 1, INT, true),
   requirepass: text(''),

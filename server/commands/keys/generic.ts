@@ -5,6 +5,7 @@ import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
+import { isFreedLazily } from '../../data/lazy-free.ts';
 import type { Caller } from '../../server.ts';
 import { carryEncoding } from '../../settings/encodings.ts';
 import { int32, Options, wordAt } from '../../table/arguments.ts';
@@ -23,6 +24,17 @@ function remove(client: Caller, argv: readonly Bytes[]): Reply {
     removed++;
   }
   return removed;
+}
+
+/** UNLINK: removes keys, and counts the values that Redis frees in another thread. */
+function unlink(client: Caller, argv: readonly Bytes[]): Reply {
+  const { db, server } = client;
+  const runLength = server.settings['stream-node-max-entries'];
+  for (const name of new Set(argv.slice(1))) {
+    const entry = db.peek(name);
+    if (entry !== undefined && isFreedLazily(entry, runLength)) server.stats.lazyFreed++;
+  }
+  return remove(client, argv);
 }
 
 function count(argv: readonly Bytes[], find: (name: Bytes) => Entry | undefined): number {
@@ -135,7 +147,7 @@ export const genericCommands = defineCommands('generic', {
     flags: ['write', 'fast'],
     keys: keys('RM DELETE'),
     tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
-    run: remove,
+    run: unlink,
   },
   exists: {
     summary: 'Counts which of the keys exist.',
@@ -155,7 +167,8 @@ export const genericCommands = defineCommands('generic', {
     flags: ['readonly', 'fast'],
     keys: keys('RO'),
     tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
-    run: (client, argv) => count(argv, (name) => client.db.lookup(name)),
+    run: (client, argv) =>
+      client.server.eviction.touching(() => count(argv, (name) => client.db.lookup(name))),
   },
   type: {
     summary: 'Returns the type of the value a key holds.',

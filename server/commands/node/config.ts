@@ -53,6 +53,12 @@ function get(client: Caller, argv: readonly Bytes[]): Reply {
   return new MapReply([...found].flat());
 }
 
+/** Where the server listens cannot be changed while it runs. The errors are those of a server that cannot listen there. */
+const LISTENING = {
+  port: 'Unable to listen on this port. Check server logs.',
+  bind: 'Failed to bind to specified addresses.',
+} as const;
+
 /** Validates all pairs before the first is applied. */
 function set(client: Caller, argv: readonly Bytes[]): Reply {
   if (argv.length % 2 !== 0) fail(SYNTAX);
@@ -81,7 +87,14 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
     if (refusal !== undefined) refuse(word, refusal);
     changes.set(name, value);
   }
-  Object.assign(client.server.settings, Object.fromEntries(changes));
+  const { settings } = client.server;
+  for (const [name, why] of Object.entries(LISTENING)) {
+    const value = changes.get(name as Name);
+    if (value === undefined || value === settings[name as Name]) continue;
+    client.server.log('warning', `CONFIG SET ${name}: lostlock does not listen elsewhere while it runs`);
+    refuse(name, why);
+  }
+  Object.assign(settings, Object.fromEntries(changes));
   client.server.applySettings();
   return OK;
 }

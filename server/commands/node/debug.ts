@@ -52,7 +52,8 @@ function sleep(client: Caller, argv: readonly Bytes[]): Outcome {
     return OK;
   };
   if (client.has(IN_MULTI) && !client.has(SCRIPT)) {
-    slowScript.holdFor(client, timeout, awake);
+    // The transaction's own call is timed to its end.
+    slowScript.holdFor(client, timeout, () => OK);
     return PAUSED;
   }
   pausing.pause(timeout, true);

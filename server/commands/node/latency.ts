@@ -154,9 +154,10 @@ export const latencyCommand = defineContainer(
       ...about,
       arity: 2,
       run: (client) =>
-        [...client.server.observer.spikes].map(([event, { spikes, worst }]) => {
+        [...client.server.observer.spikes].map(([event, { spikes, worst, total, count }]) => {
           const last = spikes.at(-1)!;
-          return [event, last.second, last.millis, worst];
+          const latest = [event, last.second, last.millis, worst];
+          return client.server.dialect.latencySums ? [...latest, total, count] : latest;
         }),
     },
     reset: {

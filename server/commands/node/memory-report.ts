@@ -105,7 +105,7 @@ export function* memoryInfo(server: Server): Iterable<ReportField> {
   yield ['mem_overhead_db_hashtable_rehashing', 0];
   yield ['active_defrag_running', 0];
   yield ['lazyfree_pending_objects', 0];
-  yield ['lazyfreed_objects', 0];
+  yield ['lazyfreed_objects', server.stats.lazyFreed];
 }
 
 /** Returns the reply of MEMORY STATS, in 7.0's fields and order. */

@@ -101,7 +101,7 @@ class StreamReader {
         pending.deliveries++;
       }
     }
-    this.#client.db.world.dirty++;
+    if (this.#client.server.dialect.readHistory === 'counts as a change') this.#client.db.world.dirty++;
     return out;
   }
 

@@ -17,6 +17,7 @@ import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
 import { NULL_ARRAY, OK, type Reply } from '../../../protocol/reply.ts';
 import { PRIMARY_LINK } from '../../clients/client.ts';
+import type { Dialect } from '../../dialects/dialect.ts';
 import type { Caller } from '../../server.ts';
 import { int64, integer, Options, wordAt } from '../../table/arguments.ts';
 import { type Argv, key, noted } from '../../table/command.ts';
@@ -146,7 +147,12 @@ function exactTrim(argv: readonly Bytes[], { trim, at }: Trimming, stream: Strea
  * Returns the id of a new entry. Throws if it would not be the largest.
  * @param now the current time in milliseconds since the epoch
  */
-function newId(stream: StreamValue | undefined, asked: IdParts | undefined, now: number): StreamId {
+function newId(
+  stream: StreamValue | undefined,
+  asked: IdParts | undefined,
+  now: number,
+  { noSequenceLeft }: Dialect,
+): StreamId {
   const last = stream?.lastId ?? MIN_ID;
   if (last === MAX_ID) {
     fail('ERR The stream has exhausted the last possible ID, unable to add more items');
@@ -155,7 +161,7 @@ function newId(stream: StreamValue | undefined, asked: IdParts | undefined, now:
   let { sequence } = asked;
   if (sequence === undefined) {
     const sameMillis = idMillis(last) === asked.ms;
-    if (sameMillis && idSequence(last) === SEQUENCE_MAX) fail('ERR Elements are too large to be stored');
+    if (sameMillis && idSequence(last) === SEQUENCE_MAX) fail(noSequenceLeft);
     sequence = sameMillis ? idSequence(last) + 1n : 0n;
   }
   const id = makeId(asked.ms, sequence);
@@ -185,7 +191,7 @@ function xadd(client: Caller, argv: Argv<-2>): Reply {
       return formatId(known ?? found.lastId);
     }
   }
-  const id = newId(found, wanted.id, server.now);
+  const id = newId(found, wanted.id, server.now, server.dialect);
   const stream = found ?? new StreamValue(server.encoding);
   if (found === undefined) db.put(name, stream);
   stream.append(id, fields);

@@ -67,6 +67,7 @@ export function endAtOnce(client: Caller, name: Bytes): void {
   const { db, server } = client;
   db.remove(name);
   db.changed(name, server.dialect.pastDeadline);
+  if (server.dialect.pastDeadline === 'expired') server.stats.expired++;
   const effect = server.settings['lazyfree-lazy-expire'] ? 'UNLINK' : 'DEL';
   if (server.effects.feeding) server.effects.propagateAs([effect, name]);
 }

@@ -83,6 +83,7 @@ test('DEBUG SLEEP in a transaction keeps it open, and every other client waits',
   // Time stands still in the transaction, and has passed after it.
   expect(await talk.hear((bytes) => bytes.includes('*3'))).toContain('*3\r\n+OK\r\n+OK\r\n$1\r\nv\r\n');
   expect(await other.hear()).toBe(':1\r\n');
+  expect(await talk.ask('SLOWLOG LEN')).toBe(':1\r\n');
   expect(await talk.ask('SLOWLOG GET 1')).toContain('$5\r\nDEBUG\r\n$5\r\nSLEEP\r\n$3\r\n0.2');
 });
 

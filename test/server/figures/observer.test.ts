@@ -326,6 +326,11 @@ test('a connection with CLIENT NO-TOUCH does not change the access times of the 
   expect(b.ask('OBJECT IDLETIME k')).toBe(':10');
   b.ask('TOUCH k');
   expect(b.ask('OBJECT IDLETIME k')).toBe(':0');
+  host.advance(3000);
+  b.ask('EVAL "redis.call(\'GET\', KEYS[1])" 1 k');
+  expect(b.ask('OBJECT IDLETIME k')).toBe(':3');
+  b.ask('EVAL "redis.call(\'TOUCH\', KEYS[1])" 1 k');
+  expect(b.ask('OBJECT IDLETIME k')).toBe(':0');
   host.advance(5000);
   b.ask('CLIENT NO-TOUCH OFF');
   b.ask('GET k');
