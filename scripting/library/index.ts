@@ -37,7 +37,8 @@ let osTable: LuaTable | undefined;
 function missingGlobal(globals: LuaValue, name: LuaValue): LuaValue {
   const { host, registering } = S;
   // Valkey has a second name for the table `redis`.
-  const table = name === 'server' && host?.texts?.table === name ? (globals as LuaTable).get('redis') : undefined;
+  const table =
+    name === 'server' && host?.texts?.table === name ? (globals as LuaTable).get('redis') : undefined;
   if (table !== undefined) return table;
   // A library has no clock while it loads.
   if (name === 'os' && host?.seconds !== undefined && registering === undefined) {
