@@ -1,6 +1,9 @@
 /** A server's data as plain values, and the forms in which a seed gives them. */
+
+import { dumpValue } from '../keyspace/rdb/dump.ts';
 import { formatId, MAX_ID, MIN_ID } from '../keyspace/stream/id.ts';
 import type { Value } from '../keyspace/value.ts';
+import { toBuffer } from '../protocol/bytes.ts';
 import type { Server } from '../server/server.ts';
 import { decodeText, type TextLike } from './text.ts';
 
@@ -15,7 +18,9 @@ export type DumpValue =
   | { readonly type: 'set'; readonly value: readonly Text[] }
   | { readonly type: 'zset'; readonly value: readonly (readonly [member: Text, score: number])[] }
   /** The stream's entries, with alternating fields and values. Consumer groups are left out. */
-  | { readonly type: 'stream'; readonly value: readonly (readonly [id: string, fields: readonly Text[]])[] };
+  | { readonly type: 'stream'; readonly value: readonly (readonly [id: string, fields: readonly Text[]])[] }
+  /** A vector set, as the payload that DUMP returns. */
+  | { readonly type: 'vectorset'; readonly value: Buffer };
 
 /** One key, as `dump` returns it and `seed` accepts it. */
 export type DumpEntry = DumpValue & {
@@ -86,5 +91,7 @@ function plain(value: Value): DumpValue {
           .range(MIN_ID, MAX_ID)
           .map(({ id, fields }): [string, Text[]] => [formatId(id), fields.map(decodeText)]),
       };
+    case 'vectorset':
+      return { type: 'vectorset', value: toBuffer(dumpValue(value)) };
   }
 }

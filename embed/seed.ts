@@ -3,10 +3,12 @@ import { HashValue } from '../keyspace/collections/hash.ts';
 import { ListValue } from '../keyspace/collections/list.ts';
 import { SetValue } from '../keyspace/collections/set.ts';
 import { SortedSet } from '../keyspace/collections/sorted-set.ts';
+import { RdbError } from '../keyspace/format/errors.ts';
+import { formatOfPayload, restoreValue } from '../keyspace/rdb/dump.ts';
 import { parseId } from '../keyspace/stream/id.ts';
 import { StreamValue } from '../keyspace/stream/stream.ts';
-import type { Value } from '../keyspace/value.ts';
-import type { Bytes, Millis } from '../protocol/bytes.ts';
+import { typeOf, type Value } from '../keyspace/value.ts';
+import { type Bytes, fromBuffer, type Millis } from '../protocol/bytes.ts';
 import type { Server } from '../server/server.ts';
 import type { Seed } from './dataset.ts';
 import { badOption } from './options.ts';
@@ -67,7 +69,7 @@ function shortValue(server: Server, value: unknown, wrong: Wrong): Value {
 }
 
 const ENTRIES =
-  "entries with a key, a type ('string', 'hash', 'list', 'set', 'zset' or 'stream'), a value of that type that is not " +
+  "entries with a key, a type ('string', 'hash', 'list', 'set', 'zset', 'stream' or 'vectorset'), a value of that type that is not " +
   'empty, the number of a database, and the time it expires at in milliseconds since 1970';
 
 function fromEntry(server: Server, entry: unknown): Ready {
@@ -83,12 +85,25 @@ function fromEntry(server: Server, entry: unknown): Ready {
 
 function entryValue(server: Server, type: unknown, value: unknown, wrong: Wrong): Value {
   if (type === 'string' && isText(value)) return encodeText(value);
+  if (type === 'vectorset' && Buffer.isBuffer(value)) return vectorSetOf(value, wrong);
   if (!Array.isArray(value)) throw wrong();
   if (type === 'list') return listOf(value, wrong);
   if (type === 'set') return setOf(server, value, wrong);
   if (type === 'hash') return hashOf(server, value, wrong);
   if (type === 'zset') return sortedSetOf(server, value, wrong);
   if (type === 'stream') return streamOf(server, value);
+  throw wrong();
+}
+
+/** The vector set of a payload of DUMP. */
+function vectorSetOf(payload: Buffer, wrong: Wrong): Value {
+  const bytes = fromBuffer(payload);
+  try {
+    const value = restoreValue(bytes, undefined, formatOfPayload(bytes));
+    if (typeOf(value) === 'vectorset') return value;
+  } catch (error) {
+    if (!(error instanceof RdbError)) throw error;
+  }
   throw wrong();
 }
 

@@ -7,6 +7,7 @@ import { EMBSTR_MAX } from './collections/encoding.ts';
 import { elementSize } from './format/listpack.ts';
 import type { StreamValue } from './stream/stream.ts';
 import type { Held, Value } from './value.ts';
+import { vectorSetSize, vectorSetUsage } from './vector/memory.ts';
 
 /**
  * The sizes in bytes of an object's header, of a hash table's entry as MEMORY USAGE counts it, and of that entry as
@@ -83,6 +84,8 @@ function collectionSize(value: Collection): number {
         : tableSize(value.size, value.bytes, 1) + SKIPLIST + SKIPLIST_NODE * value.size;
     case 'stream':
       return streamSize(value);
+    case 'vectorset':
+      return vectorSetSize(value, OBJECT + 10);
   }
 }
 
@@ -115,6 +118,7 @@ export function memoryUsage(key: Bytes, value: Held, encoding: Bytes): number {
     if (encoding === 'int') return own + OBJECT;
     return own + (encoding === 'raw' ? OBJECT + stringSize(value.length) : stringObject(value.length));
   }
+  if (value.type === 'vectorset') return own + vectorSetUsage(value, stringObject);
   return own + OBJECT + sizeByEncoding(value, encoding);
 }
 

@@ -6,6 +6,7 @@ import type { ListValue } from './collections/list.ts';
 import type { SetValue } from './collections/set.ts';
 import type { SortedSet } from './collections/sorted-set.ts';
 import type { StreamValue } from './stream/stream.ts';
+import type { VectorSet } from './vector/vector-set.ts';
 
 /** The class of each type, by the name that TYPE reports. */
 export interface Types {
@@ -15,6 +16,7 @@ export interface Types {
   set: SetValue;
   zset: SortedSet;
   stream: StreamValue;
+  vectorset: VectorSet;
 }
 
 /** The name of a type, as TYPE reports it. */
@@ -29,9 +31,10 @@ export function typeOf(value: Held): TypeName {
   return typeof value === 'string' ? 'string' : value.type;
 }
 
-/** A deep copy of a value. */
-export function copyValue(value: Value): Value {
-  return typeof value === 'string' ? value : value.copy();
+/** A deep copy of a value; undefined for a type that the server cannot copy. */
+export function copyValue(value: Value): Value | undefined {
+  if (typeof value === 'string') return value;
+  return value.type === 'vectorset' ? undefined : value.copy();
 }
 
 /** True for an empty collection, which must be removed. Empty streams stay. */

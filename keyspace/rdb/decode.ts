@@ -5,16 +5,17 @@ import { HashValue } from '../collections/hash.ts';
 import { ListValue } from '../collections/list.ts';
 import { SetValue } from '../collections/set.ts';
 import { SortedSet } from '../collections/sorted-set.ts';
-import { badFormat } from '../format/errors.ts';
+import { badFormat, type RdbError } from '../format/errors.ts';
 import { readListpack } from '../format/listpack.ts';
 import type { RdbReader } from '../format/reader.ts';
 import type { Value } from '../value.ts';
 import { readTimedHash, readTimedListpack, readValkeyHash } from './field-times.ts';
 import type { RdbFormat } from './formats.ts';
-import { moduleOf } from './modules.ts';
+import { moduleOf, readModuleType } from './modules.ts';
 import { readIntset, readZiplist, readZipmap } from './old-forms.ts';
 import { readStream } from './stream.ts';
 import { VALUE } from './types.ts';
+import { readVectorSet, VECTOR_SET } from './vector-set.ts';
 
 const STREAMS: ReadonlySet<number> = new Set([
   VALUE.streamListpacks,
@@ -58,15 +59,10 @@ export function readBody(input: RdbReader, type: number, limits: Limits, format:
     case VALUE.hashListpack:
       return hashOf(readListpack(input.blob()), limits);
     case VALUE.hashTimed:
-      return readTimedHash(input, limits, false);
     case VALUE.hashTimedListpack:
-      return readTimedListpack(input, limits, false);
     case VALUE.hashTimedDraft:
-      return format.fieldTimes === 'valkey'
-        ? readValkeyHash(input, limits)
-        : readTimedHash(input, limits, true);
     case VALUE.hashTimedListpackDraft:
-      return readTimedListpack(input, limits, true);
+      return readTimed(input, type, limits, format);
     case VALUE.zset:
       return sortedSet(input, limits, () => input.double());
     case VALUE.zsetText:
@@ -75,18 +71,38 @@ export function readBody(input: RdbReader, type: number, limits: Limits, format:
       return sortedSetOf(readZiplist(input.blob()), limits);
     case VALUE.zsetListpack:
       return sortedSetOf(readListpack(input.blob()), limits);
+    case VALUE.module:
+      return readModule(input, format);
     default:
       if (STREAMS.has(type)) return readStream(input, type, limits);
       throw badFormat(`value type ${type}`);
   }
 }
 
-/** Throws RdbError for a form that servers with this format do not know, and for the values of modules. */
+/** A hash whose fields have expiry times, in the form with this number. */
+function readTimed(input: RdbReader, type: number, limits: Limits, format: RdbFormat): HashValue {
+  if (type === VALUE.hashTimed) return readTimedHash(input, limits, false);
+  if (type === VALUE.hashTimedListpack) return readTimedListpack(input, limits, false);
+  if (type === VALUE.hashTimedListpackDraft) return readTimedListpack(input, limits, true);
+  return format.fieldTimes === 'valkey' ? readValkeyHash(input, limits) : readTimedHash(input, limits, true);
+}
+
+/** Throws RdbError for a form that servers with this format do not know. */
 function checkKnown(input: RdbReader, type: number, format: RdbFormat): void {
-  if (type === VALUE.module || type === VALUE.moduleDraft) {
-    throw badFormat(`a value of the module type '${moduleOf(input)}', which is not known here`);
-  }
-  if (!format.types.has(type)) throw badFormat(`value type ${type}`);
+  if (format.types.has(type)) return;
+  if (type === VALUE.module || type === VALUE.moduleDraft) throw unknownModule(moduleOf(input));
+  throw badFormat(`value type ${type}`);
+}
+
+function unknownModule(name: Bytes): RdbError {
+  return badFormat(`a value of the module type '${name}', which is not known here`);
+}
+
+/** Vector sets are the only values of a module that are known. */
+function readModule(input: RdbReader, format: RdbFormat): Value {
+  const module = readModuleType(input);
+  if (module.name !== VECTOR_SET.name) throw unknownModule(module.name);
+  return readVectorSet(input, module, format);
 }
 
 function strings(input: RdbReader, count: number): Bytes[] {

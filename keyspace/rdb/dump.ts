@@ -15,11 +15,11 @@ import { SECTION, VALUE } from './types.ts';
 const FOOTER = 10;
 
 /**
- * The payload of a value, for RESTORE here or on a server with this format or a later one. A hash with field TTLs is
- * written in Redis 7.4's format if this format has no form for it.
+ * The payload of a value, for RESTORE here or on a server with this format or a later one. A hash with field TTLs
+ * and a vector set are written in Redis 7.4's format if this format has no form for them.
  */
 export function dumpValue(value: Value, format = REDIS_7_0): Bytes {
-  const own = hasFieldTimes(value) && format.fieldTimes === 'beside' ? REDIS_7_4 : format;
+  const own = isExpressible(value, format) ? format : REDIS_7_4;
   const out = new RdbWriter();
   const type = valueType(value, own);
   out.byte(type);
@@ -27,8 +27,11 @@ export function dumpValue(value: Value, format = REDIS_7_0): Bytes {
   return closed(out, own);
 }
 
-function hasFieldTimes(value: Value): boolean {
-  return typeof value !== 'string' && value.type === 'hash' && (value.times?.size ?? 0) > 0;
+/** False for field TTLs and vector sets if the format has no form for them. */
+function isExpressible(value: Value, format: RdbFormat): boolean {
+  if (typeof value === 'string') return true;
+  if (value.type === 'vectorset') return format.types.has(VALUE.module);
+  return value.type !== 'hash' || (value.times?.size ?? 0) === 0 || format.fieldTimes !== 'beside';
 }
 
 /** The payload of the code of libraries, as FUNCTION DUMP returns it. */

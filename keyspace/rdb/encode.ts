@@ -12,6 +12,7 @@ import type { RdbFormat } from './formats.ts';
 import { writeIntset } from './old-forms.ts';
 import { writeStream } from './stream.ts';
 import { VALUE } from './types.ts';
+import { writeVectorSet } from './vector-set.ts';
 
 /** The maximum size of a quicklist node in bytes: Redis' default for list-max-listpack-size. */
 const NODE_MAX = 8192;
@@ -39,6 +40,8 @@ export function valueType(value: Value, format: RdbFormat): number {
       return value.encoding() === 'listpack' ? VALUE.zsetListpack : VALUE.zset;
     case 'stream':
       return latestStream(format);
+    case 'vectorset':
+      return VALUE.module;
   }
 }
 
@@ -70,6 +73,9 @@ export function writeBody(out: RdbWriter, value: Value, type: number, format: Rd
       break;
     case 'stream':
       writeStream(out, value, type);
+      break;
+    case 'vectorset':
+      writeVectorSet(out, value, format);
       break;
   }
 }

@@ -20,6 +20,8 @@ export interface RdbFormat {
   readonly fieldTimes: 'beside' | 'redis' | 'valkey';
   /** Whether a list element that is larger than a node is stored plain, without a listpack. */
   readonly plainNodes: boolean;
+  /** Whether an element of a vector set is stored with its farthest link on each layer. */
+  readonly farthestLinks: boolean;
   /** The text of a score in DEBUG DIGEST and, unless it is an integer, in listpacks. */
   readonly scoreText: (score: number) => Bytes;
 }
@@ -57,6 +59,7 @@ export const REDIS_7_0: RdbFormat = {
   types: new Set(TYPES_7_0),
   fieldTimes: 'beside',
   plainNodes: false,
+  farthestLinks: false,
   scoreText: (score) => formatGeneral(score, DIGITS),
 };
 
@@ -70,13 +73,17 @@ export const REDIS_7_2: RdbFormat = {
   scoreText: formatShortest,
 };
 
-/** Redis 7.4 to 8.2, whose hash fields can end; the forms of 7.4's release candidates are still read. */
+/**
+ * Redis 7.4 to 8.0, whose hash fields can end; the forms of 7.4's release candidates are still read. Vector sets came with
+ * 8.0, under the same version.
+ */
 export const REDIS_7_4: RdbFormat = {
   ...REDIS_7_2,
   version: 12,
   takes: 12,
   types: new Set([
     ...TYPES_7_2,
+    VALUE.module,
     VALUE.hashTimedDraft,
     VALUE.hashTimedListpackDraft,
     VALUE.hashTimed,
@@ -85,12 +92,15 @@ export const REDIS_7_4: RdbFormat = {
   fieldTimes: 'redis',
 };
 
+/** Redis 8.2. */
+export const REDIS_8_2: RdbFormat = { ...REDIS_7_4, farthestLinks: true };
+
 /** Redis 8.6, whose streams remember the ids of idempotent producers. */
 export const REDIS_8_6: RdbFormat = {
-  ...REDIS_7_4,
+  ...REDIS_8_2,
   version: 13,
   takes: 13,
-  types: new Set([...REDIS_7_4.types, VALUE.streamListpacks4]),
+  types: new Set([...REDIS_8_2.types, VALUE.streamListpacks4]),
 };
 
 /**
@@ -118,6 +128,7 @@ export const FORMATS: readonly RdbFormat[] = [
   REDIS_7_0,
   REDIS_7_2,
   REDIS_7_4,
+  REDIS_8_2,
   REDIS_8_6,
   REDIS_8_8,
   VALKEY_9,

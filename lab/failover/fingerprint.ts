@@ -4,6 +4,7 @@ import { dumpValue } from '../../keyspace/rdb/dump.ts';
 import { MAX_ID, MIN_ID } from '../../keyspace/stream/id.ts';
 import type { StreamValue } from '../../keyspace/stream/stream.ts';
 import type { Value } from '../../keyspace/value.ts';
+import type { VectorSet } from '../../keyspace/vector/vector-set.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Server } from '../../server/server.ts';
 
@@ -29,6 +30,7 @@ function canonical(value: Value, now: Millis): string {
   if (value.type === 'set') return `set ${JSON.stringify([...value.values()].sort())}`;
   if (value.type === 'hash') return fieldsOf(value, now);
   if (value.type === 'stream') return streamText(value);
+  if (value.type === 'vectorset') return vectorText(value);
   return dumpValue(value);
 }
 
@@ -51,6 +53,21 @@ function streamText(stream: StreamValue): string {
     ]);
   const content = [lastId, firstId, maxDeletedId, entriesAdded, stream.range(MIN_ID, MAX_ID), groups];
   return `stream ${JSON.stringify(content, (_, value) => (typeof value === 'bigint' ? String(value) : value))}`;
+}
+
+/** Leaves out ids and links, which each node makes for itself. */
+function vectorText(set: VectorSet): string {
+  const elements = [...set.nodes()].map(
+    ({ element, attributes, data, length, range }): [Bytes, ...unknown[]] => [
+      element,
+      attributes,
+      [...data],
+      length,
+      range,
+    ],
+  );
+  const { dimension, quantization, links, projection } = set;
+  return `vectorset ${JSON.stringify([dimension, quantization, links, projection?.from, elements.sort(byField)])}`;
 }
 
 function fieldsOf(hash: HashValue, now: Millis): string {

@@ -57,6 +57,7 @@ import { stringEditCommands } from './string/edit.ts';
 import { hyperloglogCommands } from './string/hyperloglog.ts';
 import { increxCommands } from './string/increx.ts';
 import { stringCommands } from './string/string.ts';
+import { vectorSetCommands } from './vector/vector-set.ts';
 
 /** Commands by name, in lower and upper case. A name in mixed case must be converted to lower case for the lookup. */
 export type CommandTable = ReadonlyMap<Bytes, Command<Caller>>;
@@ -123,6 +124,7 @@ export const allCommands: readonly Command<Caller>[] = [
   ...streamIdempotenceCommands,
   ...streamNackCommands,
   xinfoCommand,
+  ...vectorSetCommands,
 ];
 
 /** The commands of a dialect's server, and the extras unless the node is strict. */

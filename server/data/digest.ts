@@ -6,10 +6,11 @@ import type { Keyspace } from '../../keyspace/keyspace.ts';
 import type { RdbFormat } from '../../keyspace/rdb/formats.ts';
 import { idMillis, idSequence, MAX_ID, MIN_ID } from '../../keyspace/stream/id.ts';
 import { typeOf } from '../../keyspace/value.ts';
-import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
+import type { VectorSet } from '../../keyspace/vector/vector-set.ts';
+import { type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
 
 const LENGTH = 20;
-const TYPES = { string: 0, list: 1, set: 2, zset: 3, hash: 4, stream: 6 } as const;
+const TYPES = { string: 0, list: 1, set: 2, zset: 3, hash: 4, vectorset: 5, stream: 6 } as const;
 
 function sha1(data: Uint8Array): Buffer {
   return createHash('sha1').update(data).digest();
@@ -54,6 +55,22 @@ function mixHash(digest: Buffer, hash: HashValue, format: RdbFormat): void {
   }
 }
 
+/** Mixes in the digest that the module of vector sets makes, in which the order of the elements does not matter. */
+function mixVectors(digest: Buffer, set: VectorSet): void {
+  const own = Buffer.alloc(LENGTH);
+  const shape = [String(set.size), String(set.dimension)];
+  const nodes = [...set.nodes()].map(({ data, element, attributes }) => {
+    const vector = fromBuffer(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    return attributes === undefined ? [vector, element] : [vector, element, attributes];
+  });
+  for (const parts of [shape, ...nodes]) {
+    const sequence = Buffer.alloc(LENGTH);
+    for (const part of parts) mix(sequence, toBuffer(part));
+    xor(own, sequence);
+  }
+  xor(digest, own);
+}
+
 function mixEntry(digest: Buffer, entry: Entry, format: RdbFormat): void {
   const value = entry.read();
   const { deadline } = entry;
@@ -67,7 +84,8 @@ function mixEntry(digest: Buffer, entry: Entry, format: RdbFormat): void {
       digest,
       [...value.entries()].map(({ member, score }) => [member, format.scoreText(score)]),
     );
-  } else {
+  } else if (value.type === 'vectorset') mixVectors(digest, value);
+  else {
     for (const { id, fields } of value.range(MIN_ID, MAX_ID)) {
       mix(digest, toBuffer(`${idMillis(id)}.${idSequence(id)}`));
       for (const part of fields) mix(digest, toBuffer(part));

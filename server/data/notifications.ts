@@ -15,6 +15,8 @@ const CLASSES: Record<string, string> = {
   e: 'evicted',
   m: 'keymiss',
   n: 'new',
+  // Reported to clients that watch or cache the key, and never published.
+  '': 'opened',
 };
 
 const CLASS_OF = new Map<string, string>();

@@ -11,6 +11,14 @@ import type { ScriptTexts } from '../../scripting/runtime/texts.ts';
 import type { ClientField } from '../clients/fields.ts';
 import type { LaterField } from '../figures/info-fields.ts';
 
+/** A module that is part of a server. */
+export interface BuiltInModule {
+  readonly name: Bytes;
+  readonly version: number;
+  /** Its options, as INFO names them. */
+  readonly options: readonly Bytes[];
+}
+
 /** The behaviours in which servers differ, each with the choice that one server makes. */
 export interface Dialect {
   /** The name that `startServer({ dialect })` and `--dialect` take. */
@@ -119,6 +127,17 @@ export interface Dialect {
   readonly setIdBelowDeleted: 'accepted' | 'refused';
   /** What XGROUP does with an ENTRIESREAD that is larger than the number of entries ever added. */
   readonly entriesRead: 'as given' | 'at most all';
+
+  // Vector sets
+
+  /** The modules that the server brings with it, as MODULE LIST, HELLO and INFO report them. */
+  readonly modules: readonly BuiltInModule[];
+  /** What VSIM's EPSILON limits: the distance, which is 2 for opposite vectors, or half of it. */
+  readonly epsilon: 'the distance' | 'half the distance';
+  /** Whether null in a FILTER expression is a value or is left out. */
+  readonly filterNulls: 'values' | 'left out';
+  /** Where the operator `in` of a FILTER expression looks. */
+  readonly filterIn: 'in lists' | 'in lists and texts';
 
   // Effects and events
 

@@ -10,6 +10,7 @@ export const redis80: Dialect = {
   ...redis72,
   ...redisIdentity('redis-8.0', '8.0.2'),
   rdbFormat: REDIS_7_4,
+  modules: [{ name: 'vectorset', version: 1, options: ['handle-io-errors', 'handle-repl-async-load'] }],
   coordinates: 'double',
   clientFields: clientFields.redis80,
   infoFields: infoFields.redis80,

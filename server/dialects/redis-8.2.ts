@@ -1,4 +1,5 @@
 /** Redis 8.2, compared with redis-server 8.2.3. */
+import { REDIS_8_2 } from '../../keyspace/rdb/formats.ts';
 import { clientFields } from '../clients/fields.ts';
 import { infoFields } from '../figures/info-fields.ts';
 import type { Dialect } from './dialect.ts';
@@ -11,7 +12,11 @@ export const redis82: Dialect = {
   unsignedSettings: 'not negative',
   clientFields: clientFields.redis82,
   infoFields: infoFields.redis82,
+  rdbFormat: REDIS_8_2,
   fieldIncrement: 'HSETEX',
   stringPlace: 'with its key',
   entriesRead: 'at most all',
+  epsilon: 'half the distance',
+  filterNulls: 'values',
+  filterIn: 'in lists and texts',
 };

@@ -21,6 +21,7 @@ export type Flag =
   | 'skip_slowlog'
   | 'skip_commandlog'
   | 'asking'
+  | 'module'
   | 'fast'
   | 'no_auth'
   | 'may_replicate'
@@ -85,7 +86,9 @@ export type Group =
   | 'geo'
   | 'stream'
   | 'bitmap'
-  | 'replication';
+  | 'replication'
+  /** Commands of a module that is part of the server. Their names are in capitals. */
+  | 'module';
 
 /**
  * One key specification, as in COMMAND INFO (https://redis.io/docs/latest/develop/reference/key-specs/). Positions
@@ -169,6 +172,8 @@ export interface CommandSpec<A extends number, C = unknown> {
    */
   readonly arity: A;
   readonly flags: readonly Flag[];
+  /** The module that brings the command. Its commands have no categories, and no description in COMMAND DOCS. */
+  readonly module?: Bytes;
   /** ACL categories instead of the group's own. Categories that follow from flags are added. */
   readonly categories?: readonly string[];
   readonly keys?: readonly KeySpec[];
@@ -211,7 +216,7 @@ export interface ContainerSpec<C = unknown> {
  */
 export interface Command<C = unknown> {
   readonly name: Bytes;
-  /** The name in ACL rules and error texts: 'client|setname' for a subcommand, else the name. */
+  /** The name in ACL rules and error texts: 'client|setname' for a subcommand, 'VADD' for a module's, else the name. */
   readonly fullName: Bytes;
   readonly group: Group;
   readonly spec: Omit<CommandSpec<number, C>, 'run'>;
@@ -279,7 +284,8 @@ export function declaring<C>(): Declaring<C> {
   return {
     defineCommands(group, specs) {
       const all = Object.entries(specs as unknown as Record<string, CommandSpec<number, C>>);
-      return all.map(([name, spec]) => make(group, name, name, spec));
+      const shown = (name: Bytes): Bytes => (group === 'module' ? asciiUpper(name) : name);
+      return all.map(([name, spec]) => make(group, name, shown(name), spec));
     },
     defineContainer(group, name, about, specs) {
       const all = { ...(specs as unknown as Record<string, CommandSpec<number, C>>) };

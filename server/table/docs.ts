@@ -62,7 +62,8 @@ function describeLife({ deprecated, system, history }: Syntax): Reply[] {
 
 /** Returns a command's entry in COMMAND DOCS: its name, then its map. */
 export function commandDocs(command: Command, dialect: Dialect): Reply[] {
-  const { summary, since } = command.spec;
+  const { summary, since, module } = command.spec;
+  if (module !== undefined) return [command.fullName, new MapReply(['group', 'module', 'module', module])];
   const syntax = syntaxOf(command.fullName, dialect);
   const { complexity = command.spec.complexity ?? '', introduced = shownSince(since, dialect) } = syntax;
   const group = command.group === 'replication' ? 'server' : command.group;

@@ -21,6 +21,7 @@ const GROUP_CATEGORIES: Record<Group, readonly string[]> = {
   stream: ['stream'],
   bitmap: ['bitmap'],
   replication: [],
+  module: [],
 };
 
 const FLAG_CATEGORIES: Partial<Record<Flag, readonly string[]>> = {
@@ -39,6 +40,7 @@ const CATEGORY_ORDER =
 /** Returns a command's ACL categories, each with its at sign. */
 export function categoriesOf(command: Command): string[] {
   const { flags, categories } = command.spec;
+  if (command.spec.module !== undefined) return [];
   const all = new Set(categories ?? GROUP_CATEGORIES[command.group]);
   for (const flag of flags) for (const each of FLAG_CATEGORIES[flag] ?? []) all.add(each);
   if (flags.includes('readonly') && !all.has('scripting')) all.add('read');

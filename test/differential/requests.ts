@@ -192,7 +192,7 @@ function spoil(random: Random, argv: readonly Bytes[]): Bytes[] {
 const FRAGILE =
   /^(bl|br|bz|xread|xclaim|xauto|xadd|hello|client|script|config|h?p?expire$|restore|psetex|h?setex|h?getex|set$)/;
 /** With a word less these answer at random. */
-const RANDOM = /^(spop|srandmember|hrandfield|zrandmember|.*scan)/;
+const RANDOM = /^(spop|srandmember|hrandfield|zrandmember|VRANDMEMBER|VSIM|.*scan)/;
 
 /** The commands of one dialect with their templates: what generated requests are drawn from. */
 export class Grammar {

@@ -1,9 +1,12 @@
 /** One server of ours beside a redis-server: the same requests to both, for tests that compare long generated runs. */
+
+import { DEFAULT_DIALECT, type DialectName } from '../../server/dialects/index.ts';
 import { connectInMemory } from '../../server/host/in-memory.ts';
 import { nodeHost } from '../../server/host/node.ts';
 import { createNode } from '../../server/index.ts';
 import type { Server } from '../../server/server.ts';
 import { splitWords } from '../transcripts/transcript.ts';
+import { oracleOf } from './oracles.ts';
 import { RawClient } from './raw-client.ts';
 import { type RealRedis, startRedisServer } from './redis-server.ts';
 import { request } from './reply-text.ts';
@@ -40,17 +43,36 @@ export class Beside {
     this.#redis = redis;
   }
 
-  /** Starts both servers; `args` are added to redis-server's command line. */
-  static async start(args: string[] = []): Promise<Beside> {
-    const redis = await startRedisServer({ args: ['--enable-debug-command', 'yes', ...args] });
+  /** Starts both servers; `args` are added to redis-server's command line. Another dialect needs its real server. */
+  static async start(args: string[] = [], dialect: DialectName = DEFAULT_DIALECT): Promise<Beside> {
+    const program = oracleOf(dialect);
+    const redis = await startRedisServer({
+      args: ['--enable-debug-command', 'yes', ...args],
+      ...(program === undefined ? {} : { program }),
+    });
     const theirs = await RawClient.connect({ path: redis.path });
-    return new Beside(createNode(nodeHost(redis.dir)), theirs, redis);
+    const settings = { 'enable-debug-command': 'yes' } as const;
+    return new Beside(createNode(nodeHost(redis.dir), { dialect, strict: true, settings }), theirs, redis);
   }
 
   /** Sends lines (words as redis-cli splits them) to both servers and collects what each answers. */
   async ask(...lines: string[]): Promise<Answers> {
-    const requests = lines.map(splitWords);
-    return { ours: await askAll(this.ours, requests), theirs: await askAll(this.theirs, requests) };
+    return this.askWords(lines.map(splitWords));
+  }
+
+  /** Sends requests given as words to both servers and collects what each answers. */
+  async askWords(requests: readonly (readonly string[])[]): Promise<Answers> {
+    return { ours: await this.askOurs(requests), theirs: await this.askTheirs(requests) };
+  }
+
+  /** Sends requests to our server alone. */
+  askOurs(requests: readonly (readonly string[])[]): Promise<string[]> {
+    return askAll(this.ours, requests);
+  }
+
+  /** Sends requests to redis-server alone. */
+  askTheirs(requests: readonly (readonly string[])[]): Promise<string[]> {
+    return askAll(this.theirs, requests);
   }
 
   /** A further connection to redis-server. */

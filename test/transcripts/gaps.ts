@@ -82,7 +82,6 @@ export const GAPS: readonly Gap[] = [
     dialects: VALKEY,
     why: 'Valkey looks for a scripting engine, with errors of its own',
   },
-  { file: 'server.txt', line: /^> MODULE LIST$/, dialects: REDIS, why: 'Redis 8 lists the module vectorset' },
   {
     file: 'sort.txt',
     line: /^> SORT [nk]$/,

@@ -17,6 +17,7 @@ import type { Argv } from '../../table/command.ts';
 import { SILENT } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 import { NO_CLUSTER } from '../node/cluster.ts';
+import { listModules } from '../node/module.ts';
 import { checkName } from './client.ts';
 
 const WRONGPASS = 'WRONGPASS invalid username-password pair or user is disabled.';
@@ -92,7 +93,7 @@ function hello(client: Caller, argv: Argv<-1>) {
     'role',
     server.role === 'primary' ? 'master' : 'replica',
     'modules',
-    [],
+    listModules(server.dialect),
     ...(zone === '' ? [] : ['availability_zone', zone]),
   ]);
 }

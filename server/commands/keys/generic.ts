@@ -80,11 +80,11 @@ function copy(client: Caller, argv: Argv<-3>): Reply {
   if (target === db && from === to) fail(SAME);
   const entry = db.lookup(from);
   if (entry === undefined) return 0;
-  if (target.find(to) !== undefined) {
-    if (!replace) return 0;
-    target.remove(to);
-  }
-  const copied = target.put(to, copyValue(entry.read()));
+  const taken = target.find(to) !== undefined;
+  if (taken && !replace) return 0;
+  const copy = copyValue(entry.read()) ?? fail('ERR not supported for this module key');
+  if (taken) target.remove(to);
+  const copied = target.put(to, copy);
   carryEncoding(entry, copied);
   if (entry.deadline !== undefined) target.expireAt(to, copied, entry.deadline.expiresAt);
   target.changed(to, 'copy_to');

@@ -33,7 +33,7 @@ function list(client: Caller, argv: readonly Bytes[]): Reply {
   const value = options.value();
   const keep: ((command: Command) => boolean) | undefined =
     kind === 'MODULE'
-      ? () => false
+      ? (each) => each.spec.module === value
       : kind === 'ACLCAT'
         ? (each) => categoriesOf(each).includes(`@${asciiLower(value)}`)
         : kind === 'PATTERN'

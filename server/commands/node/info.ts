@@ -165,7 +165,12 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['used_cpu_sys_children', '0.000000'];
     yield ['used_cpu_user_children', '0.000000'];
   },
-  *modules() {},
+  *modules({ dialect }) {
+    for (const { name, version, options } of dialect.modules) {
+      const fields = `name=${name},ver=${version},api=1,filters=0,usedby=[],using=[]`;
+      yield ['module', `${fields},options=[${options.join('|')}]`];
+    }
+  },
   *commandstats(server) {
     for (const command of eachCommand(server)) {
       for (const each of [command, ...(command.subcommands?.values() ?? [])]) {

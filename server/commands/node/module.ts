@@ -1,5 +1,7 @@
-/** MODULE: no modules are loaded, and none can be (https://redis.io/docs/latest/commands/module-list/). */
+/** MODULE: the modules that the server brings with it; none can be loaded besides (https://redis.io/docs/latest/commands/module-list/). */
 import { fail } from '../../../protocol/errors.ts';
+import { MapReply, type Reply } from '../../../protocol/reply.ts';
+import type { Dialect } from '../../dialects/dialect.ts';
 import { defineContainer } from '../define.ts';
 
 const NOT_ALLOWED =
@@ -11,11 +13,18 @@ const refused = {
   run: () => fail(NOT_ALLOWED),
 } as const;
 
+/** The modules of a dialect's server, as MODULE LIST and HELLO report them. */
+export function listModules({ modules }: Dialect): Reply {
+  return modules.map(
+    ({ name, version }) => new MapReply(['name', name, 'ver', version, 'path', '', 'args', []]),
+  );
+}
+
 export const moduleCommand = defineContainer(
   'server',
   'module',
   {
-    summary: 'Commands about modules; this server has none.',
+    summary: 'Commands about modules, of which this server loads none.',
     since: '4.0.0',
     helpSince: '5.0.0',
     complexity: 'Depends on subcommand.',
@@ -23,13 +32,13 @@ export const moduleCommand = defineContainer(
   },
   {
     list: {
-      summary: 'Lists the modules, which is always an empty list.',
+      summary: 'Lists the modules that are part of the server.',
       since: '4.0.0',
       complexity: 'O(1)',
       arity: 2,
       flags: ['admin', 'noscript'],
       tips: ['nondeterministic_output_order'],
-      run: () => [],
+      run: ({ server }) => listModules(server.dialect),
     },
     load: { ...refused, summary: 'Refuses to load a module.', since: '4.0.0', arity: -3 },
     loadex: {

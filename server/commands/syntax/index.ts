@@ -11,6 +11,7 @@ import { serverSyntax } from './server.ts';
 import { sortedSetSyntax } from './sorted-set.ts';
 import { streamSyntax } from './stream.ts';
 import { stringSyntax } from './string.ts';
+import { vectorSyntax } from './vector.ts';
 
 const TABLES = [
   stringSyntax,
@@ -21,6 +22,7 @@ const TABLES = [
   connectionSyntax,
   serverSyntax,
   clusterSyntax,
+  vectorSyntax,
 ];
 
 const NOTHING: Syntax = {};

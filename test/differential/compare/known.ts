@@ -34,6 +34,11 @@ export const added: Record<string, string> = {
   xcfgset: 'Redis 8.6; test/server/dialects/redis-8.6.test.ts',
   xidmprecord: 'Redis 8.6; test/server/dialects/redis-8.6.test.ts',
   xnack: 'Redis 8.8, from its documentation; test/server/dialects/redis-8.8.test.ts',
+  ...Object.fromEntries(
+    'VADD VCARD VDIM VEMB VGETATTR VINFO VISMEMBER VLINKS VRANDMEMBER VREM VSETATTR VSIM'
+      .split(' ')
+      .map((name) => [name, 'Redis 8.0; test/server/commands/vector/']),
+  ),
   waitaof: 'Redis 7.2; test/server/replication/replication.test.ts',
 };
 
@@ -123,6 +128,12 @@ export const loose: Record<string, readonly [Rule, string]> = {
   keys: ['unordered', 'the keyspace has no order'],
   'object|refcount': ['shape', 'it counts references, including those of queued and running requests'],
   'object|idletime': ['near', 'it counts seconds'],
+  VINFO: [
+    { fields: { 'max-level': 'shape', 'vset-uid': 'shape' } },
+    'layers are drawn at random, and sets are numbered from the start of each server',
+  ],
+  VLINKS: ['shape', 'the links are chosen at random'],
+  VRANDMEMBER: ['unordered', 'its reply is random; only counts that take all elements are generated'],
   'memory|usage': ['shape', 'tables, lists and streams are estimated; exact values are in test/transcripts'],
   pexpiretime: ['near', 'a relative expiry counts from when each server executes it'],
   expiretime: ['near', 'a relative expiry counts from when each server executes it'],
@@ -168,13 +179,6 @@ function sameLines(mine: string, theirs: string, time?: RegExp): boolean {
 }
 
 export const accepted: readonly Accepted[] = [
-  {
-    name: 'HELLO without the module of vector sets',
-    reason: 'HELLO and MODULE LIST: Redis: list the module vectorset; here: list no modules.',
-    dialects: ['redis-8.0', 'redis-8.2', 'redis-8.6', 'redis-8.8'],
-    applies: (argv, mine, theirs) =>
-      /^(hello|module)$/i.test(argv[0] ?? '') && theirs.includes('vectorset') && !mine.includes('vectorset'),
-  },
   {
     name: 'maps of Lua on Valkey',
     reason:
@@ -276,7 +280,7 @@ export const documented: readonly (readonly [dialect: string, what: string, page
 
 /** Differences that no generated request shows, in the page's words. */
 export const prose: readonly string[] = [
-  'When a replica cannot read a dataset (a vector set of Redis 8, an unknown version), Redis has already dropped its own data and asks again at once, for ever. Here the replica keeps its data, asks again after 1, 2, 4 … at most 60 s, and reports the reason in the log and in `master_link_error` of INFO.',
+  'When a replica cannot read a dataset (a value of an unknown module, an unknown version), Redis has already dropped its own data and asks again at once, for ever. Here the replica keeps its data, asks again after 1, 2, 4 … at most 60 s, and reports the reason in the log and in `master_link_error` of INFO.',
   'MIGRATE: Redis serves nobody until the target has answered, and keeps the connection, its user and its database for the next MIGRATE. Here only requests that could see or change one of the keys wait (in a transaction all wait), and each MIGRATE has a connection of its own. A host with an unknown name is reported like one that cannot be written to. Scripts cannot call MIGRATE.',
   'Times in INFO commandstats and latencystats, LATENCY HISTOGRAM: Redis measures every call. Here every 64th call of a command is measured, and every call while SLOWLOG asks for less than a millisecond, or LATENCY or MONITOR is on (two readings of the clock take a third of the time of a SET).',
   'SLOWLOG at its usual thresholds is exact to the microsecond in Redis. Here it is exact to the millisecond, and a transaction or script counts as a whole.',
@@ -298,7 +302,11 @@ export const prose: readonly string[] = [
   'A replica of Redis 8 ignores HPERSIST for a field whose time has passed when the command arrives, and then differs from its primary. Here the replica follows its primary.',
   'A replica that does not know a command of its primary, because the primary is newer, logs that in Redis and differs from then on. Here it applies every command and option that one of our dialects has.',
   'Replicas do not offer their primary a second connection for the dataset (`rdb-channel-repl` of Redis 8, `dual-channel` of Valkey).',
-  'Values and metadata of modules, such as the vector sets of Redis 8, are not read from RDB files. The error names the type of the module.',
+  'Values and metadata of modules are not read from RDB files, except the vector sets of Redis 8. The error names the type of the module.',
+  'VSIM (redis-8.0, redis-8.2) compares every element, as Redis does with TRUTH. Without TRUTH Redis searches a graph: it may miss elements, has elements at the same distance in an order of chance, and stops early for FILTER-EF. Scores, and the vectors in every form, are equal to the last bit; the projection of REDUCE has nothing random in Redis either.',
+  'VADD (redis-8.0, redis-8.2) adds no layers to the graph, and links an element with the nearest older ones when VLINKS, DUMP or a snapshot first asks for links: VLINKS and max-level of VINFO differ. A graph that was loaded is kept. CAS, EF and NOTHREAD change nothing, because nothing runs in a thread. REDUCE is refused when its matrix would be larger than 256 MiB; Redis tries to allocate it.',
+  'VRANDMEMBER (redis-8.0, redis-8.2) gives every element the same chance. Redis walks along links at random.',
+  'vset-uid of VINFO (redis-8.0, redis-8.2) is given when it is first asked for.',
   'COMMAND DOCS has summaries, complexities, histories and successors in our own words. Versions, arguments and flags are the same. COMMAND COUNT and COMMAND LIST include the additional commands.',
   'TIME does not change inside a script or a transaction, as in Redis 7.2 and later. In 7.0 it does.',
   "Values are at most 512 MiB less 1 KiB long, because V8 has no longer strings. A longer value is refused with Redis' error for values above proto-max-bulk-len.",

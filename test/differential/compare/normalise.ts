@@ -69,7 +69,7 @@ function samePayload(mine: string, theirs: string): boolean {
   return (
     compressed ||
     mine.length === theirs.length ||
-    (typeof a === 'object' && (a.type === 'list' || a.type === 'stream'))
+    (typeof a === 'object' && (a.type === 'list' || a.type === 'stream' || a.type === 'vectorset'))
   );
 }
 
@@ -87,6 +87,10 @@ function contentOf(value: Value): string {
       return JSON.stringify([...value.entries()]);
     case 'stream':
       return JSON.stringify(value.range(MIN_ID, MAX_ID).map(({ id, fields }) => [String(id), ...fields]));
+    case 'vectorset':
+      return JSON.stringify(
+        [...value.nodes()].map(({ element, attributes, data }) => [element, attributes, [...data]]).sort(),
+      );
   }
 }
 

@@ -43,5 +43,6 @@ export const fillers: Readonly<Record<string, readonly string[]>> = {
   ],
   bitmaps: ['SET <bits> <value>', 'SETBIT <bits> <bitOffset> 1'],
   places: ['GEOADD <geo> (<longitude> <latitude> <member>)+'],
+  vectors: ['VADD (v1|v2) VALUES 3 (0|1|2) (1|-1) (0|0.5|<int>) (a|b|c|d|e)'],
   cardinalities: ['PFADD <hll> <member>+', 'PFADD <hll> <manyMembers>'],
 };

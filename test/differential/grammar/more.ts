@@ -93,6 +93,35 @@ export const places: Templates = {
     '<geo> <geo> FROMLONLAT <longitude> <latitude> BYRADIUS <radius> <unit> {[ASC] [COUNT <positive>] [STOREDIST]}',
 };
 
+const VECTOR_KEY = '(v1|v1|v2|<any>)';
+const ELEMENT = '(a|b|c|d|e|<member>)';
+const COMPONENT = '(0|1|-1|2|0.5|-0.25|3e2|<int>)';
+const GIVEN = `(VALUES 3 ${COMPONENT} ${COMPONENT} ${COMPONENT}|VALUES 2 ${COMPONENT} ${COMPONENT})`;
+
+/** CAS is left out, and NOTHREAD is always there: threads would leave the order of requests to chance. */
+export const vectors: Templates = {
+  VADD: [
+    `${VECTOR_KEY} ${GIVEN} ${ELEMENT}`,
+    `${VECTOR_KEY} ${GIVEN} ${ELEMENT} {[EF <positive>] [SETATTR <attributes>] [M 16]}`,
+    `v2 VALUES 3 ${COMPONENT} ${COMPONENT} ${COMPONENT} ${ELEMENT} (NOQUANT|BIN)`,
+    `(v2|v3) REDUCE 2 ${GIVEN} ${ELEMENT} [NOQUANT]`,
+  ],
+  VCARD: VECTOR_KEY,
+  VDIM: VECTOR_KEY,
+  VEMB: `${VECTOR_KEY} ${ELEMENT} [RAW]`,
+  VGETATTR: `${VECTOR_KEY} ${ELEMENT}`,
+  VINFO: VECTOR_KEY,
+  VISMEMBER: `${VECTOR_KEY} ${ELEMENT}`,
+  VLINKS: `${VECTOR_KEY} ${ELEMENT}`,
+  VRANDMEMBER: `${VECTOR_KEY} 1000`,
+  VREM: `${VECTOR_KEY} ${ELEMENT}`,
+  VSETATTR: `${VECTOR_KEY} ${ELEMENT} <attributes>`,
+  VSIM: [
+    `${VECTOR_KEY} (ELE ${ELEMENT}|${GIVEN}) TRUTH NOTHREAD {[WITHSCORES] [COUNT <positive>] [WITHATTRIBS]}`,
+    `${VECTOR_KEY} ELE ${ELEMENT} TRUTH NOTHREAD {[FILTER <condition>] [EPSILON (0.1|0.5|1|<float>)] [EF <positive>] [FILTER-EF <positive>]}`,
+  ],
+};
+
 export const cardinalities: Templates = {
   pfadd: ['<hll> <member>*', '<hll> <manyMembers>'],
   pfcount: '<hll>+',

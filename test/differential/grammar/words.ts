@@ -153,6 +153,16 @@ const GENERATORS: Record<string, (random: Random) => Bytes[]> = {
   plainScore: (random) => [random.pick([...INTEGERS, ...FLOATS.slice(0, 6)])],
   laterId: (random) => [random.pick(LATER_IDS)],
   score: (random) => [float(random)],
+  attributes: rarely(
+    30,
+    ['{"n":1}', '{"n":2,"s":"x"}', '{"s":"1","n":null}', '{"n":3'],
+    ['', 'x', '[1]', '{"n":1e9}'],
+  ),
+  condition: rarely(
+    20,
+    ['.n > 1', '.n == null', '.n < 3 and !.s', '.s == .n', '.n in [1, 2]', '.s in "xyz"', '1'],
+    ['.zz', '.n +', '(1', '', '@', '.n ** 2 > 3', '2 2 =='],
+  ),
   index: (random) => [random.percent(85) ? String(random.between(-6, 6)) : integer(random)],
   offset: rarely(
     10,

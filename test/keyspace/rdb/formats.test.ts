@@ -219,15 +219,15 @@ function moduleId(name: string): bigint {
 }
 
 test.each([
-  [7, "a value of the module type 'vectorset'", '\x03key'],
-  [247, "data of the module type 'vectorset'", ''],
-  [6, "a value of the module type 'vectorset'", '\x03key'],
+  [7, "a value of the module type 'ReJSON-RL'", '\x03key'],
+  [247, "data of the module type 'ReJSON-RL'", ''],
+  [6, "a value of the module type 'ReJSON-RL'", '\x03key'],
 ])('what modules write (%i) is refused by its name', (type, words, key) => {
   const out = new RdbWriter();
   out.raw('REDIS0012');
   out.byte(type);
   out.raw(key);
-  out.size(moduleId('vectorset'));
+  out.size(moduleId('ReJSON-RL'));
   expect(() => [...readRdb(Buffer.from(out.data()))]).toThrow(words);
 });
 

@@ -43,7 +43,8 @@ export function toPlain(value: Value): Plain {
   if (typeof value === 'string') return { type: 'string', value };
   switch (value.type) {
     case 'stream':
-      throw new Error('streams have a test of their own');
+    case 'vectorset':
+      throw new Error(`a test of its own has values of type ${value.type}`);
     case 'list':
       return { type: 'list', items: [...value.values()] };
     case 'set':

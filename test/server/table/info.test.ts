@@ -1,7 +1,7 @@
 /** COMMAND INFO of every command, compared with redis-server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allCommands, commandsOf } from '../../../server/commands/index.ts';
-import { type DialectName, dialectNamed, dialectNames } from '../../../server/dialects/index.ts';
+import { dialectNamed, dialectNames } from '../../../server/dialects/index.ts';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
 import { createNode } from '../../../server/index.ts';
 import { oracleOf } from '../../support/oracles.ts';
@@ -9,11 +9,6 @@ import { RawClient } from '../../support/raw-client.ts';
 import { type RealRedis, startRedisServer } from '../../support/redis-server.ts';
 import type { RawReply } from '../../support/reply-text.ts';
 import { TestHost } from '../../support/targets.ts';
-
-const VECTOR_SETS = [
-  ...['vadd', 'vcard', 'vdim', 'vemb', 'vgetattr', 'vinfo', 'vismember', 'vlinks', 'vrandmember', 'vrem'],
-  ...['vsetattr', 'vsim'],
-];
 
 type Plain = string | null | Plain[];
 
@@ -47,12 +42,6 @@ function described(reply: RawReply): unknown {
   };
 }
 
-/** What the servers have and we have not. */
-const MISSING: Partial<Record<DialectName, readonly string[]>> = {
-  'redis-8.0': VECTOR_SETS,
-  'redis-8.2': VECTOR_SETS,
-};
-
 const title = 'COMMAND INFO in the dialect %s (needs that server)';
 describe.each(dialectNames.filter((name) => oracleOf(name) !== undefined))(title, (dialect) => {
   const server = createNode(new TestHost(), { dialect, strict: true });
@@ -83,8 +72,7 @@ describe.each(dialectNames.filter((name) => oracleOf(name) !== undefined))(title
   test('a strict node has the commands of the real server', async () => {
     const [mine, real] = await Promise.all([ours, theirs].map((client) => client.ask('COMMAND', 'LIST')));
     const names = (reply: typeof mine) => (plain(reply!.value) as string[]).map((name) => name.toLowerCase());
-    const missing = MISSING[dialect] ?? [];
-    expect([...names(mine), ...missing].sort()).toEqual(names(real).sort());
+    expect(names(mine).sort()).toEqual(names(real).sort());
   });
 });
 

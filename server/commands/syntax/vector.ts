@@ -1,0 +1,17 @@
+/** The arguments of the commands on vector sets, in the notation of server/table/syntax.ts. */
+import type { SyntaxTable } from '../../table/syntax.ts';
+
+export const vectorSyntax: SyntaxTable = {
+  VADD: 'key#0 [REDUCE=dim:int] vector:(FP32=blob | VALUES=values:{count:int value:double...}) element [CAS] [quantization:(NOQUANT | Q8 | BIN)] [EF=build-exploration-factor:int] [SETATTR=json] [M=links:int]',
+  VCARD: 'key#0',
+  VDIM: 'key#0',
+  VEMB: 'key#0 element [RAW]',
+  VGETATTR: 'key#0 element',
+  VINFO: 'key#0',
+  VISMEMBER: 'key#0 element',
+  VLINKS: 'key#0 element [WITHSCORES]',
+  VRANDMEMBER: 'key#0 [count:int]',
+  VREM: 'key#0 element',
+  VSETATTR: 'key#0 element json',
+  VSIM: 'key#0 vector:(ELE=element | FP32=blob | VALUES=values:{count:int value:double...}) [WITHSCORES] [WITHATTRIBS@8.2.0] [COUNT=count:int] [EPSILON=epsilon:double] [EF=search-exploration-factor:int] [FILTER=expression] [FILTER-EF=max-filtering-effort:int] [TRUTH] [NOTHREAD]',
+};

@@ -1,0 +1,26 @@
+/** Tests of vector sets beside the real servers that have them. */
+import fc from 'fast-check';
+import type { DialectName } from '../../server/dialects/index.ts';
+import { oracleOf } from './oracles.ts';
+
+const WITH_VECTOR_SETS: readonly DialectName[] = ['redis-8.0', 'redis-8.2'];
+
+/** The dialects with vector sets whose real server is on this machine. */
+export const vectorDialects = WITH_VECTOR_SETS.filter((name) => oracleOf(name) !== undefined);
+
+/** The bytes of a vector, as FP32 takes them. */
+export function blob(components: readonly number[]): string {
+  return Buffer.from(Float32Array.from(components).buffer).toString('latin1');
+}
+
+/** A component: often an ordinary one, sometimes 0, tiny or huge. */
+const component = fc.oneof(
+  { weight: 8, arbitrary: fc.float({ min: -1, max: 1, noNaN: true }) },
+  { weight: 1, arbitrary: fc.constantFrom(0, -0, 1, -1) },
+  { weight: 1, arbitrary: fc.float({ noDefaultInfinity: true, noNaN: true, min: -(2 ** 60), max: 2 ** 60 }) },
+);
+
+/** A vector of this dimension. */
+export function vectorOf(dimension: number): fc.Arbitrary<number[]> {
+  return fc.array(component, { minLength: dimension, maxLength: dimension });
+}
