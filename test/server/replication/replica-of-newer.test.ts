@@ -192,7 +192,7 @@ test('a dataset that cannot be read is requested less and less often', async () 
   host.advance(300_000);
   const seconds = host.dials.map((at) => Math.round((at - began) / 1000));
   expect(seconds).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
-  const why = 'Cannot load the dataset of primary far:7000: RDB version 99, known are 1 to 12';
+  const why = 'Cannot load the dataset of primary far:7000: RDB version 99, known are 1 to 14';
   expect(log.slice(0, 2)).toEqual([
     `warning ${why}; trying again in 1 s`,
     `warning ${why}; trying again in 2 s`,

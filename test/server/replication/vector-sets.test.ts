@@ -4,7 +4,7 @@ import { startServer } from '../../../index.ts';
 import type { DialectName } from '../../../server/dialects/index.ts';
 import { cleanUpAfterEachTest, cleanups, type Node, OwnNode, real } from '../../support/nodes.ts';
 import { oracleOf } from '../../support/oracles.ts';
-import { vectorDialects } from '../../support/vector.ts';
+import { vectorDialects } from '../commands/vector/vectors.ts';
 
 cleanUpAfterEachTest();
 

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { Beside, labelled } from '../../../support/beside.ts';
 import { oracleOf } from '../../../support/oracles.ts';
 import { startRedisServer } from '../../../support/redis-server.ts';
-import { vectorDialects } from '../../../support/vector.ts';
 import { OwnTarget } from '../../../transcripts/own.ts';
 import { RECORDABLE, RedisTarget } from '../../../transcripts/redis.ts';
 import { parseTranscript, play, written } from '../../../transcripts/transcript.ts';
+import { vectorDialects } from './vectors.ts';
 
 /** Compared with their effects, events, and what other clients hear. */
 const CONVERSATIONS = parseTranscript(`

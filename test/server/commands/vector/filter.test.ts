@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Beside, labelled } from '../../../support/beside.ts';
-import { vectorDialects } from '../../../support/vector.ts';
+import { vectorDialects } from './vectors.ts';
 
 /** Expressions and attributes in which the servers or their versions have their peculiarities. */
 const EXPRESSIONS = String.raw`

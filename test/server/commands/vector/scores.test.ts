@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Beside, labelled } from '../../../support/beside.ts';
-import { blob, vectorDialects, vectorOf } from '../../../support/vector.ts';
+import { blob, vectorDialects, vectorOf } from './vectors.ts';
 
 const FORMS = ['NOQUANT', 'Q8', 'BIN'] as const;
 /** Around the sizes of the blocks in which products are added, and some that embeddings have. */

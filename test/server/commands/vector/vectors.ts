@@ -1,7 +1,7 @@
 /** Tests of vector sets beside the real servers that have them. */
 import fc from 'fast-check';
-import type { DialectName } from '../../server/dialects/index.ts';
-import { oracleOf } from './oracles.ts';
+import type { DialectName } from '../../../../server/dialects/index.ts';
+import { oracleOf } from '../../../support/oracles.ts';
 
 const WITH_VECTOR_SETS: readonly DialectName[] = ['redis-8.0', 'redis-8.2'];
 
