@@ -114,7 +114,7 @@ export const REDIS_8_8: RdbFormat = {
   types: new Set([...REDIS_8_6.types, VALUE.streamListpacks5]),
 };
 
-/** Valkey 9, known from documentation alone (github.com/valkey-io/valkey, src/rdb.h of 9.1): versions 12 to 79 are left to Redis. */
+/** Valkey 9, compared with 9.1.2. Versions 12 to 79 are left to Redis (github.com/valkey-io/valkey, src/rdb.h). */
 export const VALKEY_9: RdbFormat = {
   ...REDIS_7_2,
   magic: 'VALKEY',

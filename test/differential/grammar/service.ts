@@ -145,6 +145,7 @@ export const server: Templates = {
   'memory|purge': '[<value>]',
   'memory|usage': ['<any>', '<any> SAMPLES <int>', '<any> <value>'],
   'slowlog|reset': '',
+  'commandlog|reset': '(slow|large-request|large-reply|<value>)',
   swapdb: '<db> <db>',
 };
 
