@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { contend } from '../clients/contention.ts';
 import { sampleOf } from '../support/long.ts';
 
-const SEEDS = Array.from({ length: sampleOf(1000, 4) }, (_, i) => i + 1);
+const SEEDS = Array.from({ length: sampleOf(1000, 3) }, (_, i) => i + 1);
 
 /** What the tests need of a run. Traces are too large to keep a thousand of them. */
 interface Run {
