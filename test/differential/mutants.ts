@@ -44,6 +44,22 @@ export async function findMutant(
   return undefined;
 }
 
+/** Runs a command without waking the clients that wait for its keys. */
+function withoutSignals(run: Run): Run {
+  return (client, argv) => {
+    const { blocking } = client.server;
+    const signal = blocking.signal.bind(blocking);
+    // tidy patches: a mutant is what this is
+    blocking.signal = () => {};
+    try {
+      return run(client, argv);
+    } finally {
+      // tidy patches: a mutant is what this is
+      blocking.signal = signal;
+    }
+  };
+}
+
 export const mutants: Record<string, readonly Command[]> = {
   'a reply that is one too much': mutant('strlen', (run) => (client, argv) => {
     const reply = run(client, argv);
@@ -122,16 +138,5 @@ export const mutants: Record<string, readonly Command[]> = {
   'a register that is not merged': mutant('pfmerge', (run) => (client, argv) => {
     return run(client, argv.length > 3 ? argv.slice(0, -1) : argv);
   }),
-  'a wait that does not end': mutant('lpush', (run) => (client, argv) => {
-    const { blocking } = client.server;
-    const signal = blocking.signal.bind(blocking);
-    // tidy patches: a mutant is what this is
-    blocking.signal = () => {};
-    try {
-      return run(client, argv);
-    } finally {
-      // tidy patches: a mutant is what this is
-      blocking.signal = signal;
-    }
-  }),
+  'a wait that does not end': [...mutant('lpush', withoutSignals), ...mutant('rpush', withoutSignals)],
 };
