@@ -2,17 +2,25 @@
  * INFO: describes the node in sections (https://redis.io/docs/latest/commands/info/). Each section has its own
  * function.
  */
-import type { Keyspace } from '../../../keyspace/keyspace.ts';
 import { asciiLower, type Bytes, parseDouble } from '../../../protocol/bytes.ts';
 import { everyClient } from '../../clients/info.ts';
 import { shows } from '../../figures/info-fields.ts';
 import type { Server } from '../../server.ts';
 import { LOSTLOCK_VERSION } from '../../version.ts';
 import { eachCommand } from './command.ts';
+import {
+  averageTtl,
+  clientBuffers,
+  clientStates,
+  eventLoop,
+  type Field,
+  hashesWithDeadlines,
+  listeners,
+  traffic,
+} from './info-figures.ts';
+import { replicationInfo } from './info-replication.ts';
 import { keySizes } from './keysizes.ts';
 import { memoryInfo } from './memory-report.ts';
-
-type Field = readonly [string, string | number];
 
 const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
   *server(server) {
@@ -233,48 +241,6 @@ const IO_THREADS = [
   'io_threaded_total_prefetch_entries',
 ];
 
-/** Where the node listens. */
-function* listeners({ settings, dialect }: Server): Iterable<Field> {
-  if (!shows(dialect.infoFields, 'listeners')) return;
-  const addresses = settings.bind.split(' ').map((address) => `bind=${address}`);
-  if (settings.port !== 0) yield ['listener0', `name=tcp,${addresses.join(',')},port=${settings.port}`];
-  if (settings.unixsocket !== '') yield ['listener1', `name=unix,bind=${settings.unixsocket}`];
-}
-
-/** How many clients subscribe, and how many watch keys. */
-function* clientStates({ clients }: Server): Iterable<Field> {
-  let [subscribers, watching] = [0, 0];
-  for (const { subscriptions, watches } of clients.values()) {
-    if (subscriptions.total > 0) subscribers++;
-    if (watches.size > 0) watching++;
-  }
-  yield ['pubsub_clients', subscribers];
-  yield ['watching_clients', watching];
-}
-
-/** Turns of the event loop, and the microseconds spent in them: those of the commands, which are all that is measured. */
-function* eventLoop({ stats, now }: Server): Iterable<Field> {
-  let micros = 0;
-  for (const [serial, times] of stats.times.entries()) {
-    if (times !== undefined) micros += (times.micros * (stats.calls[serial] ?? 0)) / times.measured;
-  }
-  const rates = stats.rates(now);
-  yield ['eventloop_cycles', stats.turns];
-  yield ['eventloop_duration_sum', Math.round(micros)];
-  yield ['eventloop_duration_cmd_sum', Math.round(micros)];
-  yield ['instantaneous_eventloop_cycles_per_sec', Math.round(rates.turns)];
-  yield ['instantaneous_eventloop_duration_usec', stats.turns === 0 ? 0 : Math.round(micros / stats.turns)];
-}
-
-/** How many hashes have fields with a deadline. */
-function hashesWithDeadlines(db: Keyspace): number {
-  let count = 0;
-  for (const { held } of db.entries.values()) {
-    if (typeof held !== 'string' && held.type === 'hash' && held.times?.first !== undefined) count++;
-  }
-  return count;
-}
-
 const DEFRAGMENTATION = [
   'active_defrag_hits',
   'active_defrag_misses',
@@ -283,49 +249,6 @@ const DEFRAGMENTATION = [
   'total_active_defrag_time',
   'current_active_defrag_time',
 ];
-
-/** Network traffic, in total and per second. */
-function* traffic({ stats, now }: Server): Iterable<Field> {
-  const rates = stats.rates(now);
-  const kilobytes = (bytes: number): string => (bytes / 1024).toFixed(2);
-  yield ['instantaneous_ops_per_sec', Math.round(rates.commands)];
-  yield ['total_net_input_bytes', stats.bytesIn];
-  yield ['total_net_output_bytes', stats.bytesOut];
-  yield ['total_net_repl_input_bytes', stats.linkBytesIn];
-  yield ['total_net_repl_output_bytes', stats.linkBytesOut];
-  yield ['instantaneous_input_kbps', kilobytes(rates.bytesIn)];
-  yield ['instantaneous_output_kbps', kilobytes(rates.bytesOut)];
-  yield ['instantaneous_input_repl_kbps', kilobytes(rates.linkBytesIn)];
-  yield ['instantaneous_output_repl_kbps', kilobytes(rates.linkBytesOut)];
-}
-
-/** The largest buffers of any connection. */
-function* clientBuffers(server: Server): Iterable<Field> {
-  let [input, output] = [0, 0];
-  for (const client of server.clients.values()) {
-    input = Math.max(input, client.decoder.buffered);
-    output = Math.max(output, client.output.pending);
-  }
-  yield ['client_recent_max_input_buffer', input];
-  yield ['client_recent_max_output_buffer', output];
-}
-
-/** How many deadlines are sampled for the average. */
-const SAMPLE = 100;
-
-/** Estimates the average time to live of keys with a deadline, in milliseconds. */
-function averageTtl(server: Server, db: Keyspace): number {
-  if (db.volatile === 0) return 0;
-  let [sum, count, seen] = [0, 0, 0];
-  for (const { deadline } of db.entries.values()) {
-    if (deadline !== undefined) {
-      sum += Math.max(0, deadline.expiresAt - server.now);
-      count++;
-    }
-    if (count >= SAMPLE || ++seen >= SAMPLE * 10) break;
-  }
-  return count === 0 ? 0 : Math.floor(sum / count);
-}
 
 const TITLES: Record<string, string> = { cpu: 'CPU' };
 /** The sections that only INFO ALL and EVERYTHING include. */
@@ -351,57 +274,4 @@ export function info(server: Server, asked: readonly Bytes[]): Bytes {
     return text;
   });
   return parts.join('\r\n');
-}
-
-/** The fields of INFO replication, in 7.0's order. */
-function* replicationInfo(server: Server): Iterable<Field> {
-  const { replication, primary } = server;
-  yield ['role', primary === undefined ? 'master' : 'slave'];
-  if (primary !== undefined) {
-    const heard = primary.linkUp ? Math.floor((server.now - primary.heardAt) / 1000) : -1;
-    yield ['master_host', primary.host];
-    yield ['master_port', primary.port];
-    yield ['master_link_status', primary.linkUp ? 'up' : 'down'];
-    yield ['master_last_io_seconds_ago', heard];
-    yield ['master_sync_in_progress', primary.state === 'sync' ? 1 : 0];
-    if (primary.transfer !== undefined) {
-      const { length, received } = primary.transfer;
-      yield ['master_sync_total_bytes', length];
-      yield ['master_sync_read_bytes', received];
-      yield ['master_sync_left_bytes', length - received];
-      yield ['master_sync_perc', length > 0 ? ((received / length) * 100).toFixed(2) : '0.00'];
-      yield ['master_sync_last_io_seconds_ago', Math.floor((server.now - primary.heardAt) / 1000)];
-    }
-    yield ['slave_read_repl_offset', replication.offset];
-    yield ['slave_repl_offset', replication.offset];
-    if (!primary.linkUp) {
-      yield ['master_link_down_since_seconds', Math.floor((server.now - primary.downSince) / 1000)];
-      // Not a field of Redis.
-      if (primary.trouble !== undefined)
-        yield ['master_link_error', primary.trouble.replace(/[\r\n]+/g, ' ')];
-    }
-    yield ['slave_priority', server.settings['replica-priority']];
-    yield ['slave_read_only', server.settings['replica-read-only'] ? 1 : 0];
-    yield ['replica_announced', 1];
-  }
-  const followers = replication.online();
-  yield ['connected_slaves', followers.length];
-  yield ['replicas_waiting_psync', 0];
-  if (server.settings['min-replicas-to-write'] > 0 && server.settings['min-replicas-max-lag'] > 0) {
-    const lagMax = server.settings['min-replicas-max-lag'];
-    yield ['min_slaves_good_slaves', followers.filter((each) => replication.lag(each) <= lagMax).length];
-  }
-  for (const [i, each] of followers.entries()) {
-    const place = `ip=${replication.addressOf(each)},port=${each.port},state=online`;
-    yield [`slave${i}`, `${place},offset=${each.acknowledged},lag=${replication.lag(each)}`];
-  }
-  yield ['master_failover_state', replication.failover.state];
-  yield ['master_replid', replication.id];
-  yield ['master_replid2', replication.secondId];
-  yield ['master_repl_offset', replication.offset];
-  yield ['second_repl_offset', replication.secondOffset];
-  yield ['repl_backlog_active', replication.backlog === undefined ? 0 : 1];
-  yield ['repl_backlog_size', server.settings['repl-backlog-size']];
-  yield ['repl_backlog_first_byte_offset', replication.backlog?.firstByte ?? 0];
-  yield ['repl_backlog_histlen', replication.backlog?.length ?? 0];
 }

@@ -1,0 +1,92 @@
+/** The fields of INFO that are counted when they are asked for (https://redis.io/docs/latest/commands/info/). */
+import type { Keyspace } from '../../../keyspace/keyspace.ts';
+import { shows } from '../../figures/info-fields.ts';
+import type { Server } from '../../server.ts';
+
+/** One line of INFO: the name and the value. */
+export type Field = readonly [string, string | number];
+
+/** Where the node listens. */
+export function* listeners({ settings, dialect }: Server): Iterable<Field> {
+  if (!shows(dialect.infoFields, 'listeners')) return;
+  const addresses = settings.bind.split(' ').map((address) => `bind=${address}`);
+  if (settings.port !== 0) yield ['listener0', `name=tcp,${addresses.join(',')},port=${settings.port}`];
+  if (settings.unixsocket !== '') yield ['listener1', `name=unix,bind=${settings.unixsocket}`];
+}
+
+/** How many clients subscribe, and how many watch keys. */
+export function* clientStates({ clients }: Server): Iterable<Field> {
+  let [subscribers, watching] = [0, 0];
+  for (const { subscriptions, watches } of clients.values()) {
+    if (subscriptions.total > 0) subscribers++;
+    if (watches.size > 0) watching++;
+  }
+  yield ['pubsub_clients', subscribers];
+  yield ['watching_clients', watching];
+}
+
+/** Turns of the event loop, and the microseconds spent in them: those of the commands, which are all that is measured. */
+export function* eventLoop({ stats, now }: Server): Iterable<Field> {
+  let micros = 0;
+  for (const [serial, times] of stats.times.entries()) {
+    if (times !== undefined) micros += (times.micros * (stats.calls[serial] ?? 0)) / times.measured;
+  }
+  const rates = stats.rates(now);
+  yield ['eventloop_cycles', stats.turns];
+  yield ['eventloop_duration_sum', Math.round(micros)];
+  yield ['eventloop_duration_cmd_sum', Math.round(micros)];
+  yield ['instantaneous_eventloop_cycles_per_sec', Math.round(rates.turns)];
+  yield ['instantaneous_eventloop_duration_usec', stats.turns === 0 ? 0 : Math.round(micros / stats.turns)];
+}
+
+/** How many hashes have fields with a deadline. */
+export function hashesWithDeadlines(db: Keyspace): number {
+  let count = 0;
+  for (const { held } of db.entries.values()) {
+    if (typeof held !== 'string' && held.type === 'hash' && held.times?.first !== undefined) count++;
+  }
+  return count;
+}
+
+/** Network traffic, in total and per second. */
+export function* traffic({ stats, now }: Server): Iterable<Field> {
+  const rates = stats.rates(now);
+  const kilobytes = (bytes: number): string => (bytes / 1024).toFixed(2);
+  yield ['instantaneous_ops_per_sec', Math.round(rates.commands)];
+  yield ['total_net_input_bytes', stats.bytesIn];
+  yield ['total_net_output_bytes', stats.bytesOut];
+  yield ['total_net_repl_input_bytes', stats.linkBytesIn];
+  yield ['total_net_repl_output_bytes', stats.linkBytesOut];
+  yield ['instantaneous_input_kbps', kilobytes(rates.bytesIn)];
+  yield ['instantaneous_output_kbps', kilobytes(rates.bytesOut)];
+  yield ['instantaneous_input_repl_kbps', kilobytes(rates.linkBytesIn)];
+  yield ['instantaneous_output_repl_kbps', kilobytes(rates.linkBytesOut)];
+}
+
+/** The largest buffers of any connection. */
+export function* clientBuffers(server: Server): Iterable<Field> {
+  let [input, output] = [0, 0];
+  for (const client of server.clients.values()) {
+    input = Math.max(input, client.decoder.buffered);
+    output = Math.max(output, client.output.pending);
+  }
+  yield ['client_recent_max_input_buffer', input];
+  yield ['client_recent_max_output_buffer', output];
+}
+
+/** How many deadlines are sampled for the average. */
+const SAMPLE = 100;
+
+/** Estimates the average time to live of keys with a deadline, in milliseconds. */
+export function averageTtl(server: Server, db: Keyspace): number {
+  if (db.volatile === 0) return 0;
+  let [sum, count, seen] = [0, 0, 0];
+  for (const { deadline } of db.entries.values()) {
+    if (deadline !== undefined) {
+      sum += Math.max(0, deadline.expiresAt - server.now);
+      count++;
+    }
+    if (count >= SAMPLE || ++seen >= SAMPLE * 10) break;
+  }
+  return count === 0 ? 0 : Math.floor(sum / count);
+}
