@@ -20,10 +20,10 @@ const SEVERAL_WORDS: ReadonlySet<string> = new Set<keyof Settings>([
   'save',
 ]);
 
-/** Of these parameters, each further line adds to the earlier ones. */
+/** Parameters that may have several lines, which add up. */
 const ADDING: ReadonlySet<string> = new Set<keyof Settings>(['client-output-buffer-limit', 'save']);
 
-/** What redis-server can do at startup and lostlock cannot. */
+/** Directives that lostlock knows and does not implement, with the reason. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['rename-command', 'lostlock does not rename commands'],
   ['loadmodule', 'lostlock loads no modules'],
@@ -50,11 +50,11 @@ function nameOf(directive: Bytes): string {
   return Object.hasOwn(aliases, lower) ? (aliases[lower] as string) : lower;
 }
 
-/** What a configuration file and the command line ask for. Later directives win. */
+/** The directives of a configuration file and of the command line, in order. A later directive replaces an earlier one. */
 export class Configuration {
   readonly settings: Partial<Settings> = {};
   /** The rules of each user, separated by blanks. */
-  readonly users: Record<string, string> = {};
+  readonly users: Record<string, string> = Object.create(null);
   /** The primary to follow. */
   replicaOf: { readonly host: string; readonly port: number } | undefined;
 
@@ -102,12 +102,14 @@ export class Configuration {
     this.replicaOf = { host, port };
   }
 
-  #addUser([name, ...rules]: readonly Bytes[]): void {
-    if (name === undefined) throw new BadDirective(WRONG_NUMBER);
+  #addUser(words: readonly Bytes[]): void {
+    const [name, ...rules] = words.map((word) => toBuffer(word).toString());
+    if (name === undefined) throw new BadDirective(UNKNOWN);
     if (Object.hasOwn(this.users, name)) {
-      throw new BadDirective(`Error in user declaration '${name}': Duplicate user found`);
+      const why = 'Duplicate user found. A user can only be defined once in config files';
+      throw new BadDirective(`Error in user declaration '${words[0]}': ${why}`);
     }
-    this.users[name] = rules.map((rule) => toBuffer(rule).toString()).join(' ');
+    this.users[name] = rules.join(' ');
   }
 
   /**

@@ -10,8 +10,9 @@ export interface Neighbour {
 }
 
 /**
- * The nearest elements, the nearest first. Elements at the same distance come in the order in which VSIM with TRUTH has
- * them: while there is room the older first, then whoever came first stays.
+ * Returns the nearest elements, the nearest first. Elements at the same distance have the order of VSIM with TRUTH: the
+ * newest elements are visited first, up to `most` of them are sorted with the older one first, and an element that
+ * is visited later displaces another one only if it is nearer.
  * @param most how many to return at most
  * @param accepts says which elements count; all when it is left out
  */
@@ -21,8 +22,8 @@ export function nearest(
   most: number,
   accepts: (node: VectorNode) => boolean = () => true,
 ): Neighbour[] {
-  // The farthest first, so that the one to be displaced is at the beginning. The comparisons are such that a distance
-  // that is no number, from infinite components, has its place as in the server.
+  // The farthest element is at the beginning, where it is removed. Distances may be NaN, from infinite components: the
+  // comparisons are written so that these elements have the same places as in the server.
   const found: Neighbour[] = [];
   const nodes = [...set.nodes()];
   for (let i = nodes.length - 1; i >= 0; i--) {

@@ -1,7 +1,6 @@
 /** How a command is declared: one table entry, from which COMMAND, arity errors, refusals and the docs are derived. */
 
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
-import { SimpleString } from '../../protocol/reply.ts';
 import type { Since } from '../dialects/since.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -291,7 +290,7 @@ export function declaring<C>(): Declaring<C> {
       const all = { ...(specs as unknown as Record<string, CommandSpec<number, C>>) };
       all.help ??= helpOf(name, about);
       const subcommands = Object.entries(all).map(([sub, spec]) => make(group, sub, `${name}|${sub}`, spec));
-      return withHelp(make(group, name, name, { categories: [], ...about, arity: -1, subcommands }));
+      return make(group, name, name, { categories: [], ...about, arity: -1, subcommands });
     },
   };
 }
@@ -310,21 +309,6 @@ function helpOf(
     flags: ['loading', 'stale'],
     run: () => [],
   };
-}
-
-/** Returns the container with a HELP that lists its subcommands, if HELP is generated. */
-export function withHelp<C>(container: Command<C>): Command<C> {
-  const { name, subcommands, spec, run } = container;
-  const help = subcommands?.get('help');
-  if (subcommands === undefined || help?.spec.listsSubcommands !== true) return container;
-  const lines = [`${asciiUpper(name)} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`];
-  if (run !== nothing) lines.push('(no subcommand)', `    ${spec.summary}`);
-  for (const [sub, { spec: about }] of subcommands) {
-    if (sub !== 'help') lines.push(asciiUpper(sub), `    ${about.summary}`);
-  }
-  lines.push('HELP', '    Print this help.');
-  const told = { ...help, run: () => lines.map((line) => new SimpleString(line)) };
-  return { ...container, subcommands: new Map(subcommands).set('help', told) };
 }
 
 function nothing(): Outcome {

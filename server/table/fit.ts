@@ -1,7 +1,8 @@
 /** Selects the commands of a dialect from the command table, each as that server declares it. */
 import type { Dialect } from '../dialects/dialect.ts';
 import { existsIn, type Since } from '../dialects/since.ts';
-import { bitsOf, type Command, type EntryChange, withHelp } from './command.ts';
+import { bitsOf, type Command, type EntryChange } from './command.ts';
+import { withHelp } from './help.ts';
 
 /** A command or option that only some servers have. */
 interface Aged {
@@ -24,8 +25,10 @@ export function fitted<C>(command: Command<C>, dialect: Dialect, strict: boolean
   const native = spec.extra === true && existsIn(spec.since, dialect);
   const members = [...(subcommands?.values() ?? [])];
   const fit = members.map((sub) => fitted(sub, dialect, strict));
-  if (changes.length === 0 && !native && fit.every((sub, i) => sub === members[i])) return command;
-  return withHelp({ ...changed(command, changes, native), subcommands: subcommands && named(fit) });
+  if (changes.length === 0 && !native && fit.every((sub, i) => sub === members[i])) {
+    return withHelp(command, dialect);
+  }
+  return withHelp({ ...changed(command, changes, native), subcommands: subcommands && named(fit) }, dialect);
 }
 
 function changed<C>(command: Command<C>, changes: readonly EntryChange[], native: boolean): Command<C> {

@@ -109,17 +109,19 @@ const WRONG = [
   'maxmemory-policy never',
   'notify-keyspace-events Q',
   'include',
+  'user',
+  'user default on nopass',
 ];
 
 test.skipIf(!hasRedisServer).each(WRONG)(
   'the line %j has the error of redis-server (needs redis-server)',
   (line) => {
-    const path = file('wrong.conf', '# first', 'port 0', `   ${line} `);
+    const path = file('wrong.conf', 'user default on', 'port 0', `   ${line} `);
     const theirs = spawnSync(findProgram('redis-server') ?? '', [path], { encoding: 'utf8', timeout: 20_000 })
       .stderr.trim()
       .split('\n');
     expect(theirs[1]).toBe('Reading the configuration file, at line 3');
-    expect(errorOf('# first', 'port 0', `   ${line} `).trim().split('\n').slice(1)).toEqual(theirs.slice(1));
+    expect(errorOf('user default on', 'port 0', `   ${line} `).trim().split('\n').slice(1)).toEqual(theirs.slice(1));
   },
 );
 

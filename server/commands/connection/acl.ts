@@ -1,7 +1,7 @@
 /** ACL: users and their permissions (https://redis.io/docs/latest/commands/acl/). */
 import { approximate, asciiLower, asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, wrongArity } from '../../../protocol/errors.ts';
-import { Double, MapReply, OK, type Reply, SetReply, SimpleString } from '../../../protocol/reply.ts';
+import { Double, MapReply, OK, type Reply, SetReply } from '../../../protocol/reply.ts';
 import { CATEGORIES, everyCommand } from '../../acl/categories.ts';
 import { describeCommands } from '../../acl/describe.ts';
 import { mergeSelectors } from '../../acl/rules.ts';
@@ -138,36 +138,6 @@ function dryRun(client: Caller, argv: Argv<-4>): Reply {
   return `${who} has no permissions to access the '${cString(request[denial.at] ?? '')}' ${denial.what}`;
 }
 
-const HELP = [
-  'ACL <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-  'CAT [<category>]',
-  '    The categories, or the commands of one.',
-  'DELUSER <username> [<username> ...]',
-  '    Removes users.',
-  'DRYRUN <username> <command> [<arg> ...]',
-  '    Whether a user may make a request, which is not made.',
-  'GETUSER <username>',
-  '    What a user is and may do.',
-  'GENPASS [<bits>]',
-  '    A new password.',
-  'LIST',
-  '    Every user with its rules.',
-  'LOAD',
-  '    Reads the ACL file.',
-  'LOG [<count> | RESET]',
-  '    What was refused.',
-  'SAVE',
-  '    Writes the ACL file.',
-  'SETUSER <username> <attribute> [<attribute> ...]',
-  '    Makes or changes a user.',
-  'USERS',
-  "    The users' names.",
-  'WHOAMI',
-  "    The name of the connection's user.",
-  'HELP',
-  '    Prints this help.',
-];
-
 const ADMIN = ['admin', 'noscript', 'loading', 'stale'] as const;
 const NORMAL = ['noscript', 'loading', 'stale'] as const;
 const EVERY_NODE: readonly EntryChange[] = [
@@ -265,14 +235,6 @@ export const aclCommand = defineContainer(
       arity: 2,
       flags: NORMAL,
       run: (client) => client.user,
-    },
-    help: {
-      summary: 'Lists the subcommands.',
-      since: '6.0.0',
-      complexity: 'O(1)',
-      arity: 2,
-      flags: ['loading', 'stale'],
-      run: () => HELP.map((line) => new SimpleString(line)),
     },
   },
 );

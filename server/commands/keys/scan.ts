@@ -3,7 +3,7 @@ import type { Entry } from '../../../keyspace/entry.ts';
 import { typeOf } from '../../../keyspace/value.ts';
 import { asciiLower, type Bytes, cString, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
-import { type Reply, SimpleString } from '../../../protocol/reply.ts';
+import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { encodingOf } from '../../settings/encodings.ts';
 import { type Argv, type Command, key } from '../../table/command.ts';
@@ -87,24 +87,16 @@ const aboutOne = {
   tips: ['nondeterministic_output'],
 } as const;
 
-const HELP = [
-  'OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-  'ENCODING <key>',
-  '    How the value of the key is kept.',
-  'FREQ <key>',
-  '    How often the key is used, on a logarithmic scale.',
-  'IDLETIME <key>',
-  '    Seconds since the key was used.',
-  'REFCOUNT <key>',
-  '    How many references to the value there are.',
-  'HELP',
-  '    Prints this help.',
-];
-
 export const objectCommand: Command = defineContainer(
   'generic',
   'object',
-  { summary: 'Commands about the internals of a value.', since: '2.2.3', complexity: 'O(1)', flags: [] },
+  {
+    summary: 'Commands about the internals of a value.',
+    since: '2.2.3',
+    helpSince: '6.2.0',
+    complexity: 'O(1)',
+    flags: [],
+  },
   {
     encoding: {
       summary: 'Returns the encoding of the value of a key.',
@@ -137,14 +129,6 @@ export const objectCommand: Command = defineContainer(
         ofEntry(client, argv[2], (entry) =>
           usesFrequency(client) ? client.server.eviction.frequency(entry) : fail(NO_LFU),
         ),
-    },
-    help: {
-      summary: 'Lists the subcommands.',
-      since: '6.2.0',
-      complexity: 'O(1)',
-      arity: 2,
-      flags: ['loading', 'stale'],
-      run: () => HELP.map((line) => new SimpleString(line)),
     },
   },
 );

@@ -3,7 +3,7 @@
  */
 import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
-import { MapReply, type Reply, SimpleString, Verbatim } from '../../../protocol/reply.ts';
+import { MapReply, type Reply, Verbatim } from '../../../protocol/reply.ts';
 import type { SpikeSeries } from '../../figures/latency.ts';
 import type { Caller } from '../../server.ts';
 import type { Command } from '../../table/command.ts';
@@ -83,24 +83,6 @@ function reset(client: Caller, argv: readonly Bytes[]): Reply {
   return count;
 }
 
-const HELP = [
-  'LATENCY <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-  'DOCTOR',
-  '    The spikes in words.',
-  'GRAPH <event>',
-  '    The spikes of an event as a graph.',
-  'HISTORY <event>',
-  '    The spikes of an event.',
-  'LATEST',
-  '    The latest spike of each event.',
-  'RESET [<event> ...]',
-  '    Forgets the spikes of some events, or all.',
-  'HISTOGRAM [COMMAND ...]',
-  '    How long commands took.',
-  'HELP',
-  '    Prints this help.',
-];
-
 const FLAGS = ['admin', 'noscript', 'loading', 'stale'] as const;
 const TIPS = ['nondeterministic_output', 'request_policy:all_nodes', 'response_policy:special'] as const;
 const about = { since: '2.8.13', complexity: 'O(1)', flags: FLAGS, tips: TIPS };
@@ -167,14 +149,6 @@ export const latencyCommand = defineContainer(
       arity: -2,
       tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
       run: reset,
-    },
-    help: {
-      summary: 'Lists the subcommands.',
-      since: '2.8.13',
-      complexity: 'O(1)',
-      arity: 2,
-      flags: ['loading', 'stale'],
-      run: () => HELP.map((line) => new SimpleString(line)),
     },
   },
 );

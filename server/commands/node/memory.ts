@@ -2,29 +2,13 @@
 import { memoryUsage } from '../../../keyspace/footprint.ts';
 import { asciiUpper } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
-import { OK, type Reply, SimpleString, Verbatim } from '../../../protocol/reply.ts';
+import { OK, type Reply, Verbatim } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { encodingOf } from '../../settings/encodings.ts';
 import { int64, wordAt } from '../../table/arguments.ts';
 import { type Argv, key } from '../../table/command.ts';
 import { defineContainer } from '../define.ts';
 import { memoryStats } from './memory-report.ts';
-
-const HELP = [
-  'MEMORY <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-  'DOCTOR',
-  '    What is wrong with the use of memory.',
-  'MALLOC-STATS',
-  "    The allocator's own statistics.",
-  'PURGE',
-  '    Gives free memory back.',
-  'STATS',
-  '    What takes how much.',
-  'USAGE <key> [SAMPLES <count>]',
-  '    Bytes that a key and its value take.',
-  'HELP',
-  '    Prints this help.',
-];
 
 function usage(client: Caller, argv: Argv<-3>): Reply {
   for (let at = 3; at < argv.length; at++) {
@@ -86,14 +70,6 @@ export const memoryCommand = defineContainer(
       arity: 2,
       tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
       run: () => OK,
-    },
-    help: {
-      summary: 'Lists the subcommands.',
-      since: '4.0.0',
-      complexity: 'O(1)',
-      arity: 2,
-      flags: ['loading', 'stale'],
-      run: () => HELP.map((line) => new SimpleString(line)),
     },
   },
 );

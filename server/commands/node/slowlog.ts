@@ -1,7 +1,7 @@
 /** SLOWLOG and COMMANDLOG: the slow requests, and the large ones (https://redis.io/docs/latest/commands/slowlog/). */
 import { asciiLower, type Bytes, cString, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
-import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
+import { OK, type Reply } from '../../../protocol/reply.ts';
 import type { CommandLog } from '../../figures/slowlog.ts';
 import type { Caller } from '../../server.ts';
 import type { Argv } from '../../table/command.ts';
@@ -32,18 +32,6 @@ function get(client: Caller, argv: Argv<-2>): Reply {
   return latest(argv[2], () => observer.slowlog);
 }
 
-const HELP = [
-  'SLOWLOG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-  'GET [<count>]',
-  '    The latest entries (10, or as many as asked; -1 for all): number, time, microseconds, request, address, name.',
-  'LEN',
-  '    How many entries there are.',
-  'RESET',
-  '    Forgets all entries.',
-  'HELP',
-  '    Prints this help.',
-];
-
 const FLAGS = ['admin', 'loading', 'stale'] as const;
 const about = { since: '2.2.12', complexity: 'O(1)', flags: FLAGS };
 
@@ -53,6 +41,7 @@ export const slowlogCommand = defineContainer(
   {
     summary: 'Commands about the slow log.',
     since: '2.2.12',
+    helpSince: '6.2.0',
     complexity: 'Depends on subcommand.',
     flags: [],
   },
@@ -82,14 +71,6 @@ export const slowlogCommand = defineContainer(
         client.server.observer.slowlog.entries = [];
         return OK;
       },
-    },
-    help: {
-      summary: 'Lists the subcommands.',
-      since: '6.2.0',
-      complexity: 'O(1)',
-      arity: 2,
-      flags: ['loading', 'stale'],
-      run: () => HELP.map((line) => new SimpleString(line)),
     },
   },
 );
