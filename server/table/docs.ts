@@ -43,9 +43,12 @@ function describeArgument(argument: Argument, dialect: Dialect): Reply {
 }
 
 /** The arguments that the dialect's server knows. */
+export function knownArguments(all: readonly Argument[], dialect: Dialect): Argument[] {
+  return all.filter(({ since }) => since === undefined || existsIn(since, dialect));
+}
+
 function describeArguments(all: readonly Argument[], dialect: Dialect): Reply[] {
-  const known = all.filter(({ since }) => since === undefined || existsIn(since, dialect));
-  return known.map((argument) => describeArgument(argument, dialect));
+  return knownArguments(all, dialect).map((argument) => describeArgument(argument, dialect));
 }
 
 function describeLife({ deprecated, system, history }: Syntax): Reply[] {

@@ -3,14 +3,15 @@ import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { SimpleString } from '../../protocol/reply.ts';
 import { syntaxOf } from '../commands/syntax/index.ts';
 import type { Dialect } from '../dialects/dialect.ts';
-import { existsIn } from '../dialects/since.ts';
 import type { Command } from './command.ts';
+import { knownArguments } from './docs.ts';
 import { type Argument, parseSyntax } from './syntax.ts';
 
 /** The arguments as Redis' HELP writes them, such as `<key> [COUNT <count>]`. */
 function usage(all: readonly Argument[], dialect: Dialect, between = ' '): string {
-  const known = all.filter(({ since }) => since === undefined || existsIn(since, dialect));
-  return known.map((argument) => argumentUsage(argument, dialect)).join(between);
+  return knownArguments(all, dialect)
+    .map((argument) => argumentUsage(argument, dialect))
+    .join(between);
 }
 
 function argumentUsage(argument: Argument, dialect: Dialect): string {
@@ -39,8 +40,9 @@ function helpOf<C>({ name, arity, spec, subcommands }: Command<C>, dialect: Dial
   if (arity === -1) lines.push('(no subcommand)', `    ${spec.summary}`);
   for (const [sub, { fullName, spec: about }] of subcommands ?? []) {
     if (sub === 'help') continue;
-    const { words = '' } = syntaxOf(fullName, dialect);
-    lines.push(`${asciiUpper(sub)} ${usage(parseSyntax(words), dialect)}`.trimEnd(), `    ${about.summary}`);
+    const { words } = syntaxOf(fullName, dialect);
+    const rest = words === undefined ? '' : ` ${usage(parseSyntax(words), dialect)}`;
+    lines.push(`${asciiUpper(sub)}${rest}`, `    ${about.summary}`);
   }
   return [...lines, 'HELP', '    Print this help.'];
 }
