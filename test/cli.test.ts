@@ -115,11 +115,6 @@ test('an unknown flag, a wrong value and a port in use end the process with the 
 test('unsupported settings are refused with the reason; values that describe the current behaviour are accepted', async () => {
   for (const [flag, value, why] of [
     ['--daemonize', 'yes', 'lostlock stays in the foreground'],
-    ['--cluster-enabled', 'yes', 'lostlock has no cluster mode'],
-    ['--appendonly', 'yes', 'lostlock has no append-only file'],
-    ['--aclfile', '/tmp/users.acl', 'lostlock reads no ACL file'],
-    ['--supervised', 'systemd', 'lostlock reports to no supervisor'],
-    ['--syslog-enabled', 'yes', 'lostlock does not log to syslog'],
     ['--unixsocketperm', '789', "argument couldn't be parsed into an integer"],
   ] as const) {
     const run = spawnSync(process.execPath, ['dist/cli.js', flag, value], { encoding: 'utf8' });

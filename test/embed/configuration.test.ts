@@ -125,6 +125,17 @@ test.skipIf(!hasRedisServer).each(WRONG)(
   },
 );
 
+test.each([
+  ['daemonize yes', 'lostlock stays in the foreground'],
+  ['cluster-enabled yes', 'lostlock has no cluster mode'],
+  ['appendonly yes', 'lostlock has no append-only file'],
+  ['aclfile /tmp/users.acl', 'lostlock reads no ACL file'],
+  ['supervised systemd', 'lostlock reports to no supervisor'],
+  ['syslog-enabled yes', 'lostlock does not log to syslog'],
+])('%s is refused: %s', (line, why) => {
+  expect(errorOf(line)).toContain(`at line 1\n>>> '${line}'\n${why}`);
+});
+
 describe('the command line', () => {
   beforeAll(ensureBuilt);
 

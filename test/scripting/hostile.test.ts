@@ -22,7 +22,8 @@ const SLOW: ReadonlySet<string> = new Set([
   "return #string.rep('', 1e9)",
   "local s = '' for i = 1, 2e4 do s = s .. 'x' end return #s",
 ]);
-const played = isLongRun ? scripts : scripts.filter((line) => !SLOW.has(line));
+/** The sample: every third script, without the slow ones. */
+const played = isLongRun ? scripts : scripts.filter((line, index) => index % 3 === 0 && !SLOW.has(line));
 
 /** Our reply as bytes. undefined: the script is still running after that many slices. */
 function answer(source: string, slices = 2000): string {

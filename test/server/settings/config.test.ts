@@ -73,7 +73,7 @@ async function settings(client: RawClient, dialect: DialectName): Promise<string
     const before = (await talk(client, 'CONFIG', 'GET', name)).split('\r\n')[4] ?? '';
     // A memory limit that is too small would evict the asking client itself.
     const safe = VALUES.filter((value) => name !== 'maxmemory-clients' || !/^922|^99/.test(value));
-    const values = isLongRun ? safe : safe.filter((_, at) => (at + index) % 3 === 0);
+    const values = isLongRun ? safe : safe.filter((_, at) => (at + index) % 8 === 0);
     const requests = values.map((value) => [
       request('CONFIG', 'SET', name, value),
       request('CONFIG', 'GET', name),
