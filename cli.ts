@@ -23,7 +23,7 @@ Parameters have redis.conf's names, and replace those of the file:
   --databases 16, --maxclients 10000, --notify-keyspace-events KEA, --maxmemory 100mb ...
   --dir PATH, --dbfilename NAME   dump file, read at startup, written by SAVE and BGSAVE
 Options:
-  --dialect NAME         the server to answer as: ${dialectNames.join(', ')}
+  --dialect NAME         the server to answer as, redis-8.2 unless given: ${dialectNames.join(', ')}
   --strict yes           refuse the commands and options that this server does not have
   --replicas N           start N replicas of this server
   --port-file FILE       write the port to FILE once the server listens

@@ -1,5 +1,4 @@
 /** The text of docs/commands.md: every command of a table, by group. */
-
 import { syntaxOf } from '../server/commands/syntax/index.ts';
 import type { Dialect } from '../server/dialects/dialect.ts';
 import { DEFAULT_DIALECT, dialectNamed } from '../server/dialects/index.ts';

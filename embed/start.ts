@@ -53,7 +53,7 @@ export interface StartOptions {
   /** The number of databases; default 16. */
   readonly databases?: number;
   /**
-   * The server to answer as: its commands, replies, error texts and version. 'redis-7.0' by default.
+   * The server to answer as: its commands, replies, error texts and version. 'redis-8.2' by default.
    * docs/dialects.md lists what each has.
    */
   readonly dialect?: DialectName;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { dialectNames } from '../server/dialects/index.ts';
 import { isLongRun, sampleOf } from './support/long.ts';
-import { oracleOf } from './support/oracles.ts';
+import { INSTALLED, oracleOf } from './support/oracles.ts';
 import { startRedisServer } from './support/redis-server.ts';
 import { GAPS, type Gap, gapOf, withoutGaps } from './transcripts/gaps.ts';
 import { OwnTarget } from './transcripts/own.ts';
@@ -26,7 +26,9 @@ function recorded(section: Section, server: string): string {
 
 describe.each(files)('%s', (file) => {
   test.each(sectionsOf(file))('our server answers as recorded: $name', async (section) => {
-    expect(written(section, await play(section, new OwnTarget()))).toBe(recorded(section, FIRST));
+    expect(written(section, await play(section, new OwnTarget({ dialect: INSTALLED })))).toBe(
+      recorded(section, FIRST),
+    );
   });
 });
 

@@ -27,7 +27,7 @@ export type DialectName = keyof typeof DIALECTS;
 export const dialectNames = Object.keys(DIALECTS) as readonly DialectName[];
 
 /** The dialect of a node that was started without one. */
-export const DEFAULT_DIALECT: DialectName = 'redis-7.0';
+export const DEFAULT_DIALECT: DialectName = 'redis-8.2';
 
 /** Returns the dialect with that name. Throws RangeError if there is none. */
 export function dialectNamed(name: string): Dialect {

@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { commandsOf } from '../../server/commands/index.ts';
-import { DEFAULT_DIALECT, type Dialect, dialectNamed } from '../../server/dialects/index.ts';
+import { type Dialect, dialectNamed } from '../../server/dialects/index.ts';
 import { existsIn } from '../../server/dialects/since.ts';
 import type { Command } from '../../server/table/command.ts';
+import { INSTALLED } from '../support/oracles.ts';
 import { excluded, loose } from './compare/known.ts';
 import type { Rule } from './compare/rule.ts';
 import * as data from './grammar/data.ts';
@@ -276,7 +277,7 @@ export class Grammar {
 const grammars = new Map<string, Grammar>();
 
 /** The grammar of a dialect, made once. */
-export function grammarOf(dialect: string = DEFAULT_DIALECT): Grammar {
+export function grammarOf(dialect: string = INSTALLED): Grammar {
   let grammar = grammars.get(dialect);
   if (grammar === undefined) grammars.set(dialect, (grammar = new Grammar(dialectNamed(dialect))));
   return grammar;

@@ -3,7 +3,8 @@
  * counts what was reached, with `--mutants` it looks for what is broken on purpose. `--dialect` chooses the server to be.
  */
 import { parseArgs } from 'node:util';
-import { DEFAULT_DIALECT, dialectNames } from '../../server/dialects/index.ts';
+import { dialectNames } from '../../server/dialects/index.ts';
+import { INSTALLED } from '../support/oracles.ts';
 import { excluded } from './compare/known.ts';
 import { Coverage } from './coverage.ts';
 import { findMutant, mutants } from './mutants.ts';
@@ -15,7 +16,7 @@ const { values } = parseArgs({
   options: {
     commands: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
-    dialect: { type: 'string', default: DEFAULT_DIALECT },
+    dialect: { type: 'string', default: INSTALLED },
     mutants: { type: 'boolean', default: false },
     program: { type: 'string' },
     stop: { type: 'string', default: '5' },

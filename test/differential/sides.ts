@@ -4,11 +4,11 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import { toBuffer } from '../../protocol/bytes.ts';
 import { encodeRequest } from '../../protocol/encode.ts';
 import type { Client } from '../../server/clients/client.ts';
-import { DEFAULT_DIALECT, type DialectName } from '../../server/dialects/index.ts';
+import type { DialectName } from '../../server/dialects/index.ts';
 import { createNode } from '../../server/index.ts';
 import type { Caller, Server } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
-import { oracleOf } from '../support/oracles.ts';
+import { INSTALLED, oracleOf } from '../support/oracles.ts';
 import { type RealRedis, startRedisServer } from '../support/redis-server.ts';
 import { readReply } from '../support/reply-text.ts';
 import { TestHost } from '../support/targets.ts';
@@ -210,7 +210,7 @@ export class RealSide implements Side {
   }
 
   /** Starts the real server of a dialect. Rejects where it is not on this machine. */
-  static async start(dialect: DialectName = DEFAULT_DIALECT): Promise<RealSide> {
+  static async start(dialect: DialectName = INSTALLED): Promise<RealSide> {
     const program = oracleOf(dialect);
     if (program === undefined) throw new Error(`there is no real server for ${dialect} on this machine`);
     const quiet = [

@@ -1,6 +1,7 @@
 /** Waiting list commands among pushes, moves and transactions of several connections: the same on redis-server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sampleOf } from '../support/long.ts';
+import { INSTALLED } from '../support/oracles.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../support/redis-server.ts';
 import { printReply } from '../support/reply-text.ts';
 import { OwnTarget } from '../transcripts/own.ts';
@@ -116,7 +117,7 @@ async function say(target: Target, client: string, argv: string[]) {
 describe.skipIf(!hasRedisServer)(
   'waiters are served as redis-server serves them (needs redis-server)',
   () => {
-    const own = new OwnTarget();
+    const own = new OwnTarget({ dialect: INSTALLED });
     let redis: RealRedis;
     let real: RedisTarget;
     beforeAll(async () => {

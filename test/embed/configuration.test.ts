@@ -121,7 +121,9 @@ test.skipIf(!hasRedisServer).each(WRONG)(
       .stderr.trim()
       .split('\n');
     expect(theirs[1]).toBe('Reading the configuration file, at line 3');
-    expect(errorOf('user default on', 'port 0', `   ${line} `).trim().split('\n').slice(1)).toEqual(theirs.slice(1));
+    expect(errorOf('user default on', 'port 0', `   ${line} `).trim().split('\n').slice(1)).toEqual(
+      theirs.slice(1),
+    );
   },
 );
 

@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import { startServer } from '../../index.ts';
 import { ensureBuilt } from '../support/built.ts';
+import { INSTALLED } from '../support/oracles.ts';
 import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
@@ -102,7 +103,7 @@ test.skipIf(!hasRedisServer)(
       await redis.zadd('zset', 1.5, 'm', 2, 'n');
     };
     {
-      await using ours = await startServer({ settings: { dir, dbfilename: 'dump.rdb' } });
+      await using ours = await startServer({ dialect: INSTALLED, settings: { dir, dbfilename: 'dump.rdb' } });
       const redis = client(ours.url);
       await fill(redis);
       await redis.save();

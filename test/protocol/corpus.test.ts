@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startServer } from '../../index.ts';
 import { isLongRun } from '../support/long.ts';
+import { INSTALLED } from '../support/oracles.ts';
 import { RawClient, type Target } from '../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { type Recorded, record } from './conversation.ts';
@@ -50,14 +51,14 @@ test('every message has a unique name and a recorded reply', () => {
 
 describe('lostlock over TCP answers as recorded', () => {
   holdToGolden(SAMPLE, async (password) => {
-    const server = await startServer(password === undefined ? {} : { password });
+    const server = await startServer({ dialect: INSTALLED, ...(password !== undefined && { password }) });
     return { target: () => ({ port: server.port }), stop: () => server.stop() };
   });
 });
 
 describe('lostlock in memory answers as recorded', () => {
   holdToGolden(1, async (password) => {
-    const server = await startServer(password === undefined ? {} : { password });
+    const server = await startServer({ dialect: INSTALLED, ...(password !== undefined && { password }) });
     return { target: () => server.connect(), stop: () => server.stop() };
   });
 });

@@ -1,12 +1,12 @@
 /** One server of ours beside a redis-server: the same requests to both, for tests that compare long generated runs. */
 
-import { DEFAULT_DIALECT, type DialectName } from '../../server/dialects/index.ts';
+import type { DialectName } from '../../server/dialects/index.ts';
 import { connectInMemory } from '../../server/host/in-memory.ts';
 import { nodeHost } from '../../server/host/node.ts';
 import { createNode } from '../../server/index.ts';
 import type { Server } from '../../server/server.ts';
 import { splitWords } from '../transcripts/transcript.ts';
-import { oracleOf } from './oracles.ts';
+import { INSTALLED, oracleOf } from './oracles.ts';
 import { RawClient } from './raw-client.ts';
 import { type RealRedis, startRedisServer } from './redis-server.ts';
 import { request } from './reply-text.ts';
@@ -44,7 +44,7 @@ export class Beside {
   }
 
   /** Starts both servers; `args` are added to redis-server's command line. Another dialect needs its real server. */
-  static async start(args: string[] = [], dialect: DialectName = DEFAULT_DIALECT): Promise<Beside> {
+  static async start(args: string[] = [], dialect: DialectName = INSTALLED): Promise<Beside> {
     const program = oracleOf(dialect);
     const redis = await startRedisServer({
       args: ['--enable-debug-command', 'yes', ...args],

@@ -5,6 +5,7 @@ import { afterEach, expect } from 'vitest';
 import { type LostlockServer, type StartOptions, startServer } from '../../index.ts';
 import { RealLane } from '../../lab/real/lane.ts';
 import type { Server } from '../../server/server.ts';
+import { INSTALLED } from './oracles.ts';
 import { startRedisServer } from './redis-server.ts';
 import { until } from './until.ts';
 
@@ -88,7 +89,7 @@ export async function ours(
   settings: Record<string, number> = {},
   options: Pick<StartOptions, 'dialect' | 'strict'> = {},
 ): Promise<OwnNode> {
-  const server = await startServer({ settings, ...options });
+  const server = await startServer({ dialect: INSTALLED, settings, ...options });
   cleanups.push(() => server.stop());
   return new OwnNode(server);
 }

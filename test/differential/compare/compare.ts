@@ -2,9 +2,9 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
-import { DEFAULT_DIALECT } from '../../../server/dialects/index.ts';
 import type { Caller } from '../../../server/server.ts';
 import type { Command } from '../../../server/table/command.ts';
+import { INSTALLED } from '../../support/oracles.ts';
 import { type RawReply, readReply, replyEnd } from '../../support/reply-text.ts';
 import type { Coverage } from '../coverage.ts';
 import type { Lane } from '../lane.ts';
@@ -193,7 +193,7 @@ export function excuse(
   inside: readonly (readonly Bytes[])[],
   mine: Bytes,
   theirs: Bytes,
-  dialect: string = DEFAULT_DIALECT,
+  dialect: string = INSTALLED,
 ): Accepted | undefined {
   const applying = accepted.filter(({ dialects }) => dialects?.includes(dialect) !== false);
   const [a, b] = [elements(mine), elements(theirs)];

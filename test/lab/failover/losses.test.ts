@@ -8,14 +8,15 @@ import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { call } from '../../../server/call.ts';
 import { Client } from '../../../server/clients/client.ts';
 import { commandTable } from '../../../server/commands/index.ts';
-import { DEFAULT_DIALECT, dialectNamed } from '../../../server/dialects/index.ts';
+import { dialectNamed } from '../../../server/dialects/index.ts';
 import type { Server } from '../../../server/server.ts';
 import type { Command } from '../../../server/table/command.ts';
 import { Random, seedOf } from '../../differential/random.ts';
 import { type Family, grammarOf } from '../../differential/requests.ts';
 import { sampleOf } from '../../support/long.ts';
+import { INSTALLED } from '../../support/oracles.ts';
 
-const table = commandTable([], dialectNamed(DEFAULT_DIALECT), false);
+const table = commandTable([], dialectNamed(INSTALLED), false);
 
 const CONTENT: Record<string, (key: Bytes) => Bytes[]> = {
   string: (key) => ['GET', key],
@@ -115,7 +116,7 @@ const SEVERAL = [
 /** One story: a state that both nodes have, writes that only one of them has, and a failover. */
 async function story(seed: number): Promise<void> {
   const random = new Random(seed);
-  await using pair = await startPair({ clock: 'virtual', seed });
+  await using pair = await startPair({ clock: 'virtual', seed, dialect: INSTALLED });
   const redis = pair.client('A');
   const ask = async (argv: readonly Bytes[]): Promise<void> => {
     const [name = '', ...words] = argv.map((word) => Buffer.from(word, 'latin1'));

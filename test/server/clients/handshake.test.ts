@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LostlockServer, startServer } from '../../../index.ts';
 import { splitInline } from '../../../protocol/inline.ts';
+import { INSTALLED } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
 
@@ -116,7 +117,7 @@ describe.skipIf(!hasRedisServer)('beside redis-server (needs redis-server)', () 
   let ours: LostlockServer;
   let real: RealRedis;
   beforeAll(async () => {
-    [ours, real] = await Promise.all([startServer(), startRedisServer()]);
+    [ours, real] = await Promise.all([startServer({ dialect: INSTALLED }), startRedisServer()]);
   });
   afterAll(() => Promise.all([ours.stop(), real.stop()]));
 

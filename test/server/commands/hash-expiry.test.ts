@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createNode } from '../../../server/index.ts';
 import type { Server } from '../../../server/server.ts';
+import { INSTALLED } from '../../support/oracles.ts';
 import { recordEffects } from '../../support/talk.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation, recordEvents } from '../../transcripts/own.ts';
@@ -14,7 +15,7 @@ let events: string[];
 
 beforeEach(() => {
   host = new TestHost();
-  server = createNode(host, { settings: { 'notify-keyspace-events': 'AKE' } });
+  server = createNode(host, { dialect: INSTALLED, settings: { 'notify-keyspace-events': 'AKE' } });
   redis = new Conversation(server);
   effects = recordEffects(server);
   events = recordEvents(server);

@@ -1,11 +1,12 @@
 /** LOLWUT, whose picture is our own. */
 import { expect, test } from 'vitest';
 import { createNode } from '../../../server/index.ts';
+import { INSTALLED } from '../../support/oracles.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation } from '../../transcripts/own.ts';
 
 test('LOLWUT draws something and ends with the version of Redis', () => {
-  const redis = new Conversation(createNode(new TestHost()));
+  const redis = new Conversation(createNode(new TestHost(), { dialect: INSTALLED }));
   for (const request of [
     'LOLWUT',
     'lolwut version 5',

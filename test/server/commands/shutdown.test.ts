@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startServer } from '../../../index.ts';
 import { createNode } from '../../../server/index.ts';
 import type { Server } from '../../../server/server.ts';
+import { INSTALLED } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
 import { Talk } from '../../support/talk.ts';
@@ -26,7 +27,7 @@ let a: Conversation;
 
 beforeEach(() => {
   ({ host, files } = remembering());
-  server = createNode(host);
+  server = createNode(host, { dialect: INSTALLED });
   a = new Conversation(server);
 });
 afterEach(() => server.stop());

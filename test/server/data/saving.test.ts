@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { startPair, startServer } from '../../../index.ts';
 import { createNode } from '../../../server/index.ts';
 import { Beside } from '../../support/beside.ts';
+import { INSTALLED } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
 import { TestHost } from '../../support/targets.ts';
@@ -218,7 +219,7 @@ test.skipIf(!hasRedisServer)(
       mkdtempSync(join(tmpdir(), 'lostlock-gone-')),
     ];
     await using both = await Beside.start(['--dir', dirs[0]!]);
-    await using mine = await startServer({ settings: { dir: dirs[1]! } });
+    await using mine = await startServer({ dialect: INSTALLED, settings: { dir: dirs[1]! } });
     for (const dir of dirs) rmSync(dir, { recursive: true });
     const ours = await RawClient.connect({ port: mine.port });
     const play = async (client: RawClient) => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { nodeHost } from '../../../server/host/node.ts';
 import { Listener } from '../../../server/host/tcp.ts';
 import { createNode } from '../../../server/index.ts';
+import { INSTALLED } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
 import { request } from '../../support/reply-text.ts';
@@ -70,7 +71,7 @@ test.skipIf(!hasRedisServer)('has the fields and figures of redis-server (needs 
   await using redis = await startRedisServer();
   const real = await RawClient.connect({ path: redis.path });
   const theirs = await figures(real);
-  const server = createNode(nodeHost());
+  const server = createNode(nodeHost(), { dialect: INSTALLED });
   const listener = new Listener(server.connections);
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 });
   const client = await RawClient.connect({ port });
