@@ -1,4 +1,4 @@
-/** A hash: fields and values, in the order in which the fields were added. */
+/** A hash: fields and values, in the order in which the fields were added. While it is small, those with a TTL come first. */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { MemberRoll, type Step } from '../key-roll.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
@@ -65,7 +65,7 @@ export class HashValue {
 
   /** Sets a field and removes its TTL unless `keepTtl` is true. Returns true when the field is new. */
   set(field: Bytes, value: Bytes, keepTtl = false): boolean {
-    if (!keepTtl) this.#extras?.times?.delete(field);
+    if (!keepTtl && this.#extras?.times?.delete(field) === true) this.#moveToEnd(field);
     const isNew = this.#store(field, value);
     if (isNew) this.#extras?.roll?.add(field);
     if (!this.#large) {
@@ -97,23 +97,45 @@ export class HashValue {
     return false;
   }
 
-  /** Sets the expiry time of an existing field. */
-  expireAt(field: Bytes, at: Millis): void {
+  /** Gives the hash the form for fields with TTLs, which it keeps, even while no field has one. */
+  keepTimes(): FieldTimes {
     this.#extras ??= new Extras();
     this.#extras.times ??= new FieldTimes();
-    this.#extras.times.set(field, at);
+    return this.#extras.times;
+  }
+
+  /** Sets the expiry time of an existing field. */
+  expireAt(field: Bytes, at: Millis): void {
+    this.keepTimes().set(field, at);
+    this.#moveToEnd(field);
     if (!this.#limits.packsTimes) this.#large = true;
   }
 
+  /** Removes a field's TTL. Returns false if it had none. */
+  persist(field: Bytes): boolean {
+    if (this.#extras?.times?.delete(field) !== true) return false;
+    this.#moveToEnd(field);
+    return true;
+  }
+
   keys(): IterableIterator<Bytes> {
+    if (this.#sorts)
+      return this.#sorted()
+        .map(([field]) => field)
+        .values();
     return this.#pairs === undefined ? this.#fields!.keys() : everySecond(this.#pairs, 0);
   }
 
   values(): IterableIterator<Bytes> {
+    if (this.#sorts)
+      return this.#sorted()
+        .map(([, value]) => value)
+        .values();
     return this.#pairs === undefined ? this.#fields!.values() : everySecond(this.#pairs, 1);
   }
 
   entries(): IterableIterator<[Bytes, Bytes]> {
+    if (this.#sorts) return this.#sorted().values();
     return this.#pairs === undefined ? this.#fields!.entries() : couples(this.#pairs);
   }
 
@@ -156,6 +178,39 @@ export class HashValue {
       copy.#extras.times = this.times.copy();
     }
     return copy;
+  }
+
+  /** True while Redis would keep the fields in order of their expiry times. */
+  get #sorts(): boolean {
+    return !this.#large && (this.times?.size ?? 0) > 0;
+  }
+
+  /** The fields with a TTL, earliest first, and of the same time the latest set first; then the others. */
+  #sorted(): [Bytes, Bytes][] {
+    const all = [...(this.#pairs === undefined ? this.#fields!.entries() : couples(this.#pairs))];
+    const endOf = ([field]: [Bytes, Bytes]): Millis => this.times?.endOf(field) ?? Infinity;
+    const timed = all.filter((each) => endOf(each) !== Infinity).reverse();
+    timed.sort((a, b) => endOf(a) - endOf(b));
+    return [...timed, ...all.filter((each) => endOf(each) === Infinity)];
+  }
+
+  /** Moves a field whose TTL has changed behind the others. */
+  #moveToEnd(field: Bytes): void {
+    if (this.#large) return;
+    const pairs = this.#pairs;
+    if (pairs === undefined) {
+      const value = this.#fields!.get(field);
+      if (value === undefined) return;
+      this.#fields!.delete(field);
+      this.#fields!.set(field, value);
+      return;
+    }
+    for (let i = 0; i < pairs.length; i += 2) {
+      if (pairs[i] === field) {
+        pairs.push(...pairs.splice(i, 2));
+        return;
+      }
+    }
   }
 
   #store(field: Bytes, value: Bytes): boolean {

@@ -34,8 +34,10 @@ export function valueType(value: Value, format: RdbFormat): number {
         ? VALUE.setListpack
         : VALUE.set;
     case 'hash':
-      if (value.times?.size && format.fieldTimes !== 'beside') return timedType(value, format.fieldTimes);
-      return value.encoding() === 'hashtable' ? VALUE.hash : VALUE.hashListpack;
+      return (
+        timedType(value, format.fieldTimes) ??
+        (value.encoding() === 'hashtable' ? VALUE.hash : VALUE.hashListpack)
+      );
     case 'zset':
       return value.encoding() === 'listpack' ? VALUE.zsetListpack : VALUE.zset;
     case 'stream':

@@ -10,6 +10,7 @@ import { ListpackBuilder, readListpack } from '../format/listpack.ts';
 import { RdbReader } from '../format/reader.ts';
 import { RdbWriter } from '../format/writer.ts';
 import type { Value } from '../value.ts';
+import type { RdbFormat } from './formats.ts';
 import { VALUE } from './types.ts';
 
 /** Valkey's expiry time of a field without a TTL. */
@@ -48,10 +49,16 @@ function expire(hash: HashValue, field: Bytes, at: number | bigint): void {
   hash.expireAt(field, end);
 }
 
-/** The number of the form in which Redis or Valkey stores a hash with field TTLs. */
-export function timedType(hash: HashValue, server: 'redis' | 'valkey'): number {
-  if (server === 'valkey') return VALUE.hashTimedValkey;
-  return hash.encoding() === 'hashtable' ? VALUE.hashTimed : VALUE.hashTimedListpack;
+/**
+ * The number of the form in which Redis or Valkey stores a hash with field TTLs; undefined for a hash that it stores like
+ * any other. Redis keeps the form of a small hash that once had TTLs.
+ */
+export function timedType(hash: HashValue, where: RdbFormat['fieldTimes']): number | undefined {
+  if (hash.times === undefined || where === 'beside') return undefined;
+  const has = hash.times.size > 0;
+  if (where === 'valkey') return has ? VALUE.hashTimedValkey : undefined;
+  if (hash.encoding() === 'hashtable') return has ? VALUE.hashTimed : undefined;
+  return VALUE.hashTimedListpack;
 }
 
 /** Writes a hash with field TTLs in the form with this number. */
@@ -87,16 +94,10 @@ function writeValkeyHash(out: RdbWriter, hash: HashValue): void {
 /** Fields, values and times, earliest first. Fields without a TTL come last, with time zero. */
 function pack(hash: HashValue): Buffer {
   const builder = new ListpackBuilder();
-  for (const { member, score } of hash.times?.entries() ?? []) {
-    builder.add(member);
-    builder.add(hash.get(member)!);
-    builder.addInteger(BigInt(score));
-  }
   for (const [field, value] of hash.entries()) {
-    if (hash.times?.endOf(field) !== undefined) continue;
     builder.add(field);
     builder.add(value);
-    builder.addInteger(0n);
+    builder.addInteger(BigInt(hash.times?.endOf(field) ?? 0));
   }
   return builder.finish();
 }
@@ -128,13 +129,16 @@ export function readTimedListpack(
 ): HashValue {
   if (!draft) input.skip(8);
   const hash = new HashValue(limits);
+  hash.keepTimes();
   const items = readListpack(input.blob());
   if (items.length % 3 !== 0) throw badFormat('hash field without value or time');
   for (let i = 0; i < items.length; i += 3) {
-    const [field = '', value = '', time = ''] = items.slice(i, i + 3);
-    if (!hash.set(field, value)) throw badFormat('hash field twice');
-    const at = parseSafeInteger(time) ?? -1;
-    if (at !== 0) expire(hash, field, at);
+    if (!hash.set(items[i]!, items[i + 1]!)) throw badFormat('hash field twice');
+  }
+  // Of several fields with the same time, the one that was set last comes first.
+  for (let i = items.length - 3; i >= 0; i -= 3) {
+    const at = parseSafeInteger(items[i + 2]!) ?? -1;
+    if (at !== 0) expire(hash, items[i]!, at);
   }
   return hash;
 }

@@ -4,6 +4,7 @@ import type { Keyspace } from '../../keyspace/keyspace.ts';
 import { type TypeName, typeOf } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Observer } from '../figures/observer.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import type { HasClients, HasHost, Mistakes, Requests, Units } from '../ports.ts';
@@ -17,7 +18,8 @@ export interface BlockRequest {
   type?: TypeName;
   /** The longest wait in milliseconds; 0: no limit. */
   timeout: Millis;
-  serve?: (key: Bytes) => Reply | undefined;
+  /** Serves the client when a key may be ready. It is given all keys where the client is served as if it asked again. */
+  serve?: (keys: readonly Bytes[]) => Reply | undefined;
   gone?: (key: Bytes) => Reply;
   /** The next time, in milliseconds since the epoch, at which a key may serve the client although nothing changes. */
   wakeAt?: () => Millis;
@@ -51,6 +53,7 @@ const SERVES_NOBODY: ReadonlySet<string> = new Set([
 interface BlockingNode extends HasClients, HasHost, Mistakes, Requests, Units {
   readonly observer: Pick<Observer, 'now' | 'served'>;
   readonly stats: Statistics;
+  readonly dialect: Pick<Dialect, 'serveWaiting'>;
   readonly slowScript: { readonly active: boolean };
   /** Updates whether keyspaces must report their changes. */
   listen(): void;
@@ -217,6 +220,7 @@ export class Blocking {
   }
 
   #serveKey(db: Keyspace, key: Bytes): void {
+    const again = this.#server.dialect.serveWaiting === 'as if asked again';
     for (const client of [...(this.#waiting.get(db)?.get(key) ?? [])]) {
       const blocked = client.blocked;
       if (blocked === undefined || blocked.db !== db) continue;
@@ -226,7 +230,10 @@ export class Blocking {
         continue;
       }
       const began = this.#server.observer.now();
-      const reply = this.#server.unit(() => this.#attempt(client, () => blocked.serve(key)), client);
+      const reply = this.#server.unit(
+        () => this.#attempt(client, () => blocked.serve(again ? blocked.keys : [key])),
+        client,
+      );
       if (reply === undefined || client.blocked !== blocked) continue;
       this.#server.observer.served(client, blocked.argv, began);
       this.#conclude(client, reply);

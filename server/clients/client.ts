@@ -75,8 +75,8 @@ export interface Blocked {
   readonly keys: readonly Bytes[];
   /** Only values of this type can serve the client; undefined: any type. */
   readonly type: TypeName | undefined;
-  /** Tries to serve the client from a ready key. Returns undefined if the key has nothing for it. */
-  readonly serve: (key: Bytes) => Reply | undefined;
+  /** Tries to serve the client from ready keys. Returns undefined if they have nothing for it. */
+  readonly serve: (keys: readonly Bytes[]) => Reply | undefined;
   /** The reply when a key is gone or holds another type; undefined: the client keeps waiting. */
   readonly gone: ((key: Bytes) => Reply) | undefined;
   /** The reply on timeout. */

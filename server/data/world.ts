@@ -53,7 +53,9 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
     },
     onFieldsExpired(db, key, fields) {
       server.stats.expiredFields += fields.length;
-      server.effects.propagateAlso(db, ['HDEL', key, ...fields]);
+      const together = server.dialect.expiredFields === 'together';
+      const groups = together ? [fields] : fields.map((field) => [field]);
+      for (const group of groups) server.effects.propagateAlso(db, ['HDEL', key, ...group]);
     },
     onMissed: (db, key) => changed(db, key, 'keymiss'),
   };

@@ -149,6 +149,12 @@ export interface Dialect {
   readonly pastDeadline: 'del' | 'expired';
   /** How replicas receive a SET with PXAT: in a short form like every other expiry, or unchanged. */
   readonly setWithPxat: 'rewritten' | 'as sent';
+  /** How a client that waits for keys is served when one is ready: from that key alone, or as if it asked again. */
+  readonly serveWaiting: 'from the ready key' | 'as if asked again';
+  /** Whether LREM refuses the smallest count, and LSET takes the lower 32 bits of the index. */
+  readonly listNumbers: 'as they are' | 'checked and cut';
+  /** How many of the members that SPOP removed are in one SREM for the replicas. */
+  readonly poppedTogether: number;
   /** How replicas receive MSETEX with EXAT. */
   readonly msetexWithExat: 'as sent' | 'as PXAT';
   /** Where the SELECT of a transaction is in the replication stream. */
@@ -176,6 +182,8 @@ export interface Dialect {
   readonly consumers: 'made with an entry' | 'made at once';
   /** Whose rules the commands for hash fields with a TTL follow: arguments, errors, events and effects. */
   readonly fieldCommands: 'redis' | 'valkey';
+  /** Whether replicas receive one HDEL for each expired field, or one for all that expire together. */
+  readonly expiredFields: 'one by one' | 'together';
   /** Where HEXPIRE, HSETEX and HGETEX of Redis accept FIELDS: in one place, or anywhere among the options. */
   readonly fieldArguments: 'in one place' | 'in any order';
   /** Whether keyspace events name the fields of a hash on channels of their own (notify-keyspace-events S, T, I and V). */

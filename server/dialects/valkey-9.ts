@@ -19,6 +19,7 @@ export const valkey9: Dialect = {
   lolwut: 'Redis ver. 9.1.2',
   rdbFormat: VALKEY_9,
   fieldCommands: 'valkey',
+  expiredFields: 'together',
   looseScores: false,
   sanitizeByDefault: false,
   msetexWithExat: 'as PXAT',

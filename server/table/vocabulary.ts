@@ -19,6 +19,11 @@ export class Vocabulary {
     this.#strict = strict;
   }
 
+  /** True while the stream of a primary is being applied. */
+  get every(): boolean {
+    return this.#every;
+  }
+
   /** Runs work that knows the options of every server: a primary of another dialect may use them. */
   withEvery(work: () => void): void {
     this.#every = true;

@@ -144,7 +144,8 @@ export function ruleOf(argv: readonly Bytes[]): Rule {
   }
   if (name === 'command' && argv.length === 2 && asciiLower(argv[1]!) === 'info') return 'shape';
   if (name === 'sort' || name === 'sort_ro') return sortRule(argv);
-  return (loose[name] ?? loose[`${name}|${asciiLower(argv[1] ?? '')}`])?.[0] ?? 'exact';
+  const found = loose[name] ?? loose[asciiUpper(name)] ?? loose[`${name}|${asciiLower(argv[1] ?? '')}`];
+  return found?.[0] ?? 'exact';
 }
 
 /** What is not sorted comes in the order of a hash table, unless it is kept. */

@@ -31,12 +31,6 @@ export const GAPS: readonly Gap[] = [
     why: 'newer servers call a timeout that is too large out of range',
   },
   {
-    file: 'blocking-lists.txt',
-    section: 'keys',
-    line: /^d> (EXEC|LRANGE)/,
-    why: 'newer servers serve keys in the order of the waiting client, not in the order in which they became ready',
-  },
-  {
     file: 'debug.txt',
     line: /^> CONFIG SET/,
     why: 'parameters have other limits and values in newer servers',

@@ -224,7 +224,8 @@ export const clientCommand = defineContainer(
       flags: ADMIN,
       run(client, argv) {
         checkSurplus(client, argv, 4);
-        const mode = asciiUpper(argv[3] ?? 'TIMEOUT');
+        // With more words, Valkey looks at none of them.
+        const mode = asciiUpper((argv.length === 4 ? argv[3] : undefined) ?? 'TIMEOUT');
         if (mode !== 'TIMEOUT' && mode !== 'ERROR') {
           fail('ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR');
         }

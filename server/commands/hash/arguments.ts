@@ -16,12 +16,23 @@ function fieldCount(text: Bytes, error: string): number {
   return count < 1 || count > INT_MAX ? fail(error) : count;
 }
 
-/** The fields and the condition of HEXPIRE and its kin, behind the time. */
-export function expiryArguments(argv: readonly Bytes[]): {
-  fields: readonly Bytes[];
-  condition: Bytes | undefined;
-} {
-  let fields: readonly Bytes[] | undefined;
+/** True when FIELDS may be anywhere: in the newer servers, and in the stream of a primary, which may be newer. */
+export function takesAnyOrder({ server }: Caller): boolean {
+  return server.dialect.fieldArguments === 'in any order' || server.vocabulary.every;
+}
+
+/** The arguments of HEXPIRE and its kin behind the time. */
+export interface ExpiryArguments {
+  /** The position of the word FIELDS. */
+  readonly place: number;
+  readonly fields: readonly Bytes[];
+  /** NX, XX, GT or LT; anything else is no condition. */
+  readonly condition: Bytes | undefined;
+}
+
+/** Reads the arguments of HEXPIRE and its kin in any order. Throws Redis' error for bad ones. */
+export function expiryArguments(argv: readonly Bytes[]): ExpiryArguments {
+  let [place, fields]: [number, readonly Bytes[] | undefined] = [0, undefined];
   const conditions = new Set<Bytes>();
   for (let i = 3; i < argv.length; i++) {
     const word = asciiUpper(wordAt(argv, i));
@@ -30,18 +41,20 @@ export function expiryArguments(argv: readonly Bytes[]): {
       if (i >= argv.length - 2) fail('ERR FIELDS requires at least numfields and one field argument');
       const count = fieldCount(wordAt(argv, i + 1), 'ERR Parameter `numFields` should be greater than 0');
       if (i + 2 + count > argv.length) fail(WORDS);
-      fields = argv.slice(i + 2, i + 2 + count);
+      [place, fields] = [i, argv.slice(i + 2, i + 2 + count)];
       i += 1 + count;
     } else if (word === 'NX' || word === 'XX' || word === 'GT' || word === 'LT') conditions.add(word);
     else fail(`ERR unknown argument: ${cString(wordAt(argv, i))}`);
   }
   if (fields === undefined) fail(MISSING);
   if (conditions.size > 1) fail('ERR Multiple condition flags specified');
-  return { fields, condition: [...conditions][0] };
+  return { place, fields, condition: [...conditions][0] };
 }
 
 /** The arguments of HSETEX and HGETEX. */
 export interface FieldArguments {
+  /** The position of the word FIELDS. */
+  readonly place: number;
   /** The fields, with their values in HSETEX. */
   readonly words: readonly Bytes[];
   readonly condition: 'FNX' | 'FXX' | undefined;
@@ -49,6 +62,8 @@ export interface FieldArguments {
   readonly persist: boolean;
   /** When the fields end, in milliseconds since the epoch. */
   readonly at: Millis | undefined;
+  /** The position of the option that says so. */
+  readonly timePlace: number;
 }
 
 /** The expiry options: their unit in milliseconds, and whether they count from now. */
@@ -66,8 +81,12 @@ export function fieldArguments(
   command: 'hsetex' | 'hgetex',
 ): FieldArguments {
   const each = command === 'hsetex' ? 2 : 1;
-  let words: readonly Bytes[] | undefined;
-  let [condition, at]: ['FNX' | 'FXX' | undefined, Millis | undefined] = [undefined, undefined];
+  let [place, words]: [number, readonly Bytes[] | undefined] = [0, undefined];
+  let [condition, at, timePlace]: ['FNX' | 'FXX' | undefined, Millis | undefined, number] = [
+    undefined,
+    undefined,
+    0,
+  ];
   let [keepTtl, persist] = [false, false];
   for (let i = 2; i < argv.length; i++) {
     const word = asciiUpper(wordAt(argv, i));
@@ -78,7 +97,7 @@ export function fieldArguments(
       if (text === undefined) throw wrongArity(command);
       const size = fieldCount(text, 'ERR invalid number of fields') * each;
       if (i + 2 + size > argv.length) fail(WORDS);
-      words = argv.slice(i + 2, i + 2 + size);
+      [place, words] = [i, argv.slice(i + 2, i + 2 + size)];
       i += 1 + size;
     } else if (time !== undefined || word === 'PERSIST' || word === 'KEEPTTL') {
       const both = (word === 'PERSIST' && keepTtl) || (word === 'KEEPTTL' && persist);
@@ -89,6 +108,7 @@ export function fieldArguments(
       if (time === undefined)
         [keepTtl, persist] = [keepTtl || word === 'KEEPTTL', persist || word === 'PERSIST'];
       else {
+        timePlace = i;
         const amount = argv[++i] ?? fail('ERR missing expire time');
         at = fieldEnd(amount, time[0], time[1] ? client.server.now : 0, command);
       }
@@ -100,5 +120,5 @@ export function fieldArguments(
   if (words === undefined) fail(MISSING);
   const foreign = command === 'hgetex' ? keepTtl || condition !== undefined : persist;
   if (foreign) fail('ERR unknown argument');
-  return { words, condition, keepTtl, persist, at };
+  return { place, timePlace, words, condition, keepTtl, persist, at };
 }

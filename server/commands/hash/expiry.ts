@@ -5,10 +5,11 @@
 import { asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
+import { wordAt } from '../../table/arguments.ts';
 import { type Argv, type CommandSpec, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { readHash, writeHash } from './access.ts';
-import { expiryArguments } from './arguments.ts';
+import { type ExpiryArguments, expiryArguments, takesAnyOrder } from './arguments.ts';
 import { FieldEffects, fieldEnd, fieldsAt } from './fields.ts';
 import { expireFields, persistFields, tellFields } from './valkey.ts';
 
@@ -29,25 +30,47 @@ const CONDITIONS: ReadonlyMap<Bytes, (old: Millis | undefined, at: Millis) => bo
 function expire(client: Caller, argv: Argv<-6>, command: Bytes, unit: 1 | 1000, relative: boolean): Reply {
   if (client.server.dialect.fieldCommands === 'valkey')
     return expireFields(client, argv, command, unit, relative);
-  const [, name, text, word] = argv;
+  const [, name, text] = argv;
   const hash = writeHash(client, name);
   const at = fieldEnd(text, unit, relative ? client.server.now : 0, command);
-  const anywhere =
-    client.server.dialect.fieldArguments === 'in any order' ? expiryArguments(argv) : undefined;
-  const condition = CONDITIONS.get(anywhere === undefined ? asciiUpper(word) : (anywhere.condition ?? ''));
-  const bad = 'ERR Parameter `numFields` should be greater than 0';
-  const fields = anywhere?.fields ?? fieldsAt(argv, condition === undefined ? 3 : 4, bad);
+  const { place, fields, condition } = takesAnyOrder(client) ? expiryArguments(argv) : placedArguments(argv);
   if (hash === undefined) return fields.map(() => NO_FIELD);
+  hash.keepTimes();
   const effects = new FieldEffects();
+  const isAllowed = CONDITIONS.get(condition ?? '');
   const replies = fields.map((field) => {
     if (!hash.has(field)) return NO_FIELD;
-    if (condition !== undefined && !condition(hash.times?.endOf(field), at)) return REFUSED;
+    if (isAllowed !== undefined && !isAllowed(hash.times?.endOf(field), at)) return REFUSED;
     const deleted = effects.deleted.length;
     effects.end(client, hash, field, at);
     return effects.deleted.length > deleted ? DELETED : DONE;
   });
-  effects.report(client, name, at);
+  effects.report(client, name, expiryEffect(argv, at, place, effects.timed, fields.length));
   return replies;
+}
+
+/** The arguments of HEXPIRE and its kin behind the time, where each has its place. */
+function placedArguments(argv: Argv<-6>): ExpiryArguments {
+  const condition = asciiUpper(argv[3]);
+  const place = CONDITIONS.has(condition) ? 4 : 3;
+  const fields = fieldsAt(argv, place, 'ERR Parameter `numFields` should be greater than 0');
+  return { place, fields, condition };
+}
+
+/** What replicas receive: the request with an absolute time, and only with the fields that it has changed. */
+function expiryEffect(
+  argv: Argv<-6>,
+  at: Millis,
+  place: number,
+  changed: readonly Bytes[],
+  count: number,
+): readonly Bytes[] {
+  const [command, name, text] = argv;
+  const before =
+    asciiUpper(command) === 'HPEXPIREAT' ? [command, name, text] : ['HPEXPIREAT', name, String(at)];
+  const number = changed.length === count ? wordAt(argv, place + 1) : String(changed.length);
+  const after = argv.slice(place + 2 + count);
+  return [...before, ...argv.slice(3, place + 1), number, ...changed, ...after];
 }
 
 function persist(client: Caller, argv: Argv<-5>): Reply {
@@ -61,7 +84,7 @@ function persist(client: Caller, argv: Argv<-5>): Reply {
     if (!hash.has(field)) return NO_FIELD;
     return effects.persist(hash, field) ? DONE : NO_TTL;
   });
-  effects.report(client, name, 0);
+  effects.report(client, name, argv);
   return replies;
 }
 

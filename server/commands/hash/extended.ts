@@ -10,8 +10,8 @@ import { wordAt } from '../../table/arguments.ts';
 import { type Argv, key, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { createHash, writeHash } from './access.ts';
-import { fieldArguments } from './arguments.ts';
-import { FieldEffects, fieldEnd, fieldsAt, hasEnded, namesForEvents } from './fields.ts';
+import { type FieldArguments, fieldArguments, takesAnyOrder } from './arguments.ts';
+import { FieldEffects, fieldEnd, fieldsAt, namesForEvents } from './fields.ts';
 import { readAndExpire, setAndExpire, takeFields } from './valkey.ts';
 
 /** Options with an amount: the unit in milliseconds, and whether the amount is relative to now. */
@@ -22,35 +22,52 @@ const TIMES: ReadonlyMap<Bytes, { readonly unit: 1 | 1000; readonly relative: bo
   ['PXAT', { unit: 1, relative: false }],
 ]);
 
-/** Returns the expiry time that an option asks for; undefined if the word is not such an option. */
-function endOf(client: Caller, word: Bytes, text: Bytes | undefined, command: Bytes): Millis | undefined {
-  const time = TIMES.get(asciiUpper(word));
-  if (time === undefined) return undefined;
+/** Returns the expiry time that an option asks for. The word is such an option. */
+function endOf(client: Caller, word: Bytes, text: Bytes | undefined, command: Bytes): Millis {
+  const { unit, relative } = TIMES.get(asciiUpper(word))!;
   if (text === undefined) fail('ERR missing expire time');
-  return fieldEnd(text, time.unit, time.relative ? client.server.now : 0, command);
+  return fieldEnd(text, unit, relative ? client.server.now : 0, command);
+}
+
+/** The arguments of HGETEX where each has its place. */
+function placedArguments(
+  client: Caller,
+  argv: Argv<-3>,
+): Pick<FieldArguments, 'place' | 'words' | 'persist' | 'at'> {
+  const [, , word, text] = argv;
+  const timed = TIMES.has(asciiUpper(word));
+  const persist = asciiUpper(word) === 'PERSIST';
+  const at = timed ? endOf(client, word, text, 'hgetex') : undefined;
+  const place = timed ? 4 : persist ? 3 : 2;
+  return { place, words: fieldsAt(argv, place), persist, at };
 }
 
 function hgetex(client: Caller, argv: Argv<-3>): Reply {
-  const [, name, word, text] = argv;
-  const anywhere =
-    client.server.dialect.fieldArguments === 'in any order'
-      ? fieldArguments(client, argv, 'hgetex')
-      : undefined;
+  const name = argv[1];
   const hash = writeHash(client, name);
-  const persists = anywhere?.persist ?? asciiUpper(word) === 'PERSIST';
-  const timed = TIMES.has(asciiUpper(word));
-  const fields = anywhere?.words ?? fieldsAt(argv, timed ? 4 : persists ? 3 : 2);
-  const at = anywhere === undefined ? endOf(client, word, text, 'hgetex') : anywhere.at;
-  if (hash === undefined) return fields.map(() => null);
+  const { place, words, persist, at } = takesAnyOrder(client)
+    ? fieldArguments(client, argv, 'hgetex')
+    : placedArguments(client, argv);
+  if (hash === undefined) return words.map(() => null);
+  if (at !== undefined || persist) hash.keepTimes();
   const effects = new FieldEffects();
-  const replies = fields.map((field) => {
+  const replies = words.map((field) => {
     const value = hash.get(field);
     if (value === undefined) return null;
     if (at !== undefined) effects.end(client, hash, field, at);
-    else if (persists) effects.persist(hash, field);
+    else if (persist) effects.persist(hash, field);
     return value;
   });
-  effects.report(client, name, at ?? 0);
+  const inAnyOrder = client.server.dialect.fieldArguments === 'in any order';
+  const rest = [
+    inAnyOrder ? 'FIELDS' : wordAt(argv, place),
+    ...argv.slice(place + 1, place + 2 + words.length),
+  ];
+  effects.report(
+    client,
+    name,
+    at === undefined ? ['HPERSIST', name, ...rest] : ['HPEXPIREAT', name, String(at), ...rest],
+  );
   return replies;
 }
 
@@ -58,15 +75,17 @@ function hgetdel(client: Caller, argv: Argv<-2>): Reply {
   const name = argv[1];
   const hash = writeHash(client, name);
   const fields = fieldsAt(argv, 2);
-  const effects = new FieldEffects();
+  const deleted: Bytes[] = [];
   const replies = fields.map((field) => {
     const value = hash?.get(field);
     if (value === undefined) return null;
     hash?.delete(field);
-    effects.deleted.push(field);
+    deleted.push(field);
     return value;
   });
-  effects.report(client, name, 0);
+  if (deleted.length === 0) return replies;
+  client.db.changed(name, 'hdel', deleted.length, deleted);
+  if (client.server.effects.feeding) client.server.effects.propagateAs(['HDEL', name, ...fields]);
   return replies;
 }
 
@@ -74,16 +93,24 @@ interface SetRequest {
   condition: 'FNX' | 'FXX' | undefined;
   keepTtl: boolean;
   at: Millis | undefined;
+  /** The position of the option that says so. */
+  timePlace: number;
   /** Fields and values, alternating. */
   pairs: readonly Bytes[];
 }
 
 function parseSet(client: Caller, argv: readonly Bytes[]): SetRequest {
-  if (client.server.dialect.fieldArguments === 'in any order') {
-    const { condition, keepTtl, at, words } = fieldArguments(client, argv, 'hsetex');
-    return { condition, keepTtl, at, pairs: words };
+  if (takesAnyOrder(client)) {
+    const { condition, keepTtl, at, timePlace, words } = fieldArguments(client, argv, 'hsetex');
+    return { condition, keepTtl, at, timePlace, pairs: words };
   }
-  const request: SetRequest = { condition: undefined, keepTtl: false, at: undefined, pairs: [] };
+  const request: SetRequest = {
+    condition: undefined,
+    keepTtl: false,
+    at: undefined,
+    timePlace: 0,
+    pairs: [],
+  };
   for (let i = 2; i < argv.length; i++) {
     const word = asciiUpper(wordAt(argv, i));
     if (word === 'FIELDS') {
@@ -98,7 +125,10 @@ function parseSet(client: Caller, argv: readonly Bytes[]): SetRequest {
         fail('ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified');
       }
       if (word === 'KEEPTTL') request.keepTtl = true;
-      else request.at = endOf(client, word, argv[++i], 'hsetex');
+      else {
+        request.timePlace = i;
+        request.at = endOf(client, word, argv[++i], 'hsetex');
+      }
     } else fail(`ERR unknown argument: ${cString(wordAt(argv, i))}`);
   }
   throw wrongArity('hsetex');
@@ -115,31 +145,22 @@ function pairsAt(argv: readonly Bytes[], at: number): readonly Bytes[] {
 
 function hsetex(client: Caller, argv: Argv<-2>): Reply {
   const name = argv[1];
-  const { condition, keepTtl, at, pairs } = parseSet(client, argv);
+  const { condition, keepTtl, at, timePlace, pairs } = parseSet(client, argv);
   const found = writeHash(client, name);
   for (let i = 0; condition !== undefined && i < pairs.length; i += 2) {
     if ((found?.has(wordAt(pairs, i)) ?? false) !== (condition === 'FXX')) return 0;
   }
-  const ended = at !== undefined && hasEnded(client, at);
-  // With an expiry time in the past, nothing would remain of a new hash.
-  if (ended && found === undefined) return 1;
   const hash = found ?? createHash(client, name);
   const effects = new FieldEffects();
-  const kept: [Bytes, Millis][] = [];
-  for (let i = 0; i < pairs.length; i += 2) {
-    const [field, value] = [wordAt(pairs, i), wordAt(pairs, i + 1)];
-    const end = keepTtl ? hash.times?.endOf(field) : undefined;
-    if (end === undefined) hash.set(field, value);
-    else {
-      hash.set(field, value, true);
-      kept.push([field, end]);
-    }
-  }
+  if (at !== undefined) hash.keepTimes();
+  for (let i = 0; i < pairs.length; i += 2) hash.set(wordAt(pairs, i), wordAt(pairs, i + 1), keepTtl);
   client.db.changed(name, 'hset', pairs.length / 2, namesForEvents(client, pairs, 0));
   for (let i = 0; at !== undefined && i < pairs.length; i += 2)
     effects.end(client, hash, wordAt(pairs, i), at);
-  const keeping = kept.map(([field, end]) => ['HPEXPIREAT', name, String(end), 'FIELDS', '1', field]);
-  effects.report(client, name, at ?? 0, [['HSET', name, ...pairs], ...keeping]);
+  const effect = [...argv];
+  if (at !== undefined && asciiUpper(wordAt(argv, timePlace)) !== 'PXAT')
+    effect.splice(timePlace, 2, 'PXAT', String(at));
+  effects.report(client, name, effect);
   return 1;
 }
 

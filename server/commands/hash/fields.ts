@@ -53,16 +53,11 @@ export function namesForEvents(
   return pairs.filter((_, i) => i >= from && (i - from) % 2 === 0);
 }
 
-/** The changes of a command to fields, for events and replicas. Replicas receive absolute times and deletions. */
+/** The changes of a command to fields, for events and replicas. */
 export class FieldEffects {
   readonly deleted: Bytes[] = [];
   readonly timed: Bytes[] = [];
   readonly persisted: Bytes[] = [];
-
-  /** The number of changed fields. */
-  get count(): number {
-    return this.deleted.length + this.timed.length + this.persisted.length;
-  }
 
   /** Sets a field's expiry time in milliseconds since the epoch, or deletes the field if that time has passed. */
   end(client: Caller, hash: HashValue, field: Bytes, at: Millis): void {
@@ -77,28 +72,25 @@ export class FieldEffects {
 
   /** Removes a field's TTL. Returns false if it had none. */
   persist(hash: HashValue, field: Bytes): boolean {
-    if (hash.times?.delete(field) !== true) return false;
+    if (!hash.persist(field)) return false;
     this.persisted.push(field);
     return true;
   }
 
-  /** Reports all changes of the key's hash, and propagates them after the commands in `before`. */
-  report(client: Caller, name: Bytes, at: Millis, before: readonly (readonly Bytes[])[] = []): void {
+  /**
+   * Reports all changes of the key's hash. Without changes, the request is replicated if something else has changed.
+   * @param effect what replicas receive. When fields have been deleted because their time has passed, they receive one
+   *   HDEL for each of them instead.
+   */
+  report(client: Caller, name: Bytes, effect: readonly Bytes[]): void {
     const { deleted, timed, persisted } = this;
     const { db, server } = client;
-    const commands = [...before];
-    if (timed.length > 0) {
-      db.changed(name, 'hexpire', timed.length, timed);
-      commands.push(['HPEXPIREAT', name, String(at), 'FIELDS', String(timed.length), ...timed]);
-    }
-    if (persisted.length > 0) {
-      db.changed(name, 'hpersist', persisted.length, persisted);
-      commands.push(['HPERSIST', name, 'FIELDS', String(persisted.length), ...persisted]);
-    }
-    if (deleted.length > 0) {
-      db.changed(name, 'hdel', deleted.length, deleted);
-      commands.push(['HDEL', name, ...deleted]);
-    }
-    if (server.effects.feeding && commands.length > 0) server.effects.propagateAs(...commands);
+    if (timed.length > 0) db.changed(name, 'hexpire', timed.length, timed);
+    if (persisted.length > 0) db.changed(name, 'hpersist', persisted.length, persisted);
+    if (deleted.length > 0) db.changed(name, 'hdel', deleted.length, deleted);
+    const changes = timed.length + persisted.length + deleted.length;
+    if (!server.effects.feeding || changes === 0) return;
+    if (deleted.length === 0) server.effects.propagateAs(effect);
+    else server.effects.propagateAs(...deleted.map((field) => ['HDEL', name, field]));
   }
 }

@@ -123,7 +123,7 @@ export function persistFields(client: Caller, argv: Argv<-5>): Reply {
   let changes = 0;
   const replies = fields.map((field) => {
     if (!hash?.has(field)) return NO_FIELD;
-    if (hash.times?.delete(field) !== true) return NO_TTL;
+    if (!hash.persist(field)) return NO_TTL;
     changes++;
     return DONE;
   });
@@ -227,7 +227,7 @@ function change(
   persist: boolean,
 ): boolean {
   if (ended) return hash.delete(field);
-  if (at === undefined) return persist && hash.times?.delete(field) === true;
+  if (at === undefined) return persist && hash.persist(field);
   if (!hash.has(field)) return false;
   hash.expireAt(field, at);
   return true;

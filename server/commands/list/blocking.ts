@@ -8,15 +8,28 @@ import { countedKeys, type Flag, key, keys } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { secondsToWait } from '../../table/timeouts.ts';
 import { defineCommands } from '../define.ts';
-import { type End, listEnd, type Move, move, multiPop, parseMultiPop, popEffect, take } from './parts.ts';
+import {
+  type End,
+  listEnd,
+  type Move,
+  move,
+  multiPop,
+  parseMultiPop,
+  popEffect,
+  popNow,
+  take,
+} from './parts.ts';
 
 const BLOCKS: readonly Flag[] = ['write', 'noscript', 'blocking'];
 const MOVES = [...key('RW ACCESS DELETE'), ...key('RW INSERT', 2)];
 
-/** Pops one element. Returns it with the list's name. */
-function pop(client: Caller, name: Bytes, end: End): Reply | undefined {
-  const list = client.db.get(name, 'list');
-  return list === undefined ? undefined : [name, take(client, name, list, end, 1)[0]!];
+/** Pops one element of the first list that has one. Returns it with the list's name. */
+function pop(client: Caller, names: readonly Bytes[], end: End): [name: Bytes, element: Bytes] | undefined {
+  for (const name of names) {
+    const list = client.db.get(name, 'list');
+    if (list !== undefined) return [name, take(client, name, list, end, 1)[0]!];
+  }
+  return undefined;
 }
 
 function blockingPop(end: End) {
@@ -24,16 +37,15 @@ function blockingPop(end: End) {
     const { server } = client;
     const timeout = secondsToWait(client, wordAt(argv, argv.length - 1));
     const names = argv.slice(1, -1);
-    for (const name of names) {
-      const popped = pop(client, name, end);
-      if (popped === undefined) continue;
-      if (server.effects.feeding) server.effects.propagateAs(popEffect(name, end));
+    const popped = pop(client, names, end);
+    if (popped !== undefined) {
+      if (server.effects.feeding) server.effects.propagateAs(popEffect(popped[0], end));
       return popped;
     }
-    const serve = (name: Bytes): Reply | undefined => {
-      const popped = pop(client, name, end);
-      if (popped !== undefined) server.effects.propagateAlso(client.db, popEffect(name, end));
-      return popped;
+    const serve = (ready: readonly Bytes[]): Reply | undefined => {
+      const served = pop(client, ready, end);
+      if (served !== undefined) server.effects.propagateAlso(client.db, popEffect(served[0], end));
+      return served;
     };
     return server.blocking.block(client, {
       type: 'list',
@@ -142,15 +154,14 @@ export const blockingListCommands = defineCommands('list', {
       const { server } = client;
       const wanted = parseMultiPop(argv, 2);
       const timeout = secondsToWait(client, argv[1]);
-      const serve = (name: Bytes): Reply | undefined => {
-        const list = client.db.get(name, 'list');
-        if (list === undefined) return undefined;
-        const taken = take(client, name, list, wanted.end, wanted.count);
-        server.effects.propagateAlso(client.db, popEffect(name, wanted.end, taken.length));
-        return [name, taken];
+      const serve = (names: readonly Bytes[]): Reply | undefined => {
+        const popped = multiPop(client, { ...wanted, names });
+        if (popped === undefined) return undefined;
+        server.effects.propagateAlso(client.db, popped.effect);
+        return popped.reply;
       };
       return (
-        multiPop(client, wanted) ??
+        popNow(client, wanted) ??
         server.blocking.block(client, {
           type: 'list',
           keys: wanted.names,

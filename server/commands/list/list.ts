@@ -11,12 +11,16 @@ import {
 } from '../../../protocol/errors.ts';
 import { NULL_ARRAY, OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { integer, integerBetween } from '../../table/arguments.ts';
+import { int64, integer, integerBetween } from '../../table/arguments.ts';
 import { type Argv, countedKeys, type Flag, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
-import { type End, listEnd, move, multiPop, parseMultiPop, push, take } from './parts.ts';
+import { type End, listEnd, move, parseMultiPop, popNow, push, take } from './parts.ts';
 import { positions } from './positions.ts';
 
+/** A count that LREM refuses, because there is no such positive number. */
+const SMALLEST = -(2n ** 63n);
+const BELOW_RANGE =
+  'ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807';
 const PUSHES: readonly Flag[] = ['write', 'denyoom', 'fast'];
 const MOVES = [...key('RW ACCESS DELETE'), ...key('RW INSERT', 2)];
 
@@ -184,6 +188,8 @@ export const directListCommands = defineCommands('list', {
     keys: key('RW DELETE'),
     run(client, [, name, text, value]) {
       const count = integer(text);
+      if (client.server.dialect.listNumbers === 'checked and cut' && int64(text) === SMALLEST)
+        fail(BELOW_RANGE);
       const removed = client.db.get(name, 'list')?.removeMatching(value, count) ?? 0;
       if (removed > 0) client.db.changed(name, 'lrem', removed);
       return removed;
@@ -198,7 +204,9 @@ export const directListCommands = defineCommands('list', {
     keys: key('RW UPDATE'),
     run(client, [, name, text, value]) {
       const list = client.db.get(name, 'list') ?? fail(NO_SUCH_KEY);
-      const index = fromEnd(integer(text), list.size);
+      const cut = client.server.dialect.listNumbers === 'checked and cut';
+      const given = cut ? Number(BigInt.asIntN(32, BigInt(int64(text)))) : integer(text);
+      const index = fromEnd(given, list.size);
       if (index < 0 || index >= list.size) fail(OUT_OF_RANGE);
       list.setAt(index, value);
       client.db.changed(name, 'lset');
@@ -258,6 +266,6 @@ export const directListCommands = defineCommands('list', {
     arity: -4,
     flags: ['write', 'movablekeys'],
     keys: countedKeys('RW ACCESS DELETE', 1),
-    run: (client, argv) => multiPop(client, parseMultiPop(argv, 1)) ?? NULL_ARRAY,
+    run: (client, argv) => popNow(client, parseMultiPop(argv, 1)) ?? NULL_ARRAY,
   },
 });

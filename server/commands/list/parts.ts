@@ -83,19 +83,25 @@ export function parseMultiPop(argv: readonly Bytes[], at: number): MultiPop {
   return { names: argv.slice(at + 1, behind), end, count: most };
 }
 
-/**
- * Pops from the first non-empty list. Returns its name and the elements; undefined if all lists are empty. Propagated
- * as LPOP or RPOP.
- */
-export function multiPop(client: Caller, { names, end, count }: MultiPop): Reply | undefined {
+/** Pops from the first list that has elements. Returns the reply, and the command that has the same effect. */
+export function multiPop(
+  client: Caller,
+  { names, end, count }: MultiPop,
+): { readonly reply: Reply; readonly effect: Bytes[] } | undefined {
   for (const name of names) {
     const list = client.db.get(name, 'list');
     if (list === undefined) continue;
     const taken = take(client, name, list, end, count);
-    if (client.server.effects.feeding) client.server.effects.propagateAs(popEffect(name, end, taken.length));
-    return [name, taken];
+    return { reply: [name, taken], effect: popEffect(name, end, taken.length) };
   }
   return undefined;
+}
+
+/** LMPOP: pops from the first list that has elements; undefined if none has. Replicas receive an LPOP or RPOP. */
+export function popNow(client: Caller, wanted: MultiPop): Reply | undefined {
+  const popped = multiPop(client, wanted);
+  if (popped !== undefined && client.server.effects.feeding) client.server.effects.propagateAs(popped.effect);
+  return popped?.reply;
 }
 
 /** Returns the command that has the same effect on a replica. */

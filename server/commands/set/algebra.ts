@@ -26,14 +26,16 @@ function* shared(sets: readonly (SetValue | undefined)[]): Iterable<Bytes> {
   }
 }
 
-function collect(client: Caller, members: Iterable<Bytes>): SetValue {
+function collect(client: Caller, members: readonly Bytes[]): SetValue {
   const result = new SetValue(client.server.encoding);
+  if (members[0] !== undefined) result.expect(members[0], members.length);
   for (const member of members) result.add(member);
   return result;
 }
 
 /** Returns the members that all sets have. */
-export const intersection: Combination = (client, names) => collect(client, shared(setsAt(client, names)));
+export const intersection: Combination = (client, names) =>
+  collect(client, [...shared(setsAt(client, names))]);
 
 /** Returns the members of all sets. */
 export const union: Combination = (client, names) => {

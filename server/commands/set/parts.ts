@@ -15,7 +15,14 @@ function pick(client: Caller, set: SetValue, count: number): Bytes[] {
   return randomNumbers(set.size, count, () => client.server.host.random()).map((number) => set.at(number)!);
 }
 
-/** SPOP key [count]. Replicas receive an SREM for each popped member, or a DEL if the count covers the whole set. */
+/** The SREMs for members, each of which removes at most so many. */
+function removals(name: Bytes, members: readonly Bytes[], most: number): Bytes[][] {
+  const out: Bytes[][] = [];
+  for (let i = 0; i < members.length; i += most) out.push(['SREM', name, ...members.slice(i, i + most)]);
+  return out;
+}
+
+/** SPOP key [count]. Replicas receive SREMs for the popped members, or a DEL if the count covers the whole set. */
 export function popMembers(client: Caller, argv: Argv<-2>): Reply {
   const { db, server } = client;
   const [, name, text] = argv;
@@ -30,7 +37,7 @@ export function popMembers(client: Caller, argv: Argv<-2>): Reply {
   if (server.effects.feeding) {
     if (whole && text !== undefined)
       server.effects.propagateAs([server.settings['lazyfree-lazy-server-del'] ? 'UNLINK' : 'DEL', name]);
-    else server.effects.propagateAs(...members.map((member) => ['SREM', name, member]));
+    else server.effects.propagateAs(...removals(name, members, server.dialect.poppedTogether));
   }
   return text === undefined ? members[0]! : new SetReply(members);
 }

@@ -92,18 +92,23 @@ function takeOne(client: Caller, name: Bytes, end: ScoreEnd) {
 type PoppedMember = { readonly reply: Reply; readonly effect: readonly Bytes[] } | undefined;
 
 /** Pops from the first non-empty key; undefined if all are empty. */
+function firstOf(names: readonly Bytes[], from: (name: Bytes) => PoppedMember): PoppedMember {
+  for (const name of names) {
+    const taken = from(name);
+    if (taken !== undefined) return taken;
+  }
+  return undefined;
+}
+
+/** Does the same, and replaces what replicas receive. */
 function takeFirst(
   client: Caller,
   names: readonly Bytes[],
   from: (name: Bytes) => PoppedMember,
 ): Reply | undefined {
-  for (const name of names) {
-    const taken = from(name);
-    if (taken === undefined) continue;
-    if (client.server.effects.feeding) client.server.effects.propagateAs(taken.effect);
-    return taken.reply;
-  }
-  return undefined;
+  const taken = firstOf(names, from);
+  if (taken !== undefined && client.server.effects.feeding) client.server.effects.propagateAs(taken.effect);
+  return taken?.reply;
 }
 
 /** Does the same, and blocks the client if all keys are empty. */
@@ -114,8 +119,8 @@ function takeOrWait(
   from: (name: Bytes) => PoppedMember,
 ): Outcome {
   const { server } = client;
-  const serve = (name: Bytes): Reply | undefined => {
-    const taken = from(name);
+  const serve = (ready: readonly Bytes[]): Reply | undefined => {
+    const taken = firstOf(ready, from);
     if (taken !== undefined) server.effects.propagateAlso(client.db, taken.effect);
     return taken?.reply;
   };

@@ -261,12 +261,12 @@ function serve(client: Caller, reading: Reading, name: Bytes, sources: readonly 
   return streamsReply(client, [[name, entries]]);
 }
 
-/** Serves a client that waits with CLAIM: its request is run again. */
-function serveClaiming(client: Caller, reading: Reading, sources: readonly Source[]): Reply | undefined {
+/** Serves a waiting client by running its request again. */
+function serveAgain(client: Caller, reading: Reading, sources: readonly Source[]): Reply | undefined {
   for (const { name } of sources) {
-    const stream = client.db.get(name, 'stream');
-    if (stream !== undefined && !stream.groups.has(reading.group!))
-      return lost(client, name, reading.group!, GROUP_GONE);
+    const stream = client.db.read(name, 'stream');
+    if (reading.group !== undefined && stream?.groups.has(reading.group) !== true)
+      return lost(client, name, reading.group, GROUP_GONE);
   }
   const reader = new StreamReader(client, reading);
   const found = readNow(client, reading, reader, sources);
@@ -303,10 +303,10 @@ function read(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadg
     type: 'stream',
     keys: names,
     timeout: reading.block,
-    serve: (name) =>
-      reading.claim === undefined
-        ? serve(client, reading, name, sources)
-        : serveClaiming(client, reading, sources),
+    serve: (ready) =>
+      server.dialect.serveWaiting === 'from the ready key' && reading.claim === undefined
+        ? serve(client, reading, wordAt(ready, 0), sources)
+        : serveAgain(client, reading, sources),
     timeoutReply: NULL_ARRAY,
     ...(reading.claim === undefined ? {} : { wakeAt: () => claimableAt(client, reading) }),
     ...(group === undefined ? {} : { gone: (name: Bytes) => lost(client, name, group, KEY_GONE) }),

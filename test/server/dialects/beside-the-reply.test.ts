@@ -5,6 +5,7 @@ import { dialectNames } from '../../../server/dialects/index.ts';
 import { createNode } from '../../../server/index.ts';
 import { oracleOf } from '../../support/oracles.ts';
 import { startRedisServer } from '../../support/redis-server.ts';
+import { recordEffects } from '../../support/talk.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation, OwnTarget } from '../../transcripts/own.ts';
 import { RECORDABLE, RedisTarget } from '../../transcripts/redis.ts';
@@ -96,6 +97,17 @@ describe.each(['redis-7.0', 'redis-8.0', 'valkey-8.1'] as const)('%s', (dialect)
     const words = stream.match(/^[A-Z]+(?=\r)/gm);
     const first = dialect === 'redis-7.0' ? ['SELECT', 'MULTI'] : ['MULTI', 'SELECT'];
     expect(words).toEqual([...first, 'SET', 'SET', 'EXEC']);
+    server.stop();
+  });
+
+  test('replicates the members that SPOP removed, together since Redis 7.2', () => {
+    const { server, a } = node(dialect);
+    const effects = recordEffects(server);
+    a.ask('SADD s a b c');
+    a.ask('SPOP s 2');
+    const removals = effects.filter((effect) => effect.startsWith('SREM'));
+    expect(removals).toHaveLength(dialect === 'redis-7.0' ? 2 : 1);
+    expect(removals.flatMap((effect) => effect.split(' ').slice(2))).toHaveLength(2);
     server.stop();
   });
 
