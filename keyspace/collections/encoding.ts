@@ -18,8 +18,8 @@ export interface EncodingLimits {
   setMaxEntries: number;
   /** set-max-listpack-value: bytes of a member. */
   setMaxValue: number;
-  /** True where the number of arguments of SADD decides about a set's encoding, as from Redis 7.2 on. */
-  sizesSets: boolean;
+  /** True where the arguments of SADD and ZADD decide about an encoding, as from Redis 7.2 on. */
+  sizesValues: boolean;
   /** zset-max-listpack-entries: members. */
   zsetMaxEntries: number;
   /** zset-max-listpack-value: bytes of a member. */
@@ -47,7 +47,7 @@ export function defaultLimits(): EncodingLimits {
     setMaxIntset: 512,
     setMaxEntries: 0,
     setMaxValue: 64,
-    sizesSets: false,
+    sizesValues: false,
     packsLists: false,
     zsetMaxEntries: 128,
     zsetMaxValue: 64,

@@ -33,8 +33,8 @@ export class SetValue {
    * number of arguments. Earlier servers do not, nor does this.
    */
   expect(first: Bytes, count: number): void {
-    const { setMaxIntset, setMaxEntries, sizesSets } = this.#limits;
-    if (!sizesSets) return;
+    const { setMaxIntset, setMaxEntries, sizesValues } = this.#limits;
+    if (!sizesValues) return;
     const integers = this.#integers;
     if (integers === undefined) this.#packed &&= count <= setMaxEntries;
     else if (integers.length > 0) {

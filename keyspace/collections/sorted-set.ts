@@ -31,6 +31,15 @@ export class SortedSet {
     this.#large = expected > limits.zsetMaxEntries;
   }
 
+  /**
+   * Prepares the set for a number of members, the longest of which has so many bytes: Redis 7.2 and later choose the
+   * encoding by what the request names. Earlier servers do not, nor does this.
+   */
+  expect(count: number, longest: number): void {
+    const { sizesValues, zsetMaxEntries, zsetMaxValue } = this.#limits;
+    if (sizesValues) this.#large ||= count > zsetMaxEntries || longest > zsetMaxValue;
+  }
+
   get size(): number {
     return this.#scores.size;
   }

@@ -149,6 +149,10 @@ export interface Dialect {
   readonly pastDeadline: 'del' | 'expired';
   /** How replicas receive a SET with PXAT: in a short form like every other expiry, or unchanged. */
   readonly setWithPxat: 'rewritten' | 'as sent';
+  /** Whether a long member that ZADD names makes a sorted set a skiplist even if XX keeps it out. */
+  readonly longestOfZadd: 'counts' | 'does not count';
+  /** What is at a negative offset of LIMIT in ZRANGE and its kin. */
+  readonly negativeOffset: 'nothing' | 'from the end of a skiplist';
   /** How a client that waits for keys is served when one is ready: from that key alone, or as if it asked again. */
   readonly serveWaiting: 'from the ready key' | 'as if asked again';
   /** Whether LREM refuses the smallest count, and LSET takes the lower 32 bits of the index. */

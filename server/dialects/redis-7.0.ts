@@ -54,6 +54,8 @@ export const redis70: Dialect = {
   pastDeadline: 'del',
   setWithPxat: 'rewritten',
   listNumbers: 'as they are',
+  longestOfZadd: 'does not count',
+  negativeOffset: 'nothing',
   serveWaiting: 'from the ready key',
   poppedTogether: 1,
   msetexWithExat: 'as sent',

@@ -34,6 +34,7 @@ export const redis72: Dialect = {
   smallSet: 'listpack',
   setWithPxat: 'as sent',
   listNumbers: 'checked and cut',
+  negativeOffset: 'from the end of a skiplist',
   serveWaiting: 'as if asked again',
   poppedTogether: 1024,
   transactionSelect: 'after MULTI',

@@ -15,6 +15,7 @@ export const redis82: Dialect = {
   rdbFormat: REDIS_8_2,
   fieldIncrement: 'HSETEX',
   stringPlace: 'with its key',
+  negativeOffset: 'nothing',
   entriesRead: 'at most all',
   epsilon: 'half the distance',
   filterNulls: 'values',

@@ -57,6 +57,7 @@ export const valkey81: Dialect = {
   noAclFile:
     'ERR This instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a configuration file set) in order to store users in the configuration.',
   readLast: 'the last id',
+  longestOfZadd: 'counts',
   stringPlace: 'with its key and old deadline',
   groupCounts: 'carefully',
   arityInScript: 'ERR Wrong number of args calling command from script',

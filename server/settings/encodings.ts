@@ -18,7 +18,7 @@ export function setLimits(
   limits.packsTimes = fieldCommands === 'redis';
   limits.packsLists = smallList === 'listpack';
   limits.setMaxEntries = smallSet === 'listpack' ? settings['set-max-listpack-entries'] : 0;
-  limits.sizesSets = smallSet === 'listpack';
+  limits.sizesValues = smallSet === 'listpack';
   limits.setMaxValue = settings['set-max-listpack-value'];
   limits.hashMaxEntries = settings['hash-max-listpack-entries'];
   limits.hashMaxValue = settings['hash-max-listpack-value'];

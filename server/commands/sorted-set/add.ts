@@ -60,6 +60,7 @@ function addPairs(client: Caller, argv: Argv<-2>, from: number, bits: number): R
     if ((bits & XX) !== 0) return (bits & INCR) !== 0 ? null : 0;
     db.put(name, (set = emptySet(client)));
   }
+  set.expect(scores.length, client.server.dialect.longestOfZadd === 'counts' ? longestMember(argv, from) : 0);
   let added = 0;
   let updated = 0;
   let result: number | undefined;
@@ -76,6 +77,14 @@ function addPairs(client: Caller, argv: Argv<-2>, from: number, bits: number): R
   if (added + updated > 0) db.changed(name, (bits & INCR) !== 0 ? 'zincr' : 'zadd', added + updated);
   if ((bits & INCR) !== 0) return result === undefined ? null : new Double(result);
   return (bits & CH) !== 0 ? added + updated : added;
+}
+
+/** The length of the longest member among scores and members. */
+function longestMember(argv: readonly Bytes[], from: number): number {
+  return argv.reduce(
+    (most, word, i) => (i > from && (i - from) % 2 === 1 ? Math.max(most, word.length) : most),
+    0,
+  );
 }
 
 /** Returns the score to set; undefined if the options forbid it. Throws if the sum is not a number (inf - inf). */

@@ -5,7 +5,7 @@ import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { Double, PairsReply, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { integer, Options, wordAt } from '../../table/arguments.ts';
-import { lexRange, membersIn, type Range, rankRange, scoreRange } from './range.ts';
+import { type Limit, lexRange, membersIn, type Range, rankRange, scoreRange } from './range.ts';
 
 /** Creates an empty sorted set with the server's encoding thresholds. */
 export function emptySet(client: Caller): SortedSet {
@@ -22,7 +22,7 @@ export function membersReply(members: readonly ScoredMember[], withScores: boole
 export interface RangeRequest {
   readonly range: Range;
   readonly reverse: boolean;
-  readonly limit: { readonly offset: number; readonly count: number } | undefined;
+  readonly limit: Limit | undefined;
   readonly withScores: boolean;
 }
 
@@ -47,12 +47,13 @@ export function parseRange(
   let by = kind;
   let backwards = reverse;
   let withScores = false;
-  let limit: RangeRequest['limit'];
+  let limit: Limit | undefined;
+  const wraps = server.dialect.negativeOffset === 'from the end of a skiplist';
   while (options.more()) {
     const option = options.next();
     if (option === 'WITHSCORES' && !storing) withScores = true;
     else if (option === 'LIMIT' && options.left >= 2) {
-      limit = { offset: integer(options.value()), count: integer(options.value()) };
+      limit = { offset: integer(options.value()), count: integer(options.value()), wraps };
     } else if (option === 'REV' && backwards === undefined) backwards = true;
     else if (option === 'BYLEX' && by === undefined) by = 'lex';
     else if (option === 'BYSCORE' && by === undefined) by = 'score';

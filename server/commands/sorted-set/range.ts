@@ -122,17 +122,24 @@ function walk(set: SortedSet, min: LexBound, max: LexBound, reverse: boolean): I
   return start < 0 ? EMPTY : interval(start, rank);
 }
 
+/** The option LIMIT. */
+export interface Limit {
+  readonly offset: number;
+  readonly count: number;
+  /** True where a negative offset counts from the end of a skiplist's range. Otherwise there is nothing at it. */
+  readonly wraps: boolean;
+}
+
 /** Returns the members of a range, limited by LIMIT if it is given. */
-export function membersIn(
-  set: SortedSet,
-  range: Range,
-  reverse: boolean,
-  limit?: { readonly offset: number; readonly count: number },
-): ScoredMember[] {
+export function membersIn(set: SortedSet, range: Range, reverse: boolean, limit?: Limit): ScoredMember[] {
   const { start, end } = range(set, reverse);
   if (limit === undefined) return start < end ? set.rangeByRank(start, end - 1, reverse) : [];
-  const { offset, count } = limit;
-  const from = offset < 0 ? end : start + offset;
+  const { offset, count, wraps } = limit;
+  let from = start + offset;
+  if (offset < 0) {
+    from = wraps && set.encoding() === 'skiplist' ? end + offset : end;
+    if (from < start) return [];
+  }
   const to = count < 0 ? end : Math.min(end, from + count);
   return from < to ? set.rangeByRank(from, to - 1, reverse) : [];
 }
