@@ -1,6 +1,6 @@
 /** List commands that never wait (https://redis.io/docs/latest/commands/?group=list). */
 import type { ListValue } from '../../../keyspace/collections/list.ts';
-import { asciiUpper, narrow } from '../../../protocol/bytes.ts';
+import { approximate, asciiUpper } from '../../../protocol/bytes.ts';
 import {
   fail,
   NO_SUCH_KEY,
@@ -205,7 +205,7 @@ export const directListCommands = defineCommands('list', {
     run(client, [, name, text, value]) {
       const list = client.db.get(name, 'list') ?? fail(NO_SUCH_KEY);
       const cut = client.server.dialect.listNumbers === 'checked and cut';
-      const given = cut ? narrow(BigInt.asIntN(32, BigInt(int64(text)))) : integer(text);
+      const given = cut ? approximate(BigInt.asIntN(32, BigInt(int64(text)))) : integer(text);
       const index = fromEnd(given, list.size);
       if (index < 0 || index >= list.size) fail(OUT_OF_RANGE);
       list.setAt(index, value);
