@@ -3,6 +3,7 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { BadDirective, Configuration, isDirective, takesSeveralWords } from './embed/configuration.ts';
 import { LOG_LEVELS, type LogOrigin, logLine } from './embed/log-line.ts';
+import type { SentinelsOptions } from './embed/sentinel-options.ts';
 import { type LostlockServer, startServer } from './index.ts';
 import { type Bytes, fromBuffer, fromText, toBuffer } from './protocol/bytes.ts';
 import { type DialectName, dialectNames } from './server/dialects/index.ts';
@@ -26,6 +27,11 @@ Options:
   --dialect NAME         the server to answer as, redis-8.2 unless given: ${dialectNames.join(', ')}
   --strict yes           refuse the commands and options that this server does not have
   --replicas N           start N replicas of this server
+  --sentinels N          start N Sentinels that monitor this server, from port 26379 on
+  --sentinel-port PORT   the port of the first Sentinel; 0 takes free ones
+  --quorum N             how many Sentinels must agree that the server is down (default: a majority)
+  --master-name NAME     the name by which clients ask the Sentinels for it (default: mymaster)
+  --down-after-milliseconds MS, --failover-timeout MS, --parallel-syncs N   as in sentinel.conf
   --port-file FILE       write the port to FILE once the server listens
   --url-file FILE        write the redis:// URL to FILE once the server listens
   --loglevel LEVEL       debug, verbose, notice (default) or warning
@@ -39,6 +45,7 @@ interface Invocation {
   portFile?: string;
   urlFile?: string;
   replicas?: number;
+  sentinels: SentinelsOptions;
   dialect?: DialectName;
   strict?: boolean;
   exitWithParent: boolean;
@@ -55,7 +62,11 @@ function usage(why: string): never {
 }
 
 function parse(argv: readonly string[]): Invocation {
-  const invocation: Invocation = { configuration: new Configuration(), exitWithParent: false };
+  const invocation: Invocation = {
+    configuration: new Configuration(),
+    sentinels: { count: 0, port: 26379 },
+    exitWithParent: false,
+  };
   const args = argv.flatMap((word) => (/^--[a-z-]+=/.test(word) ? splitOnce(word) : [word]));
   const first = args[0] ?? '';
   if (/^\d+$/.test(first)) args.unshift('--port');
@@ -71,6 +82,7 @@ function parse(argv: readonly string[]): Invocation {
     else if (flag === '--dialect') invocation.dialect = dialect(takeValue(args, flag));
     else if (flag === '--strict') invocation.strict = yesOrNo(flag, takeValue(args, flag));
     else if (flag === '--replicas') invocation.replicas = count(flag, takeValue(args, flag));
+    else if (sentinelFlags[flag] !== undefined) sentinelOption(invocation, flag, takeValue(args, flag));
     else if (flag === '--exit-with-parent') invocation.exitWithParent = true;
     else if (flag.startsWith('--')) directive(invocation.configuration, flag, args);
     else usage(`${flag} is not a flag`);
@@ -106,6 +118,25 @@ function yesOrNo(flag: string, word: string): boolean {
 
 function count(flag: string, word: string): number {
   return /^\d{1,3}$/.test(word) ? Number(word) : usage(`${flag} ${word}: allowed are whole numbers`);
+}
+
+/** The flags about Sentinels, and the options that they set. */
+const sentinelFlags: Readonly<Record<string, keyof SentinelsOptions>> = {
+  '--sentinels': 'count',
+  '--sentinel-port': 'port',
+  '--quorum': 'quorum',
+  '--master-name': 'name',
+  '--down-after-milliseconds': 'downAfter',
+  '--failover-timeout': 'failoverTimeout',
+  '--parallel-syncs': 'parallelSyncs',
+};
+
+function sentinelOption(invocation: Invocation, flag: string, word: string): void {
+  const option = sentinelFlags[flag];
+  if (option === undefined) return;
+  const value = option === 'name' ? word : /^\d{1,9}$/.test(word) ? Number(word) : Number.NaN;
+  if (Number.isNaN(value)) usage(`${flag} ${word}: allowed are whole numbers`);
+  invocation.sentinels = { ...invocation.sentinels, [option]: value };
 }
 
 /** Applies `--name value` like a line of redis.conf. Several words follow one another up to the next flag. */
@@ -149,6 +180,7 @@ async function serve(invocation: Invocation): Promise<void> {
     users,
     ...(replicaOf !== undefined && { replicaOf }),
     ...(invocation.replicas !== undefined && { replicas: invocation.replicas }),
+    ...(invocation.sentinels.count !== 0 && { sentinels: invocation.sentinels }),
     ...(invocation.dialect !== undefined && { dialect: invocation.dialect }),
     ...(invocation.strict !== undefined && { strict: invocation.strict }),
     ...(unixsocket !== '' && { unixSocket: unixsocket }),
@@ -156,13 +188,14 @@ async function serve(invocation: Invocation): Promise<void> {
     log,
   });
   stopOnSignals(server);
-  server.node.onShutdown = () => stop(server);
+  if (server.sentinels.length === 0) server.node.onShutdown = () => stop(server);
   if (process.env.npm_command !== undefined) stopWithShell(server);
   if (invocation.exitWithParent) process.stdin.resume().once('end', () => stop(server));
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);
   if (pidfile !== '') writePid(toBuffer(pidfile).toString());
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${server.url}\n`);
   for (const replica of server.replicas) log('notice', `Replica ready tcp ${replica.port}`, 'replica');
+  for (const { port: ready } of server.sentinels) log('notice', `Sentinel ready tcp ${ready}`, 'sentinel');
   log('notice', `Ready to accept connections tcp ${server.port}`, server.node.role);
   if (unixsocket !== '') log('notice', `Ready to accept connections unix ${unixsocket}`, server.node.role);
 }

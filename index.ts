@@ -9,6 +9,8 @@ export type {
 } from './embed/interceptor.ts';
 export type { NativeReply, NativeScript, ScriptRegistry } from './embed/native-scripts.ts';
 export { LostlockServer } from './embed/running.ts';
+export { LostlockSentinel } from './embed/sentinel.ts';
+export type { SentinelsOptions } from './embed/sentinel-options.ts';
 export { type StartOptions, startServer } from './embed/start.ts';
 export type { DialectOptions, RestartOptions } from './lab/failover/dialects.ts';
 export type { Keep } from './lab/failover/disk.ts';

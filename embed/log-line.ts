@@ -5,6 +5,7 @@ import type { LogLevel } from '../server/ports.ts';
 export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'verbose', 'notice', 'warning'];
 
 const MARKS: Readonly<Record<LogLevel, string>> = { debug: '.', verbose: '-', notice: '*', warning: '#' };
+const ROLES: Readonly<Record<LogOrigin['role'], string>> = { primary: 'M', replica: 'S', sentinel: 'X' };
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** Who logs a line, and when. */
@@ -12,7 +13,7 @@ export interface LogOrigin {
   /** The process id. */
   readonly pid: number;
   /** The server's role when it logged the line. */
-  readonly role: 'primary' | 'replica';
+  readonly role: 'primary' | 'replica' | 'sentinel';
   /** The time in milliseconds since the epoch. */
   readonly at: number;
 }
@@ -24,5 +25,5 @@ export function logLine(level: LogLevel, text: string, { pid, role, at }: LogOri
   const day = `${pad(time.getDate())} ${MONTHS[time.getMonth()]} ${time.getFullYear()}`;
   const clock = `${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}`;
   const millis = pad(time.getMilliseconds(), 3);
-  return `${pid}:${role === 'primary' ? 'M' : 'S'} ${day} ${clock}.${millis} ${MARKS[level]} ${text}`;
+  return `${pid}:${ROLES[role]} ${day} ${clock}.${millis} ${MARKS[level]} ${text}`;
 }

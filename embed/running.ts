@@ -11,6 +11,7 @@ import { type DumpEntry, dump, type Seed } from './dataset.ts';
 import { type Interception, Interceptor, type Intervention, type RequestFilter } from './interceptor.ts';
 import { ScriptRegistry } from './native-scripts.ts';
 import { seed } from './seed.ts';
+import type { LostlockSentinel } from './sentinel.ts';
 
 /** A running server. */
 export class LostlockServer implements AsyncDisposable {
@@ -26,6 +27,8 @@ export class LostlockServer implements AsyncDisposable {
   readonly scripts: ScriptRegistry;
   /** The replicas of this server, as the option `replicas` requested. `stop` stops them as well. */
   readonly replicas: readonly LostlockServer[];
+  /** The Sentinels, as the option `sentinels` requested. `stop` stops them as well. */
+  readonly sentinels: readonly LostlockSentinel[];
   readonly #listeners: readonly Listener[];
   readonly #interceptor: Interceptor;
   readonly #password: string | undefined;
@@ -36,18 +39,20 @@ export class LostlockServer implements AsyncDisposable {
     options: { readonly host?: string; readonly password?: string },
     port: number,
     listeners: readonly Listener[],
-    replicas: readonly LostlockServer[] = [],
+    others: { replicas?: readonly LostlockServer[]; sentinels?: readonly LostlockSentinel[] } = {},
   ) {
     this.node = node;
     [this.host = ''] = (options.host ?? '127.0.0.1').split(' ');
     this.port = port;
-    this.replicas = replicas;
+    this.replicas = others.replicas ?? [];
+    this.sentinels = others.sentinels ?? [];
     this.connector = connectorFor(() => this.connect());
     this.#listeners = listeners;
     this.scripts = new ScriptRegistry(node, () => this.#assertRunning('scripts.register()'));
     this.#interceptor = new Interceptor(node);
     this.#password = options.password;
-    node.onShutdown = () => void this.stop();
+    // Behind Sentinels, a primary that shuts down is replaced.
+    node.onShutdown = () => void (this.sentinels.length > 0 ? this.#stopAlone() : this.stop());
   }
 
   #assertRunning(call: string): void {
@@ -134,7 +139,12 @@ export class LostlockServer implements AsyncDisposable {
   /** Closes every connection and listener. Resolves when no handle is left. A second call has no effect. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await Promise.all(this.replicas.map((replica) => replica.stop()));
+    await Promise.all([...this.sentinels, ...this.replicas].map((each) => each.stop()));
+    await this.#stopAlone();
+  }
+
+  /** Stops this server, and leaves its replicas and Sentinels alone. */
+  async #stopAlone(): Promise<void> {
     this.node.stop();
     await Promise.all(this.#listeners.map((listener) => listener.close()));
   }

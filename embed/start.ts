@@ -27,6 +27,8 @@ import {
 } from './options.ts';
 import { LostlockServer } from './running.ts';
 import { seed } from './seed.ts';
+import { type LostlockSentinel, startSentinel } from './sentinel.ts';
+import { readSentinels, type SentinelsOptions } from './sentinel-options.ts';
 
 /** The options of `startServer`. */
 export interface StartOptions {
@@ -73,6 +75,11 @@ export interface StartOptions {
   readonly rdbFile?: string;
   /** How many replicas of this server to start; default 0. */
   readonly replicas?: number;
+  /**
+   * How many Sentinels to start, or their options; default 0. They listen on ports of their own, monitor the server and
+   * its replicas, and fail over when the server stops. SHUTDOWN then stops the server alone.
+   */
+  readonly sentinels?: number | SentinelsOptions;
   /** Whether the server keeps the process alive; default true. */
   readonly keepAlive?: boolean;
   /**
@@ -81,8 +88,8 @@ export interface StartOptions {
    * timers.
    */
   readonly clock?: 'real' | 'ambient';
-  /** Receives every line of the server's log, with the server's current role. By default nothing is logged. */
-  readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica') => void;
+  /** Receives every line of the log, with the current role of the node that wrote it. By default nothing is logged. */
+  readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica' | 'sentinel') => void;
 }
 
 const OPTIONS = [
@@ -99,6 +106,7 @@ const OPTIONS = [
   'seed',
   'rdbFile',
   'replicas',
+  'sentinels',
   'keepAlive',
   'clock',
   'log',
@@ -129,6 +137,7 @@ function checkOptions(options: StartOptions): void {
   if (options.strict !== undefined) checkFlag('strict', options.strict);
   if (options.rdbFile !== undefined) checkString('rdbFile', options.rdbFile);
   if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
+  readSentinels(options.sentinels);
   if (options.keepAlive !== undefined) checkFlag('keepAlive', options.keepAlive);
   if (options.clock !== undefined && options.clock !== 'real' && options.clock !== 'ambient') {
     throw badOption('clock', options.clock, "'real' or 'ambient'");
@@ -207,16 +216,46 @@ async function listen(node: Server, options: StartOptions, listeners: Listener[]
   return port;
 }
 
+/** The address of this machine at which the server can be reached. */
+function reachableHost(options: StartOptions): string {
+  const [first = ''] = (options.host ?? '127.0.0.1').split(' ');
+  const host = ANY_ADDRESS[first] ?? first;
+  const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1', localhost: '127.0.0.1' };
+  return anywhere[host] ?? host;
+}
+
+/** Starts the Sentinels of a server, on the ports from `port` on; 0 picks free ones. */
+async function startSentinels(
+  options: StartOptions,
+  primaryPort: number,
+  started: LostlockSentinel[],
+): Promise<void> {
+  const sentinels = readSentinels(options.sentinels);
+  const host = reachableHost(options);
+  for (let i = 0; i < sentinels.count; i++) {
+    const port = sentinels.port === undefined || sentinels.port === 0 ? 0 : sentinels.port + i;
+    const { log } = options;
+    const place = {
+      host,
+      port,
+      primary: { host, port: primaryPort },
+      ...(options.password !== undefined && { password: options.password }),
+      ...(options.dialect && { dialect: options.dialect }),
+      ...(options.strict !== undefined && { strict: options.strict }),
+      ...(log && { log: (level: LogLevel, text: string) => log(level, text, 'sentinel') }),
+    };
+    started.push(await startSentinel(place, sentinels));
+  }
+}
+
 /** Starts a replica and waits until it has caught up with the primary. */
 async function startReplica(primary: Server, options: StartOptions, port: number): Promise<LostlockServer> {
-  const { rdbFile: _, unixSocket: _path, seed: _data, replicas: _count, replicaOf: _up, ...rest } = options;
+  const { rdbFile: _, unixSocket: _path, seed: _data, replicas: _count, replicaOf: _up, ...others } = options;
+  const { sentinels: _watchers, ...rest } = others;
   const { dir: _dir, dbfilename: _name, ...settings } = rest.settings ?? {};
   const replica = await startServer({ ...rest, port: 0, settings });
   const { node } = replica;
-  const [first = ''] = (options.host ?? '127.0.0.1').split(' ');
-  const host = ANY_ADDRESS[first] ?? first;
-  const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-  node.unit(() => replicateFrom(node, anywhere[host] ?? host, port));
+  node.unit(() => replicateFrom(node, reachableHost(options), port));
   while (node.primary?.linkUp !== true || node.replication.offset < primary.replication.offset) {
     await new Promise<void>((wake) => realDelay(wake, 1));
   }
@@ -239,6 +278,7 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
   });
   const listeners: Listener[] = [];
   const replicas: LostlockServer[] = [];
+  const sentinels: LostlockSentinel[] = [];
   try {
     openDumpFile(node, settings);
     if (options.seed !== undefined) seed(node, options.seed);
@@ -258,9 +298,10 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
     }
     if (options.keepAlive === false) for (const listener of listeners) listener.unref();
     for (let i = 0; i < (options.replicas ?? 0); i++) replicas.push(await startReplica(node, options, port));
-    return new LostlockServer(node, options, port, listeners, replicas);
+    await startSentinels(options, port, sentinels);
+    return new LostlockServer(node, options, port, listeners, { replicas, sentinels });
   } catch (error) {
-    await Promise.all(replicas.map((replica) => replica.stop()));
+    await Promise.all([...sentinels, ...replicas].map((each) => each.stop()));
     node.stop();
     await Promise.all(listeners.map((listener) => listener.close()));
     throw error;

@@ -112,6 +112,8 @@ export class Server {
   /** The commands with which this node describes itself to its primary. */
   introduction: ReplicaNode['introduction'];
   readonly runId: Bytes;
+  /** How INFO and HELLO name what the node is. */
+  readonly mode: 'standalone' | 'sentinel' = 'standalone';
   readonly startedAt: Millis;
   readonly stats: Statistics;
   /** The node's states that require extra checks before a command runs (the GATE_ bits). */

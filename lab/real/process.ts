@@ -47,6 +47,8 @@ export class RealClock implements Clock {
   #since = 0;
   #rate = 1;
   readonly #alarms = new Set<RealAlarm>();
+  /** Tasks that `after` has scheduled. Setting the clock does not move them. */
+  readonly #delays = new Set<RealAlarm>();
 
   constructor(process: RealProcess) {
     this.#process = process;
@@ -98,6 +100,19 @@ export class RealClock implements Clock {
     return alarm;
   }
 
+  /** Runs the task after so many milliseconds at this clock's rate, however the clock is set meanwhile. */
+  after(delay: number, task: () => void): Timer {
+    const process = this.#process;
+    const alarm = new RealAlarm(this.#delays, Infinity, task);
+    this.#delays.add(alarm);
+    alarm.timer = nodeClock.after(delay / this.#rate, () => {
+      process.run(() => {
+        if (this.#delays.delete(alarm)) task();
+      });
+    });
+    return alarm;
+  }
+
   #arm(alarm: RealAlarm): void {
     alarm.timer?.cancel();
     const left = Math.ceil(Math.max(0, alarm.deadline - this.now()) / this.#rate);
@@ -125,7 +140,7 @@ export class RealClock implements Clock {
 
   /** Cancels every alarm, because the process that set them is dead. */
   forgetAlarms(): void {
-    for (const alarm of this.#alarms) alarm.cancel();
+    for (const alarm of [...this.#alarms, ...this.#delays]) alarm.cancel();
   }
 }
 

@@ -99,6 +99,13 @@ export class VirtualClock implements Clock {
     schedule.arm(alarm, schedule.micros + Math.max(Math.ceil(ahead), alarm.fired ? 1 : 0));
   }
 
+  after(delay: number, task: () => void): Timer {
+    const { schedule } = this.#actor;
+    const later = new Task(this.#actor, true, task);
+    schedule.arm(later, schedule.micros + Math.ceil((delay * 1000) / this.#rate));
+    return later;
+  }
+
   soon(task: () => void): Timer {
     const soon = new Task(this.#actor, true, task);
     this.#actor.schedule.enqueue(soon);

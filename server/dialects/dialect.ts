@@ -10,6 +10,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import type { ScriptTexts } from '../../scripting/runtime/texts.ts';
 import type { ClientField } from '../clients/fields.ts';
 import type { LaterField } from '../figures/info-fields.ts';
+import type { SentinelTraits } from './sentinel.ts';
 
 /** A module that is part of a server. */
 export interface BuiltInModule {
@@ -202,6 +203,8 @@ export interface Dialect {
   readonly lostStream: 'that it is gone' | 'as if asked now';
   /** Which keys a tracked connection has read when it has run a script: those that it declares, or those of its calls. */
   readonly scriptReads: 'declared keys' | 'keys of its calls';
+  /** How a node of this dialect answers as a Sentinel. */
+  readonly sentinel: SentinelTraits;
   /** Whether a script may call WAIT and XREAD with BLOCK, which then reply as if their timeout was over. */
   readonly blockInScript: 'refused' | 'answered';
 }

@@ -7,6 +7,7 @@ import { clientFields } from '../clients/fields.ts';
 import { infoFields } from '../figures/info-fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
+import { sentinel70 } from './sentinel.ts';
 
 export const redis70: Dialect = {
   ...redisIdentity('redis-7.0', '7.0.15'),
@@ -77,6 +78,7 @@ export const redis70: Dialect = {
   looseScores: true,
   fieldIncrement: 'HSET',
   lostStream: 'that it is gone',
+  sentinel: sentinel70,
   blockInScript: 'refused',
   nulInName: 'refused',
   farTimeout: 'taken as it is',

@@ -5,6 +5,7 @@ import { formatShortest } from '../../protocol/shortest.ts';
 import { clientFields } from '../clients/fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redis70 } from './redis-7.0.ts';
+import { sentinel72 } from './sentinel.ts';
 
 /** Whole numbers up to this size are printed as integers. */
 const WHOLE_MAX = 2 ** 62;
@@ -47,6 +48,7 @@ export const redis72: Dialect = {
   aclRules: 'as given',
   cursors: 'plain digits',
   lostStream: 'as if asked now',
+  sentinel: sentinel72,
   blockInScript: 'answered',
   nulInName: 'ends the check',
   setIdBelowDeleted: 'refused',

@@ -5,10 +5,12 @@ import { infoFields } from '../figures/info-fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
 import { redis80 } from './redis-8.0.ts';
+import { sentinel82 } from './sentinel.ts';
 
 export const redis82: Dialect = {
   ...redis80,
   ...redisIdentity('redis-8.2', '8.2.3'),
+  sentinel: sentinel82,
   unsignedSettings: 'not negative',
   clientFields: clientFields.redis82,
   infoFields: infoFields.redis82,

@@ -50,6 +50,10 @@ export class AmbientClock implements Clock {
     return { cancel: () => this.#end(alarm) };
   }
 
+  after(delay: number, task: () => void): Timer {
+    return this.at(this.now() + delay, task);
+  }
+
   #arm(alarm: AmbientAlarm): void {
     const clear = clearTimeout;
     const ring = (): void => (Date.now() >= alarm.deadline ? this.#ring(alarm) : this.#arm(alarm));

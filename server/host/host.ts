@@ -20,6 +20,8 @@ export interface Clock {
    * Runs the task once, when `now()` reaches the deadline in milliseconds. A deadline may be more than 2^31 ms away.
    */
   at(deadline: Millis, task: () => void): Timer;
+  /** Runs the task once, after so many milliseconds, even if the wall clock is set meanwhile. */
+  after(delay: number, task: () => void): Timer;
   /** Runs the task after the current event has been handled, before time advances. */
   soon(task: () => void): Timer;
 }

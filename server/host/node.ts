@@ -43,6 +43,7 @@ export const nodeClock: Clock = {
     arm();
     return { cancel: () => timer.cancel() };
   },
+  after: (delay, task) => realDelay(task, delay),
   soon: realSoon,
 };
 

@@ -86,6 +86,7 @@ export type Group =
   | 'stream'
   | 'bitmap'
   | 'replication'
+  | 'sentinel'
   /** Commands of a module that is part of the server. Their names are in capitals. */
   | 'module';
 

@@ -21,6 +21,7 @@ const GROUP_CATEGORIES: Record<Group, readonly string[]> = {
   stream: ['stream'],
   bitmap: ['bitmap'],
   replication: [],
+  sentinel: [],
   module: [],
 };
 

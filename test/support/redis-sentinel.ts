@@ -4,6 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { RawClient } from './raw-client.ts';
 import {
   findProgram,
   freePort,
@@ -47,23 +48,32 @@ export async function startSentinelSet(downAfterMs: number): Promise<SentinelSet
   return set;
 }
 
-async function startSentinel(
-  watched: number,
-  downAfterMs: number,
-): Promise<{ port: number; stop(): Promise<void> }> {
-  const dir = mkdtempSync(join(tmpdir(), 'lostlock-sentinel-'));
-  const port = await freePort();
-  const settings = [
-    `port ${port}`,
-    'bind 127.0.0.1',
-    `dir ${dir}`,
+function startSentinel(watched: number, downAfterMs: number): Promise<RealSentinel> {
+  return startRealSentinel(findProgram('redis-server')!, [
     `sentinel monitor ${NAME} 127.0.0.1 ${watched} 1`,
     `sentinel down-after-milliseconds ${NAME} ${downAfterMs}`,
     `sentinel failover-timeout ${NAME} 2000`,
-  ];
+  ]);
+}
+
+/** A running Sentinel. */
+export interface RealSentinel {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a real Sentinel; resolves when it listens.
+ * @param program redis-server, or another that takes its arguments
+ * @param lines of sentinel.conf
+ */
+export async function startRealSentinel(program: string, lines: readonly string[]): Promise<RealSentinel> {
+  const dir = mkdtempSync(join(tmpdir(), 'lostlock-sentinel-'));
+  const port = await freePort();
+  const settings = [`port ${port}`, 'bind 127.0.0.1', `dir ${dir}`, ...lines];
   const file = join(dir, 'sentinel.conf');
   writeFileSync(file, `${settings.join('\n')}\n`);
-  const child: ChildProcess = spawn(findProgram('redis-sentinel')!, [file], { stdio: 'ignore' });
+  const child: ChildProcess = spawn(program, [file, '--sentinel'], { stdio: 'ignore' });
   const kill = (): boolean => child.kill('SIGKILL');
   process.once('exit', kill);
   const stop = async (): Promise<void> => {
@@ -73,6 +83,12 @@ async function startSentinel(
     await gone;
     await removeFolder(dir);
   };
+  const listens = async (): Promise<boolean> => {
+    const client = await RawClient.connect({ port }).catch(() => undefined);
+    client?.close();
+    return client !== undefined;
+  };
+  await until(listens, { what: 'a real Sentinel that listens', limitMs: 30_000 });
   return { port, stop };
 }
 

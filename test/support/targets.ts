@@ -20,6 +20,7 @@ export class TestHost implements Host {
       this.#timers.add(timer);
       return { cancel: () => this.#timers.delete(timer) };
     },
+    after: (delay: number, task: () => void): Timer => this.clock.at(this.#now + delay, task),
     soon: (task: () => void): Timer => this.clock.at(this.#now, task),
   };
 

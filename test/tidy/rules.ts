@@ -10,9 +10,10 @@ const mayImport: Record<string, readonly string[]> = {
   scripting: ['scripting', 'protocol'],
   server: ['server', 'scripting', 'keyspace', 'protocol'],
   locks: ['locks'],
-  embed: ['embed', 'server', 'scripting', 'keyspace', 'protocol'],
-  lab: ['lab', 'embed', 'locks', 'server', 'scripting', 'keyspace', 'protocol'],
-  '.': ['.', 'lab', 'embed', 'locks', 'server', 'scripting', 'keyspace', 'protocol'],
+  sentinel: ['sentinel', 'server', 'protocol'],
+  embed: ['embed', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
+  lab: ['lab', 'embed', 'locks', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
+  '.': ['.', 'lab', 'embed', 'locks', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
 };
 /** Folders that are not shipped and may import everything. */
 const outside = ['test', 'bench', 'docs'];
@@ -23,7 +24,7 @@ const doors = [
   'server/host/tcp.ts',
   'server/host/in-memory.ts',
 ];
-const coreFolders = ['protocol', 'keyspace', 'scripting', 'server'];
+const coreFolders = ['protocol', 'keyspace', 'scripting', 'server', 'sentinel'];
 
 /** The stratum a path belongs to. Configuration is not shipped, and belongs to the tests. */
 function folderOf(path: string): string {

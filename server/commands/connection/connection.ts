@@ -89,11 +89,11 @@ function hello(client: Caller, argv: Argv<-1>) {
     'id',
     client.id,
     'mode',
-    'standalone',
-    'role',
-    server.role === 'primary' ? 'master' : 'replica',
+    server.mode,
+    ...(server.mode === 'sentinel' ? [] : ['role', server.role === 'primary' ? 'master' : 'replica']),
     'modules',
-    listModules(server.dialect),
+    // A Sentinel has no data, and no modules.
+    server.mode === 'sentinel' ? [] : listModules(server.dialect),
     ...(zone === '' ? [] : ['availability_zone', zone]),
   ]);
 }

@@ -30,7 +30,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['redis_git_dirty', 0];
     yield ['redis_build_id', '0'];
     const asRedis = server.settings['extended-redis-compatibility'];
-    yield [asRedis ? 'redis_mode' : server.dialect.infoMode, 'standalone'];
+    yield [asRedis ? 'redis_mode' : server.dialect.infoMode, server.mode];
     yield ['lostlock_version', LOSTLOCK_VERSION];
     const facts = server.host.facts?.();
     if (facts !== undefined) yield ['os', facts.system];
@@ -254,12 +254,19 @@ const TITLES: Record<string, string> = { cpu: 'CPU' };
 /** The sections that only INFO ALL and EVERYTHING include. */
 const EXTRA = new Set(['commandstats', 'latencystats']);
 
-/** Returns the text of the requested sections; without any, the default ones. */
-export function info(server: Server, asked: readonly Bytes[]): Bytes {
+/**
+ * Returns the text of the requested sections; without any, the default ones.
+ * @param offered the sections that the node has
+ */
+export function info(
+  server: Server,
+  asked: readonly Bytes[],
+  offered: readonly string[] = Object.keys(SECTIONS),
+): Bytes {
   const words = asked.length === 0 ? ['default'] : asked.map(asciiLower);
   const everything = words.includes('all') || words.includes('everything');
   const later = server.dialect.infoFields;
-  const known = Object.keys(SECTIONS).filter((name) => shows(later, name));
+  const known = offered.filter((name) => shows(later, name));
   const chosen = known.filter(
     (name) => everything || words.includes(name) || (words.includes('default') && !EXTRA.has(name)),
   );

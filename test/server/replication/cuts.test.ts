@@ -60,6 +60,7 @@ class Bench {
         now: () => this.now,
         micros: () => this.now * 1000,
         at: (deadline, task) => this.#schedule(deadline, task),
+        after: (delay, task) => this.#schedule(this.now + delay, task),
         soon: (task) => this.#schedule(this.now, task),
       },
       disk: {} as Host['disk'],

@@ -1,0 +1,74 @@
+/** Starts Sentinels on the real clock: each is a process of its own in all but name, with its own port. */
+import { fromText } from '../protocol/bytes.ts';
+import { createSentinel } from '../sentinel/index.ts';
+import type { SentinelServer } from '../sentinel/server.ts';
+import type { DialectName } from '../server/dialects/index.ts';
+import { nodeHost } from '../server/host/node.ts';
+import { Listener } from '../server/host/tcp.ts';
+import type { LogLevel } from '../server/ports.ts';
+import { type SentinelsOptions, watch } from './sentinel-options.ts';
+
+/** What a Sentinel needs besides its options. */
+export interface SentinelPlace {
+  /** The address to listen on. */
+  readonly host: string;
+  /** The TCP port; 0 picks a free one. */
+  readonly port: number;
+  /** The primary to monitor; none by default. */
+  readonly primary?: { readonly host: string; readonly port: number };
+  /** The password of the primary and its replicas. */
+  readonly password?: string;
+  readonly dialect?: DialectName;
+  readonly strict?: boolean;
+  readonly log?: (level: LogLevel, text: string) => void;
+}
+
+/** A running Sentinel. */
+export class LostlockSentinel implements AsyncDisposable {
+  /** The node itself, for access to what this class does not expose. */
+  readonly node: SentinelServer;
+  /** The address that it listens on. */
+  readonly host: string;
+  /** The TCP port that it listens on. */
+  readonly port: number;
+  readonly #listener: Listener;
+
+  constructor(node: SentinelServer, host: string, port: number, listener: Listener) {
+    this.node = node;
+    this.host = host;
+    this.port = port;
+    this.#listener = listener;
+    node.onShutdown = () => void this.stop();
+    node.sentinel.onCrash = () => node.onShutdown();
+  }
+
+  /** Closes every connection and the listener. Resolves when no handle is left. */
+  async stop(): Promise<void> {
+    this.node.stop();
+    await this.#listener.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}
+
+/** Starts one Sentinel. Rejects with Node's error if the address is not available. */
+export async function startSentinel(
+  place: SentinelPlace,
+  options: SentinelsOptions,
+): Promise<LostlockSentinel> {
+  const { log } = place;
+  const node = createSentinel(nodeHost(), {
+    ...(place.dialect && { dialect: place.dialect }),
+    ...(place.strict !== undefined && { strict: place.strict }),
+    ...(log && { log: (level, text) => log(level, text) }),
+    settings: { requirepass: fromText(options.password ?? '') },
+  });
+  const listener = new Listener(node.connections);
+  const { port } = await listener.listen({ host: place.host, port: place.port });
+  node.settings.port = port;
+  if (place.primary !== undefined) watch(node, { ...place.primary, password: place.password }, options);
+  node.start();
+  return new LostlockSentinel(node, place.host, port, listener);
+}

@@ -1,0 +1,36 @@
+/** Sends a node the commands that change its role. */
+import type { Bytes } from '../protocol/bytes.ts';
+import type { Address } from './address.ts';
+import type { DataInstance, Primary } from './instances.ts';
+import { commandFor } from './renamed.ts';
+import type { Sentinel } from './sentinel.ts';
+
+/**
+ * Makes a node follow a primary, or become one itself without an address. One transaction changes the role, stores the
+ * configuration, and disconnects the clients, so that they look for the primary again. The replies do not matter: the
+ * next INFO shows whether the role has changed. Returns false if the node is not connected.
+ */
+export function changeRole(instance: DataInstance, address: Address | undefined): boolean {
+  const [host, port]: Bytes[] = address === undefined ? ['NO', 'ONE'] : [address.host, String(address.port)];
+  const client = commandFor(instance, 'CLIENT');
+  const requests: Bytes[][] = [
+    [commandFor(instance, 'MULTI')],
+    [commandFor(instance, 'SLAVEOF'), host ?? '', port ?? ''],
+    [commandFor(instance, 'CONFIG'), 'REWRITE'],
+    [client, 'KILL', 'TYPE', 'normal'],
+    [client, 'KILL', 'TYPE', 'pubsub'],
+    [commandFor(instance, 'EXEC')],
+  ];
+  return requests.every((words) => instance.link.send(words));
+}
+
+/** True for a primary that is up, says that it is one, and said so lately: others may be told to follow it. */
+export function looksSane(sentinel: Sentinel, primary: Primary): boolean {
+  const { now, periods } = sentinel;
+  return (
+    primary.roleReported === 'master' &&
+    !primary.isDown &&
+    !primary.isAgreedDown &&
+    now - primary.infoAt < periods['info-period'] * 2
+  );
+}

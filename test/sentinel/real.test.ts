@@ -1,0 +1,77 @@
+/** Sentinels of lostlock and a real redis-sentinel in one quorum, on real servers, through the death of the primary. */
+import { Redis } from 'ioredis';
+import { expect, test } from 'vitest';
+import { type LostlockSentinel, startSentinel } from '../../embed/sentinel.ts';
+import type { SentinelEvent } from '../../sentinel/sentinel.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { hasSentinel, startRealSentinel } from '../support/redis-sentinel.ts';
+import { findProgram, startRedisServer } from '../support/redis-server.ts';
+import { until } from '../support/until.ts';
+
+const DOWN_AFTER = 2000;
+const limitMs = 60_000;
+
+async function addressAt(port: number): Promise<string> {
+  const client = await RawClient.connect({ port });
+  const { value } = await client.ask('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'mymaster');
+  client.close();
+  return JSON.stringify(value[1]);
+}
+
+test.skipIf(!hasSentinel)(
+  'two Sentinels of lostlock and a real one agree on the failover of real servers (needs redis-sentinel)',
+  async () => {
+    const quick = ['--repl-diskless-sync-delay', '0'];
+    const first = await startRedisServer({ tcp: true, args: quick });
+    const follow = ['--replicaof', '127.0.0.1', String(first.port)];
+    const second = await startRedisServer({ tcp: true, args: [...quick, ...follow] });
+    const ours: LostlockSentinel[] = [];
+    const events: SentinelEvent[] = [];
+    const real = await startRealSentinel(findProgram('redis-server')!, [
+      `sentinel monitor mymaster 127.0.0.1 ${first.port} 2`,
+      `sentinel down-after-milliseconds mymaster ${DOWN_AFTER}`,
+    ]);
+    try {
+      for (let i = 0; i < 2; i++) {
+        const place = { host: '127.0.0.1', port: 0, primary: { host: '127.0.0.1', port: first.port } };
+        const sentinel = await startSentinel(place, { downAfter: DOWN_AFTER, quorum: 2 });
+        Object.assign(sentinel.node.sentinel.periods, {
+          'info-period': 500,
+          'publish-period': 500,
+          'tilt-trigger': 600_000,
+        });
+        sentinel.node.sentinel.onEvent = (event) => events.push(event);
+        ours.push(sentinel);
+      }
+      const known = (): boolean =>
+        ours.every(({ node }) => {
+          const primary = node.sentinel.primaries.get('mymaster');
+          return (
+            primary?.sentinels.size === 2 && [...primary.replicas.values()].some(({ infoAt }) => infoAt > 0)
+          );
+        });
+      await until(known, { what: 'Sentinels that know each other and the replica', limitMs });
+      // Every one of them finds enough others, and asks the real one as well.
+      const asked = new Redis(real.port, '127.0.0.1');
+      const counted = async (): Promise<boolean> =>
+        ((await asked.call('SENTINEL', 'SENTINELS', 'mymaster')) as unknown[]).length === 2;
+      await until(counted, { what: 'the real Sentinel to know both of ours', limitMs });
+      expect(await asked.call('SENTINEL', 'CKQUORUM', 'mymaster')).toMatch(/^OK 3 usable Sentinels/);
+      asked.disconnect();
+
+      await first.stop();
+      const all = [...ours.map(({ port }) => port), real.port];
+      const switched = async (): Promise<boolean> =>
+        (await Promise.all(all.map(addressAt))).every((address) => address.includes(String(second.port)));
+      await until(switched, { what: 'all three to announce the replica', limitMs });
+      const redis = new Redis(second.port, '127.0.0.1');
+      expect(((await redis.role()) as unknown[])[0]).toBe('master');
+      redis.disconnect();
+      const change = `mymaster 127.0.0.1 ${first.port} 127.0.0.1 ${second.port}`;
+      const told = events.filter(({ type, text }) => type === '+switch-master' && text === change);
+      expect(told).toHaveLength(2);
+    } finally {
+      await Promise.all([...ours, real, first, second].map((each) => each.stop()));
+    }
+  },
+);
