@@ -5,8 +5,9 @@ import { type CommandTable, commandsOf } from '../../server/commands/index.ts';
 import { info } from '../../server/commands/node/info.ts';
 import type { Dialect } from '../../server/dialects/index.ts';
 import type { Caller } from '../../server/server.ts';
-import { type Command, withHelp } from '../../server/table/command.ts';
+import type { Command } from '../../server/table/command.ts';
 import { fitted } from '../../server/table/fit.ts';
+import { withHelp } from '../../server/table/help.ts';
 import { HELLO_CHANNEL, hearHello } from '../hello.ts';
 import type { SentinelCaller, SentinelServer } from '../server.ts';
 import { sentinelCommand } from './sentinel.ts';
@@ -20,10 +21,10 @@ const SHARED: ReadonlySet<Bytes> = new Set(
 const NOT_SHARED: ReadonlySet<Bytes> = new Set(['client|no-touch', 'client|capa', 'client|import-source']);
 
 /** The command without the subcommands that a Sentinel does not have. */
-function restricted(command: Command<Caller>): Command<Caller> {
+function restricted(command: Command<Caller>, dialect: Dialect): Command<Caller> {
   const all = [...(command.subcommands ?? [])];
   const kept = all.filter(([, { fullName }]) => !NOT_SHARED.has(fullName));
-  return kept.length === all.length ? command : withHelp({ ...command, subcommands: new Map(kept) });
+  return kept.length === all.length ? command : withHelp({ ...command, subcommands: new Map(kept) }, dialect);
 }
 
 /** The commands that a Sentinel has under a common name, with its own behaviour. */
@@ -79,7 +80,7 @@ export function sentinelTable(dialect: Dialect, strict: boolean): CommandTable {
   for (const command of commandsOf(dialect, strict)) {
     const own = Object.hasOwn(OWN, command.name) ? OWN[command.name] : undefined;
     if (own !== undefined) add({ ...command, run: own as Command<Caller>['run'] });
-    else if (SHARED.has(command.name)) add(restricted(command));
+    else if (SHARED.has(command.name)) add(restricted(command, dialect));
   }
   add((fitted(sentinelCommand, dialect, strict) ?? sentinelCommand) as Command<Caller>);
   return table;

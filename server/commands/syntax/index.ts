@@ -7,6 +7,7 @@ import { collectionsSyntax } from './collections.ts';
 import { connectionSyntax } from './connection.ts';
 import { genericSyntax } from './generic.ts';
 import { laterSyntax } from './later.ts';
+import { sentinelSyntax } from './sentinel.ts';
 import { serverSyntax } from './server.ts';
 import { sortedSetSyntax } from './sorted-set.ts';
 import { streamSyntax } from './stream.ts';
@@ -23,6 +24,7 @@ const TABLES = [
   serverSyntax,
   clusterSyntax,
   vectorSyntax,
+  sentinelSyntax,
 ];
 
 const NOTHING: Syntax = {};

@@ -1,5 +1,6 @@
 /** COMMAND DOCS of every command of every dialect, compared with its real server, and the notation that it is made from. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sentinelCommand } from '../../../sentinel/commands/sentinel.ts';
 import { allCommands, commandsOf } from '../../../server/commands/index.ts';
 import { namesWithSyntax, syntaxOf } from '../../../server/commands/syntax/index.ts';
 import { type DialectName, dialectNamed, dialectNames } from '../../../server/dialects/index.ts';
@@ -137,7 +138,8 @@ test('a RESP2 client gets the same entries as arrays', async () => {
 });
 
 test('every syntax line belongs to a command, and every command that takes arguments has one', () => {
-  const names = new Set(everyCommand.map(({ fullName }) => fullName));
+  const ofSentinels = [...(sentinelCommand.subcommands?.values() ?? [])];
+  const names = new Set([...everyCommand, ...ofSentinels].map(({ fullName }) => fullName));
   expect(namesWithSyntax().filter((name) => !names.has(name))).toEqual([]);
   expect(new Set(namesWithSyntax()).size).toBe(namesWithSyntax().length);
   const fixed = everyCommand.filter(
