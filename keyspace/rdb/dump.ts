@@ -8,7 +8,7 @@ import { RdbWriter } from '../format/writer.ts';
 import { isEmptied, type Value } from '../value.ts';
 import { readBody } from './decode.ts';
 import { valueType, writeBody } from './encode.ts';
-import { type RdbFormat, REDIS_7_0, REDIS_7_4, REDIS_8_8, VALKEY_9 } from './formats.ts';
+import { type RdbFormat, REDIS_7_0, REDIS_7_4, REDIS_8_8, takesVersion, VALKEY_9 } from './formats.ts';
 import { SECTION, VALUE } from './types.ts';
 
 /** Two bytes of version and eight bytes of checksum. */
@@ -118,7 +118,7 @@ function opened(payload: Bytes, format: RdbFormat, timed: boolean): Buffer {
 
 /** A server refuses the payloads of later servers. Of those, only hashes with field TTLs may be accepted. */
 function takes(version: number, own: RdbFormat, format: RdbFormat): boolean {
-  return version <= format.takes || version === own.version;
+  return takesVersion(format, version) || version === own.version;
 }
 
 /** True for Redis 7.4's forms of hashes with field TTLs. */
@@ -126,8 +126,7 @@ function isTimed(type: number): boolean {
   return type === VALUE.hashTimed || type === VALUE.hashTimedListpack;
 }
 
-/** A checksum of zeros means that there is none. */
+/** Unlike in a file, a checksum of zeros is not taken for a missing one. */
 function checksumHolds(data: Buffer): boolean {
-  const stored = data.subarray(data.length - 8);
-  return stored.every((byte) => byte === 0) || crc64(data, 0, data.length - 8).equals(stored);
+  return crc64(data, 0, data.length - 8).equals(data.subarray(data.length - 8));
 }

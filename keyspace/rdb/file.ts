@@ -96,14 +96,16 @@ function writeDatabase(out: RdbWriter, { index, entries }: RdbDatabase, format: 
 /**
  * The items of a file, read lazily. The generator returns the position after the end of the file. Throws RdbError; a
  * wrong checksum is found only at the end, so nothing may be used before everything was read.
+ * @param triesNewer a version that is not known yet is read as if it were the latest
  */
 export function* readRdb(
   source: Bytes | Uint8Array,
   limits: Readonly<EncodingLimits> = DEFAULT_LIMITS,
+  triesNewer = false,
 ): Generator<RdbItem, number> {
   const data = typeof source === 'string' ? toBuffer(source) : view(source);
   const input = new RdbReader(data);
-  const { version, format } = readHeader(input);
+  const { version, format } = readHeader(input, triesNewer);
   let origin = `RDB version ${version}`;
   let database = 0;
   let expiresAt: Millis | undefined;
@@ -157,12 +159,12 @@ function view(source: Uint8Array): Buffer {
   return Buffer.from(source.buffer, source.byteOffset, source.byteLength);
 }
 
-function readHeader(input: RdbReader): { version: number; format: RdbFormat } {
+function readHeader(input: RdbReader, triesNewer: boolean): { version: number; format: RdbFormat } {
   const header = input.raw(HEADER_LENGTH);
   const [, magic = '', digits = ''] = /^(REDIS|VALKEY)(\d+)$/.exec(header) ?? [];
   if (magic === '') throw badFormat(`wrong signature '${header}'`);
   const version = +digits;
-  const format = formatOfFile(magic, version);
+  const format = formatOfFile(magic, version, triesNewer);
   if (format !== undefined) return { version, format };
   const known = magic === REDIS_8_8.magic ? `1 to ${REDIS_8_8.version}` : `${VALKEY_9.version}`;
   const whose = magic === REDIS_8_8.magic ? '' : `${magic} `;

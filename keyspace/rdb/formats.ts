@@ -11,6 +11,8 @@ export interface RdbFormat {
   readonly version: number;
   /** The latest version that RESTORE accepts besides `version`. */
   readonly takes: number;
+  /** Whether RESTORE tries payloads of later versions than it knows, except those of another family of servers. */
+  readonly triesNewer?: boolean;
   /** The numbers of the forms of values (`VALUE`) that the server knows. */
   readonly types: ReadonlySet<number>;
   /**
@@ -134,8 +136,22 @@ export const FORMATS: readonly RdbFormat[] = [
   VALKEY_9,
 ];
 
-/** The greatest form that files with this magic and version can have; undefined for a version that is not known. */
-export function formatOfFile(magic: string, version: number): RdbFormat | undefined {
-  if (magic === VALKEY_9.magic) return version === VALKEY_9.version ? VALKEY_9 : undefined;
-  return version >= 1 && version <= REDIS_8_8.version ? REDIS_8_8 : undefined;
+/** The first version after those that Valkey leaves to Redis. */
+const AFTER_FOREIGN = 80;
+
+/** True if a server with this format accepts a payload of this version. */
+export function takesVersion(format: RdbFormat, version: number): boolean {
+  if (version <= format.takes || version === format.version) return true;
+  return format.triesNewer === true && version >= AFTER_FOREIGN;
+}
+
+/**
+ * The greatest form that files with this magic and version can have; undefined for a version that is not known.
+ * @param triesNewer later versions are read as if they were the latest one
+ */
+export function formatOfFile(magic: string, version: number, triesNewer = false): RdbFormat | undefined {
+  const latest = magic === VALKEY_9.magic ? VALKEY_9 : REDIS_8_8;
+  if (version > latest.version) return triesNewer ? latest : undefined;
+  if (latest === VALKEY_9) return version === VALKEY_9.version ? VALKEY_9 : undefined;
+  return version >= 1 ? REDIS_8_8 : undefined;
 }

@@ -62,6 +62,20 @@ export function savePoints() {
   return parameter<Bytes>('', read, (value) => value);
 }
 
+/** Declares three numbers that are added to the process' score for the kernel. */
+export function scores(name: Bytes, initial: Bytes) {
+  const read = (words: Bytes): Bytes | BadSetting => {
+    const values = words.split(' ');
+    if (values.length !== 3 || values.includes('')) return new BadSetting('wrong number of arguments');
+    const numbers = values.map((word) => (/^[+-]?\d+$/.test(word) ? (parseDouble(word) ?? NaN) : NaN));
+    if (!numbers.every((number) => Math.abs(number) <= 2000)) {
+      return new BadSetting(`Invalid ${name}, elements must be between -2000 and 2000.`);
+    }
+    return numbers.join(' ');
+  };
+  return parameter<Bytes>(initial, read, (value) => value);
+}
+
 /** Declares percentages that are separated by blanks. */
 export function percentages(initial: Bytes) {
   const read = (words: Bytes): Bytes | BadSetting => {

@@ -21,7 +21,6 @@ import { Conversation } from '../../transcripts/own.ts';
 /** Parameters that depend on the machine, are fixed only here, or are listed as different (docs/differences.md). */
 const APART = new Set([
   'oom-score-adj',
-  'oom-score-adj-values',
   'proc-title-template',
   'port',
   'bind',
@@ -55,6 +54,9 @@ const VALUES = [
     'KEo',
     'ocAg',
     'M',
+    '1 -2 +03',
+    '1 2 2001',
+    '1 2 x',
   ],
 ];
 
