@@ -3,6 +3,7 @@ import { asciiLower, type Bytes } from '../protocol/bytes.ts';
 import { QUEUED, type Reply, ReplyError } from '../protocol/reply.ts';
 import { call } from './call.ts';
 import {
+  IMPORT_SOURCE,
   IN_MULTI,
   NO_TOUCH,
   PRIMARY_LINK,
@@ -42,12 +43,19 @@ export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   const holds = client.protocol === 3 && server.dialect.ownMessages === 'after the reply';
   if (holds) client.output.holdPushes();
   const outcome =
-    !plain && client.has(NO_TOUCH)
-      ? server.eviction.untouched(() => call(server, client, command, argv))
+    !plain && client.has(NO_TOUCH | IMPORT_SOURCE)
+      ? callSpecially(server, client, command, argv)
       : call(server, client, command, argv);
   if (outcome === PAUSED) server.slowScript.afterwards((later) => conclude(server, client, before, later));
   else conclude(server, client, before, outcome);
   if (holds) client.output.releasePushes();
+}
+
+/** Runs a command of a client whose commands do not count as uses of keys, or that imports data. */
+function callSpecially(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Outcome {
+  const run = (): Outcome => call(server, client, command, argv);
+  const seeing = client.has(IMPORT_SOURCE) ? () => server.expiry.importing(run) : run;
+  return client.has(NO_TOUCH) ? server.eviction.untouched(seeing) : seeing();
 }
 
 /** Applies CLIENT REPLY SKIP, which suppresses the reply to the next request. */

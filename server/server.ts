@@ -27,6 +27,7 @@ import { makeWorld } from './data/world.ts';
 import type { Dialect, DialectName } from './dialects/index.ts';
 import { Effects } from './effects.ts';
 import { Observer } from './figures/observer.ts';
+import { ReplyBufferRules } from './figures/reply-buffer.ts';
 import { Statistics } from './figures/statistics.ts';
 import type { Host } from './host/host.ts';
 import type { Durability, LogLevel } from './ports.ts';
@@ -96,6 +97,7 @@ export class Server {
   readonly idle = new Idle(this);
   readonly outbox = new Outbox();
   readonly outputLimits = new OutputLimits(this);
+  readonly replyBuffers = new ReplyBufferRules();
   readonly slowScript: SlowScript;
   readonly waiting = new Waiting(this);
   readonly eviction = new Eviction(this);
@@ -108,7 +110,7 @@ export class Server {
   /** The thresholds of OBJECT ENCODING, shared by every value. */
   readonly encoding: EncodingLimits = defaultLimits();
   /** The format of dump files, full resyncs, DUMP's payloads and DEBUG DIGEST. */
-  rdbFormat: RdbFormat;
+  rdbFormat!: RdbFormat;
   /** The commands with which this node describes itself to its primary. */
   introduction: ReplicaNode['introduction'];
   readonly runId: Bytes;
@@ -144,7 +146,6 @@ export class Server {
     this.#execution = execution;
     ({ commands: this.commands, everyCommand: this.everyCommand } = execution);
     ({ dialect: this.dialect, vocabulary: this.vocabulary } = execution);
-    this.rdbFormat = this.dialect.rdbFormat;
     this.introduction = [...INTRODUCTION, ...this.dialect.introduction];
     this.settings = { ...defaultSettings(), ...this.dialect.settings, ...options.settings };
     this.log = (level, text) => options.log?.(level, text, this.role);
@@ -210,6 +211,8 @@ export class Server {
     const { settings, encoding } = this;
     setLimits(encoding, settings, this.dialect);
     for (const client of this.clients.values()) client.limits.maxBulk = settings['proto-max-bulk-len'];
+    this.rdbFormat = { ...this.dialect.rdbFormat, triesNewer: settings['rdb-version-check'] === 'relaxed' };
+    this.expiry.follow();
     this.acl.configure();
     this.eviction.configure();
     this.observer.configure();

@@ -7,6 +7,7 @@ import { encodeReply } from '../../protocol/encode.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import type { User } from '../acl/user.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import { ReplyBuffer, type ReplyBufferRules } from '../figures/reply-buffer.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import type { Connection, Host, Receiver, Timer } from '../host/host.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -54,6 +55,9 @@ export const FOLLOWS_REDIRECTS = 4194304;
 /** It reads from replicas, although it follows redirections. */
 export const READS_REPLICAS = 8388608;
 
+/** It imports data (CLIENT IMPORT-SOURCE): in import mode it sees expired keys. */
+export const IMPORT_SOURCE = 16777216;
+
 /** A client in one of these states receives no replies, only pushes. */
 const MUTED = REPLY_OFF | REPLY_SKIP | PRIMARY_LINK;
 
@@ -99,6 +103,7 @@ export interface ClientNode {
   /** Logs large replies. */
   readonly observer: { readonly sizes: { readonly active: boolean; answered(client: Client): void } };
   readonly outputLimits: { check(client: Client): void };
+  readonly replyBuffers: ReplyBufferRules;
   /** Sends the clients' output at the end of the event. */
   readonly outbox: OutputQueue;
   /** Returns a database by number. Throws RangeError if it does not exist. */
@@ -141,6 +146,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   readonly watches = new Watches();
   readonly subscriptions = new Subscriptions();
   readonly output = new Output(this);
+  readonly replyBuffer: ReplyBuffer;
   blocked: Blocked | undefined;
   /** The replication offset after the client's last command, which WAIT waits for. */
   writeOffset = 0;
@@ -158,6 +164,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     this.createdAt = server.now;
     this.usedAt = server.now;
     this.heardAt = server.now;
+    this.replyBuffer = new ReplyBuffer(server);
     this.limits = server.decodeLimits();
     this.decoder = new RequestDecoder(this.limits);
   }
@@ -248,6 +255,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     const { stats } = this.server;
     stats.bytesOut += bytes;
     this.totals.bytesOut += bytes;
+    this.replyBuffer.use(bytes);
     if (this.has(REPLICA_LINK)) stats.linkBytesOut += bytes;
     stats.writes++;
   }

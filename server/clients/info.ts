@@ -6,6 +6,7 @@ import type { ReplicaSide } from '../replication/replica.ts';
 import {
   type Client,
   FOLLOWS_REDIRECTS,
+  IMPORT_SOURCE,
   IN_MULTI,
   MONITOR,
   NO_EVICT,
@@ -41,6 +42,7 @@ function flags({ tracking: modes }: ListingNode, client: Client): Bytes {
   if (client.has(READS_REPLICAS)) out += 'r';
   if (client.has(NO_EVICT)) out += 'e';
   if (client.has(NO_TOUCH)) out += 'T';
+  if (client.has(IMPORT_SOURCE)) out += 'I';
   return out === '' ? 'N' : out;
 }
 
@@ -87,8 +89,8 @@ const FIELDS: Record<ClientField, (server: ListingNode, client: Client) => Bytes
   'qbuf-free': () => 0,
   'argv-mem': () => 0,
   'multi-mem': (_, client) => queuedBytes(client),
-  rbs: () => 16384,
-  rbp: () => 0,
+  rbs: (_, client) => client.replyBuffer.read().size,
+  rbp: (_, client) => client.replyBuffer.read().peak,
   obl: (_, client) => client.output.pending,
   oll: () => 0,
   omem: () => 0,

@@ -35,6 +35,7 @@ interface EvictingNode extends Gated, HasData, HasHost, HasNow, HasSettings, Str
   /** The nesting depth of execution units; 0 between requests. */
   readonly depth: number;
   readonly stats: Statistics;
+  readonly observer: { timed<T>(event: 'eviction-cycle', work: () => T): T };
   readonly replication: { readonly backlog: { readonly length: number } | undefined };
 }
 
@@ -116,13 +117,21 @@ export class Eviction {
     if (limit === 0 || this.measure() <= limit) return this.#settled();
     const spared = role === 'replica' && settings['replica-ignore-maxmemory'];
     if (spared || (state & GATE_PAUSED) !== 0) return true;
-    if (settings['maxmemory-policy'] === 'noeviction' || depth > 0) return this.#exceeding();
+    const keepsAll = settings['maxmemory-policy'] === 'noeviction';
+    const imports = settings['import-mode'] && role === 'primary';
+    if (keepsAll || imports || depth > 0) return this.#exceeding();
+    const freed = this.#server.observer.timed('eviction-cycle', () => this.#evictDownTo(limit));
+    return freed ? this.#settled() : this.#exceeding();
+  }
+
+  /** Evicts keys until memory is within the limit. Returns false if there are none left to evict. */
+  #evictDownTo(limit: number): boolean {
     while (this.measure() > limit) {
       const victim = this.#choose();
-      if (victim === undefined) return this.#exceeding();
+      if (victim === undefined) return false;
       this.#evict(victim.db, victim.key, victim.entry);
     }
-    return this.#settled();
+    return true;
   }
 
   /** Returns an entry's access frequency on a logarithmic scale, which decays with time. */

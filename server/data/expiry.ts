@@ -2,12 +2,13 @@
 import type { Millis } from '../../protocol/bytes.ts';
 import { GATE_PAUSED } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
-import type { Gated, HasData, HasHost, Units } from '../ports.ts';
+import type { Gated, HasData, HasHost, HasSettings, Units } from '../ports.ts';
 
 /** The node, as expiry sees it. */
-interface ExpiringNode extends Pick<Gated, 'state'>, Pick<HasData, 'world'>, HasHost, Units {
+interface ExpiringNode extends Pick<Gated, 'state'>, Pick<HasData, 'world'>, HasHost, HasSettings, Units {
   /** The primary that the node follows; undefined on a primary. */
   readonly primary: object | undefined;
+  readonly observer: { timed<T>(event: 'expire-cycle', work: () => T): T };
 }
 
 /** Removes the expired keys of a node (https://redis.io/docs/latest/commands/expire/#how-redis-expires-keys). */
@@ -31,18 +32,24 @@ export class Expiry {
   expireDue(): void {
     const { world, host } = this.#server;
     if (this.#rest !== undefined || world.expiryPolicy !== 'delete' || !this.active) return;
-    const { wheel, now } = world;
     const most = host.expiriesPerTurn ?? Infinity;
-    for (let ended = 0; wheel.prepare(now, most); ended++) {
-      if (ended === most) break;
-      const due = wheel.popDue(now);
-      if (due === undefined) return;
-      due.db.expire(due);
-    }
+    if (this.#server.observer.timed('expire-cycle', () => this.#removeDue(most)) < most) return;
     this.#rest = host.clock.soon(() => {
       this.#rest = undefined;
       this.#expire();
     });
+  }
+
+  /** Removes expired keys, but at most this many. Returns how many it has removed. */
+  #removeDue(most: number): number {
+    const { wheel, now } = this.#server.world;
+    for (let ended = 0; wheel.prepare(now, most); ended++) {
+      if (ended === most) return ended;
+      const due = wheel.popDue(now);
+      if (due === undefined) return ended;
+      due.db.expire(due);
+    }
+    return most;
   }
 
   /** Sets the timer to one millisecond after the earliest deadline. */
@@ -57,13 +64,28 @@ export class Expiry {
   }
 
   /**
-   * Chooses the expiry policy for the node's role and CLIENT PAUSE: only a primary removes keys, and not during a
-   * pause.
+   * Chooses the expiry policy: only a primary removes keys, and neither during CLIENT PAUSE nor in Valkey's import mode.
    */
   follow(): void {
-    const { world, primary, state } = this.#server;
-    world.expiryPolicy = primary !== undefined || (state & GATE_PAUSED) !== 0 ? 'hide' : 'delete';
+    const { world, primary, state, settings } = this.#server;
+    const hides = primary !== undefined || (state & GATE_PAUSED) !== 0 || settings['import-mode'];
+    world.expiryPolicy = hides ? 'hide' : 'delete';
     if (world.expiryPolicy !== 'delete') this.cancel();
+  }
+
+  /**
+   * Runs a command of a client that imports data (CLIENT IMPORT-SOURCE): in import mode, it sees expired keys as if they
+   * were alive, because the server that it imports from decides about them.
+   */
+  importing<T>(work: () => T): T {
+    const { world, primary, settings } = this.#server;
+    if (!settings['import-mode'] || primary !== undefined) return work();
+    world.expiryPolicy = 'keep';
+    try {
+      return work();
+    } finally {
+      this.follow();
+    }
   }
 
   /** Cancels the timers. */

@@ -82,7 +82,7 @@ export function loadSnapshot(
   expired: 'drop' | 'keep' = 'drop',
 ): number {
   let streamDb = 0;
-  const items = [...readRdb(rdb, server.encoding)];
+  const items = [...readRdb(rdb, server.encoding, server.rdbFormat.triesNewer)];
   if (keeps && !replaces) refuseTaken(server, items);
   server.functions.adopt(
     items.flatMap((item) => (item.kind === 'library' ? [item.code] : [])),

@@ -144,6 +144,16 @@ export class Observer {
     series.add(Math.floor(host.clock.now() / 1000), Math.floor(millis));
   }
 
+  /** Runs work outside the commands. If it takes as long as latency-monitor-threshold, that is a spike of this event. */
+  timed<T>(event: 'expire-cycle' | 'eviction-cycle', work: () => T): T {
+    if (this.#server.settings['latency-monitor-threshold'] === 0) return work();
+    const { clock } = this.#server.host;
+    const began = clock.micros();
+    const result = work();
+    this.spike(event, (clock.micros() - began) / 1000);
+    return result;
+  }
+
   /** Called when a request starts, so that a slow unit can be attributed to it. */
   note(client: Client, argv: readonly Bytes[]): void {
     this.#pending = argv;

@@ -45,6 +45,9 @@ class Figures {
   saves = 0;
   rewrites = 0;
   forks = 0;
+  /** How often Redis would have made a reply buffer smaller or larger. */
+  replyBufferShrinks = 0;
+  replyBufferExpands = 0;
   /** Internal errors that were answered with an error reply. */
   internalErrors = 0;
   errorReplies = 0;

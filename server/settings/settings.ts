@@ -15,6 +15,7 @@ import {
   percentages,
   permissions,
   savePoints,
+  scores,
   text,
   UINT64,
 } from './parameters.ts';
@@ -42,6 +43,7 @@ const effective = {
   timeout: integer(0, 0, INT),
   'availability-zone': text(''),
   'extended-redis-compatibility': flag(false),
+  'import-mode': flag(false),
   maxmemory: memory(0, 0, UINT64),
   'maxmemory-policy': choice('noeviction', [
     'volatile-lru',
@@ -78,6 +80,7 @@ const effective = {
   save: savePoints(),
   dir: text('.', 'protected'),
   dbfilename: text('dump.rdb', 'protected'),
+  'rdb-version-check': choice('strict', ['strict', 'relaxed']),
   'replica-read-only': flag(true),
   'replica-serve-stale-data': flag(true),
   'replica-priority': integer(100, 0, INT),
@@ -148,7 +151,7 @@ export const tuning = {
   'rdb-save-incremental-fsync': flag(true),
   'set-proc-title': flag(true, true),
   'proc-title-template': text('{title} {listen-addr} {server-mode}'),
-  'oom-score-adj-values': text('0 200 800'),
+  'oom-score-adj-values': scores('oom-score-adj-values', '0 200 800'),
   'tcp-backlog': integer(511, 0, INT, true),
   'hide-user-data-from-log': flag(false),
   'max-new-connections-per-cycle': integer(10, 1, 1000),
@@ -190,11 +193,9 @@ const limited = {
   appendonly: flag(false),
   'cluster-enabled': flag(false, true),
   'dual-channel-replication-enabled': flag(false),
-  'import-mode': flag(false),
   'locale-collate': text(''),
   'log-format': choice('legacy', ['legacy', 'logfmt']),
   'log-timestamp-format': choice('legacy', ['legacy', 'iso8601', 'milliseconds']),
-  'rdb-version-check': choice('strict', ['strict', 'relaxed']),
   unixsocketgroup: text('', true),
 };
 

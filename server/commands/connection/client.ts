@@ -6,6 +6,7 @@ import { OK, type Reply, Verbatim } from '../../../protocol/reply.ts';
 import {
   type Client,
   FOLLOWS_REDIRECTS,
+  IMPORT_SOURCE,
   NO_EVICT,
   NO_TOUCH,
   REPLY_OFF,
@@ -161,14 +162,16 @@ export const clientCommand = defineContainer(
       },
     },
     'import-source': {
-      summary: 'Marks the connection as one that imports data, which a server in import mode takes.',
+      summary: 'Lets the connection see expired keys while the server is in import mode.',
       ...nothing,
       since: { valkey: '8.1.0' },
       arity: 3,
       flags: NORMAL,
-      run(_client, argv) {
-        // A node is never in import mode: there is no such parameter here.
-        return asciiUpper(argv[2]) === 'OFF' ? OK : fail('ERR Server is not in import mode');
+      run(client, argv) {
+        if (!client.server.settings['import-mode'] && asciiLower(argv[2]) !== 'off') {
+          fail('ERR Server is not in import mode');
+        }
+        return switchState(client, IMPORT_SOURCE, argv[2]);
       },
     },
     info: {

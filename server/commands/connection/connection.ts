@@ -5,6 +5,7 @@ import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
 import { MapReply, OK, PONG, type Reply, SimpleString } from '../../../protocol/reply.ts';
 import {
   FOLLOWS_REDIRECTS,
+  IMPORT_SOURCE,
   READS_REPLICAS,
   REPLY_SKIP,
   RESP2_SUBSCRIBER,
@@ -105,8 +106,8 @@ function reset(client: Caller): void {
   server.pubsub.forget(client);
   server.observer.forget(client);
   server.tracking.disable(client);
-  // A reply that CLIENT REPLY SKIP suppresses stays suppressed, and what the client can do it can still do.
-  client.state &= REPLY_SKIP | FOLLOWS_REDIRECTS;
+  // A reply that CLIENT REPLY SKIP suppresses stays suppressed. What the client can do, it can still do.
+  client.state &= REPLY_SKIP | FOLLOWS_REDIRECTS | IMPORT_SOURCE;
   client.protocol = 2;
   client.name = '';
   client.db = server.db(0);

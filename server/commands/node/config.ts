@@ -138,6 +138,7 @@ export const configCommand = defineContainer(
       flags: ADMIN,
       run(client) {
         const { stats, world, eviction } = client.server;
+        for (const { replyBuffer } of client.server.clients.values()) replyBuffer.read();
         stats.reset();
         eviction.forgetExceeded();
         // RESETSTAT itself is counted after the reset.

@@ -193,6 +193,29 @@ function rename(client: Caller): Reply {
   return OK;
 }
 
+/** Refuses a subcommand that does not exist, or that has other arguments. */
+function refuse(argv: readonly Bytes[]): never {
+  const shown = cString(argv[1] ?? '', 128);
+  return fail(`ERR unknown subcommand or wrong number of arguments for '${shown}'. Try DEBUG HELP.`);
+}
+
+/** Sets after which time reply buffers forget how much of them was used, or whether they are resized. */
+function setReplyBuffers(
+  { server: { replyBuffers } }: Caller,
+  what: Bytes,
+  value: Bytes,
+  argv: readonly Bytes[],
+): Reply {
+  const word = asciiLower(value);
+  if (asciiLower(what) === 'resizing') replyBuffers.resizes = /^\s*[+-]?0*[1-9]/.test(value);
+  else if (asciiLower(what) !== 'peak-reset-time') {
+    refuse(argv);
+  } else if (word === 'never') replyBuffers.resetAfter = undefined;
+  else if (word === 'reset') replyBuffers.reset();
+  else replyBuffers.resetAfter = integer(value);
+  return OK;
+}
+
 /** A subcommand: the smallest and the largest number of words after its name, and its handler. */
 type Subcommand = readonly [
   number,
@@ -237,8 +260,7 @@ const SUBCOMMANDS: Record<string, Subcommand> = {
       return OK;
     },
   ],
-  // The reply buffers belong to the host, so there is nothing to do.
-  REPLYBUFFER: [2, 2, () => OK],
+  REPLYBUFFER: [2, 2, (client, [what = '', value = ''], argv) => setReplyBuffers(client, what, value, argv)],
   'SET-ACTIVE-EXPIRE': one(setActiveExpire),
   'SET-DISABLE-DENY-SCRIPTS': one(disableDenials),
   SLEEP: [1, 1, (client, _words, argv) => sleep(client, argv)],
@@ -271,8 +293,7 @@ export const debugCommands = defineCommands('server', {
       ];
       const words = argv.slice(2);
       if (words.length >= least && words.length <= most) return run(client, words, argv);
-      const shown = cString(argv[1], 128);
-      return fail(`ERR unknown subcommand or wrong number of arguments for '${shown}'. Try DEBUG HELP.`);
+      return refuse(argv);
     },
   },
 });

@@ -154,8 +154,9 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     for (const name of IO_THREADS) yield [name, 0];
     yield ['client_query_buffer_limit_disconnections', stats.queryBufferDisconnections];
     yield ['client_output_buffer_limit_disconnections', stats.outputBufferDisconnections];
-    yield ['reply_buffer_shrinks', 0];
-    yield ['reply_buffer_expands', 0];
+    for (const { replyBuffer } of server.clients.values()) replyBuffer.read();
+    yield ['reply_buffer_shrinks', stats.replyBufferShrinks];
+    yield ['reply_buffer_expands', stats.replyBufferExpands];
     yield* eventLoop(server);
     const { refusals } = server.acl;
     yield ['acl_access_denied_auth', refusals.auth];

@@ -183,6 +183,25 @@ test('DEBUG SLEEP counts as the time it sleeps', () => {
   expect(a.ask('LATENCY LATEST')).toBe('[["command" :1700000000 :50 :50]]');
 });
 
+test('LATENCY records when the removal of expired or evicted keys takes long', () => {
+  a.ask('CONFIG SET latency-monitor-threshold 20 maxmemory-policy allkeys-random');
+  a.ask('SET k v PX 1');
+  // Each reading of the clock is 15 ms later than the one before.
+  let micros = 0;
+  Object.assign(host.clock, { micros: () => (micros += 15_000) });
+  host.advance(100);
+  expect(a.ask('LATENCY LATEST')).toBe('[]');
+  a.ask('CONFIG SET latency-monitor-threshold 15');
+  a.ask('LATENCY RESET');
+  a.ask('SET k v PX 1');
+  host.advance(100);
+  expect(a.ask('LATENCY HISTORY expire-cycle')).toBe('[[:1700000000 :15]]');
+  a.ask('SET k v');
+  a.ask('CONFIG SET maxmemory 1');
+  a.ask('PING');
+  expect(a.ask('LATENCY HISTORY eviction-cycle')).toBe('[[:1700000000 :15]]');
+});
+
 test('LATENCY keeps the worst sample of each second for each kind of event', () => {
   expect(a.ask('LATENCY DOCTOR')).toContain('latency-monitor-threshold');
   a.ask('CONFIG SET latency-monitor-threshold 100');
