@@ -24,9 +24,9 @@ export const NOSCRIPT = 'NOSCRIPT No matching script. Please use EVAL.';
 export const NOAUTH = 'NOAUTH Authentication required.';
 /** A replica without its primary serves no data, because of replica-serve-stale-data. */
 export const LINK_DOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
-/** Writes are refused because the last snapshot failed. */
-export const MISCONF =
-  "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB error.";
+/** Writes are refused because the last snapshot failed. @param title the server's name */
+export const misconfigured = (title: string): string =>
+  `MISCONF ${title} is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the ${title} logs for details about the RDB error.`;
 /** A write to a read-only replica. */
 export const READONLY = "READONLY You can't write against a read only replica.";
 /** EXEC after a request that could not be queued. */

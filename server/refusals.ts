@@ -1,6 +1,6 @@
 /** Decides whether a request may run now, with Redis' checks in Redis' order. Nothing here changes any state. */
 import type { Bytes } from '../protocol/bytes.ts';
-import { LINK_DOWN, MISCONF, NOAUTH, OOM, READONLY } from '../protocol/errors.ts';
+import { LINK_DOWN, misconfigured, NOAUTH, OOM, READONLY } from '../protocol/errors.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import {
   FOLLOWS_REDIRECTS,
@@ -11,6 +11,7 @@ import {
   RESP2_SUBSCRIBER,
   UNAUTHENTICATED,
 } from './clients/client.ts';
+import { titleOf } from './dialects/identity.ts';
 import {
   GATE_BUSY,
   GATE_DISK,
@@ -132,7 +133,7 @@ function refusedForData(server: Server, client: Caller, command: Command<Caller>
   }
   // PING fails as well, so that monitoring notices the failed save.
   if ((state & GATE_DISK) !== 0 && ((bits & WRITE) !== 0 || command.name === 'ping')) {
-    return new ReplyError(MISCONF);
+    return new ReplyError(misconfigured(titleOf(server)));
   }
   if ((bits & WRITE) === 0) return undefined;
   if ((state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
@@ -150,7 +151,7 @@ function refusedForPhase(server: Server, client: Caller, command: Command<Caller
     return new ReplyError(LINK_DOWN);
   }
   if ((state & GATE_LOADING) !== 0 && !primaryLink && (bits & LOADING) === 0) {
-    return new ReplyError('LOADING Redis is loading the dataset in memory');
+    return new ReplyError(`LOADING ${titleOf(server)} is loading the dataset in memory`);
   }
   if ((state & GATE_BUSY) !== 0 && (command.bits & ALLOW_BUSY) === 0) {
     return new ReplyError(server.slowScript.busyText);

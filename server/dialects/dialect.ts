@@ -30,6 +30,8 @@ export interface Dialect {
   readonly hello: { readonly server: Bytes; readonly version: Bytes };
   /** The same while extended-redis-compatibility is on. */
   readonly helloAsRedis: { readonly server: Bytes; readonly version: Bytes };
+  /** The server's name in the errors BUSY, LOADING and MISCONF. It is Redis while extended-redis-compatibility is on. */
+  readonly title: 'Redis' | 'Valkey';
   /** The last line of LOLWUT. */
   readonly lolwut: Bytes;
   /** The fields with which INFO's section `server` names the server. */
@@ -63,6 +65,8 @@ export interface Dialect {
   readonly noScript: Bytes;
   /** What scripts word or check differently. */
   readonly scriptTexts: ScriptTexts;
+  /** The error of a script or a function that was killed. */
+  readonly killed: Readonly<Record<'script' | 'function', Bytes>>;
   /** The error of redis.call for an unknown command. */
   readonly unknownInScript: Bytes;
   /** Whether READONLY and READWRITE work on a node without a cluster. */

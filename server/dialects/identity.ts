@@ -1,10 +1,11 @@
 /** The members of a dialect in which a Redis server names itself. */
+import type { Bytes } from '../../protocol/bytes.ts';
 import type { Dialect } from './dialect.ts';
 
 /** The members of `Dialect` that name the server and its version. */
 type Identity = Pick<
   Dialect,
-  'name' | 'server' | 'hello' | 'helloAsRedis' | 'lolwut' | 'infoVersion' | 'dumpVersion'
+  'name' | 'server' | 'title' | 'hello' | 'helloAsRedis' | 'lolwut' | 'infoVersion' | 'dumpVersion'
 >;
 
 /**
@@ -16,10 +17,19 @@ export function redisIdentity(name: string, version: string): Identity {
   return {
     name,
     server: { family: 'redis', version },
+    title: 'Redis',
     hello: { server: 'redis', version },
     helloAsRedis: { server: 'redis', version },
     lolwut: `Redis ver. ${version}`,
     infoVersion: [['redis_version', version]],
     dumpVersion: ['redis-ver', version],
   };
+}
+
+/** The name of a node's server in its errors. */
+export function titleOf(node: {
+  readonly dialect: Pick<Dialect, 'title'>;
+  readonly settings: { readonly 'extended-redis-compatibility': boolean };
+}): Bytes {
+  return node.settings['extended-redis-compatibility'] ? 'Redis' : node.dialect.title;
 }

@@ -24,6 +24,10 @@ export const redis70: Dialect = {
     "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
   noScript: NOSCRIPT,
   scriptTexts: SCRIPT_TEXTS,
+  killed: {
+    script: 'ERR Script killed by user with SCRIPT KILL...',
+    function: 'ERR Script killed by user with SCRIPT KILL...',
+  },
   unknownInScript: 'ERR Unknown Redis command called from script',
   readOnlyWithoutCluster: 'refused',
   aclLogIds: false,

@@ -8,6 +8,7 @@ export const valkey81: Dialect = {
   ...redis72,
   name: 'valkey-8.1',
   server: { family: 'valkey', version: '8.1.1' },
+  title: 'Valkey',
   hello: { server: 'valkey', version: '8.1.1' },
   helloAsRedis: { server: 'redis', version: '7.2.4' },
   // Valkey 8.1 still writes Redis' name here.
@@ -40,6 +41,10 @@ export const valkey81: Dialect = {
     badArgument: 'Command arguments must be strings or integers',
     engine: 'last and in any case',
     functionNames: 'when loaded',
+  },
+  killed: {
+    script: 'ERR Script killed by user with SCRIPT KILL.',
+    function: 'ERR Script killed by user with FUNCTION KILL.',
   },
   unknownInScript: 'ERR Unknown command called from script',
   readOnlyWithoutCluster: 'accepted',

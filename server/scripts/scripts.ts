@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
-import { LINK_DOWN, MISCONF, OOM, READONLY } from '../../protocol/errors.ts';
+import { LINK_DOWN, misconfigured, OOM, READONLY } from '../../protocol/errors.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import { Execution } from '../../scripting/execution.ts';
 import type { LibraryFunction } from '../../scripting/functions.ts';
@@ -13,10 +13,11 @@ import { readShebang } from '../../scripting/shebang.ts';
 import type { Acl } from '../acl/acl.ts';
 import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED } from '../clients/client.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import { titleOf } from '../dialects/identity.ts';
 import type { Effects } from '../effects.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import { GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
-import type { Gated, HasHost, HasLog, LogLevel } from '../ports.ts';
+import type { Gated, HasHost, HasLog, HasSettings, LogLevel } from '../ports.ts';
 import {
   type Argv,
   arityFits,
@@ -63,7 +64,7 @@ interface ScriptRequest {
 }
 
 /** The node, as scripts see it. */
-interface ScriptingNode extends Gated, HasHost, HasLog {
+interface ScriptingNode extends Gated, HasHost, HasLog, HasSettings {
   readonly dialect: Dialect;
   readonly commands: ReadonlyMap<Bytes, Command>;
   readonly acl: Pick<Acl, 'complaint' | 'refuse'>;
@@ -314,7 +315,7 @@ export class Scripts implements ScriptHost {
     const server = this.#server;
     if ((command.bits & WRITE) !== 0) {
       if (server.readOnlyReplica()) return refuse(READONLY);
-      if ((server.state & GATE_DISK) !== 0) return refuse(MISCONF);
+      if ((server.state & GATE_DISK) !== 0) return refuse(misconfigured(titleOf(server)));
       if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
         return refuse('NOREPLICAS Not enough good replicas to write.');
       }

@@ -10,9 +10,20 @@ import type { Execution } from '../../scripting/execution.ts';
 import type { Blocking } from '../clients/blocking.ts';
 import type { Client } from '../clients/client.ts';
 import { PostponedRequests } from '../clients/postponed.ts';
+import { titleOf } from '../dialects/identity.ts';
 import { GATE_BUSY } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
-import type { Gated, HasHost, HasLog, HasNow, HasSettings, Mistakes, Requests, Units } from '../ports.ts';
+import type {
+  Gated,
+  HasDialect,
+  HasHost,
+  HasLog,
+  HasNow,
+  HasSettings,
+  Mistakes,
+  Requests,
+  Units,
+} from '../ports.ts';
 import type { Outcome } from '../table/outcome.ts';
 
 /**
@@ -43,7 +54,6 @@ interface Running {
   readonly leave: () => void;
 }
 
-const KILLED = 'ERR Script killed by user with SCRIPT KILL...';
 const NO_MEMORY = 'ERR not enough memory';
 
 /**
@@ -57,7 +67,16 @@ const UNKILLABLE =
   'UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.';
 
 /** The node, as a slow script sees it. */
-interface BusyNode extends Gated, HasHost, HasLog, HasNow, HasSettings, Mistakes, Requests, Units {
+interface BusyNode
+  extends Gated,
+    HasDialect,
+    HasHost,
+    HasLog,
+    HasNow,
+    HasSettings,
+    Mistakes,
+    Requests,
+    Units {
   /** The nesting depth of execution units; 0 between requests. */
   readonly depth: number;
   readonly blocking: Pick<Blocking, 'block' | 'forget'>;
@@ -120,7 +139,7 @@ export class SlowScript {
   /** The error for other clients meanwhile. */
   get busyText(): Bytes {
     const which = this.#running?.kind === 'function' ? 'FUNCTION' : 'SCRIPT';
-    return `BUSY Redis is busy running a script. You can only call ${which} KILL or SHUTDOWN NOSAVE.`;
+    return `BUSY ${titleOf(this.#server)} is busy running a script. You can only call ${which} KILL or SHUTDOWN NOSAVE.`;
   }
 
   /** Called when a script reaches its first pause. Work that must follow its reply is added with `afterwards`. */
@@ -193,7 +212,7 @@ export class SlowScript {
 
   #slice(): void {
     const { execution, since } = this.#running as Running & { execution: Execution };
-    const end = this.#killed ? KILLED : this.#outOfMemory() ? NO_MEMORY : undefined;
+    const end = this.#killed ? this.#killedText : this.#outOfMemory() ? NO_MEMORY : undefined;
     const reply = end === undefined ? this.#step(execution) : execution.kill(end);
     if (reply !== undefined) this.#end(reply);
     else {
@@ -203,6 +222,10 @@ export class SlowScript {
       this.#schedule();
     }
     this.#server.settle();
+  }
+
+  get #killedText(): Bytes {
+    return this.#server.dialect.killed[this.#running?.kind === 'function' ? 'function' : 'script'];
   }
 
   #outOfMemory(): boolean {

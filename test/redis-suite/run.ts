@@ -75,7 +75,7 @@ const cli = new URL('../../dist/cli.js', import.meta.url).pathname;
 // With a dump file in the working directory, the tests that look for one find it.
 const command = `exec ${process.execPath} ${cli} --dialect ${values.dialect} --port {port} --dir . --dbfilename dump.rdb`;
 /** In seconds, for one reply and for one file: busy machines need far longer than idle ones. */
-const PATIENCE = { TCLBAR_READ_TIMEOUT: '60', TCLBAR_FILE_TIMEOUT: '600' };
+const PATIENCE = { TCLBAR_READ_TIMEOUT: '120', TCLBAR_FILE_TIMEOUT: '1800', TCLBAR_TOTAL_TIMEOUT: '14400' };
 const port = await freePort();
 const asked = values.units === undefined ? [] : ['--units', values.units];
 spawnSync(
