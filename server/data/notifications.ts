@@ -15,6 +15,8 @@ const CLASSES: Record<string, string> = {
   e: 'evicted',
   m: 'keymiss',
   n: 'new',
+  o: 'overwritten',
+  c: 'type_changed',
   // Reported to clients that watch or cache the key, and never published.
   '': 'opened',
 };

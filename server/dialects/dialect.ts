@@ -195,6 +195,8 @@ export interface Dialect {
   readonly expiredFields: 'one by one' | 'together';
   /** Where HEXPIRE, HSETEX and HGETEX of Redis accept FIELDS: in one place, or anywhere among the options. */
   readonly fieldArguments: 'in one place' | 'in any order';
+  /** Whether keyspace events tell which keys were overwritten, and which changed their type. */
+  readonly overwriteEvents: boolean;
   /** Whether keyspace events name the fields of a hash on channels of their own (notify-keyspace-events S, T, I and V). */
   readonly subkeyEvents: boolean;
   /** The group's position that replicas receive with an entry of XREADGROUP. */

@@ -76,6 +76,7 @@ export const redis70: Dialect = {
   fieldCommands: 'redis',
   expiredFields: 'one by one',
   fieldArguments: 'in one place',
+  overwriteEvents: false,
   subkeyEvents: false,
   deliveredPosition: 'that of the entry',
   consumerActivity: false,

@@ -18,6 +18,7 @@ export const redis82: Dialect = {
   fieldIncrement: 'HSETEX',
   stringPlace: 'with its key',
   negativeOffset: 'nothing',
+  overwriteEvents: true,
   entriesRead: 'at most all',
   epsilon: 'half the distance',
   filterNulls: 'values',

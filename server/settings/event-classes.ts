@@ -21,8 +21,9 @@ export function parseEventClasses(text: Bytes, more = LATER): Set<string> | unde
   return classes;
 }
 
-/** Prints classes as CONFIG GET does. */
-export function printEventClasses(classes: ReadonlySet<string>): Bytes {
+/** Prints classes as CONFIG GET does: behind A, the classes that it does not stand for are left out. */
+export function printEventClasses(text: Bytes): Bytes {
+  const classes = parseEventClasses(text) ?? new Set();
   const all = [...ALL].every((letter) => classes.has(letter));
   let out = all ? 'A' : [...ALL, 'n', ...LATER].filter((letter) => classes.has(letter)).join('');
   for (const letter of 'KEmSTIV') if (classes.has(letter)) out += letter;

@@ -230,10 +230,9 @@ export const BAD_EVENT_CLASS = "Invalid event class character. Use 'Ag$lshzxeKEt
 export function eventClasses(more = '') {
   const read = (letters: Bytes): Bytes | BadSetting => {
     const classes = parseEventClasses(letters, more);
-    if (classes !== undefined) return printEventClasses(classes);
-    return new BadSetting(BAD_EVENT_CLASS);
+    return classes === undefined ? new BadSetting(BAD_EVENT_CLASS) : [...classes].join('');
   };
-  return parameter<Bytes>('', read, (value) => value);
+  return parameter<Bytes>('', read, printEventClasses);
 }
 
 /** The classes of clients with separate output limits. */

@@ -7,6 +7,7 @@ import type { Bytes, Millis } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
 import { PRIMARY_LINK } from '../../clients/client.ts';
+import { reportReplaced, typeBefore } from '../../data/overwriting.ts';
 import type { Caller } from '../../server.ts';
 import { instantOf, int64, integer, Options } from '../../table/arguments.ts';
 import { type Argv, key } from '../../table/command.ts';
@@ -83,6 +84,7 @@ function restore(client: Caller, argv: Argv<-4>): Reply {
   const value = decode(client, payload);
   const expiresAt: Millis | undefined =
     ttl === 0 ? undefined : instant(ttl, options.absolute ? 0 : server.now);
+  const before = typeBefore(client, db, name);
   const replaced = db.remove(name);
   if (expiresAt !== undefined && expiresAt < server.now && server.role === 'primary') {
     if (replaced) {
@@ -98,6 +100,7 @@ function restore(client: Caller, argv: Argv<-4>): Reply {
     server.eviction.restoreUse(entry, options);
   if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
   db.changed(name, 'restore');
+  reportReplaced(client, db, name, before, value);
   if (expiresAt !== undefined) {
     const [command] = argv;
     const marks = options.absolute ? [] : ['ABSTTL'];

@@ -6,6 +6,7 @@ import { fail, NO_SUCH_KEY, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
 import { isFreedLazily } from '../../data/lazy-free.ts';
+import { reportReplaced, typeBefore } from '../../data/overwriting.ts';
 import type { Caller } from '../../server.ts';
 import { carryEncoding } from '../../settings/encodings.ts';
 import { int32, Options, wordAt } from '../../table/arguments.ts';
@@ -49,6 +50,7 @@ function rename(client: Caller, from: Bytes, to: Bytes, entry: Entry): void {
   const value = entry.read();
   const { deadline } = entry;
   const expiresAt = deadline?.expiresAt;
+  const before = typeBefore(client, db, to);
   db.remove(from);
   db.remove(to);
   const moved = db.put(to, value);
@@ -56,6 +58,7 @@ function rename(client: Caller, from: Bytes, to: Bytes, entry: Entry): void {
   if (expiresAt !== undefined) db.expireAt(to, moved, expiresAt);
   db.changed(from, 'rename_from');
   db.changed(to, 'rename_to', 0);
+  reportReplaced(client, db, to, before, value);
 }
 
 /** Returns the database with the number in a request. */
@@ -83,11 +86,13 @@ function copy(client: Caller, argv: Argv<-3>): Reply {
   const taken = target.find(to) !== undefined;
   if (taken && !replace) return 0;
   const copy = copyValue(entry.read()) ?? fail('ERR not supported for this module key');
+  const before = typeBefore(client, target, to);
   if (taken) target.remove(to);
   const copied = target.put(to, copy);
   carryEncoding(entry, copied);
   if (entry.deadline !== undefined) target.expireAt(to, copied, entry.deadline.expiresAt);
   target.changed(to, 'copy_to');
+  reportReplaced(client, target, to, before, copy);
   return 1;
 }
 

@@ -14,6 +14,7 @@ import {
 import { fail, SYNTAX, WRONGTYPE } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import { SCRIPT } from '../../clients/client.ts';
+import { overwrite } from '../../data/overwriting.ts';
 import type { Caller } from '../../server.ts';
 import { integer, Options, wordAt } from '../../table/arguments.ts';
 import { type Argv, type KeySpec, key } from '../../table/command.ts';
@@ -142,7 +143,7 @@ function limited(elements: readonly Bytes[], { offset, count }: SortOptions): re
 function storeList(client: Caller, name: Bytes, items: Bytes[]): Reply {
   const { db } = client;
   if (items.length > 0) {
-    db.put(name, new ListValue(items, client.server.encoding));
+    overwrite(client, name, new ListValue(items, client.server.encoding));
     db.changed(name, 'sortstore', items.length);
   } else if (db.remove(name)) {
     db.changed(name, 'del');

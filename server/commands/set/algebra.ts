@@ -3,6 +3,7 @@ import { SetValue } from '../../../keyspace/collections/set.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
+import { overwrite } from '../../data/overwriting.ts';
 import type { Caller } from '../../server.ts';
 import { integerBetween, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
@@ -71,7 +72,7 @@ export function storing(combine: Combination, event: string) {
     const target = argv[1];
     const result = combine(client, argv.slice(2));
     if (result.size > 0) {
-      db.put(target, result);
+      overwrite(client, target, result);
       db.changed(target, event);
     } else if (db.remove(target)) {
       db.changed(target, 'del');

@@ -3,6 +3,7 @@ import { type ScoredMember, SortedSet } from '../../../keyspace/collections/sort
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { Double, PairsReply, type Reply } from '../../../protocol/reply.ts';
+import { overwrite } from '../../data/overwriting.ts';
 import type { Caller } from '../../server.ts';
 import { integer, Options, wordAt } from '../../table/arguments.ts';
 import { type Limit, lexRange, membersIn, type Range, rankRange, scoreRange } from './range.ts';
@@ -98,7 +99,7 @@ export function storeResult(client: Caller, name: Bytes, set: SortedSet, event: 
   const { db } = client;
   const { size } = set;
   if (size > 0) {
-    db.put(name, set);
+    overwrite(client, name, set);
     db.changed(name, event);
   } else if (db.remove(name)) {
     db.changed(name, 'del');

@@ -4,6 +4,7 @@ import { asciiUpper, type Bytes, fromBuffer, STRING_MAX, toBuffer } from '../../
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import { PRIMARY_LINK } from '../../clients/client.ts';
+import { overwrite } from '../../data/overwriting.ts';
 import type { Caller } from '../../server.ts';
 import { noteEncoding } from '../../settings/encodings.ts';
 import { integer } from '../../table/arguments.ts';
@@ -247,7 +248,7 @@ function bitop(client: Caller, operation: Bytes, target: Bytes, names: readonly 
   const length = Math.max(...texts.map((text) => text.length));
   const result = combined(name, texts, length);
   if (length > 0) {
-    noteEncoding(db.put(target, fromBuffer(new Uint8Array(result.buffer, 0, length))), 'raw');
+    noteEncoding(overwrite(client, target, fromBuffer(new Uint8Array(result.buffer, 0, length))), 'raw');
     db.changed(target, 'set');
   } else if (db.remove(target)) db.changed(target, 'del');
   return length;

@@ -13,6 +13,7 @@ import {
 } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
+import { overwrite } from '../../data/overwriting.ts';
 import type { Caller } from '../../server.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { type Argv, key } from '../../table/command.ts';
@@ -132,13 +133,14 @@ function msetex(client: Caller, argv: Argv<-2>): Reply {
 
 /** Stores one pair of MSETEX and reports it: unlike SET, MSETEX reports `expire` first. */
 function storeOne(
-  { db }: Caller,
+  client: Caller,
   name: Bytes,
   value: Bytes,
   expiresAt: Millis | undefined,
   keepTtl: boolean,
 ): void {
-  const entry = db.put(name, value, keepTtl || expiresAt !== undefined);
+  const { db } = client;
+  const entry = overwrite(client, name, value, keepTtl || expiresAt !== undefined);
   if (expiresAt !== undefined) {
     db.expireAt(name, entry, expiresAt);
     db.changed(name, 'expire', 0);

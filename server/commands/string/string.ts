@@ -4,6 +4,7 @@ import { xxh3Hex } from '../../../keyspace/xxh3.ts';
 import { asciiLower, asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, WRONGTYPE, wrongArity } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
+import { overwrite } from '../../data/overwriting.ts';
 import type { Caller, Server } from '../../server.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { type Argv, key, keys, noted } from '../../table/command.ts';
@@ -48,7 +49,7 @@ export function store(
     if (db.find(name) !== undefined) endAtOnce(client, name);
     return;
   }
-  const entry = db.put(name, value, keepTtl || expiresAt !== undefined);
+  const entry = overwrite(client, name, value, keepTtl || expiresAt !== undefined);
   if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
   db.changed(name, 'set');
   if (expiresAt === undefined) return;
