@@ -124,7 +124,7 @@ export class Execution {
     const outer = setAside();
     Object.assign(S, this.#saved);
     S.resumable = true;
-    S.stringMeta = resumableRealm().stringMeta;
+    S.stringMeta = resumableRealm(this.#beginning.host.texts).stringMeta;
     S.fuel = fuel;
     setIdentityCount(this.#identities);
     this.#driver.enter();

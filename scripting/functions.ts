@@ -88,7 +88,7 @@ export class FunctionLibrary {
 
   /** The functions in the resumable form. */
   resumable(): Callbacks {
-    this.#resumable ??= this.#load(resumableRealm(), (main) => {
+    this.#resumable ??= this.#load(resumableRealm(this.#host.texts), (main) => {
       S.resumable = true;
       const driver = new FrameDriver(main);
       driver.enter();
@@ -99,7 +99,7 @@ export class FunctionLibrary {
 
   #loadFast(): Callbacks | undefined {
     try {
-      return this.#load(fastRealm(), (main): Result => main());
+      return this.#load(fastRealm(this.#host.texts), (main): Result => main());
     } catch (thrown) {
       // What only the resumable form can do starts there from the beginning.
       if (thrown instanceof Signal) return undefined;

@@ -48,7 +48,7 @@ export abstract class Program {
       S.resumable = false;
       S.log = log;
       S.fuel = fuel;
-      S.stringMeta = fastRealm().stringMeta;
+      S.stringMeta = fastRealm(host.texts).stringMeta;
       try {
         return toReply(firstOf(fast()), S.protocol);
       } catch (thrown) {

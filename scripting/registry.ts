@@ -21,16 +21,18 @@ export class CompiledScript extends Program {
   /** Its text as it was sent, the line with `#!lua` included. */
   readonly source: Bytes;
   readonly #body: Bytes;
+  readonly #texts: ScriptTexts;
   readonly #fast: LuaFunction;
   #resumable: LuaFunction | undefined;
 
-  constructor(sha1: Bytes, source: Bytes, lookUp: ScriptTexts['engine']) {
-    const { declared, flags, body } = readShebang(source, lookUp);
+  constructor(sha1: Bytes, source: Bytes, texts: ScriptTexts) {
+    const { declared, flags, body } = readShebang(source, texts.engine);
     super(sha1, flags);
     this.source = source;
     this.declared = declared;
     this.#body = body;
-    this.#fast = fastRealm().compile(body, CHUNK);
+    this.#texts = texts;
+    this.#fast = fastRealm(texts).compile(body, CHUNK);
   }
 
   /** The size of its text in bytes. */
@@ -47,37 +49,39 @@ export class CompiledScript extends Program {
   }
 
   protected override resumable(): LuaFunction {
-    this.#resumable ??= resumableRealm().compile(this.#body, CHUNK);
+    this.#resumable ??= resumableRealm(this.#texts).compile(this.#body, CHUNK);
     return this.#resumable;
   }
 }
 
 const CACHE_SIZE = 500;
-const cache = new Map<Bytes, CompiledScript>();
+/** The compiled scripts of each kind of server, by their text. */
+const caches = new Map<ScriptTexts, Map<Bytes, CompiledScript>>();
 
 /**
- * Compiles a script, or returns it from the cache of the 500 scripts used last.
- * @param lookUp when the engine in its first line is looked up
+ * Compiles a script, or returns it from the cache of the 500 scripts used last on servers of this kind.
+ * @param texts what the scripts of the server have
  * @throws ReplyError with Redis' text when it does not parse
  */
-export function compile(source: Bytes, lookUp: ScriptTexts['engine'] = REDIS_7_0.engine): CompiledScript {
-  // The cache is keyed by text, so that a repeated EVAL needs no digest. Not every server accepts every first line.
-  const key = source.startsWith('#!') ? `${lookUp}\n${source}` : source;
-  let script = cache.get(key);
+export function compile(source: Bytes, texts: ScriptTexts = REDIS_7_0): CompiledScript {
+  let cache = caches.get(texts);
+  if (cache === undefined) caches.set(texts, (cache = new Map()));
+  // The cache is keyed by text, so that a repeated EVAL needs no digest.
+  let script = cache.get(source);
   if (script !== undefined) {
-    cache.delete(key);
-    cache.set(key, script);
+    cache.delete(source);
+    cache.set(source, script);
     return script;
   }
-  script = compileAnew(sha1Of(source), source, lookUp);
-  cache.set(key, script);
+  script = compileAnew(sha1Of(source), source, texts);
+  cache.set(source, script);
   if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value!);
   return script;
 }
 
-function compileAnew(sha1: Bytes, source: Bytes, lookUp: ScriptTexts['engine']): CompiledScript {
+function compileAnew(sha1: Bytes, source: Bytes, texts: ScriptTexts): CompiledScript {
   try {
-    return new CompiledScript(sha1, source, lookUp);
+    return new CompiledScript(sha1, source, texts);
   } catch (thrown) {
     if (!(thrown instanceof LuaSyntaxError)) throw thrown;
     throw new ReplyError(`ERR Error compiling script (new function): ${thrown.message}`);

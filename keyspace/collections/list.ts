@@ -135,10 +135,9 @@ export class ListValue {
     }
     const tail = items.length - 1 - stop;
     if (start + tail > stop - start + 1) {
-      const kept = this.range(start, stop);
-      const { size } = this;
-      for (let i = 0; i < size; i++) if (i < start || i > stop) this.#shrink(items.peekAt(i)!);
-      this.#items = new Denque(kept);
+      const dropped = [...this.range(0, start - 1), ...this.range(stop + 1, items.length - 1)];
+      this.#items = new Denque(this.range(start, stop));
+      for (const item of dropped) this.#shrink(item);
       return;
     }
     for (let i = 0; i < start; i++) this.popLeft();

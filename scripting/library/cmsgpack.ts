@@ -234,7 +234,9 @@ function unpackFrom(args: readonly LuaValue[], limit: number, offset: number): L
   return [reader.left === 0 ? -1 : reader.at, ...values];
 }
 
-/** The table `cmsgpack`. */
+const COPYRIGHT = '_COPYRIGHT';
+
+/** The table `cmsgpack`, without its owner. */
 export const CMSGPACK: Module = {
   entries: [
     ['pack', pack],
@@ -249,8 +251,17 @@ export const CMSGPACK: Module = {
     ],
     ['_NAME', 'cmsgpack'],
     ['_VERSION', 'lua-cmsgpack 0.4.0'],
-    ['_COPYRIGHT', 'Copyright (C) 2012, Salvatore Sanfilippo'],
+    [COPYRIGHT, ''],
     ['_DESCRIPTION', 'MessagePack C implementation for Lua'],
   ],
   single: ['pack'],
 };
+
+/** The table `cmsgpack` that names its owner. */
+export function packing(owner: Bytes): Module {
+  const entries = CMSGPACK.entries.map(([name, value]): [Bytes, LuaValue] => [
+    name,
+    name === COPYRIGHT ? `Copyright (C) 2012, ${owner}` : value,
+  ]);
+  return { ...CMSGPACK, entries };
+}

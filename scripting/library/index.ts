@@ -1,22 +1,23 @@
-/** The globals that scripts see: exactly those of Redis 7.0's sandbox, all of them read-only. */
+/** The globals that scripts see: exactly those of the server's sandbox, all of them read-only. */
 import { type Bytes, cString } from '../../protocol/bytes.ts';
 import { compileChunk } from '../compiler/compiler.ts';
 import type { Form, Library } from '../compiler/emitter.ts';
 import { type NativeFunction, plain } from '../runtime/frames.ts';
-import { raise, S } from '../runtime/state.ts';
+import { raise } from '../runtime/state.ts';
+import { REDIS_7_0, type ScriptTexts } from '../runtime/texts.ts';
 import { type LuaFunction, LuaTable, type LuaValue, toText } from '../runtime/values.ts';
 import { BASE } from './base.ts';
 import { BIT } from './bit.ts';
 import { type Module, singles, tableFrom } from './builder.ts';
 import { load, loadString } from './chunks.ts';
-import { CMSGPACK } from './cmsgpack.ts';
+import { CMSGPACK, packing } from './cmsgpack.ts';
 import { coroutineLibrary, markNative } from './coroutine.ts';
 import { createFunctionRealm, type FunctionRealm } from './function-globals.ts';
 import { CJSON } from './json/cjson.ts';
 import { find, gmatch, gsub, match } from './matching.ts';
 import { MATH } from './math.ts';
 import { protectedCall, protectedCallHandled } from './protected.ts';
-import { clock, DISCARDING, REDIS } from './redis.ts';
+import { clock, DISCARDING, redisModule } from './redis.ts';
 import { STRING } from './string.ts';
 import { STRUCT } from './struct.ts';
 import { TABLE } from './table.ts';
@@ -31,20 +32,7 @@ export interface Realm extends Library {
   compile(source: Bytes, chunk: Bytes): LuaFunction;
 }
 
-/** The table `os`, which the scripts of some servers have. */
-let osTable: LuaTable | undefined;
-
-function missingGlobal(globals: LuaValue, name: LuaValue): LuaValue {
-  const { host, registering } = S;
-  // Valkey has a second name for the table `redis`.
-  const table =
-    name === 'server' && host?.texts?.table === name ? (globals as LuaTable).get('redis') : undefined;
-  if (table !== undefined) return table;
-  // A library has no clock while it loads.
-  if (name === 'os' && host?.seconds !== undefined && registering === undefined) {
-    osTable ??= freeze(tableFrom({ entries: [['clock', clock]] }));
-    return osTable;
-  }
+function missingGlobal(_globals: LuaValue, name: LuaValue): LuaValue {
   const text = toText(name);
   if (text === undefined) raise('Second argument to luaProtectedTableError must be a string or number');
   return raise(`Script attempted to access nonexistent global variable '${cString(text)}'`);
@@ -70,9 +58,20 @@ function merged(entries: Module['entries'], extra: Module['entries']): Module['e
   return [...entries, ...extra].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Builds everything that a form of execution needs. */
-export function createRealm(form: Form): Realm {
+/** The function with which Redis' scripts handle errors. Valkey has it by two names. */
+const HANDLER = '__redis__err__handler';
+
+/** The functions of the base library, as globals. */
+function baseGlobals({ table, clock: hasClock }: ScriptTexts): LuaTable {
   const globals = tableFrom(BASE);
+  if (table !== 'redis') globals.set(`__${table}__err__handler`, globals.get(HANDLER));
+  if (hasClock) globals.set('os', freeze(tableFrom({ entries: [['clock', clock]] })));
+  return globals;
+}
+
+/** Builds everything that a form of execution needs on a server. */
+export function createRealm(form: Form, texts: ScriptTexts = REDIS_7_0): Realm {
+  const globals = baseGlobals(texts);
   const native = (name: Bytes, call: NativeFunction): readonly [Bytes, LuaFunction] => {
     if (form === 'fast') return [name, plain(call)];
     markNative(call);
@@ -92,10 +91,18 @@ export function createRealm(form: Form): Realm {
   ]);
   const tableCalls = [native('foreach', foreach), native('foreachi', foreachi), native('sort', sort)];
   add('table', TABLE, tableCalls);
-  for (const [name, module] of Object.entries({ math: MATH, bit: BIT, redis: REDIS })) add(name, module);
-  for (const [name, module] of Object.entries({ cjson: CJSON, cmsgpack: CMSGPACK, struct: STRUCT })) {
-    add(name, module);
-  }
+  const redis = redisModule(texts);
+  const others = {
+    math: MATH,
+    bit: BIT,
+    redis,
+    cjson: CJSON,
+    cmsgpack: packing(texts.packer),
+    struct: STRUCT,
+  };
+  for (const [name, module] of Object.entries(others)) add(name, module);
+  // Valkey has a second name for the table `redis`.
+  if (texts.table === 'server') globals.set('server', globals.get('redis'));
   add(
     'coroutine',
     coroutineLibrary((call) => native('', call)[1]),
@@ -107,7 +114,7 @@ export function createRealm(form: Form): Realm {
     globals,
     steady: true,
     strings,
-    single: new Set([BASE, STRING, TABLE, MATH, BIT, REDIS, CJSON, CMSGPACK, STRUCT].flatMap(singles)),
+    single: new Set([BASE, STRING, TABLE, MATH, BIT, redis, CJSON, CMSGPACK, STRUCT].flatMap(singles)),
     discarding: DISCARDING,
   };
   const compile: Realm['compile'] = (source, chunk) => compileChunk(source, chunk, form, library);
@@ -120,6 +127,6 @@ export function createRealm(form: Form): Realm {
   for (const name of ['KEYS', 'ARGV']) globals.set(name, new LuaTable());
   globals.set('_G', globals);
   protect(globals);
-  const functions = createFunctionRealm({ library, form, loaders, protect, freeze });
+  const functions = createFunctionRealm({ library, texts, redis, form, loaders, protect, freeze });
   return { ...library, stringMeta, functions, compile };
 }

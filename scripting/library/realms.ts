@@ -1,17 +1,22 @@
-/** The two libraries of the process, one for each form of execution. Each is built when a script first needs it. */
+/** The libraries of the process: for each kind of server one of each form of execution, built when a script first needs it. */
+import type { Form } from '../compiler/emitter.ts';
+import { REDIS_7_0, type ScriptTexts } from '../runtime/texts.ts';
 import { createRealm, type Realm } from './index.ts';
 
-let fast: Realm | undefined;
-let resumable: Realm | undefined;
+const realms: Readonly<Record<Form, Map<ScriptTexts, Realm>>> = { fast: new Map(), resumable: new Map() };
 
-/** The library of scripts in the fast form. */
-export function fastRealm(): Realm {
-  fast ??= createRealm('fast');
-  return fast;
+function realmOf(form: Form, texts: ScriptTexts): Realm {
+  let realm = realms[form].get(texts);
+  if (realm === undefined) realms[form].set(texts, (realm = createRealm(form, texts)));
+  return realm;
 }
 
-/** The library of scripts that can be interrupted. */
-export function resumableRealm(): Realm {
-  resumable ??= createRealm('resumable');
-  return resumable;
+/** The library of a server's scripts in the fast form. */
+export function fastRealm(texts = REDIS_7_0): Realm {
+  return realmOf('fast', texts);
+}
+
+/** The library of a server's scripts that can be interrupted. */
+export function resumableRealm(texts = REDIS_7_0): Realm {
+  return realmOf('resumable', texts);
 }

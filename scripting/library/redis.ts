@@ -16,10 +16,6 @@ import {
 } from '../runtime/values.ts';
 import type { Module } from './builder.ts';
 
-/** The Redis version that `redis.REDIS_VERSION` reports. */
-export const REDIS_VERSION = '7.0.15';
-const REDIS_VERSION_NUMBER = 0x0007000f;
-
 /** The texts of the server that runs the script. */
 export function texts(): ScriptTexts {
   return S.host?.texts ?? REDIS_7_0;
@@ -174,35 +170,39 @@ const mayRun: LuaFunction = (...args) => {
   return allowed;
 };
 
-/** The table `redis`. */
-export const REDIS: Module = {
-  entries: [
-    ['call', call],
-    ['pcall', pcall],
-    ['log', log],
-    ['LOG_DEBUG', 0],
-    ['LOG_VERBOSE', 1],
-    ['LOG_NOTICE', 2],
-    ['LOG_WARNING', 3],
-    ['REDIS_VERSION_NUM', REDIS_VERSION_NUMBER],
-    ['REDIS_VERSION', REDIS_VERSION],
-    ['setresp', setProtocol],
-    ['sha1hex', sha1hex],
-    ['error_reply', errorReply],
-    ['status_reply', statusReply],
-    ['set_repl', setReplication],
-    ['REPL_NONE', 0],
-    ['REPL_AOF', 1],
-    ['REPL_SLAVE', 2],
-    ['REPL_REPLICA', 2],
-    ['REPL_ALL', 3],
-    ['acl_check_cmd', mayRun],
-    ['breakpoint', () => false],
-    ['debug', () => NOTHING],
-    ['replicate_commands', () => true],
-  ],
-  single: ['call', 'pcall', 'sha1hex', 'error_reply', 'status_reply', 'acl_check_cmd'],
-};
+/** The table `redis` of a server. */
+export function redisModule({ names }: ScriptTexts): Module {
+  return { entries: [...LOGGING, ...names, ...CALLS], single: SINGLE };
+}
+
+const LOGGING: Module['entries'] = [
+  ['call', call],
+  ['pcall', pcall],
+  ['log', log],
+  ['LOG_DEBUG', 0],
+  ['LOG_VERBOSE', 1],
+  ['LOG_NOTICE', 2],
+  ['LOG_WARNING', 3],
+];
+
+const CALLS: Module['entries'] = [
+  ['setresp', setProtocol],
+  ['sha1hex', sha1hex],
+  ['error_reply', errorReply],
+  ['status_reply', statusReply],
+  ['set_repl', setReplication],
+  ['REPL_NONE', 0],
+  ['REPL_AOF', 1],
+  ['REPL_SLAVE', 2],
+  ['REPL_REPLICA', 2],
+  ['REPL_ALL', 3],
+  ['acl_check_cmd', mayRun],
+  ['breakpoint', () => false],
+  ['debug', () => NOTHING],
+  ['replicate_commands', () => true],
+];
+
+const SINGLE = ['call', 'pcall', 'sha1hex', 'error_reply', 'status_reply', 'acl_check_cmd'];
 
 /** The variant to call when the result is not used. */
 export const DISCARDING: ReadonlyMap<LuaFunction, LuaFunction> = new Map([[call, callAndForget]]);

@@ -1,10 +1,16 @@
 /** What servers word or check differently in scripts. */
 import type { Bytes } from '../../protocol/bytes.ts';
 
-/** The errors of one server's scripts, and when it checks what. */
+/** What the scripts of one server have, their errors, and when it checks what. */
 export interface ScriptTexts {
   /** The table of the server's functions, as their errors name it. */
   readonly table: 'redis' | 'server';
+  /** The constants of that table which name the server and its version, in the order in which it sets them. */
+  readonly names: readonly (readonly [name: Bytes, value: Bytes | number])[];
+  /** Whether scripts have a table `os`, with nothing but a clock. */
+  readonly clock: boolean;
+  /** Whose rights `cmsgpack._COPYRIGHT` names. */
+  readonly packer: Bytes;
   /** The error of redis.call without arguments. */
   readonly noCommand: Bytes;
   /** The error of redis.call with an argument that is neither a string nor a number. */
@@ -22,9 +28,24 @@ export interface ScriptTexts {
   readonly functionNames: 'when registered' | 'when loaded';
 }
 
+/** The constants with a server's version: as a number, a byte for each part, and as text. */
+export function versionNames(
+  server: 'REDIS' | 'VALKEY',
+  version: Bytes,
+): [name: Bytes, value: Bytes | number][] {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => +part);
+  return [
+    [`${server}_VERSION_NUM`, (major << 16) | (minor << 8) | patch],
+    [`${server}_VERSION`, version],
+  ];
+}
+
 /** Redis 7.0. */
 export const REDIS_7_0: ScriptTexts = {
   table: 'redis',
+  names: versionNames('REDIS', '7.0.15'),
+  clock: false,
+  packer: 'Salvatore Sanfilippo',
   noCommand: 'Please specify at least one argument for this redis lib call',
   badArgument: 'Lua redis lib command arguments must be strings or integers',
   badLevel: 'Invalid debug level.',

@@ -63,7 +63,7 @@ export interface Dialect {
   unbalancedStreams(command: 'xread' | 'xreadgroup'): Bytes;
   /** The error of EVALSHA for an unknown script. */
   readonly noScript: Bytes;
-  /** What scripts word or check differently. */
+  /** What scripts have, word or check differently. */
   readonly scriptTexts: ScriptTexts;
   /** The error of a script or a function that was killed. */
   readonly killed: Readonly<Record<'script' | 'function', Bytes>>;
@@ -176,8 +176,6 @@ export interface Dialect {
   readonly readHistory: 'counts as a change' | 'changes nothing';
   /** The error of XADD with `<ms>-*` when the millisecond has no sequence number left. */
   readonly noSequenceLeft: Bytes;
-  /** Whether scripts have `os.clock`. */
-  readonly scriptClock: boolean;
   /** Whether LATENCY LATEST adds the sum and the number of an event's latencies. */
   readonly latencySums: boolean;
   /** How LMOVE's directions are written in the replication stream when a waiting BLMOVE is served. */

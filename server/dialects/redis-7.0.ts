@@ -69,7 +69,6 @@ export const redis70: Dialect = {
   ownMessages: 'before the reply',
   readHistory: 'counts as a change',
   noSequenceLeft: 'ERR Elements are too large to be stored',
-  scriptClock: false,
   latencySums: false,
   servedMove: 'as sent, in small letters',
   consumers: 'made with an entry',

@@ -24,7 +24,12 @@ export const redis72: Dialect = {
   printArgument: (value) => (value === 0 ? '0' : printDouble(value)),
   unbalancedStreams: (command) =>
     `ERR Unbalanced '${command}' list of streams: for each stream key an ID or '${command === 'xread' ? '$' : '>'}' must be specified.`,
-  scriptTexts: { ...redis70.scriptTexts, badLevel: 'Invalid log level.', setReplNeeds: 'one argument' },
+  scriptTexts: {
+    ...redis70.scriptTexts,
+    clock: true,
+    badLevel: 'Invalid log level.',
+    setReplNeeds: 'one argument',
+  },
   clientFields: clientFields.redis72,
   slowInScript: 'by nobody',
   aclLogIds: true,
@@ -41,7 +46,6 @@ export const redis72: Dialect = {
   transactionSelect: 'after MULTI',
   ownMessages: 'after the reply',
   noSequenceLeft: 'ERR The ID specified in XADD is equal or smaller than the target stream top item',
-  scriptClock: true,
   servedMove: 'in capitals',
   consumers: 'made at once',
   consumerActivity: true,

@@ -1,5 +1,6 @@
 /** Redis 8.0, compared with redis-server 8.0.2. */
 import { REDIS_7_4 } from '../../keyspace/rdb/formats.ts';
+import { versionNames } from '../../scripting/runtime/texts.ts';
 import { clientFields } from '../clients/fields.ts';
 import { infoFields } from '../figures/info-fields.ts';
 import type { Dialect } from './dialect.ts';
@@ -9,6 +10,7 @@ import { redis72 } from './redis-7.2.ts';
 export const redis80: Dialect = {
   ...redis72,
   ...redisIdentity('redis-8.0', '8.0.2'),
+  scriptTexts: { ...redis72.scriptTexts, names: versionNames('REDIS', '8.0.2') },
   rdbFormat: REDIS_7_4,
   modules: [{ name: 'vectorset', version: 1, options: ['handle-io-errors', 'handle-repl-async-load'] }],
   coordinates: 'double',

@@ -1,5 +1,6 @@
 /** Redis 8.2, compared with redis-server 8.2.3. */
 import { REDIS_8_2 } from '../../keyspace/rdb/formats.ts';
+import { versionNames } from '../../scripting/runtime/texts.ts';
 import { clientFields } from '../clients/fields.ts';
 import { infoFields } from '../figures/info-fields.ts';
 import type { Dialect } from './dialect.ts';
@@ -14,6 +15,7 @@ export const redis82: Dialect = {
   unsignedSettings: 'not negative',
   clientFields: clientFields.redis82,
   infoFields: infoFields.redis82,
+  scriptTexts: { ...redis80.scriptTexts, names: versionNames('REDIS', '8.2.3') },
   rdbFormat: REDIS_8_2,
   fieldIncrement: 'HSETEX',
   stringPlace: 'with its key',

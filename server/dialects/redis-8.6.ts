@@ -1,5 +1,6 @@
 /** Redis 8.6, compared with redis-server 8.6.3. */
 import { REDIS_8_6 } from '../../keyspace/rdb/formats.ts';
+import { versionNames } from '../../scripting/runtime/texts.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
 import { redis82 } from './redis-8.2.ts';
@@ -7,6 +8,7 @@ import { redis82 } from './redis-8.2.ts';
 export const redis86: Dialect = {
   ...redis82,
   ...redisIdentity('redis-8.6', '8.6.3'),
+  scriptTexts: { ...redis82.scriptTexts, names: versionNames('REDIS', '8.6.3') },
   rdbFormat: REDIS_8_6,
   fieldArguments: 'in any order',
   deliveredPosition: 'before the delivery',

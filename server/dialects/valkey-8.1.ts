@@ -1,4 +1,6 @@
 /** Valkey 8.1 (https://valkey.io/docs/), compared with valkey-server 8.1.1. */
+
+import { versionNames } from '../../scripting/runtime/texts.ts';
 import { clientFields } from '../clients/fields.ts';
 import { infoFields } from '../figures/info-fields.ts';
 import type { Dialect } from './dialect.ts';
@@ -37,6 +39,8 @@ export const valkey81: Dialect = {
   scriptTexts: {
     ...redis72.scriptTexts,
     table: 'server',
+    names: [...versionNames('REDIS', '7.2.4'), ...versionNames('VALKEY', '8.1.1'), ['SERVER_NAME', 'valkey']],
+    packer: 'Redis Ltd.',
     noCommand: 'Please specify at least one argument for this call',
     badArgument: 'Command arguments must be strings or integers',
     engine: 'last and in any case',

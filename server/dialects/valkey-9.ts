@@ -1,5 +1,6 @@
 /** Valkey 9, compared with valkey-server 9.1.2. */
 import { VALKEY_9 } from '../../keyspace/rdb/formats.ts';
+import { versionNames } from '../../scripting/runtime/texts.ts';
 import type { Dialect } from './dialect.ts';
 import { valkey81 } from './valkey-8.1.ts';
 
@@ -17,6 +18,10 @@ export const valkey9: Dialect = {
   introduction: [['REPLCONF', 'version', '9.1.2']],
   dumpVersion: ['valkey-ver', '9.1.2'],
   lolwut: 'Redis ver. 9.1.2',
+  scriptTexts: {
+    ...valkey81.scriptTexts,
+    names: [...versionNames('REDIS', '7.2.4'), ...versionNames('VALKEY', '9.1.2'), ['SERVER_NAME', 'valkey']],
+  },
   rdbFormat: VALKEY_9,
   fieldCommands: 'valkey',
   expiredFields: 'together',

@@ -108,7 +108,7 @@ export class Scripts implements ScriptHost {
     const { dialect } = server;
     ({ printDouble: this.printDouble, printArgument: this.printArgument, scriptTexts: this.texts } = dialect);
     const { clock } = server.host;
-    this.seconds = dialect.scriptClock ? () => clock.micros() / 1e6 : undefined;
+    this.seconds = this.texts.clock ? () => clock.micros() / 1e6 : undefined;
   }
 
   /** Returns the SHA-1 of a script's text, in hexadecimal. */
@@ -118,7 +118,7 @@ export class Scripts implements ScriptHost {
 
   /** Compiles a script and stores it. Throws ReplyError with the compiler's message. */
   load(text: Bytes): CompiledScript {
-    const script = compile(text, this.texts.engine);
+    const script = compile(text, this.texts);
     this.#known.set(script.sha1, script);
     return script;
   }

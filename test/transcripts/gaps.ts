@@ -15,7 +15,6 @@ export interface Gap {
 }
 
 const REDIS: readonly DialectName[] = ['redis-8.0', 'redis-8.2'];
-const VALKEY: readonly DialectName[] = ['valkey-8.1'];
 
 export const GAPS: readonly Gap[] = [
   {
@@ -24,24 +23,6 @@ export const GAPS: readonly Gap[] = [
     why: 'newer servers name the protocol in the hint about HELLO AUTH',
   },
   { file: 'acl.txt', line: /ACL DRYRUN u .*\\0x/, why: 'newer servers print a name behind its NUL too' },
-  {
-    file: 'blocking-lists.txt',
-    section: 'wrong words',
-    line: /^> BLPOP a (1e300|inf|9223372036854775807)$/,
-    why: 'newer servers call a timeout that is too large out of range',
-  },
-  {
-    file: 'debug.txt',
-    line: /^> CONFIG SET/,
-    why: 'parameters have other limits and values in newer servers',
-  },
-  { file: 'function.txt', line: /^> FCALL globals 0/, why: 'newer servers give scripts os.clock' },
-  {
-    file: 'function.txt',
-    line: /register_function|^> FCALL (x 0|lib 0 redis)|redis\.log\(1\)/,
-    dialects: VALKEY,
-    why: 'Valkey calls the API of scripts `server` in its errors',
-  },
   { file: 'generic.txt', line: /SCAN " 0"/, why: 'newer servers accept a blank before a cursor of SCAN' },
   {
     file: 'hashes.txt',
@@ -49,11 +30,6 @@ export const GAPS: readonly Gap[] = [
     why: 'newer servers accept a sign and a blank before a cursor',
   },
   { file: 'memory.txt', line: /MEMORY USAGE/, why: 'figures are those of Redis 7.0 in every dialect' },
-  {
-    file: 'memory.txt',
-    line: /^> CONFIG SET maxmemory-samples 0/,
-    why: 'parameters have other limits in newer servers',
-  },
   {
     file: 'memory.txt',
     section: 'no memory left',
@@ -64,17 +40,6 @@ export const GAPS: readonly Gap[] = [
     file: 'pubsub.txt',
     line: /^> (PUBLISH a x|PING|SPUBLISH s x|EXEC)$/,
     why: "a client's own messages come before the reply here, in every dialect",
-  },
-  {
-    file: 'scripting.txt',
-    line: /redis\.set_repl\(\)/,
-    why: 'newer servers count the arguments of set_repl rightly',
-  },
-  {
-    file: 'scripting.txt',
-    line: /^> (EVAL|SCRIPT LOAD) "#!|redis\.call\((\{\})?\)/,
-    dialects: VALKEY,
-    why: 'Valkey looks for a scripting engine, with errors of its own',
   },
   {
     file: 'sort.txt',
@@ -88,27 +53,10 @@ export const GAPS: readonly Gap[] = [
     why: 'newer servers print scores beyond 2^53 in ZSCAN with an exponent',
   },
   {
-    file: 'stream.txt',
-    line: /^> (XADD none2 3-\*|XSETID s 3-1|XREAD STREAMS s \+|XREAD BLOCK 9223372036854775807)/,
-    why: 'newer servers check the ids and timeouts of streams otherwise, and know the id `+`',
-  },
-  {
-    file: 'stream.txt',
-    line: /^> (XINFO (GROUPS|STREAM) (s|s2|new)|XREADGROUP GROUP g a COUNT 1)/,
-    why: 'newer servers correct entries-read and lag',
-  },
-  {
     file: 'string.txt',
     section: 'OBJECT ENCODING',
     line: /^> OBJECT (REFCOUNT|ENCODING) k$/,
     why: 'newer servers store a value inside its key, and share no numbers',
-  },
-  {
-    file: 'string.txt',
-    section: 'SET and GET',
-    line: /^> (SET k v PXAT 1|GET k)$/,
-    dialects: VALKEY,
-    why: 'Valkey deletes a key whose new deadline has passed at once',
   },
   {
     file: 'tracking.txt',
