@@ -89,8 +89,7 @@ export function createRealm(form: Form, texts: ScriptTexts = REDIS_7_0): Realm {
     ['gfind', gmatch],
     native('gsub', gsub),
   ]);
-  const tableCalls = [native('foreach', foreach), native('foreachi', foreachi), native('sort', sort)];
-  add('table', TABLE, tableCalls);
+  add('table', TABLE, [native('foreach', foreach), native('foreachi', foreachi), native('sort', sort)]);
   const redis = redisModule(texts);
   const others = {
     math: MATH,
@@ -101,15 +100,12 @@ export function createRealm(form: Form, texts: ScriptTexts = REDIS_7_0): Realm {
     struct: STRUCT,
   };
   for (const [name, module] of Object.entries(others)) add(name, module);
-  // Valkey has a second name for the table `redis`.
-  if (texts.table === 'server') globals.set('server', globals.get('redis'));
+  if (texts.table !== 'redis') globals.set(texts.table, globals.get('redis'));
   add(
     'coroutine',
     coroutineLibrary((call) => native('', call)[1]),
   );
-  const stringMeta = new LuaTable();
-  stringMeta.set('__index', strings);
-  freeze(stringMeta);
+  const stringMeta = freeze(tableFrom({ entries: [['__index', strings]] }));
   const library: Library = {
     globals,
     steady: true,

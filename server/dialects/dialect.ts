@@ -94,8 +94,12 @@ export interface Dialect {
   readonly readLast: 'refused' | 'the last entry' | 'the last id';
   /** What SCAN does with a type that does not exist. */
   readonly unknownType: 'nothing found' | 'refused';
-  /** Which cursors HSCAN, SSCAN and ZSCAN accept: everything that C's strtoul reads, or digits only. */
-  readonly cursors: 'as in C' | 'plain digits';
+  /** Which cursors SCAN and its kin accept: what C's strtoul reads, without or with leading blanks. */
+  readonly cursors: 'as in C' | 'with blanks';
+  /** How ZSCAN prints the scores of a skiplist. */
+  readonly scanScores: 'like doubles' | 'seventeen digits';
+  /** How HELLO's refusal before AUTH describes the right request. */
+  readonly helloHint: Bytes;
   /** The error of ACL LOAD and ACL SAVE when no ACL file is configured. */
   readonly noAclFile: Bytes;
   /** The error of redis.call with too few arguments. */
@@ -180,7 +184,7 @@ export interface Dialect {
   readonly latencySums: boolean;
   /** How LMOVE's directions are written in the replication stream when a waiting BLMOVE is served. */
   readonly servedMove: 'as sent, in small letters' | 'in capitals';
-  /** Whether the scores of a range may have leading blanks or be hexadecimal, as C's strtod reads them. */
+  /** Whether the scores of a range and the weights of SORT may have leading blanks or be hexadecimal, as C's strtod reads them. */
   readonly looseScores: boolean;
   /**
    * When XREADGROUP, XCLAIM and XAUTOCLAIM create a consumer: with its first entry, or at once. In the second case each

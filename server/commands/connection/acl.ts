@@ -133,9 +133,11 @@ function dryRun(client: Caller, argv: Argv<-4>): Reply {
   if (!arityFits(command.arity, request.length)) throw wrongArity(command.fullName);
   const denial = user.check(command, request);
   if (denial === undefined) return OK;
-  const who = server.dialect.denial === 'by name' ? `User ${cString(userName)}` : 'This user';
+  const byName = server.dialect.denial === 'by name';
+  const who = byName ? `User ${cString(userName)}` : 'This user';
   if (denial.what === 'command') return `${who} has no permissions to run the '${command.fullName}' command`;
-  return `${who} has no permissions to access the '${cString(request[denial.at] ?? '')}' ${denial.what}`;
+  const word = request[denial.at] ?? '';
+  return `${who} has no permissions to access the '${byName ? word : cString(word)}' ${denial.what}`;
 }
 
 const ADMIN = ['admin', 'noscript', 'loading', 'stale'] as const;

@@ -70,8 +70,9 @@ function hello(client: Caller, argv: Argv<-1>) {
   }
   const { name } = parseHello(client, argv);
   if (client.has(UNAUTHENTICATED)) {
+    const { helloHint } = client.server.dialect;
     fail(
-      'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time',
+      `NOAUTH HELLO must be called with the client already authenticated, otherwise the ${helloHint} option can be used to authenticate the client and select the RESP protocol version at the same time`,
     );
   }
   if (name !== undefined) client.name = name;

@@ -57,8 +57,10 @@ const SHARED_INTEGERS = 10_000;
 const SHARED = 2 ** 31 - 1;
 
 /** Returns the reference count of an entry's value, as reported by OBJECT REFCOUNT. */
-export function references(entry: Entry): number {
+export function references({ server }: Caller, entry: Entry): number {
   const { held } = entry;
+  // A value inside its key is not shared.
+  if (server.dialect.stringPlace !== 'apart from its key') return 1;
   const small = typeof held === 'string' && encodingOf(entry) === 'int' ? parseSafeInteger(held) : undefined;
   return small !== undefined && small >= 0 && small < SHARED_INTEGERS ? SHARED : 1;
 }
@@ -108,7 +110,7 @@ export const objectCommand: Command = defineContainer(
       summary: 'Counts the references to the value of a key.',
       ...aboutOne,
       arity: 3,
-      run: (client, argv) => ofEntry(client, argv[2], references),
+      run: (client, argv) => ofEntry(client, argv[2], (entry) => references(client, entry)),
     },
     idletime: {
       summary: 'Returns the seconds since a key was used.',

@@ -1,23 +1,34 @@
 /** Shared parts of SCAN, HSCAN, SSCAN and ZSCAN: reading their arguments. */
 
-import { approximate, asciiUpper, type Bytes, parseInteger } from '../../../protocol/bytes.ts';
+import {
+  approximate,
+  asciiUpper,
+  type Bytes,
+  cString,
+  parseInteger,
+  stripBlanks,
+} from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
 
 const CURSOR = /^[ \t\n\v\f\r]*[+-]?\d+$/;
+const BLANKS = ' \t\n\v\f\r';
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /**
- * Reads a cursor as C's strtoul does: it may have a sign, and empty text is 0. Throws Redis' error for a bad cursor.
+ * Reads a cursor as C's strtoul does: it may have a sign, and empty text is 0. Newer servers take blanks before it, but no
+ * empty text, and a minus only before what is no plain integer. Throws Redis' error for a bad cursor.
  */
-export function scanCursor({ server }: Caller, text: Bytes): number {
-  if (server.dialect.cursors === 'plain digits' && !/^\d+$/.test(text)) fail('ERR invalid cursor');
-  if (text === '') return 0;
-  if (!CURSOR.test(text) || ' \t\n\v\f\r'.includes(text[0]!)) fail('ERR invalid cursor');
+export function scanCursor({ server }: Caller, given: Bytes): number {
+  const newer = server.dialect.cursors === 'with blanks';
+  const text = newer ? stripBlanks(cString(given)) : cString(given);
+  if (text === '' && !newer) return 0;
+  if (!CURSOR.test(text) || (!newer && BLANKS.includes(text[0]!))) fail('ERR invalid cursor');
   const plain = parseInteger(text);
   if (typeof plain === 'number' && plain >= 0) return plain;
+  if (newer && plain !== undefined && plain < 0 && cString(given) === text) fail('ERR invalid cursor');
   const value = BigInt(text[0] === '+' ? text.slice(1) : text);
   const magnitude = value < 0n ? -value : value;
   if (magnitude > UINT64_MAX) fail('ERR invalid cursor');

@@ -19,6 +19,7 @@ import type { Caller } from '../../server.ts';
 import { integer, Options, wordAt } from '../../table/arguments.ts';
 import { type Argv, type KeySpec, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
+import { strictDouble } from '../sorted-set/range.ts';
 import { sortPart } from './partial-sort.ts';
 
 interface SortOptions {
@@ -97,11 +98,11 @@ interface Weighted {
 }
 
 /** Returns the weight as a number; NaN if it is not one. */
-function scoreOf(weight: Bytes | undefined): number {
+function scoreOf({ server }: Caller, weight: Bytes | undefined): number {
   // strtod reads a C string, which ends at a NUL.
   const text = cString(weight ?? '');
   if (text === '') return 0;
-  return parseDouble(stripBlanks(text)) ?? Number.NaN;
+  return (server.dialect.looseScores ? parseDouble(stripBlanks(text)) : strictDouble(text)) ?? Number.NaN;
 }
 
 /** Compares weights. Missing ones come first. */
@@ -116,7 +117,7 @@ function sorted(client: Caller, elements: readonly Bytes[], options: SortOptions
     let weight = by === undefined ? element : follow(client, by, element);
     // Without STORE, Redis compares with C functions, up to a zero byte.
     if (alphabetic && options.store === undefined && weight !== undefined) weight = cString(weight);
-    return { element, weight, score: alphabetic ? 0 : scoreOf(weight) };
+    return { element, weight, score: alphabetic ? 0 : scoreOf(client, weight) };
   });
   // As in Redis, the error comes after all weights have been looked up.
   if (weighted.some(({ score }) => Number.isNaN(score))) fail(NO_WEIGHT);

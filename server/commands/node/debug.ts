@@ -84,7 +84,7 @@ function describe(client: Caller, key: Bytes): Reply {
   const value = entry.read();
   const length = dumpValue(value, rdbFormat).length - AROUND_VALUE;
   const used = `lru:${Math.floor(entry.usedAt / 1000) & 0xffffff} lru_seconds_idle:${Math.floor((now - entry.usedAt) / 1000)}`;
-  const what = `refcount:${references(entry)} encoding:${encoding} serializedlength:${length} ${used}`;
+  const what = `refcount:${references(client, entry)} encoding:${encoding} serializedlength:${length} ${used}`;
   return new SimpleString(`Value at:0x000000000000 ${what}`);
 }
 

@@ -1,6 +1,6 @@
 /** ZRANDMEMBER and ZSCAN: some of a sorted set's members. */
 import { isPackedInteger } from '../../../keyspace/collections/sorted-set.ts';
-import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, formatGeneral } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
@@ -37,11 +37,13 @@ export function scanMembers(client: Caller, argv: Argv<-3>): Reply {
   const { count, matches, namesOnly } = scanOptions(client, argv, 3, 'zscan');
   const { names, next } = set.scan(cursor, count);
   if (namesOnly) return [String(next), names.filter(matches)];
-  const { printDouble } = client.server.dialect;
+  const { printDouble, scanScores } = client.server.dialect;
   const packed = (score: number): Bytes =>
     isPackedInteger(score) ? String(BigInt(score)) : printDouble(score);
   // A listpack has whole numbers with all their digits.
-  const print = set.encoding() === 'listpack' ? packed : printDouble;
+  const loose =
+    scanScores === 'like doubles' ? printDouble : (score: number): Bytes => formatGeneral(score, 17);
+  const print = set.encoding() === 'listpack' ? packed : loose;
   // Scores are strings in RESP2 and RESP3.
   return [String(next), names.filter(matches).flatMap((member) => [member, print(set.score(member)!)])];
 }

@@ -37,14 +37,18 @@ export function rankRange(first: Bytes, last: Bytes): Range {
 
 const HEXADECIMAL = /^[+-]?0x/i;
 
+/** Reads the number of a range or a weight as newer servers do: without blanks, and not as hexadecimal. */
+export function strictDouble(text: Bytes): number | undefined {
+  return HEXADECIMAL.test(text) ? undefined : parseAnyDouble(text);
+}
+
 /** Reads a bound of scores; '(' makes it exclusive. */
 function scoreBound(text: Bytes, loose: boolean): { score: number; exclusive: boolean } {
   const exclusive = text.startsWith('(');
   // strtod stops at a zero byte. It reads empty text as 0, but refuses blanks.
   const digits = cString(exclusive ? text.slice(1) : text);
   if (digits === '') return { score: 0, exclusive };
-  if (!loose && HEXADECIMAL.test(digits)) fail('ERR min or max is not a float');
-  const score = parseAnyDouble(loose ? stripBlanks(digits) : digits);
+  const score = loose ? parseAnyDouble(stripBlanks(digits)) : strictDouble(digits);
   return { score: score ?? fail('ERR min or max is not a float'), exclusive };
 }
 
