@@ -17,6 +17,7 @@ export type { Keep } from './lab/failover/disk.ts';
 export type { KeepData } from './lab/failover/journal.ts';
 export type { CrashOptions } from './lab/failover/node.ts';
 export type { Failover, FailoverOptions } from './lab/failover/roles.ts';
+export type { SentinelChoice } from './lab/failover/sentinels.ts';
 export type { Write } from './lab/failover/write-log.ts';
 export type { Amount, Delays, LaneControls } from './lab/links/gate.ts';
 export type { Link, ReplicationLink } from './lab/links/link.ts';
@@ -25,6 +26,7 @@ export type { RealLane } from './lab/real/lane.ts';
 export type { RealNetwork } from './lab/real/network.ts';
 export type { RealNode, RealNodeOptions } from './lab/real/node.ts';
 export type { RealClock } from './lab/real/process.ts';
+export type { RealSentinel } from './lab/real/sentinel.ts';
 export type {
   RealActor,
   RealPair,
@@ -37,5 +39,6 @@ export type { Actor } from './lab/time/actor.ts';
 export type { Trace, TraceEvent } from './lab/time/trace.ts';
 export type { Lane } from './lab/virtual/lane.ts';
 export type { LabNode } from './lab/virtual/node.ts';
+export type { LabSentinel } from './lab/virtual/sentinel.ts';
 export type { World, WorldOptions } from './lab/virtual/world.ts';
 export type { DialectName } from './server/dialects/index.ts';

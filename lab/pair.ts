@@ -3,6 +3,7 @@
 import type { RestartOptions } from './failover/dialects.ts';
 import type { Losses } from './failover/losses.ts';
 import type { Failover, FailoverOptions } from './failover/roles.ts';
+import type { SentinelChoice } from './failover/sentinels.ts';
 import { checkClock, checkSets, nodeNames, primariesFirst, type Starter } from './failover/sets.ts';
 import type { Write } from './failover/write-log.ts';
 import type { Redis, RedisOptions } from './ioredis-types.ts';
@@ -21,11 +22,12 @@ import { type IoredisConstructor, loadIoredis } from './virtual/client.ts';
 import type { Lane } from './virtual/lane.ts';
 import type { Network } from './virtual/network.ts';
 import type { LabNode, LabNodeOptions } from './virtual/node.ts';
+import type { LabSentinel } from './virtual/sentinel.ts';
 import { ReplicaSet } from './virtual/set.ts';
 import { checkWorld, World, type WorldOptions } from './virtual/world.ts';
 
 /** How to start a pair. */
-export interface PairOptions extends WorldOptions, LabNodeOptions {
+export interface PairOptions extends WorldOptions, LabNodeOptions, SentinelChoice {
   /** Time moves only when the test moves it: the default. */
   readonly clock?: 'virtual';
   /** How many replicas the primary has; default 1. */
@@ -148,6 +150,21 @@ export class Pair extends Timed {
   /** Every acknowledged write that has been lost so far. */
   get lost(): readonly Write[] {
     return this.set.lost;
+  }
+
+  /** The Sentinels, as the option `sentinels` requested. */
+  get sentinels(): readonly LabSentinel[] {
+    return this.set.sentinels;
+  }
+
+  /** The Sentinel with this name. Throws RangeError when there is none. */
+  sentinel(name: string): LabSentinel {
+    return this.set.sentinel(name);
+  }
+
+  /** The promotions by Sentinels so far, oldest first, each with what it lost. */
+  get failovers(): readonly Failover[] {
+    return this.set.failovers;
   }
 
   /** The node with this name. Throws RangeError when there is none. */
@@ -293,6 +310,9 @@ async function startVirtual(options: ServersOptions, starter: Starter): Promise<
     (names, i) =>
       new ReplicaSet(world, names, FIRST_PORT + i * names.length, FIRST_PORT - 1 - i, options, ioredis),
   );
-  for (const set of sets) await set.synchronize();
+  for (const set of sets) {
+    await set.synchronize();
+    await set.startSentinels();
+  }
   return new Servers(world, sets);
 }

@@ -24,6 +24,8 @@ export interface StreamObserver {
    * Bytes are about to enter the stream and to be sent to replicas. They come from the node itself or from its primary.
    */
   bytes?(bytes: Bytes): void;
+  /** The node has been told to follow a primary (REPLICAOF), or to be one. */
+  roleChanged?(role: 'primary' | 'replica'): void;
   /** A full resync has replaced the dataset: the stream continues under another id, from another offset. */
   replaced?(): void;
 }

@@ -30,6 +30,8 @@ export abstract class AnyNode {
   protected running = true;
   /** Replicas that must have a write before it is answered. */
   readonly #writeQuorum: number;
+  /** Called when the node was told to follow a primary, or to be one. */
+  onRoleChanged: (role: 'primary' | 'replica') => void = () => {};
   #log = new WriteLog();
 
   constructor(name: string, writeQuorum: number) {
@@ -61,6 +63,7 @@ export abstract class AnyNode {
     const journal = new Journal(server, disk);
     this.#log = new WriteLog();
     this.#log.watch(server);
+    server.replication.observe({ roleChanged: (role) => this.onRoleChanged(role) });
     return journal;
   }
 

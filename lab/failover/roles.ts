@@ -58,6 +58,8 @@ export const FAILOVER_PARTY = 'failover';
 
 /** A node of either clock. */
 interface Member<N> extends Candidate {
+  readonly port: number;
+  onRoleChanged: (role: 'primary' | 'replica') => void;
   readonly log: WriteLog;
   promote(): void;
   follow(primary: N): void;
@@ -72,6 +74,11 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   /** The names of the clients that follow the primary. */
   protected readonly clientNames = new Set<string>();
   readonly #lost: Write[] = [];
+  readonly #failovers: Failover[] = [];
+  /** True when Sentinels decide on the roles. */
+  #obeys = false;
+  /** True while this object itself changes roles. */
+  #changing = false;
   #primary: N;
 
   /**
@@ -93,9 +100,14 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   /** Throws when the set is closed. */
   protected abstract checkOpen(): void;
 
+  /** The names of other processes of the set, which clients cannot have. */
+  protected get otherNames(): readonly string[] {
+    return [];
+  }
+
   /** Throws TypeError unless a client may have this name. @param what the function that was called, for the error */
   protected checkParty(what: string, name: unknown): void {
-    const taken = [...this.nodes.map((node) => node.name), FAILOVER_PARTY, 'kernel'];
+    const taken = [...this.nodes.map((node) => node.name), ...this.otherNames, FAILOVER_PARTY, 'kernel'];
     if (typeof name === 'string' && name !== '' && !taken.includes(name)) return;
     throw badOption(what, name, `a client's name: not empty, and none of ${taken.join(', ')}`);
   }
@@ -122,6 +134,55 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   /** Every acknowledged write that a promotion or demotion has lost so far. */
   get lost(): readonly Write[] {
     return this.#lost;
+  }
+
+  /** The promotions by Sentinels so far, oldest first. */
+  get failovers(): readonly Failover[] {
+    return this.#failovers;
+  }
+
+  /** From now on Sentinels decide on the roles. What their decisions lose is noted when they take effect. */
+  protected obeySentinels(): void {
+    this.#obeys = true;
+    for (const node of this.nodes) {
+      node.onRoleChanged = (role) => {
+        if (this.#changing) return;
+        if (role === 'primary') this.#wasPromoted(node);
+        else this.#wasDemoted(node);
+      };
+    }
+  }
+
+  #wasPromoted(node: N): void {
+    const old = this.#primary;
+    if (node === old) return;
+    const offset = sharedOffset(old.server, node.server);
+    const losses = lossesBetween(old, node);
+    if (offset !== undefined) node.log.inherit(old.log, offset);
+    this.#primary = node;
+    this.#loses(old, losses);
+    this.#failovers.push({ from: old.name, to: node.name, offset, oldOffset: old.offset, ...losses });
+  }
+
+  /** The old primary has come back: what it took meanwhile is lost too. */
+  #wasDemoted(node: N): void {
+    if (node !== this.#primary) this.#loses(node, lossesBetween(node, this.#primary));
+  }
+
+  #loses(old: N, { lost }: Losses): void {
+    const news = lost.filter((write) => !this.#lost.includes(write));
+    this.#lost.push(...news);
+    this.noteLost(old, news);
+  }
+
+  /** Runs work that changes roles by itself. */
+  #change(work: () => void): void {
+    this.#changing = true;
+    try {
+      work();
+    } finally {
+      this.#changing = false;
+    }
   }
 
   /** The node with this name. Throws RangeError when there is none. */
@@ -167,7 +228,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     const node = this.node(name);
     const shared = sharedOffset(this.#primary.server, node.server);
     if (shared !== undefined) node.log.inherit(this.#primary.log, shared);
-    node.promote();
+    this.#change(() => node.promote());
     node.disconnectClients();
     this.#primary = node;
   }
@@ -185,9 +246,15 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     return losses;
   }
 
-  /** A node restarts as a primary: makes it follow the current primary, unless it is that itself. */
-  protected rejoin(node: N): void {
-    if (node !== this.#primary) node.follow(this.#primary);
+  /**
+   * A node restarts as a primary: makes it follow the current primary, unless it is that itself. Behind Sentinels it
+   * comes back as its configuration says, which is what it was before, and they turn it round.
+   * @param upstream the port of the primary that it followed when it crashed
+   */
+  protected rejoin(node: N, upstream: number | undefined): void {
+    const before = this.nodes.find(({ port }) => port === upstream);
+    const primary = this.#obeys ? before : this.#primary;
+    if (primary !== undefined && node !== primary) this.#change(() => node.follow(primary));
   }
 
   /** Promotes a replica in place of the old primary and makes the other nodes follow it. Throws when none can be promoted. */
@@ -210,7 +277,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   protected noteLost(_old: N, _lost: readonly Write[]): void {}
 
   #redirect(node: N): void {
-    node.follow(this.#primary);
+    this.#change(() => node.follow(this.#primary));
     node.disconnectClients();
   }
 

@@ -1,5 +1,6 @@
 /** How many sets of nodes `startPair` and `startServers` start, how large they are, and what their nodes are called. */
 import { badOption, checkFlag, checkInteger, checkNames, checkSettings } from '../../embed/options.ts';
+import { readSentinels, type SentinelsOptions } from '../../embed/sentinel-options.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import { checkDialects, type DialectOptions } from './dialects.ts';
 
@@ -47,13 +48,18 @@ export function checkClock(starter: Starter, options: unknown): void {
  * @param most the largest number of primaries and of replicas
  */
 export function checkSets(
-  options: SetSizes & DialectOptions & { readonly quorum?: boolean; readonly settings?: Partial<Settings> },
+  options: SetSizes &
+    DialectOptions & {
+      readonly quorum?: boolean;
+      readonly settings?: Partial<Settings>;
+      readonly sentinels?: number | SentinelsOptions;
+    },
   names: readonly string[],
   starter: Starter,
   most: number,
 ): void {
   const { primaries, replicas, quorum, settings = {} } = options;
-  const sizes = starter === 'startPair' ? ['replicas'] : ['primaries', 'replicas'];
+  const sizes = starter === 'startPair' ? ['replicas', 'sentinels'] : ['primaries', 'replicas'];
   checkNames(
     options,
     ['clock', ...sizes, 'settings', 'commands', 'quorum', 'dialect', 'strict', ...names],
@@ -62,6 +68,9 @@ export function checkSets(
   if (primaries !== undefined) checkInteger('primaries', primaries, 1, most);
   if (replicas !== undefined) checkInteger('replicas', replicas, 0, most);
   if (quorum !== undefined) checkFlag('quorum', quorum);
+  if (options.quorum === true && readSentinels(options.sentinels).count > 0) {
+    throw badOption('quorum', true, 'false with Sentinels: they promote replicas that lack writes');
+  }
   checkSettings(settings, true);
   checkDialects(options, nodeNames(options, starter).flat());
 }

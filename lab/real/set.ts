@@ -9,6 +9,16 @@ import { nodeClock } from '../../server/host/node.ts';
 import { checkMillis } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
 import { checkFailover, type Failover, type FailoverOptions, Roles } from '../failover/roles.ts';
+import {
+  checkSentinelFailover,
+  hasSwitchedTo,
+  notPromoted,
+  patienceOf,
+  planOf,
+  type SentinelChoice,
+  type SentinelsPlan,
+  sentinelNames,
+} from '../failover/sentinels.ts';
 import { checkSets, nodeNames, primariesFirst, type Starter } from '../failover/sets.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
@@ -17,10 +27,11 @@ import { RealEndpoint } from './endpoint.ts';
 import { CLOSED, type RealLane } from './lane.ts';
 import { RealNetwork } from './network.ts';
 import { RealNode, type RealNodeOptions } from './node.ts';
+import { RealSentinel } from './sentinel.ts';
 import { RealSocket } from './socket.ts';
 
 /** The options of a pair on the real clock. */
-export interface RealPairOptions extends RealNodeOptions {
+export interface RealPairOptions extends RealNodeOptions, SentinelChoice {
   /** Real time over TCP. */
   readonly clock: 'real';
   /** How many replicas the primary has; default 1. */
@@ -60,6 +71,9 @@ function pass(ms: number): Promise<void> {
 export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposable {
   /** The lanes between the nodes and the pair's clients, by name. */
   readonly network: RealNetwork;
+  /** The Sentinels that decide on failovers, if there are any. */
+  readonly sentinels: readonly RealSentinel[];
+  readonly #plan: SentinelsPlan;
   readonly #ioredis: IoredisConstructor;
   readonly #clients: Redis[] = [];
   readonly #endpoints = new Map<string, RealEndpoint>();
@@ -75,6 +89,21 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     );
     this.network = network;
     this.#ioredis = ioredis;
+    this.#plan = planOf(options, () => ({ host: '127.0.0.1', port: this.primary.port }));
+    this.sentinels = sentinelNames(options).map((name) => new RealSentinel(network, name, this.#plan));
+  }
+
+  protected override get otherNames(): readonly string[] {
+    return this.sentinels.map(({ name }) => name);
+  }
+
+  /** The Sentinel with this name. Throws RangeError when there is none. */
+  sentinel(name: string): RealSentinel {
+    const found = this.sentinels.find((each) => each.name === name);
+    if (found !== undefined) return found;
+    throw new RangeError(
+      `no Sentinel is called '${name}'; there are ${this.otherNames.join(', ') || 'none'}`,
+    );
   }
 
   protected checkOpen(): void {
@@ -87,6 +116,14 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     await this.#endpoint(ANYBODY);
     for (const replica of this.replicas) replica.follow(this.primary);
     await this.synchronize();
+    for (const sentinel of this.sentinels) await sentinel.start();
+    const { length } = this.replicas;
+    const end = nodeClock.now() + 60_000;
+    while (!this.sentinels.every((each) => each.knowsEverybody(length))) {
+      if (nodeClock.now() > end) throw new Error('the Sentinels did not find each other within 60000 ms');
+      await pass(10);
+    }
+    if (this.sentinels.length > 0) this.obeySentinels();
   }
 
   /**
@@ -131,7 +168,8 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     this.checkParty('client', name);
     const Connector = connectorFor(() => new RealSocket(this.network, name, this.primary.port));
     this.clientNames.add(name);
-    const redis = new this.#ioredis({ ...options, connectionName: name, Connector });
+    const dials = options.sentinels === undefined ? { Connector } : {};
+    const redis = new this.#ioredis({ ...options, connectionName: name, ...dials });
     // Without a listener, ioredis prints each error.
     redis.on('error', () => {});
     this.#clients.push(redis);
@@ -167,7 +205,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     this.#running(name).resume();
   }
 
-  #running(name: string): RealNode {
+  #running(name: string): { pause(): void; resume(): void } {
     if (this.clientNames.has(name)) {
       throw badOption(
         'pause',
@@ -175,7 +213,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
         `a node: a client's timers are this process' own with clock: 'real'; hold clientLink('${name}') instead`,
       );
     }
-    return this.node(name);
+    return this.otherNames.includes(name) ? this.sentinel(name) : this.node(name);
   }
 
   /**
@@ -187,11 +225,28 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
   async failover(options: FailoverOptions = {}): Promise<Failover> {
     this.checkOpen();
     checkFailover(options, this.nodes);
+    if (this.sentinels.length > 0) checkSentinelFailover(options);
     const { crash = false, after = 0 } = options;
     const old = this.primary;
     if (crash !== false) await old.crash(crash === true ? {} : crash);
+    if (this.sentinels.length > 0) return this.#leaveItToSentinels(old);
     if (after > 0) await pass(after);
     return this.replace(old, options);
+  }
+
+  /** The Sentinels replace the primary: because it has crashed, or because one of them is told to. */
+  async #leaveItToSentinels(old: RealNode): Promise<Failover> {
+    const before = this.failovers.length;
+    if (old.up)
+      (this.sentinels.find(({ up, paused }) => up && !paused) ?? this.sentinels[0])?.forceFailover();
+    const end = nodeClock.now() + patienceOf(this.#plan);
+    const isOver = (): boolean =>
+      this.sentinels.some(({ events }) => hasSwitchedTo(events, this.primary.port));
+    while (this.failovers.length === before || !isOver()) {
+      if (nodeClock.now() > end) throw notPromoted(this.sentinels, patienceOf(this.#plan));
+      await pass(10);
+    }
+    return this.failovers.at(-1) as Failover;
   }
 
   /**
@@ -201,14 +256,16 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
   async restart(name: string, options?: RestartOptions): Promise<void> {
     this.checkOpen();
     const node = this.node(name);
+    const upstream = node.server.primary?.port;
     await node.restart(options);
-    this.rejoin(node);
+    this.rejoin(node, upstream);
   }
 
   /** Disconnects the pair's clients and stops every node. Resolves when no handle is left. */
   async close(): Promise<void> {
     for (const client of this.#clients) client.disconnect();
     this.#closed = true;
+    await Promise.all(this.sentinels.map((each) => each.crash()));
     this.network.close();
     await Promise.all([...this.#endpoints.values()].map((endpoint) => endpoint.close()));
     await Promise.all(this.nodes.map((node) => node.close()));

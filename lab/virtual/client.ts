@@ -54,7 +54,9 @@ export function openClient(
   options: RedisOptions = {},
 ): Redis {
   const Connector = connectorTo(world, where) as unknown as NonNullable<RedisOptions['Connector']>;
-  const redis = new Ioredis({ ...options, Connector, lazyConnect: true });
+  // With `sentinels`, ioredis finds the primary by itself.
+  const dials = options.sentinels === undefined ? { Connector } : {};
+  const redis = new Ioredis({ ...options, ...dials, lazyConnect: true });
   // Without a listener, ioredis prints each error. The trace has them all.
   redis.on('error', () => {});
   if (options.lazyConnect !== true) {

@@ -11,6 +11,16 @@ import {
   type FailoverOptions,
   Roles,
 } from '../failover/roles.ts';
+import {
+  checkSentinelFailover,
+  hasSwitchedTo,
+  notPromoted,
+  patienceOf,
+  planOf,
+  type SentinelChoice,
+  type SentinelsPlan,
+  sentinelNames,
+} from '../failover/sentinels.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Actor } from '../time/actor.ts';
@@ -19,13 +29,20 @@ import { DrivenPromise } from './driver.ts';
 import type { Lane } from './lane.ts';
 import type { Network } from './network.ts';
 import { LabNode, type LabNodeOptions } from './node.ts';
+import { LabSentinel } from './sentinel.ts';
 import type { World } from './world.ts';
+
+/** redis-sentinel's port. */
+const FIRST_SENTINEL_PORT = 26379;
 
 /** One primary and its replicas in a world. */
 export class ReplicaSet extends Roles<LabNode, Lane> {
   readonly world: World;
   /** A URL for clients of any library, used in `run`. It leads to the node that is primary when they connect. */
   readonly url: string;
+  /** The Sentinels that decide on failovers, if there are any. */
+  readonly sentinels: readonly LabSentinel[];
+  readonly #plan: SentinelsPlan;
   readonly #ioredis: IoredisConstructor;
 
   /**
@@ -37,7 +54,7 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
     names: readonly string[],
     port: number,
     follows: number,
-    options: LabNodeOptions,
+    options: LabNodeOptions & SentinelChoice,
     ioredis: IoredisConstructor,
   ) {
     super(
@@ -50,6 +67,34 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
     this.url = `redis://127.0.0.1:${follows}`;
     world.network.forward(follows, () => this.primary.address);
     for (const replica of this.replicas) replica.follow(this.primary);
+    this.#plan = planOf(options, () => this.primary.address);
+    const first = this.#plan.options.port ?? FIRST_SENTINEL_PORT;
+    this.sentinels = sentinelNames(options).map(
+      (each, i) => new LabSentinel(world, each, first + i, this.#plan),
+    );
+  }
+
+  /** Starts the Sentinels, and moves time until they know each other and the replicas. */
+  async startSentinels(): Promise<void> {
+    if (this.sentinels.length === 0) return;
+    for (const sentinel of this.sentinels) sentinel.start();
+    const { length } = this.replicas;
+    await this.world.run(async () => {
+      while (!this.sentinels.every((each) => each.knowsEverybody(length))) await this.world.advance(100);
+    }, 60_000);
+    this.obeySentinels();
+  }
+
+  /** The Sentinel with this name. Throws RangeError when there is none. */
+  sentinel(name: string): LabSentinel {
+    const found = this.sentinels.find((each) => each.name === name);
+    if (found !== undefined) return found;
+    const names = this.sentinels.map((each) => each.name).join(', ') || 'none';
+    throw new RangeError(`no Sentinel is called '${name}'; there are ${names}`);
+  }
+
+  protected override get otherNames(): readonly string[] {
+    return this.sentinels.map(({ name }) => name);
   }
 
   get network(): Network {
@@ -105,11 +150,13 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
   kill(name: string): void {
     const actor = this.#actorOf(name);
     if (this.clientNames.has(name)) actor.kill();
+    else if (this.otherNames.includes(name)) this.sentinel(name).crash();
     else this.node(name).crash();
   }
 
   #actorOf(name: string): Actor {
     this.checkOpen();
+    if (this.otherNames.includes(name)) return this.sentinel(name).actor;
     return this.clientNames.has(name) ? this.world.actor(name) : this.node(name).actor;
   }
 
@@ -137,11 +184,28 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
 
   async #failOver(options: FailoverOptions): Promise<Failover> {
     checkFailover(options, this.nodes);
+    if (this.sentinels.length > 0) checkSentinelFailover(options);
     const { crash = false, after = 0 } = options;
     const old = this.primary;
     if (crash !== false) old.crash(crash === true ? {} : crash);
+    if (this.sentinels.length > 0) return this.#leaveItToSentinels(old);
     if (after > 0) await this.world.advance(after);
     return this.replace(old, options);
+  }
+
+  /** The Sentinels replace the primary: because it has crashed, or because one of them is told to. */
+  async #leaveItToSentinels(old: LabNode): Promise<Failover> {
+    const before = this.failovers.length;
+    if (old.up)
+      (this.sentinels.find(({ up, paused }) => up && !paused) ?? this.sentinels[0])?.forceFailover();
+    const end = this.world.now + patienceOf(this.#plan);
+    const isOver = (): boolean =>
+      this.sentinels.some(({ events }) => hasSwitchedTo(events, this.primary.port));
+    while (this.failovers.length === before || !isOver()) {
+      if (this.world.now > end) throw notPromoted(this.sentinels, patienceOf(this.#plan));
+      await this.world.advance(10);
+    }
+    return this.failovers.at(-1) as Failover;
   }
 
   protected override noteLost(old: LabNode, lost: readonly Write[]): void {
@@ -156,7 +220,8 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
   restart(name: string, options?: RestartOptions): void {
     this.checkOpen();
     const node = this.node(name);
+    const upstream = node.server.primary?.port;
     node.restart(options);
-    this.rejoin(node);
+    this.rejoin(node, upstream);
   }
 }

@@ -18,20 +18,21 @@ import { startFailover } from '../failover.ts';
 import type { DataInstance, Instance, Primary } from '../instances.ts';
 import { announceMonitored, monitor, reset, unmonitor } from '../primaries.ts';
 import { selectReplica } from '../selection.ts';
-import type { SentinelCaller } from '../server.ts';
+import type { SentinelCaller, SentinelServer } from '../server.ts';
 import { config } from './config.ts';
 import { describeInstance } from './fields.ts';
 import { debug, setOptions } from './set.ts';
 
 const { defineContainer } = declaring<SentinelCaller>();
 
+const NO_SUCH = 'ERR No such master with that name';
 const FLAGS: readonly Flag[] = ['admin'];
 /** Valkey has these under a second name. */
 const VALKEY: Since = { valkey: '8.0.0' };
 
 /** The primary of this name. Throws Redis' error if it is not monitored. */
 function named(client: SentinelCaller, name: Bytes): Primary {
-  return client.server.sentinel.primaries.get(name) ?? fail('ERR No such master with that name');
+  return client.server.sentinel.primaries.get(name) ?? fail(NO_SUCH);
 }
 
 function describe({ server }: SentinelCaller, instance: Instance): Reply {
@@ -66,16 +67,21 @@ function isDownByAddress(client: SentinelCaller, argv: Argv<6>): Reply {
   return [isDown ? 1 : 0, voted.leader ?? '*', voted.epoch];
 }
 
-function failover(client: SentinelCaller, argv: Argv<3>): Reply {
-  const { sentinel } = client.server;
-  const primary = named(client, argv[2]);
+/** Replaces a primary without asking the other Sentinels. Throws Redis' error if that is not possible now. */
+export function forceFailover(server: SentinelServer, name: Bytes): void {
+  const { sentinel } = server;
+  const primary = sentinel.primaries.get(name) ?? fail(NO_SUCH);
   if (primary.failover.isUnderWay) fail('INPROG Failover already in progress');
   if (selectReplica(sentinel, primary) === undefined) {
     fail('NOGOODSLAVE No suitable replica to promote');
   }
-  client.server.log('warning', `Executing user requested FAILOVER of '${primary.name}'`);
+  server.log('warning', `Executing user requested FAILOVER of '${primary.name}'`);
   startFailover(sentinel, primary);
   primary.failover.isForced = true;
+}
+
+function failover({ server }: SentinelCaller, argv: Argv<3>): Reply {
+  forceFailover(server, argv[2]);
   return OK;
 }
 

@@ -277,6 +277,7 @@ export class Replication {
   becomeReplica(): void {
     this.backlog ??= new Backlog(this.offset, this.#server.settings['repl-backlog-size']);
     this.follow();
+    for (const observer of this.#observers) observer.roleChanged?.('replica');
   }
 
   /** Applies the settings. */
@@ -325,6 +326,7 @@ export class Replication {
     this.#selected = -1;
     this.follow();
     this.#releaseBacklogLater();
+    for (const observer of this.#observers) observer.roleChanged?.('primary');
   }
 
   /** Takes over the id and offset of a dataset that was loaded from the primary. The backlog starts anew. */

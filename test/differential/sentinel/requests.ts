@@ -15,13 +15,7 @@ const TIME_OPTIONS = ['down-after-milliseconds', 'Failover-Timeout'];
 const COUNT_OPTIONS = ['parallel-syncs', 'QUORUM'];
 const OTHER_OPTIONS = ['auth-pass', 'auth-user', 'master-reboot-down-after-period', 'rename-command'];
 const REFUSED_OPTIONS = ['notification-script', 'client-reconfig-script', 'nonsense', ''];
-const PARAMETERS = [
-  'announce-ip',
-  'announce-port',
-  'sentinel-user',
-  'resolve-hostnames',
-  'announce-hostnames',
-];
+const PARAMETERS = ['announce-ip', 'announce-port', 'sentinel-user', 'resolve-hostnames'];
 const PATTERNS = ['*', 'announce*', 'sentinel-user', 'SENTINEL-*', 'x', '[ar]*', 'loglevel', 'm?', 'm1', ''];
 const PERIODS = [
   'info-period',
