@@ -12,6 +12,7 @@ import { type RealClock, RealProcess } from './process.ts';
 
 /** A Sentinel on TCP in real time. */
 export class RealSentinel extends AnySentinel {
+  /** The current process; after a crash, the one that died. */
   server: SentinelServer;
   readonly #plan: SentinelsPlan;
   readonly #network: RealNetwork;

@@ -14,6 +14,7 @@ export class LabSentinel extends AnySentinel {
   readonly port: number;
   /** The machine that the Sentinel runs on. */
   readonly host: VirtualHost;
+  /** The current process; after a crash, the one that died. */
   server: SentinelServer;
   readonly #plan: SentinelsPlan;
 
