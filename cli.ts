@@ -21,6 +21,8 @@ Parameters have redis.conf's names, and replace those of the file:
   --replicaof HOST PORT  follow a primary
   --unixsocket PATH      listen on a unix socket as well
   --requirepass WORD     password that AUTH requires
+  --tls-port N           TCP port for TLS, with --tls-cert-file, --tls-key-file, --tls-ca-cert-file, --tls-auth-clients;
+                         --port 0 leaves the other one out
   --databases 16, --maxclients 10000, --notify-keyspace-events KEA, --maxmemory 100mb ...
   --dir PATH, --dbfilename NAME   dump file, read at startup, written by SAVE and BGSAVE
 Options:
@@ -196,7 +198,11 @@ async function serve(invocation: Invocation): Promise<void> {
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${server.url}\n`);
   for (const replica of server.replicas) log('notice', `Replica ready tcp ${replica.port}`, 'replica');
   for (const { port: ready } of server.sentinels) log('notice', `Sentinel ready tcp ${ready}`, 'sentinel');
-  log('notice', `Ready to accept connections tcp ${server.port}`, server.node.role);
+  const transport = server.tlsPort === server.port ? 'tls' : 'tcp';
+  log('notice', `Ready to accept connections ${transport} ${server.port}`, server.node.role);
+  if (server.tlsPort !== undefined && server.tlsPort !== server.port) {
+    log('notice', `Ready to accept connections tls ${server.tlsPort}`, server.node.role);
+  }
   if (unixsocket !== '') log('notice', `Ready to accept connections unix ${unixsocket}`, server.node.role);
 }
 

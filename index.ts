@@ -12,6 +12,7 @@ export { LostlockServer } from './embed/running.ts';
 export { LostlockSentinel } from './embed/sentinel.ts';
 export type { SentinelsOptions } from './embed/sentinel-options.ts';
 export { type StartOptions, startServer } from './embed/start.ts';
+export type { TlsOptions } from './embed/tls.ts';
 export type { DialectOptions, RestartOptions } from './lab/failover/dialects.ts';
 export type { Keep } from './lab/failover/disk.ts';
 export type { KeepData } from './lab/failover/journal.ts';

@@ -19,8 +19,10 @@ export class LostlockServer implements AsyncDisposable {
   readonly node: Server;
   /** The address that the server listens on, or the first of several. */
   readonly host: string;
-  /** The TCP port that the server listens on. */
+  /** The TCP port that the server listens on: the one without TLS, if there are two. */
   readonly port: number;
+  /** The TCP port at which connections speak TLS; undefined if there is none. */
+  readonly tlsPort: number | undefined;
   /** For ioredis: `new Redis({ Connector: server.connector })` connects in memory, without a socket. */
   readonly connector: ConnectorClass;
   /** Registers TypeScript functions that replace Lua scripts. */
@@ -37,13 +39,14 @@ export class LostlockServer implements AsyncDisposable {
   constructor(
     node: Server,
     options: { readonly host?: string; readonly password?: string },
-    port: number,
     listeners: readonly Listener[],
     others: { replicas?: readonly LostlockServer[]; sentinels?: readonly LostlockSentinel[] } = {},
   ) {
     this.node = node;
     [this.host = ''] = (options.host ?? '127.0.0.1').split(' ');
-    this.port = port;
+    const { port, 'tls-port': tlsPort } = node.settings;
+    this.port = port || tlsPort;
+    this.tlsPort = tlsPort === 0 ? undefined : tlsPort;
     this.replicas = others.replicas ?? [];
     this.sentinels = others.sentinels ?? [];
     this.connector = connectorFor(() => this.connect());
@@ -60,10 +63,11 @@ export class LostlockServer implements AsyncDisposable {
     throw new Error(`lostlock: ${call} on a server that has stopped (${this.host}:${this.port})`);
   }
 
-  /** The URL for any client: `redis://host:port`, with the password if there is one. */
+  /** The URL for any client: `redis://host:port`, with the password if there is one; `rediss://` if every port speaks TLS. */
   get url(): string {
     const login = this.#password === undefined ? '' : `:${encodeURIComponent(this.#password)}@`;
-    return `redis://${login}${this.host}:${this.port}`;
+    const scheme = this.port === this.tlsPort ? 'rediss' : 'redis';
+    return `${scheme}://${login}${this.host}:${this.port}`;
   }
 
   /**

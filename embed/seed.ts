@@ -4,7 +4,7 @@ import { ListValue } from '../keyspace/collections/list.ts';
 import { SetValue } from '../keyspace/collections/set.ts';
 import { SortedSet } from '../keyspace/collections/sorted-set.ts';
 import { RdbError } from '../keyspace/format/errors.ts';
-import { formatOfPayload, restoreValue } from '../keyspace/rdb/dump.ts';
+import { dumpValue, formatOfPayload, restoreValue } from '../keyspace/rdb/dump.ts';
 import { parseId } from '../keyspace/stream/id.ts';
 import { StreamValue } from '../keyspace/stream/stream.ts';
 import { typeOf, type Value } from '../keyspace/value.ts';
@@ -44,6 +44,16 @@ export function seed(server: Server, data: Seed): void {
       const entry = db.put(key, value);
       if (expiresAt !== undefined) db.expireAt(key, entry, expiresAt);
       db.changed(key, 'restore');
+      if (!server.effects.feeding) continue;
+      const payload = dumpValue(value, server.rdbFormat);
+      server.effects.propagateAlso(db, [
+        'RESTORE',
+        key,
+        String(expiresAt ?? 0),
+        payload,
+        'REPLACE',
+        'ABSTTL',
+      ]);
     }
   });
   server.settle();

@@ -9,12 +9,12 @@ import type { DialectName } from '../server/dialects/index.ts';
 import { AmbientClock } from '../server/host/ambient-clock.ts';
 import { nodeClock, nodeHost } from '../server/host/node.ts';
 import { realDelay } from '../server/host/real-time.ts';
-import { Listener } from '../server/host/tcp.ts';
+import { Listener, type ListenerOptions } from '../server/host/tcp.ts';
 import { createNode } from '../server/index.ts';
 import type { LogLevel } from '../server/ports.ts';
 import { replicateFrom } from '../server/replication/role.ts';
 import type { Server } from '../server/server.ts';
-import type { Settings } from '../server/settings/settings.ts';
+import { defaultSettings, type Settings } from '../server/settings/settings.ts';
 import type { Seed } from './dataset.ts';
 import {
   badOption,
@@ -29,6 +29,7 @@ import { LostlockServer } from './running.ts';
 import { seed } from './seed.ts';
 import { type LostlockSentinel, startSentinel } from './sentinel.ts';
 import { readSentinels, type SentinelsOptions } from './sentinel-options.ts';
+import { checkTls, planTls, type TlsOptions, type TlsPlan } from './tls.ts';
 
 /** The options of `startServer`. */
 export interface StartOptions {
@@ -50,6 +51,11 @@ export interface StartOptions {
    * changes the user of clients that do not log in.
    */
   readonly users?: Readonly<Record<string, string>>;
+  /**
+   * TLS with these certificates. All TCP connections speak it, unless `tls.port` names a port of its own. A server that
+   * follows a primary with TLS needs `settings['tls-replication']` too.
+   */
+  readonly tls?: TlsOptions;
   /** The primary that the server follows, which can be any Redis or Valkey server. By default it is a primary itself. */
   readonly replicaOf?: { readonly host: string; readonly port: number };
   /** The number of databases; default 16. */
@@ -98,6 +104,7 @@ const OPTIONS = [
   'unixSocket',
   'password',
   'users',
+  'tls',
   'replicaOf',
   'databases',
   'dialect',
@@ -131,13 +138,17 @@ function checkOptions(options: StartOptions): void {
   if (options.unixSocket !== undefined) checkString('unixSocket', options.unixSocket);
   if (options.password !== undefined) checkString('password', options.password);
   if (options.users !== undefined) checkUsers(options.users);
+  if (options.tls !== undefined) checkTls(options.tls);
   if (options.replicaOf !== undefined) checkPrimary(options.replicaOf);
   if (options.databases !== undefined) checkInteger('databases', options.databases, 1, 2 ** 31 - 1);
   if (options.dialect !== undefined) checkDialect('dialect', options.dialect);
   if (options.strict !== undefined) checkFlag('strict', options.strict);
   if (options.rdbFile !== undefined) checkString('rdbFile', options.rdbFile);
   if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
-  readSentinels(options.sentinels);
+  const { count } = readSentinels(options.sentinels);
+  if (count > 0 && options.tls !== undefined && options.tls.port === undefined) {
+    throw badOption('tls.port', undefined, 'an integer from 0 to 65535: the Sentinels use the port without TLS');
+  }
   if (options.keepAlive !== undefined) checkFlag('keepAlive', options.keepAlive);
   if (options.clock !== undefined && options.clock !== 'real' && options.clock !== 'ambient') {
     throw badOption('clock', options.clock, "'real' or 'ambient'");
@@ -198,13 +209,19 @@ function addUsers(node: Server, users: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Listens on every address. Returns the port, which is the same for all of them. */
-async function listen(node: Server, options: StartOptions, listeners: Listener[]): Promise<number> {
-  let port = options.port ?? 0;
+/** Listens on a port of every address. Returns the port, which is the same for all of them. */
+async function listenOn(
+  wanted: number,
+  node: Server,
+  options: StartOptions,
+  listeners: Listener[],
+  how: ListenerOptions = {},
+): Promise<number> {
+  let port = wanted;
   for (const word of (options.host ?? '127.0.0.1').split(' ')) {
     const address = word.replace(/^-/, '');
     const host = ANY_ADDRESS[address] ?? address;
-    const tcp = new Listener(node.connections);
+    const tcp = new Listener(node.connections, how);
     try {
       ({ port } = await tcp.listen({ host, port }));
       listeners.push(tcp);
@@ -214,6 +231,25 @@ async function listen(node: Server, options: StartOptions, listeners: Listener[]
     }
   }
   return port;
+}
+
+/** Listens on TCP, with and without TLS. */
+async function listen(
+  node: Server,
+  options: StartOptions,
+  tls: TlsPlan | undefined,
+  listeners: Listener[],
+): Promise<void> {
+  const { settings } = node;
+  settings.port = 0;
+  if (tls?.plain !== false) settings.port = await listenOn(options.port ?? 0, node, options, listeners);
+  if (tls?.port === undefined) return;
+  const failed = (why: string, address: string): void =>
+    node.log('warning', `Error accepting a client connection: ${why} (addr=${address})`);
+  settings['tls-port'] = await listenOn(tls.port, node, options, listeners, {
+    tls: tls.context.serve,
+    failed,
+  });
 }
 
 /** The address of this machine at which the server can be reached. */
@@ -249,13 +285,23 @@ async function startSentinels(
 }
 
 /** Starts a replica and waits until it has caught up with the primary. */
-async function startReplica(primary: Server, options: StartOptions, port: number): Promise<LostlockServer> {
+async function startReplica(primary: Server, options: StartOptions): Promise<LostlockServer> {
   const { rdbFile: _, unixSocket: _path, seed: _data, replicas: _count, replicaOf: _up, ...others } = options;
   const { sentinels: _watchers, ...rest } = others;
   const { dir: _dir, dbfilename: _name, ...settings } = rest.settings ?? {};
-  const replica = await startServer({ ...rest, port: 0, settings });
+  const { port, 'tls-port': tlsPort } = primary.settings;
+  const replica = await startServer({
+    ...rest,
+    port: 0,
+    settings: {
+      ...settings,
+      ...(tlsPort !== 0 && { 'tls-port': 0 }),
+      ...(port === 0 && { 'tls-replication': true }),
+    },
+    ...(options.tls?.port !== undefined && { tls: { ...options.tls, port: 0 } }),
+  });
   const { node } = replica;
-  node.unit(() => replicateFrom(node, reachableHost(options), port));
+  node.unit(() => replicateFrom(node, reachableHost(options), port || tlsPort));
   while (node.primary?.linkUp !== true || node.replication.offset < primary.replication.offset) {
     await new Promise<void>((wake) => realDelay(wake, 1));
   }
@@ -270,7 +316,9 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
   checkOptions(options);
   const settings = settingsOf(options);
   const clock = options.clock === 'ambient' ? new AmbientClock() : nodeClock;
-  const node = createNode(nodeHost(toBuffer(settings.dir ?? '.').toString(), clock), {
+  const tls = planTls({ ...defaultSettings(), ...settings }, options.tls, options.port);
+  const host = nodeHost(toBuffer(settings.dir ?? '.').toString(), clock, tls?.context.connect);
+  const node = createNode(host, {
     settings,
     ...(options.dialect && { dialect: options.dialect }),
     ...(options.strict !== undefined && { strict: options.strict }),
@@ -283,10 +331,9 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
     openDumpFile(node, settings);
     if (options.seed !== undefined) seed(node, options.seed);
     addUsers(node, options.users ?? {});
-    const port = await listen(node, options, listeners);
-    node.settings.port = port;
+    await listen(node, options, tls, listeners);
     if (options.unixSocket !== undefined) {
-      const unix = new Listener(node.connections, options.unixSocket);
+      const unix = new Listener(node.connections, { path: options.unixSocket });
       listeners.push(unix);
       await unix.listen({ path: options.unixSocket });
       const mode = `0o${node.settings.unixsocketperm}`;
@@ -297,9 +344,9 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
       node.unit(() => replicateFrom(node, fromText(host), primaryPort));
     }
     if (options.keepAlive === false) for (const listener of listeners) listener.unref();
-    for (let i = 0; i < (options.replicas ?? 0); i++) replicas.push(await startReplica(node, options, port));
-    await startSentinels(options, port, sentinels);
-    return new LostlockServer(node, options, port, listeners, { replicas, sentinels });
+    for (let i = 0; i < (options.replicas ?? 0); i++) replicas.push(await startReplica(node, options));
+    await startSentinels(options, node.settings.port, sentinels);
+    return new LostlockServer(node, options, listeners, { replicas, sentinels });
   } catch (error) {
     await Promise.all([...sentinels, ...replicas].map((each) => each.stop()));
     node.stop();

@@ -104,4 +104,6 @@ export interface Host {
    * `closed`.
    */
   connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void;
+  /** The same with TLS. Absent if the host has no certificates. */
+  connectWithTls?: Host['connect'];
 }

@@ -10,9 +10,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { connect as dial } from 'node:net';
+import { connect as dial, type Socket } from 'node:net';
 import { arch, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
+import { type ConnectionOptions, connect as dialWithTls } from 'node:tls';
 import { getHeapStatistics } from 'node:v8';
 import { type Bytes, fromBuffer, fromText, type Millis, toBuffer } from '../../protocol/bytes.ts';
 import type { Clock, Connection, Disk, Host, ProcessFacts, Receiver, Timer } from './host.ts';
@@ -97,12 +98,32 @@ function processFacts(): ProcessFacts {
   };
 }
 
+/** Connects a dialled socket once `event` reports that it is open. */
+function whenOpen(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  receiver: Receiver,
+  opened: (connection: Connection) => void,
+): void {
+  // A replica's link does not keep the process alive; listening sockets do.
+  socket.unref();
+  const refused = (): void => receiver.closed();
+  socket.once('error', refused);
+  socket.once(event, () => {
+    socket.off('error', refused);
+    const connection = new SocketConnection(socket);
+    opened(connection);
+    connection.attach(receiver);
+  });
+}
+
 /**
  * Creates a host on Node.
  * @param directory for files
  * @param clock the real one, or one driven by a test's fake timers
+ * @param tls the certificates for a link to a primary, if there are any
  */
-export function nodeHost(directory = '.', clock: Clock = nodeClock): Host {
+export function nodeHost(directory = '.', clock: Clock = nodeClock, tls?: ConnectionOptions): Host {
   return {
     clock,
     disk: new NodeDisk(directory),
@@ -114,17 +135,14 @@ export function nodeHost(directory = '.', clock: Clock = nodeClock): Host {
     facts: processFacts,
     random: () => randomInt(2 ** 48 - 1) / (2 ** 48 - 1),
     connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void {
-      const socket = dial({ host, port, noDelay: true });
-      // A replica's link does not keep the process alive; listening sockets do.
-      socket.unref();
-      const refused = (): void => receiver.closed();
-      socket.once('error', refused);
-      socket.once('connect', () => {
-        socket.off('error', refused);
-        const connection = new SocketConnection(socket);
-        opened(connection);
-        connection.attach(receiver);
-      });
+      whenOpen(dial({ host, port, noDelay: true }), 'connect', receiver, opened);
     },
+    ...(tls !== undefined && {
+      connectWithTls(host: string, port: number, receiver: Receiver, opened: (it: Connection) => void): void {
+        const socket = dialWithTls({ ...tls, host, port });
+        socket.setNoDelay(true);
+        whenOpen(socket, 'secureConnect', receiver, opened);
+      },
+    }),
   };
 }

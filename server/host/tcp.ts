@@ -1,5 +1,6 @@
-/** The TCP and unix-socket transport: Node sockets as connections of a server. */
+/** The transport over TCP, TLS and unix sockets: Node sockets as connections of a server. */
 import { createServer, type Server as NetServer, Socket } from 'node:net';
+import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import type { Acceptor, Connection, Receiver } from './host.ts';
 import { realElapsed, realSoon } from './real-time.ts';
@@ -49,6 +50,7 @@ export class SocketConnection implements Connection {
   readonly remote: string;
   readonly local: string;
   readonly #socket: Socket;
+  /** Whether it can be reset. */
   readonly #isTcp: boolean;
   /** Output that waits for the end of this turn of the event loop. */
   #out: Bytes = '';
@@ -56,7 +58,7 @@ export class SocketConnection implements Connection {
 
   constructor(socket: Socket, path?: string) {
     this.#socket = socket;
-    this.#isTcp = path === undefined;
+    this.#isTcp = path === undefined && !(socket instanceof TLSSocket);
     this.remote = path === undefined ? `${socket.remoteAddress}:${socket.remotePort}` : `${path}:0`;
     this.local = path === undefined ? `${socket.localAddress}:${socket.localPort}` : `${path}:0`;
   }
@@ -111,7 +113,7 @@ export class SocketConnection implements Connection {
 
   abort(): void {
     this.#write();
-    // A unix socket cannot be reset. A socket that is shutting down refuses a reset, and would then never close.
+    // A unix socket cannot be reset, nor can TLS. A socket that is shutting down refuses a reset, and would then never close.
     if (this.#isTcp && !this.#socket.writableEnded) this.#socket.resetAndDestroy();
     else this.#socket.destroy();
   }
@@ -130,6 +132,21 @@ interface Inlet {
   receiver: Receiver | undefined;
 }
 
+/** Whether a client showed a certificate that no authority has signed. Node admits it where certificates are optional. */
+function isForged(socket: TLSSocket): boolean {
+  return !socket.authorized && Object.keys(socket.getPeerCertificate()).length > 0;
+}
+
+/** What a listener does differently from one on a TCP port. */
+export interface ListenerOptions {
+  /** The path of the unix socket on which it listens. */
+  readonly path?: string;
+  /** Connections speak TLS. */
+  readonly tls?: TlsOptions;
+  /** Receives the reason why a connection could not speak TLS, and its address. */
+  readonly failed?: (why: string, address: string) => void;
+}
+
 /** Listens on a TCP port or a unix socket, and attaches every connection to the server. */
 export class Listener {
   readonly #net: NetServer;
@@ -137,17 +154,39 @@ export class Listener {
 
   readonly #server: Acceptor;
   readonly #path: string | undefined;
+  readonly #isSecure: boolean;
   readonly #readBuffer = Buffer.allocUnsafe(READ_BUFFER_BYTES);
 
-  constructor(server: Acceptor, path?: string) {
+  constructor(server: Acceptor, { path, tls, failed }: ListenerOptions = {}) {
     this.#server = server;
     this.#path = path;
-    this.#net = createServer({ noDelay: true, allowHalfOpen: false }, (socket) => this.#accept(socket));
+    this.#isSecure = tls !== undefined;
+    const accept = (socket: Socket): void => this.#accept(socket);
+    this.#net =
+      tls === undefined
+        ? createServer({ noDelay: true, allowHalfOpen: false }, accept)
+        : createTlsServer({ ...tls, noDelay: true, allowHalfOpen: false }, (socket) => {
+            if (!isForged(socket)) accept(socket);
+            else {
+              failed?.(String(socket.authorizationError), `${socket.remoteAddress}:${socket.remotePort}`);
+              socket.destroy();
+            }
+          });
+    if (tls === undefined) return;
+    // A connection belongs to the listener from its first byte on, so that `close` ends handshakes too.
+    this.#net.on('connection', (socket: Socket) => this.#keep(socket));
+    this.#net.on('tlsClientError', (error: Error, socket: TLSSocket) =>
+      failed?.(error.message, `${socket.remoteAddress}:${socket.remotePort}`),
+    );
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
   }
 
   #accept(socket: Socket, reads?: Inlet): void {
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
+    this.#keep(socket);
     const connection = new SocketConnection(socket, this.#path);
     const client = this.#server.accept(connection);
     if (client !== undefined) connection.attach(client, reads);
@@ -157,6 +196,7 @@ export class Listener {
   // Node reads each chunk of an accepted socket into a new Buffer unless the socket is created with `onread`, which
   // only outgoing sockets offer. So accepted sockets are created here, from libuv's handle.
   #readInPlace(): void {
+    if (this.#isSecure) return;
     const handle = (this.#net as unknown as { _handle?: ListeningHandle })._handle;
     if (typeof handle?.onconnection !== 'function') return;
     const ordinary = handle.onconnection;

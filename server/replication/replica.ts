@@ -12,6 +12,7 @@ import { loadSnapshot, type SnapshotNode } from '../data/snapshot.ts';
 import { Beat } from '../host/beat.ts';
 import type { Connection, Host, Receiver } from '../host/host.ts';
 import type { Durability, Units } from '../ports.ts';
+import { announcedPort, dial } from './dial.ts';
 import { Transfer } from './transfer.ts';
 
 /** The parameters for the login at the primary. */
@@ -165,12 +166,15 @@ export class ReplicaSide {
     this.#link = link;
     this.state = 'connecting';
     this.heardAt = clock.now();
-    this.#server.host.connect(this.host, this.port, link, (connection) => {
+    const dialled = dial(this.#server, this, link, (connection) => {
       if (this.#link !== link) return connection.abort();
       link.connection = connection;
       this.heardAt = clock.now();
       this.#shakeHands();
     });
+    if (dialled) return;
+    this.trouble = 'tls-replication is on, and this node has no certificates';
+    link.closed();
   }
 
   #send(argv: readonly Bytes[]): void {
@@ -190,11 +194,7 @@ export class ReplicaSide {
         if (!/^(\+|-NOAUTH|-NOPERM|-ERR operation not permitted)/.test(line))
           return this.#refused('PING', line);
         if (password !== '') this.#send(user === '' ? ['AUTH', password] : ['AUTH', user, password]);
-        this.#send([
-          'REPLCONF',
-          'listening-port',
-          String(settings['replica-announce-port'] || settings.port),
-        ]);
+        this.#send(['REPLCONF', 'listening-port', String(announcedPort(settings))]);
         if (address !== '') this.#send(['REPLCONF', 'ip-address', address]);
         for (const words of introduction) this.#send(words);
       },

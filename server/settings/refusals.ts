@@ -28,6 +28,7 @@ const REFUSALS: {
   'log-timestamp-format': { only: 'legacy', why: 'lostlock writes log lines in the legacy format' },
   pidfile: { only: '', why: 'a server inside a process writes no file of its number: the command line does' },
   supervised: { only: 'no', why: 'lostlock reports to no supervisor' },
+  'tls-cluster': { only: false, why: 'lostlock has no cluster mode' },
   unixsocketgroup: { only: '', why: 'lostlock leaves the group of its socket alone' },
   'syslog-enabled': { only: false, why: 'lostlock does not log to syslog' },
 };

@@ -110,6 +110,22 @@ const effective = {
   'stream-node-max-entries': integer(100),
   'stream-idmp-duration': integer(100, 1, 86_400),
   'stream-idmp-maxsize': integer(100, 1, 10_000),
+  'tls-port': integer(0, 0, 65535),
+  'tls-cert-file': text(''),
+  'tls-key-file': text(''),
+  'tls-key-file-pass': text(''),
+  'tls-ca-cert-file': text(''),
+  'tls-ca-cert-dir': text(''),
+  'tls-auth-clients': choice('yes', ['no', 'yes', 'optional']),
+  'tls-replication': flag(false),
+  'tls-client-cert-file': text(''),
+  'tls-client-key-file': text(''),
+  'tls-client-key-file-pass': text(''),
+  'tls-dh-params-file': text(''),
+  'tls-protocols': text(''),
+  'tls-ciphers': text(''),
+  'tls-ciphersuites': text(''),
+  'tls-prefer-server-ciphers': flag(false),
 };
 
 /**
@@ -159,6 +175,9 @@ export const tuning = {
   'prefetch-batch-max-size': integer(16, 0, 128),
   'replica-full-sync-buffer-limit': memory(0),
   'tcp-keepalive': integer(300, 0, INT),
+  'tls-session-caching': flag(true),
+  'tls-session-cache-size': integer(20480, 0, INT),
+  'tls-session-cache-timeout': integer(300, 0, INT),
   'key-load-delay': integer(0, -INT - 1, INT),
   'rdb-key-save-delay': integer(0, -INT - 1, INT),
   'loading-process-events-interval-bytes': integer(2 * 1024 ** 2, 1024, INT),
@@ -196,6 +215,7 @@ const limited = {
   'locale-collate': text(''),
   'log-format': choice('legacy', ['legacy', 'logfmt']),
   'log-timestamp-format': choice('legacy', ['legacy', 'iso8601', 'milliseconds']),
+  'tls-cluster': flag(false),
   unixsocketgroup: text('', true),
 };
 

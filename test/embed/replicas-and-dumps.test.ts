@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
-import { startServer } from '../../index.ts';
+import { type DumpEntry, startServer } from '../../index.ts';
 import { ensureBuilt } from '../support/built.ts';
 import { INSTALLED } from '../support/oracles.ts';
 import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
@@ -30,6 +30,19 @@ function client(url: string): Redis {
   cleanups.push(() => redis.disconnect());
   return redis;
 }
+
+test('a seed that comes later reaches the replicas', async () => {
+  await using server = await startServer({ replicas: 1 });
+  const seeds: DumpEntry[] = [
+    { key: 'l', type: 'list', value: ['a'], db: 1, expiresAt: 4_000_000_000_000 },
+    { key: 'h', type: 'hash', value: [['f', 'v']], db: 0 },
+  ];
+  server.seed(seeds);
+  const [replica] = server.replicas;
+  await until(() => replica?.dump().length === 2, { what: 'the copy' });
+  expect(replica?.dump()).toEqual(server.dump());
+  expect(replica?.dump().find(({ key }) => key === 'l')).toMatchObject(seeds[0] ?? {});
+});
 
 test('replicas follow the server from its start, and stop with it', async () => {
   const server = await startServer({ replicas: 2, password: 'secret', seed: { before: '1' } });

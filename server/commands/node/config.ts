@@ -59,6 +59,20 @@ const LISTENING = {
   bind: 'Failed to bind to specified addresses.',
 } as const;
 
+const NO_TLS_UPDATE = 'Unable to update TLS configuration. Check server logs.';
+/** The parameters that switch TLS on. */
+const TLS_SWITCHES: ReadonlySet<string> = new Set<Name>(['tls-port', 'tls-replication']);
+
+/** The first change that a server cannot make to TLS: while it uses TLS, any; otherwise, to switch it on. */
+function tlsChange(settings: Settings, changes: ReadonlyMap<Name, unknown>): Name | undefined {
+  const inUse = settings['tls-port'] !== 0 || settings['tls-replication'];
+  for (const [name, value] of changes) {
+    if (!name.startsWith('tls-') || value === settings[name]) continue;
+    if (inUse || TLS_SWITCHES.has(name)) return name;
+  }
+  return undefined;
+}
+
 /** Validates all pairs before the first is applied. */
 function set(client: Caller, argv: readonly Bytes[]): Reply {
   if (argv.length % 2 !== 0) fail(SYNTAX);
@@ -93,6 +107,11 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
     if (value === undefined || value === settings[name as Name]) continue;
     client.server.log('warning', `CONFIG SET ${name}: lostlock does not listen elsewhere while it runs`);
     refuse(name, why);
+  }
+  const tls = tlsChange(settings, changes);
+  if (tls !== undefined) {
+    client.server.log('warning', `CONFIG SET ${tls}: lostlock does not change TLS while it runs`);
+    refuse(tls, NO_TLS_UPDATE);
   }
   Object.assign(settings, Object.fromEntries(changes));
   client.server.applySettings();

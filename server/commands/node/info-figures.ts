@@ -10,8 +10,12 @@ export type Field = readonly [string, string | number];
 export function* listeners({ settings, dialect }: Server): Iterable<Field> {
   if (!shows(dialect.infoFields, 'listeners')) return;
   const addresses = settings.bind.split(' ').map((address) => `bind=${address}`);
-  if (settings.port !== 0) yield ['listener0', `name=tcp,${addresses.join(',')},port=${settings.port}`];
-  if (settings.unixsocket !== '') yield ['listener1', `name=unix,bind=${settings.unixsocket}`];
+  const open: string[] = [];
+  if (settings.port !== 0) open.push(`name=tcp,${addresses.join(',')},port=${settings.port}`);
+  if (settings.unixsocket !== '') open.push(`name=unix,bind=${settings.unixsocket}`);
+  const tls = settings['tls-port'];
+  if (tls !== 0) open.push(`name=tls,${addresses.join(',')},port=${tls}`);
+  for (const [i, listener] of open.entries()) yield [`listener${i}`, listener];
 }
 
 /** How many clients subscribe, and how many watch keys. */

@@ -16,7 +16,7 @@ import { type Bench, channelsOf } from './bench.ts';
 import { test } from './conformance-test.ts';
 
 /** How often each of twelve contenders takes the lock. */
-const TURNS = sampleOf(10, 4);
+const TURNS = sampleOf(10, 2);
 
 /** One kind of lock: how to make it, and which key holds its lease. */
 interface Kind {

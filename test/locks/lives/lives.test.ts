@@ -9,7 +9,7 @@ import { sampleOf } from '../../support/long.ts';
 import { inLab, type Lab } from '../failures/lab.ts';
 import { check, type LockEvent } from './checker.ts';
 
-const LIVES = sampleOf(100_000, 330);
+const LIVES = sampleOf(100_000, 220);
 const PER_SEED = sampleOf(500, 110);
 const PARTIES = 4;
 const TASKS = 2;
