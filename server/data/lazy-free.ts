@@ -1,5 +1,7 @@
 /** Counts the values that Redis would free in another thread, for `lazyfreed_objects` of INFO. Here nothing is freed by hand. */
 import type { Entry } from '../../keyspace/entry.ts';
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { HasSettings } from '../ports.ts';
 import { encodingOf } from '../settings/encodings.ts';
 
 /** A value that takes more steps than this to free is freed in another thread. */
@@ -23,4 +25,17 @@ function steps(entry: Entry, runLength: number): number {
  */
 export function isFreedLazily(entry: Entry, runLength: number): boolean {
   return steps(entry, runLength) > STEPS_MAX;
+}
+
+/**
+ * True if FLUSHALL, FUNCTION FLUSH and SCRIPT FLUSH free in another thread.
+ * @param mode SYNC or ASYNC; undefined if the command does not say
+ */
+export function flushesLazily({ settings }: HasSettings, mode: Bytes | undefined): boolean {
+  return mode === undefined ? settings['lazyfree-lazy-user-flush'] : mode === 'ASYNC';
+}
+
+/** Counts functions or scripts that were flushed lazily: few of them are freed at once. `more` is freed with many. */
+export function countFlushed(stats: { lazyFreed: number }, objects: number, more = 0): void {
+  if (objects > STEPS_MAX) stats.lazyFreed += objects + more;
 }

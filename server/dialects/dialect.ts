@@ -174,6 +174,8 @@ export interface Dialect {
   readonly transactionSelect: 'before MULTI' | 'after MULTI';
   /** Whether FLUSHALL and FLUSHDB free the keys in another thread even without ASYNC, which only INFO shows. */
   readonly syncFlush: 'frees at once' | 'frees in another thread';
+  /** Whether FUNCTION FLUSH ASYNC frees the interpreter of functions with them, which only INFO shows. */
+  readonly flushedInterpreter: 'kept' | 'freed';
   /** Whether a RESP3 client gets the messages that its own command causes before or after the reply. */
   readonly ownMessages: 'before the reply' | 'after the reply';
   /** Whether XREADGROUP counts as a change when it reads the consumer's own entries again. */

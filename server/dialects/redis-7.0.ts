@@ -68,6 +68,7 @@ export const redis70: Dialect = {
   msetexWithExat: 'as sent',
   transactionSelect: 'before MULTI',
   syncFlush: 'frees at once',
+  flushedInterpreter: 'kept',
   ownMessages: 'before the reply',
   readHistory: 'counts as a change',
   noSequenceLeft: 'ERR Elements are too large to be stored',

@@ -18,6 +18,7 @@ export const redis80: Dialect = {
   infoFields: infoFields.redis80,
   readHistory: 'changes nothing',
   syncFlush: 'frees in another thread',
+  flushedInterpreter: 'freed',
   looseScores: false,
   readLast: 'the last entry',
   groupCounts: 'from the first entry',

@@ -7,6 +7,7 @@ import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, OK, type Reply, SetReply, SimpleString } from '../../../protocol/reply.ts';
 import type { FunctionLibrary } from '../../../scripting/functions.ts';
 import { PRIMARY_LINK } from '../../clients/client.ts';
+import { countFlushed, flushesLazily } from '../../data/lazy-free.ts';
 import type { Caller } from '../../server.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { type Argv, countedKeys, noted } from '../../table/command.ts';
@@ -47,8 +48,14 @@ function flush({ server }: Caller, argv: Argv<-2>): Reply {
   if (argv.length > 3) {
     unknownWords('function', argv[1]);
   }
-  const mode = asciiUpper(argv[2] ?? 'SYNC');
-  if (mode !== 'SYNC' && mode !== 'ASYNC') fail('ERR FUNCTION FLUSH only supports SYNC|ASYNC option');
+  const mode = argv[2] === undefined ? undefined : asciiUpper(argv[2]);
+  if (mode !== undefined && mode !== 'SYNC' && mode !== 'ASYNC') {
+    fail('ERR FUNCTION FLUSH only supports SYNC|ASYNC option');
+  }
+  if (flushesLazily(server, mode)) {
+    const interpreters = server.dialect.flushedInterpreter === 'freed' ? 1 : 0;
+    countFlushed(server.stats, server.functions.counts.functions, interpreters);
+  }
   server.functions.flush();
   server.world.dirty++;
   return OK;

@@ -3,6 +3,7 @@
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { OK } from '../../../protocol/reply.ts';
+import { countFlushed, flushesLazily } from '../../data/lazy-free.ts';
 import type { Caller } from '../../server.ts';
 import { integer, wordAt } from '../../table/arguments.ts';
 import { type Argv, countedKeys, type Flag, noted } from '../../table/command.ts';
@@ -138,11 +139,13 @@ export const scriptingCommands = [
         flags: ['noscript'],
         tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
         run(client, argv) {
-          const mode = argv[2] === undefined ? 'SYNC' : asciiUpper(argv[2]);
-          if (argv.length > 3 || (mode !== 'SYNC' && mode !== 'ASYNC')) {
+          const mode = argv[2] === undefined ? undefined : asciiUpper(argv[2]);
+          if (argv.length > 3 || (mode !== undefined && mode !== 'SYNC' && mode !== 'ASYNC')) {
             fail('ERR SCRIPT FLUSH only support SYNC|ASYNC option');
           }
-          client.server.scripts.flush();
+          const { scripts, stats } = client.server;
+          if (flushesLazily(client.server, mode)) countFlushed(stats, scripts.size);
+          scripts.flush();
           return OK;
         },
       },

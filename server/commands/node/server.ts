@@ -4,6 +4,7 @@ import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply, SimpleString, Verbatim } from '../../../protocol/reply.ts';
 import { IN_MULTI, SCRIPT } from '../../clients/client.ts';
+import { flushesLazily } from '../../data/lazy-free.ts';
 import type { Caller, Server } from '../../server.ts';
 import { integerBetween } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
@@ -22,11 +23,12 @@ export function empty(server: Server, databases: readonly Keyspace[]): void {
 }
 
 function flush(client: Caller, argv: Argv<-1>, databases: readonly Keyspace[]): Reply {
-  const mode = argv[1] === undefined ? 'SYNC' : asciiUpper(argv[1]);
-  if (argv.length > 2 || (mode !== 'SYNC' && mode !== 'ASYNC')) fail(SYNTAX);
+  const mode = argv[1] === undefined ? undefined : asciiUpper(argv[1]);
+  if (argv.length > 2 || (mode !== undefined && mode !== 'SYNC' && mode !== 'ASYNC')) fail(SYNTAX);
   const { stats, dialect } = client.server;
   const lazily =
-    mode === 'ASYNC' || (dialect.syncFlush === 'frees in another thread' && !client.has(IN_MULTI | SCRIPT));
+    flushesLazily(client.server, mode) ||
+    (dialect.syncFlush === 'frees in another thread' && !client.has(IN_MULTI | SCRIPT));
   if (lazily) for (const { size } of databases) stats.lazyFreed += size;
   empty(client.server, databases);
   // Propagated even if there was nothing to remove.
