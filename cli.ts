@@ -25,6 +25,8 @@ Parameters have redis.conf's names, and replace those of the file:
                          --port 0 leaves the other one out
   --databases 16, --maxclients 10000, --notify-keyspace-events KEA, --maxmemory 100mb ...
   --dir PATH, --dbfilename NAME   dump file, read at startup, written by SAVE and BGSAVE
+  --appendonly yes --dir PATH     append-only file, read at startup, to which every write is added
+  --appendfsync everysec          when it is synced: always, everysec or no
 Options:
   --dialect NAME         the server to answer as, redis-8.2 unless given: ${dialectNames.join(', ')}
   --strict yes           refuse the commands and options that this server does not have
@@ -191,6 +193,7 @@ async function serve(invocation: Invocation): Promise<void> {
   });
   stopOnSignals(server);
   if (server.sentinels.length === 0) server.node.onShutdown = () => stop(server);
+  server.node.onFatal = () => process.exit(1);
   if (process.env.npm_command !== undefined) stopWithShell(server);
   if (invocation.exitWithParent) process.stdin.resume().once('end', () => stop(server));
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);
@@ -248,7 +251,7 @@ if (argv.includes('--help') || argv.includes('-h')) {
 } else {
   try {
     serve(parse(argv)).catch((error: Error) => {
-      console.error(`lostlock: ${error.message}`);
+      console.error(`lostlock: ${error.message.replace(/^lostlock: /, '')}`);
       process.exit(1);
     });
   } catch (error) {

@@ -84,8 +84,8 @@ export class Configuration {
     const earlier = ADDING.has(name) && value !== '' ? (this.settings[key] ?? '') : '';
     const read = parameters[key].read(earlier === '' ? value : `${earlier} ${value}`);
     if (read instanceof BadSetting) throw new BadDirective(read.why);
-    // The command line writes the pid file itself.
-    const why = name === 'pidfile' ? undefined : refusalOf(key, read);
+    // The command line writes the pid file itself. A later directive may name a place for the append-only file.
+    const why = name === 'pidfile' ? undefined : refusalOf(key, read, true);
     if (why !== undefined) throw new BadDirective(why);
     Object.assign(this.settings, { [name]: read });
   }

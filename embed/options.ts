@@ -57,14 +57,14 @@ export function checkDialect(name: string, value: unknown): void {
 
 /**
  * Throws for a setting that does not exist, has the wrong type, or asks for something unsupported.
- * @param journal true when the servers keep a journal, as the lab's do
+ * @param stores true when the servers have a place for an append-only file, as the lab's do
  */
-export function checkSettings(settings: Partial<Settings>, journal = false): void {
+export function checkSettings(settings: Partial<Settings>, stores = false): void {
   checkNames(settings, Object.keys(parameters), 'settings');
   for (const [name, value] of Object.entries(settings)) {
     const { initial } = parameters[name as keyof Settings];
     if (typeof value !== typeof initial) throw badOption(`settings.${name}`, value, `a ${typeof initial}`);
-    const refusal = refusalOf(name as keyof Settings, value, journal);
+    const refusal = refusalOf(name as keyof Settings, value, stores);
     if (refusal !== undefined) {
       throw badOption(`settings.${name}`, value, `${inspect(initial)} (${refusal})`);
     }

@@ -56,6 +56,10 @@ export class LostlockServer implements AsyncDisposable {
     this.#password = options.password;
     // Behind Sentinels, a primary that shuts down is replaced.
     node.onShutdown = () => void (this.sentinels.length > 0 ? this.#stopAlone() : this.stop());
+    node.onFatal = () => {
+      node.stop();
+      void this.stop();
+    };
   }
 
   #assertRunning(call: string): void {

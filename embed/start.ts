@@ -5,6 +5,8 @@ import { RdbError } from '../keyspace/format/errors.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { mergeSelectors } from '../server/acl/rules.ts';
+import { AofError } from '../server/aof/aof-error.ts';
+import { AppendOnlyFile } from '../server/aof/append-only-file.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import { AmbientClock } from '../server/host/ambient-clock.ts';
 import { nodeClock, nodeHost } from '../server/host/node.ts';
@@ -14,6 +16,7 @@ import { createNode } from '../server/index.ts';
 import type { LogLevel } from '../server/ports.ts';
 import { replicateFrom } from '../server/replication/role.ts';
 import type { Server } from '../server/server.ts';
+import { namesPlace } from '../server/settings/refusals.ts';
 import { defaultSettings, type Settings } from '../server/settings/settings.ts';
 import type { Seed } from './dataset.ts';
 import {
@@ -147,7 +150,11 @@ function checkOptions(options: StartOptions): void {
   if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
   const { count } = readSentinels(options.sentinels);
   if (count > 0 && options.tls !== undefined && options.tls.port === undefined) {
-    throw badOption('tls.port', undefined, 'an integer from 0 to 65535: the Sentinels use the port without TLS');
+    throw badOption(
+      'tls.port',
+      undefined,
+      'an integer from 0 to 65535: the Sentinels use the port without TLS',
+    );
   }
   if (options.keepAlive !== undefined) checkFlag('keepAlive', options.keepAlive);
   if (options.clock !== undefined && options.clock !== 'real' && options.clock !== 'ambient') {
@@ -156,7 +163,7 @@ function checkOptions(options: StartOptions): void {
   if (options.log !== undefined && typeof options.log !== 'function') {
     throw badOption('log', options.log, 'a function (level, text)');
   }
-  checkSettings(options.settings ?? {});
+  checkSettings(options.settings ?? {}, namesPlace(settingsOf(options)));
 }
 
 /** The names of redis.conf's `bind` for every address of a kind. */
@@ -182,11 +189,23 @@ function settingsOf(options: StartOptions): Partial<Settings> {
   return settings;
 }
 
-/** Loads the dump file, if one was requested. */
-function openDumpFile(node: Server, { dir, dbfilename }: Partial<Settings>): void {
+/** Loads the append-only file, if there is a place for one and `appendonly` is set. */
+function openAppendOnlyFile(node: Server, settings: Partial<Settings>): void {
+  if (!namesPlace(settings)) return;
+  try {
+    new AppendOnlyFile(node).open();
+  } catch (error) {
+    if (!(error instanceof AofError)) throw error;
+    node.log('warning', error.message);
+    throw new Error(`lostlock: the append-only file cannot be loaded: ${error.message}`, { cause: error });
+  }
+}
+
+/** Loads the dump file, if one was requested and there is no append-only file. */
+function openDumpFile(node: Server, { dir, dbfilename, appendonly }: Partial<Settings>): void {
   if (dir === undefined && dbfilename === undefined) return;
   try {
-    node.dumpFile.open();
+    node.dumpFile.open(appendonly);
   } catch (error) {
     if (!(error instanceof RdbError)) throw error;
     const path = resolve(
@@ -284,11 +303,15 @@ async function startSentinels(
   }
 }
 
+/** The settings of a server's files, which its replicas do not share. */
+const PLACES = ['dir', 'dbfilename', 'appendonly', 'appenddirname', 'appendfilename'] as const;
+
 /** Starts a replica and waits until it has caught up with the primary. */
 async function startReplica(primary: Server, options: StartOptions): Promise<LostlockServer> {
   const { rdbFile: _, unixSocket: _path, seed: _data, replicas: _count, replicaOf: _up, ...others } = options;
   const { sentinels: _watchers, ...rest } = others;
-  const { dir: _dir, dbfilename: _name, ...settings } = rest.settings ?? {};
+  const settings = { ...rest.settings };
+  for (const name of PLACES) delete settings[name];
   const { port, 'tls-port': tlsPort } = primary.settings;
   const replica = await startServer({
     ...rest,
@@ -328,6 +351,7 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
   const replicas: LostlockServer[] = [];
   const sentinels: LostlockSentinel[] = [];
   try {
+    openAppendOnlyFile(node, settings);
     openDumpFile(node, settings);
     if (options.seed !== undefined) seed(node, options.seed);
     addUsers(node, options.users ?? {});

@@ -27,6 +27,10 @@ export const LINK_DOWN = "MASTERDOWN Link with MASTER is down and replica-serve-
 /** Writes are refused because the last snapshot failed. @param title the server's name */
 export const misconfigured = (title: string): string =>
   `MISCONF ${title} is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the ${title} logs for details about the RDB error.`;
+/** Returns the error for writes while the append-only file cannot be written. @param why the operating system's words */
+export function cannotStore(why = ''): Bytes {
+  return `MISCONF Errors writing to the AOF file: ${why}`;
+}
 /** A write to a read-only replica. */
 export const READONLY = "READONLY You can't write against a read only replica.";
 /** EXEC after a request that could not be queued. */

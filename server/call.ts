@@ -1,7 +1,7 @@
 /** Runs one command inside an execution unit, and notes its effect for the replication stream. */
 import type { Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
-import { PRIMARY_LINK, UNREPLICATED } from './clients/client.ts';
+import { PRIMARY_LINK, UNREPLICATED, UNSTORED } from './clients/client.ts';
 import type { Effects } from './effects.ts';
 import type { Caller, Server } from './server.ts';
 import { ADMIN, type Command } from './table/command.ts';
@@ -63,10 +63,11 @@ function countFailure(server: Server, client: Caller, command: Command<Caller>, 
 }
 
 function propagateIfDirty(server: Server, client: Caller, argv: Bytes[], dirty: number): void {
-  if (!server.effects.feeding || client.has(UNREPLICATED)) return;
-  if (server.world.dirty !== dirty || server.effects.rewritten !== undefined) {
-    server.effects.propagate(client, argv);
-  }
+  if (!server.effects.feeding) return;
+  if (server.world.dirty === dirty && server.effects.rewritten === undefined) return;
+  if (!client.has(UNREPLICATED | UNSTORED)) server.effects.propagate(client, argv);
+  else if (!client.has(UNSTORED)) server.effects.propagate(client, argv, 'disk');
+  else if (!client.has(UNREPLICATED)) server.effects.propagate(client, argv, 'replicas');
 }
 
 function endCall(server: Server, outerRewrite: Effects['rewritten'], outermost: boolean): void {

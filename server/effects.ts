@@ -9,6 +9,8 @@ export class Effects {
   feeding = false;
   /** The commands that the running command propagates instead of itself. */
   rewritten: readonly (readonly Bytes[])[] | undefined;
+  /** True if a noted effect does not go everywhere. */
+  limited = false;
   #noted: Effect[] = [];
 
   /** True while the unit has nothing to propagate. */
@@ -16,9 +18,15 @@ export class Effects {
     return this.#noted.length === 0;
   }
 
-  /** Notes the effect of the running command: the command itself, or the commands given to `propagateAs`. */
-  propagate({ db }: { readonly db: Keyspace }, argv: readonly Bytes[]): void {
-    if (this.rewritten === undefined) this.#noted.push({ db: db.index, argv });
+  /**
+   * Notes the effect of the running command: the command itself, or the commands given to `propagateAs`.
+   * @param to the only place that it goes to, if it does not go everywhere
+   */
+  propagate({ db }: { readonly db: Keyspace }, argv: readonly Bytes[], to?: Effect['to']): void {
+    if (to !== undefined) {
+      this.limited = true;
+      for (const effect of this.rewritten ?? [argv]) this.#noted.push({ db: db.index, argv: effect, to });
+    } else if (this.rewritten === undefined) this.#noted.push({ db: db.index, argv });
     else for (const effect of this.rewritten) this.#noted.push({ db: db.index, argv: effect });
   }
 
@@ -36,6 +44,7 @@ export class Effects {
   take(): Effect[] {
     const noted = this.#noted;
     this.#noted = [];
+    this.limited = false;
     return noted;
   }
 }

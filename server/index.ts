@@ -8,6 +8,7 @@
  *     scripts/      Lua scripts and functions       acl/          users and their permissions
  *     settings/     redis.conf's parameters         figures/      statistics, slow log, latency
  *     table/        how a command is declared       dialects/     which server a node answers as
+ *     aof/          the append-only file
  *
  * Everything here is synchronous: a node acts only when its host or a client calls it.
  */

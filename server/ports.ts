@@ -3,7 +3,7 @@
  * never sees the whole `Server`, which implements all of them.
  */
 import type { Keyspace, KeyspaceWorld } from '../keyspace/keyspace.ts';
-import type { Bytes, Millis } from '../protocol/bytes.ts';
+import { asciiLower, type Bytes, type Millis } from '../protocol/bytes.ts';
 import type { ReplyError } from '../protocol/reply.ts';
 import type { Client } from './clients/client.ts';
 import type { Dialect } from './dialects/dialect.ts';
@@ -14,6 +14,16 @@ import type { Settings } from './settings/settings.ts';
 export interface Effect {
   readonly db: number;
   readonly argv: readonly Bytes[];
+  /** Where it goes, if a script has limited that with redis.set_repl; undefined: to replicas and to the disk. */
+  readonly to?: 'replicas' | 'disk' | undefined;
+}
+
+/** Commands that are sent to replicas only. */
+const NOT_STORED: ReadonlySet<Bytes> = new Set(['publish', 'spublish']);
+
+/** Returns whether an effect belongs into the append-only file. */
+export function isStored({ argv: [name = ''], to }: Effect): boolean {
+  return to !== 'replicas' && !(name.length <= 8 && NOT_STORED.has(asciiLower(name)));
 }
 
 /** Observes a node's replication stream. Each method is optional. */
@@ -30,10 +40,44 @@ export interface StreamObserver {
   replaced?(): void;
 }
 
-/** Stores the replication stream on a disk. A node without a durability refuses the setting `appendonly`. */
+/** What INFO reports about the file that stores the writes. Sizes are in bytes. */
+export interface DurabilityFigures {
+  readonly status: 'ok' | 'err';
+  readonly size: number;
+  /** The size after the last rewrite. */
+  readonly baseSize: number;
+  /** How much has not been written yet. */
+  readonly buffered: number;
+  /** True while a background fsync is running. */
+  readonly syncing: boolean;
+}
+
+/** Stores the writes of a node on a disk. A node without a durability refuses the setting `appendonly`. */
 export interface Durability {
-  /** The offset up to which the stream is on the disk; undefined while `appendonly` is off. */
+  /** True while writes are stored: effects must be noted. */
+  readonly recording: boolean;
+  /** True while `appendonly` is on and the first dataset is not written yet. */
+  readonly waiting: boolean;
+  /** Why writes cannot be stored, in the words of the operating system; undefined if they can. */
+  readonly trouble: string | undefined;
+  readonly figures: DurabilityFigures;
+  /** Stores the effects of one execution unit. `atomic`: they are wrapped in MULTI and EXEC. */
+  record(effects: readonly Effect[], atomic: boolean): void;
+  /** The dataset was replaced as a whole, without effects. */
+  replaced(): void;
+  /** The replication offset up to which the writes are on the disk; undefined while `appendonly` is off or waiting. */
   syncedOffset(): number | undefined;
+  /** Applies changed settings. Returns why `appendonly` cannot be switched on; undefined if it can. */
+  configure(): string | undefined;
+  /**
+   * Begins to replace what is stored by the present dataset. Returns the function that ends it, which returns false if it
+   * failed; undefined if it cannot begin.
+   */
+  beginRewrite(): (() => boolean) | undefined;
+  /** DEBUG LOADAOF: replaces the dataset by what is stored. Throws when that is damaged; the node has stopped then. */
+  reload(): void;
+  /** Stores what is left, and ends. */
+  stop(): void;
 }
 
 /** The severity of a log line, with the names of redis.conf's `loglevel`. */

@@ -1,6 +1,6 @@
 /** Decides whether a request may run now, with Redis' checks in Redis' order. Nothing here changes any state. */
 import type { Bytes } from '../protocol/bytes.ts';
-import { LINK_DOWN, misconfigured, NOAUTH, OOM, READONLY } from '../protocol/errors.ts';
+import { cannotStore, LINK_DOWN, misconfigured, NOAUTH, OOM, READONLY } from '../protocol/errors.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import {
   FOLLOWS_REDIRECTS,
@@ -13,6 +13,7 @@ import {
 } from './clients/client.ts';
 import { titleOf } from './dialects/identity.ts';
 import {
+  GATE_AOF,
   GATE_BUSY,
   GATE_DISK,
   GATE_LIMITED_MEMORY,
@@ -134,6 +135,9 @@ function refusedForData(server: Server, client: Caller, command: Command<Caller>
   // PING fails as well, so that monitoring notices the failed save.
   if ((state & GATE_DISK) !== 0 && ((bits & WRITE) !== 0 || command.name === 'ping')) {
     return new ReplyError(misconfigured(titleOf(server)));
+  }
+  if ((state & GATE_AOF) !== 0 && ((bits & WRITE) !== 0 || command.name === 'ping')) {
+    return new ReplyError(cannotStore(server.durability?.trouble));
   }
   if ((bits & WRITE) === 0) return undefined;
   if ((state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {

@@ -132,6 +132,8 @@ export class Server {
   interceptor: ((client: Caller, argv: Bytes[]) => boolean) | undefined;
   /** Stores the replication stream on a disk; undefined if nothing does. */
   durability: Durability | undefined;
+  /** Called when the node must end before it acknowledges what it cannot store. An owner with listeners replaces it. */
+  onFatal: () => void = () => this.stop();
   /** Called by SHUTDOWN. An owner with listeners replaces it, and closes the listeners as well. */
   onShutdown: () => void = () => this.stop();
   readonly log: (level: LogLevel, text: string) => void;
@@ -315,6 +317,7 @@ export class Server {
     this.stopped = true;
     this.idle.stop();
     this.eviction.stop();
+    this.durability?.stop();
     this.dumpFile.stop();
     this.expiry.cancel();
     this.slowScript.stop();

@@ -17,7 +17,7 @@ interface UnitNode extends HasHost {
   readonly effects: Effects;
   readonly expiry: { expireDue(): void };
   readonly observer: { readonly slow: Millis; suspect(now: Millis): void };
-  readonly replication: { feed(effects: readonly Effect[], atomic: boolean): void };
+  readonly replication: { feed(effects: readonly Effect[], atomic: boolean, limited: boolean): void };
 }
 
 /** The current execution unit of a node. Units nest: a script's commands belong to the unit of EVAL. */
@@ -69,7 +69,8 @@ export class ExecutionUnit {
   #feed(atomic: boolean): void {
     // The client takes its place in the order of writes now, because replicas are sent the effects before its reply.
     this.client?.output.reserve();
+    const { limited } = this.#node.effects;
     const effects = this.#node.effects.take();
-    this.#node.replication.feed(effects, atomic && effects.length > 1);
+    this.#node.replication.feed(effects, atomic && effects.length > 1, limited);
   }
 }

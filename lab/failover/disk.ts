@@ -15,7 +15,7 @@ interface File {
   synced: Bytes | undefined;
 }
 
-/** Files in memory. Removing a file is durable at once. */
+/** Files in memory. Removing or renaming a file is durable at once. */
 export class VirtualDisk implements Disk {
   readonly #files = new Map<string, File>();
   /** Calls of `sync`, by file. */
@@ -40,9 +40,36 @@ export class VirtualDisk implements Disk {
     this.syncs.set(name, (this.syncs.get(name) ?? 0) + 1);
   }
 
+  syncLater(name: string, done: () => void): void {
+    this.sync(name);
+    done();
+  }
+
+  size(name: string): number | undefined {
+    return this.#files.get(name)?.content.length;
+  }
+
+  truncate(name: string, length: number): void {
+    const file = this.#files.get(name);
+    if (file === undefined) return;
+    file.content = file.content.slice(0, length);
+    this.sync(name);
+  }
+
+  rename(from: string, to: string): void {
+    const file = this.#files.get(from);
+    if (file === undefined) throw new Error(`ENOENT: no such file or directory, rename '${from}' -> '${to}'`);
+    this.#files.delete(from);
+    this.#files.set(to, file);
+  }
+
   remove(name: string): void {
     this.#files.delete(name);
   }
+
+  release(): void {}
+
+  makeFolder(): void {}
 
   /** The files' names, sorted. */
   names(): string[] {

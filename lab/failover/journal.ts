@@ -1,17 +1,20 @@
-/** A lab node's data on disk: a base dataset and the replication stream since then, synced as appendfsync says. */
+/**
+ * What a lab node has on its disk. With `appendonly` that is its append-only file. Without it, a journal of every write
+ * lets a test keep the data in a crash all the same.
+ */
 import { badOption } from '../../embed/options.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
+import { AppendOnlyFile } from '../../server/aof/append-only-file.ts';
 import { Client, PRIMARY_LINK } from '../../server/clients/client.ts';
 import { loadSnapshot, snapshot } from '../../server/data/snapshot.ts';
-import type { Timer } from '../../server/host/host.ts';
 import type { Server } from '../../server/server.ts';
 import type { Keep, VirtualDisk } from './disk.ts';
 
 /** The dataset at the replication offset `#begin`. */
 const BASE = 'base.rdb';
 /** The replication stream after that offset. */
-const LOG = 'appendonly.aof';
+const LOG = 'stream.log';
 
 /**
  * What the disk keeps in a crash: nothing, everything, what was synced (according to `appendonly` and `appendfsync`), or
@@ -30,32 +33,53 @@ export function checkKeep(name: string, keep: KeepData): void {
   }
 }
 
-/** The journal of one server process. It is always written; `appendonly` only decides whether it is synced. */
+/** What one server process has on the disk of its node. */
 export class Journal {
   readonly #server: Server;
   readonly #disk: VirtualDisk;
+  readonly #file: AppendOnlyFile;
+  /** True if the append-only file has the data, and no journal is written. */
+  readonly #isFile: boolean;
   #begin = 0;
-  #syncing: Timer | undefined;
+  /** The position in the append-only file that belongs to a replication offset, in the order of both. */
+  #positions: { readonly offset: number; readonly position: number }[] = [];
 
-  /** Loads what the disk holds into the new server, then journals everything that enters its replication stream. */
+  /** Loads what the disk holds into the new server, then stores everything that enters its replication stream. */
   constructor(server: Server, disk: VirtualDisk) {
     this.#server = server;
     this.#disk = disk;
-    this.#recover();
+    this.#isFile = server.settings.appendonly;
+    this.#file = new AppendOnlyFile(server);
+    if (!this.#isFile) this.#recover();
+    this.#file.open();
     // A backlog from the beginning keeps the stream flowing even without replicas.
     server.replication.keepsBacklog = true;
     server.replication.becomeReplica();
     this.#rebase();
     this.#watch();
-    server.durability = {
-      syncedOffset: () => (server.settings.appendonly ? this.#begin + disk.durable(LOG) : undefined),
-    };
   }
 
   /** Discards what does not survive the crash. */
   crash(keep: KeepData): void {
-    this.#syncing?.cancel();
-    this.#disk.crash(typeof keep === 'string' ? keep : this.#bytesUpTo(keep.offset));
+    const { path, begin, written } = this.#file.current;
+    this.#file.abandon();
+    if (typeof keep === 'string') {
+      this.#disk.crash(keep);
+      return;
+    }
+    if (!this.#isFile) {
+      this.#disk.crash(this.#bytesUpTo(keep.offset));
+      return;
+    }
+    const length = this.#disk.size(path) ?? 0;
+    const durable = this.#disk.durable(path);
+    this.#disk.crash('everything');
+    const lost = written - Math.max(begin, this.#positionAt(keep.offset));
+    this.#disk.truncate(path, Math.max(durable, length - Math.max(0, lost)));
+  }
+
+  #positionAt(offset: number): number {
+    return this.#positions.findLast((known) => known.offset <= offset)?.position ?? 0;
   }
 
   /** The base counts as durable, because everything that is kept follows it. */
@@ -66,10 +90,10 @@ export class Journal {
 
   #watch(): void {
     this.#server.replication.observe({
-      // Runs before the bytes go to replicas, so that with `appendfsync always` no replica has what this disk lacks.
       bytes: (bytes) => {
-        this.#disk.append(LOG, bytes);
-        this.#sync();
+        if (!this.#isFile) return this.#disk.append(LOG, bytes);
+        const offset = this.#server.replication.offset + bytes.length;
+        this.#positions.push({ offset, position: this.#file.position });
       },
       replaced: () => this.#rebase(),
     });
@@ -78,30 +102,11 @@ export class Journal {
   /** Makes the current dataset the new base. */
   #rebase(): void {
     this.#begin = this.#server.replication.offset;
+    this.#positions = [];
+    if (this.#isFile) return;
     this.#disk.remove(LOG);
     this.#disk.write(BASE, snapshot(this.#server));
     this.#disk.write(LOG, '');
-    if (!this.#server.settings.appendonly) return;
-    this.#disk.sync(BASE);
-    this.#disk.sync(LOG);
-  }
-
-  #sync(): void {
-    const { settings, host } = this.#server;
-    if (!settings.appendonly || settings.appendfsync === 'no') return;
-    if (settings.appendfsync === 'always') {
-      this.#disk.sync(LOG);
-    } else {
-      const nextSecond = (Math.floor(host.clock.now() / 1000) + 1) * 1000;
-      this.#syncing ??= host.clock.at(nextSecond, () => this.#syncNow());
-    }
-  }
-
-  #syncNow(): void {
-    this.#syncing = undefined;
-    this.#disk.sync(LOG);
-    this.#server.waiting.review();
-    this.#server.settle();
   }
 
   #recover(): void {

@@ -39,6 +39,8 @@ export const REPLICA_LINK = 64;
 export const SCRIPT = 128;
 /** The client's writes are not sent to replicas: a script called redis.set_repl. */
 export const UNREPLICATED = 1048576;
+/** The client's writes are not stored in the append-only file, for the same reason. */
+export const UNSTORED = 2097152;
 /** The client has sent MONITOR. */
 export const MONITOR = 512;
 /** The client's user is restricted by ACL rules, which must be checked. */

@@ -9,6 +9,11 @@ import type { Client } from './client.ts';
  */
 export class Outbox {
   #outputs: { flush(): void }[] = [];
+  /**
+   * Asked before output is sent. While it returns false, the output stays queued: the writes that it acknowledges are not
+   * on the disk yet. undefined: output is sent at once.
+   */
+  mayLeave: (() => boolean) | undefined;
 
   /**
    * Adds an output that will have bytes to send, or whose client is to be closed. An output adds itself once until it
@@ -21,7 +26,7 @@ export class Outbox {
   /** Hands all output to the connections. */
   flush(): void {
     const outputs = this.#outputs;
-    if (outputs.length === 0) return;
+    if (outputs.length === 0 || this.mayLeave?.() === false) return;
     this.#outputs = [];
     for (let at = outputs.length - 1; at >= 0; at--) outputs[at]!.flush();
   }

@@ -10,11 +10,13 @@ import type { Statistics } from '../figures/statistics.ts';
 import { GATE_DISK } from '../gates.ts';
 import { Beat } from '../host/beat.ts';
 import type { Timer } from '../host/host.ts';
-import type { Gated, HasHost, HasLog, HasSettings, Units } from '../ports.ts';
+import type { Durability, Gated, HasHost, HasLog, HasSettings, Units } from '../ports.ts';
 import { parseSavePoints } from '../settings/parameters.ts';
 import { clear, loadSnapshot, type Merging, type SnapshotNode, snapshot } from './snapshot.ts';
 
 const IN_PROGRESS = 'ERR Background save already in progress';
+const CANNOT_REWRITE =
+  "ERR Can't execute an AOF background rewriting. Please check the server logs for more information.";
 /** How long to wait after a failed background save before the next one, in seconds. */
 const RETRY_SECONDS = 5;
 
@@ -39,6 +41,7 @@ interface SaveOutcome {
 
 /** The node, as its dump file sees it. */
 interface DumpingNode extends Gated, HasHost, HasLog, HasSettings, SnapshotNode, Units {
+  readonly durability: Durability | undefined;
   readonly startedAt: number;
   readonly stats: Statistics;
 }
@@ -63,6 +66,8 @@ export class DumpFile {
   };
   /** The numbers of keys in the dataset that was loaded last. */
   loaded = { keys: 0, expired: 0 };
+  /** How many rewrites of the append-only file have failed since the last that did not. */
+  rewriteFailures = 0;
   #savedAt: number | undefined;
   #dirtyAtSave = 0;
 
@@ -146,11 +151,14 @@ export class DumpFile {
     return status === 'ok' || this.#seconds - triedAt > RETRY_SECONDS;
   }
 
-  /** From now on saves write `dbfilename`. Loads that file first if it exists. Throws RdbError if it is damaged. */
-  open(): void {
+  /**
+   * From now on saves write `dbfilename`. Loads that file first if it exists, unless the data was `loaded` from an
+   * append-only file. Throws RdbError if it is damaged.
+   */
+  open(loaded = false): void {
     const server = this.#server;
     this.#named = true;
-    const rdb = server.host.disk.read(server.settings.dbfilename);
+    const rdb = loaded ? undefined : server.host.disk.read(server.settings.dbfilename);
     if (rdb !== undefined) server.unit(() => loadSnapshot(server, rdb));
     this.#dirtyAtSave = server.world.dirty;
   }
@@ -210,17 +218,41 @@ export class DumpFile {
   }
 
   /**
-   * BGREWRITEAOF: takes time and is counted, although no such file is written. Throws ReplyError during another
-   * rewrite.
+   * BGREWRITEAOF. Without an append-only file it only takes time and is counted. Throws ReplyError during another rewrite,
+   * and when the file cannot be written.
    */
   rewriteLater(inTransaction: boolean): 'started' | 'scheduled' {
     if (this.rewriting) fail('ERR Background append only file rewriting already in progress');
-    if (inTransaction || this.#child !== undefined) {
+    if (inTransaction) {
+      this.#schedule('aof');
+      return 'scheduled';
+    }
+    const how = this.rewriteWhenPossible();
+    if (this.last.aof.status === 'err' && how === 'started' && !this.rewriting) fail(CANNOT_REWRITE);
+    return how;
+  }
+
+  /** Begins to rewrite the append-only file now, or when the work in progress has ended. */
+  rewriteWhenPossible(): 'started' | 'scheduled' {
+    if (this.#child !== undefined) {
       this.#schedule('aof');
       return 'scheduled';
     }
     this.#begin('aof');
     return 'started';
+  }
+
+  /** Begins to rewrite the append-only file unless other work is in progress. Returns whether it has. */
+  rewriteByItself(): boolean {
+    if (this.#child !== undefined || this.scheduled.aof) return false;
+    this.#server.unit(() => this.#begin('aof'));
+    return true;
+  }
+
+  /** Ends the rewrite in progress and cancels the scheduled one. */
+  cancelRewrite(): void {
+    this.scheduled.aof = false;
+    if (this.rewriting) this.#child = undefined;
   }
 
   /**
@@ -257,14 +289,28 @@ export class DumpFile {
     this.last[kind].triedAt = this.#seconds;
     server.stats.forks++;
     server.stats[kind === 'rdb' ? 'saves' : 'rewrites']++;
-    const [rdb, dirty] = kind === 'rdb' ? [snapshot(server), server.world.dirty] : ['', 0];
+    const finish = kind === 'rdb' ? this.#saving() : this.#rewriting();
+    if (finish === undefined) {
+      this.last[kind].status = 'err';
+      return;
+    }
     this.#child = {
       kind,
       startedAt: server.host.clock.now(),
       keys: server.databases.reduce((sum, { size }) => sum + size, 0),
-      finish: () => kind === 'aof' || this.#write(rdb, dirty),
+      finish,
     };
     this.#arm();
+  }
+
+  #saving(): () => boolean {
+    const [rdb, dirty] = [snapshot(this.#server), this.#server.world.dirty];
+    return () => this.#write(rdb, dirty);
+  }
+
+  #rewriting(): (() => boolean) | undefined {
+    const { durability } = this.#server;
+    return durability === undefined ? () => true : durability.beginRewrite();
   }
 
   /** Calls `#tick` when Redis' cron would run next. */
@@ -280,18 +326,25 @@ export class DumpFile {
   #tick(): void {
     const child = this.#child;
     if (child === undefined && this.scheduled.aof) {
-      this.#begin('aof');
+      this.#server.unit(() => this.#begin('aof'));
     } else if (child !== undefined) {
       const outcome = this.last[child.kind];
       outcome.seconds = this.secondsOf(child.kind);
       this.#child = undefined;
       outcome.status = child.finish() ? 'ok' : 'err';
       this.#refreshGate();
+      if (child.kind === 'aof') this.#rewritten(outcome.status === 'ok');
     }
     if (this.#child === undefined && this.scheduled.rdb && this.#mayTry) {
       this.#server.unit(() => this.#begin('rdb'));
     }
     if (this.#child !== undefined || this.scheduled.rdb || this.scheduled.aof) this.#arm();
+  }
+
+  #rewritten(succeeded: boolean): void {
+    this.rewriteFailures = succeeded ? 0 : this.rewriteFailures + 1;
+    // The file that was switched on has no base yet.
+    if (!succeeded && this.#server.durability?.waiting) this.scheduled.aof = true;
   }
 
   /** Cancels the background save in progress. */

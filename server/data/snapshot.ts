@@ -37,8 +37,11 @@ function* entriesOf(db: Keyspace): Iterable<RdbEntry> {
   }
 }
 
-/** Returns all databases as one RDB file, with the id and offset of the stream that continues it. */
-export function snapshot(server: SnapshotNode): Bytes {
+/**
+ * Returns all databases as one RDB file.
+ * @param use a dump file, or the dataset of a full resync, has the id and offset of the stream that continues it
+ */
+export function snapshot(server: SnapshotNode, use: 'dump' | 'AOF base' = 'dump'): Bytes {
   const databases: RdbDatabase[] = server.databases.map((db) => ({
     index: db.index,
     entries: entriesOf(db),
@@ -49,13 +52,20 @@ export function snapshot(server: SnapshotNode): Bytes {
       server.dialect.dumpVersion,
       ['redis-bits', '64'],
       ['ctime', String(Math.floor(server.now / 1000))],
-      ['repl-stream-db', String(server.primary?.client?.db.index ?? 0)],
-      ['repl-id', server.replication.id],
-      ['repl-offset', String(server.replication.offset)],
-      ['aof-base', '0'],
+      ...(use === 'dump' ? streamOf(server) : []),
+      ['aof-base', use === 'dump' ? '0' : '1'],
     ],
   };
   return writeRdb(databases, extras, server.rdbFormat);
+}
+
+/** The stream that continues a dump file. */
+function streamOf({ primary, replication }: SnapshotNode): [Bytes, Bytes][] {
+  return [
+    ['repl-stream-db', String(primary?.client?.db.index ?? 0)],
+    ['repl-id', replication.id],
+    ['repl-offset', String(replication.offset)],
+  ];
 }
 
 /** What happens to existing keys and libraries. */

@@ -105,6 +105,17 @@ export interface Dialect {
   /** The error of redis.call with too few arguments. */
   readonly arityInScript: Bytes;
 
+  // The append-only file
+
+  /** The program that checks and mends append-only files, which errors name. */
+  readonly aofChecker: 'redis-check-aof' | 'valkey-check-aof';
+  /** How a start names an unknown subcommand in the file: by its command, or with the error that a client would get. */
+  readonly unknownInAof: 'the command' | 'its error';
+  /** Whether the manifest has the replication offsets of the increments, and a start continues from them. */
+  readonly manifestOffsets: boolean;
+  /** What the replication offset does without a backlog while writes are stored on the disk. */
+  readonly offsetWithoutReplicas: 'stands still' | 'counts effects';
+
   /** How CONFIG SET refuses a negative value of an unsigned parameter: by its bounds, or as negative. */
   readonly unsignedSettings: 'within bounds' | 'not negative';
   /** The fields of CLIENT LIST and CLIENT INFO, in their order. */

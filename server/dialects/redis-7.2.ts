@@ -33,6 +33,7 @@ export const redis72: Dialect = {
   clientFields: clientFields.redis72,
   slowInScript: 'by nobody',
   aclLogIds: true,
+  offsetWithoutReplicas: 'counts effects',
   denial: 'by name',
   sanitizeByDefault: true,
   bitArguments: 'before the key',

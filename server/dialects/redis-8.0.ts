@@ -17,6 +17,7 @@ export const redis80: Dialect = {
   clientFields: clientFields.redis80,
   infoFields: infoFields.redis80,
   readHistory: 'changes nothing',
+  manifestOffsets: true,
   syncFlush: 'frees in another thread',
   flushedInterpreter: 'freed',
   looseScores: false,

@@ -58,6 +58,8 @@ export const valkey81: Dialect = {
   surplusWords: 'ignored',
   slowInScript: 'as 0, by the caller',
   sizeLogs: true,
+  aofChecker: 'valkey-check-aof',
+  unknownInAof: 'its error',
   bitcountWithoutEnd: 'to the end',
   setInThePast: 'not stored',
   pastDeadline: 'expired',

@@ -60,7 +60,7 @@ export interface Acceptor {
   accept(connection: Connection): Receiver | undefined;
 }
 
-/** Files in one directory that a node may read and write, by plain name. */
+/** Files that a node may read and write, by their paths in one directory. Each method throws the system's error. */
 export interface Disk {
   /** Returns the file's content; undefined if it does not exist. */
   read(name: string): Bytes | undefined;
@@ -70,8 +70,20 @@ export interface Disk {
   append(name: string, bytes: Bytes): void;
   /** Makes what was written to the file so far survive a crash. */
   sync(name: string): void;
+  /** Does the same in the background, then calls `done` with the error if it failed. */
+  syncLater(name: string, done: (error?: unknown) => void): void;
+  /** Returns the length of the file in bytes; undefined if it does not exist. */
+  size(name: string): number | undefined;
+  /** Shortens the file, durably. */
+  truncate(name: string, length: number): void;
+  /** Renames the file, durably. It replaces a file of the new name. */
+  rename(from: string, to: string): void;
   /** Removes the file, if it exists. */
   remove(name: string): void;
+  /** Nothing is appended to the file for now. */
+  release(name: string): void;
+  /** Creates the directory for files whose paths begin with its name, if it does not exist. */
+  makeFolder(name: string): void;
 }
 
 /** What an operating system reports about the process. */

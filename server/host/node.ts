@@ -1,18 +1,27 @@
 /** The host on Node: real clock, timers, randomness, sockets and files. */
 import { randomInt } from 'node:crypto';
 import {
-  appendFileSync,
+  close,
   closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  open,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
+  truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { connect as dial, type Socket } from 'node:net';
 import { arch, release, totalmem, type } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type ConnectionOptions, connect as dialWithTls } from 'node:tls';
 import { getHeapStatistics } from 'node:v8';
 import { type Bytes, fromBuffer, fromText, type Millis, toBuffer } from '../../protocol/bytes.ts';
@@ -48,9 +57,17 @@ export const nodeClock: Clock = {
   soon: realSoon,
 };
 
-/** Files in one directory. */
+/** A file that is being appended to. */
+interface OpenFile {
+  readonly descriptor: number;
+  /** In bytes. */
+  length: number;
+}
+
+/** Files in one directory. A file that was appended to stays open until it is released, renamed or removed. */
 class NodeDisk implements Disk {
   readonly #directory: string;
+  readonly #open = new Map<string, OpenFile>();
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -72,17 +89,79 @@ class NodeDisk implements Disk {
   }
 
   append(name: string, bytes: Bytes): void {
-    appendFileSync(join(this.#directory, name), toBuffer(bytes));
+    const file = this.#opened(name);
+    const data = toBuffer(bytes);
+    try {
+      for (let at = 0; at < data.length; ) at += writeSync(file.descriptor, data, at);
+      file.length += data.length;
+    } catch (error) {
+      // All of the bytes are appended or none.
+      ftruncateSync(file.descriptor, file.length);
+      throw error;
+    }
+  }
+
+  #opened(name: string): OpenFile {
+    let file = this.#open.get(name);
+    if (file === undefined) {
+      const descriptor = openSync(join(this.#directory, name), 'a');
+      file = { descriptor, length: fstatSync(descriptor).size };
+      this.#open.set(name, file);
+    }
+    return file;
   }
 
   sync(name: string): void {
-    const file = openSync(join(this.#directory, name), 'r+');
+    const open = this.#open.get(name);
+    if (open === undefined) this.#syncPath(name);
+    else fdatasyncSync(open.descriptor);
+  }
+
+  #syncPath(name: string): void {
+    const file = openSync(join(this.#directory, name), 'r');
     fsyncSync(file);
     closeSync(file);
   }
 
+  syncLater(name: string, done: (error?: unknown) => void): void {
+    // The file may be released meanwhile, and its descriptor used for another file.
+    open(join(this.#directory, name), 'r+', (failed, descriptor) => {
+      if (failed !== null) return done(failed);
+      fdatasync(descriptor, (error) => close(descriptor, () => done(error ?? undefined)));
+    });
+  }
+
+  size(name: string): number | undefined {
+    return statSync(join(this.#directory, name), { throwIfNoEntry: false })?.size;
+  }
+
+  truncate(name: string, length: number): void {
+    this.release(name);
+    truncateSync(join(this.#directory, name), length);
+    this.#syncPath(name);
+  }
+
+  rename(from: string, to: string): void {
+    this.release(from);
+    this.release(to);
+    renameSync(join(this.#directory, from), join(this.#directory, to));
+    this.#syncPath(dirname(to));
+  }
+
   remove(name: string): void {
+    this.release(name);
     rmSync(join(this.#directory, name), { force: true });
+  }
+
+  release(name: string): void {
+    const open = this.#open.get(name);
+    if (open === undefined) return;
+    this.#open.delete(name);
+    closeSync(open.descriptor);
+  }
+
+  makeFolder(name: string): void {
+    mkdirSync(join(this.#directory, name), { recursive: true });
   }
 }
 

@@ -7,7 +7,7 @@ import type { Statistics } from '../figures/statistics.ts';
 import { GATE_MIN_REPLICAS } from '../gates.ts';
 import { Beat } from '../host/beat.ts';
 import type { Timer } from '../host/host.ts';
-import type { Effect, StreamObserver } from '../ports.ts';
+import { type Durability, type Effect, isStored, type StreamObserver } from '../ports.ts';
 import { Backlog } from './backlog.ts';
 import type { FailoverNode } from './failover.ts';
 import { Coordinator } from './failover.ts';
@@ -19,6 +19,7 @@ export const NO_ID = '0'.repeat(40);
 
 /** The node, as its replication sees it. */
 interface PrimaryNode extends FailoverNode {
+  readonly durability: Durability | undefined;
   /** True while effects must be handed to `feed`. */
   readonly effects: { feeding: boolean };
   randomHex(digits: number): Bytes;
@@ -112,8 +113,19 @@ export class Replication {
   /**
    * Appends the effects of one execution unit to the stream.
    * @param atomic wrap them in MULTI and EXEC
+   * @param limited whether some do not go to replicas
    */
-  feed(effects: readonly Effect[], atomic: boolean): void {
+  feed(all: readonly Effect[], atomic: boolean, limited = false): void {
+    const server = this.#server;
+    const { durability } = server;
+    if (durability?.recording) {
+      // What goes to replicas alone does not exist while nothing reads the stream.
+      const heard = this.#isHeard ? all : all.filter(isStored);
+      durability.record(heard, atomic && heard.length > 1);
+    }
+    if (server.role === 'replica') return;
+    const effects = limited ? all.filter(({ to }) => to !== 'disk') : all;
+    if (effects.length === 0) return;
     if (this.backlog !== undefined) {
       let bytes = '';
       const selectsFirst = this.#server.dialect.transactionSelect === 'before MULTI';
@@ -121,8 +133,15 @@ export class Replication {
       for (const { db, argv } of effects) bytes += this.#select(db) + encodeRequest(argv);
       if (atomic) bytes += encodeRequest(['EXEC']);
       this.feedBytes(bytes);
+    } else if (durability?.recording && server.dialect.offsetWithoutReplicas === 'counts effects') {
+      const stored = effects.filter(isStored).length;
+      this.offset += stored + (atomic && stored > 1 ? 2 : 0);
     }
     for (const observer of this.#observers) observer.effects?.(effects, atomic);
+  }
+
+  get #isHeard(): boolean {
+    return this.backlog !== undefined || this.#observers.length > 0;
   }
 
   /** Returns the SELECT for a change of database; empty if the stream has already selected it. */
@@ -217,12 +236,13 @@ export class Replication {
   }
 
   /**
-   * Turns the recording of effects on if the node is a primary and the stream has a reader: a backlog or an observer.
+   * Turns the recording of effects on if the node is a primary whose stream has a reader, a backlog or an observer, or if
+   * writes are stored on a disk.
    */
   follow(): void {
     const server = this.#server;
-    const heard = this.backlog !== undefined || this.#observers.length > 0;
-    server.effects.feeding = heard && server.role === 'primary';
+    server.effects.feeding =
+      (this.#isHeard && server.role === 'primary') || server.durability?.recording === true;
   }
 
   /** Removes a replica whose connection is closed. */
@@ -338,6 +358,7 @@ export class Replication {
     this.backlog = new Backlog(offset, this.#server.settings['repl-backlog-size']);
     this.follow();
     for (const observer of this.#observers) observer.replaced?.();
+    this.#server.durability?.replaced();
   }
 
   #startHeartbeat(): void {

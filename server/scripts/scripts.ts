@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
-import { LINK_DOWN, misconfigured, OOM, READONLY } from '../../protocol/errors.ts';
+import { cannotStore, LINK_DOWN, misconfigured, OOM, READONLY } from '../../protocol/errors.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import { Execution } from '../../scripting/execution.ts';
 import type { LibraryFunction } from '../../scripting/functions.ts';
@@ -11,13 +11,13 @@ import type { ScriptHost } from '../../scripting/runtime/host.ts';
 import { Random48 } from '../../scripting/runtime/random48.ts';
 import { readShebang } from '../../scripting/shebang.ts';
 import type { Acl } from '../acl/acl.ts';
-import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED } from '../clients/client.ts';
+import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED, UNSTORED } from '../clients/client.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { titleOf } from '../dialects/identity.ts';
 import type { Effects } from '../effects.ts';
 import type { Statistics } from '../figures/statistics.ts';
-import { GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
-import type { Gated, HasHost, HasLog, HasSettings, LogLevel } from '../ports.ts';
+import { GATE_AOF, GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
+import type { Durability, Gated, HasHost, HasLog, HasSettings, LogLevel } from '../ports.ts';
 import {
   type Argv,
   arityFits,
@@ -41,7 +41,9 @@ export type NativeHandler = (
 
 const LEVELS: readonly LogLevel[] = ['debug', 'verbose', 'notice', 'warning'];
 
-/** REPL_REPLICA, one of the targets of redis.set_repl. */
+/** REPL_AOF, one of the targets of redis.set_repl. */
+const TO_DISK = 1;
+/** REPL_REPLICA, the other one. */
 const TO_REPLICAS = 2;
 
 const refuse = (text: Bytes): ReplyError => new ReplyError(text);
@@ -77,6 +79,7 @@ interface ScriptingNode extends Gated, HasHost, HasLog, HasSettings {
   /** True while a replica has lost its primary and may not serve old data. */
   isStale(): boolean;
   readOnlyReplica(): boolean;
+  readonly durability: Durability | undefined;
   readonly effects: Pick<Effects, 'propagateAs'>;
   /** A client without a connection. */
   readonly connections: { pseudoClient(): Client };
@@ -237,7 +240,7 @@ export class Scripts implements ScriptHost {
     this.#client.db = client.db;
     this.#client.account = client.account;
     this.#client.protocol = 2;
-    this.#client.mark(UNREPLICATED, false);
+    this.#client.mark(UNREPLICATED | UNSTORED, false);
     this.wrote = false;
     let result: Reply | Execution = null;
     try {
@@ -316,6 +319,7 @@ export class Scripts implements ScriptHost {
     if ((command.bits & WRITE) !== 0) {
       if (server.readOnlyReplica()) return refuse(READONLY);
       if ((server.state & GATE_DISK) !== 0) return refuse(misconfigured(titleOf(server)));
+      if ((server.state & GATE_AOF) !== 0) return refuse(cannotStore(server.durability?.trouble));
       if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
         return refuse('NOREPLICAS Not enough good replicas to write.');
       }
@@ -342,6 +346,7 @@ export class Scripts implements ScriptHost {
   /** redis.set_repl: sets where the script's writes are propagated, as a bit mask of the REPL_ constants. */
   setReplication(targets: number): void {
     this.#client.mark(UNREPLICATED, (targets & TO_REPLICAS) === 0);
+    this.#client.mark(UNSTORED, (targets & TO_DISK) === 0);
   }
 
   /** redis.acl_check_cmd: returns whether the user may run the command; undefined if the command is unknown. */

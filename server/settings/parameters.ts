@@ -209,6 +209,15 @@ export function text(initial: Bytes, fixed: Fixed = false) {
   );
 }
 
+/** Declares a name without folders that CONFIG SET refuses to change. @param kind what Redis' error calls such a name */
+export function fileName(initial: Bytes, name: string, kind: 'filename' | 'dirname') {
+  const read = (value: Bytes): Bytes | BadSetting => {
+    if (value === '') return new BadSetting(`${name} can't be empty`);
+    return /[/\\]/.test(value) ? new BadSetting(`${name} can't be a path, just a ${kind}`) : value;
+  };
+  return parameter<Bytes>(initial, read, (value) => value, true);
+}
+
 /** Declares a file mode, as octal digits. */
 export function permissions() {
   const read = (digits: Bytes): Bytes | BadSetting => {

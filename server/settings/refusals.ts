@@ -12,7 +12,7 @@ const REFUSALS: {
   aclfile: { only: '', why: 'lostlock reads no ACL file: make users with ACL SETUSER' },
   appendonly: {
     only: false,
-    why: 'lostlock has no append-only file: it keeps a dump file where dir or dbfilename names one',
+    why: 'lostlock keeps an append-only file only where dir, appenddirname or appendfilename names a place for it',
   },
   'cluster-enabled': { only: false, why: 'lostlock has no cluster mode' },
   daemonize: { only: false, why: 'lostlock stays in the foreground' },
@@ -38,12 +38,18 @@ export const refusals: ReadonlyMap<Bytes, string> = new Map(
   Object.entries(REFUSALS).map(([name, { why }]) => [name, why]),
 );
 
+/** True if the settings name a place for an append-only file. */
+export function namesPlace(settings: Partial<Settings>): boolean {
+  const { dir, appenddirname, appendfilename } = settings;
+  return dir !== undefined || appenddirname !== undefined || appendfilename !== undefined;
+}
+
 /**
  * Returns why a parameter cannot have this value; undefined if it can.
- * @param journal true if something keeps the stream of writes on a disk, as the lab does: then `appendonly` works
+ * @param stores true if the node has a place for an append-only file: then `appendonly` works
  */
-export function refusalOf(name: keyof Settings, value: unknown, journal = false): string | undefined {
+export function refusalOf(name: keyof Settings, value: unknown, stores = false): string | undefined {
   const refusal = REFUSALS[name];
   if (refusal === undefined || value === refusal.only) return undefined;
-  return journal && name === 'appendonly' ? undefined : refusal.why;
+  return stores && name === 'appendonly' ? undefined : refusal.why;
 }

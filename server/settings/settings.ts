@@ -6,6 +6,7 @@
 import {
   choice,
   eventClasses,
+  fileName,
   flag,
   INT,
   integer,
@@ -78,6 +79,14 @@ const effective = {
   'notify-keyspace-events': eventClasses(),
   'busy-reply-threshold': integer(5000),
   appendfsync: choice('everysec', ['everysec', 'always', 'no']),
+  'no-appendfsync-on-rewrite': flag(false),
+  appenddirname: fileName('appendonlydir', 'appenddirname', 'dirname'),
+  appendfilename: fileName('appendonly.aof', 'appendfilename', 'filename'),
+  'aof-load-truncated': flag(true),
+  'aof-timestamp-enabled': flag(false),
+  'aof-use-rdb-preamble': flag(true),
+  'auto-aof-rewrite-min-size': memory(64 * 1024 ** 2),
+  'auto-aof-rewrite-percentage': integer(100, 0, INT),
   save: savePoints(),
   dir: text('.', 'protected'),
   dbfilename: text('dump.rdb', 'protected'),
@@ -131,23 +140,16 @@ const effective = {
 
 /**
  * Parameters that tune how Redis works internally and change no reply. They are accepted for compatibility and have no
- * effect here. The parameters of the append-only file are among them, because there is no such file.
+ * effect here.
  */
 export const tuning = {
   'maxmemory-eviction-tenacity': integer(10, 0, 100),
   'active-expire-effort': integer(1, 1, 10),
   activerehashing: flag(true),
-  'aof-load-truncated': flag(true),
-  'aof-use-rdb-preamble': flag(true),
-  appenddirname: text('appendonlydir', true),
-  appendfilename: text('appendonly.aof', true),
-  'auto-aof-rewrite-min-size': memory(64 * 1024 ** 2),
-  'auto-aof-rewrite-percentage': integer(100, 0, INT),
   'dynamic-hz': flag(true),
   'io-threads': integer(1, 1, 128, true),
   'lazyfree-lazy-user-del': flag(false),
   'list-compress-depth': integer(0, 0, INT),
-  'no-appendfsync-on-rewrite': flag(false),
   rdbchecksum: flag(true, true),
   rdbcompression: flag(true),
   'repl-disable-tcp-nodelay': flag(false),
@@ -156,7 +158,6 @@ export const tuning = {
   'sanitize-dump-payload': choice('no', ['no', 'yes', 'clients']),
   'shutdown-timeout': integer(10, 0, INT),
   'aof-rewrite-incremental-fsync': flag(true),
-  'aof-timestamp-enabled': flag(false),
   'always-show-logo': flag(false, true),
   'crash-log-enabled': flag(true),
   'crash-memcheck-enabled': flag(true),

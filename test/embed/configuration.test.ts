@@ -84,7 +84,7 @@ describe('a file', () => {
   });
 
   test('what lostlock cannot do is refused with the reason', () => {
-    expect(errorOf('appendonly yes')).toContain('lostlock has no append-only file');
+    expect(errorOf('cluster-enabled yes')).toContain('lostlock has no cluster mode');
     expect(errorOf('rename-command FLUSHALL ""')).toContain('lostlock does not rename commands');
     expect(errorOf('loadmodule x.so')).toContain('lostlock loads no modules');
     expect(errorOf('user a on', 'user a off')).toContain(

@@ -30,7 +30,7 @@ test.each<[what: string, options: object, message: string]>([
   [
     'an append-only file',
     { settings: { appendonly: true } },
-    'settings.appendonly is true; allowed: false (lostlock has no append-only file',
+    'settings.appendonly is true; allowed: false (lostlock keeps an append-only file only where dir,',
   ],
   [
     'a cluster',

@@ -29,7 +29,13 @@ export class TestHost implements Host {
     write: () => {},
     append: () => {},
     sync: () => {},
+    syncLater: () => {},
+    size: () => undefined,
+    truncate: () => {},
+    rename: () => {},
     remove: () => {},
+    release: () => {},
+    makeFolder: () => {},
   };
 
   /** A linear congruential generator: the same numbers every time. */

@@ -113,7 +113,13 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
     client.server.log('warning', `CONFIG SET ${tls}: lostlock does not change TLS while it runs`);
     refuse(tls, NO_TLS_UPDATE);
   }
+  const before = Object.fromEntries([...changes.keys()].map((name) => [name, settings[name]]));
   Object.assign(settings, Object.fromEntries(changes));
+  const failure = client.server.durability?.configure();
+  if (failure !== undefined) {
+    Object.assign(settings, before);
+    refuse('appendonly', failure);
+  }
   client.server.applySettings();
   return OK;
 }

@@ -173,6 +173,13 @@ function reload(client: Caller, options: readonly Bytes[]): Reply {
   return OK;
 }
 
+/** Replaces the dataset by what the append-only file has. */
+function loadAppendOnlyFile({ server }: Caller): Reply {
+  if (server.durability === undefined) fail('ERR Error trying to load the AOF files, check server logs');
+  server.durability.reload();
+  return OK;
+}
+
 function packedThreshold(text: Bytes): Reply {
   const bytes = parseMemory(text);
   if (bytes === undefined || bytes >= 2 ** 32) {
@@ -240,7 +247,7 @@ const SUBCOMMANDS: Record<string, Subcommand> = {
   ],
   ERROR: one((_client, text) => new ReplyError(text.replace(/[\r\n]/g, ' '))),
   LISTPACK: one(showListpack),
-  LOADAOF: [0, 0, () => fail('ERR Error trying to load the AOF files, check server logs')],
+  LOADAOF: [0, 0, loadAppendOnlyFile],
   LOG: one((client, text) => {
     client.server.log('warning', `DEBUG LOG: ${text}`);
     return OK;

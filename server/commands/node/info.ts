@@ -94,18 +94,26 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['rdb_last_cow_size', 0];
     yield ['rdb_last_load_keys_expired', dumpFile.loaded.expired];
     yield ['rdb_last_load_keys_loaded', dumpFile.loaded.keys];
-    yield ['aof_enabled', server.settings.appendonly ? 1 : 0];
+    const stored = server.durability?.recording ? server.durability.figures : undefined;
+    yield ['aof_enabled', stored === undefined ? 0 : 1];
     yield ['aof_rewrite_in_progress', dumpFile.rewriting ? 1 : 0];
     yield ['aof_rewrite_scheduled', dumpFile.scheduled.aof ? 1 : 0];
     yield ['aof_last_rewrite_time_sec', dumpFile.last.aof.seconds];
     yield ['aof_current_rewrite_time_sec', dumpFile.secondsOf('aof')];
     yield ['aof_last_bgrewrite_status', dumpFile.last.aof.status];
     yield ['aof_rewrites', server.stats.rewrites];
-    yield ['aof_rewrites_consecutive_failures', 0];
-    yield ['aof_last_write_status', 'ok'];
+    yield ['aof_rewrites_consecutive_failures', dumpFile.rewriteFailures];
+    yield ['aof_last_write_status', stored?.status ?? 'ok'];
     yield ['aof_last_cow_size', 0];
     yield ['module_fork_in_progress', 0];
     yield ['module_fork_last_cow_size', 0];
+    if (stored === undefined) return;
+    yield ['aof_current_size', stored.size];
+    yield ['aof_base_size', stored.baseSize];
+    yield ['aof_pending_rewrite', dumpFile.scheduled.aof ? 1 : 0];
+    yield ['aof_buffer_length', stored.buffered];
+    yield ['aof_pending_bio_fsync', stored.syncing ? 1 : 0];
+    yield ['aof_delayed_fsync', 0];
   },
   *threads(server) {
     const { reads, writes } = server.stats;

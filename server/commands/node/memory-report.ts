@@ -122,7 +122,7 @@ export function memoryStats(server: Server): Reply {
   add('clients.slaves', replicas);
   add('clients.normal', clients);
   add('cluster.links', 0);
-  add('aof.buffer', 0);
+  add('aof.buffer', server.durability?.figures.buffered ?? 0);
   add('lua.caches', server.scripts.bytes);
   add('functions.caches', server.functions.bytes);
   for (const db of server.databases) {

@@ -160,7 +160,7 @@ export const serverCommands = defineCommands('server', {
     },
   },
   bgrewriteaof: {
-    summary: 'Replies as if the append-only file were being rewritten; this server has none.',
+    summary: 'Rewrites the append-only file in the background.',
     since: '1.0.0',
     complexity: 'O(1)',
     arity: 1,

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { AppendOnlyFile } from '../../../server/aof/append-only-file.ts';
 import { type DialectName, dialectNamed, dialectNames } from '../../../server/dialects/index.ts';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
 import { nodeHost } from '../../../server/host/node.ts';
@@ -151,7 +152,7 @@ test.each(compared)(
 test('appendonly is refused without a log of the stream, and accepted in the lab, which keeps one', () => {
   const redis = new Conversation(createNode(new TestHost()));
   expect(redis.ask('CONFIG SET appendonly yes')).toBe(
-    "-ERR CONFIG SET failed (possibly related to argument 'appendonly') - lostlock has no append-only file: it keeps a dump file where dir or dbfilename names one",
+    "-ERR CONFIG SET failed (possibly related to argument 'appendonly') - lostlock keeps an append-only file only where dir, appenddirname or appendfilename names a place for it",
   );
   expect(redis.ask('CONFIG SET maxmemory 1mb appendonly yes')).toContain("argument 'appendonly'");
   expect(redis.ask('CONFIG GET appendonly')).toBe('["appendonly" "no"]');
@@ -159,7 +160,7 @@ test('appendonly is refused without a log of the stream, and accepted in the lab
   expect(redis.ask('CONFIG SET appendonly no')).toBe('+OK');
   expect(redis.ask('CONFIG SET appendonly maybe')).toContain("argument must be 'yes' or 'no'");
   const journalled = createNode(new TestHost());
-  journalled.durability = { syncedOffset: () => undefined };
+  new AppendOnlyFile(journalled).open();
   const lab = new Conversation(journalled);
   expect(lab.ask('CONFIG SET appendonly yes')).toBe('+OK');
 });
