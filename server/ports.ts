@@ -61,8 +61,12 @@ export interface Durability {
   /** Why writes cannot be stored, in the words of the operating system; undefined if they can. */
   readonly trouble: string | undefined;
   readonly figures: DurabilityFigures;
-  /** Stores the effects of one execution unit. `atomic`: they are wrapped in MULTI and EXEC. */
-  record(effects: readonly Effect[], atomic: boolean): void;
+  /**
+   * Stores the effects of one execution unit.
+   * @param atomic they are wrapped in MULTI and EXEC
+   * @param heard whether the replication stream has a reader; if not, what goes to replicas alone does not count
+   */
+  record(effects: readonly Effect[], atomic: boolean, heard: boolean): void;
   /** The dataset was replaced as a whole, without effects. */
   replaced(): void;
   /** The replication offset up to which the writes are on the disk; undefined while `appendonly` is off or waiting. */

@@ -104,15 +104,16 @@ export class AppendOnlyFile implements Durability {
 
   // Writing
 
-  record(effects: readonly Effect[], atomic: boolean): void {
+  record(effects: readonly Effect[], atomic: boolean, heard: boolean): void {
     if (this.#state === 'off' || this.#dead) return;
     if (this.#state === 'waiting' && !this.#server.dumpFile.rewriting) return;
     const before = this.#buffer.length;
     const stored = effects.filter(isStored);
     const selectsFirst = this.#server.dialect.transactionSelect === 'before MULTI';
-    if (atomic) this.#buffer += (selectsFirst ? this.#select(effects[0]!.db) : '') + this.#encode(['MULTI']);
+    const wrapped = atomic && (heard || stored.length > 1);
+    if (wrapped) this.#buffer += (selectsFirst ? this.#select(effects[0]!.db) : '') + this.#encode(['MULTI']);
     for (const { db, argv } of stored) this.#buffer += this.#select(db) + this.#encode(argv);
-    if (atomic) this.#buffer += this.#encode(['EXEC']);
+    if (wrapped) this.#buffer += this.#encode(['EXEC']);
     if (this.#buffer.length === before) return;
     this.position += this.#buffer.length - before;
     if (this.#buffer.length > BUFFER_MAX) this.flush();

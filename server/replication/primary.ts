@@ -118,11 +118,7 @@ export class Replication {
   feed(all: readonly Effect[], atomic: boolean, limited = false): void {
     const server = this.#server;
     const { durability } = server;
-    if (durability?.recording) {
-      // What goes to replicas alone does not exist while nothing reads the stream.
-      const heard = this.#isHeard ? all : all.filter(isStored);
-      durability.record(heard, atomic && heard.length > 1);
-    }
+    durability?.record(all, atomic, this.#isHeard);
     if (server.role === 'replica') return;
     const effects = limited ? all.filter(({ to }) => to !== 'disk') : all;
     if (effects.length === 0) return;
