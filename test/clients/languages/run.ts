@@ -9,14 +9,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startServer } from '../../../index.ts';
 import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
+import { hurry, startRealGroup } from '../../support/sentinel-group.ts';
 import { buildProject, resolveProject } from '../maven.ts';
 
 const here = import.meta.dirname;
 const run = promisify(execFile);
 
-/** How long fetching and building may take, and one run, in milliseconds. */
+/** How long fetching and building may take, and one run with its failovers, in milliseconds. */
 const PREPARE_MS = 240_000;
-const RUN_MS = 120_000;
+const RUN_MS = 240_000;
 
 interface Language {
   readonly name: string;
@@ -59,18 +60,21 @@ const languages: readonly Language[] = [
 ];
 
 /** What the program prints beside the server of that port, line by line. Our server runs in this process: nothing may block. */
-async function heard([program, ...args]: readonly string[], port: number): Promise<string[]> {
-  const { stdout } = await run(program!, [...args, String(port)], { timeout: RUN_MS });
+async function heard([program, ...args]: readonly string[], port: number, sentinels: readonly number[]) {
+  const { stdout } = await run(program!, [...args, String(port), sentinels.join(',')], { timeout: RUN_MS });
   return stdout.trimEnd().split('\n');
 }
 
 function compare(name: string, theirs: readonly string[], ours: readonly string[]): boolean {
   const lines = Math.max(theirs.length, ours.length);
   const apart = Array.from({ length: lines }, (_, i) => i).filter((i) => theirs[i] !== ours[i]);
-  if (apart.length === 0) console.log(`ok   ${name}: ${lines} answers, the same from both`);
+  // A program says so when it has waited in vain.
+  const gaveUp = [...theirs, ...ours].filter((line) => line.startsWith('never'));
+  if (gaveUp.length > 0) console.log(`FAIL ${name}: waited in vain ${gaveUp.length} times`);
+  else if (apart.length === 0) console.log(`ok   ${name}: ${lines} answers, the same from both`);
   else console.log(`FAIL ${name}: ${apart.length} of ${lines} answers differ`);
   for (const i of apart) console.log(`  redis-server  ${theirs[i]}\n  lostlock      ${ours[i]}`);
-  return apart.length === 0;
+  return apart.length === 0 && gaveUp.length === 0;
 }
 
 async function talk(language: Language, scratch: string): Promise<boolean> {
@@ -90,7 +94,12 @@ async function talk(language: Language, scratch: string): Promise<boolean> {
   const command = language.build(scratch);
   await using real = await startRedisServer({ tcp: true });
   await using ours = await startServer();
-  return compare(language.name, await heard(command, real.port), await heard(command, ours.port));
+  await using realGroup = await startRealGroup();
+  await using group = await startServer({ replicas: 2, sentinels: { count: 3, downAfter: 60_000 } });
+  const ports = group.sentinels.map((sentinel) => sentinel.port);
+  await hurry(ports);
+  const theirs = await heard(command, real.port, realGroup.sentinels);
+  return compare(language.name, theirs, await heard(command, ours.port, ports));
 }
 
 if (!hasRedisServer) console.log('skipped: there is no redis-server to compare with');

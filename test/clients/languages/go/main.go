@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,34 @@ func tell(what string, values ...any) {
 	fmt.Println(what+":", fmt.Sprint(values...))
 }
 
+// eventually waits until the request succeeds: a failover takes its time.
+func eventually(request func() bool) {
+	for range 600 {
+		if request() {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	tell("never")
+}
+
+// behindSentinels holds a lock while the Sentinels replace the primary.
+func behindSentinels(addresses []string) {
+	client := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "mymaster", SentinelAddrs: addresses})
+	defer client.Close()
+	sentinel := redis.NewSentinelClient(&redis.Options{Addr: addresses[0]})
+	defer sentinel.Close()
+	lock, err := redislock.New(client).Obtain(ctx, "behind-go", 2*time.Minute, nil)
+	tell("lock behind Sentinels", err)
+	tell("copies", client.Wait(ctx, 2, 30*time.Second))
+	before := sentinel.GetMasterAddrByName(ctx, "mymaster").Val()
+	eventually(func() bool { return sentinel.Failover(ctx, "mymaster").Err() == nil })
+	eventually(func() bool { return sentinel.GetMasterAddrByName(ctx, "mymaster").Val()[1] != before[1] })
+	eventually(func() bool { return client.Set(ctx, "after", "failover", 0).Err() == nil })
+	tell("refused", client.SetNX(ctx, "behind-go", "x", time.Minute).Val())
+	tell("release", lock.Release(ctx))
+}
+
 func main() {
 	for _, protocol := range []int{2, 3} {
 		client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + os.Args[1], Protocol: protocol})
@@ -35,6 +64,11 @@ func main() {
 		tell("fcall", client.FCall(ctx, library, nil, "argument"))
 		client.Close()
 	}
+	var addresses []string
+	for _, port := range strings.Split(os.Args[2], ",") {
+		addresses = append(addresses, "127.0.0.1:"+port)
+	}
+	behindSentinels(addresses)
 }
 
 func locks(client *redis.Client) {

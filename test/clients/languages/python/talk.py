@@ -2,13 +2,16 @@
 import asyncio
 import sys
 import threading
+import time
 
 import pottery
 import redis
 import redis.asyncio
+import redis.sentinel
 import redis_lock
 
 PORT = int(sys.argv[1])
+SENTINELS = [int(port) for port in sys.argv[2].split(",")]
 
 
 def tell(what, value):
@@ -111,6 +114,37 @@ async def asynchronously():
     await client.aclose()
 
 
+def eventually(action):
+    """The first answer that is neither an error nor false: a failover takes its time."""
+    for _ in range(600):
+        try:
+            answer = action()
+            if answer:
+                return answer
+        except redis.exceptions.RedisError:
+            pass
+        time.sleep(0.1)
+    print("never")
+    return None
+
+
+def behind_sentinels():
+    """A lock in hand while the Sentinels replace the primary."""
+    sentinel = redis.sentinel.Sentinel([("127.0.0.1", port) for port in SENTINELS], socket_timeout=5)
+    client = sentinel.master_for("mymaster", socket_timeout=5, decode_responses=True)
+    lock = client.lock("behind", timeout=120)
+    tell("lock behind Sentinels", lock.acquire(blocking=False))
+    tell("copies", client.wait(2, 30_000))
+    tell("replicas", len(sentinel.discover_slaves("mymaster")))
+    before = sentinel.discover_master("mymaster")
+    first = redis.Redis(port=SENTINELS[0])
+    eventually(lambda: first.sentinel_failover("mymaster"))
+    eventually(lambda: sentinel.discover_master("mymaster") != before)
+    eventually(lambda: client.set("after", "failover"))
+    tell("still held", (lock.owned(), client.set("behind", "x", nx=True)))
+    tell("release", lock.release())
+
+
 for protocol in (2, 3):
     redis_client = redis.Redis(port=PORT, protocol=protocol, decode_responses=True)
     redis_client.flushall()
@@ -122,3 +156,4 @@ with redis_lock.Lock(redis.Redis(port=PORT), "renewed", expire=10, auto_renewal=
     tell("python-redis-lock", renewed.locked())
 with pottery.Redlock(key="printer", masters={redis.Redis(port=PORT)}, auto_release_time=10) as redlock:
     tell("pottery's Redlock", redlock.locked() > 0)
+behind_sentinels()

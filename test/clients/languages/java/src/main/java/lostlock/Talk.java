@@ -1,5 +1,6 @@
 package lostlock;
 
+import java.util.Arrays;
 import java.util.concurrent.Callable;
 
 /** Prints what Jedis and Lettuce hear: beside redis-server and beside lostlock it must print the same lines. */
@@ -21,5 +22,6 @@ public final class Talk {
     int port = Integer.parseInt(args[0]);
     JedisTalk.run(port);
     LettuceTalk.run(port);
+    SentinelTalk.run(Arrays.stream(args[1].split(",")).mapToInt(Integer::parseInt).toArray());
   }
 }
