@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startServer } from '../../../index.ts';
 import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
-import { hurry, startRealGroup } from '../../support/sentinel-group.ts';
 import { buildProject, resolveProject } from '../maven.ts';
+import { hurry, startRealGroup } from '../sentinel-group.ts';
 
 const here = import.meta.dirname;
 const run = promisify(execFile);

@@ -1,8 +1,8 @@
 /** A real primary with two real replicas, watched by three real Sentinels. */
-import { RawClient } from './raw-client.ts';
-import { startRealSentinel } from './redis-sentinel.ts';
-import { findProgram, startRedisServer } from './redis-server.ts';
-import { until } from './until.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { startRealSentinel } from '../support/redis-sentinel.ts';
+import { findProgram, startRedisServer } from '../support/redis-server.ts';
+import { until } from '../support/until.ts';
 
 /** The running processes. */
 export interface RealGroup extends AsyncDisposable {
