@@ -44,6 +44,11 @@ export class SetValue {
     }
   }
 
+  /** Makes a set without members a listpack or a hash table, whatever it will hold. */
+  leaveIntset(encoding: 'listpack' | 'hashtable'): void {
+    this.#toHashTable(encoding === 'listpack');
+  }
+
   get size(): number {
     return this.#integers !== undefined ? this.#integers.length : this.#members!.size;
   }

@@ -45,11 +45,11 @@ export function readBody(input: RdbReader, type: number, limits: Limits, format:
     case VALUE.listQuicklist2:
       return new ListValue(quicklist(input, true), limits);
     case VALUE.set:
-      return setOf(strings(input, input.count()), limits);
+      return tableOf(strings(input, input.count()), limits);
     case VALUE.setIntset:
       return setOf(readIntset(input.blob()), limits);
     case VALUE.setListpack:
-      return setOf(readListpack(input.blob()), limits);
+      return setOf(readListpack(input.blob()), limits, limits.sizesValues ? 'listpack' : undefined);
     case VALUE.hash:
       return hashOf(strings(input, input.count() * 2), limits);
     case VALUE.hashZipmap:
@@ -126,8 +126,14 @@ function quicklist(input: RdbReader, second: boolean): Bytes[] {
   return elements;
 }
 
-function setOf(members: readonly Bytes[], limits: Limits): SetValue {
+/** A set that was written as a hash table: with more members than an intset may have, it stays one. */
+function tableOf(members: readonly Bytes[], limits: Limits): SetValue {
+  return setOf(members, limits, members.length > limits.setMaxIntset ? 'hashtable' : undefined);
+}
+
+function setOf(members: readonly Bytes[], limits: Limits, as?: 'listpack' | 'hashtable'): SetValue {
   const set = new SetValue(limits);
+  if (as !== undefined) set.leaveIntset(as);
   for (const member of members) if (!set.add(member)) throw badFormat('set member twice');
   return set;
 }
