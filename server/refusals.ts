@@ -129,7 +129,8 @@ function refusedForData(server: Server, client: Caller, command: Command<Caller>
   const { state } = server;
   if (client.has(PRIMARY_LINK)) return undefined;
   if ((state & GATE_LIMITED_MEMORY) !== 0 && server.eviction.outOfMemory) {
-    const queueing = client.has(IN_MULTI) && !ENDS_MULTI.has(command.fullName);
+    const refused = server.dialect.queueWithoutMemory === 'nothing';
+    const queueing = refused && client.has(IN_MULTI) && !ENDS_MULTI.has(command.fullName);
     if (queueing || (bits & DENY_OOM) !== 0) return new ReplyError(OOM);
   }
   // PING fails as well, so that monitoring notices the failed save.

@@ -38,6 +38,15 @@ export class ListValue {
     return this.#bytes;
   }
 
+  /**
+   * Prepares the list for elements that a request names, whether or not it will add them: a list with more than a listpack
+   * may have becomes a quicklist.
+   */
+  expect(values: readonly Bytes[]): void {
+    if (this.#quick || !this.#limits.packsLists) return;
+    this.#quick = this.#exceeds(this.#packed + lengthOf(values), this.size + values.length, 1);
+  }
+
   /** Adds an element at the head and returns the new length. */
   pushLeft(value: Bytes): number {
     this.#grow(value);
@@ -162,7 +171,6 @@ export class ListValue {
   #grow(value: Bytes): void {
     this.#bytes += value.length;
     if (!this.#limits.packsLists) return;
-    this.#quick ||= this.#exceeds(this.#packed + value.length, this.size + 1, 1);
     this.#packed += elementSize(value);
   }
 
@@ -177,8 +185,9 @@ export class ListValue {
   #replace(old: Bytes, value: Bytes): void {
     this.#bytes += value.length - old.length;
     if (!this.#limits.packsLists) return;
-    this.#quick ||= this.#exceeds(this.#packed + value.length, this.size, 1);
     this.#packed += elementSize(value) - elementSize(old);
+    // Of several elements, each may have a node of its own.
+    if (this.#quick && this.size === 1) this.#quick = this.#exceeds(this.#packed, 1, 2);
   }
 
   /** Whether the elements are more than one part of the largest listpack. */

@@ -209,9 +209,13 @@ export class Tracking {
     this.#tellReaders(key);
   }
 
-  /** True for the elements of a list that a blocked client receives: 7.0 sends no invalidation, except for BLMPOP. */
+  /**
+   * True for the elements of a list that a blocked client receives: Redis 7.0 sends no invalidation, except for BLMPOP.
+   * Where the client is served as if it asked again, its request is like any other.
+   */
   #isServed(event: string): boolean {
-    const { running } = this.#server;
+    const { running, dialect } = this.#server;
+    if (dialect.serveWaiting === 'as if asked again') return false;
     const blocked = running?.blocked;
     return blocked?.type === 'list' && TAKEN.has(event) && running?.lastCommand?.name !== 'blmpop';
   }
@@ -238,14 +242,17 @@ export class Tracking {
     }
   }
 
-  /** Called when all keys are removed. */
-  flushed(): void {
+  /**
+   * Called when all keys are removed.
+   * @param before sends the message of the running client before its reply
+   */
+  flushed(before = false): void {
     const { running } = this.#server;
     this.#readers.clear();
     this.#items = 0;
     for (const [client, mode] of this.#modes) {
-      if (client === running) this.#held.push({ client, keys: undefined });
-      else this.#tell(client, mode, undefined);
+      if (client === running && !before) this.#held.push({ client, keys: undefined });
+      else this.#tell(client, mode, undefined, before);
     }
   }
 
@@ -280,6 +287,7 @@ export class Tracking {
     client: Client,
     mode: { redirect: number; broken?: boolean },
     keys: readonly Bytes[] | undefined,
+    beforeReply = false,
   ): void {
     let target: Client | undefined = client;
     if (mode.redirect !== 0) {
@@ -294,9 +302,10 @@ export class Tracking {
     const head = target.protocol === 3 ? ['invalidate'] : ['message', CHANNEL];
     const heard = target.protocol === 3 || (mode.redirect !== 0 && target.subscriptions.count > 0);
     if (!heard) return;
-    target.output.push(
-      keys === undefined ? new Flush(head, client.protocol) : new PushMessage(...head, [...keys]),
-    );
+    const message =
+      keys === undefined ? new Flush(head, client.protocol) : new PushMessage(...head, [...keys]);
+    if (beforeReply) target.output.write(message.bytes(target.protocol));
+    else target.output.push(message);
   }
 }
 

@@ -100,6 +100,9 @@ export function loadSnapshot(
   );
   if (!keeps) clear(server);
   const loaded = { keys: 0, expired: 0 };
+  // Nothing is reported of each key that is loaded.
+  const { listening } = server.world;
+  server.world.listening = false;
   for (const item of items) {
     if (item.kind === 'aux' && item.name === 'repl-stream-db') streamDb = parseSafeInteger(item.value) ?? 0;
     if (item.kind !== 'entry' || item.database >= server.databases.length) continue;
@@ -115,6 +118,7 @@ export function loadSnapshot(
     db.weigh(item.key, entry);
     db.touch(item.key);
   }
+  server.world.listening = listening;
   server.dumpFile.loaded = loaded;
   for (const db of server.databases) server.blocking.signalAll(db);
   return streamDb;

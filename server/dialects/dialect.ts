@@ -171,6 +171,8 @@ export interface Dialect {
   readonly setWithPxat: 'rewritten' | 'as sent';
   /** Whether a long member that ZADD names makes a sorted set a skiplist even if XX keeps it out. */
   readonly longestOfZadd: 'counts' | 'does not count';
+  /** What a transaction queues while no memory is left: nothing, or commands that need none. */
+  readonly queueWithoutMemory: 'nothing' | 'what needs none';
   /** What is at a negative offset of LIMIT in ZRANGE and its kin. */
   readonly negativeOffset: 'nothing' | 'from the end of a skiplist';
   /** How a client that waits for keys is served when one is ready: from that key alone, or as if it asked again. */

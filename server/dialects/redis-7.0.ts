@@ -67,6 +67,7 @@ export const redis70: Dialect = {
   listNumbers: 'as they are',
   longestOfZadd: 'does not count',
   negativeOffset: 'nothing',
+  queueWithoutMemory: 'nothing',
   serveWaiting: 'from the ready key',
   poppedTogether: 1,
   msetexWithExat: 'as sent',

@@ -42,6 +42,7 @@ export const redis72: Dialect = {
   setWithPxat: 'as sent',
   listNumbers: 'checked and cut',
   negativeOffset: 'from the end of a skiplist',
+  queueWithoutMemory: 'what needs none',
   serveWaiting: 'as if asked again',
   poppedTogether: 1024,
   transactionSelect: 'after MULTI',

@@ -1,7 +1,7 @@
 /** SCAN, which iterates over keys, and OBJECT, which describes how values are stored. */
 import type { Entry } from '../../../keyspace/entry.ts';
 import { typeOf } from '../../../keyspace/value.ts';
-import { asciiLower, type Bytes, cString, parseSafeInteger } from '../../../protocol/bytes.ts';
+import { asciiLower, type Bytes, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
@@ -10,17 +10,12 @@ import { type Argv, type Command, key } from '../../table/command.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 import { scanCursor, scanOptions } from './scanning.ts';
 
-const TYPES: ReadonlySet<Bytes> = new Set(['string', 'list', 'set', 'zset', 'hash', 'stream']);
-
 /** SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]. The cursor is the only state. */
 function scan(client: Caller, argv: Argv<-2>): Reply {
   const { db } = client;
   const cursor = scanCursor(client, argv[1]);
   const { count, matches, type } = scanOptions(client, argv, 2, 'scan');
   const wanted = type === undefined ? undefined : asciiLower(type);
-  if (wanted !== undefined && !TYPES.has(wanted) && client.server.dialect.unknownType === 'refused') {
-    fail(`ERR unknown type name '${cString(type ?? '')}'`);
-  }
   const { names, next } = db.openRoll().walk(cursor, count);
   const found = names.filter((name) => {
     const entry = db.peek(name);

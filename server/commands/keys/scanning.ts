@@ -2,6 +2,7 @@
 
 import {
   approximate,
+  asciiLower,
   asciiUpper,
   type Bytes,
   cString,
@@ -15,6 +16,7 @@ import { integer, Options } from '../../table/arguments.ts';
 
 const CURSOR = /^[ \t\n\v\f\r]*[+-]?\d+$/;
 const BLANKS = ' \t\n\v\f\r';
+const TYPES: ReadonlySet<Bytes> = new Set(['string', 'list', 'set', 'zset', 'hash', 'stream']);
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /**
@@ -78,6 +80,8 @@ export function scanOptions(
       found.matches = value === '*' ? () => true : (item) => globMatch(value, item);
     } else if (option === 'TYPE' && command === 'scan') {
       found.type = value;
+      const known = server.dialect.unknownType !== 'refused' || TYPES.has(asciiLower(value));
+      if (!known) fail(`ERR unknown type name '${cString(value)}'`);
     } else {
       fail(SYNTAX);
     }

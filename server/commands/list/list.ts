@@ -74,6 +74,7 @@ function insert(client: Caller, [, name, place, pivot, value]: Argv<5>): Reply {
   if (where !== 'BEFORE' && where !== 'AFTER') fail(SYNTAX);
   const list = client.db.get(name, 'list');
   if (list === undefined) return 0;
+  list.expect([value]);
   let index = 0;
   for (const item of list.values()) {
     if (item !== pivot) {
@@ -204,6 +205,7 @@ export const directListCommands = defineCommands('list', {
     keys: key('RW UPDATE'),
     run(client, [, name, text, value]) {
       const list = client.db.get(name, 'list') ?? fail(NO_SUCH_KEY);
+      list.expect([value]);
       const cut = client.server.dialect.listNumbers === 'checked and cut';
       const given = cut ? approximate(BigInt.asIntN(32, BigInt(int64(text)))) : integer(text);
       const index = fromEnd(given, list.size);

@@ -20,6 +20,7 @@ export function push(client: Caller, name: Bytes, end: End, values: readonly Byt
   const { db } = client;
   let list = db.get(name, 'list');
   if (list === undefined) db.put(name, (list = new ListValue([], client.server.encoding)));
+  list.expect(values);
   for (const value of values) {
     if (end === 'LEFT') list.pushLeft(value);
     else list.pushRight(value);

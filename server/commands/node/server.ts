@@ -11,26 +11,30 @@ import type { Argv } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { info } from './info.ts';
 
-/** Removes all keys of the databases. Each key counts as a change. */
-export function empty(server: Server, databases: readonly Keyspace[]): void {
+/**
+ * Removes all keys of the databases. Each key counts as a change.
+ * @param first whether clients that cache keys are told so before the reply
+ */
+export function empty(server: Server, databases: readonly Keyspace[], first = false): void {
   for (const db of databases) {
     db.touchAll();
     server.world.dirty += db.size;
     db.clear();
     server.blocking.signalAll(db);
   }
-  if (server.tracking.listens) server.tracking.flushed();
+  if (server.tracking.listens) server.tracking.flushed(first);
 }
 
 function flush(client: Caller, argv: Argv<-1>, databases: readonly Keyspace[]): Reply {
   const mode = argv[1] === undefined ? undefined : asciiUpper(argv[1]);
   if (argv.length > 2 || (mode !== undefined && mode !== 'SYNC' && mode !== 'ASYNC')) fail(SYNTAX);
   const { stats, dialect } = client.server;
-  const lazily =
-    flushesLazily(client.server, mode) ||
-    (dialect.syncFlush === 'frees in another thread' && !client.has(IN_MULTI | SCRIPT));
-  if (lazily) for (const { size } of databases) stats.lazyFreed += size;
-  empty(client.server, databases);
+  const lazily = flushesLazily(client.server, mode);
+  const alone = !client.has(IN_MULTI | SCRIPT);
+  const waits = !lazily && dialect.syncFlush === 'frees in another thread' && alone;
+  if (waits || lazily) for (const { size } of databases) stats.lazyFreed += size;
+  // Redis replies when the other thread is done.
+  empty(client.server, databases, waits);
   // Propagated even if there was nothing to remove.
   client.server.effects.propagateAs(argv);
   return OK;

@@ -321,6 +321,8 @@ export const prose: readonly string[] = [
   'UNSUBSCRIBE, PUNSUBSCRIBE and SUNSUBSCRIBE without names, and PUBSUB CHANNELS, use the order of a hash table in Redis. Here they use the order of the subscriptions (repeatable).',
   'Members and fields of hash tables (SMEMBERS, HGETALL of large or mixed collections) are in the order of a hash table in Redis. Here they are in the order of insertion (repeatable).',
   'Cursors of SCAN, HSCAN, SSCAN and ZSCAN are positions in a hash table in Redis, so that an item may be returned twice when the table shrinks. Here they are numbers of items, from the newest to the oldest: an item that exists during the whole scan is returned exactly once, and one that is added during the scan is not returned.',
+  'A quicklist that shrinks becomes a listpack again when its nodes have become one. In Redis that depends on how the nodes came about; here it depends on the elements alone.',
+  'RESTORE of a vector set (redis-8.0, redis-8.2): Redis accepts payloads with an element twice, with more links than the node has room for, and with room that no link needs. Here they are bad data.',
   'SWAPDB that makes several awaited keys ready at once: Redis serves the clients in the order of a hash table. Here they are served in the order of waiting (repeatable).',
   'HRANDFIELD and SRANDMEMBER with a count below -16777216: Redis tries, and crashes. Here the reply is `ERR value is out of range`, because no reply can have so many elements.',
   'KEYS, SCAN, RANDOMKEY, ZSCAN of large sorted sets, and SORT BY nosort of a set: Redis uses the order of a hash table that is seeded at startup. Here it is the order of insertion (scans begin with the newest), or a seeded choice (repeatable, with the same guarantees for scans).',
