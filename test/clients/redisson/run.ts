@@ -7,6 +7,7 @@ import { startServer } from '../../../index.ts';
 import { createLocks, type HeldLock, type Lock, type Locks } from '../../../locks/index.ts';
 import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
 import { buildProject, resolveProject } from '../maven.ts';
+import { redissonBehindSentinels } from './behind.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const COUNT = Number(process.env.COUNT ?? 10_000);
@@ -178,7 +179,8 @@ async function main(): Promise<void> {
   else {
     if (hasRedisServer) {
       await using real = await startRedisServer({ tcp: true });
-      good = await against('redis-server', `redis://127.0.0.1:${real.port}`, classpath, only);
+      good = await redissonBehindSentinels(classpath);
+      good = (await against('redis-server', `redis://127.0.0.1:${real.port}`, classpath, only)) && good;
     }
     await using ours = await startServer();
     good = (await against('lostlock', ours.url, classpath, only)) && good;

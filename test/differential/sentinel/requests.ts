@@ -45,7 +45,9 @@ function hello(random: Random): string {
   const from = [random.pick(HOSTS.slice(0, 2)), random.pick(PORTS.slice(0, 4)), random.pick(IDS)];
   const words = [...from, epoch, ...about, String(random.below(6))];
   if (random.percent(8)) words.pop();
-  if (random.percent(4)) words[random.below(words.length)] = random.pick(['', 'x', '-1']);
+  // A negative epoch is a very large one in C.
+  if (random.percent(4)) words[random.below(words.length)] = random.pick(['', 'x']);
+  if (random.percent(4)) words[1] = '-1';
   return words.join(',');
 }
 
