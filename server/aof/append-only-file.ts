@@ -64,6 +64,8 @@ export class AppendOnlyFile implements Durability {
     this.#files.begin(() => this.#base());
     this.#enter('on');
     this.#synced = server.replication.offset;
+    // Keys that have expired meanwhile are removed even if no client comes.
+    server.settle();
   }
 
   get recording(): boolean {

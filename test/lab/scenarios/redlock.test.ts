@@ -76,6 +76,19 @@ unsafeFive('S61 a node restarts without its data: two majorities', {}, (scene) =
   }),
 );
 
+safeFive(
+  'S61 the node syncs its grants before it replies, and its power fails',
+  { settings: { appendonly: true, appendfsync: 'always' } },
+  (scene) =>
+    acrossHarm(scene, async () => {
+      scene.node(3).crash({ keep: 'synced' });
+      await scene.pause(200);
+      scene.node(3).restart();
+      await scene.world.advance(2000);
+      return true;
+    }),
+);
+
 safeFive('S61 the node stays away for the longest lease', {}, (scene) =>
   acrossHarm(scene, async () => {
     scene.node(3).crash();
