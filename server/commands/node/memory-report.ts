@@ -108,36 +108,54 @@ export function* memoryInfo(server: Server): Iterable<ReportField> {
   yield ['lazyfreed_objects', server.stats.lazyFreed];
 }
 
+/** What only an allocator of C knows: nothing is lost to fragments here. */
+const UNKNOWN: readonly Reply[] = ['allocator-fragmentation', 'allocator-rss', 'rss-overhead'].flatMap(
+  (name) => [`${name}.ratio`, new Double(1), `${name}.bytes`, 0],
+);
+
+/** The number of buckets of Redis' table for so many keys: a power of two, at least four; none for no key. */
+function bucketsFor(keys: number): number {
+  return keys === 0 ? 0 : Math.max(4, 2 ** Math.ceil(Math.log2(keys)));
+}
+
 /** Returns the reply of MEMORY STATS, in 7.0's fields and order. */
 export function memoryStats(server: Server): Reply {
   const { used, backlog, keys, replicas, clients, overhead, dataset } = account(server);
   const peak = Math.max(used, server.eviction.peak);
   const growth = used - STARTUP_BYTES;
+  const { infoFields } = server.dialect;
+  const later = infoFields.has('mem_overhead_db_hashtable_rehashing');
+  const alone = infoFields.has('mem_replica_full_sync_buffer');
+  let buckets = 0;
   const fields: Reply[] = [];
   const add = (name: Bytes, value: Reply): number => fields.push(name, value);
   add('peak.allocated', peak);
   add('total.allocated', used);
   add('startup.allocated', STARTUP_BYTES);
   add('replication.backlog', backlog);
+  if (alone) add('replica.fullsync.buffer', 0);
   add('clients.slaves', replicas);
   add('clients.normal', clients);
   add('cluster.links', 0);
   add('aof.buffer', server.durability?.figures.buffered ?? 0);
   add('lua.caches', server.scripts.bytes);
   add('functions.caches', server.functions.bytes);
+  if (alone) add('script.VMs', 0);
   for (const db of server.databases) {
     if (db.size === 0) continue;
-    const tables = new MapReply([
-      'overhead.hashtable.main',
-      KEY_OVERHEAD * db.size,
-      'overhead.hashtable.expires',
-      DEADLINE_OVERHEAD * db.volatile,
-      'overhead.hashtable.slot-to-keys',
-      0,
-    ]);
-    add(`db.${db.index}`, tables);
+    const sizes: Reply[] = ['overhead.hashtable.main', KEY_OVERHEAD * db.size];
+    sizes.push('overhead.hashtable.expires', DEADLINE_OVERHEAD * db.volatile);
+    if (!later) sizes.push('overhead.hashtable.slot-to-keys', 0);
+    add(`db.${db.index}`, new MapReply(sizes));
+    buckets += bucketsFor(db.size) + bucketsFor(db.volatile);
+  }
+  if (later) {
+    add('overhead.db.hashtable.lut', 8 * buckets);
+    // Tables are never moved step by step here.
+    add('overhead.db.hashtable.rehashing', 0);
   }
   add('overhead.total', overhead);
+  if (later) add('db.dict.rehashing.count', 0);
   add('keys.count', keys);
   add('keys.bytes-per-key', keys > 0 ? Math.floor(growth / keys) : 0);
   add('dataset.bytes', dataset);
@@ -146,13 +164,6 @@ export function memoryStats(server: Server): Reply {
   add('allocator.allocated', used);
   add('allocator.active', used);
   add('allocator.resident', used);
-  add('allocator-fragmentation.ratio', new Double(1));
-  add('allocator-fragmentation.bytes', 0);
-  add('allocator-rss.ratio', new Double(1));
-  add('allocator-rss.bytes', 0);
-  add('rss-overhead.ratio', new Double(1));
-  add('rss-overhead.bytes', 0);
-  add('fragmentation', new Double(1));
-  add('fragmentation.bytes', 0);
-  return new MapReply(fields);
+  if (later) add('allocator.muzzy', 0);
+  return new MapReply([...fields, ...UNKNOWN, 'fragmentation', new Double(1), 'fragmentation.bytes', 0]);
 }

@@ -4,6 +4,7 @@ import type { DialectName } from '../../../server/dialects/index.ts';
 import { dialectNames } from '../../../server/dialects/index.ts';
 import { createNode } from '../../../server/index.ts';
 import { oracleOf } from '../../support/oracles.ts';
+import { RawClient } from '../../support/raw-client.ts';
 import { startRedisServer } from '../../support/redis-server.ts';
 import { recordEffects } from '../../support/talk.ts';
 import { TestHost } from '../../support/targets.ts';
@@ -75,6 +76,15 @@ test.each(known)('%s does what its server does (needs that server)', async (dial
     expect(ours).toEqual(await play(section, theirs));
   }
   theirs.close();
+  const client = await RawClient.connect({ path: real.path });
+  const fieldsOf = (text: string): string[] => text.match(/[a-z][\w-]*\.[\w.-]+/gi) ?? [];
+  await client.ask('FLUSHALL');
+  await client.ask('SET', 'a', '1');
+  const { server, a } = node(dialect);
+  a.ask('SET a 1');
+  expect(fieldsOf(a.ask('MEMORY STATS'))).toEqual(fieldsOf((await client.ask('MEMORY', 'STATS')).raw));
+  client.close();
+  server.stop();
 });
 
 /** A node and a conversation with it. */
