@@ -127,6 +127,8 @@ export interface Dialect {
   /** Whether CLIENT PAUSE and CLIENT UNBLOCK refuse words that they do not know. */
   readonly surplusWords: 'refused' | 'ignored';
 
+  /** What MONITOR and the logs of commands hide. Later servers also hide the passwords of TLS keys. */
+  readonly hides: 'passwords' | 'passwords and names of users';
   /** How SLOWLOG shows the commands that scripts call. */
   readonly slowInScript: 'by ?:0' | 'by nobody' | 'as 0, by the caller';
   /** Whether there are logs of large requests and replies (COMMANDLOG). */

@@ -50,6 +50,7 @@ export const redis70: Dialect = {
   clientFilters: 'each takes one value',
   emptyTransaction: 'never',
   surplusWords: 'refused',
+  hides: 'passwords',
   slowInScript: 'by ?:0',
   sizeLogs: false,
   bitArguments: 'after the key',

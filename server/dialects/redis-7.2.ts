@@ -31,6 +31,7 @@ export const redis72: Dialect = {
     setReplNeeds: 'one argument',
   },
   clientFields: clientFields.redis72,
+  hides: 'passwords and names of users',
   slowInScript: 'by nobody',
   aclLogIds: true,
   offsetWithoutReplicas: 'counts effects',

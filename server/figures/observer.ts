@@ -117,7 +117,12 @@ export class Observer {
     const amount = client.has(SCRIPT) && slowInScript === 'as 0, by the caller' ? 0 : micros;
     if (threshold >= 0 && amount >= threshold && (command.bits & SKIP_SLOWLOG) === 0) {
       const second = Math.floor(host.clock.now() / 1000);
-      this.slowlog.add({ second, amount, argv: redacted(command, argv), ...this.#sender(client) });
+      this.slowlog.add({
+        second,
+        amount,
+        argv: redacted(command, argv, this.#server.dialect.hides),
+        ...this.#sender(client),
+      });
     }
     if (settings['latency-monitor-threshold'] > 0) {
       this.spike(command.spec.flags.includes('fast') ? 'fast-command' : 'command', micros / 1000);
@@ -193,7 +198,7 @@ export class Observer {
     const micros = this.#server.host.clock.micros();
     const time = `${Math.floor(micros / 1e6)}.${String(micros % 1e6).padStart(6, '0')}`;
     const from = client.has(SCRIPT) ? 'lua' : (client.connection?.remote ?? '');
-    const words = redacted(command, argv).map(quoted).join(' ');
+    const words = redacted(command, argv, this.#server.dialect.hides).map(quoted).join(' ');
     const line = `+${time} [${client.db.index} ${from}] ${words}\r\n`;
     for (const monitor of this.monitors) monitor.output.write(line);
   }

@@ -108,7 +108,13 @@ export class SizeLogs {
     if (threshold < 0 || amount < threshold || (command.bits & SKIP_SLOWLOG) !== 0) return;
     const second = Math.floor(this.#server.host.clock.now() / 1000);
     const address = client.connection?.remote ?? '';
-    const entry = { second, amount, argv: redacted(command, argv), address, name: client.name };
+    const entry = {
+      second,
+      amount,
+      argv: redacted(command, argv, this.#server.dialect.hides),
+      address,
+      name: client.name,
+    };
     (what === 'request' ? this.requests : this.replies).add(entry);
   }
 }

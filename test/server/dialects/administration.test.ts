@@ -29,6 +29,8 @@ const LINES = [
   'SLOWLOG RESET',
   "EVAL \"redis.call('set','k2','x'); return redis.call('get','k')\" 0",
   'ACL SETUSER u >pw',
+  'ACL DELUSER missing',
+  'CONFIG SET tls-ca-cert-file "" tls-key-file-pass ""',
   'SLOWLOG GET -1',
   'CONFIG SET slowlog-log-slower-than -1',
   'COMMANDLOG',
