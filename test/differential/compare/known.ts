@@ -191,6 +191,16 @@ export const accepted: readonly Accepted[] = [
       sameLines(mine, theirs, argv.some((word) => /^xinfo$/i.test(word)) ? /^:\d+$/ : undefined),
   },
   {
+    name: 'VINFO in a script that uses RESP3',
+    reason:
+      'The names in VINFO are statuses, which are tables in Lua. A script that returns such a map answers it in the order of their addresses in Redis. Here the order is that of VINFO.',
+    dialects: ['redis-8.0', 'redis-8.2', 'redis-8.6'],
+    applies: (argv, mine, theirs) =>
+      /^eval/i.test(argv[0] ?? '') &&
+      argv.some((word) => /^vinfo$/i.test(word)) &&
+      sameLines(mine, theirs, /^:\d+$/),
+  },
+  {
     name: 'PEXPIRETIME of the last instant, in a script',
     reason:
       "Times beyond 2^53 ms (the year 287396) are exact in Redis, and the last one overflows when a script passes it on. Here they are rounded to a double's 53 bits.",
