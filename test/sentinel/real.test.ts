@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { type LostlockSentinel, startSentinel } from '../../embed/sentinel.ts';
+import { startServer } from '../../index.ts';
 import type { SentinelEvent } from '../../sentinel/sentinel.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { hasSentinel, startRealSentinel } from '../support/redis-sentinel.ts';
@@ -72,6 +73,34 @@ test.skipIf(!hasSentinel)(
       expect(told).toHaveLength(2);
     } finally {
       await Promise.all([...ours, real, first, second].map((each) => each.stop()));
+    }
+  },
+);
+
+test.skipIf(!hasSentinel)(
+  'a real Sentinel fails over the nodes of lostlock (needs redis-sentinel)',
+  async () => {
+    await using server = await startServer({ replicas: 1 });
+    const real = await startRealSentinel(findProgram('redis-server')!, [
+      `sentinel monitor mymaster 127.0.0.1 ${server.port} 1`,
+    ]);
+    const [replica] = server.replicas;
+    const ask = new Redis(real.port, '127.0.0.1');
+    try {
+      const begun = (): Promise<boolean> =>
+        ask.call('SENTINEL', 'FAILOVER', 'mymaster').then(
+          () => true,
+          () => false,
+        );
+      await until(begun, { what: 'a replica that the real Sentinel may promote', limitMs });
+      await until(() => replica!.node.role === 'primary', { what: 'its promotion', limitMs });
+      const announced = async (): Promise<boolean> =>
+        (await addressAt(real.port)).includes(String(replica!.port));
+      await until(announced, { what: 'the real Sentinel to announce it', limitMs });
+      expect(replica!.node.replication.secondId).toBe(server.node.replication.id);
+    } finally {
+      ask.disconnect();
+      await real.stop();
     }
   },
 );
