@@ -31,6 +31,8 @@ Options:
   --dialect NAME         the server to answer as, redis-8.2 unless given: ${dialectNames.join(', ')}
   --strict yes           refuse the commands and options that this server does not have
   --replicas N           start N replicas of this server
+  --lab                  answer LAB (LAB HELP), which crashes nodes, holds links and fails over, and prints what is lost
+  --lab-port N           the port for LAB, which outlives every node; 0, the default, takes a free one
   --sentinels N          start N Sentinels that monitor this server, from port 26379 on
   --sentinel-port PORT   the port of the first Sentinel; 0 takes free ones
   --quorum N             how many Sentinels must agree that the server is down (default: a majority)
@@ -49,6 +51,8 @@ interface Invocation {
   portFile?: string;
   urlFile?: string;
   replicas?: number;
+  lab?: boolean;
+  labPort?: number;
   sentinels: SentinelsOptions;
   dialect?: DialectName;
   strict?: boolean;
@@ -87,6 +91,8 @@ function parse(argv: readonly string[]): Invocation {
     else if (flag === '--strict') invocation.strict = yesOrNo(flag, takeValue(args, flag));
     else if (flag === '--replicas') invocation.replicas = count(flag, takeValue(args, flag));
     else if (sentinelFlags[flag] !== undefined) sentinelOption(invocation, flag, takeValue(args, flag));
+    else if (flag === '--lab') invocation.lab = true;
+    else if (flag === '--lab-port') invocation.labPort = count(flag, takeValue(args, flag));
     else if (flag === '--exit-with-parent') invocation.exitWithParent = true;
     else if (flag.startsWith('--')) directive(invocation.configuration, flag, args);
     else usage(`${flag} is not a flag`);
@@ -121,7 +127,7 @@ function yesOrNo(flag: string, word: string): boolean {
 }
 
 function count(flag: string, word: string): number {
-  return /^\d{1,3}$/.test(word) ? Number(word) : usage(`${flag} ${word}: allowed are whole numbers`);
+  return /^\d{1,5}$/.test(word) ? Number(word) : usage(`${flag} ${word}: allowed are whole numbers`);
 }
 
 /** The flags about Sentinels, and the options that they set. */
@@ -158,7 +164,64 @@ function directive(configuration: Configuration, flag: string, args: string[]): 
   }
 }
 
+/** What serves until the process ends. */
+interface Serving {
+  stop(): Promise<void>;
+}
+
+/** The parameters that a lab's nodes cannot have: all listen on 127.0.0.1, and trust each other. */
+const NOT_IN_LAB = [
+  'bind',
+  'unixsocket',
+  'requirepass',
+  'tls-port',
+  'tls-replication',
+  'pidfile',
+  'dir',
+] as const;
+
+/** Starts a pair whose LAB commands other processes use. */
+async function serveLab(invocation: Invocation): Promise<void> {
+  const { configuration, replicas, dialect, strict, labPort } = invocation;
+  const { port = 6379, loglevel: _, logfile = '', ...settings } = configuration.settings;
+  const wrong = NOT_IN_LAB.find((name) => settings[name] !== undefined);
+  if (wrong !== undefined) usage(`--${wrong} does not work with --lab`);
+  if (configuration.replicaOf !== undefined) usage('--replicaof does not work with --lab');
+  if (Object.keys(configuration.users).length > 0) usage('--user does not work with --lab');
+  if (invocation.sentinels.count !== 0) usage('--sentinels does not work with --lab');
+  const file = toBuffer(logfile).toString();
+  const { startLab } = await import('./lab/wire/serve.ts');
+  const lab = await startLab({
+    port,
+    settings,
+    ...(replicas !== undefined && { replicas }),
+    ...(labPort !== undefined && { labPort }),
+    ...(dialect !== undefined && { dialect }),
+    ...(strict !== undefined && { strict }),
+  });
+  const say = (text: string, role: LogOrigin['role']): void =>
+    write(file, logLine('notice', text, { pid: process.pid, role, at: Date.now() }));
+  follow(lab, invocation);
+  for (const { name, port: own } of lab.pair.nodes) {
+    say(`Node ${name} ready tcp ${own}`, name === lab.pair.primary.name ? 'primary' : 'replica');
+  }
+  say(`Lab ready tcp ${lab.labPort}`, 'primary');
+  const { port: open } = new URL(lab.url);
+  if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${open}\n`);
+  if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${lab.url}\n`);
+  say(`Ready to accept connections tcp ${open}`, 'primary');
+}
+
+/** Ends with a signal, with npm's shell, and with standard input if that was asked for. */
+function follow(serving: Serving, { exitWithParent }: Invocation): void {
+  stopOnSignals(serving);
+  if (process.env.npm_command !== undefined) stopWithShell(serving);
+  if (exitWithParent) process.stdin.resume().once('end', () => stop(serving));
+}
+
 async function serve(invocation: Invocation): Promise<void> {
+  if (invocation.lab === true) return serveLab(invocation);
+  if (invocation.labPort !== undefined) usage('--lab-port needs --lab');
   const {
     port = 6379,
     bind = '127.0.0.1',
@@ -191,11 +254,9 @@ async function serve(invocation: Invocation): Promise<void> {
     ...(requirepass !== '' && { password: requirepass }),
     log,
   });
-  stopOnSignals(server);
+  follow(server, invocation);
   if (server.sentinels.length === 0) server.node.onShutdown = () => stop(server);
   server.node.onFatal = () => process.exit(1);
-  if (process.env.npm_command !== undefined) stopWithShell(server);
-  if (invocation.exitWithParent) process.stdin.resume().once('end', () => stop(server));
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);
   if (pidfile !== '') writePid(toBuffer(pidfile).toString());
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${server.url}\n`);
@@ -225,12 +286,12 @@ function writePid(path: string): void {
   process.once('exit', () => rmSync(path, { force: true }));
 }
 
-function stop(server: LostlockServer): void {
+function stop(server: Serving): void {
   void server.stop().then(() => process.exit(0));
 }
 
 /** npm and npx start us through a shell that does not forward SIGTERM. Stops the server when that shell is gone. */
-function stopWithShell(server: LostlockServer): void {
+function stopWithShell(server: Serving): void {
   const watch = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(watch);
@@ -239,8 +300,14 @@ function stopWithShell(server: LostlockServer): void {
   watch.unref();
 }
 
-function stopOnSignals(server: LostlockServer): void {
+function stopOnSignals(server: Serving): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(server));
+}
+
+/** Ends the process because of a wrong flag. */
+function refuse(error: UsageError): never {
+  console.error(`lostlock: ${error.message}\n\n${HELP}`);
+  process.exit(2);
 }
 
 const argv = process.argv.slice(2);
@@ -251,6 +318,7 @@ if (argv.includes('--help') || argv.includes('-h')) {
 } else {
   try {
     serve(parse(argv)).catch((error: Error) => {
+      if (error instanceof UsageError) return refuse(error);
       console.error(`lostlock: ${error.message.replace(/^lostlock: /, '')}`);
       process.exit(1);
     });
@@ -260,7 +328,6 @@ if (argv.includes('--help') || argv.includes('-h')) {
       process.exit(1);
     }
     if (!(error instanceof UsageError)) throw error;
-    console.error(`lostlock: ${error.message}\n\n${HELP}`);
-    process.exit(2);
+    refuse(error);
   }
 }

@@ -19,7 +19,7 @@ export const realTime: string[] = [
   'test/differential/{failover,mixed,replication,sentinel}.test.ts',
   'test/embed/*.test.ts',
   'test/lab/{demo,pair}.test.ts',
-  'test/lab/real/*.test.ts',
+  'test/lab/{real,wire}/*.test.ts',
   'test/lab/routes/*.test.ts',
   'test/lab/virtual/endings.test.ts',
   'test/locks/{odd-uses,options,wrong-options}.test.ts',

@@ -29,11 +29,16 @@ export class RealEndpoint {
     return `redis://127.0.0.1:${this.#own}`;
   }
 
-  /** Listens on a free port. */
-  async listen(): Promise<void> {
+  /** The port. */
+  get port(): number {
+    return this.#own;
+  }
+
+  /** Listens; 0 picks a free port. Rejects with Node's error when the port is taken. */
+  async listen(port = 0): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#listener.once('error', reject);
-      this.#listener.listen(0, '127.0.0.1', resolve);
+      this.#listener.listen(port, '127.0.0.1', resolve);
     });
     this.#own = (this.#listener.address() as { port: number }).port;
   }

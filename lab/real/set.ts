@@ -4,11 +4,17 @@
  */
 
 import { connectorFor } from '../../embed/connector.ts';
-import { badOption } from '../../embed/options.ts';
+import { badOption, checkInteger } from '../../embed/options.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { checkMillis } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
-import { checkFailover, type Failover, type FailoverOptions, Roles } from '../failover/roles.ts';
+import {
+  checkFailover,
+  FAILOVER_PARTY,
+  type Failover,
+  type FailoverOptions,
+  Roles,
+} from '../failover/roles.ts';
 import {
   checkSentinelFailover,
   hasSwitchedTo,
@@ -41,6 +47,8 @@ export interface RealPairOptions extends RealNodeOptions, SentinelChoice {
    * Default false.
    */
   readonly quorum?: boolean;
+  /** The TCP port of the pair's own URL. 0, the default, picks a free one. */
+  readonly port?: number;
 }
 
 /** The options of several independent primaries on the real clock. */
@@ -77,6 +85,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
   readonly #ioredis: IoredisConstructor;
   readonly #clients: Redis[] = [];
   readonly #endpoints = new Map<string, RealEndpoint>();
+  readonly #port: number;
   #closed = false;
 
   /** @param names the nodes' names, the primary's first; `start` makes them listen and follow */
@@ -89,12 +98,19 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     );
     this.network = network;
     this.#ioredis = ioredis;
+    this.#port = options.port ?? 0;
     this.#plan = planOf(options, () => ({ host: '127.0.0.1', port: this.primary.port }));
     this.sentinels = sentinelNames(options).map((name) => new RealSentinel(network, name, this.#plan));
   }
 
   protected override get otherNames(): readonly string[] {
     return this.sentinels.map(({ name }) => name);
+  }
+
+  /** The names of the nodes, Sentinels and clients, between which links can be controlled. */
+  get parties(): readonly string[] {
+    const own = [ANYBODY, FAILOVER_PARTY];
+    return [...this.nodes.map(({ name }) => name), ...this.otherNames, ...this.clientNames, ...own];
   }
 
   /** The Sentinel with this name. Throws RangeError when there is none. */
@@ -113,7 +129,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
   /** Makes every node listen, and the replicas follow the primary. Resolves when they are in sync. */
   async start(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.listen()));
-    await this.#endpoint(ANYBODY);
+    await this.#endpoint(ANYBODY, this.#port);
     for (const replica of this.replicas) replica.follow(this.primary);
     await this.synchronize();
     for (const sentinel of this.sentinels) await sentinel.start();
@@ -146,12 +162,12 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     return this.#endpoint(name);
   }
 
-  async #endpoint(name: string): Promise<RealEndpoint> {
+  async #endpoint(name: string, port = 0): Promise<RealEndpoint> {
     let endpoint = this.#endpoints.get(name);
     if (endpoint !== undefined) return endpoint;
     endpoint = new RealEndpoint(this.network, name, () => this.primary.port);
     this.#endpoints.set(name, endpoint);
-    await endpoint.listen();
+    await endpoint.listen(port);
     return endpoint;
   }
 
@@ -224,7 +240,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
    */
   async failover(options: FailoverOptions = {}): Promise<Failover> {
     this.checkOpen();
-    checkFailover(options, this.nodes);
+    checkFailover(options, this.replicas);
     if (this.sentinels.length > 0) checkSentinelFailover(options);
     const { crash = false, after = 0 } = options;
     const old = this.primary;
@@ -320,7 +336,8 @@ function checkOptions(options: RealServersOptions, starter: Starter): void {
     if (value !== undefined)
       throw badOption(`${starter}.${name}`, value, `only with clock: 'virtual' (${why})`);
   }
-  checkSets(options, [], starter, 100);
+  checkSets(options, ['port'], starter, 100);
+  if (options.port !== undefined) checkInteger('port', options.port, 0, 65535);
 }
 
 /** Starts nodes on the real clock, with the replicas in sync. Rejects with a TypeError that names a wrong option. */

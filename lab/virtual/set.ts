@@ -183,7 +183,7 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
   }
 
   async #failOver(options: FailoverOptions): Promise<Failover> {
-    checkFailover(options, this.nodes);
+    checkFailover(options, this.replicas);
     if (this.sentinels.length > 0) checkSentinelFailover(options);
     const { crash = false, after = 0 } = options;
     const old = this.primary;

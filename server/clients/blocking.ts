@@ -33,7 +33,7 @@ const SERVES_ONCE_ADDED: ReadonlySet<TypeName> = new Set<TypeName>(['list', 'zse
 
 /** True for waits that CLIENT UNBLOCK and timeouts do not end: pauses, slow scripts and MIGRATE. */
 export function isOurs(kind: Blocked['kind'] | undefined): boolean {
-  return kind === 'pause' || kind === 'script' || kind === 'migrate';
+  return kind === 'pause' || kind === 'script' || kind === 'migrate' || kind === 'lab';
 }
 
 /** Changes to a stream that never serve a blocked client. */

@@ -74,9 +74,9 @@ export interface Transaction {
 export interface Blocked {
   /**
    * 'key': data on one of `keys`; 'wait': acknowledgements; 'pause': CLIENT PAUSE; 'script': its own slow script;
-   * 'migrate': its own MIGRATE.
+   * 'migrate': its own MIGRATE. 'lab': its own LAB command.
    */
-  readonly kind: 'key' | 'wait' | 'pause' | 'script' | 'migrate';
+  readonly kind: 'key' | 'wait' | 'pause' | 'script' | 'migrate' | 'lab';
   readonly db: Keyspace;
   readonly keys: readonly Bytes[];
   /** Only values of this type can serve the client; undefined: any type. */

@@ -91,7 +91,9 @@ const scored = testsOf(read(baseline)).filter(({ file }) => units === undefined 
 const reasons = reasonsOf(read(new URL(suite.remaining, import.meta.url).pathname));
 const judged: Judged = judge(scored, outcomes, reasons);
 const remain = scored.length - judged.passed;
-console.log(`${values.dialect}: ${judged.passed} of ${scored.length} pass, ${remain} remain; results in ${out}`);
+console.log(
+  `${values.dialect}: ${judged.passed} of ${scored.length} pass, ${remain} remain; results in ${out}`,
+);
 print('These pass now. Remove them from the list:', judged.mended);
 print('These fail, and are not in the list:', judged.broken);
 process.exitCode = judged.broken.length > 0 ? 1 : 0;

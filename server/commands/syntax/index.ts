@@ -6,6 +6,7 @@ import { clusterSyntax } from './cluster.ts';
 import { collectionsSyntax } from './collections.ts';
 import { connectionSyntax } from './connection.ts';
 import { genericSyntax } from './generic.ts';
+import { labSyntax } from './lab.ts';
 import { laterSyntax } from './later.ts';
 import { sentinelSyntax } from './sentinel.ts';
 import { serverSyntax } from './server.ts';
@@ -25,6 +26,7 @@ const TABLES = [
   clusterSyntax,
   vectorSyntax,
   sentinelSyntax,
+  labSyntax,
 ];
 
 const NOTHING: Syntax = {};

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startServer } from '../../../index.ts';
+import { INSTALLED } from '../../support/oracles.ts';
 import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
 import { buildProject, resolveProject } from '../maven.ts';
 import { hurry, startRealGroup } from '../sentinel-group.ts';
@@ -93,9 +94,13 @@ async function talk(language: Language, scratch: string): Promise<boolean> {
   }
   const command = language.build(scratch);
   await using real = await startRedisServer({ tcp: true });
-  await using ours = await startServer();
+  await using ours = await startServer({ dialect: INSTALLED });
   await using realGroup = await startRealGroup();
-  await using group = await startServer({ replicas: 2, sentinels: { count: 3, downAfter: 60_000 } });
+  await using group = await startServer({
+    dialect: INSTALLED,
+    replicas: 2,
+    sentinels: { count: 3, downAfter: 60_000 },
+  });
   const ports = group.sentinels.map((sentinel) => sentinel.port);
   await hurry(ports);
   const theirs = await heard(command, real.port, realGroup.sentinels);

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { startServer } from '../../../index.ts';
 import { createLocks, type HeldLock, type Lock, type Locks } from '../../../locks/index.ts';
+import { INSTALLED } from '../../support/oracles.ts';
 import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
 import { buildProject, resolveProject } from '../maven.ts';
 import { redissonBehindSentinels } from './behind.ts';
@@ -182,7 +183,7 @@ async function main(): Promise<void> {
       good = await redissonBehindSentinels(classpath);
       good = (await against('redis-server', `redis://127.0.0.1:${real.port}`, classpath, only)) && good;
     }
-    await using ours = await startServer();
+    await using ours = await startServer({ dialect: INSTALLED });
     good = (await against('lostlock', ours.url, classpath, only)) && good;
   }
   process.exitCode = good ? 0 : 1;

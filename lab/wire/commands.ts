@@ -1,0 +1,287 @@
+/**
+ * LAB: the controls of a pair on the real clock as commands, so that tests in any language can lose a lock on purpose.
+ * Every node answers them, and so does the lab's own port, which outlives all nodes.
+ */
+import { asciiLower, type Bytes, fromText } from '../../protocol/bytes.ts';
+import { fail } from '../../protocol/errors.ts';
+import { OK, type Reply, ReplyError } from '../../protocol/reply.ts';
+import { defineContainer } from '../../server/commands/define.ts';
+import type { Caller } from '../../server/server.ts';
+import type { Command, Flag } from '../../server/table/command.ts';
+import { BLOCKED, type Outcome } from '../../server/table/outcome.ts';
+import type { KeepData } from '../failover/journal.ts';
+import type { CrashOptions } from '../failover/node.ts';
+import type { RealPair } from '../real/set.ts';
+import { amountOf, LabOptionWords, numberOf, textOf } from './arguments.ts';
+import { failoverReply, nodeReply, writeReply } from './replies.ts';
+
+const FLAGS: readonly Flag[] = ['admin', 'noscript', 'no_multi', 'loading', 'stale'];
+const about = { since: '1.0.0', complexity: 'O(1)', flags: FLAGS } as const;
+
+function problem(error: unknown): ReplyError {
+  if (error instanceof ReplyError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  return new ReplyError(fromText(`ERR ${text.replace(/\s+/g, ' ')}`));
+}
+
+/** Runs a control, and turns what it throws into an error reply. */
+function attempt<T>(control: () => T): T {
+  try {
+    return control();
+  } catch (error) {
+    throw problem(error);
+  }
+}
+
+/** Answers the client when the control has ended. Until then it is blocked. */
+function whenDone(client: Caller, control: () => Promise<Reply>): Outcome {
+  const { server } = client;
+  server.blocking.block(client, { kind: 'lab', timeout: 0, timeoutReply: null });
+  const answer = (reply: Reply): void => {
+    // The node may have crashed, or the connection may have ended.
+    if (server.stopped || client.blocked?.kind !== 'lab') return;
+    server.blocking.release(client, reply);
+    server.settle();
+  };
+  // The control begins when this request is over: a node cannot crash in the middle of one.
+  Promise.resolve()
+    .then(control)
+    .then(answer, (error) => answer(problem(error)));
+  return BLOCKED;
+}
+
+/** Whether a word of KEEP names data that a crash can keep. */
+function isKept(word: string): word is KeepData & string {
+  return ['nothing', 'synced', 'everything'].includes(word);
+}
+
+/** The options of a crash; undefined if none was given. */
+function crashOf(options: LabOptionWords): CrashOptions | undefined {
+  const keep = options.text('KEEP');
+  if (keep === undefined && !options.has('SILENT')) return undefined;
+  const kept = keep === undefined ? undefined : asciiLower(keep);
+  if (kept !== undefined && !isKept(kept)) fail('ERR KEEP is NOTHING, SYNCED or EVERYTHING');
+  return { ...(kept !== undefined && { keep: kept }), silent: options.has('SILENT') };
+}
+
+const HEAD = {
+  summary: 'Controls the lab: nodes, links, clocks and failovers.',
+  since: '1.0.0',
+  complexity: 'O(1)',
+  flags: [],
+} as const;
+
+/** Runs a control that ends at once. */
+function done(control: () => void): Reply {
+  attempt(control);
+  return OK;
+}
+
+/** The subcommands for links. */
+function linkCommands(lab: () => RealPair): Command<Caller> {
+  /** The name of a party of a link. Throws for one that does not exist, whose link would affect nobody. */
+  const party = (word: Bytes): string => {
+    const name = textOf(word);
+    const { parties } = lab();
+    if (!parties.includes(name))
+      fail(fromText(`ERR no party is called '${name}'; there are ${parties.join(', ')}`));
+    return name;
+  };
+  const lane = (from: Bytes, to: Bytes) => lab().network.lane(party(from), party(to));
+  const link = (one: Bytes, other: Bytes) => lab().network.link(party(one), party(other));
+  return defineContainer('server', 'lab', HEAD, {
+    hold: {
+      ...about,
+      summary:
+        'Holds all messages from one party to another, such as the stream from a primary to its replica.',
+      arity: 4,
+      run: (_client, argv) => done(() => lane(argv[2], argv[3]).hold()),
+    },
+    release: {
+      ...about,
+      summary: 'Delivers what is held: all of it, or so many messages or bytes.',
+      arity: -4,
+      run: (_client, argv) => done(() => lane(argv[2], argv[3]).release(amountOf(argv.slice(4)))),
+    },
+    partition: {
+      ...about,
+      summary: 'Stops all traffic between two parties. Neither is notified.',
+      arity: 4,
+      run: (_client, argv) => done(() => link(argv[2], argv[3]).partition()),
+    },
+    heal: {
+      ...about,
+      summary: 'Ends a partition.',
+      arity: 4,
+      run: (_client, argv) => done(() => link(argv[2], argv[3]).heal()),
+    },
+    reset: {
+      ...about,
+      summary: 'Breaks every connection between two parties.',
+      arity: 4,
+      run: (_client, argv) => done(() => link(argv[2], argv[3]).reset()),
+    },
+    delay: {
+      ...about,
+      summary: 'Delays every later message from one party to another; 0 ends it.',
+      arity: 5,
+      run: (_client, argv) => done(() => lane(argv[2], argv[3]).delay(numberOf(argv[4]))),
+    },
+    drop: {
+      ...about,
+      summary: 'Loses the next messages from one party to another, by default all later ones; 0 ends it.',
+      arity: -4,
+      run: (_client, argv) =>
+        done(() => {
+          const [count] = argv.slice(4);
+          lane(argv[2], argv[3]).drop(...(count === undefined ? [] : [numberOf(count)]));
+        }),
+    },
+  });
+}
+
+/** The subcommands about the lab as a whole. */
+function partyCommands(lab: () => RealPair): Command<Caller> {
+  return defineContainer('server', 'lab', HEAD, {
+    nodes: {
+      ...about,
+      summary: 'Lists the nodes with their role, state, port and offset.',
+      arity: 2,
+      run: () => lab().nodes.map((node) => nodeReply(node, node === lab().primary)),
+    },
+    lost: {
+      ...about,
+      summary: 'Lists every acknowledged write that has been lost so far.',
+      arity: 2,
+      run: () => lab().lost.map(writeReply),
+    },
+    actor: {
+      ...about,
+      summary: 'Returns a URL for one client, whose links and lost writes have its name.',
+      arity: 3,
+      run: (client, argv) => whenDone(client, async () => fromText((await lab().actor(textOf(argv[2]))).url)),
+    },
+  });
+}
+
+/** The subcommands for single nodes. */
+function nodeCommands(lab: () => RealPair): Command<Caller> {
+  return defineContainer('server', 'lab', HEAD, {
+    crash: {
+      ...about,
+      summary:
+        'Ends the process of a node. By default it keeps no data; with SILENT its machine is gone too.',
+      arity: -3,
+      run(client, argv) {
+        const node = attempt(() => lab().node(textOf(argv[2])));
+        const options = crashOf(new LabOptionWords(argv.slice(3), ['KEEP'], ['SILENT']));
+        return whenDone(client, () => node.crash(options).then(() => OK));
+      },
+    },
+    restart: {
+      ...about,
+      summary: 'Starts a node that crashed, as a replica unless it is still the primary.',
+      arity: 3,
+      run: (client, argv) =>
+        whenDone(client, () =>
+          lab()
+            .restart(textOf(argv[2]))
+            .then(() => OK),
+        ),
+    },
+    pause: {
+      ...about,
+      summary: 'Stops the process of a node, as SIGSTOP does.',
+      arity: 3,
+      run: (client, argv) => whenDone(client, async () => done(() => lab().pause(textOf(argv[2])))),
+    },
+    resume: {
+      ...about,
+      summary: 'Continues a paused node.',
+      arity: 3,
+      run: (_client, argv) => done(() => lab().resume(textOf(argv[2]))),
+    },
+    clock: {
+      ...about,
+      summary: "Returns how far a node's clock is ahead, in milliseconds, after it has jumped or drifted.",
+      arity: -3,
+      run(_client, argv) {
+        const { clock } = attempt(() => lab().node(textOf(argv[2])));
+        const options = new LabOptionWords(argv.slice(3), ['JUMP', 'DRIFT']);
+        const [jump, drift] = [options.number('JUMP'), options.number('DRIFT')];
+        if (jump !== undefined) attempt(() => clock.jump(jump));
+        if (drift !== undefined) attempt(() => clock.drift(drift));
+        return clock.offset;
+      },
+    },
+  });
+}
+
+/** The subcommands that change roles. */
+function roleCommands(lab: () => RealPair): Command<Caller> {
+  return defineContainer('server', 'lab', HEAD, {
+    failover: {
+      ...about,
+      summary:
+        'Promotes a replica as Sentinel does, with CRASH after the primary has failed. Returns what was lost.',
+      arity: -2,
+      run(client, argv) {
+        const options = new LabOptionWords(
+          argv.slice(2),
+          ['TO', 'AFTER', 'KEEP'],
+          ['CRASH', 'SILENT', 'NODEMOTE'],
+        );
+        const crash = crashOf(options);
+        if (crash !== undefined && !options.has('CRASH')) fail('ERR KEEP and SILENT need CRASH');
+        const [to, after] = [options.text('TO'), options.number('AFTER')];
+        return whenDone(client, async () =>
+          failoverReply(
+            await lab().failover({
+              ...(options.has('CRASH') && { crash: crash ?? true }),
+              ...(to !== undefined && { to }),
+              ...(after !== undefined && { after }),
+              ...(options.has('NODEMOTE') && { demote: false }),
+            }),
+          ),
+        );
+      },
+    },
+    sync: {
+      ...about,
+      summary: 'Waits until every replica has what the primary has, for a minute or so many milliseconds.',
+      arity: -2,
+      run(client, argv) {
+        const [limit, ...rest] = argv.slice(2);
+        if (rest.length > 0) fail("ERR wrong number of arguments for 'lab|sync' command");
+        const most = limit === undefined ? [] : [numberOf(limit)];
+        return whenDone(client, () =>
+          lab()
+            .synchronize(...most)
+            .then(() => OK),
+        );
+      },
+    },
+    demote: {
+      ...about,
+      summary: 'Makes a node follow the primary. Returns the acknowledged writes that it discards.',
+      arity: 3,
+      run: (client, argv) => whenDone(client, async () => lab().demote(textOf(argv[2])).lost.map(writeReply)),
+    },
+    promote: {
+      ...about,
+      summary: 'Makes a node the primary, and leaves the other nodes as they are.',
+      arity: 3,
+      run: (client, argv) => whenDone(client, async () => done(() => lab().promote(textOf(argv[2])))),
+    },
+  });
+}
+
+/**
+ * Makes the LAB command.
+ * @param lab returns the pair that it controls
+ */
+export function labCommand(lab: () => RealPair): Command<Caller> {
+  const parts = [partyCommands(lab), nodeCommands(lab), linkCommands(lab), roleCommands(lab)] as const;
+  const subcommands = parts.flatMap((part) => [...(part.subcommands ?? [])]);
+  return { ...parts[0], subcommands: new Map(subcommands) };
+}

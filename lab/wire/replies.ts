@@ -1,0 +1,43 @@
+/** What LAB answers: nodes, lost writes and failovers as maps. */
+import { type Bytes, fromText } from '../../protocol/bytes.ts';
+import { MapReply, type Reply } from '../../protocol/reply.ts';
+import type { Failover } from '../failover/roles.ts';
+import type { Write } from '../failover/write-log.ts';
+import type { RealNode } from '../real/node.ts';
+
+/** The entry of a node in LAB NODES. */
+export function nodeReply(node: RealNode, isPrimary: boolean): Reply {
+  const { name, up, paused, port, server } = node;
+  const state = up ? (paused ? 'paused' : 'up') : 'down';
+  const fields = { name: fromText(name), role: isPrimary ? 'primary' : 'replica', state, port };
+  return new MapReply([...Object.entries(fields).flat(), 'offset', server.replication.offset]);
+}
+
+/** A write that a failover lost. */
+export function writeReply({ kind, db, key, type, holder, client, offset, command }: Write): Reply {
+  const fields: [Bytes, Reply][] = [
+    ['kind', kind],
+    ['db', db],
+    ['key', key],
+    ['type', type],
+    ['holder', holder ?? null],
+    ['client', client === undefined ? null : fromText(client)],
+    ['offset', offset],
+    ['command', [...command]],
+  ];
+  return new MapReply(fields.flat());
+}
+
+/** What a failover did, and which acknowledged writes it lost. */
+export function failoverReply({ from, to, offset, oldOffset, lost, unanswered, complete }: Failover): Reply {
+  const fields: [Bytes, Reply][] = [
+    ['from', fromText(from)],
+    ['to', fromText(to)],
+    ['offset', offset ?? null],
+    ['old-offset', oldOffset],
+    ['lost', lost.map(writeReply)],
+    ['unanswered', unanswered.map(writeReply)],
+    ['complete', complete ? 1 : 0],
+  ];
+  return new MapReply(fields.flat());
+}

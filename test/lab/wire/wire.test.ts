@@ -1,0 +1,127 @@
+/** LAB over the wire: another process loses a lock on demand, reads which write was lost, and gets errors for what is wrong. */
+import { Redis } from 'ioredis';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { type LabServer, startLab } from '../../../lab/wire/serve.ts';
+import { until } from '../../support/until.ts';
+
+let running: LabServer | undefined;
+let control: Redis;
+let client: Redis;
+
+/** A connection without ioredis' own retries, so that each error is the server's. */
+function open(port: number): Redis {
+  const redis = new Redis({ port, host: '127.0.0.1', maxRetriesPerRequest: 0, retryStrategy: () => 20 });
+  redis.on('error', () => {});
+  return redis;
+}
+
+async function start(options: Parameters<typeof startLab>[0] = {}): Promise<LabServer> {
+  await stop();
+  running = await startLab(options);
+  control = open(running.labPort);
+  client = new Redis(running.url, { maxRetriesPerRequest: 50, retryStrategy: () => 5 });
+  client.on('error', () => {});
+  return running;
+}
+
+async function stop(): Promise<void> {
+  for (const each of [control, client]) each?.disconnect();
+  await running?.stop();
+}
+
+beforeEach(() => start());
+afterAll(stop);
+
+const lab = (...words: (string | number)[]): Promise<unknown> => control.call('LAB', ...words);
+
+/** A map reply as an object. */
+function fields(reply: unknown): Record<string, unknown> {
+  const list = reply as unknown[];
+  return Object.fromEntries(list.flatMap((name, i) => (i % 2 === 0 ? [[name, list[i + 1]]] : [])));
+}
+
+test('a lock that the replica never received is lost in a failover, and the report names the write', async () => {
+  expect(await lab('SYNC')).toBe('OK');
+  await lab('HOLD', 'redis-1', 'redis-2');
+  expect(await client.set('lock', 'A', 'PX', 30_000, 'NX')).toBe('OK');
+  const failover = fields(await lab('FAILOVER', 'CRASH'));
+  expect([failover.from, failover.to, failover.complete]).toEqual(['redis-1', 'redis-2', 1]);
+  const [lost] = (failover.lost as unknown[]).map(fields);
+  expect(lost).toMatchObject({ kind: 'key', db: 0, key: 'lock', holder: 'A', client: 'client' });
+  expect(await client.set('lock', 'B', 'PX', 30_000, 'NX')).toBe('OK');
+  expect(((await lab('LOST')) as unknown[]).map((each) => fields(each).holder)).toEqual(['A']);
+  expect(await lab('RESTART', 'redis-1')).toBe('OK');
+  await lab('RELEASE', 'redis-1', 'redis-2');
+  expect(await lab('SYNC', 20_000)).toBe('OK');
+  const nodes = ((await lab('NODES')) as unknown[]).map(fields);
+  expect(nodes.map(({ name, role, state }) => [name, role, state])).toEqual([
+    ['redis-1', 'replica', 'up'],
+    ['redis-2', 'primary', 'up'],
+  ]);
+});
+
+test('a client that has its own URL has links and losses of its own', async () => {
+  const a = open(Number(new URL(String(await lab('ACTOR', 'A'))).port));
+  await a.set('mine', '1');
+  await lab('PARTITION', 'A', 'redis-1');
+  const blocked = a.get('mine');
+  await client.set('other', '2');
+  await lab('HEAL', 'A', 'redis-1');
+  expect(await blocked).toBe('1');
+  await lab('RESET', 'A', 'redis-1');
+  await until(() => a.status !== 'ready', { what: 'the reset' });
+  a.disconnect();
+});
+
+test('nodes answer LAB themselves; the one that crashes does not reply', async () => {
+  const node = open(running?.pair.primary.port ?? 0);
+  expect(await node.call('LAB', 'CLOCK', 'redis-1', 'JUMP', '5000')).toBeGreaterThanOrEqual(5000);
+  expect(await node.call('LAB', 'PAUSE', 'redis-2')).toBe('OK');
+  expect(await node.call('LAB', 'RESUME', 'redis-2')).toBe('OK');
+  const gone = new Promise((resolve) => node.once('close', resolve));
+  node.call('LAB', 'CRASH', 'redis-1', 'KEEP', 'everything').catch(() => {});
+  await gone;
+  node.disconnect();
+  expect(fields(((await lab('NODES')) as unknown[])[0])).toMatchObject({ name: 'redis-1', state: 'down' });
+  expect(await lab('PROMOTE', 'redis-2')).toBe('OK');
+});
+
+test.each([
+  [
+    ['HOLD', 'redis-1', 'redis-9'],
+    "ERR no party is called 'redis-9'; there are redis-1, redis-2, client, failover",
+  ],
+  [['CRASH', 'redis-9'], "ERR no node is called 'redis-9'"],
+  [['CRASH', 'redis-1', 'KEEP', 'some'], 'ERR KEEP is NOTHING, SYNCED or EVERYTHING'],
+  [['CRASH', 'redis-1', 'SOFTLY'], 'ERR syntax error'],
+  [['FAILOVER', 'KEEP', 'nothing'], 'ERR KEEP and SILENT need CRASH'],
+  [['FAILOVER', 'TO', 'redis-1'], 'ERR '],
+  [['RELEASE', 'redis-1', 'redis-2', 'MESSAGES', '-1'], 'ERR lostlock: option release.messages is -1'],
+  [['DELAY', 'redis-1', 'redis-2', 'x'], 'ERR value is not a valid float'],
+  [['PAUSE', 'client'], 'ERR '],
+  [['SYNC', '1', '2'], 'ERR wrong number of arguments'],
+  [['NONSENSE'], "ERR unknown subcommand 'NONSENSE'. Try LAB HELP."],
+])('LAB %j is an error, and nothing happens', async (words, message) => {
+  await expect(lab(...words)).rejects.toThrow(message);
+  const nodes = ((await lab('NODES')) as unknown[]).map(fields);
+  expect(nodes.map(({ role, state }) => [role, state])).toEqual([
+    ['primary', 'up'],
+    ['replica', 'up'],
+  ]);
+});
+
+test('LAB HELP lists the controls; LAB is refused in a transaction, and by a server without a lab', async () => {
+  const help = (await lab('HELP')) as string[];
+  expect(help).toEqual(
+    expect.arrayContaining(['HOLD <from> <to>', 'CLOCK <node> [JUMP <milliseconds>|DRIFT <rate>]']),
+  );
+  await control.call('MULTI');
+  await expect(lab('NODES')).rejects.toThrow('ERR Command not allowed inside a transaction');
+  await control.call('DISCARD');
+  await expect(startLab({ labPort: -1 })).rejects.toThrow(
+    'option labPort is -1; allowed: an integer from 0 to 65535',
+  );
+  await expect(startLab({ reps: 1 } as never)).rejects.toThrow(
+    'startLab.reps is 1; allowed: the options replicas',
+  );
+});
