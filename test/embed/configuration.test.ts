@@ -130,7 +130,6 @@ test.skipIf(!hasRedisServer).each(WRONG)(
 test.each([
   ['daemonize yes', 'lostlock stays in the foreground'],
   ['cluster-enabled yes', 'lostlock has no cluster mode'],
-  ['appendonly yes', 'lostlock has no append-only file'],
   ['aclfile /tmp/users.acl', 'lostlock reads no ACL file'],
   ['supervised systemd', 'lostlock reports to no supervisor'],
   ['syslog-enabled yes', 'lostlock does not log to syslog'],
