@@ -36,6 +36,12 @@ async function through(classpath: string, ports: readonly number[]): Promise<str
     const moved = async (): Promise<boolean> =>
       (await ask(first, 'GET-MASTER-ADDR-BY-NAME', 'mymaster')) !== before;
     await until(moved, { what: 'another primary', limitMs });
+    // Until the old primary follows the new one, it takes writes that it will lose.
+    const follow = async (): Promise<boolean> => {
+      const links = (await ask(first, 'REPLICAS', 'mymaster')).split('"master-link-status"],["$","ok"]');
+      return links.length === 3;
+    };
+    await until(follow, { what: 'both replicas to follow the new primary', limitMs });
     child.stdin.write('\n');
     await until(() => ended, { what: 'Redisson to end', limitMs });
   } finally {

@@ -24,10 +24,12 @@ final class Behind {
       for (int i = 0; i < 300; i++) {
         try {
           redisson.getBucket("after").set("failover");
-          break;
+          // Redisson reads from a replica, which may not have the write yet.
+          if ("failover".equals(redisson.getBucket("after").get())) break;
         } catch (Exception error) {
-          Thread.sleep(200);
+          // Redisson has not followed yet.
         }
+        Thread.sleep(200);
       }
       System.out.println("still held: " + lock.isHeldByCurrentThread() + ", after: " + redisson.getBucket("after").get());
       lock.unlock();
