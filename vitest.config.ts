@@ -88,8 +88,8 @@ function suites(test: NonNullable<TestProjectInlineConfiguration['test']>): Test
 
 export default defineConfig(({ mode }) => ({
   test: {
-    // Two workers a core: the suites on real time mostly wait, for a server or a timer.
-    maxWorkers: availableParallelism() * 2,
+    // Four workers a core: the suites on real time mostly wait, for a server or a timer.
+    maxWorkers: availableParallelism() * 4,
     env: { LOSTLOCK_LONG: mode === 'long' ? '1' : '' },
     // A test that asserts nothing cannot fail.
     expect: { requireAssertions: true },
