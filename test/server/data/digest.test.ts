@@ -1,8 +1,10 @@
 /** DEBUG DIGEST and DIGEST-VALUE in the form of each real server. */
 import { describe, expect, test } from 'vitest';
 import { FORMATS, type RdbFormat } from '../../../keyspace/rdb/formats.ts';
-import { type Node, ours, real } from '../../support/nodes.ts';
+import { cleanUpAfterEachTest, type Node, ours, real } from '../../support/nodes.ts';
 import { realServers } from '../../support/oracles.ts';
+
+cleanUpAfterEachTest();
 
 const SCORES = ['0.1', '1e8', '1e15', '-1.5e-7', '3', '-0.25', 'inf', '1.25e22', '123456789012345678'];
 const FIELDS_END = 'HPEXPIREAT';

@@ -3,9 +3,11 @@ import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { RequestDecoder } from '../../../protocol/decode.ts';
 import { INTRODUCTION } from '../../../server/replication/replica.ts';
-import { cleanups, type Node, ours, real } from '../../support/nodes.ts';
+import { cleanUpAfterEachTest, cleanups, type Node, ours, real } from '../../support/nodes.ts';
 import { realServers } from '../../support/oracles.ts';
 import { until } from '../../support/until.ts';
+
+cleanUpAfterEachTest();
 
 /** A primary that says OK to everything and writes down what it is told, until it is asked for the stream. */
 async function listen(): Promise<{ port: number; told: string[][] }> {
