@@ -1,0 +1,192 @@
+/** The command line of `npx lostlock`: its flags, and the parameters of redis.conf. */
+import { readFileSync } from 'node:fs';
+import { type Bytes, fromBuffer, fromText, toBuffer } from '../protocol/bytes.ts';
+import { type DialectName, dialectNames } from '../server/dialects/index.ts';
+import { BadDirective, Configuration, isDirective, takesSeveralWords } from './configuration.ts';
+import type { SentinelsOptions } from './sentinel-options.ts';
+
+/** What `--help` prints. */
+export const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<parameter> <value> ...] [options]
+
+An in-process Redis-protocol server, made for locks. It reads a redis.conf, or standard input (-).
+Parameters have redis.conf's names, and replace those of the file:
+  --port 6379            TCP port; 0 takes a free one
+  --bind 127.0.0.1       address to listen on
+  --replicaof HOST PORT  follow a primary
+  --unixsocket PATH      listen on a unix socket as well
+  --requirepass WORD     password that AUTH requires
+  --tls-port N           TCP port for TLS, with --tls-cert-file, --tls-key-file, --tls-ca-cert-file, --tls-auth-clients;
+                         --port 0 leaves the other one out
+  --databases 16, --maxclients 10000, --notify-keyspace-events KEA, --maxmemory 100mb ...
+  --dir PATH, --dbfilename NAME   dump file, read at startup, written by SAVE and BGSAVE
+  --appendonly yes --dir PATH     append-only file, read at startup, to which every write is added
+  --appendfsync everysec          when it is synced: always, everysec or no
+Options:
+  --dialect NAME         the server to answer as, redis-8.2 unless given: ${dialectNames.join(', ')}
+  --strict yes           refuse the commands and options that this server does not have
+  --replicas N           start N replicas of this server
+  --lab                  answer LAB (LAB HELP), which crashes nodes, holds links and fails over, and prints what is lost
+  --lab-port N           the port for LAB, which outlives every node; 0, the default, takes a free one
+  --sentinels N          start N Sentinels that monitor this server, from port 26379 on
+  --sentinel-port PORT   the port of the first Sentinel; 0 takes free ones
+  --quorum N             how many Sentinels must agree that the server is down (default: a majority)
+  --master-name NAME     the name by which clients ask the Sentinels for it (default: mymaster)
+  --down-after-milliseconds MS, --failover-timeout MS, --parallel-syncs N   as in sentinel.conf
+  --port-file FILE       write the port to FILE once the server listens
+  --url-file FILE        write the redis:// URL to FILE once the server listens
+  --loglevel LEVEL       debug, verbose, notice (default) or warning
+  --logfile FILE         append the log to FILE instead of printing it
+  --exit-with-parent     stop when standard input ends
+  --version, --help
+`;
+
+/** What the command line asks for. */
+export interface Invocation {
+  readonly configuration: Configuration;
+  portFile?: string;
+  urlFile?: string;
+  replicas?: number;
+  lab?: boolean;
+  labPort?: number;
+  /** Undefined: no Sentinels. */
+  sentinels?: SentinelsOptions;
+  dialect?: DialectName;
+  strict?: boolean;
+  exitWithParent: boolean;
+}
+
+/** The command line is wrong. The message says how. */
+export class UsageError extends Error {}
+
+function takeValue(args: string[], flag: string): string {
+  return args.shift() ?? usage(`${flag} needs a value`);
+}
+
+function usage(why: string): never {
+  throw new UsageError(why);
+}
+
+/**
+ * Reads the command line.
+ * @throws UsageError for a wrong flag, and BadDirective for a wrong configuration file
+ */
+export function parseCommandLine(argv: readonly string[]): Invocation {
+  const invocation: Invocation = { configuration: new Configuration(), exitWithParent: false };
+  const sentinels = new Map<string, string>();
+  const args = argv.flatMap((word) => (/^--[a-z-]+=/.test(word) ? splitOnce(word) : [word]));
+  const first = args[0] ?? '';
+  if (/^\d+$/.test(first)) args.unshift('--port');
+  else if (first !== '' && !first.startsWith('--')) {
+    args.shift();
+    invocation.configuration.load(readFile(first === '-' ? 0 : first), (path) =>
+      readFile(toBuffer(path).toString()),
+    );
+  }
+  for (let flag = args.shift(); flag !== undefined; flag = args.shift()) {
+    if (flag === '--port-file') invocation.portFile = takeValue(args, flag);
+    else if (flag === '--url-file') invocation.urlFile = takeValue(args, flag);
+    else if (flag === '--dialect') invocation.dialect = dialect(takeValue(args, flag));
+    else if (flag === '--strict') invocation.strict = yesOrNo(flag, takeValue(args, flag));
+    else if (flag === '--replicas') invocation.replicas = wholeNumber(flag, takeValue(args, flag), 5);
+    else if (sentinelFlags[flag] !== undefined) sentinels.set(flag, takeValue(args, flag));
+    else if (flag === '--lab') invocation.lab = true;
+    else if (flag === '--lab-port') invocation.labPort = wholeNumber(flag, takeValue(args, flag), 5);
+    else if (flag === '--exit-with-parent') invocation.exitWithParent = true;
+    else if (flag.startsWith('--')) directive(invocation.configuration, flag, args);
+    else usage(`${flag} is not a flag`);
+  }
+  if (invocation.lab === true) checkLab(invocation, sentinels);
+  else if (invocation.labPort !== undefined) usage('--lab-port needs --lab');
+  readSentinelFlags(invocation, sentinels);
+  return invocation;
+}
+
+/** The parameters that a lab's nodes cannot have: all listen on 127.0.0.1, trust each other, and log nothing. */
+const NOT_IN_LAB = [
+  'bind',
+  'unixsocket',
+  'requirepass',
+  'tls-port',
+  'tls-replication',
+  'pidfile',
+  'dir',
+  'loglevel',
+] as const;
+
+/** Throws for what a lab does not have. */
+function checkLab({ configuration }: Invocation, sentinels: ReadonlyMap<string, string>): void {
+  const wrong = NOT_IN_LAB.find((name) => configuration.settings[name] !== undefined);
+  if (wrong !== undefined) usage(`--${wrong} does not work with --lab`);
+  if (configuration.replicaOf !== undefined) usage('--replicaof does not work with --lab');
+  if (Object.keys(configuration.users).length > 0) usage('--user does not work with --lab');
+  for (const flag of sentinels.keys()) usage(`${flag} does not work with --lab`);
+}
+
+/** The bytes of a file, or of standard input (0). */
+function readFile(file: string | 0): Bytes {
+  try {
+    return fromBuffer(readFileSync(file));
+  } catch (error) {
+    throw new BadDirective(`Fatal error, can't open config file '${file}': ${(error as Error).message}`);
+  }
+}
+
+function splitOnce(word: string): string[] {
+  const at = word.indexOf('=');
+  return [word.slice(0, at), word.slice(at + 1)];
+}
+
+function dialect(word: string): DialectName {
+  return (
+    dialectNames.find((each) => each === word) ??
+    usage(`--dialect ${word}: allowed are ${dialectNames.join(', ')}`)
+  );
+}
+
+function yesOrNo(flag: string, word: string): boolean {
+  if (word === 'yes' || word === 'no') return word === 'yes';
+  return usage(`${flag} ${word}: allowed are yes, no`);
+}
+
+function wholeNumber(flag: string, word: string, digits: number): number {
+  if (/^\d+$/.test(word) && word.length <= digits) return Number(word);
+  return usage(`${flag} ${word}: allowed are whole numbers of at most ${digits} digits`);
+}
+
+/** The flags about Sentinels, and the options that they set. */
+const sentinelFlags: Readonly<Record<string, keyof SentinelsOptions>> = {
+  '--sentinels': 'count',
+  '--sentinel-port': 'port',
+  '--quorum': 'quorum',
+  '--master-name': 'name',
+  '--down-after-milliseconds': 'downAfter',
+  '--failover-timeout': 'failoverTimeout',
+  '--parallel-syncs': 'parallelSyncs',
+};
+
+/** Applies the flags about Sentinels. Without Sentinels they would do nothing, and are refused. */
+function readSentinelFlags(invocation: Invocation, words: ReadonlyMap<string, string>): void {
+  const options = Object.fromEntries(
+    [...words].map(([flag, word]): [string, string | number] => {
+      const option = sentinelFlags[flag] as keyof SentinelsOptions;
+      return [option, option === 'name' ? word : wholeNumber(flag, word, 9)];
+    }),
+  );
+  if ((options.count ?? 0) !== 0) invocation.sentinels = { port: 26379, ...options };
+  else for (const flag of words.keys()) if (flag !== '--sentinels') usage(`${flag} needs --sentinels`);
+}
+
+/** Applies `--name value` like a line of redis.conf. Several words follow one another up to the next flag. */
+function directive(configuration: Configuration, flag: string, args: string[]): void {
+  const name = flag.slice(2);
+  const values = [takeValue(args, flag)];
+  if (takesSeveralWords(name))
+    while (args.length > 0 && !args[0]?.startsWith('--')) values.push(args.shift() ?? '');
+  if (!isDirective(name)) usage(`${flag} is not a parameter of lostlock; --help lists some`);
+  try {
+    configuration.apply([name, ...values].map(fromText));
+  } catch (error) {
+    if (error instanceof BadDirective) usage(`${flag} ${values.join(' ')}: ${error.message}`);
+    throw error;
+  }
+}

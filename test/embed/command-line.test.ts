@@ -1,0 +1,85 @@
+/** The command line of `npx lostlock`: what its flags mean, and which are refused because they would do nothing. */
+import { describe, expect, test } from 'vitest';
+import { parseCommandLine, UsageError } from '../../embed/command-line.ts';
+
+/** What is wrong with a command line. */
+function refusal(line: string): string {
+  try {
+    parseCommandLine(line.split(' '));
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+  throw new Error(`${line} is accepted`);
+}
+
+test('flags and parameters can stand in any order, and the first number is the port', () => {
+  const { configuration, ...flags } = parseCommandLine(
+    '7000 --dialect valkey-8.1 --save 900 1 60 2 --strict=no --replicas 2 --exit-with-parent --port-file p'.split(
+      ' ',
+    ),
+  );
+  expect(configuration.settings).toEqual({ port: 7000, save: '900 1 60 2' });
+  expect(flags).toEqual({
+    dialect: 'valkey-8.1',
+    strict: false,
+    replicas: 2,
+    exitWithParent: true,
+    portFile: 'p',
+  });
+});
+
+test('--sentinels starts Sentinels with the options that the other flags set', () => {
+  const options =
+    '--sentinel-port 0 --quorum 1 --master-name m --down-after-milliseconds 60000 --failover-timeout 900 --parallel-syncs 2';
+  expect(parseCommandLine([...options.split(' '), '--sentinels', '2']).sentinels).toEqual({
+    count: 2,
+    port: 0,
+    quorum: 1,
+    name: 'm',
+    downAfter: 60_000,
+    failoverTimeout: 900,
+    parallelSyncs: 2,
+  });
+  expect(parseCommandLine(['--sentinels', '3']).sentinels).toEqual({ count: 3, port: 26379 });
+  expect(parseCommandLine(['--sentinels', '0']).sentinels).toBeUndefined();
+  expect(refusal('--sentinels many')).toBe('--sentinels many: allowed are whole numbers of at most 9 digits');
+});
+
+describe('flags that would do nothing are refused:', () => {
+  const options = [
+    '--sentinel-port 0',
+    '--quorum 1',
+    '--master-name m',
+    '--down-after-milliseconds 9',
+    '--failover-timeout 9',
+    '--parallel-syncs 2',
+  ];
+  test.each(options)('%s without Sentinels', (option) => {
+    const [flag] = option.split(' ');
+    expect(refusal(option)).toBe(`${flag} needs --sentinels`);
+    expect(refusal(`--sentinels 0 ${option}`)).toBe(`${flag} needs --sentinels`);
+  });
+
+  test('--lab-port without --lab', () => {
+    expect(refusal('--lab-port 0')).toBe('--lab-port needs --lab');
+    expect(parseCommandLine(['--lab-port', '0', '--lab']).labPort).toBe(0);
+  });
+
+  test.each([
+    '--bind ::1',
+    '--unixsocket /tmp/s',
+    '--requirepass p',
+    '--tls-port 0',
+    '--tls-replication yes',
+    '--pidfile p',
+    '--dir /tmp',
+    '--loglevel notice',
+    '--replicaof localhost 1',
+    '--user a on',
+    '--sentinels 3',
+    '--quorum 1',
+  ])('%s with --lab', (option) => {
+    expect(refusal(`--lab ${option}`)).toBe(`${option.split(' ')[0]} does not work with --lab`);
+  });
+});
