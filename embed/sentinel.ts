@@ -72,3 +72,19 @@ export async function startSentinel(
   node.start();
   return new LostlockSentinel(node, place.host, port, listener);
 }
+
+/**
+ * Starts the Sentinels of a server, on the ports from `options.port` on, or on free ones. Rejects as `startSentinel`.
+ * @param started receives each Sentinel that is running, also if a later one fails
+ */
+export async function startSentinels(
+  place: Omit<SentinelPlace, 'port'>,
+  options: SentinelsOptions & { readonly count: number },
+  started: LostlockSentinel[],
+): Promise<void> {
+  const { count, port: first = 0 } = options;
+  for (let i = 0; i < count; i++) {
+    const port = first === 0 ? 0 : first + i;
+    started.push(await startSentinel({ ...place, port }, options));
+  }
+}

@@ -1,5 +1,4 @@
 /** startServer: starts a node on the real clock, with its listeners. */
-import { chmodSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { RdbError } from '../keyspace/format/errors.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
@@ -11,7 +10,7 @@ import type { DialectName } from '../server/dialects/index.ts';
 import { AmbientClock } from '../server/host/ambient-clock.ts';
 import { nodeClock, nodeHost } from '../server/host/node.ts';
 import { realDelay } from '../server/host/real-time.ts';
-import { Listener, type ListenerOptions } from '../server/host/tcp.ts';
+import type { Listener } from '../server/host/tcp.ts';
 import { createNode } from '../server/index.ts';
 import type { LogLevel } from '../server/ports.ts';
 import { replicateFrom } from '../server/replication/role.ts';
@@ -19,6 +18,7 @@ import type { Server } from '../server/server.ts';
 import { namesPlace } from '../server/settings/refusals.ts';
 import { defaultSettings, type Settings } from '../server/settings/settings.ts';
 import type { Seed } from './dataset.ts';
+import { listen, reachableHost } from './listening.ts';
 import {
   badOption,
   checkDialect,
@@ -30,9 +30,9 @@ import {
 } from './options.ts';
 import { LostlockServer } from './running.ts';
 import { seed } from './seed.ts';
-import { type LostlockSentinel, startSentinel } from './sentinel.ts';
+import { type LostlockSentinel, type SentinelPlace, startSentinels } from './sentinel.ts';
 import { readSentinels, type SentinelsOptions } from './sentinel-options.ts';
-import { checkTls, planTls, type TlsOptions, type TlsPlan } from './tls.ts';
+import { checkTls, planTls, type TlsOptions } from './tls.ts';
 
 /** The options of `startServer`. */
 export interface StartOptions {
@@ -166,9 +166,6 @@ function checkOptions(options: StartOptions): void {
   checkSettings(options.settings ?? {}, namesPlace(settingsOf(options)));
 }
 
-/** The names of redis.conf's `bind` for every address of a kind. */
-const ANY_ADDRESS: Readonly<Record<string, string>> = { '*': '0.0.0.0', '::*': '::' };
-
 /** The setting that holds the password with which replicas log in. */
 const PRIMARY_PASSWORD = 'masterauth';
 
@@ -228,79 +225,18 @@ function addUsers(node: Server, users: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Listens on a port of every address. Returns the port, which is the same for all of them. */
-async function listenOn(
-  wanted: number,
-  node: Server,
-  options: StartOptions,
-  listeners: Listener[],
-  how: ListenerOptions = {},
-): Promise<number> {
-  let port = wanted;
-  for (const word of (options.host ?? '127.0.0.1').split(' ')) {
-    const address = word.replace(/^-/, '');
-    const host = ANY_ADDRESS[address] ?? address;
-    const tcp = new Listener(node.connections, how);
-    try {
-      ({ port } = await tcp.listen({ host, port }));
-      listeners.push(tcp);
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      if (!word.startsWith('-') || (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT')) throw error;
-    }
-  }
-  return port;
-}
-
-/** Listens on TCP, with and without TLS. */
-async function listen(
-  node: Server,
-  options: StartOptions,
-  tls: TlsPlan | undefined,
-  listeners: Listener[],
-): Promise<void> {
-  const { settings } = node;
-  settings.port = 0;
-  if (tls?.plain !== false) settings.port = await listenOn(options.port ?? 0, node, options, listeners);
-  if (tls?.port === undefined) return;
-  const failed = (why: string, address: string): void =>
-    node.log('warning', `Error accepting a client connection: ${why} (addr=${address})`);
-  settings['tls-port'] = await listenOn(tls.port, node, options, listeners, {
-    tls: tls.context.serve,
-    failed,
-  });
-}
-
-/** The address of this machine at which the server can be reached. */
-function reachableHost(options: StartOptions): string {
-  const [first = ''] = (options.host ?? '127.0.0.1').split(' ');
-  const host = ANY_ADDRESS[first] ?? first;
-  const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1', localhost: '127.0.0.1' };
-  return anywhere[host] ?? host;
-}
-
-/** Starts the Sentinels of a server, on the ports from `port` on; 0 picks free ones. */
-async function startSentinels(
-  options: StartOptions,
-  primaryPort: number,
-  started: LostlockSentinel[],
-): Promise<void> {
-  const sentinels = readSentinels(options.sentinels);
+/** What the Sentinels of a server need to know of it. */
+function sentinelPlace(options: StartOptions, port: number): Omit<SentinelPlace, 'port'> {
   const host = reachableHost(options);
-  for (let i = 0; i < sentinels.count; i++) {
-    const port = sentinels.port === undefined || sentinels.port === 0 ? 0 : sentinels.port + i;
-    const { log } = options;
-    const place = {
-      host,
-      port,
-      primary: { host, port: primaryPort },
-      ...(options.password !== undefined && { password: options.password }),
-      ...(options.dialect && { dialect: options.dialect }),
-      ...(options.strict !== undefined && { strict: options.strict }),
-      ...(log && { log: (level: LogLevel, text: string) => log(level, text, 'sentinel') }),
-    };
-    started.push(await startSentinel(place, sentinels));
-  }
+  const { log } = options;
+  return {
+    host,
+    primary: { host, port },
+    ...(options.password !== undefined && { password: options.password }),
+    ...(options.dialect && { dialect: options.dialect }),
+    ...(options.strict !== undefined && { strict: options.strict }),
+    ...(log && { log: (level, text) => log(level, text, 'sentinel') }),
+  };
 }
 
 /** The settings of a server's files, which its replicas do not share. */
@@ -356,20 +292,17 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
     if (options.seed !== undefined) seed(node, options.seed);
     addUsers(node, options.users ?? {});
     await listen(node, options, tls, listeners);
-    if (options.unixSocket !== undefined) {
-      const unix = new Listener(node.connections, { path: options.unixSocket });
-      listeners.push(unix);
-      await unix.listen({ path: options.unixSocket });
-      const mode = `0o${node.settings.unixsocketperm}`;
-      if (Number(mode) !== 0) chmodSync(options.unixSocket, Number(mode));
-    }
     if (options.replicaOf !== undefined) {
       const { host, port: primaryPort } = options.replicaOf;
       node.unit(() => replicateFrom(node, fromText(host), primaryPort));
     }
     if (options.keepAlive === false) for (const listener of listeners) listener.unref();
     for (let i = 0; i < (options.replicas ?? 0); i++) replicas.push(await startReplica(node, options));
-    await startSentinels(options, node.settings.port, sentinels);
+    await startSentinels(
+      sentinelPlace(options, node.settings.port),
+      readSentinels(options.sentinels),
+      sentinels,
+    );
     return new LostlockServer(node, options, listeners, { replicas, sentinels });
   } catch (error) {
     await Promise.all([...sentinels, ...replicas].map((each) => each.stop()));

@@ -1,0 +1,78 @@
+/** The addresses and ports that a node listens on: TCP with and without TLS, and a unix socket. */
+import { chmodSync } from 'node:fs';
+import { Listener, type ListenerOptions } from '../server/host/tcp.ts';
+import type { Server } from '../server/server.ts';
+import type { TlsPlan } from './tls.ts';
+
+/** Where a node listens. */
+export interface Addresses {
+  /** The addresses of redis.conf's `bind`, separated by blanks; default 127.0.0.1. */
+  readonly host?: string;
+  /** The TCP port; 0, the default, picks a free one. */
+  readonly port?: number;
+  /** The path of a unix socket. */
+  readonly unixSocket?: string;
+}
+
+/** The names of redis.conf's `bind` for every address of a kind. */
+const ANY_ADDRESS: Readonly<Record<string, string>> = { '*': '0.0.0.0', '::*': '::' };
+
+/** Listens on a port of every address. Returns the port, which is the same for all of them. */
+async function listenOn(
+  wanted: number,
+  node: Server,
+  addresses: Addresses,
+  listeners: Listener[],
+  how: ListenerOptions = {},
+): Promise<number> {
+  let port = wanted;
+  for (const word of (addresses.host ?? '127.0.0.1').split(' ')) {
+    const address = word.replace(/^-/, '');
+    const host = ANY_ADDRESS[address] ?? address;
+    const tcp = new Listener(node.connections, how);
+    try {
+      ({ port } = await tcp.listen({ host, port }));
+      listeners.push(tcp);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      if (!word.startsWith('-') || (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT')) throw error;
+    }
+  }
+  return port;
+}
+
+/**
+ * Makes a node listen, and notes the ports in its settings. Rejects with Node's error if an address is not available.
+ * @param listeners receives every listener that is open, also if a later one fails
+ */
+export async function listen(
+  node: Server,
+  addresses: Addresses,
+  tls: TlsPlan | undefined,
+  listeners: Listener[],
+): Promise<void> {
+  const { settings } = node;
+  settings.port = 0;
+  if (tls?.plain !== false) settings.port = await listenOn(addresses.port ?? 0, node, addresses, listeners);
+  if (tls?.port !== undefined) {
+    const failed = (why: string, address: string): void =>
+      node.log('warning', `Error accepting a client connection: ${why} (addr=${address})`);
+    const how = { tls: tls.context.serve, failed };
+    settings['tls-port'] = await listenOn(tls.port, node, addresses, listeners, how);
+  }
+  const { unixSocket: path } = addresses;
+  if (path === undefined) return;
+  const unix = new Listener(node.connections, { path });
+  listeners.push(unix);
+  await unix.listen({ path });
+  const mode = Number(`0o${settings.unixsocketperm}`);
+  if (mode !== 0) chmodSync(path, mode);
+}
+
+/** The address of this machine at which a node with these addresses can be reached. */
+export function reachableHost({ host: addresses = '127.0.0.1' }: Addresses): string {
+  const [first = ''] = addresses.split(' ');
+  const host = ANY_ADDRESS[first] ?? first;
+  const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1', localhost: '127.0.0.1' };
+  return anywhere[host] ?? host;
+}
