@@ -57,7 +57,7 @@ export interface Failover extends Losses {
 export const FAILOVER_PARTY = 'failover';
 
 /** A node of either clock. */
-interface Member<N> extends Candidate {
+export interface Member<N> extends Candidate {
   readonly port: number;
   onRoleChanged: (role: 'primary' | 'replica') => void;
   readonly log: WriteLog;

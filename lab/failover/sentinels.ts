@@ -1,30 +1,12 @@
-/** What Sentinels on both clocks have in common: their events, the address that they announce, and a state on disk. */
+/** The roles of the nodes of one dataset when Sentinels may decide on them, on either clock. */
 import { badOption } from '../../embed/options.ts';
-import { readSentinels, type SentinelsOptions, watch } from '../../embed/sentinel-options.ts';
-import { forceFailover } from '../../sentinel/commands/sentinel.ts';
-import { keepIn } from '../../sentinel/configuration.ts';
+import { readSentinels, type SentinelsOptions } from '../../embed/sentinel-options.ts';
 import type { SentinelEvent } from '../../sentinel/sentinel.ts';
-import type { SentinelServer } from '../../sentinel/server.ts';
-import type { DialectName } from '../../server/dialects/index.ts';
+import type { LaneControls } from '../links/gate.ts';
 import type { DialectOptions } from './dialects.ts';
-import type { FailoverOptions } from './roles.ts';
-
-/** The file with the configuration and the state of a Sentinel. */
-const FILE = 'sentinel.conf';
-
-/** What all Sentinels of a set are started with. */
-export interface SentinelsPlan {
-  readonly options: SentinelsOptions & { readonly count: number };
-  /** The primary to monitor. */
-  readonly primary: () => { readonly host: string; readonly port: number };
-  readonly dialect?: DialectName;
-  readonly strict?: boolean;
-}
-
-/** The plan's dialect, as options of a Sentinel. */
-export function spokenBy({ dialect, strict }: SentinelsPlan): { dialect?: DialectName; strict?: boolean } {
-  return { ...(dialect !== undefined && { dialect }), ...(strict !== undefined && { strict }) };
-}
+import type { CrashOptions } from './node.ts';
+import { checkFailover, type Failover, type FailoverOptions, type Member, Roles } from './roles.ts';
+import type { AnySentinel, SentinelsPlan } from './sentinel.ts';
 
 /** The options of a set about its Sentinels. */
 export interface SentinelChoice {
@@ -35,39 +17,25 @@ export interface SentinelChoice {
   readonly sentinels?: number | SentinelsOptions;
 }
 
-/** The names of the Sentinels. */
-export function sentinelNames({ sentinels }: SentinelChoice): string[] {
-  return Array.from({ length: readSentinels(sentinels).count }, (_, i) => `sentinel-${i + 1}`);
-}
-
-/** The plan for the Sentinels of a set. @param options those of the set, which its Sentinels share */
-export function planOf(
-  options: SentinelChoice & DialectOptions,
-  primary: SentinelsPlan['primary'],
-): SentinelsPlan {
-  const { dialect, strict } = options;
-  return {
-    options: readSentinels(options.sentinels),
-    primary,
-    ...(typeof dialect === 'string' && { dialect }),
-    ...(strict !== undefined && { strict }),
-  };
+/** The options of a set about who decides on the roles. */
+interface RolesOptions extends SentinelChoice, DialectOptions {
+  readonly quorum?: boolean;
 }
 
 /** How long a failover by Sentinels may take, in milliseconds: they notice it, and try again once. */
-export function patienceOf({ options }: SentinelsPlan): number {
+function patienceOf({ options }: SentinelsPlan): number {
   const { downAfter = 5000, failoverTimeout = 60_000 } = options;
   return downAfter + 4 * failoverTimeout + 60_000;
 }
 
 /** True when the last switch of a Sentinel was to the node at this port. */
-export function hasSwitchedTo(events: readonly SentinelEvent[], port: number): boolean {
+function hasSwitchedTo(events: readonly SentinelEvent[], port: number): boolean {
   const last = events.findLast(({ type }) => type === '+switch-master');
   return last?.text.endsWith(` ${port}`) === true;
 }
 
 /** The error when no replica was promoted in time, with what the Sentinels said last. */
-export function notPromoted(sentinels: readonly AnySentinel[], ms: number): Error {
+function notPromoted(sentinels: readonly AnySentinel[], ms: number): Error {
   const last = sentinels.map(({ name, events }) => {
     const event = events.at(-1);
     return event === undefined ? name : `${name}: ${event.type} ${event.text}`;
@@ -77,77 +45,109 @@ export function notPromoted(sentinels: readonly AnySentinel[], ms: number): Erro
   );
 }
 
-/** A Sentinel on either clock. */
-export abstract class AnySentinel {
-  /** The Sentinel's name, as links and `pause` take it. */
-  readonly name: string;
-  /** The current process; after a crash, the one that died. */
-  abstract server: SentinelServer;
-  protected running = true;
-  readonly #plan: SentinelsPlan;
-  readonly #events: SentinelEvent[] = [];
-
-  constructor(name: string, plan: SentinelsPlan) {
-    this.name = name;
-    this.#plan = plan;
-  }
-
-  /** False between a crash and the restart. */
-  get up(): boolean {
-    return this.running;
-  }
-
-  /** Every event since the first start, oldest first. */
-  get events(): readonly SentinelEvent[] {
-    return this.#events;
-  }
-
-  /** The name under which it monitors the primary. */
-  get primaryName(): string {
-    return this.#plan.options.name ?? 'mymaster';
-  }
-
-  /** The port of the node that it announces as the primary. */
-  get announcedPort(): number | undefined {
-    return this.server.sentinel.primaries.get(this.primaryName)?.announced.port;
-  }
-
-  /** True when it has heard from all other Sentinels and from so many replicas. */
-  knowsEverybody(replicas: number): boolean {
-    const primary = this.server.sentinel.primaries.get(this.primaryName);
-    if (primary?.sentinels.size !== this.#plan.options.count - 1) return false;
-    const heard = [primary, ...primary.replicas.values()].filter(({ infoAt }) => infoAt > 0);
-    return heard.length === replicas + 1;
-  }
-
-  /** SENTINEL FAILOVER: replaces the primary without asking others. Throws Redis' error if no replica is good enough. */
-  forceFailover(): void {
-    const { server } = this;
-    server.unit(() => forceFailover(server, this.primaryName));
-    server.settle();
-  }
-
-  /** Starts to monitor, with the state that the disk still has. */
-  protected begin(server: SentinelServer, noted: (event: SentinelEvent) => void): void {
-    const { sentinel } = server;
-    sentinel.onEvent = (event) => {
-      this.#events.push(event);
-      noted(event);
-    };
-    keepIn(sentinel, FILE);
-    if (sentinel.primaries.size === 0) {
-      watch(server, { ...this.#plan.primary(), password: undefined }, this.#plan.options);
-      sentinel.flush();
-    }
-    server.start();
-  }
-}
-
 /** Throws TypeError for options of `failover` that only the lab itself can follow. */
-export function checkSentinelFailover({ to, after, demote }: FailoverOptions): void {
+function checkSentinelFailover({ to, after, demote }: FailoverOptions): void {
   const refused = { to, after, demote };
   for (const [name, value] of Object.entries(refused)) {
     if (value !== undefined)
       throw badOption(`failover.${name}`, value, 'nothing, because the Sentinels decide');
+  }
+}
+
+/** A node that a failover may crash. */
+interface Crashing<N> extends Member<N> {
+  crash(options: CrashOptions): void | Promise<void>;
+}
+
+/** One primary and its replicas, with the Sentinels that decide on their roles, if there are any. */
+export abstract class SentinelRoles<
+  N extends Crashing<N>,
+  L extends LaneControls,
+  S extends AnySentinel,
+> extends Roles<N, L> {
+  /** The Sentinels that decide on failovers, if there are any. */
+  readonly sentinels: readonly S[];
+  readonly #plan: SentinelsPlan;
+
+  /**
+   * @param names the nodes' names, the primary's first
+   * @param make makes a node, as for `Roles`
+   * @param makeSentinel makes a Sentinel that does not run yet
+   */
+  constructor(
+    names: readonly string[],
+    options: RolesOptions,
+    make: (name: string, index: number, writeQuorum: number) => N,
+    makeSentinel: (name: string, index: number, plan: SentinelsPlan) => S,
+  ) {
+    super(names, options.quorum === true, make);
+    const { dialect, strict } = options;
+    const plan: SentinelsPlan = {
+      options: readSentinels(options.sentinels),
+      primary: () => ({ host: '127.0.0.1', port: this.primary.port }),
+      ...(typeof dialect === 'string' && { dialect }),
+      ...(strict !== undefined && { strict }),
+    };
+    this.#plan = plan;
+    this.sentinels = Array.from({ length: plan.options.count }, (_, index) =>
+      makeSentinel(`sentinel-${index + 1}`, index, plan),
+    );
+  }
+
+  /** The time of the set's clock, in milliseconds. */
+  protected abstract get time(): number;
+
+  /** Lets so many milliseconds of the set's clock pass. */
+  protected abstract pass(ms: number): Promise<void>;
+
+  protected override get otherNames(): readonly string[] {
+    return this.sentinels.map(({ name }) => name);
+  }
+
+  /** The Sentinel with this name. Throws RangeError when there is none. */
+  sentinel(name: string): S {
+    const found = this.sentinels.find((each) => each.name === name);
+    if (found !== undefined) return found;
+    const names = this.otherNames.join(', ') || 'none';
+    throw new RangeError(`no Sentinel is called '${name}'; there are ${names}`);
+  }
+
+  /** Waits until the Sentinels know each other and every replica; from then on they decide. Rejects after a minute. */
+  protected async untilSentinelsDecide(): Promise<void> {
+    if (this.sentinels.length === 0) return;
+    const end = this.time + 60_000;
+    while (!this.sentinels.every((each) => each.knowsEverybody(this.replicas.length))) {
+      if (this.time > end) throw new Error('the Sentinels did not find each other within 60000 ms');
+      await this.pass(10);
+    }
+    this.obeySentinels();
+  }
+
+  /** Replaces the primary, or has the Sentinels replace it. */
+  protected async failOver(options: FailoverOptions): Promise<Failover> {
+    checkFailover(options, this.replicas);
+    if (this.sentinels.length > 0) checkSentinelFailover(options);
+    const { crash = false, after = 0 } = options;
+    const old = this.primary;
+    if (crash !== false) await old.crash(crash === true ? {} : crash);
+    if (this.sentinels.length > 0) return this.#leaveItToSentinels(old);
+    if (after > 0) await this.pass(after);
+    return this.replace(old, options);
+  }
+
+  /** The Sentinels replace the primary: because it has crashed, or because one of them is told to. */
+  async #leaveItToSentinels(old: N): Promise<Failover> {
+    const before = this.failovers.length;
+    if (old.up)
+      (this.sentinels.find(({ up, paused }) => up && !paused) ?? this.sentinels[0])?.forceFailover();
+    const patience = patienceOf(this.#plan);
+    const end = this.time + patience;
+    const isOver = (): boolean =>
+      this.sentinels.some(({ events }) => hasSwitchedTo(events, this.primary.port));
+    while (this.failovers.length === before || !isOver()) {
+      if (this.time > end) throw notPromoted(this.sentinels, patience);
+      await this.pass(10);
+    }
+    return this.failovers.at(-1) as Failover;
   }
 }

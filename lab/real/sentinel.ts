@@ -5,7 +5,7 @@ import type { SentinelServer } from '../../sentinel/server.ts';
 import type { Connection, Host, Receiver } from '../../server/host/host.ts';
 import { Listener } from '../../server/host/tcp.ts';
 import { VirtualDisk } from '../failover/disk.ts';
-import { AnySentinel, type SentinelsPlan, spokenBy } from '../failover/sentinels.ts';
+import { AnySentinel, type SentinelsPlan, spokenBy } from '../failover/sentinel.ts';
 import { RealConnection } from './connection.ts';
 import type { RealNetwork } from './network.ts';
 import { type RealClock, RealProcess } from './process.ts';

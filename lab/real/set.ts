@@ -8,23 +8,8 @@ import { badOption, checkInteger } from '../../embed/options.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { checkMillis } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
-import {
-  checkFailover,
-  FAILOVER_PARTY,
-  type Failover,
-  type FailoverOptions,
-  Roles,
-} from '../failover/roles.ts';
-import {
-  checkSentinelFailover,
-  hasSwitchedTo,
-  notPromoted,
-  patienceOf,
-  planOf,
-  type SentinelChoice,
-  type SentinelsPlan,
-  sentinelNames,
-} from '../failover/sentinels.ts';
+import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/roles.ts';
+import { type SentinelChoice, SentinelRoles } from '../failover/sentinels.ts';
 import { checkSets, nodeNames, primariesFirst, type Starter } from '../failover/sets.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
@@ -71,17 +56,10 @@ export interface RealActor {
  */
 const ANYBODY = 'client';
 
-function pass(ms: number): Promise<void> {
-  return new Promise((wake) => void nodeClock.at(nodeClock.now() + ms, wake));
-}
-
 /** A primary with its replicas, over TCP in real time. */
-export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposable {
+export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> implements AsyncDisposable {
   /** The lanes between the nodes and the pair's clients, by name. */
   readonly network: RealNetwork;
-  /** The Sentinels that decide on failovers, if there are any. */
-  readonly sentinels: readonly RealSentinel[];
-  readonly #plan: SentinelsPlan;
   readonly #ioredis: IoredisConstructor;
   readonly #clients: Redis[] = [];
   readonly #endpoints = new Map<string, RealEndpoint>();
@@ -93,18 +71,13 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     const network = new RealNetwork();
     super(
       names,
-      options.quorum === true,
+      options,
       (name, _, writeQuorum) => new RealNode(network, name, options, writeQuorum),
+      (name, _, plan) => new RealSentinel(network, name, plan),
     );
     this.network = network;
     this.#ioredis = ioredis;
     this.#port = options.port ?? 0;
-    this.#plan = planOf(options, () => ({ host: '127.0.0.1', port: this.primary.port }));
-    this.sentinels = sentinelNames(options).map((name) => new RealSentinel(network, name, this.#plan));
-  }
-
-  protected override get otherNames(): readonly string[] {
-    return this.sentinels.map(({ name }) => name);
   }
 
   /** The names of the nodes, Sentinels and clients, between which links can be controlled. */
@@ -113,13 +86,12 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     return [...this.nodes.map(({ name }) => name), ...this.otherNames, ...this.clientNames, ...own];
   }
 
-  /** The Sentinel with this name. Throws RangeError when there is none. */
-  sentinel(name: string): RealSentinel {
-    const found = this.sentinels.find((each) => each.name === name);
-    if (found !== undefined) return found;
-    throw new RangeError(
-      `no Sentinel is called '${name}'; there are ${this.otherNames.join(', ') || 'none'}`,
-    );
+  protected get time(): number {
+    return nodeClock.now();
+  }
+
+  protected pass(ms: number): Promise<void> {
+    return new Promise((wake) => void nodeClock.after(ms, wake));
   }
 
   protected checkOpen(): void {
@@ -133,13 +105,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     for (const replica of this.replicas) replica.follow(this.primary);
     await this.synchronize();
     for (const sentinel of this.sentinels) await sentinel.start();
-    const { length } = this.replicas;
-    const end = nodeClock.now() + 60_000;
-    while (!this.sentinels.every((each) => each.knowsEverybody(length))) {
-      if (nodeClock.now() > end) throw new Error('the Sentinels did not find each other within 60000 ms');
-      await pass(10);
-    }
-    if (this.sentinels.length > 0) this.obeySentinels();
+    await this.untilSentinelsDecide();
   }
 
   /**
@@ -199,7 +165,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
     const end = nodeClock.now() + maxMs;
     while (!this.synchronized) {
       if (nodeClock.now() > end) throw new Error(`the replicas did not catch up within ${maxMs} ms`);
-      await pass(2);
+      await this.pass(2);
     }
   }
 
@@ -240,29 +206,7 @@ export class RealPair extends Roles<RealNode, RealLane> implements AsyncDisposab
    */
   async failover(options: FailoverOptions = {}): Promise<Failover> {
     this.checkOpen();
-    checkFailover(options, this.replicas);
-    if (this.sentinels.length > 0) checkSentinelFailover(options);
-    const { crash = false, after = 0 } = options;
-    const old = this.primary;
-    if (crash !== false) await old.crash(crash === true ? {} : crash);
-    if (this.sentinels.length > 0) return this.#leaveItToSentinels(old);
-    if (after > 0) await pass(after);
-    return this.replace(old, options);
-  }
-
-  /** The Sentinels replace the primary: because it has crashed, or because one of them is told to. */
-  async #leaveItToSentinels(old: RealNode): Promise<Failover> {
-    const before = this.failovers.length;
-    if (old.up)
-      (this.sentinels.find(({ up, paused }) => up && !paused) ?? this.sentinels[0])?.forceFailover();
-    const end = nodeClock.now() + patienceOf(this.#plan);
-    const isOver = (): boolean =>
-      this.sentinels.some(({ events }) => hasSwitchedTo(events, this.primary.port));
-    while (this.failovers.length === before || !isOver()) {
-      if (nodeClock.now() > end) throw notPromoted(this.sentinels, patienceOf(this.#plan));
-      await pass(10);
-    }
-    return this.failovers.at(-1) as Failover;
+    return this.failOver(options);
   }
 
   /**

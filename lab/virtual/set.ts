@@ -4,23 +4,8 @@
  */
 
 import type { RestartOptions } from '../failover/dialects.ts';
-import {
-  checkFailover,
-  FAILOVER_PARTY,
-  type Failover,
-  type FailoverOptions,
-  Roles,
-} from '../failover/roles.ts';
-import {
-  checkSentinelFailover,
-  hasSwitchedTo,
-  notPromoted,
-  patienceOf,
-  planOf,
-  type SentinelChoice,
-  type SentinelsPlan,
-  sentinelNames,
-} from '../failover/sentinels.ts';
+import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/roles.ts';
+import { type SentinelChoice, SentinelRoles } from '../failover/sentinels.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Actor } from '../time/actor.ts';
@@ -36,13 +21,10 @@ import type { World } from './world.ts';
 const FIRST_SENTINEL_PORT = 26379;
 
 /** One primary and its replicas in a world. */
-export class ReplicaSet extends Roles<LabNode, Lane> {
+export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
   readonly world: World;
   /** A URL for clients of any library, used in `run`. It leads to the node that is primary when they connect. */
   readonly url: string;
-  /** The Sentinels that decide on failovers, if there are any. */
-  readonly sentinels: readonly LabSentinel[];
-  readonly #plan: SentinelsPlan;
   readonly #ioredis: IoredisConstructor;
 
   /**
@@ -59,42 +41,31 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
   ) {
     super(
       names,
-      options.quorum === true,
+      options,
       (name, index, writeQuorum) => new LabNode(world, name, port + index, options, writeQuorum),
+      (name, index, plan) =>
+        new LabSentinel(world, name, (plan.options.port ?? FIRST_SENTINEL_PORT) + index, plan),
     );
     this.world = world;
     this.#ioredis = ioredis;
     this.url = `redis://127.0.0.1:${follows}`;
     world.network.forward(follows, () => this.primary.address);
     for (const replica of this.replicas) replica.follow(this.primary);
-    this.#plan = planOf(options, () => this.primary.address);
-    const first = this.#plan.options.port ?? FIRST_SENTINEL_PORT;
-    this.sentinels = sentinelNames(options).map(
-      (each, i) => new LabSentinel(world, each, first + i, this.#plan),
-    );
   }
 
   /** Starts the Sentinels, and moves time until they know each other and the replicas. */
   async startSentinels(): Promise<void> {
     if (this.sentinels.length === 0) return;
     for (const sentinel of this.sentinels) sentinel.start();
-    const { length } = this.replicas;
-    await this.world.run(async () => {
-      while (!this.sentinels.every((each) => each.knowsEverybody(length))) await this.world.advance(100);
-    }, 60_000);
-    this.obeySentinels();
+    await this.world.run(() => this.untilSentinelsDecide());
   }
 
-  /** The Sentinel with this name. Throws RangeError when there is none. */
-  sentinel(name: string): LabSentinel {
-    const found = this.sentinels.find((each) => each.name === name);
-    if (found !== undefined) return found;
-    const names = this.sentinels.map((each) => each.name).join(', ') || 'none';
-    throw new RangeError(`no Sentinel is called '${name}'; there are ${names}`);
+  protected get time(): number {
+    return this.world.now;
   }
 
-  protected override get otherNames(): readonly string[] {
-    return this.sentinels.map(({ name }) => name);
+  protected pass(ms: number): Promise<void> {
+    return this.world.advance(ms);
   }
 
   get network(): Network {
@@ -178,34 +149,8 @@ export class ReplicaSet extends Roles<LabNode, Lane> {
     } catch (error) {
       return Promise.reject(error);
     }
-    const done = this.world.actor(FAILOVER_PARTY).call(() => this.#failOver(options));
+    const done = this.world.actor(FAILOVER_PARTY).call(() => this.failOver(options));
     return this.world.isInside ? done : new DrivenPromise(this.world, done);
-  }
-
-  async #failOver(options: FailoverOptions): Promise<Failover> {
-    checkFailover(options, this.replicas);
-    if (this.sentinels.length > 0) checkSentinelFailover(options);
-    const { crash = false, after = 0 } = options;
-    const old = this.primary;
-    if (crash !== false) old.crash(crash === true ? {} : crash);
-    if (this.sentinels.length > 0) return this.#leaveItToSentinels(old);
-    if (after > 0) await this.world.advance(after);
-    return this.replace(old, options);
-  }
-
-  /** The Sentinels replace the primary: because it has crashed, or because one of them is told to. */
-  async #leaveItToSentinels(old: LabNode): Promise<Failover> {
-    const before = this.failovers.length;
-    if (old.up)
-      (this.sentinels.find(({ up, paused }) => up && !paused) ?? this.sentinels[0])?.forceFailover();
-    const end = this.world.now + patienceOf(this.#plan);
-    const isOver = (): boolean =>
-      this.sentinels.some(({ events }) => hasSwitchedTo(events, this.primary.port));
-    while (this.failovers.length === before || !isOver()) {
-      if (this.world.now > end) throw notPromoted(this.sentinels, patienceOf(this.#plan));
-      await this.world.advance(10);
-    }
-    return this.failovers.at(-1) as Failover;
   }
 
   protected override noteLost(old: LabNode, lost: readonly Write[]): void {

@@ -1,0 +1,92 @@
+/** What Sentinels on both clocks have in common: their events, the address that they announce, and a state on disk. */
+import { type SentinelsOptions, watch } from '../../embed/sentinel-options.ts';
+import { forceFailover } from '../../sentinel/commands/sentinel.ts';
+import { keepIn } from '../../sentinel/configuration.ts';
+import type { SentinelEvent } from '../../sentinel/sentinel.ts';
+import type { SentinelServer } from '../../sentinel/server.ts';
+import type { DialectName } from '../../server/dialects/index.ts';
+
+/** The file with the configuration and the state of a Sentinel. */
+const FILE = 'sentinel.conf';
+
+/** What all Sentinels of a set are started with. */
+export interface SentinelsPlan {
+  readonly options: SentinelsOptions & { readonly count: number };
+  /** The primary to monitor. */
+  readonly primary: () => { readonly host: string; readonly port: number };
+  readonly dialect?: DialectName;
+  readonly strict?: boolean;
+}
+
+/** The plan's dialect, as options of a Sentinel. */
+export function spokenBy({ dialect, strict }: SentinelsPlan): { dialect?: DialectName; strict?: boolean } {
+  return { ...(dialect !== undefined && { dialect }), ...(strict !== undefined && { strict }) };
+}
+
+/** A Sentinel on either clock. */
+export abstract class AnySentinel {
+  /** The Sentinel's name, as links and `pause` take it. */
+  readonly name: string;
+  /** The current process; after a crash, the one that died. */
+  abstract server: SentinelServer;
+  protected running = true;
+  readonly #plan: SentinelsPlan;
+  readonly #events: SentinelEvent[] = [];
+
+  constructor(name: string, plan: SentinelsPlan) {
+    this.name = name;
+    this.#plan = plan;
+  }
+
+  abstract get paused(): boolean;
+
+  /** False between a crash and the restart. */
+  get up(): boolean {
+    return this.running;
+  }
+
+  /** Every event since the first start, oldest first. */
+  get events(): readonly SentinelEvent[] {
+    return this.#events;
+  }
+
+  /** The name under which it monitors the primary. */
+  get primaryName(): string {
+    return this.#plan.options.name ?? 'mymaster';
+  }
+
+  /** The port of the node that it announces as the primary. */
+  get announcedPort(): number | undefined {
+    return this.server.sentinel.primaries.get(this.primaryName)?.announced.port;
+  }
+
+  /** True when it has heard from all other Sentinels and from so many replicas. */
+  knowsEverybody(replicas: number): boolean {
+    const primary = this.server.sentinel.primaries.get(this.primaryName);
+    if (primary?.sentinels.size !== this.#plan.options.count - 1) return false;
+    const heard = [primary, ...primary.replicas.values()].filter(({ infoAt }) => infoAt > 0);
+    return heard.length === replicas + 1;
+  }
+
+  /** SENTINEL FAILOVER: replaces the primary without asking others. Throws Redis' error if no replica is good enough. */
+  forceFailover(): void {
+    const { server } = this;
+    server.unit(() => forceFailover(server, this.primaryName));
+    server.settle();
+  }
+
+  /** Starts to monitor, with the state that the disk still has. */
+  protected begin(server: SentinelServer, noted: (event: SentinelEvent) => void): void {
+    const { sentinel } = server;
+    sentinel.onEvent = (event) => {
+      this.#events.push(event);
+      noted(event);
+    };
+    keepIn(sentinel, FILE);
+    if (sentinel.primaries.size === 0) {
+      watch(server, { ...this.#plan.primary(), password: undefined }, this.#plan.options);
+      sentinel.flush();
+    }
+    server.start();
+  }
+}
