@@ -18,7 +18,7 @@ const run = promisify(execFile);
 
 /** How long fetching and building may take, and one run with its failovers, in milliseconds. */
 const PREPARE_MS = 240_000;
-const RUN_MS = 240_000;
+const RUN_MS = 400_000;
 
 interface Language {
   readonly name: string;

@@ -22,30 +22,52 @@ func tell(what string, values ...any) {
 	fmt.Println(what+":", fmt.Sprint(values...))
 }
 
-// eventually waits until the request succeeds: a failover takes its time.
-func eventually(request func() bool) {
-	for range 600 {
+// eventually waits up to two minutes until the request succeeds: a failover takes its time.
+func eventually(what string, request func() bool) {
+	for range 1200 {
 		if request() {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	tell("never")
+	tell("never: " + what)
+}
+
+// portOfPrimary gives the port that the Sentinel names, or nothing when it does not answer.
+func portOfPrimary(sentinel *redis.SentinelClient) string {
+	address := sentinel.GetMasterAddrByName(ctx, "mymaster").Val()
+	if len(address) < 2 {
+		return ""
+	}
+	return address[1]
 }
 
 // behindSentinels holds a lock while the Sentinels replace the primary.
 func behindSentinels(addresses []string) {
 	client := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "mymaster", SentinelAddrs: addresses})
 	defer client.Close()
-	sentinel := redis.NewSentinelClient(&redis.Options{Addr: addresses[0]})
-	defer sentinel.Close()
+	var sentinels []*redis.SentinelClient
+	for _, address := range addresses {
+		sentinel := redis.NewSentinelClient(&redis.Options{Addr: address})
+		defer sentinel.Close()
+		sentinels = append(sentinels, sentinel)
+	}
 	lock, err := redislock.New(client).Obtain(ctx, "behind-go", 2*time.Minute, nil)
 	tell("lock behind Sentinels", err)
 	tell("copies", client.Wait(ctx, 2, 30*time.Second))
-	before := sentinel.GetMasterAddrByName(ctx, "mymaster").Val()
-	eventually(func() bool { return sentinel.Failover(ctx, "mymaster").Err() == nil })
-	eventually(func() bool { return sentinel.GetMasterAddrByName(ctx, "mymaster").Val()[1] != before[1] })
-	eventually(func() bool { return client.Set(ctx, "after", "failover", 0).Err() == nil })
+	before := portOfPrimary(sentinels[0])
+	eventually("a failover", func() bool {
+		port := portOfPrimary(sentinels[0])
+		if port == before {
+			// Refused while it goes on, and begun anew if it was given up.
+			sentinels[0].Failover(ctx, "mymaster")
+		}
+		// A Sentinel that names the old primary still would send the client back to it.
+		return port != before && port == portOfPrimary(sentinels[1]) && port == portOfPrimary(sentinels[2])
+	})
+	eventually("the client to follow", func() bool {
+		return strings.Contains(client.Info(ctx, "server").Val(), "tcp_port:"+portOfPrimary(sentinels[0])+"\r\n")
+	})
 	tell("refused", client.SetNX(ctx, "behind-go", "x", time.Minute).Val())
 	tell("release", lock.Release(ctx))
 }

@@ -1,9 +1,12 @@
 package lostlock;
 
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
+import org.redisson.config.ReadMode;
 
 /** Redisson in Sentinel mode: it holds a lock while the primary is replaced, and releases it on the new one. */
 final class Behind {
@@ -13,6 +16,8 @@ final class Behind {
   static boolean run(String ports) throws Exception {
     Config config = new Config();
     var servers = config.useSentinelServers().setMasterName("mymaster").setScanInterval(500);
+    // A replica may not have the release yet.
+    servers.setReadMode(ReadMode.MASTER);
     servers.setMasterConnectionMinimumIdleSize(2).setSlaveConnectionMinimumIdleSize(1);
     for (String port : ports.split(",")) servers.addSentinelAddress("redis://127.0.0.1:" + port);
     RedissonClient redisson = Redisson.create(config);
@@ -20,18 +25,18 @@ final class Behind {
       RLock lock = redisson.getLock("behind");
       lock.lock();
       System.out.println("held");
-      System.in.read();
-      for (int i = 0; i < 300; i++) {
+      var commands = new BufferedReader(new InputStreamReader(System.in));
+      commands.readLine();
+      // Written again and again, as the old primary may still take a write, and lose it.
+      while (!commands.ready()) {
         try {
           redisson.getBucket("after").set("failover");
-          // Redisson reads from a replica, which may not have the write yet.
-          if ("failover".equals(redisson.getBucket("after").get())) break;
         } catch (Exception error) {
           // Redisson has not followed yet.
         }
-        Thread.sleep(200);
+        Thread.sleep(100);
       }
-      System.out.println("still held: " + lock.isHeldByCurrentThread() + ", after: " + redisson.getBucket("after").get());
+      System.out.println("still held: " + lock.isHeldByCurrentThread());
       lock.unlock();
       System.out.println("released: " + !lock.isLocked());
       return true;

@@ -21,9 +21,9 @@ final class SentinelTalk {
     lettuce(ports);
   }
 
-  /** Waits until the request succeeds: a failover takes its time. */
-  private static void eventually(Callable<Boolean> request) throws InterruptedException {
-    for (int i = 0; i < 600; i++) {
+  /** Waits up to two minutes until the request succeeds: a failover takes its time. */
+  private static void eventually(String what, Callable<Boolean> request) throws InterruptedException {
+    for (int i = 0; i < 1200; i++) {
       try {
         if (request.call()) return;
       } catch (Exception error) {
@@ -31,15 +31,29 @@ final class SentinelTalk {
       }
       Thread.sleep(100);
     }
-    System.out.println("never");
+    System.out.println("never: " + what);
   }
 
-  private static void failOver(int port) throws InterruptedException {
+  /** The port of the primary, as a Sentinel says. */
+  private static String primaryOf(int port) {
     try (var sentinel = new Jedis("127.0.0.1", port)) {
-      var before = sentinel.sentinelGetMasterAddrByName("mymaster");
-      eventually(() -> "OK".equals(sentinel.sentinelFailover("mymaster")));
-      eventually(() -> !sentinel.sentinelGetMasterAddrByName("mymaster").equals(before));
+      return sentinel.sentinelGetMasterAddrByName("mymaster").get(1);
     }
+  }
+
+  /** Has the primary replaced. Returns what INFO of the new one contains, and INFO of the old one does not. */
+  private static String failOver(int[] ports) throws InterruptedException {
+    var before = primaryOf(ports[0]);
+    try (var sentinel = new Jedis("127.0.0.1", ports[0])) {
+      eventually("a failover", () -> {
+        // Refused while it goes on, and begun anew if it was given up.
+        if (primaryOf(ports[0]).equals(before)) sentinel.sentinelFailover("mymaster");
+        // A Sentinel that names the old primary still would send the client back to it.
+        var named = Arrays.stream(ports).mapToObj(SentinelTalk::primaryOf).distinct().toList();
+        return named.size() == 1 && !named.contains(before);
+      });
+    }
+    return "tcp_port:" + primaryOf(ports[0]) + "\r\n";
   }
 
   private static void jedis(int[] ports) throws Exception {
@@ -50,10 +64,10 @@ final class SentinelTalk {
         tell("Jedis: lock behind Sentinels", () -> jedis.set("behind-jedis", "token", once));
         tell("Jedis: copies", () -> jedis.waitReplicas(2, 30_000));
       }
-      failOver(ports[0]);
-      eventually(() -> {
+      var moved = failOver(ports);
+      eventually("Jedis follows", () -> {
         try (var jedis = pool.getResource()) {
-          return "OK".equals(jedis.set("after", "failover"));
+          return jedis.info("server").contains(moved);
         }
       });
       try (var jedis = pool.getResource()) {
@@ -71,8 +85,8 @@ final class SentinelTalk {
       var once = SetArgs.Builder.nx().px(120_000);
       tell("Lettuce: lock behind Sentinels", () -> redis.set("behind-lettuce", "token", once));
       tell("Lettuce: copies", () -> redis.waitForReplication(2, 30_000));
-      failOver(ports[0]);
-      eventually(() -> "OK".equals(redis.set("after", "failover")));
+      var moved = failOver(ports);
+      eventually("Lettuce follows", () -> redis.info("server").contains(moved));
       tell("Lettuce: still held", () -> redis.get("behind-lettuce") + " " + redis.set("behind-lettuce", "x", once));
     } finally {
       client.shutdown();
