@@ -8,8 +8,10 @@ const simple = (name: Bytes, body: Bytes): Bytes =>
 const flagged = (name: Bytes, flags: Bytes, body: Bytes): Bytes =>
   `redis.register_function{function_name='${name}', flags={${flags}}, description='it ${name}s', callback=function(keys, args) ${body} end}`;
 
-const WRITE = "redis.call('set', keys[1], args[1]) return redis.call('incr', keys[1])";
-const READ = 'return redis.call("get", keys[1])';
+// Without the defaults, redis.call may be handed nil. Redis 8.0 and 8.2 refuse that, and crash at the next FUNCTION FLUSH.
+const KEY = 'keys[1] or "s1"';
+const WRITE = `local key = ${KEY} redis.call('set', key, args[1] or "x") return redis.call('incr', key)`;
+const READ = `return redis.call("get", ${KEY})`;
 
 /** Libraries that load, and some that do not. */
 export const libraries: readonly Bytes[] = [
@@ -28,8 +30,8 @@ export const libraries: readonly Bytes[] = [
     `local M = {} function M.twice(x) return x .. x end ${simple('args', 'return M.twice(args[1])')}`,
   ),
   library('lc', simple('fails', 'error("stop")')),
-  library('lc', simple('fails', 'redis.call("set", keys[1], "half") error({err="MYERR stop"})')),
-  library('lc', simple('fails', 'return redis.call("lpush", keys[1])')),
+  library('lc', simple('fails', `redis.call("set", ${KEY}, "half") error({err="MYERR stop"})`)),
+  library('lc', simple('fails', `return redis.call("lpush", ${KEY})`)),
   library('lc', simple('fails', 'return KEYS')),
   library('lc', simple('fails', 'x = 1')),
   library('la', simple('args', 'redis.setresp(3) return redis.call("hgetall", "h1")')),

@@ -265,7 +265,10 @@ export class RealSide implements Side {
 
   /** Removes the users that the program before has made. */
   async #forgetUsers(): Promise<void> {
-    const [answer = ''] = await this.#admin.ask(['ACL', 'USERS']);
+    const [answer] = await this.#admin.ask(['ACL', 'USERS']);
+    if (answer === undefined) {
+      throw new Error(`the real server has hung up: ${this.#redis.obituary ?? 'it runs on'}`);
+    }
     const [, names] = readReply(answer);
     const others = Array.isArray(names) ? names.map(([, name]) => String(name)) : [];
     const made = others.filter((name) => name !== 'default');

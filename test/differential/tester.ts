@@ -58,7 +58,12 @@ export async function test(real: RealSide, options: TestOptions): Promise<TestRe
     const program = generate(seedOf(seed, index), length, grammarOf(real.dialect));
     result.programs++;
     result.commands += program.steps.length;
-    await one(program, `seed ${seed}, program ${index}`, real, options, result, kinds);
+    const name = `seed ${seed}, program ${index}`;
+    try {
+      await one(program, name, real, options, result, kinds);
+    } catch (error) {
+      throw new Error(`${name}, or the one before it, did not end`, { cause: error });
+    }
     if (only !== undefined) break;
   }
   return result;

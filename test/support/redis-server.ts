@@ -29,9 +29,14 @@ export interface RealRedis {
   readonly port: number;
   /** A scratch directory of its own, removed by `stop`. */
   readonly dir: string;
+  /** What it printed last, once it has ended by itself: a report of its crash, as a rule. Undefined while it runs. */
+  readonly obituary: string | undefined;
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+/** How many characters of a server's output are kept. */
+const LAST_WORDS = 20_000;
 
 /**
  * Starts redis-server (or another `program` that takes its arguments) without persistence on a unix socket, and with
@@ -60,13 +65,29 @@ export async function startRedisServer({
     }
     await removeFolder(dir);
   };
+  let printed = '';
+  const keep = (chunk: Buffer): void => {
+    printed = (printed + chunk.toString('latin1')).slice(-LAST_WORDS);
+  };
   try {
     await ready(child);
   } catch (error) {
     await stop();
     throw error;
   }
-  return { path, port, dir, stop, [Symbol.asyncDispose]: stop };
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  return {
+    path,
+    port,
+    dir,
+    get obituary() {
+      const ended = child.exitCode ?? child.signalCode;
+      return ended === null ? undefined : `${program} ended with ${ended}:\n${printed}`;
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
 /** Removes a folder that a child of a killed server, such as a background save, may still put a file into. */
