@@ -1,11 +1,12 @@
 /** The text of docs/commands.md: every command of a table, by group. */
-import { syntaxOf } from '../server/commands/syntax/index.ts';
+import { syntaxFor } from '../server/commands/syntax/index.ts';
 import type { Dialect } from '../server/dialects/dialect.ts';
 import { DEFAULT_DIALECT, dialectNamed } from '../server/dialects/index.ts';
 import type { Since } from '../server/dialects/since.ts';
 import type { Command } from '../server/table/command.ts';
 import { fitted } from '../server/table/fit.ts';
-import { type Argument, parseSyntax } from '../server/table/syntax.ts';
+import { parseSyntax } from '../server/table/syntax.ts';
+import { type UsageStyle, usageOf } from '../server/table/usage.ts';
 
 /** The page as Markdown, in the syntax of the default dialect. The same table gives the same text. */
 export function commandsPage(table: readonly Command[]): string {
@@ -33,10 +34,9 @@ export function commandsPage(table: readonly Command[]): string {
 
 function chapter(group: string, commands: readonly Command[], dialect: Dialect): string {
   const rows = commands
-    .map(({ fullName, spec }) =>
-      [`\`${syntaxLine(fullName, dialect)}\``, spec.flags.join(' '), sinceText(spec.since), spec.summary]
-        .map(cell)
-        .join(' | '),
+    .map((command) => ({ line: syntaxLine(command, dialect), ...command }))
+    .map(({ line, spec }) =>
+      [`\`${line}\``, spec.flags.join(' '), sinceText(spec.since), spec.summary].map(cell).join(' | '),
     )
     .sort();
   const name = group[0]?.toUpperCase() + group.slice(1).replace('-', ' ');
@@ -55,35 +55,18 @@ function sinceText(since: Since): string {
     .join(', ');
 }
 
+const STYLE: UsageStyle = {
+  value: ({ name }) => name,
+  or: ' | ',
+  group: (choices) => `<${choices}>`,
+  isBrief: false,
+};
+
 /** A command as a user types it: `CLIENT PAUSE timeout [WRITE | ALL]`. */
-export function syntaxLine(fullName: string, dialect: Dialect): string {
-  const name = fullName.replace('|', ' ').toUpperCase();
-  const { words } = syntaxOf(fullName, dialect);
-  return [name, ...(words === undefined ? [] : parseSyntax(words).map(shown))].join(' ');
-}
-
-/** One argument: brackets if it is optional, written twice if it can be repeated, unless it is a choice. */
-function shown(argument: Argument): string {
-  const { token, optional, multiple, repeatsToken } = argument;
-  const value = valueText(argument, optional === true && multiple !== true);
-  const once = token === undefined || argument.type === 'pure-token' ? value : `${quoted(token)} ${value}`;
-  const again = repeatsToken === true ? once : value;
-  const more = again.includes('|') ? '...' : `[${again} ...]`;
-  const all = multiple === true ? `${once} ${more}` : once;
-  return optional === true ? `[${all}]` : all;
-}
-
-function valueText({ name, type, token, parts = [] }: Argument, bracketed: boolean): string {
-  if (type === 'pure-token') return quoted(token ?? '');
-  if (type === 'block') return parts.map(shown).join(' ');
-  if (type !== 'oneof') return name;
-  const choices = parts.map(shown).join(' | ');
-  return bracketed && token === undefined ? choices : `<${choices}>`;
-}
-
-/** An empty word is shown as quotes. */
-function quoted(token: string): string {
-  return token === '' ? '""' : token;
+function syntaxLine(command: Command, dialect: Dialect): string {
+  const name = command.fullName.replace('|', ' ').toUpperCase();
+  const { words } = syntaxFor(command, dialect);
+  return words === undefined ? name : `${name} ${usageOf(parseSyntax(words), STYLE)}`;
 }
 
 function cell(text: string): string {

@@ -13,8 +13,14 @@ export function numberOf(word: Bytes): number {
   return parseDouble(word) ?? fail('ERR value is not a valid float');
 }
 
+/** The number that may stand last, or nothing. Throws Redis' error if more words follow. */
+export function lastNumber(command: string, words: readonly Bytes[]): [] | [number] {
+  if (words.length > 1) fail(`ERR wrong number of arguments for 'lab|${command}' command`);
+  return words.map(numberOf) as [] | [number];
+}
+
 /** The options behind the fixed arguments. A word without a value stands for true. */
-export class LabOptionWords {
+export class LabArguments {
   readonly #found = new Map<string, Bytes | true>();
 
   /**
@@ -52,7 +58,7 @@ export class LabOptionWords {
 
 /** How much RELEASE is to deliver. */
 export function amountOf(words: readonly Bytes[]): Amount | undefined {
-  const options = new LabOptionWords(words, ['MESSAGES', 'BYTES']);
+  const options = new LabArguments(words, ['MESSAGES', 'BYTES']);
   const [messages, bytes] = [options.number('MESSAGES'), options.number('BYTES')];
   if (messages !== undefined && bytes !== undefined) fail(SYNTAX);
   if (messages !== undefined) return { messages };

@@ -12,7 +12,7 @@ import { BLOCKED, type Outcome } from '../../server/table/outcome.ts';
 import type { KeepData } from '../failover/journal.ts';
 import type { CrashOptions } from '../failover/node.ts';
 import type { RealPair } from '../real/set.ts';
-import { amountOf, LabOptionWords, numberOf, textOf } from './arguments.ts';
+import { amountOf, LabArguments, lastNumber, numberOf, textOf } from './arguments.ts';
 import { failoverReply, nodeReply, writeReply } from './replies.ts';
 
 const FLAGS: readonly Flag[] = ['admin', 'noscript', 'no_multi', 'loading', 'stale'];
@@ -50,13 +50,15 @@ function whenDone(client: Caller, control: () => Promise<Reply>): Outcome {
   return BLOCKED;
 }
 
+const KEEP = '[kept:(KEEP=data:(NOTHING | SYNCED | EVERYTHING))]';
+
 /** Whether a word of KEEP names data that a crash can keep. */
 function isKept(word: string): word is KeepData & string {
   return ['nothing', 'synced', 'everything'].includes(word);
 }
 
 /** The options of a crash; undefined if none was given. */
-function crashOf(options: LabOptionWords): CrashOptions | undefined {
+function crashOf(options: LabArguments): CrashOptions | undefined {
   const keep = options.text('KEEP');
   if (keep === undefined && !options.has('SILENT')) return undefined;
   const kept = keep === undefined ? undefined : asciiLower(keep);
@@ -77,65 +79,74 @@ function done(control: () => void): Reply {
   return OK;
 }
 
-/** The subcommands for links. */
-function linkCommands(lab: () => RealPair): Command<Caller> {
-  /** The name of a party of a link. Throws for one that does not exist, whose link would affect nobody. */
-  const party = (word: Bytes): string => {
-    const name = textOf(word);
-    const { parties } = lab();
-    if (!parties.includes(name))
-      fail(fromText(`ERR no party is called '${name}'; there are ${parties.join(', ')}`));
-    return name;
-  };
-  const lane = (from: Bytes, to: Bytes) => lab().network.lane(party(from), party(to));
-  const link = (one: Bytes, other: Bytes) => lab().network.link(party(one), party(other));
+/** The name of a party of a link. Throws Redis' error for one that does not exist, whose link would affect nobody. */
+function partyOf(lab: RealPair, word: Bytes): string {
+  const name = textOf(word);
+  const { parties } = lab;
+  if (parties.includes(name)) return name;
+  return fail(fromText(`ERR no party is called '${name}'; there are ${parties.join(', ')}`));
+}
+
+/** The subcommands for one direction of a link. */
+function laneCommands(lab: () => RealPair): Command<Caller> {
+  const lane = (from: Bytes, to: Bytes) => lab().network.lane(partyOf(lab(), from), partyOf(lab(), to));
   return defineContainer('server', 'lab', HEAD, {
     hold: {
       ...about,
       summary:
         'Holds all messages from one party to another, such as the stream from a primary to its replica.',
+      syntax: 'from to',
       arity: 4,
       run: (_client, argv) => done(() => lane(argv[2], argv[3]).hold()),
     },
     release: {
       ...about,
       summary: 'Delivers what is held: all of it, or so many messages or bytes.',
+      syntax: 'from to [amount:(MESSAGES=messages:int | BYTES=bytes:int)]',
       arity: -4,
       run: (_client, argv) => done(() => lane(argv[2], argv[3]).release(amountOf(argv.slice(4)))),
-    },
-    partition: {
-      ...about,
-      summary: 'Stops all traffic between two parties. Neither is notified.',
-      arity: 4,
-      run: (_client, argv) => done(() => link(argv[2], argv[3]).partition()),
-    },
-    heal: {
-      ...about,
-      summary: 'Ends a partition.',
-      arity: 4,
-      run: (_client, argv) => done(() => link(argv[2], argv[3]).heal()),
-    },
-    reset: {
-      ...about,
-      summary: 'Breaks every connection between two parties.',
-      arity: 4,
-      run: (_client, argv) => done(() => link(argv[2], argv[3]).reset()),
     },
     delay: {
       ...about,
       summary: 'Delays every later message from one party to another; 0 ends it.',
+      syntax: 'from to milliseconds:int',
       arity: 5,
       run: (_client, argv) => done(() => lane(argv[2], argv[3]).delay(numberOf(argv[4]))),
     },
     drop: {
       ...about,
       summary: 'Loses the next messages from one party to another, by default all later ones; 0 ends it.',
+      syntax: 'from to [messages:int]',
       arity: -4,
-      run: (_client, argv) =>
-        done(() => {
-          const [count] = argv.slice(4);
-          lane(argv[2], argv[3]).drop(...(count === undefined ? [] : [numberOf(count)]));
-        }),
+      run: (_client, argv) => done(() => lane(argv[2], argv[3]).drop(...lastNumber('drop', argv.slice(4)))),
+    },
+  });
+}
+
+/** The subcommands for both directions of a link. */
+function linkCommands(lab: () => RealPair): Command<Caller> {
+  const link = (one: Bytes, other: Bytes) => lab().network.link(partyOf(lab(), one), partyOf(lab(), other));
+  return defineContainer('server', 'lab', HEAD, {
+    partition: {
+      ...about,
+      summary: 'Stops all traffic between two parties. Neither is notified.',
+      syntax: 'one other',
+      arity: 4,
+      run: (_client, argv) => done(() => link(argv[2], argv[3]).partition()),
+    },
+    heal: {
+      ...about,
+      summary: 'Ends a partition.',
+      syntax: 'one other',
+      arity: 4,
+      run: (_client, argv) => done(() => link(argv[2], argv[3]).heal()),
+    },
+    reset: {
+      ...about,
+      summary: 'Breaks every connection between two parties.',
+      syntax: 'one other',
+      arity: 4,
+      run: (_client, argv) => done(() => link(argv[2], argv[3]).reset()),
     },
   });
 }
@@ -155,9 +166,24 @@ function partyCommands(lab: () => RealPair): Command<Caller> {
       arity: 2,
       run: () => lab().lost.map(writeReply),
     },
+    sync: {
+      ...about,
+      summary: 'Waits until every replica has what the primary has, for a minute or so many milliseconds.',
+      syntax: '[milliseconds:int]',
+      arity: -2,
+      run(client, argv) {
+        const most = lastNumber('sync', argv.slice(2));
+        return whenDone(client, () =>
+          lab()
+            .synchronize(...most)
+            .then(() => OK),
+        );
+      },
+    },
     actor: {
       ...about,
       summary: 'Returns a URL for one client, whose links and lost writes have its name.',
+      syntax: 'name',
       arity: 3,
       run: (client, argv) => whenDone(client, async () => fromText((await lab().actor(textOf(argv[2]))).url)),
     },
@@ -171,16 +197,18 @@ function nodeCommands(lab: () => RealPair): Command<Caller> {
       ...about,
       summary:
         'Ends the process of a node. By default it keeps no data; with SILENT its machine is gone too.',
+      syntax: `node ${KEEP} [SILENT]`,
       arity: -3,
       run(client, argv) {
         const node = attempt(() => lab().node(textOf(argv[2])));
-        const options = crashOf(new LabOptionWords(argv.slice(3), ['KEEP'], ['SILENT']));
+        const options = crashOf(new LabArguments(argv.slice(3), ['KEEP'], ['SILENT']));
         return whenDone(client, () => node.crash(options).then(() => OK));
       },
     },
     restart: {
       ...about,
       summary: 'Starts a node that crashed, as a replica unless it is still the primary.',
+      syntax: 'node',
       arity: 3,
       run: (client, argv) =>
         whenDone(client, () =>
@@ -192,22 +220,25 @@ function nodeCommands(lab: () => RealPair): Command<Caller> {
     pause: {
       ...about,
       summary: 'Stops the process of a node, as SIGSTOP does.',
+      syntax: 'node',
       arity: 3,
       run: (client, argv) => whenDone(client, async () => done(() => lab().pause(textOf(argv[2])))),
     },
     resume: {
       ...about,
       summary: 'Continues a paused node.',
+      syntax: 'node',
       arity: 3,
       run: (_client, argv) => done(() => lab().resume(textOf(argv[2]))),
     },
     clock: {
       ...about,
       summary: "Returns how far a node's clock is ahead, in milliseconds, after it has jumped or drifted.",
+      syntax: 'node [JUMP=milliseconds:int] [DRIFT=rate:double]',
       arity: -3,
       run(_client, argv) {
         const { clock } = attempt(() => lab().node(textOf(argv[2])));
-        const options = new LabOptionWords(argv.slice(3), ['JUMP', 'DRIFT']);
+        const options = new LabArguments(argv.slice(3), ['JUMP', 'DRIFT']);
         const [jump, drift] = [options.number('JUMP'), options.number('DRIFT')];
         if (jump !== undefined) attempt(() => clock.jump(jump));
         if (drift !== undefined) attempt(() => clock.drift(drift));
@@ -224,9 +255,10 @@ function roleCommands(lab: () => RealPair): Command<Caller> {
       ...about,
       summary:
         'Promotes a replica as Sentinel does, with CRASH after the primary has failed. Returns what was lost.',
+      syntax: `[TO=node] [AFTER=milliseconds:int] [CRASH] ${KEEP} [SILENT] [NODEMOTE]`,
       arity: -2,
       run(client, argv) {
-        const options = new LabOptionWords(
+        const options = new LabArguments(
           argv.slice(2),
           ['TO', 'AFTER', 'KEEP'],
           ['CRASH', 'SILENT', 'NODEMOTE'],
@@ -246,30 +278,17 @@ function roleCommands(lab: () => RealPair): Command<Caller> {
         );
       },
     },
-    sync: {
-      ...about,
-      summary: 'Waits until every replica has what the primary has, for a minute or so many milliseconds.',
-      arity: -2,
-      run(client, argv) {
-        const [limit, ...rest] = argv.slice(2);
-        if (rest.length > 0) fail("ERR wrong number of arguments for 'lab|sync' command");
-        const most = limit === undefined ? [] : [numberOf(limit)];
-        return whenDone(client, () =>
-          lab()
-            .synchronize(...most)
-            .then(() => OK),
-        );
-      },
-    },
     demote: {
       ...about,
       summary: 'Makes a node follow the primary. Returns the acknowledged writes that it discards.',
+      syntax: 'node',
       arity: 3,
       run: (client, argv) => whenDone(client, async () => lab().demote(textOf(argv[2])).lost.map(writeReply)),
     },
     promote: {
       ...about,
       summary: 'Makes a node the primary, and leaves the other nodes as they are.',
+      syntax: 'node',
       arity: 3,
       run: (client, argv) => whenDone(client, async () => done(() => lab().promote(textOf(argv[2])))),
     },
@@ -281,7 +300,13 @@ function roleCommands(lab: () => RealPair): Command<Caller> {
  * @param lab returns the pair that it controls
  */
 export function labCommand(lab: () => RealPair): Command<Caller> {
-  const parts = [partyCommands(lab), nodeCommands(lab), linkCommands(lab), roleCommands(lab)] as const;
+  const parts = [
+    partyCommands(lab),
+    nodeCommands(lab),
+    laneCommands(lab),
+    linkCommands(lab),
+    roleCommands(lab),
+  ] as const;
   const subcommands = parts.flatMap((part) => [...(part.subcommands ?? [])]);
   return { ...parts[0], subcommands: new Map(subcommands) };
 }

@@ -22,13 +22,12 @@ import type { SentinelCaller, SentinelServer } from '../server.ts';
 import { config } from './config.ts';
 import { describeInstance } from './fields.ts';
 import { debug, setOptions } from './set.ts';
+import { sentinelSyntax, VALKEY } from './syntax.ts';
 
 const { defineContainer } = declaring<SentinelCaller>();
 
 const NO_SUCH = 'ERR No such master with that name';
 const FLAGS: readonly Flag[] = ['admin'];
-/** Valkey has these under a second name. */
-const VALKEY: Since = { valkey: '8.0.0' };
 
 /** The primary of this name. Throws Redis' error if it is not monitored. */
 function named(client: SentinelCaller, name: Bytes): Primary {
@@ -164,6 +163,7 @@ interface Entry<A extends number> {
   readonly since: Since;
   readonly arity: A;
   readonly summary: string;
+  readonly complexity?: string;
   readonly changes?: readonly EntryChange[];
   readonly run: CommandSpec<A, SentinelCaller>['run'];
 }
@@ -185,6 +185,7 @@ export const sentinelCommand = defineContainer(
     summary: 'Commands of a Sentinel.',
     since: '2.8.4',
     helpSince: '6.2.0',
+    syntax: sentinelSyntax,
     complexity: 'Depends on subcommand.',
     flags: FLAGS,
   },
@@ -192,6 +193,7 @@ export const sentinelCommand = defineContainer(
     ckquorum: entry({
       summary: 'Checks whether enough Sentinels are there for a failover.',
       since: '2.8.4',
+      complexity: '',
       arity: 3,
       run: checkQuorum,
     }),
@@ -206,12 +208,14 @@ export const sentinelCommand = defineContainer(
     debug: entry({
       summary: 'Lists or changes the periods of this Sentinel.',
       since: '7.0.0',
+      complexity: 'O(N) with N the number of periods',
       arity: -2,
       run: ({ server }, argv) => debug(server.sentinel, argv.slice(2)),
     }),
     failover: entry({
       summary: 'Fails a primary over without asking the other Sentinels.',
       since: '2.8.4',
+      complexity: '',
       arity: 3,
       run: failover,
     }),
@@ -226,6 +230,7 @@ export const sentinelCommand = defineContainer(
     'info-cache': entry({
       summary: 'Returns the last INFO of primaries and their replicas.',
       since: '3.2.0',
+      complexity: 'O(N) with N the number of instances',
       arity: -3,
       run: infoCache,
     }),
@@ -243,8 +248,20 @@ export const sentinelCommand = defineContainer(
       arity: 3,
       run: (client, argv) => describe(client, named(client, argv[2])),
     }),
-    masters: entry({ summary: PRIMARIES, since: '2.8.4', arity: 2, run: listPrimaries }),
-    primaries: entry({ summary: PRIMARIES, since: VALKEY, arity: 2, run: listPrimaries }),
+    masters: entry({
+      summary: PRIMARIES,
+      since: '2.8.4',
+      complexity: 'O(N) with N the number of primaries',
+      arity: 2,
+      run: listPrimaries,
+    }),
+    primaries: entry({
+      summary: PRIMARIES,
+      since: VALKEY,
+      complexity: 'O(N) with N the number of primaries',
+      arity: 2,
+      run: listPrimaries,
+    }),
     monitor: entry({
       summary: 'Starts to monitor a primary.',
       since: '2.8.4',
@@ -260,6 +277,7 @@ export const sentinelCommand = defineContainer(
     'pending-scripts': entry({
       summary: 'Lists the scripts that wait to be run; here there are none.',
       since: '2.8.4',
+      complexity: '',
       arity: 2,
       run: () => [],
     }),
@@ -272,16 +290,24 @@ export const sentinelCommand = defineContainer(
         return store(client);
       },
     }),
-    replicas: entry({ summary: REPLICAS, since: '5.0.0', arity: 3, run: listReplicas }),
+    replicas: entry({
+      summary: REPLICAS,
+      since: '5.0.0',
+      complexity: 'O(N) with N the number of replicas',
+      arity: 3,
+      run: listReplicas,
+    }),
     reset: entry({
       summary: 'Forgets the replicas, the other Sentinels and the state of primaries.',
       since: '2.8.4',
+      complexity: 'O(N) with N the number of primaries',
       arity: 3,
       run: resetMatching,
     }),
     sentinels: entry({
       summary: 'Describes the other Sentinels of a primary.',
       since: '2.8.4',
+      complexity: 'O(N) with N the number of Sentinels',
       arity: 3,
       run: (client, argv) =>
         [...named(client, argv[2]).sentinels.values()].map((each) => describe(client, each)),
@@ -295,9 +321,16 @@ export const sentinelCommand = defineContainer(
     'simulate-failure': entry({
       summary: 'Makes this Sentinel crash at a point of its next failover.',
       since: '3.2.0',
+      complexity: '',
       arity: -3,
       run: simulateFailure,
     }),
-    slaves: entry({ summary: REPLICAS, since: '2.8.0', arity: 3, run: listReplicas }),
+    slaves: entry({
+      summary: REPLICAS,
+      since: '2.8.0',
+      complexity: 'O(N) with N the number of replicas',
+      arity: 3,
+      run: listReplicas,
+    }),
   },
 );

@@ -3,6 +3,7 @@
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import type { Since } from '../dialects/since.ts';
 import type { Outcome } from './outcome.ts';
+import type { Syntax, SyntaxTable } from './syntax.ts';
 
 /** Redis' command flags, named as in COMMAND INFO. */
 export type Flag =
@@ -166,6 +167,8 @@ export interface CommandSpec<A extends number, C = unknown> {
   /** True for a HELP whose reply is made from the summaries of the other subcommands. */
   readonly listsSubcommands?: boolean;
   readonly complexity?: string;
+  /** The arguments. Those of the server's own commands are in `commands/syntax/`. */
+  readonly syntax?: string | Syntax;
   /**
    * The number of words including the command's name; negative: at least this many. A subcommand counts its container
    * too.
@@ -205,6 +208,8 @@ export interface ContainerSpec<C = unknown> {
   readonly flags: readonly Flag[];
   readonly categories?: readonly string[];
   readonly tips?: readonly string[];
+  /** The arguments of the subcommands, by their names. */
+  readonly syntax?: SyntaxTable;
   readonly subcommands: readonly Command<C>[];
   /** Runs the container without a subcommand (COMMAND alone lists all commands). */
   run?(client: C, argv: Bytes[]): Outcome;
@@ -247,7 +252,7 @@ function make<C>(
   group: Group,
   name: Bytes,
   fullName: Bytes,
-  spec: CommandSpec<number, C> | ContainerSpec<C>,
+  spec: CommandSpec<number, C> | Omit<ContainerSpec<C>, 'syntax'>,
 ): Command<C> {
   const container = 'subcommands' in spec;
   const arity = container && spec.run === undefined ? -2 : spec.arity;
@@ -287,10 +292,12 @@ export function declaring<C>(): Declaring<C> {
       const shown = (name: Bytes): Bytes => (group === 'module' ? asciiUpper(name) : name);
       return all.map(([name, spec]) => make(group, name, shown(name), spec));
     },
-    defineContainer(group, name, about, specs) {
+    defineContainer(group, name, { syntax = {}, ...about }, specs) {
       const all = { ...(specs as unknown as Record<string, CommandSpec<number, C>>) };
       all.help ??= helpOf(name, about);
-      const subcommands = Object.entries(all).map(([sub, spec]) => make(group, sub, `${name}|${sub}`, spec));
+      const subcommands = Object.entries(all).map(([sub, { syntax: own = syntax[sub], ...spec }]) =>
+        make(group, sub, `${name}|${sub}`, { ...spec, ...(own !== undefined && { syntax: own }) }),
+      );
       return make(group, name, name, { categories: [], ...about, arity: -1, subcommands });
     },
   };

@@ -1,6 +1,6 @@
 /** Builds the reply of COMMAND DOCS (https://redis.io/docs/latest/commands/command-docs/). */
 import { MapReply, type Reply, SetReply, SimpleString } from '../../protocol/reply.ts';
-import { syntaxOf } from '../commands/syntax/index.ts';
+import { syntaxFor } from '../commands/syntax/index.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { existsIn, shownSince } from '../dialects/since.ts';
 import type { Command } from './command.ts';
@@ -38,17 +38,23 @@ function describeArgument(argument: Argument, dialect: Dialect): Reply {
     ...(repeatsToken === true ? ['multiple_token'] : []),
   ];
   if (flags.length > 0) fields.push('flags', new SetReply(flags.map((flag) => new SimpleString(flag))));
-  if (parts !== undefined) fields.push('arguments', describeArguments(parts, dialect));
+  if (parts !== undefined)
+    fields.push(
+      'arguments',
+      parts.map((part) => describeArgument(part, dialect)),
+    );
   return new MapReply(fields);
 }
 
 /** The arguments that the dialect's server knows. */
 export function knownArguments(all: readonly Argument[], dialect: Dialect): Argument[] {
-  return all.filter(({ since }) => since === undefined || existsIn(since, dialect));
-}
-
-function describeArguments(all: readonly Argument[], dialect: Dialect): Reply[] {
-  return knownArguments(all, dialect).map((argument) => describeArgument(argument, dialect));
+  return all
+    .filter(({ since }) => since === undefined || existsIn(since, dialect))
+    .map((argument) =>
+      argument.parts === undefined
+        ? argument
+        : { ...argument, parts: knownArguments(argument.parts, dialect) },
+    );
 }
 
 function describeLife({ deprecated, system, history }: Syntax): Reply[] {
@@ -67,14 +73,18 @@ function describeLife({ deprecated, system, history }: Syntax): Reply[] {
 export function commandDocs(command: Command, dialect: Dialect): Reply[] {
   const { summary, since, module } = command.spec;
   if (module !== undefined) return [command.fullName, new MapReply(['group', 'module', 'module', module])];
-  const syntax = syntaxOf(command.fullName, dialect);
+  const syntax = syntaxFor(command, dialect);
   const { complexity = command.spec.complexity ?? '', introduced = shownSince(since, dialect) } = syntax;
   const group = command.group === 'replication' ? 'server' : command.group;
   const fields: Reply[] = ['summary', summary, 'since', introduced, 'group', group];
   if (complexity !== '') fields.push('complexity', complexity);
   fields.push(...describeLife(syntax));
   if (syntax.words !== undefined) {
-    fields.push('arguments', describeArguments(parseSyntax(syntax.words), dialect));
+    const known = knownArguments(parseSyntax(syntax.words), dialect);
+    fields.push(
+      'arguments',
+      known.map((argument) => describeArgument(argument, dialect)),
+    );
   }
   if (command.subcommands !== undefined) {
     const members = [...command.subcommands.values()];

@@ -10,7 +10,7 @@ import { laterSince, type Since } from '../dialects/since.ts';
  * | Notation | Meaning |
  * |---|---|
  * | `value` | a string |
- * | `count:int` | another type: `int`, `double`, `pattern`, `time` (Unix time), `key` |
+ * | `count:int` | another type: `int`, `double`, `pattern`, `time` (Unix time), `key`, `token` (a literal word, its name) |
  * | `key#0` | a key, and the key specification that finds it |
  * | `NX` | a literal word; `change:CH` if the argument has another name |
  * | `auto_id:'*'` | a literal word that is not in capitals |
@@ -44,7 +44,7 @@ export interface SyntaxChange extends Omit<Syntax, 'changes' | 'system'> {
   readonly since: Since;
 }
 
-/** The syntax of a group's commands, by full name. */
+/** The syntax of several commands, by name. */
 export type SyntaxTable = Readonly<Record<string, string | Syntax>>;
 
 /** A type of argument, as COMMAND DOCS names it. */
@@ -87,6 +87,7 @@ const TYPES: ReadonlyMap<string, ArgumentType> = new Map([
   ['key', 'key'],
   ['pattern', 'pattern'],
   ['time', 'unix-time'],
+  ['token', 'pure-token'],
 ]);
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

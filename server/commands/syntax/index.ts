@@ -1,14 +1,13 @@
-/** The arguments, history and deprecation of each command. Only COMMAND DOCS reads them. */
+/** The arguments, history and deprecation of each of the server's own commands. */
 import type { Dialect } from '../../dialects/dialect.ts';
 import { existsIn } from '../../dialects/since.ts';
+import type { Command } from '../../table/command.ts';
 import type { Syntax, SyntaxChange } from '../../table/syntax.ts';
 import { clusterSyntax } from './cluster.ts';
 import { collectionsSyntax } from './collections.ts';
 import { connectionSyntax } from './connection.ts';
 import { genericSyntax } from './generic.ts';
-import { labSyntax } from './lab.ts';
 import { laterSyntax } from './later.ts';
-import { sentinelSyntax } from './sentinel.ts';
 import { serverSyntax } from './server.ts';
 import { sortedSetSyntax } from './sorted-set.ts';
 import { streamSyntax } from './stream.ts';
@@ -25,17 +24,24 @@ const TABLES = [
   serverSyntax,
   clusterSyntax,
   vectorSyntax,
-  sentinelSyntax,
-  labSyntax,
 ];
 
 const NOTHING: Syntax = {};
 
-/** The syntax of a command by its full name, as a dialect's server has it; empty for one that no table holds. */
+/** The syntax of a command, as a dialect's server has it: the entry's own, or that of the tables here. */
+export function syntaxFor({ fullName, spec }: Command, dialect: Dialect): Syntax {
+  return spec.syntax === undefined ? syntaxOf(fullName, dialect) : fitted(spec.syntax, [], dialect);
+}
+
+/** The syntax of one of the server's own commands by its full name; empty for one that no table here holds. */
 export function syntaxOf(fullName: string, dialect: Dialect): Syntax {
   const found = TABLES.map((table) => ownOf(table, fullName)).find((entry) => entry !== undefined);
-  const syntax = typeof found === 'string' ? { words: found } : (found ?? NOTHING);
-  const changes = [...(ownOf(laterSyntax, fullName) ?? []), ...(syntax.changes ?? [])];
+  return fitted(found ?? NOTHING, ownOf(laterSyntax, fullName) ?? [], dialect);
+}
+
+function fitted(declared: string | Syntax, later: readonly SyntaxChange[], dialect: Dialect): Syntax {
+  const syntax = typeof declared === 'string' ? { words: declared } : declared;
+  const changes = [...later, ...(syntax.changes ?? [])];
   return changes.length === 0 ? syntax : changed(syntax, changes, dialect);
 }
 

@@ -1,7 +1,9 @@
 /** LAB over the wire: another process loses a lock on demand, reads which write was lost, and gets errors for what is wrong. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { labCommand } from '../../../lab/wire/commands.ts';
 import { type LabServer, startLab } from '../../../lab/wire/serve.ts';
+import { lackSyntax } from '../../server/table/lacking-syntax.ts';
 import { until } from '../../support/until.ts';
 
 let running: LabServer | undefined;
@@ -99,7 +101,8 @@ test.each([
   [['RELEASE', 'redis-1', 'redis-2', 'MESSAGES', '-1'], 'ERR lostlock: option release.messages is -1'],
   [['DELAY', 'redis-1', 'redis-2', 'x'], 'ERR value is not a valid float'],
   [['PAUSE', 'client'], 'ERR '],
-  [['SYNC', '1', '2'], 'ERR wrong number of arguments'],
+  [['SYNC', '1', '2'], "ERR wrong number of arguments for 'lab|sync' command"],
+  [['DROP', 'redis-1', 'redis-2', '1', '2'], "ERR wrong number of arguments for 'lab|drop' command"],
   [['NONSENSE'], "ERR unknown subcommand 'NONSENSE'. Try LAB HELP."],
 ])('LAB %j is an error, and nothing happens', async (words, message) => {
   await expect(lab(...words)).rejects.toThrow(message);
@@ -113,8 +116,9 @@ test.each([
 test('LAB HELP lists the controls; LAB is refused in a transaction, and by a server without a lab', async () => {
   const help = (await lab('HELP')) as string[];
   expect(help).toEqual(
-    expect.arrayContaining(['HOLD <from> <to>', 'CLOCK <node> [JUMP <milliseconds>|DRIFT <rate>]']),
+    expect.arrayContaining(['HOLD <from> <to>', 'CLOCK <node> [JUMP <milliseconds>] [DRIFT <rate>]']),
   );
+  expect(lackSyntax([labCommand(() => running!.pair)])).toEqual([]);
   await control.call('MULTI');
   await expect(lab('NODES')).rejects.toThrow('ERR Command not allowed inside a transaction');
   await control.call('DISCARD');

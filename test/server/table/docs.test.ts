@@ -1,18 +1,21 @@
 /** COMMAND DOCS of every command of every dialect, compared with its real server, and the notation that it is made from. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { labCommand } from '../../../lab/wire/commands.ts';
-import { sentinelCommand } from '../../../sentinel/commands/sentinel.ts';
+import { createSentinel } from '../../../sentinel/index.ts';
+import { defineCommands, defineContainer } from '../../../server/commands/define.ts';
 import { allCommands, commandsOf } from '../../../server/commands/index.ts';
-import { namesWithSyntax, syntaxOf } from '../../../server/commands/syntax/index.ts';
+import { namesWithSyntax } from '../../../server/commands/syntax/index.ts';
 import { type DialectName, dialectNamed, dialectNames } from '../../../server/dialects/index.ts';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
 import { createNode } from '../../../server/index.ts';
 import { parseSyntax } from '../../../server/table/syntax.ts';
 import { INSTALLED, oracleOf } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
+import { startRealSentinel } from '../../support/redis-sentinel.ts';
 import { type RealRedis, startRedisServer } from '../../support/redis-server.ts';
 import type { RawReply } from '../../support/reply-text.ts';
 import { TestHost } from '../../support/targets.ts';
+import { Conversation } from '../../transcripts/own.ts';
+import { lackSyntax } from './lacking-syntax.ts';
 
 const everyCommand = allCommands.flatMap((command) => [command, ...(command.subcommands?.values() ?? [])]);
 /** The names of all commands of a strict node. */
@@ -72,6 +75,17 @@ function facts(entry: RawReply | undefined): unknown {
   });
 }
 
+/** A command's entry from two servers. */
+async function entries(clients: readonly RawClient[], name: string) {
+  const found = [];
+  for (const client of clients) {
+    const [entry] = fields((await client.ask('COMMAND', 'DOCS', name)).value);
+    expect(entry?.[0]).toBe(name);
+    found.push(entry?.[1]);
+  }
+  return [found[0], found[1]] as const;
+}
+
 const real = dialectNames.filter((name) => oracleOf(name) !== undefined);
 
 describe.each(real)('COMMAND DOCS of %s (needs that server)', (dialect) => {
@@ -91,15 +105,7 @@ describe.each(real)('COMMAND DOCS of %s (needs that server)', (dialect) => {
     await redis.stop();
   });
 
-  async function both(name: string): Promise<[RawReply | undefined, RawReply | undefined]> {
-    const entries = [];
-    for (const client of [ours, theirs]) {
-      const [found] = fields((await client.ask('COMMAND', 'DOCS', name)).value);
-      expect(found?.[0]).toBe(name);
-      entries.push(found?.[1]);
-    }
-    return [entries[0], entries[1]];
-  }
+  const both = (name: string) => entries([ours, theirs], name);
 
   test('documents every command of the server, except those of its modules', async () => {
     const { value } = await theirs.ask('COMMAND', 'DOCS');
@@ -113,6 +119,25 @@ describe.each(real)('COMMAND DOCS of %s (needs that server)', (dialect) => {
     expect(told.map(([mine], i) => [shared[i], facts(mine)])).toEqual(
       told.map(([, real], i) => [shared[i], facts(real)]),
     );
+  });
+
+  test("documents a Sentinel's commands as its Sentinel does", async () => {
+    const node = createSentinel(new TestHost(), { dialect, strict: true });
+    const sentinel = await startRealSentinel(oracleOf(dialect) ?? '', []);
+    const clients = [
+      new RawClient(connectInMemory(node.connections)),
+      await RawClient.connect({ port: sentinel.port }),
+    ];
+    for (const client of clients) await client.ask('HELLO', '3');
+    const [, container] = await entries(clients, 'sentinel');
+    const names = fields(container).find(([field]) => field === 'subcommands')?.[1];
+    for (const [fullName] of fields(names)) {
+      const [mine, real] = await entries(clients, fullName);
+      expect([fullName, facts(mine)]).toEqual([fullName, facts(real)]);
+    }
+    for (const client of clients) client.close();
+    node.stop();
+    await sentinel.stop();
   });
 
   test('gives them the same bounds as the server', async () => {
@@ -138,24 +163,40 @@ test('a RESP2 client gets the same entries as arrays', async () => {
   server.stop();
 });
 
-function never(): never {
-  throw new Error('there is no lab');
-}
-
 test('every syntax line belongs to a command, and every command that takes arguments has one', () => {
-  const ofSentinels = [...(sentinelCommand.subcommands?.values() ?? [])];
-  const ofLabs = [...(labCommand(() => never()).subcommands?.values() ?? [])];
-  const names = new Set([...everyCommand, ...ofSentinels, ...ofLabs].map(({ fullName }) => fullName));
+  const names = new Set(everyCommand.map(({ fullName }) => fullName));
   expect(namesWithSyntax().filter((name) => !names.has(name))).toEqual([]);
   expect(new Set(namesWithSyntax()).size).toBe(namesWithSyntax().length);
-  const fixed = everyCommand.filter(
-    ({ arity, fullName, subcommands }) => subcommands === undefined && arity > fullName.split('|').length,
-  );
-  expect(
-    fixed
-      .filter(({ fullName }) => syntaxOf(fullName, dialectNamed(INSTALLED)).words === undefined)
-      .map((c) => c.fullName),
-  ).toEqual([]);
+  expect(lackSyntax(allCommands)).toEqual([]);
+});
+
+test('an added command has the syntax of its own entry, as it is in the dialect', async () => {
+  const syntax = {
+    words: 'key#0 [NX]',
+    changes: [{ since: '7.2.0', words: 'key#0 [when:(NX | XX)]', history: ['7.2.0 Takes XX.'] }],
+  };
+  const about = { summary: 'Has a syntax.', since: '1.0.0', flags: [], run: () => null } as const;
+  const commands = [
+    ...defineCommands('string', { ours: { ...about, arity: -2, syntax } }),
+    defineContainer(
+      'server',
+      'box',
+      { summary: 'A container.', since: '1.0.0', flags: [] },
+      { open: { ...about, arity: -2, syntax: '[side:(LEFT=inches | RIGHT)]' } },
+    ),
+  ];
+  for (const [dialect, history] of [
+    ['redis-7.0', undefined],
+    ['redis-8.2', ['7.2.0', 'Takes XX.']],
+  ] as const) {
+    const server = createNode(new TestHost(), { dialect, commands });
+    const conversation = new Conversation(server);
+    const docs = conversation.ask('COMMAND DOCS OURS');
+    expect(docs).toContain('"key_spec_index" :0');
+    expect(docs.includes('Takes XX.')).toBe(history !== undefined);
+    expect(conversation.ask('BOX HELP')).toContain('+OPEN [LEFT <inches>|RIGHT] +');
+    server.stop();
+  }
 });
 
 test('a syntax line that breaks the notation is refused with the position of the mistake', () => {
