@@ -18,7 +18,7 @@ export interface EncodingLimits {
   setMaxEntries: number;
   /** set-max-listpack-value: bytes of a member. */
   setMaxValue: number;
-  /** True where the arguments of SADD and ZADD decide about an encoding, as from Redis 7.2 on. */
+  /** True where the arguments of SADD, ZADD and HSET decide about an encoding, as from Redis 7.2 on. */
   sizesValues: boolean;
   /** zset-max-listpack-entries: members. */
   zsetMaxEntries: number;

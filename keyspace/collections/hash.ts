@@ -76,6 +76,14 @@ export class HashValue {
     return isNew;
   }
 
+  /**
+   * Tells the hash how many fields a request is about to set, named twice or not: from Redis 7.2 on, more than a listpack
+   * may have make it a hash table. Earlier servers wait for the fields themselves.
+   */
+  expect(count: number): void {
+    if (this.#limits.sizesValues) this.#large ||= count > this.#limits.hashMaxEntries;
+  }
+
   /** Deletes a field; false when it does not exist. */
   delete(field: Bytes): boolean {
     this.#extras?.times?.delete(field);

@@ -267,7 +267,7 @@ export class RealSide implements Side {
   async #forgetUsers(): Promise<void> {
     const [answer] = await this.#admin.ask(['ACL', 'USERS']);
     if (answer === undefined) {
-      throw new Error(`the real server has hung up: ${this.#redis.obituary ?? 'it runs on'}`);
+      throw new Error(`the real server has hung up: ${await this.#redis.obituary()}`);
     }
     const [, names] = readReply(answer);
     const others = Array.isArray(names) ? names.map(([, name]) => String(name)) : [];

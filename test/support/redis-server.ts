@@ -29,14 +29,14 @@ export interface RealRedis {
   readonly port: number;
   /** A scratch directory of its own, removed by `stop`. */
   readonly dir: string;
-  /** What it printed last, once it has ended by itself: a report of its crash, as a rule. Undefined while it runs. */
-  readonly obituary: string | undefined;
+  /** For a server that has hung up: how it ended, and its report of a crash. Waits a few seconds for its end. */
+  obituary(): Promise<string>;
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** How many characters of a server's output are kept. */
-const LAST_WORDS = 20_000;
+const LAST_WORDS = 3000;
 
 /**
  * Starts redis-server (or another `program` that takes its arguments) without persistence on a unix socket, and with
@@ -67,7 +67,10 @@ export async function startRedisServer({
   };
   let printed = '';
   const keep = (chunk: Buffer): void => {
-    printed = (printed + chunk.toString('latin1')).slice(-LAST_WORDS);
+    printed += chunk.toString('latin1');
+    // A report of a crash is long, and tells what matters first.
+    const report = printed.indexOf('BUG REPORT START');
+    printed = report < 0 ? printed.slice(-LAST_WORDS) : printed.slice(report, report + LAST_WORDS);
   };
   try {
     await ready(child);
@@ -81,9 +84,12 @@ export async function startRedisServer({
     path,
     port,
     dir,
-    get obituary() {
+    async obituary() {
+      for (let i = 0; i < 50 && child.exitCode === null && child.signalCode === null; i++) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
       const ended = child.exitCode ?? child.signalCode;
-      return ended === null ? undefined : `${program} ended with ${ended}:\n${printed}`;
+      return ended === null ? `${program} runs on` : `${program} ended with ${ended}:\n${printed}`;
     },
     stop,
     [Symbol.asyncDispose]: stop,

@@ -151,6 +151,7 @@ function hsetex(client: Caller, argv: Argv<-2>): Reply {
     if ((found?.has(wordAt(pairs, i)) ?? false) !== (condition === 'FXX')) return 0;
   }
   const hash = found ?? createHash(client, name);
+  hash.expect(pairs.length / 2);
   const effects = new FieldEffects();
   if (at !== undefined) hash.keepTimes();
   for (let i = 0; i < pairs.length; i += 2) hash.set(wordAt(pairs, i), wordAt(pairs, i + 1), keepTtl);

@@ -21,6 +21,7 @@ function setAll(client: Caller, argv: Argv<-2>, command: Bytes): number {
   if (argv.length % 2 === 1) throw wrongArity(command);
   const name = argv[1];
   const hash = writeHash(client, name) ?? createHash(client, name);
+  hash.expect((argv.length - 2) / 2);
   let added = 0;
   for (let i = 2; i < argv.length; i += 2) if (hash.set(wordAt(argv, i), wordAt(argv, i + 1))) added++;
   client.db.changed(name, 'hset', (argv.length - 2) / 2, namesForEvents(client, argv, 2));

@@ -104,13 +104,19 @@ function flushesCode(
   return /^(function|script)$/i.test(name) && [sub, ...words].some((word) => /^flush$/i.test(word));
 }
 
+/** RESTORE with a TTL that overflows: Valkey keeps a deadline below zero, and an assertion fails when the key expires. */
+function overflowsTtl([name = '', , ttl = '', ...words]: readonly Bytes[], ours: OurSide): boolean {
+  if (!ours.server.dialect.name.startsWith('valkey') || !/^restore(-asking)?$/i.test(name)) return false;
+  return ttl.length >= 19 && !words.some((word) => /^absttl$/i.test(word));
+}
+
 /** True for a request that had better not be sent now. */
 export function unspecified(argv: readonly Bytes[], ours: OurSide, client: number): boolean {
   const calls = callsOf(argv) ?? [argv];
   if (calls.some((call) => isHuge(call) || storesDistances(call))) return true;
   if (ours.client(client)?.has(IN_MULTI) && breaksReplies(argv)) return true;
   if (cutsItselfOff(argv, ours, client) || losesRefusal(argv, ours, client)) return true;
-  if (flushesCode(argv, ours, client)) return true;
+  if (flushesCode(argv, ours, client) || calls.some((call) => overflowsTtl(call, ours))) return true;
   const lex = calls.filter(isLex);
   if (calls.length === 1 && picksAny(argv)) return true;
   if (calls.some((call) => ranksTies(call, ours, client))) return true;
