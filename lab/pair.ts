@@ -1,5 +1,6 @@
 /** startPair and startServers: start Redis nodes in a world of their own, ready for a test. */
 
+import { badOption } from '../embed/options.ts';
 import type { RestartOptions } from './failover/dialects.ts';
 import type { Losses } from './failover/losses.ts';
 import type { Failover, FailoverOptions } from './failover/roles.ts';
@@ -8,6 +9,8 @@ import { checkClock, checkSets, nodeNames, primariesFirst, type Starter } from '
 import type { Write } from './failover/write-log.ts';
 import type { Redis, RedisOptions } from './ioredis-types.ts';
 import type { Link, ReplicationLink } from './links/link.ts';
+import type { ProcessPairOptions, ProcessServersOptions } from './processes/options.ts';
+import { type ProcessPair, type ProcessServers, startProcessServers } from './processes/set.ts';
 import {
   type RealPair,
   type RealPairOptions,
@@ -271,16 +274,31 @@ export class Servers extends Timed {
  * time, where runs are not reproducible. Rejects when ioredis is not installed, and with TypeError for a wrong option.
  */
 export async function startPair(options?: PairOptions): Promise<Pair>;
+/** Starts real servers behind the lab's links, in real time. Rejects with TypeError for a wrong option. */
+export async function startPair(options: ProcessPairOptions): Promise<ProcessPair>;
 /** Starts a primary with its replicas over TCP, in real time. Rejects with TypeError for a wrong option. */
 export async function startPair(options: RealPairOptions): Promise<RealPair>;
-export async function startPair(options: PairOptions | RealPairOptions = {}): Promise<Pair | RealPair> {
+export async function startPair(
+  options: PairOptions | RealPairOptions | ProcessPairOptions = {},
+): Promise<Pair | RealPair | ProcessPair> {
   checkClock('startPair', options);
+  if (isOfProcesses(options)) {
+    const { sets } = await startProcessServers(options, 'startPair', ioredisAfterRoutes);
+    return sets[0] as ProcessPair;
+  }
   if (options.clock === 'real') {
     const { sets } = await startRealServers(options, 'startPair', ioredisAfterRoutes);
     return sets[0] as RealPair;
   }
   const { sets } = await startVirtual(options, 'startPair');
   return new Pair(sets[0] as ReplicaSet);
+}
+
+/** True for the options of real servers. */
+function isOfProcesses<O extends object>(options: O): options is O & ProcessPairOptions {
+  if (!('nodes' in options) || options.nodes === undefined) return false;
+  if ('clock' in options && options.clock === 'real') return true;
+  throw badOption('nodes', options.nodes, "only with clock: 'real' (real servers have no virtual clock)");
 }
 
 /** Loads ioredis after the routes are laid, because another pair may later need ioredis in a world. */
@@ -291,12 +309,15 @@ function ioredisAfterRoutes(): Promise<IoredisConstructor> {
 
 /** Starts independent primaries, with replicas in sync. Rejects as `startPair` does. */
 export async function startServers(options?: ServersOptions): Promise<Servers>;
+/** Starts independent real servers behind the lab's links, in real time. Rejects with TypeError for a wrong option. */
+export async function startServers(options: ProcessServersOptions): Promise<ProcessServers>;
 /** Starts independent primaries over TCP, in real time. Rejects with TypeError for a wrong option. */
 export async function startServers(options: RealServersOptions): Promise<RealServers>;
 export async function startServers(
-  options: ServersOptions | RealServersOptions = {},
-): Promise<Servers | RealServers> {
+  options: ServersOptions | RealServersOptions | ProcessServersOptions = {},
+): Promise<Servers | RealServers | ProcessServers> {
   checkClock('startServers', options);
+  if (isOfProcesses(options)) return startProcessServers(options, 'startServers', ioredisAfterRoutes);
   if (options.clock === 'real') return startRealServers(options, 'startServers', ioredisAfterRoutes);
   return startVirtual(options, 'startServers');
 }

@@ -38,6 +38,13 @@ export interface Sweep extends Omit<Write, 'kind' | 'key' | 'type' | 'holder'> {
   readonly libraries: boolean;
 }
 
+/** Who caused a write, and whether its client has received the reply. */
+export interface Origin {
+  /** The name of the client; undefined for what the node did by itself. */
+  readonly client: string | undefined;
+  readonly answered: () => boolean;
+}
+
 /** A connection of a lab node. It knows the party at its far end and how much that party has received. */
 export interface Watched {
   /** The name of the party at the far end; undefined when it has none. */
@@ -142,6 +149,11 @@ export class WriteLog {
     const connection = server.running?.connection;
     const client =
       (isWatched(connection) ? connection.peer : undefined) ?? (server.running?.name || undefined);
+    this.note(server, effects, { client, answered });
+  }
+
+  /** Logs the writes of one unit, which the server has just executed. */
+  note(server: Server, effects: readonly Effect[], { client, answered }: Origin): void {
     for (const effect of effects) {
       const { offset } = server.replication;
       const common = { db: effect.db, command: effect.argv, offset, client, at: server.now };

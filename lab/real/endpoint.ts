@@ -48,7 +48,7 @@ export class RealEndpoint {
     this.#sockets.add(near);
     near.on('close', () => {
       this.#sockets.delete(near);
-      far.destroy();
+      if (!far.silent) far.destroy();
     });
     near.on('error', () => far.reset());
     far.on('error', () => near.resetAndDestroy());

@@ -14,10 +14,24 @@ export interface RealWire {
   readonly to: string;
   /** Breaks the connection. Both ends notice at once. */
   reset(): void;
+  /** The listening end vanishes without a word: the dialling end is not told. */
+  silence(): void;
+  /** True when the listening end has closed the connection, and everything that it had sent has arrived at the lane. */
+  readonly ended: boolean;
   /** True when the dialling end has received the server's bytes up to this position. */
   tookUpTo(position: number): boolean;
   /** The server has read the dialling end's bytes up to this position. */
   wasRead(position: number): void;
+}
+
+/** Watches the bytes of a client's connection. */
+export interface WireTap {
+  /** The dialling end's bytes are handed to the server. */
+  asked(bytes: Uint8Array): void;
+  /** The server's bytes have arrived at the lane. */
+  answered(bytes: Uint8Array): void;
+  /** The server's bytes have reached the dialling end. */
+  took(bytes: Uint8Array): void;
 }
 
 /** The lanes and connections of a pair on the real clock. */
@@ -28,6 +42,9 @@ export class RealNetwork extends Lanes<RealLane> {
   /** By the address of the dialling end, which the server sees as the remote address. */
   readonly #byAddress = new Map<string, RealWire>();
 
+  /** Chooses what watches a new connection, if anything does. */
+  tapFor: (wire: RealWire) => WireTap | undefined = () => undefined;
+
   protected lay(from: string, to: string): RealLane {
     return new RealLane(from, to, this.#host.random);
   }
@@ -37,6 +54,11 @@ export class RealNetwork extends Lanes<RealLane> {
     for (const wire of [...this.#wires]) {
       if ([wire.from, wire.to].includes(one) && [wire.from, wire.to].includes(other)) wire.reset();
     }
+  }
+
+  /** The open connections. */
+  get wires(): readonly RealWire[] {
+    return [...this.#wires];
   }
 
   /** Records which party listens on the port. */
@@ -97,6 +119,7 @@ class NodeWire implements RealWire, Receiver {
   readonly #receiver: Receiver;
   #near: Connection | undefined;
   #closed = false;
+  #silent = false;
   #local: string | undefined;
   #sent = 0;
   /** The connection breaks when the server has read this many bytes. */
@@ -118,6 +141,14 @@ class NodeWire implements RealWire, Receiver {
     return true;
   }
 
+  silence(): void {
+    this.#silent = true;
+  }
+
+  get ended(): boolean {
+    return this.#closed;
+  }
+
   wasRead(position: number): void {
     if (position >= this.#breaksAt) this.reset();
   }
@@ -137,7 +168,7 @@ class NodeWire implements RealWire, Receiver {
 
   closed(): void {
     this.#network.remove(this, this.#local);
-    if (!this.#backLost) this.#back.pass(undefined, () => this.#tell());
+    if (!this.#backLost && !this.#silent) this.#back.pass(undefined, () => this.#tell());
   }
 
   reset(): void {

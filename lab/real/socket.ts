@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { nodeClock } from '../../server/host/node.ts';
 import type { RealLane } from './lane.ts';
-import type { RealNetwork, RealWire } from './network.ts';
+import type { RealNetwork, RealWire, WireTap } from './network.ts';
 
 /** A client's connection, as ioredis uses it. */
 export class RealSocket extends Duplex implements RealWire {
@@ -17,6 +17,9 @@ export class RealSocket extends Duplex implements RealWire {
   readonly #network: RealNetwork;
   readonly #out: RealLane;
   readonly #back: RealLane;
+  readonly #tap: WireTap | undefined;
+  /** True when the server's machine has vanished: the client is not told that the connection has ended. */
+  #silent = false;
   /** How many of the server's bytes the client has received. */
   #taken = 0;
   /** How many bytes the client has sent. */
@@ -36,6 +39,7 @@ export class RealSocket extends Duplex implements RealWire {
     this.#network = network;
     this.#out = network.lane(from, this.to);
     this.#back = network.lane(this.to, from);
+    this.#tap = network.tapFor(this);
     this.#socket = connect(port, '127.0.0.1').setNoDelay(true);
     network.add(this);
     this.#listen();
@@ -56,7 +60,7 @@ export class RealSocket extends Duplex implements RealWire {
 
   /** Runs the task after everything that the server has sent; never when part of that was lost. */
   #behind(happen: () => void): void {
-    if (!this.#backLost) this.#back.pass(undefined, happen);
+    if (!this.#backLost && !this.#silent) this.#back.pass(undefined, happen);
   }
 
   #connected(): void {
@@ -65,6 +69,7 @@ export class RealSocket extends Duplex implements RealWire {
   }
 
   #arrive(chunk: Uint8Array): void {
+    this.#tap?.answered(chunk);
     if (this.#backLost) return;
     const fate = this.#back.fate();
     this.#backLost = fate === 'lost';
@@ -72,7 +77,9 @@ export class RealSocket extends Duplex implements RealWire {
     this.#back.pass(chunk, (content) => {
       const part = content as Uint8Array;
       this.#taken += part.length;
-      if (!this.destroyed) this.push(part);
+      if (this.destroyed) return;
+      this.#tap?.took(part);
+      this.push(part);
     });
     // The reader of the stream receives the message before the reset.
     if (fate === 'last') this.#behind(() => void nodeClock.soon(() => this.reset()));
@@ -84,6 +91,19 @@ export class RealSocket extends Duplex implements RealWire {
 
   wasRead(position: number): void {
     if (position >= this.#breaksAt) this.reset();
+  }
+
+  silence(): void {
+    this.#silent = true;
+  }
+
+  /** True after `silence`. */
+  get silent(): boolean {
+    return this.#silent;
+  }
+
+  get ended(): boolean {
+    return this.#socket.closed;
   }
 
   reset(): void {
@@ -103,7 +123,10 @@ export class RealSocket extends Duplex implements RealWire {
     this.#outLost = fate === 'lost';
     if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.#sent);
     if (fate !== 'lost') {
-      this.#out.pass(chunk, (content) => void this.#socket.write(content as Uint8Array));
+      this.#out.pass(chunk, (content) => {
+        this.#tap?.asked(content as Uint8Array);
+        this.#socket.write(content as Uint8Array);
+      });
     }
     done();
   }

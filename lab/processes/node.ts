@@ -1,0 +1,370 @@
+/** A real server as a node of the lab: a process that a test can kill, restart, pause, promote and demote. */
+import { badOption } from '../../embed/options.ts';
+import { type DialectName, dialectNames } from '../../server/dialects/index.ts';
+import { nodeClock } from '../../server/host/node.ts';
+import type { Server } from '../../server/server.ts';
+import type { Settings } from '../../server/settings/settings.ts';
+import { type CrashOptions, checkCrash } from '../failover/node.ts';
+import type { WriteLog } from '../failover/write-log.ts';
+import type { Redis } from '../ioredis-types.ts';
+import { CLOSED } from '../real/lane.ts';
+import type { RealNetwork, RealWire } from '../real/network.ts';
+import type { IoredisConstructor } from '../virtual/client.ts';
+import { fetchStream } from './fetch.ts';
+import { dialectOf, fieldsOf, type InfoFields, type Standing, standingOf } from './info.ts';
+import { Mirror } from './mirror.ts';
+import { argumentsOf } from './options.ts';
+import { freePort, ServerProcess } from './program.ts';
+import { SeenRequests } from './requests.ts';
+
+/** How long a server may take to start, and a replica to apply what it has received, in milliseconds. */
+const PATIENCE = 30_000;
+
+/** How long the lab waits for bytes that a server has sent, before it asks for them on another connection. */
+const IN_FLIGHT = 100;
+
+/** With these parameters newer servers send a dataset on a connection of its own. */
+const SECOND_CHANNELS = ['repl-rdb-channel', 'dual-channel-replication-enabled'];
+
+/** What the nodes of a set share. */
+export interface ProcessSurroundings {
+  readonly network: RealNetwork;
+  readonly ioredis: IoredisConstructor;
+  readonly settings: Partial<Settings>;
+  /** True for the name of a node. */
+  readonly isNode: (name: string) => boolean;
+  /** True if the set has one node only, so that no failover can lose anything. */
+  readonly isAlone: boolean;
+  /** Does work after all work that was asked for before, whichever node it concerns. */
+  readonly inTurn: (work: () => Promise<unknown>) => void;
+  /** The port at which a node reaches another one through the lab. */
+  readonly portBetween: (from: string, to: string) => Promise<number>;
+}
+
+function pass(ms: number): Promise<void> {
+  return new Promise((wake) => void nodeClock.after(ms, wake));
+}
+
+/** Waits for a condition, at most so many milliseconds. Returns whether it came true. */
+export async function comesTrue(
+  condition: () => boolean | Promise<boolean>,
+  ms: number,
+  pauseMs = 2,
+): Promise<boolean> {
+  const end = nodeClock.now() + ms;
+  while (!(await condition())) {
+    if (nodeClock.now() > end) return false;
+    await pass(pauseMs);
+  }
+  return true;
+}
+
+/** A redis-server or valkey-server behind the lab's links. */
+export class ProcessNode {
+  readonly name: string;
+  /** Called when the node was told to follow a primary, or to be one. */
+  onRoleChanged: (role: 'primary' | 'replica') => void = () => {};
+  readonly #around: ProcessSurroundings;
+  readonly #program: ServerProcess;
+  readonly #requests = new SeenRequests(() => this.server);
+  #mirror: Mirror;
+  #control: Redis | undefined;
+  #port = 0;
+  #up = false;
+  #paused = false;
+  #closed = false;
+  /** Commands for the process that wait until it is resumed. */
+  #later: (() => Promise<unknown>)[] = [];
+  #dialect: DialectName = dialectNames[0] as DialectName;
+
+  /** @param path the program */
+  constructor(name: string, path: string, around: ProcessSurroundings) {
+    this.name = name;
+    this.#around = around;
+    this.#program = new ServerProcess(path);
+    this.#mirror = this.#newMirror();
+  }
+
+  #newMirror(): Mirror {
+    return new Mirror(this.#dialect, (effects) => this.#requests.explain(effects));
+  }
+
+  /** The requests of clients, as seen on their links. */
+  get requests(): SeenRequests {
+    return this.#requests;
+  }
+
+  /** What the lab knows of the server's data. */
+  get mirror(): Mirror {
+    return this.#mirror;
+  }
+
+  /** The mirror as a server. It answers nobody; ask the process itself with `ask`. */
+  get server(): Server {
+    return this.#mirror.server;
+  }
+
+  /** The writes that the node accepted as a primary, and those that it inherited. */
+  get log(): WriteLog {
+    return this.#mirror.log;
+  }
+
+  /** The replication offset up to which the lab has seen the node's stream. */
+  get offset(): number {
+    return this.#mirror.offset;
+  }
+
+  /** The TCP port of the process. Connections that do not come from the lab's clients pass no link. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** The URL of the process. It does not follow the primary, and passes no link. */
+  get url(): string {
+    return `redis://127.0.0.1:${this.#port}`;
+  }
+
+  /** The id of the process; undefined while there is none. */
+  get pid(): number | undefined {
+    return this.#program.runs ? this.#program.pid : undefined;
+  }
+
+  /** The folder with the server's files. */
+  get folder(): string {
+    return this.#program.folder;
+  }
+
+  /** False between a crash and the restart. */
+  get up(): boolean {
+    return this.#up;
+  }
+
+  /** True between `pause` and `resume`. */
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new Error(CLOSED);
+  }
+
+  /** Starts the process. Rejects with what it printed when it does not come up. */
+  async start(): Promise<void> {
+    // Its replicas may connect before the first answer to the lab.
+    this.#mirror = this.#newMirror();
+    for (let attempt = 1; ; attempt++) {
+      if (this.#port === 0) this.#port = await freePort();
+      this.#program.start([
+        ...['--port', String(this.#port), '--bind', '127.0.0.1', '--dir', this.#program.folder],
+        ...['--save', '', '--repl-diskless-sync-delay', '0', '--daemonize', 'no'],
+        ...argumentsOf(this.#around.settings),
+      ]);
+      const control = this.#dial();
+      const answers = await comesTrue(
+        async () => !this.#program.runs || control.status === 'ready',
+        PATIENCE,
+      );
+      if (this.#program.runs && answers) {
+        this.#control = control;
+        break;
+      }
+      control.disconnect();
+      const { printed } = this.#program;
+      await this.#program.kill();
+      // Another process may have taken the port in the meantime.
+      if (!/already in use/i.test(printed) || attempt === 5) {
+        throw new Error(`${this.name} does not start:\n${printed}`);
+      }
+      this.#port = 0;
+    }
+    this.#around.network.name(this.#port, this.name);
+    const dialect = dialectOf(await this.info('server'));
+    if (dialect !== this.#dialect) {
+      this.#dialect = dialect;
+      this.#mirror = this.#newMirror();
+    }
+    this.#up = true;
+    // The lab reads datasets and streams on one connection. Servers that do not know the parameter do it that way.
+    for (const name of SECOND_CHANNELS) await this.ask('CONFIG', 'SET', name, 'no').catch(() => {});
+    await this.#readPriority();
+  }
+
+  #dial(): Redis {
+    const control = new this.#around.ioredis({
+      host: '127.0.0.1',
+      port: this.#port,
+      connectionName: 'lab',
+      maxRetriesPerRequest: null,
+      retryStrategy: () => 10,
+    });
+    control.on('error', () => {});
+    return control;
+  }
+
+  /**
+   * Sends a command to the process, on a connection of the lab's own that passes no link. Rejects with the server's
+   * error, and when the node is down or paused.
+   */
+  async ask(...words: readonly string[]): Promise<unknown> {
+    if (this.#control === undefined) throw new Error(`${this.name} is down: it answers nothing`);
+    if (this.#paused) throw new Error(`${this.name} is paused: it answers nothing`);
+    const [name = '', ...rest] = words;
+    return this.#control.call(name, ...rest);
+  }
+
+  /** The fields of a section of INFO. Rejects as `ask` does. */
+  async info(section: string): Promise<InfoFields> {
+    return fieldsOf(String(await this.ask('INFO', section)));
+  }
+
+  /** Where the process itself stands in replication. Rejects as `ask` does. */
+  async standing(): Promise<Standing> {
+    return standingOf(await this.info('replication'));
+  }
+
+  /** Brings the mirror up to date with the process: reads what is under way, and asks for what passed no link. */
+  async refresh(): Promise<void> {
+    if (!this.#up || this.#paused || this.#around.isAlone) return;
+    const { isReplica, id, secondId, offset } = await this.standing();
+    await this.#readPriority();
+    if (isReplica) {
+      await this.#settleReplica();
+      return;
+    }
+    if (secondId === this.#mirror.id) this.#mirror.promoted(id);
+    const isComplete = (): boolean => this.#mirror.id === id && this.#mirror.offset >= offset;
+    // What a replica is sent may be under way.
+    if (await comesTrue(isComplete, this.#streams ? IN_FLIGHT : 0)) return;
+    await fetchStream(this.#port, this.#mirror, isComplete, PATIENCE);
+  }
+
+  /** True if a replica is connected to this node through the lab. */
+  get #streams(): boolean {
+    return this.#around.network.wires.some(({ to }) => to === this.name);
+  }
+
+  /** Waits until the replica has applied what has reached it. */
+  async #settleReplica(): Promise<void> {
+    await comesTrue(async () => {
+      const { linkUp, offset } = await this.standing();
+      return !linkUp || offset >= this.#mirror.offset;
+    }, PATIENCE);
+  }
+
+  async #readPriority(): Promise<void> {
+    const { server } = this;
+    const [, priority] = (await this.ask('CONFIG', 'GET', 'replica-priority')) as string[];
+    server.settings['replica-priority'] = Number(priority);
+    const { run_id } = await this.info('server');
+    // Redis compares run ids when priorities and offsets are equal.
+    Object.assign(server, { runId: run_id });
+  }
+
+  /**
+   * Kills the process as `kill -9` does. `keep` decides what its folder has afterwards: 'nothing', or 'everything',
+   * for which the server saves its data first. With `silent` its connections hang. Rejects with TypeError for a wrong
+   * option.
+   */
+  async crash(options: CrashOptions = {}): Promise<void> {
+    this.#checkOpen();
+    checkCrash('crash', options);
+    const { keep = 'nothing', silent = false } = options;
+    if (keep === 'synced' || typeof keep === 'object') {
+      const why =
+        "'nothing' or 'everything', because a killed process loses nothing that it has written to a file";
+      throw badOption('crash.keep', keep, why);
+    }
+    if (!this.#up) return;
+    await this.refresh();
+    if (keep === 'everything' && !this.#paused) await this.ask('SAVE');
+    if (silent) for (const wire of this.#wires()) wire.silence();
+    await this.#end();
+    if (keep === 'nothing') this.#program.wipe();
+  }
+
+  /** The connections of clients and of other nodes, on either end of which this node is. */
+  #wires(): RealWire[] {
+    return this.#around.network.wires.filter(({ from, to }) => from === this.name || to === this.name);
+  }
+
+  async #end(): Promise<void> {
+    this.#up = false;
+    this.#paused = false;
+    this.#later = [];
+    const wires = this.#wires().filter(({ to }) => to === this.name);
+    this.#control?.disconnect();
+    this.#control = undefined;
+    await this.#program.kill();
+    // What the process had sent still arrives.
+    await comesTrue(() => wires.every(({ ended }) => ended), PATIENCE);
+  }
+
+  /** Starts a new process with the files that were kept, as a primary. Does nothing when the node is up. */
+  async restart(): Promise<void> {
+    this.#checkOpen();
+    if (!this.#up) await this.start();
+  }
+
+  /** Ends the node for good, and removes its folder. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#end();
+    await this.#program.remove();
+  }
+
+  /** Stops the process by SIGSTOP: connections stay open, and nothing is answered. */
+  pause(): void {
+    this.#checkOpen();
+    if (!this.#up || this.#paused) return;
+    this.#paused = true;
+    this.#program.pause();
+  }
+
+  /** Continues the process by SIGCONT. */
+  resume(): void {
+    this.#checkOpen();
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#program.resume();
+    for (const work of this.#later.splice(0)) this.#around.inTurn(work);
+  }
+
+  /** Does work on the process in turn; later if it is paused, and never if it is down. */
+  #inTurn(work: () => Promise<unknown>): void {
+    this.#around.inTurn(async () => {
+      if (this.#paused) this.#later.push(work);
+      else if (this.#up) await work();
+    });
+  }
+
+  /** REPLICAOF NO ONE, in turn. */
+  promote(): void {
+    this.#checkOpen();
+    this.#inTurn(async () => {
+      await this.ask('REPLICAOF', 'NO', 'ONE');
+      this.#mirror.promoted((await this.standing()).id);
+    });
+  }
+
+  /** REPLICAOF, in turn: the node follows another one through the lab's link. */
+  follow(primary: ProcessNode): void {
+    this.#checkOpen();
+    this.#inTurn(async () => {
+      // A primary reaches this node here when it hands its role over by FAILOVER.
+      const own = await this.#around.portBetween(primary.name, this.name);
+      await this.ask('CONFIG', 'SET', 'replica-announce-port', String(own));
+      const port = await this.#around.portBetween(this.name, primary.name);
+      await this.ask('REPLICAOF', '127.0.0.1', String(port));
+    });
+  }
+
+  /** Resets the connections of the lab's clients at once, and ends others by CLIENT KILL. */
+  disconnectClients(): void {
+    for (const wire of this.#wires()) {
+      if (wire.to === this.name && !this.#around.isNode(wire.from)) wire.reset();
+    }
+    this.#inTurn(async () => {
+      for (const type of ['normal', 'pubsub']) await this.ask('CLIENT', 'KILL', 'TYPE', type);
+    });
+  }
+}

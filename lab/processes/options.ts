@@ -1,0 +1,75 @@
+/** The options of pairs of real servers, and how their mistakes are refused. */
+import { badOption, checkInteger, checkNames } from '../../embed/options.ts';
+import { parameters, type Settings } from '../../server/settings/settings.ts';
+import { nodeNames, type Starter } from '../failover/sets.ts';
+import { findProgram } from './program.ts';
+
+/** The options of a pair of real servers. */
+export interface ProcessPairOptions {
+  /** Real time over TCP. */
+  readonly clock: 'real';
+  /**
+   * The program of each node, in the order of the nodes' names, or one for all: 'redis-server', 'valkey-server' or a
+   * path. It must take redis-server's arguments.
+   */
+  readonly nodes: string | readonly string[];
+  /** How many replicas the primary has; default 1. */
+  readonly replicas?: number;
+  /** Parameters of the nodes, by their names in redis.conf. */
+  readonly settings?: Partial<Settings>;
+  /** The TCP port of the pair's own URL. 0, the default, picks a free one. */
+  readonly port?: number;
+}
+
+/** The options of several independent primaries that are real servers. */
+export interface ProcessServersOptions extends ProcessPairOptions {
+  /** How many independent primaries to start; default 1. */
+  readonly primaries?: number;
+}
+
+/** The options that only nodes of ours have, with the reason. */
+const OWN_ONLY: Readonly<Record<string, string>> = {
+  quorum: 'a real server answers before a majority has the write',
+  sentinels: 'Sentinels of ours would tell the nodes to replicate past the links of the lab',
+  commands: 'a real server has the commands that it has',
+  dialect: 'a real server answers as itself',
+  strict: 'a real server answers as itself',
+};
+
+const ALLOWED = ['clock', 'nodes', 'replicas', 'settings', 'port'];
+
+/** Throws TypeError for a wrong option. Returns each node's program as a path, by the node's name. */
+export function checkProcesses(options: ProcessServersOptions, starter: Starter): Map<string, string> {
+  for (const [name, why] of Object.entries(OWN_ONLY)) {
+    const value = (options as object as Record<string, unknown>)[name];
+    if (value !== undefined)
+      throw badOption(`${starter}.${name}`, value, `nothing together with nodes (${why})`);
+  }
+  checkNames(options, starter === 'startPair' ? ALLOWED : [...ALLOWED, 'primaries'], starter);
+  const { primaries, replicas, port, settings = {} } = options;
+  if (primaries !== undefined) checkInteger('primaries', primaries, 1, 100);
+  if (replicas !== undefined) checkInteger('replicas', replicas, 0, 100);
+  if (port !== undefined) checkInteger('port', port, 0, 65535);
+  checkNames(settings, Object.keys(parameters), 'settings');
+  return programsOf(options.nodes, nodeNames(options, starter).flat());
+}
+
+function programsOf(nodes: unknown, names: readonly string[]): Map<string, string> {
+  const commands: unknown[] = Array.isArray(nodes) ? nodes : [nodes];
+  const allowed = `a program on PATH or a path, such as 'redis-server', for all nodes or one for each of ${names.join(', ')}`;
+  if (commands.length !== 1 && commands.length !== names.length) throw badOption('nodes', nodes, allowed);
+  const paths = commands.map((command) => {
+    const path = typeof command === 'string' && command !== '' ? findProgram(command) : undefined;
+    if (path === undefined) throw badOption('nodes', command, allowed);
+    return path;
+  });
+  return new Map(names.map((name, i) => [name, (paths[i] ?? paths[0]) as string]));
+}
+
+/** The settings as arguments of the program. */
+export function argumentsOf(settings: Partial<Settings>): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => [
+    `--${name}`,
+    ...(typeof value === 'boolean' ? [value ? 'yes' : 'no'] : [String(value)]),
+  ]);
+}

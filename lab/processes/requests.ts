@@ -1,0 +1,173 @@
+/**
+ * Which client caused a write of a real server, and whether the reply has reached it. The stream of a server does not
+ * say; the lab sees the requests and replies that pass its links, and finds the request that fits.
+ */
+import { asciiLower, type Bytes, fromBuffer } from '../../protocol/bytes.ts';
+import { RequestDecoder } from '../../protocol/decode.ts';
+import { nodeClock } from '../../server/host/node.ts';
+import type { Effect } from '../../server/ports.ts';
+import type { Server } from '../../server/server.ts';
+import { commandOf } from '../../server/table/resolve.ts';
+import { touchedBy } from '../failover/touched.ts';
+import type { Origin } from '../failover/write-log.ts';
+import type { RealWire, WireTap } from '../real/network.ts';
+import { ReplyScanner } from './replies.ts';
+
+/** How long a request whose reply has arrived may still cause a write that the lab has not seen, in milliseconds. */
+const LATEST = 1000;
+
+/** How many requests are remembered. */
+const MOST = 10_000;
+
+/** These commands run scripts, which may write to any key. */
+const SCRIPTS: ReadonlySet<Bytes> = new Set(['eval', 'evalsha', 'fcall']);
+
+/** Behind these commands, what the connection receives are not only replies. */
+const LISTENING: ReadonlySet<Bytes> = new Set(['subscribe', 'psubscribe', 'ssubscribe', 'monitor']);
+
+/** One request that may write, or a transaction. */
+class SeenRequest {
+  readonly wire: RealWire;
+  readonly words: ReadonlySet<Bytes>;
+  readonly names: ReadonlySet<Bytes>;
+  readonly isScript: boolean;
+  /** Where the reply ends in the connection's bytes; undefined until it has arrived. */
+  end: number | undefined;
+  /** When the reply arrived. */
+  repliedAt = Infinity;
+  /** True for a reply that is usual for a request that has written nothing. */
+  idle = false;
+
+  constructor(wire: RealWire, all: readonly (readonly Bytes[])[]) {
+    this.wire = wire;
+    this.words = new Set(all.flatMap((argv) => argv.slice(1)));
+    this.names = new Set(all.map(([name = '']) => asciiLower(name)));
+    this.isScript = [...this.names].some((name) => SCRIPTS.has(name));
+  }
+
+  /** How well it explains the effects; 0 if it cannot have caused them. */
+  fits(effects: readonly Effect[], keys: readonly Bytes[]): number {
+    if (!this.isScript && !keys.every((key) => this.words.has(key))) return 0;
+    let score = this.idle ? 0 : 0.5;
+    for (const { argv } of effects) {
+      if (this.names.has(asciiLower(argv[0] ?? ''))) score += 0.5;
+      for (const word of argv.slice(1)) if (this.words.has(word)) score++;
+    }
+    return score;
+  }
+}
+
+/** The requests to one node that may still explain a write. */
+export class SeenRequests {
+  readonly #server: () => Server;
+  #open: SeenRequest[] = [];
+
+  /** @param server returns the server whose commands the clients use */
+  constructor(server: () => Server) {
+    this.#server = server;
+  }
+
+  /** Watches one client's connection. */
+  tap(wire: RealWire): WireTap {
+    return new Conversation(wire, this);
+  }
+
+  /** True for a command that may write. */
+  writes(argv: readonly Bytes[]): boolean {
+    const command = commandOf(this.#server().commands, argv);
+    return SCRIPTS.has(asciiLower(argv[0] ?? '')) || command?.spec.flags.includes('write') === true;
+  }
+
+  /** Remembers a request. */
+  add(wire: RealWire, all: readonly (readonly Bytes[])[]): SeenRequest {
+    const request = new SeenRequest(wire, all);
+    this.#open.push(request);
+    if (this.#open.length > MOST) this.#open.shift();
+    return request;
+  }
+
+  /** Forgets a request that has written nothing. */
+  drop(request: SeenRequest): void {
+    this.#open = this.#open.filter((each) => each !== request);
+  }
+
+  /** Finds the request that caused the writes of one unit. */
+  explain(effects: readonly Effect[]): Origin {
+    const server = this.#server();
+    const touched = effects.map((effect) => touchedBy(server, effect));
+    const keys = touched.flatMap((each) => each.keys.map(({ key }) => key));
+    const nobody = { client: undefined, answered: () => false };
+    if (keys.length === 0 && !touched.some((each) => each.databases.length > 0 || each.libraries))
+      return nobody;
+    const now = nodeClock.now();
+    this.#open = this.#open.filter(({ repliedAt }) => !(now - repliedAt > LATEST));
+    let [best, most]: [SeenRequest | undefined, number] = [undefined, 0];
+    for (const request of this.#open) {
+      const score = request.fits(effects, keys);
+      if (score > most) [best, most] = [request, score];
+    }
+    if (best === undefined) return nobody;
+    const found = best;
+    this.drop(found);
+    const answered = (): boolean => found.end !== undefined && found.wire.tookUpTo(found.end);
+    return { client: found.wire.from, answered };
+  }
+}
+
+/** One client's connection: requests, and the replies to them in the same order. */
+class Conversation implements WireTap {
+  readonly #wire: RealWire;
+  readonly #requests: SeenRequests;
+  readonly #decoder = new RequestDecoder({ maxBulk: Number.MAX_SAFE_INTEGER, authenticated: true });
+  readonly #scanner = new ReplyScanner();
+  /** The requests without a reply, in order; undefined for one that writes nothing. */
+  readonly #awaiting: (SeenRequest | undefined)[] = [];
+  #transaction: Bytes[][] | undefined;
+  /** True when replies can no longer be told from messages. */
+  #listens = false;
+
+  constructor(wire: RealWire, requests: SeenRequests) {
+    this.#wire = wire;
+    this.#requests = requests;
+  }
+
+  asked(bytes: Uint8Array): void {
+    if (this.#listens) return;
+    this.#decoder.write(bytes);
+    for (let argv = this.#decoder.next(); argv !== undefined; argv = this.#decoder.next()) this.#ask(argv);
+  }
+
+  #ask(argv: Bytes[]): void {
+    const name = asciiLower(argv[0] ?? '');
+    if (LISTENING.has(name)) this.#listens = true;
+    if (name === 'multi') this.#transaction = [];
+    else if (name === 'exec' && this.#transaction !== undefined) {
+      const all = this.#transaction;
+      this.#transaction = undefined;
+      const writes = all.some((each) => this.#requests.writes(each));
+      this.#awaiting.push(writes ? this.#requests.add(this.#wire, all) : undefined);
+      return;
+    } else if (name === 'discard') this.#transaction = undefined;
+    else if (this.#transaction !== undefined) this.#transaction.push(argv);
+    else if (this.#requests.writes(argv)) {
+      this.#awaiting.push(this.#requests.add(this.#wire, [argv]));
+      return;
+    }
+    this.#awaiting.push(undefined);
+  }
+
+  answered(bytes: Uint8Array): void {
+    if (this.#listens) return;
+    for (const { end, head } of this.#scanner.take(fromBuffer(bytes))) {
+      const request = this.#awaiting.shift();
+      if (request === undefined) continue;
+      request.end = end;
+      request.repliedAt = nodeClock.now();
+      request.idle = /^(:0|\$-1|_|\*-1)$/.test(head);
+      // A script may have written before its error.
+      if (!request.isScript && head.startsWith('-')) this.#requests.drop(request);
+    }
+  }
+
+  took(): void {}
+}

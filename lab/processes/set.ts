@@ -1,0 +1,378 @@
+/** Primaries and replicas that are real servers, behind the links of the lab: the controls of a pair on the real clock. */
+import { connectorFor } from '../../embed/connector.ts';
+import { badOption } from '../../embed/options.ts';
+import { nodeClock } from '../../server/host/node.ts';
+import { checkMillis } from '../checks.ts';
+import type { Losses } from '../failover/losses.ts';
+import { checkFailover, type Failover, type FailoverOptions, Roles } from '../failover/roles.ts';
+import { nodeNames, primariesFirst, type Starter } from '../failover/sets.ts';
+import type { Write } from '../failover/write-log.ts';
+import type { Redis, RedisOptions } from '../ioredis-types.ts';
+import type { Link, ReplicationLink } from '../links/link.ts';
+import { RealEndpoint } from '../real/endpoint.ts';
+import { CLOSED, type RealLane } from '../real/lane.ts';
+import { RealNetwork, type RealWire, type WireTap } from '../real/network.ts';
+import type { RealActor } from '../real/set.ts';
+import { RealSocket } from '../real/socket.ts';
+import type { IoredisConstructor } from '../virtual/client.ts';
+import { comesTrue, ProcessNode } from './node.ts';
+import { checkProcesses, type ProcessPairOptions, type ProcessServersOptions } from './options.ts';
+import { ReplicationTap } from './replication-tap.ts';
+
+/** The party to which clients of the pair's own URL belong. */
+const ANYBODY = 'client';
+
+/** The roles of the nodes, decided on their mirrors. What that asks of the processes happens in turn. */
+class ProcessRoles extends Roles<ProcessNode, RealLane> {
+  readonly network: RealNetwork;
+  closed = false;
+
+  constructor(names: readonly string[], network: RealNetwork, make: (name: string) => ProcessNode) {
+    super(names, false, make);
+    this.network = network;
+  }
+
+  protected checkOpen(): void {
+    if (this.closed) throw new Error(CLOSED);
+  }
+
+  /** Throws when the pair is closed. */
+  assertOpen(): void {
+    this.checkOpen();
+  }
+
+  /** Throws unless the pair is open and a client may have this name; then it has it. */
+  enroll(what: string, name: string): void {
+    this.checkOpen();
+    this.checkParty(what, name);
+    this.clientNames.add(name);
+  }
+
+  /** True for a client's name. */
+  isClient(name: string): boolean {
+    return this.clientNames.has(name);
+  }
+
+  /** Promotes a replica in place of the old primary. */
+  replaceWith(old: ProcessNode, options: FailoverOptions): Failover {
+    return this.replace(old, options);
+  }
+
+  /** A node that has restarted follows the current primary. */
+  admit(node: ProcessNode): void {
+    this.rejoin(node, undefined);
+  }
+}
+
+/** A primary and its replicas, each a process of a real server, behind the lab's links. */
+export class ProcessPair implements AsyncDisposable {
+  /** The lanes between the nodes and the pair's clients, by name. */
+  readonly network = new RealNetwork();
+  readonly #roles: ProcessRoles;
+  readonly #ioredis: IoredisConstructor;
+  readonly #port: number;
+  readonly #clients: Redis[] = [];
+  /** The ports that lead to the current primary, by client. */
+  readonly #endpoints = new Map<string, Promise<RealEndpoint>>();
+  /** The ports at which one node reaches another, by both names. */
+  readonly #between = new Map<string, Promise<RealEndpoint>>();
+  #work: Promise<unknown> = Promise.resolve();
+  #failure: unknown;
+
+  /** @param programs the path of each node's program, by name, the primary's first */
+  constructor(
+    programs: ReadonlyMap<string, string>,
+    options: ProcessPairOptions,
+    ioredis: IoredisConstructor,
+  ) {
+    const { network } = this;
+    this.#ioredis = ioredis;
+    this.#port = options.port ?? 0;
+    network.tapFor = (wire) => this.#tap(wire);
+    const around = {
+      network,
+      ioredis,
+      settings: options.settings ?? {},
+      isNode: (name: string) => programs.has(name),
+      isAlone: programs.size === 1,
+      inTurn: (work: () => Promise<unknown>) => this.#inTurn(work),
+      portBetween: async (from: string, to: string) => (await this.#portBetween(from, to)).port,
+    };
+    this.#roles = new ProcessRoles(
+      [...programs.keys()],
+      network,
+      (name) => new ProcessNode(name, programs.get(name) as string, around),
+    );
+  }
+
+  #tap(wire: RealWire): WireTap | undefined {
+    const to = this.nodes.find(({ name }) => name === wire.to);
+    const from = this.nodes.find(({ name }) => name === wire.from);
+    if (to === undefined) return undefined;
+    return from === undefined ? to.requests.tap(wire) : new ReplicationTap(from.mirror, to.mirror);
+  }
+
+  #inTurn(work: () => Promise<unknown>): void {
+    this.#work = this.#work.then(work).catch((error: unknown) => {
+      this.#failure ??= error;
+    });
+  }
+
+  /** Waits until the processes have done what they were told. Rejects when one refused. */
+  async #settled(): Promise<void> {
+    await this.#work;
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined && !this.#roles.closed) throw failure;
+  }
+
+  #portBetween(from: string, to: string): Promise<RealEndpoint> {
+    return this.#open(this.#between, `${from}>${to}`, from, () => this.node(to).port);
+  }
+
+  #open(
+    all: Map<string, Promise<RealEndpoint>>,
+    key: string,
+    party: string,
+    leadsTo: () => number,
+    port = 0,
+  ): Promise<RealEndpoint> {
+    let opened = all.get(key);
+    if (opened === undefined) {
+      const endpoint = new RealEndpoint(this.network, party, leadsTo);
+      opened = endpoint.listen(port).then(() => endpoint);
+      all.set(key, opened);
+    }
+    return opened;
+  }
+
+  /** Starts every process, and makes the replicas follow the primary. Resolves when they are in sync. */
+  async start(): Promise<void> {
+    this.#own = await this.#open(this.#endpoints, ANYBODY, ANYBODY, () => this.primary.port, this.#port);
+    await Promise.all(this.nodes.map((node) => node.start()));
+    for (const replica of this.replicas) replica.follow(this.primary);
+    await this.#settled();
+    await this.synchronize();
+  }
+
+  #own: RealEndpoint | undefined;
+
+  /** All nodes. */
+  get nodes(): readonly ProcessNode[] {
+    return this.#roles.nodes;
+  }
+
+  /** The current primary. */
+  get primary(): ProcessNode {
+    return this.#roles.primary;
+  }
+
+  /** The replicas. */
+  get replicas(): readonly ProcessNode[] {
+    return this.#roles.replicas;
+  }
+
+  /** The first replica. Throws RangeError when there is none. */
+  get replica(): ProcessNode {
+    return this.#roles.replica;
+  }
+
+  /** The node with this name. Throws RangeError when there is none. */
+  node(name: string): ProcessNode {
+    return this.#roles.node(name);
+  }
+
+  /** The replication link from the primary to the first replica; use `linkTo(name)` for another. */
+  get link(): ReplicationLink<RealLane> {
+    return this.#roles.link;
+  }
+
+  /** The replication link from the current primary to the named replica. Throws RangeError for an unknown name. */
+  linkTo(replica: string): ReplicationLink<RealLane> {
+    return this.#roles.linkTo(replica);
+  }
+
+  /** The link between a client and a node, by default the current primary: `out` carries requests, `back` replies. */
+  clientLink(client: string, node: string = this.primary.name): Link<RealLane> {
+    this.#roles.assertOpen();
+    this.node(node);
+    return this.network.link(client, node);
+  }
+
+  /** Every acknowledged write that has been lost so far. */
+  get lost(): readonly Write[] {
+    return this.#roles.lost;
+  }
+
+  /** A URL for any client. It leads to the node that is primary when the client connects, as on nodes of ours. */
+  get url(): string {
+    return (this.#own as RealEndpoint).url;
+  }
+
+  /** A client of any library, whose connections `clientLink` and `lost` know by its name. */
+  async actor(name: string): Promise<RealActor> {
+    this.#roles.enroll('actor', name);
+    return this.#open(this.#endpoints, name, name, () => this.primary.port);
+  }
+
+  /**
+   * An ioredis client with this name that follows the primary. `close` disconnects it.
+   * @param node the name of a node that the client stays with instead
+   */
+  client(name: string, options: RedisOptions = {}, node?: string): Redis {
+    this.#roles.enroll('client', name);
+    const port = node === undefined ? () => this.primary.port : () => this.node(node).port;
+    const Connector = connectorFor(() => new RealSocket(this.network, name, port()));
+    const redis = new this.#ioredis({ ...options, connectionName: name, Connector });
+    // Without a listener, ioredis prints each error.
+    redis.on('error', () => {});
+    this.#clients.push(redis);
+    return redis;
+  }
+
+  /**
+   * Waits until every replica that is up has the primary's stream. Rejects when that takes longer than `maxMs`
+   * milliseconds.
+   */
+  async synchronize(maxMs = 60_000): Promise<void> {
+    this.#roles.assertOpen();
+    checkMillis('synchronize', maxMs);
+    if (await comesTrue(() => this.#isSynchronized(), maxMs, 5)) return;
+    throw new Error(`the replicas did not catch up within ${maxMs} ms`);
+  }
+
+  async #isSynchronized(): Promise<boolean> {
+    const following = this.replicas.filter(({ up, paused }) => up && !paused);
+    const [source, ...others] = await Promise.all(
+      [this.primary, ...following].map((node) => node.standing()),
+    );
+    return others.every(
+      ({ linkUp, id, offset }, i) =>
+        linkUp && id === source?.id && offset === source.offset && following[i]?.offset === offset,
+    );
+  }
+
+  /** Stops a node's process by SIGSTOP. Throws for a client, whose timers belong to the test's own process. */
+  pause(name: string): void {
+    this.#processOf(name).pause();
+  }
+
+  /** Continues a paused node by SIGCONT. */
+  resume(name: string): void {
+    this.#processOf(name).resume();
+  }
+
+  #processOf(name: string): ProcessNode {
+    if (!this.#roles.isClient(name)) return this.node(name);
+    const allowed = `a node: a client's timers are this process' own; hold clientLink('${name}') instead`;
+    throw badOption('pause', name, allowed);
+  }
+
+  /**
+   * Does what Sentinel does: promotes a replica, makes the other nodes and the old primary follow it, and disconnects
+   * their clients. The losses are found in the replication streams that have passed the lab's links. Rejects when no
+   * replica can be promoted, and with TypeError for a wrong option.
+   */
+  async failover(options: FailoverOptions = {}): Promise<Failover> {
+    this.#roles.assertOpen();
+    checkFailover(options, this.replicas);
+    const { crash = false, after = 0 } = options;
+    const old = this.primary;
+    await this.#settled();
+    if (crash !== false) await old.crash(crash === true ? {} : crash);
+    if (after > 0) await new Promise<void>((wake) => void nodeClock.after(after, wake));
+    await Promise.all(this.nodes.map((node) => node.refresh()));
+    const done = this.#roles.replaceWith(old, options);
+    await this.#settled();
+    return done;
+  }
+
+  /** REPLICAOF NO ONE: makes a node the primary, and leaves the other nodes as they are. */
+  async promote(name: string): Promise<void> {
+    await Promise.all([this.primary.refresh(), this.node(name).refresh()]);
+    this.#roles.promote(name);
+    await this.#settled();
+  }
+
+  /** REPLICAOF: makes a node follow the current primary. The writes that it took as a primary are lost and returned. */
+  async demote(name: string): Promise<Losses> {
+    await Promise.all([this.primary.refresh(), this.node(name).refresh()]);
+    const losses = this.#roles.demote(name);
+    await this.#settled();
+    return losses;
+  }
+
+  /** Restarts a node that crashed, as a replica unless it is still the primary. */
+  async restart(name: string): Promise<void> {
+    const node = this.node(name);
+    await node.restart();
+    this.#roles.admit(node);
+    await this.#settled();
+  }
+
+  /** Disconnects the pair's clients, kills every process and removes its files. */
+  async close(): Promise<void> {
+    this.#roles.closed = true;
+    for (const client of this.#clients) client.disconnect();
+    await this.#work;
+    this.network.close();
+    const endpoints = [...this.#endpoints.values(), ...this.#between.values()];
+    await Promise.all(endpoints.map(async (endpoint) => (await endpoint).close()));
+    await Promise.all(this.nodes.map((node) => node.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** Independent primaries, each with its replicas if any, that are real servers. */
+export class ProcessServers implements AsyncDisposable {
+  /** Each primary with its replicas. */
+  readonly sets: readonly ProcessPair[];
+
+  constructor(sets: readonly ProcessPair[]) {
+    this.sets = sets;
+  }
+
+  /** All nodes, the primaries first. */
+  get nodes(): readonly ProcessNode[] {
+    return primariesFirst(this.sets);
+  }
+
+  /** One ioredis client per primary, as Redlock needs them. */
+  clients(name: string, options?: RedisOptions): Redis[] {
+    return this.sets.map((set) => set.client(name, options));
+  }
+
+  /** Closes every set. */
+  async close(): Promise<void> {
+    await Promise.all(this.sets.map((set) => set.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** Starts real servers as nodes, with the replicas in sync. Rejects with a TypeError that names a wrong option. */
+export async function startProcessServers(
+  options: ProcessServersOptions,
+  starter: Starter,
+  ioredis: () => Promise<IoredisConstructor>,
+): Promise<ProcessServers> {
+  const programs = checkProcesses(options, starter);
+  const Ioredis = await ioredis();
+  const sets = nodeNames(options, starter).map((names) => {
+    const own = new Map(names.map((name) => [name, programs.get(name) as string]));
+    return new ProcessPair(own, options, Ioredis);
+  });
+  const servers = new ProcessServers(sets);
+  try {
+    await Promise.all(sets.map((set) => set.start()));
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+  return servers;
+}
