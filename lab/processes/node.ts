@@ -61,6 +61,7 @@ export async function comesTrue(
 
 /** A redis-server or valkey-server behind the lab's links. */
 export class ProcessNode {
+  /** The name of the node, such as 'redis-1'. */
   readonly name: string;
   /** Called when the node was told to follow a primary, or to be one. */
   onRoleChanged: (role: 'primary' | 'replica') => void = () => {};
