@@ -1,24 +1,27 @@
 /**
- * Builds the package into dist/. tsc writes the types; esbuild writes each public entry as an ES module and as
+ * Builds the package into dist/, which it replaces as a whole. tsc writes the types; esbuild writes each public entry as an ES module and as
  * CommonJS.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import manifest from './package.json' with { type: 'json' };
 
-const dist = resolve('dist');
+const [dist, staging] = [resolve('dist'), resolve('.dist')];
 const require = createRequire(import.meta.url);
 
-rmSync(dist, { recursive: true, force: true });
-// A failed build must not leave a dist/ that looks complete.
-process.on('exit', (status) => status !== 0 && rmSync(dist, { recursive: true, force: true }));
+rmSync(staging, { recursive: true, force: true });
+process.on('exit', () => rmSync(staging, { recursive: true, force: true }));
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
-const compiled = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+const compiled = spawnSync(
+  process.execPath,
+  [tsc, '-p', 'tsconfig.build.json', '--outDir', staging],
+  { stdio: 'inherit' },
+);
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
-finishTypes(dist);
+finishTypes(staging);
 
 /**
  * The source of each public entry, derived from its ES module in the manifest: dist/locks/index.js comes from
@@ -33,7 +36,7 @@ const entryPoints = [
 
 const common = {
   bundle: true,
-  outdir: dist,
+  outdir: staging,
   platform: 'node',
   target: 'node20',
   sourcemap: true,
@@ -51,7 +54,7 @@ const { metafile } = await build({
   metafile: true,
   plugins: [requireDependencies()],
 });
-writeFileSync(join(dist, 'metafile.json'), JSON.stringify(metafile));
+writeFileSync(join(staging, 'metafile.json'), JSON.stringify(metafile).replaceAll('".dist/', '"dist/'));
 
 // esbuild splits ES modules only, so its output is converted to CommonJS file by file.
 await build({
@@ -59,13 +62,18 @@ await build({
   entryPoints: Object.keys(metafile.outputs).filter(
     (path) => path.endsWith('.js') && !path.endsWith('/cli.js'),
   ),
-  outbase: dist,
+  outbase: staging,
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
   // Jest runs CommonJS in a context that rejects import(). Turn it into require().
   supported: { 'dynamic-import': false },
   plugins: [commonJsNeighbours()],
 });
+
+// Programs that start dist/cli.js meanwhile find the earlier build, up to this moment. A failed build leaves it alone.
+if (existsSync(dist)) renameSync(dist, join(staging, 'earlier'));
+renameSync(staging, dist);
+rmSync(join(dist, 'earlier'), { recursive: true, force: true });
 
 /**
  * Makes ES modules load our CommonJS dependencies with require(). With an import, Node would parse them first to find

@@ -12,7 +12,7 @@ export interface SourceFile {
   readonly comments: string;
 }
 
-const skippedFolders = new Set(['node_modules', 'dist', 'coverage', '.git', 'golden', 'peers']);
+const skippedFolders = new Set(['node_modules', 'dist', '.dist', 'coverage', '.git', 'golden', 'peers']);
 
 /** The TypeScript files below a folder, in a fixed order. */
 export function readSources(root: string): SourceFile[] {
