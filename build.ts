@@ -1,6 +1,6 @@
 /**
- * Builds the package into dist/, which it replaces as a whole. tsc writes the types; esbuild writes each public entry as an ES module and as
- * CommonJS.
+ * Builds the package into dist/, which it replaces as a whole. tsc writes the types; esbuild writes each public entry as an
+ * ES module and as CommonJS.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -63,10 +63,11 @@ function reasonOf(error: unknown): string {
 }
 
 function readPem(what: string, file: Bytes): Buffer {
+  const path = toBuffer(file).toString();
   try {
-    return readFileSync(toBuffer(file).toString());
+    return readFileSync(path);
   } catch (error) {
-    throw new BadTls(`Failed to load ${what}: ${file}: ${reasonOf(error)}`);
+    throw new BadTls(`Failed to load ${what}: ${path}: ${reasonOf(error)}`);
   }
 }
 

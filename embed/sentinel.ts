@@ -1,4 +1,4 @@
-/** Starts Sentinels on the real clock: each is a process of its own in all but name, with its own port. */
+/** Starts Sentinels on the real clock: nodes of this process that have their own ports and share nothing. */
 import { fromText } from '../protocol/bytes.ts';
 import { createSentinel } from '../sentinel/index.ts';
 import type { SentinelServer } from '../sentinel/server.ts';

@@ -64,7 +64,8 @@ function certificatesIn({ port: _, ...tls }: TlsOptions): Certificates {
 }
 
 /**
- * Returns how the server uses TLS; undefined if it does not. Throws an Error if the certificates cannot be used.
+ * Returns how the server uses TLS; undefined if it does not. Throws an Error if the certificates cannot be used, and TypeError
+ * if two options name a port.
  * @param plainPort the option `port`
  */
 export function planTls(
@@ -73,6 +74,9 @@ export function planTls(
   plainPort: number | undefined,
 ): TlsPlan | undefined {
   const port = settings['tls-port'];
+  if (options !== undefined && port !== 0) {
+    throw badOption("settings['tls-port']", port, '0 with the option tls, whose `port` is the port for TLS');
+  }
   if (options === undefined && port === 0 && !settings['tls-replication']) return undefined;
   try {
     const certificates = options === undefined ? certificatesOf(settings) : certificatesIn(options);

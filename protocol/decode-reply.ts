@@ -37,7 +37,7 @@ export class ReplyDecoder {
     if (kind === '+') return new SimpleString(line);
     if (kind === '-') return new ReplyError(line);
     const value = parseSafeInteger(line);
-    if (value === undefined) return this.#fail(`'${kind}${line.slice(0, 32)}' is not the begin of a reply`);
+    if (value === undefined) return this.#fail(`'${kind}${line.slice(0, 32)}' does not begin a reply`);
     if (kind === ':') return value;
     if (kind === '$') return this.#readBulk(value);
     if (kind === '*') return this.#readArray(value, depth);

@@ -57,7 +57,7 @@ export function checkAgreedDown(sentinel: Sentinel, primary: Primary): void {
 
 /**
  * Asks the other Sentinels whether the primary is down, and for their vote while this one wants to lead a failover.
- * @param now true: at once, also those that have just answered
+ * @param atOnce true: does not wait for the next period, and also asks those that have just answered
  */
 export function askOthers(sentinel: Sentinel, primary: Primary, atOnce: boolean): void {
   const period = sentinel.periods['ask-period'];
@@ -75,7 +75,7 @@ export function askOthers(sentinel: Sentinel, primary: Primary, atOnce: boolean)
   }
 }
 
-/** Another Sentinel says whether the primary is down, and for whom it has voted. */
+/** Notes the reply of another Sentinel: whether it finds the primary down, and its vote. */
 function heard(sentinel: Sentinel, other: OtherSentinel, reply: Reply): void {
   if (!Array.isArray(reply) || reply.length !== 3 || reply instanceof ReplyError) return;
   const [isDown, leader, epoch] = reply as readonly Reply[];

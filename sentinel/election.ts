@@ -29,7 +29,7 @@ export function vote(sentinel: Sentinel, primary: Primary, epoch: number, candid
     primary.leaderEpoch = sentinel.epoch;
     sentinel.flush();
     sentinel.event('warning', '+vote-for-leader', undefined, `${candidate} ${primary.leaderEpoch}`);
-    // Who votes for another Sentinel leaves it the time for its failover.
+    // After a vote for another Sentinel, this one waits before it starts a failover of its own.
     if (asciiLower(candidate) !== asciiLower(sentinel.id)) {
       primary.failover.startedAt = sentinel.now + desync(sentinel);
     }

@@ -75,14 +75,14 @@ function meetReplica(sentinel: Sentinel, primary: Primary, line: Bytes): void {
   sentinel.flush();
 }
 
-/** A replica says that it is a primary: the failover has promoted it, or it came back and must be turned round. */
+/** A replica says that it is a primary: the failover has promoted it, or it came back and must follow again. */
 function foundPrimary(sentinel: Sentinel, replica: Replica): void {
   const { group } = replica;
   if (replica.isPromoted && group.failover.state === 'wait_promotion') {
     promoted(sentinel, replica);
     return;
   }
-  // Another Sentinel may have promoted it. Its hello message gets the time to arrive.
+  // Another Sentinel may have promoted it. Waits for its hello message.
   const patience = sentinel.periods['publish-period'] * 4;
   if (replica.isPromoted || !looksSane(sentinel, group) || !wasUpFor(sentinel, replica, patience)) return;
   if (sentinel.now - replica.roleReportedAt <= patience) return;
@@ -93,7 +93,7 @@ function follows({ upstream, group }: Replica): boolean {
   return upstream.host !== undefined && isSame({ host: upstream.host, port: upstream.port }, group.address);
 }
 
-/** A replica follows another primary: turns it round when there is no doubt. */
+/** A replica follows another primary: corrects that when there is no doubt. */
 function fixUpstream(sentinel: Sentinel, replica: Replica): void {
   const { group, upstream } = replica;
   const patience = group.failoverTimeout;

@@ -16,7 +16,7 @@ export const GATE_MIN_REPLICAS = 32;
 export const GATE_QUORUM = 64;
 /** The last background save failed, and `stop-writes-on-bgsave-error` is set. */
 export const GATE_DISK = 128;
-/** The append-only file cannot be written. */
-export const GATE_AOF = 512;
 /** MIGRATE is sending keys to another server. */
 export const GATE_MIGRATING = 256;
+/** The append-only file cannot be written. */
+export const GATE_AOF = 512;

@@ -248,7 +248,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
 
   /**
    * A node restarts as a primary: makes it follow the current primary, unless it is that itself. Behind Sentinels it
-   * comes back as its configuration says, which is what it was before, and they turn it round.
+   * comes back in the role that it had, as its configuration says, and they reconfigure it.
    * @param upstream the port of the primary that it followed when it crashed
    */
   protected rejoin(node: N, upstream: number | undefined): void {

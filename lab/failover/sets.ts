@@ -1,7 +1,7 @@
 /** How many sets of nodes `startPair` and `startServers` start, how large they are, and what their nodes are called. */
 import { badOption, checkFlag, checkInteger, checkNames, checkSettings } from '../../embed/options.ts';
 import { readSentinels, type SentinelsOptions } from '../../embed/sentinel-options.ts';
-import type { Settings } from '../../server/settings/settings.ts';
+import { parameters, type Settings } from '../../server/settings/settings.ts';
 import { checkDialects, type DialectOptions } from './dialects.ts';
 
 /** The nodes of one set, by role. */
@@ -72,5 +72,10 @@ export function checkSets(
     throw badOption('quorum', true, 'false with Sentinels: they promote replicas that lack writes');
   }
   checkSettings(settings, true);
+  for (const name of ['tls-port', 'tls-replication'] as const) {
+    const value = settings[name];
+    if (value !== undefined && value !== parameters[name].initial)
+      throw badOption(`settings.${name}`, value, `${parameters[name].initial}: nodes of the lab have no TLS`);
+  }
   checkDialects(options, nodeNames(options, starter).flat());
 }

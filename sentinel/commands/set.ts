@@ -31,7 +31,7 @@ function script(): never {
   );
 }
 
-/** New credentials count from the next connections on. */
+/** Reconnects, so that new credentials take effect. */
 function relogin(primary: Primary): true {
   primary.link.close();
   for (const replica of primary.replicas.values()) replica.link.close();
@@ -68,7 +68,7 @@ const OPTIONS: Readonly<Record<string, Apply>> = {
   },
 };
 
-/** SENTINEL SET: each option takes effect at once, also when a later one is refused. */
+/** SENTINEL SET: each option takes effect at once, even if a later one is refused. */
 export function setOptions(sentinel: Sentinel, primary: Primary, words: readonly Bytes[]): Reply {
   try {
     for (let at = 0; at < words.length; ) at += setOne(sentinel, primary, words.slice(at));

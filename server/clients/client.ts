@@ -74,7 +74,7 @@ export interface Transaction {
 export interface Blocked {
   /**
    * 'key': data on one of `keys`; 'wait': acknowledgements; 'pause': CLIENT PAUSE; 'script': its own slow script;
-   * 'migrate': its own MIGRATE. 'lab': its own LAB command.
+   * 'migrate': its own MIGRATE; 'lab': its own LAB command.
    */
   readonly kind: 'key' | 'wait' | 'pause' | 'script' | 'migrate' | 'lab';
   readonly db: Keyspace;

@@ -28,9 +28,9 @@ interface BufferNode {
 }
 
 /**
- * The size of one client's reply buffer. Redis' cron looks at each buffer `hz` times a second: it halves at least a
- * buffer of which less than half was used, and doubles one that was full. Here these looks are made up for when somebody
- * asks, or when the client uses the buffer.
+ * The size of one client's reply buffer. Redis' cron checks each buffer `hz` times a second. It shrinks a buffer
+ * to half of its size or less if less than half was used, and doubles a buffer that was full. Here the checks that are due
+ * are made when the size is read, and when the client uses the buffer.
  */
 export class ReplyBuffer {
   readonly #node: BufferNode;

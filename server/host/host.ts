@@ -20,7 +20,10 @@ export interface Clock {
    * Runs the task once, when `now()` reaches the deadline in milliseconds. A deadline may be more than 2^31 ms away.
    */
   at(deadline: Millis, task: () => void): Timer;
-  /** Runs the task once, after so many milliseconds, even if the wall clock is set meanwhile. */
+  /**
+   * Runs the task once, after so many milliseconds, even if the wall clock is set meanwhile. The delay may be up to
+   * 2^31 - 1 ms.
+   */
   after(delay: number, task: () => void): Timer;
   /** Runs the task after the current event has been handled, before time advances. */
   soon(task: () => void): Timer;
@@ -80,7 +83,7 @@ export interface Disk {
   rename(from: string, to: string): void;
   /** Removes the file, if it exists. */
   remove(name: string): void;
-  /** Nothing is appended to the file for now. */
+  /** Closes the file, which `append` keeps open. The next `append` opens it again. */
   release(name: string): void;
   /** Creates the directory for files whose paths begin with its name, if it does not exist. */
   makeFolder(name: string): void;

@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { expect, test } from 'vitest';
 import { type StartOptions, startServer, type TlsOptions } from '../../index.ts';
+import { fromText } from '../../protocol/bytes.ts';
 import { INSTALLED } from '../support/oracles.ts';
 import { findProgram, freePort, hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
@@ -15,6 +16,7 @@ import { until } from '../support/until.ts';
 const folder = fileURLToPath(new URL('../support/certificates/', import.meta.url));
 const pem = (name: string): Buffer => readFileSync(`${folder}${name}`);
 
+// These certificates and keys are for tests only. They are valid until 2126.
 const ca = pem('ca.crt');
 const own: TlsOptions = { key: pem('server.key'), cert: pem('server.crt') };
 const client = { key: pem('client.key'), cert: pem('client.crt') };
@@ -186,6 +188,16 @@ test.skipIf(!hasRedisServer).each(WRONG)(
     expect(ours).toBe(`lostlock: ${theirs.replace(/error:[\dA-F]+:[\w ]+::?/i, '')}`);
   },
 );
+
+test('names a missing file by its path, also beyond ASCII, and refuses a second port for TLS', async () => {
+  const settings = { ...files, 'tls-port': 1, 'tls-cert-file': fromText('/vermißt.crt') };
+  await expect(startServer({ settings })).rejects.toThrow(
+    'Failed to load certificate: /vermißt.crt: No such',
+  );
+  await expect(startServer({ tls: own, settings: { 'tls-port': 1 } })).rejects.toThrow(
+    "option settings['tls-port'] is 1; allowed: 0 with the option tls",
+  );
+});
 
 test.each<[options: object, message: string]>([
   [{ key: 5, cert: 'x' }, 'option tls.key is 5; allowed: a string or a Buffer in PEM'],

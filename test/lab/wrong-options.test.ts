@@ -80,6 +80,12 @@ test.each<[what: string, options: object, option: string]>([
   ['primaries below one, in real time', { clock: 'real', primaries: 0 }, 'primaries'],
   ['replicas below none', { clock: 'virtual', replicas: -1 }, 'replicas'],
   ['replicas below none, in real time', { clock: 'real', replicas: -1 }, 'replicas'],
+  ['a port for TLS', { clock: 'virtual', settings: { 'tls-port': 1 } }, 'settings.tls-port'],
+  [
+    'TLS to the primary',
+    { clock: 'real', settings: { 'tls-replication': true } },
+    'settings.tls-replication',
+  ],
 ])('servers with %s do not start', async (_what, options, option) => {
   await expect(startServers(never(options))).rejects.toThrow(`lostlock: option ${option} is `);
 });

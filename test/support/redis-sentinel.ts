@@ -129,7 +129,7 @@ class RunningSet implements SentinelSet {
       limitMs: 60_000,
     });
     await this.#switched(before);
-    // Sentinel takes ten seconds to turn the old primary round. The test sends the same commands earlier.
+    // Sentinel takes ten seconds to demote the old primary. The test sends the same commands earlier.
     await this.#on(before, async (old) => {
       const port = await this.primaryPort();
       const turn = old.multi().call('REPLICAOF', '127.0.0.1', String(port));
