@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type StartOptions, startServer, type TlsOptions } from '../../index.ts';
 import { fromText } from '../../protocol/bytes.ts';
 import { INSTALLED } from '../support/oracles.ts';
@@ -143,8 +143,8 @@ test.skipIf(!hasRedisServer)(
       args: [...followers, '--replicaof', '127.0.0.1', String(ours.port)],
     });
     const redis = new Redis(theirs.path);
+    onTestFinished(() => redis.disconnect());
     await until(async () => (await redis.get('k')) === 'v', { what: "redis-server's copy" });
-    redis.disconnect();
   },
 );
 

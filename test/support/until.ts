@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { what = 'the condition', limitMs = 10_000 } = {},
+  { what = 'the condition', limitMs = 50_000 } = {},
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + limitMs;
   for (;;) {

@@ -1,7 +1,7 @@
 /** A lease that could never be held is refused, and no accepted option makes a waiter, a holder or the server spin. */
 
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createLocks, type HeldLock, type Lock, type Locks, ServerRefused } from '../../../locks/index.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
 import { inLab, type Lab } from '../failures/lab.ts';
@@ -79,6 +79,7 @@ describe.skipIf(!hasRedisServer)('on redis-server (needs redis-server)', () => {
       const denied = without.map((command) => `-${command}`);
       await raw.acl('SETUSER', 'someone', 'reset', 'on', '>pw', '~*', '&*', '+@all', ...denied);
       const client = new Redis({ path: server.path, username: 'someone', password: 'pw' });
+      onTestFinished(() => client.disconnect());
       const locks = createLocks(client);
       for (const make of Object.values(kinds)) {
         await raw.flushall();
@@ -99,7 +100,6 @@ describe.skipIf(!hasRedisServer)('on redis-server (needs redis-server)', () => {
         }
       }
       locks.close();
-      client.disconnect();
     },
   );
 

@@ -1,6 +1,6 @@
 /** Several holds of one reader on every real server of this machine: the story of S139, with real processes. */
 import { Redis } from 'ioredis';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLocks } from '../../../locks/index.ts';
 import { realServers } from '../../support/oracles.ts';
 import { startRedisServer } from '../../support/redis-server.ts';
@@ -9,9 +9,14 @@ const servers = realServers();
 
 describe.skipIf(servers.length === 0)('the holds of one reader (needs redis-server)', () => {
   test.each(servers)('on %s', async (_name, program) => {
-    await using server = await startRedisServer({ program });
+    const server = await startRedisServer({ program });
+    onTestFinished(() => server.stop());
     const redis = new Redis({ path: server.path });
+    onTestFinished(() => redis.disconnect());
     const [a, b] = [createLocks(redis), createLocks(redis)];
+    onTestFinished(() => {
+      for (const locks of [a, b]) locks.close();
+    });
     const { read, name } = a.readWrite('L');
     const short = await read.acquire({ owner: 'me', leaseMs: 2000 });
     const long = await read.acquire({ owner: 'me' });
@@ -25,8 +30,5 @@ describe.skipIf(servers.length === 0)('the holds of one reader (needs redis-serv
     expect(writer).not.toBeNull();
     await writer!.release();
     expect((await redis.keys('*')).filter((key) => !key.includes('requests'))).toEqual([]);
-    a.close();
-    b.close();
-    redis.disconnect();
   });
 });

@@ -1,6 +1,6 @@
 /** Redlock on three independent servers: majorities, leftovers, contention, and servers that it refuses. */
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   BadConfiguration,
   createLocks,
@@ -116,13 +116,15 @@ describe.skipIf(!hasRedisServer)('Redlock (needs redis-server)', () => {
   test('refuses an even number of servers, one server twice, and replicas', async () => {
     const [first, second] = servers.map(({ path }) => new Redis({ path })) as [Redis, Redis];
     const replica = await startRedisServer({ args: ['--replicaof', '127.0.0.1', String(servers[0]!.port)] });
+    onTestFinished(() => replica.stop());
     const third = new Redis({ path: replica.path });
+    onTestFinished(() => {
+      for (const client of [first, second, third]) client.disconnect();
+    });
     for (const clients of [[first, second], [first], [first, second, first], [first, second, third]]) {
       const locks = createLocks(clients);
       await expect(locks.redlock('r').acquire()).rejects.toThrow(BadConfiguration);
       locks.close();
     }
-    for (const client of [first, second, third]) client.disconnect();
-    await replica.stop();
   });
 });

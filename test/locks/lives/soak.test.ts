@@ -73,15 +73,18 @@ describe.skipIf(!hasRedisServer)('lock lives under faults (needs redis-server)',
     const workers = Array.from({ length: WORKERS }, (_, index) =>
       work(raw, kind, lock, parties[index % parties.length]!, quota, index, history),
     );
-    await Promise.all(workers);
-    for (const { client } of parties) {
-      client.fault = () => undefined;
-      await client.deliverLate();
-    }
-    if (kind.permits) await allBack(raw, lock, kind, parties[0]!.locks, history);
-    for (const { locks, redis } of parties) {
-      locks.close();
-      redis.disconnect();
+    try {
+      await Promise.all(workers);
+      for (const { client } of parties) {
+        client.fault = () => undefined;
+        await client.deliverLate();
+      }
+      if (kind.permits) await allBack(raw, lock, kind, parties[0]!.locks, history);
+    } finally {
+      for (const { locks, redis } of parties) {
+        locks.close();
+        redis.disconnect();
+      }
     }
     return history;
   }

@@ -1,6 +1,6 @@
 /** Locks that must have reached replicas, on a real primary with a real replica. */
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createLocks, NotReplicated } from '../../../locks/index.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';
@@ -25,6 +25,7 @@ describe.skipIf(!hasRedisServer)('locks with replicas (needs redis-server)', () 
   test.each([1, 'all'] as const)('replicas: %s is met while the replica follows', async (replicas) => {
     const locks = createLocks(redis, { replicas });
     const follower = new Redis({ path: replica.path });
+    onTestFinished(() => follower.disconnect());
     for (const lock of [
       locks.simple('s'),
       locks.reentrant('r'),
@@ -35,7 +36,6 @@ describe.skipIf(!hasRedisServer)('locks with replicas (needs redis-server)', () 
       expect(await follower.exists(lock.name)).toBe(1);
       await held.release();
     }
-    follower.disconnect();
     locks.close();
   });
 
