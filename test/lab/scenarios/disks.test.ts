@@ -14,35 +14,34 @@ async function powerFails({ pair }: PairScene, away: () => Promise<void>): Promi
   node.restart();
 }
 
-unsafe('S20 with everysec, the lock of the last second is gone: two holders', EVERYSEC, async (scene) => {
-  const { pair, a } = scene;
+/** The power fails 300 ms after A has taken the lock. */
+async function takeThenFail(scene: PairScene): Promise<void> {
   await scene.connect();
   await scene.pause(1000);
-  await scene.take(a, 'A');
+  await scene.take(scene.a, 'A');
   await scene.pause(300);
   await powerFails(scene, () => scene.pause(100));
-  const fired = stored(pair.node('redis-1'), L) === undefined;
+}
+
+unsafe('S20 with everysec, the lock of the last second is gone: two holders', EVERYSEC, async (scene) => {
+  await takeThenFail(scene);
+  const fired = stored(scene.pair.node('redis-1'), L) === undefined;
   return scene.letB(fired);
 });
 
 safe('S20 with always, the lock is still there', ALWAYS, async (scene) => {
-  const { pair, a } = scene;
-  await scene.connect();
-  await scene.pause(1000);
-  await scene.take(a, 'A');
-  await scene.pause(300);
-  await powerFails(scene, () => scene.pause(100));
-  expect(stored(pair.node('redis-1'), L)).toBeDefined();
+  await takeThenFail(scene);
+  expect(stored(scene.pair.node('redis-1'), L)).toBeDefined();
   return scene.letB(true);
 });
 
 always('S21 a lock whose lease ends while the node is down does not come back', ALWAYS, async (scene) => {
-  const { pair, a } = scene;
+  const { a } = scene;
   await scene.connect();
   await scene.take(a, 'A');
   await a.set('longer', 'A', 'PX', 10 * LEASE);
   await powerFails(scene, () => scene.world.advance(LEASE + 1));
   await scene.pause(100);
-  expect(stored(pair.node('redis-1'), L)).toBeUndefined();
+  expect(stored(scene.pair.node('redis-1'), L)).toBeUndefined();
   expect(await a.get('longer')).toBe('A');
 });

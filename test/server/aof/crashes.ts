@@ -103,26 +103,31 @@ class Writer {
 }
 
 async function start(folder: string, appendfsync: string): Promise<{ child: ChildProcess; port: number }> {
+  const flags = ['--loglevel', 'warning', '--auto-aof-rewrite-min-size', '8kb'];
+  const [portFile, command] = storingServer(folder, appendfsync, flags);
+  const child = spawn(process.execPath, command, { stdio: 'inherit' });
+  return { child, port: await portOf(child, portFile) };
+}
+
+/** The file to which a server with an append-only file in the folder writes its port, and the arguments of Node that start it. */
+export function storingServer(
+  folder: string,
+  appendfsync: string,
+  flags: readonly string[],
+): [string, string[]] {
   const portFile = join(folder, 'port');
   rmSync(portFile, { force: true });
-  const flags = [
-    '--port',
-    '0',
-    '--port-file',
-    portFile,
-    '--dir',
-    folder,
-    '--save',
-    '',
-    '--loglevel',
-    'warning',
-  ];
-  const storing = ['--appendonly', 'yes', '--appendfsync', appendfsync, '--auto-aof-rewrite-min-size', '8kb'];
-  const child = spawn(process.execPath, ['dist/cli.js', ...flags, ...storing], { stdio: 'inherit' });
+  const own = ['--port', '0', '--port-file', portFile, '--dir', folder, '--save', ''];
+  const storing = ['--appendonly', 'yes', '--appendfsync', appendfsync];
+  return [portFile, ['dist/cli.js', ...own, ...storing, ...flags]];
+}
+
+/** Resolves with the port that a server has written to the file. Rejects when its process ends instead. */
+export async function portOf(child: ChildProcess, portFile: string): Promise<number> {
   const ready = (): boolean => existsSync(portFile) && readFileSync(portFile, 'utf8').endsWith('\n');
   await until(() => child.exitCode !== null || ready(), { what: 'the start', limitMs: 60_000 });
-  if (child.exitCode !== null) throw new Error(`the server does not start from ${folder}`);
-  return { child, port: Number(readFileSync(portFile, 'utf8')) };
+  if (child.exitCode !== null) throw new Error('the server does not start');
+  return Number(readFileSync(portFile, 'utf8'));
 }
 
 /** Runs the plan on a folder of its own, which is kept if a write was lost. `dist/` must be built. */

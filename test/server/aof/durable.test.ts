@@ -1,7 +1,7 @@
 /** What an append-only file promises: acknowledged writes survive kill -9, and with always they are synced before the reply. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { ensureBuilt } from '../../support/built.ts';
@@ -9,8 +9,7 @@ import { sampleOf } from '../../support/long.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { findProgram } from '../../support/redis-server.ts';
 import { request } from '../../support/reply-text.ts';
-import { until } from '../../support/until.ts';
-import { crash } from './crashes.ts';
+import { crash, portOf, storingServer } from './crashes.ts';
 import { scratch } from './sides.ts';
 
 beforeAll(ensureBuilt);
@@ -25,30 +24,15 @@ test.skipIf(findProgram('strace') === undefined)(
   'with appendfsync always, fdatasync precedes the reply (needs strace)',
   async () => {
     using place = scratch();
-    const [trace, portFile] = [join(place.folder, 'trace'), join(place.folder, 'port')];
+    const trace = join(place.folder, 'trace');
     const calls = 'trace=write,writev,sendto,sendmsg,fdatasync';
-    const flags = [
-      '--port',
-      '0',
-      '--port-file',
-      portFile,
-      '--dir',
-      place.folder,
-      '--logfile',
-      join(place.folder, 'log'),
-    ];
-    const storing = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
-    const child = spawn(
-      'strace',
-      ['-f', '-s', '64', '-e', calls, '-o', trace, process.execPath, 'dist/cli.js', ...flags, ...storing],
-      { stdio: 'ignore' },
-    );
+    const flags = ['--logfile', join(place.folder, 'log')];
+    const [portFile, command] = storingServer(place.folder, 'always', flags);
+    const traced = ['-f', '-s', '64', '-e', calls, '-o', trace, process.execPath, ...command];
+    const child = spawn('strace', traced, { stdio: 'ignore' });
     const exited = once(child, 'exit');
     try {
-      await until(() => existsSync(portFile) && readFileSync(portFile, 'utf8').endsWith('\n'), {
-        limitMs: 60_000,
-      });
-      const client = await RawClient.connect({ port: Number(readFileSync(portFile, 'utf8')) });
+      const client = await RawClient.connect({ port: await portOf(child, portFile) });
       await client.send(request('SET', 'key', 'first'));
       expect((await client.read()).raw).toBe('+OK\r\n');
       await client.send(request('SHUTDOWN', 'NOSAVE'));
