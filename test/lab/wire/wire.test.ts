@@ -96,9 +96,11 @@ test.each([
   [['CRASH', 'redis-9'], "ERR no node is called 'redis-9'"],
   [['CRASH', 'redis-1', 'KEEP', 'some'], 'ERR KEEP is NOTHING, SYNCED or EVERYTHING'],
   [['CRASH', 'redis-1', 'SOFTLY'], 'ERR syntax error'],
+  [['CRASH', 'redis-1', 'SILENT', 'silent'], 'ERR syntax error'],
   [['FAILOVER', 'KEEP', 'nothing'], 'ERR KEEP and SILENT need CRASH'],
   [['FAILOVER', 'TO', 'redis-1'], 'ERR '],
   [['RELEASE', 'redis-1', 'redis-2', 'MESSAGES', '-1'], 'ERR lostlock: option release.messages is -1'],
+  [['RELEASE', 'redis-1', 'redis-2', 'MESSAGES', '1', 'BYTES', '1'], 'ERR syntax error'],
   [['DELAY', 'redis-1', 'redis-2', 'x'], 'ERR value is not a valid float'],
   [['PAUSE', 'client'], 'ERR '],
   [['SYNC', '1', '2'], "ERR wrong number of arguments for 'lab|sync' command"],
@@ -111,6 +113,13 @@ test.each([
     ['primary', 'up'],
     ['replica', 'up'],
   ]);
+});
+
+test('LAB FAILOVER NODEMOTE leaves the old primary alone, so that two nodes accept writes', async () => {
+  await lab('FAILOVER', 'NODEMOTE');
+  const nodes = ((await lab('NODES')) as unknown[]).map(fields);
+  expect(nodes.map(({ name }) => name)).toEqual(['redis-1', 'redis-2']);
+  expect(running!.pair.nodes.map(({ server }) => server.role)).toEqual(['primary', 'primary']);
 });
 
 test('LAB HELP lists the controls; LAB is refused in a transaction, and by a server without a lab', async () => {
