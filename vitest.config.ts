@@ -99,7 +99,7 @@ export default defineConfig(({ mode }) => ({
     reporters: report
       ? ['default', ['json', { outputFile: report }], new RetriedReporter(`${report}.retried`)]
       : ['default'],
-    coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks}/**/*.ts'] },
+    coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks,explore}/**/*.ts'] },
     // The files of a worker share the modules that they import, which saves half of the time. A file must leave no trace.
     isolate: false,
     projects: [

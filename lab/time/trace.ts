@@ -11,6 +11,8 @@ export interface TraceEvent {
   readonly what: string;
   /** Details; for a message, its bytes. */
   readonly detail: string;
+  /** For a message: when it was sent, in microseconds since the world began. Not part of the hash. */
+  readonly sent: number | undefined;
 }
 
 /** The maximum number of events that are kept. Older events remain part of the hash. */
@@ -32,9 +34,12 @@ export class Trace {
     this.#elapsed = elapsed;
   }
 
-  /** Records an event at the current instant. */
-  note(who: string, what: string, detail = ''): void {
-    this.#events.push({ at: this.#elapsed(), who, what, detail });
+  /**
+   * Records an event at the current instant.
+   * @param sent for a message: when it was sent, in microseconds since the world began
+   */
+  note(who: string, what: string, detail = '', sent?: number): void {
+    this.#events.push({ at: this.#elapsed(), who, what, detail, sent });
     if (this.#events.length >= 2 * KEPT) this.#fold();
   }
 

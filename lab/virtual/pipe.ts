@@ -30,6 +30,8 @@ export class Pipe {
   readonly #messages = new Denque<PipeMessage>();
   /** When each message reaches the far end, in microseconds. */
   readonly #arrivals = new Denque<number>();
+  /** When each message was sent, in microseconds since the world began. */
+  readonly #departures = new Denque<number>();
   #take: (message: PipeMessage) => void;
   #lastArrival = 0;
   /** The number of messages that may pass although their delivery is still scheduled. */
@@ -109,6 +111,7 @@ export class Pipe {
     this.#ends.push(this.sent);
     this.#arm(this.#arrive);
     this.#arrivals.push(this.#lastArrival);
+    this.#departures.push(this.actor.world.elapsed());
   }
 
   /** Breaks the pipe: messages under way are lost, and the far end learns of it after the usual delay. */
@@ -136,6 +139,7 @@ export class Pipe {
     this.#messages.clear();
     this.#ends.clear();
     this.#arrivals.clear();
+    this.#departures.clear();
     this.pending = 0;
     this.#backed = 0;
     this.#stalled = false;
@@ -157,6 +161,7 @@ export class Pipe {
     this.#ends.splice(this.#passing, 1, end - next.length + bytes, end);
     const arrival = this.#arrivals.peekAt(this.#passing) as number;
     this.#arrivals.splice(this.#passing, 0, arrival);
+    this.#departures.splice(this.#passing, 0, this.#departures.peekAt(this.#passing) as number);
   }
 
   /** Lets the next message pass. Called by the lane. */
@@ -216,14 +221,14 @@ export class Pipe {
     this.pending -= sizeOf(message);
     this.#taken = this.#ends.shift() as number;
     this.#arrivals.shift();
-    this.#note(typeof message === 'string' ? message : 'data', message);
+    this.#note(typeof message === 'string' ? message : 'data', message, this.#departures.shift());
     this.#take(message);
     if (this.#taken >= this.#breaksAt) this.trouble('last');
   }
 
-  #note(what: string, message: PipeMessage): void {
+  #note(what: string, message: PipeMessage, sent?: number): void {
     const detail = typeof message === 'string' ? '' : Buffer.prototype.latin1Slice.call(message);
-    this.actor.world.trace.note(this.#label, what, detail);
+    this.actor.world.trace.note(this.#label, what, detail, sent);
   }
 }
 

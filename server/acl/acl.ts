@@ -40,6 +40,15 @@ interface AclNode extends HasDialect, HasHost, HasSettings, ListingNode {
   readonly running: Client | undefined;
 }
 
+/** The commands of each table, which nodes may share, without the second names. */
+const lists = new WeakMap<AclNode['commands'], CommandList>();
+
+function listOf(commands: AclNode['commands']): CommandList {
+  let list = lists.get(commands);
+  if (list === undefined) lists.set(commands, (list = [...new Set(commands.values())]));
+  return list;
+}
+
 /** The access control of a node (https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/). */
 export class Acl {
   readonly #server: AclNode;
@@ -55,7 +64,7 @@ export class Acl {
 
   constructor(server: AclNode) {
     this.#server = server;
-    this.commands = [...new Set(server.commands.values())];
+    this.commands = listOf(server.commands);
     this.default = this.newUser('default');
     for (const rule of ['on', 'nopass', '~*', '&*', '+@all']) this.default.apply(rule);
     this.users.set('default', this.default);

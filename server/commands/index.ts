@@ -135,12 +135,24 @@ export function commandsOf(dialect: Dialect, strict: boolean): readonly Command<
 /** The commands of every server, by name: what the stream of a primary may contain, whatever its dialect is. */
 export const everyCommand: CommandTable = new Map(allCommands.map((command) => [command.name, command]));
 
-/** The look-up table of one node: the commands of its dialect and those it was given besides. */
+/** The tables of nodes without commands of their own, which never change: by dialect, then by strictness. */
+const shared = new WeakMap<Dialect, Map<boolean, CommandTable>>();
+
+/** The look-up table of one node: the commands of its dialect and those it was given besides. Nodes share it if they can. */
 export function commandTable(
   extra: readonly Command<Caller>[],
   dialect: Dialect,
   strict: boolean,
 ): CommandTable {
+  if (extra.length > 0) return makeTable(extra, dialect, strict);
+  let tables = shared.get(dialect);
+  if (tables === undefined) shared.set(dialect, (tables = new Map()));
+  let table = tables.get(strict);
+  if (table === undefined) tables.set(strict, (table = makeTable(extra, dialect, strict)));
+  return table;
+}
+
+function makeTable(extra: readonly Command<Caller>[], dialect: Dialect, strict: boolean): CommandTable {
   const table = new Map<Bytes, Command<Caller>>();
   const given = extra.map((command) => fitted(command, dialect, strict) ?? command);
   for (const command of [...commandsOf(dialect, strict), ...given]) {

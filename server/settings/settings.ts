@@ -252,6 +252,9 @@ export type Settings = { -readonly [K in keyof typeof parameters]: (typeof param
 
 /** Returns a new set of defaults, without those of a dialect. */
 export function defaultSettings(): Settings {
-  const entries = Object.entries(parameters).map(([name, { initial }]) => [name, initial]);
-  return Object.fromEntries(entries) as Settings;
+  return { ...DEFAULTS };
 }
+
+const DEFAULTS = Object.fromEntries(
+  Object.entries(parameters).map(([name, { initial }]) => [name, initial]),
+) as Settings;

@@ -2,6 +2,7 @@
 
 /** Needs nothing but the package and Node's types. */
 export const USER = `import { type DumpEntry, type Interception, type Link, type LostlockServer, type Pair, type PairOptions, type Seed, type StartOptions, startPair, startServer, startServers, type World, type Write } from 'lostlock';
+import { type ExploreOptions, type ExploreReport, explore } from 'lostlock/explore';
 import { globalSetup, globalTeardown } from 'lostlock/jest';
 import { type AcquireOptions, createLocks, type HeldLock, type Lock, type LockClient, LockLost, type Locks } from 'lostlock/locks';
 import 'lostlock/router';
@@ -53,6 +54,12 @@ export async function lock(client: LockClient): Promise<number> {
     await held.release();
     locks.close();
   }
+}
+
+export async function look(given: ExploreOptions): Promise<string> {
+  const report: ExploreReport = await explore({ ...given, clients: 2, topology: { replicas: 1 }, faults: ['failover'] });
+  report.assertNone();
+  return report.findings.map(({ promise, events, replay }) => promise + events.length + replay).join();
 }
 
 export const both: readonly (() => Promise<void>)[] = [globalSetup, globalTeardown];

@@ -13,7 +13,8 @@ const mayImport: Record<string, readonly string[]> = {
   sentinel: ['sentinel', 'server', 'protocol'],
   embed: ['embed', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
   lab: ['lab', 'embed', 'locks', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
-  '.': ['.', 'lab', 'embed', 'locks', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
+  explore: ['explore', 'lab', 'embed', 'locks', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
+  '.': ['.', 'explore', 'lab', 'embed', 'locks', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
 };
 /** Folders that are not shipped and may import everything. */
 const outside = ['test', 'bench', 'docs'];

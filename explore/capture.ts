@@ -1,0 +1,77 @@
+/** Keeps what the code under test prints out of the terminal: a library that complains in every world would flood it. */
+import { present } from '../lab/time/present.ts';
+
+/** How many lines are kept. */
+const KEPT = 200;
+
+/** What the code under test has printed. */
+export interface Captured {
+  /** The first lines. */
+  readonly lines: readonly string[];
+  /** How many lines there were in all. */
+  readonly count: number;
+}
+
+const METHODS = ['log', 'info', 'debug', 'warn', 'error', 'trace', 'dir', 'table'] as const;
+
+/** Runs work, and catches what code in worlds prints and leaves unhandled meanwhile. */
+export async function captured<T>(work: (output: Captured) => Promise<T>): Promise<T> {
+  const lines: string[] = [];
+  const output = { lines, count: 0 };
+  const keep = (text: unknown): void => {
+    output.count++;
+    if (lines.length < KEPT) lines.push(String(text).trimEnd().slice(0, 500));
+  };
+  const restore = [
+    ...METHODS.map((name) => divertConsole(name, keep)),
+    ...divertStreams(keep),
+    divertErrors(keep),
+  ];
+  try {
+    return await work(output);
+  } finally {
+    for (const undo of restore) undo();
+  }
+}
+
+function divertConsole(name: (typeof METHODS)[number], keep: (text: unknown) => void): () => void {
+  const before = console[name];
+  console[name] = (...args: unknown[]): void => {
+    if (present.inside === undefined) (before as (...all: unknown[]) => void)(...args);
+    else keep(args.join(' '));
+  };
+  return () => {
+    console[name] = before;
+  };
+}
+
+function divertStreams(keep: (text: unknown) => void): (() => void)[] {
+  return [process.stdout, process.stderr].map((stream) => {
+    const before = stream.write;
+    stream.write = ((...args: Parameters<typeof before>): boolean => {
+      if (present.inside === undefined) return Reflect.apply(before, stream, args) as boolean;
+      keep(args[0]);
+      return true;
+    }) as typeof before;
+    return () => {
+      stream.write = before;
+    };
+  });
+}
+
+/** Rejections that code in a world does not handle are its own matter: they must not end the process or fail its tests. */
+function divertErrors(keep: (text: unknown) => void): () => void {
+  const events = ['unhandledRejection', 'uncaughtException'] as const;
+  const before = events.map((event) => process.listeners(event as 'unhandledRejection'));
+  const take = (error: unknown): void => keep(`unhandled: ${String(error)}`);
+  for (const event of events) {
+    process.removeAllListeners(event);
+    process.on(event, take);
+  }
+  return () => {
+    for (const [i, event] of events.entries()) {
+      process.off(event, take);
+      for (const listener of before[i] ?? []) process.on(event as 'unhandledRejection', listener);
+    }
+  };
+}

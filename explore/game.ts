@@ -1,0 +1,352 @@
+/** Plays one world: the clients' code, the faults of the plan, and the check that the lock can be had again. */
+import type { Actor } from '../lab/time/actor.ts';
+import { Task } from '../lab/time/task.ts';
+import type { TraceEvent } from '../lab/time/trace.ts';
+import type { LabNode } from '../lab/virtual/node.ts';
+import type { ReplicaSet } from '../lab/virtual/set.ts';
+import type { World } from '../lab/virtual/world.ts';
+import { faultKinds } from './faults/index.ts';
+import type { Scales, Scene } from './faults/scene.ts';
+import { type Breach, Ledger, type Visit } from './ledger.ts';
+import type { PlannedFault, WorldPlan } from './plan.ts';
+import { type ClientCode, describe, Player, type PlayerStage } from './player.ts';
+import { startNodes, type Topology } from './topology.ts';
+
+/** Something that happened in a world, for its story. */
+export interface StoryLine {
+  /** Milliseconds since the clients started. */
+  readonly at: number;
+  /** The client, node or operator that it happened to. */
+  readonly who: string;
+  readonly what: string;
+  readonly kind: 'client' | 'trouble' | 'fault' | 'visit' | 'end';
+}
+
+/** What a played world leaves behind. */
+export interface PlayedWorld {
+  readonly plan: WorldPlan;
+  readonly breaches: readonly Breach[];
+  readonly visits: readonly Visit[];
+  readonly lines: readonly StoryLine[];
+  /** The faults of the plan that had something to strike. */
+  readonly struck: readonly PlannedFault[];
+  /** What had happened when the clients started; times of the trace count from the beginning of the world. */
+  readonly begunAt: number;
+  /** The same moment on the world's wall clock, in milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly events: readonly TraceEvent[];
+  readonly sets: readonly ReplicaSet[];
+  /** True when the world was ended because of a breach. */
+  readonly stopped: boolean;
+  /** True when a client entered a resource that another had held while it waited. */
+  readonly contended: boolean;
+  /** When the last client's code was done, in milliseconds since the start. */
+  readonly span: number;
+  /** The keys that were left, with their values. */
+  readonly remains: string;
+  /** The SHA-256 of the trace, computed when it is asked for. */
+  hash(): string;
+}
+
+/** What all worlds of an exploration have in common. */
+export interface Rules {
+  readonly topology: Topology;
+  readonly code: ClientCode;
+  readonly scales: Scales;
+  /** The promises that are checked while the world is played. */
+  readonly promises: ReadonlySet<string>;
+  /** What was left after the run without faults; undefined for that run itself. */
+  readonly remains: string | undefined;
+  /** How long clients may go on after the last fault, in virtual milliseconds. */
+  readonly patienceMs: number;
+}
+
+/** A limit for worlds that would never end, in virtual milliseconds. */
+const LONGEST_WORLD = 86_400_000;
+
+/** The name of the client that looks whether the lock can be had, when everything is over. */
+export const PROBE = 'probe';
+
+/** Plays the plan. Rejects only when the world itself cannot be made, or when code in it starts real I/O. */
+export async function playWorld(rules: Rules, plan: WorldPlan): Promise<PlayedWorld> {
+  const nodes = await startNodes(rules.topology, plan.seed, plan.jitter);
+  try {
+    const game = new Game(rules, plan, nodes.world, nodes.sets);
+    await nodes.world.run(() => game.play(), LONGEST_WORLD);
+    return game.result();
+  } finally {
+    await nodes.close();
+  }
+}
+
+class Game implements PlayerStage {
+  readonly world: World;
+  readonly sets: readonly ReplicaSet[];
+  readonly ledger: Ledger;
+  readonly players: readonly Player[];
+  readonly changing = new Set<ReplicaSet>();
+  readonly #rules: Rules;
+  readonly #plan: WorldPlan;
+  readonly #lines: StoryLine[] = [];
+  readonly #struck: PlannedFault[] = [];
+  readonly #ending = new AbortController();
+  /** The exploration's own process, whose waits no fault stops. */
+  readonly #director: Actor;
+  #begun = 0;
+  #startedAt = 0;
+  #span = 0;
+  /** What is left in the databases before anybody looks whether the lock can be had. */
+  #left = '';
+  #contended = false;
+  #stopped = false;
+  #stop: () => void = () => {};
+  readonly #stopping: Promise<void>;
+  /** The lives that last. */
+  readonly #lives = new Set<Promise<void>>();
+
+  constructor(rules: Rules, plan: WorldPlan, world: World, sets: readonly ReplicaSet[]) {
+    this.#rules = rules;
+    this.#plan = plan;
+    this.world = world;
+    this.sets = sets;
+    this.#director = world.actor('director');
+    this.ledger = new Ledger(() => this.now());
+    this.#stopping = new Promise((resolve) => {
+      this.#stop = resolve;
+    });
+    this.ledger.onEvent = (client, text) => this.#line(client, text, 'visit');
+    this.ledger.onBreach = ({ promise }) => {
+      if (!rules.promises.has(promise)) return;
+      this.#stopped = true;
+      this.#stop();
+    };
+    this.players = plan.clients.map((name) => new Player(this, name));
+  }
+
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  now(): number {
+    return (this.world.elapsed() - this.#begun) / 1000;
+  }
+
+  note(who: string, what: string, kind: 'client' | 'trouble'): void {
+    this.#line(who, what, kind);
+  }
+
+  #line(who: string, what: string, kind: StoryLine['kind']): void {
+    this.#lines.push({ at: this.now(), who, what, kind });
+  }
+
+  wait(ms: number): Promise<void> {
+    const { schedule } = this.world;
+    const goal = schedule.micros + Math.round(ms * 1000);
+    return new Promise((resolve) => schedule.arm(new Task(this.#director, false, resolve), goal));
+  }
+
+  restartClient(player: Player): void {
+    player.revive();
+    this.#begin(player);
+  }
+
+  /** Starts a life of the user's code, when the client is connected. */
+  #begin(player: Player): void {
+    const life = player.actor.call(() => player.connect()).then(() => this.#live(player));
+    this.#watch(life);
+  }
+
+  #watch(life: Promise<void>): void {
+    this.#lives.add(life);
+    void life.then(() => this.#lives.delete(life));
+  }
+
+  async #live(player: Player): Promise<void> {
+    await player.live(this.#rules.code);
+    this.#span = Math.max(this.#span, this.now());
+  }
+
+  async play(): Promise<void> {
+    const { world } = this;
+    await this.#connect();
+    this.#begun = world.elapsed();
+    this.#startedAt = world.now;
+    const faults = this.#plan.faults.map((fault) => this.#schedule(fault));
+    for (const player of this.players) this.#watch(this.#live(player));
+    const all = this.#playOn(faults);
+    await Promise.race([all, this.#stopping]);
+    this.#contended = this.#wasContended();
+  }
+
+  async #playOn(faults: readonly Promise<void>[]): Promise<void> {
+    await Promise.all(faults);
+    await this.#mend();
+    await this.#within(this.#rules.patienceMs, () => this.#allEnded());
+    this.#ending.abort();
+    if (this.#stopped) return;
+    await this.#settle();
+    this.#left = this.#remains();
+    if (this.#left !== this.#rules.remains) await this.#probe();
+  }
+
+  /** Connects the clients. Each has its own latency, so that few events happen at the same instant. */
+  async #connect(): Promise<void> {
+    const { network } = this.world;
+    for (const [i, { name }] of this.players.entries()) {
+      for (const set of this.sets) {
+        for (const [k, node] of set.nodes.entries()) {
+          network.link(name, node.name).pace({ latency: 1 + 0.07 * i + 0.011 * k });
+        }
+      }
+    }
+    for (const player of this.players) await player.actor.call(() => player.connect());
+    while (!this.players.every(({ ready }) => ready)) await this.wait(1);
+  }
+
+  async #schedule(fault: PlannedFault): Promise<void> {
+    await this.wait(fault.at);
+    try {
+      await faultKinds[fault.kind].strike(this.#sceneOf(fault), fault);
+    } catch (error) {
+      this.#line(fault.on, `${fault.kind} fails: ${describe(error)}`, 'fault');
+    }
+  }
+
+  /** What a fault reaches. The fault has struck as soon as it tells something. */
+  #sceneOf(fault: PlannedFault): Scene {
+    const { world, sets, players, changing } = this;
+    return {
+      ...{ world, sets, players, changing },
+      wait: (ms) => this.wait(ms),
+      restartClient: (player) => this.restartClient(player),
+      tell: (who, what) => {
+        if (!this.#struck.includes(fault)) this.#struck.push(fault);
+        this.#line(who, what, 'fault');
+      },
+    };
+  }
+
+  /** Ends every fault that lasts: clocks, roles and links are as they should be. */
+  async #mend(): Promise<void> {
+    const { network } = this.world;
+    for (const { clock } of [...this.players.map(({ actor }) => actor), ...this.#nodes()]) clock.drift(1);
+    for (const set of this.sets) {
+      for (const node of set.nodes) if (!node.up) set.restart(node.name);
+      for (const { name } of set.replicas)
+        for (const player of this.players) network.reset(player.name, name);
+    }
+    for (const { name } of this.players) {
+      for (const node of this.#nodes())
+        for (const lane of [network.lane(name, node.name), network.lane(node.name, name)]) lane.delay(0);
+    }
+  }
+
+  #nodes(): LabNode[] {
+    return this.sets.flatMap(({ nodes }) => [...nodes]);
+  }
+
+  #allEnded(): boolean {
+    return this.#lives.size === 0;
+  }
+
+  /** Waits until the condition holds, at most `ms`. */
+  async #within(ms: number, condition: () => boolean): Promise<boolean> {
+    const end = this.now() + ms;
+    for (let step = 1; !condition(); step = Math.min(50, step * 2)) {
+      if (this.now() >= end || this.#stopped) return false;
+      await this.wait(step);
+    }
+    return true;
+  }
+
+  /** Gives the last releases time to arrive. */
+  async #settle(): Promise<void> {
+    await this.wait(5);
+  }
+
+  /** What is left in the databases of the primaries. */
+  #remains(): string {
+    return this.sets
+      .map(({ primary }) => {
+        const { entries } = primary.server.db(0);
+        return [...entries]
+          .map(([key, { held }]) => `${key}=${typeof held === 'string' ? held : held.type}`)
+          .sort()
+          .join(' ');
+      })
+      .join(' | ');
+  }
+
+  /** A new client runs the user's code, again and again until it gets the lock. */
+  async #probe(): Promise<void> {
+    const before = this.ledger.visits.length;
+    if (before === 0 && this.#plan.faults.length === 0) return;
+    const probe = new Player(this, PROBE);
+    const begun = this.now();
+    await probe.actor.call(() => probe.connect());
+    const entered = (): boolean => this.ledger.visits.length > before;
+    const lives = async (): Promise<void> => {
+      while (!entered() && this.now() - begun < this.#rules.patienceMs) {
+        await probe.live(this.#rules.code);
+        if (!entered()) await this.wait(50);
+      }
+    };
+    void lives();
+    const got = await this.#within(this.#rules.patienceMs, entered);
+    const last = this.ledger.visits[before - 1];
+    const since = Math.max(last?.ended === undefined ? 0 : last.to, begun);
+    const waited = this.now() - since;
+    const bound = 2 * this.#rules.scales.leaseMs + 2 * this.#rules.scales.reconnectMs;
+    if (got && waited <= bound) return;
+    this.#reportClosed(
+      last,
+      got ? `only after ${Math.round(waited)} ms` : `not within ${Math.round(waited)} ms`,
+    );
+  }
+
+  /** Nobody gets the lock, or much too late: because it is left behind, or for another reason. */
+  #reportClosed(last: Visit | undefined, how: string): void {
+    const held = this.#left;
+    const inside = this.ledger.inside.filter(({ client }) => client !== PROBE);
+    const orphan = inside.length === 0 && held.replaceAll(' | ', '') !== '' && held !== this.#rules.remains;
+    const promise = orphan ? 'no-orphan' : 'progress';
+    const what = orphan
+      ? `a new client gets the lock ${how}, though nobody is inside: ${held.slice(0, 80)}`
+      : `a new client gets the lock ${how}`;
+    this.#line(PROBE, what, 'end');
+    this.ledger.breaches.push({ promise, at: this.now(), what, visits: last === undefined ? [] : [last.id] });
+  }
+
+  #wasContended(): boolean {
+    const { visits } = this.ledger;
+    return visits.some((visit) =>
+      visits.some(
+        (other) =>
+          other.client !== visit.client &&
+          other.from < other.to &&
+          other.from >= visit.askedAfter &&
+          other.to <= visit.from,
+      ),
+    );
+  }
+
+  result(): PlayedWorld {
+    const { trace } = this.world;
+    return {
+      plan: this.#plan,
+      breaches: this.ledger.breaches.filter(({ promise }) => this.#rules.promises.has(promise)),
+      visits: this.ledger.visits,
+      lines: this.#lines,
+      struck: this.#struck,
+      begunAt: this.#begun,
+      startedAt: this.#startedAt,
+      events: trace.events,
+      sets: this.sets,
+      stopped: this.#stopped,
+      contended: this.#contended,
+      span: this.#span,
+      remains: this.#left,
+      hash: () => trace.hash(),
+    };
+  }
+}

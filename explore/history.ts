@@ -1,0 +1,102 @@
+/** The history of one world, as promises of the user judge it and as files hold it. */
+import type { TraceEvent } from '../lab/time/trace.ts';
+import type { PlayedWorld, StoryLine } from './game.ts';
+import type { Visit } from './ledger.ts';
+import type { PlannedFault } from './plan.ts';
+
+/** A message that arrived. Times are in milliseconds since the clients started. */
+export interface HistoryMessage {
+  /** The sender's name, and its port if it dialled. */
+  readonly from: string;
+  /** The receiver's name, and its port if it dialled. */
+  readonly to: string;
+  /** When it was sent. */
+  readonly sent: number;
+  /** When it arrived. */
+  readonly arrived: number;
+  /** Its bytes as latin1. */
+  readonly bytes: string;
+}
+
+/** A write that a node accepted as a primary. */
+export interface HistoryWrite {
+  /** The name of the node. */
+  readonly node: string;
+  /** The client that sent it; undefined for what the node did by itself. */
+  readonly client: string | undefined;
+  /** The command as it entered the replication stream. */
+  readonly command: readonly string[];
+  /** The replication offset after it. */
+  readonly offset: number;
+  /** When, by the node's own clock, in milliseconds since the clients started. */
+  readonly at: number;
+}
+
+/** What happened in one world. Times are in milliseconds since the clients started. */
+export interface History {
+  /** The clients and nodes. */
+  readonly lanes: readonly string[];
+  /** Who was inside which resource, and when. */
+  readonly visits: readonly Visit[];
+  /** The faults that struck. */
+  readonly faults: readonly PlannedFault[];
+  /** What the clients and faults did, in order. */
+  readonly lines: readonly StoryLine[];
+  /** The writes of all nodes, in order of time. */
+  readonly writes: readonly HistoryWrite[];
+  /** Every acknowledged write that a failover lost. */
+  readonly lost: readonly HistoryWrite[];
+  /** The messages that arrived, in order. */
+  readonly messages: readonly HistoryMessage[];
+}
+
+/** The history of a played world. Its larger parts are put together when they are first read. */
+export function historyOf(world: PlayedWorld): History {
+  const { plan, visits, struck, lines, sets } = world;
+  const nodes = sets.flatMap((set) => set.nodes.map(({ name }) => name));
+  let writes: HistoryWrite[] | undefined;
+  let messages: HistoryMessage[] | undefined;
+  return {
+    lanes: [...plan.clients, ...nodes],
+    visits,
+    faults: struck,
+    lines,
+    get writes() {
+      return (writes ??= writesOf(world));
+    },
+    get lost() {
+      return sets.flatMap(({ lost, primary }) => lost.map((write) => written(world, primary.name, write)));
+    },
+    get messages() {
+      return (messages ??= world.events.flatMap((event) => messageOf(event, world.begunAt)));
+    },
+  };
+}
+
+interface LoggedWrite {
+  readonly client: string | undefined;
+  readonly command: readonly string[];
+  readonly offset: number;
+  readonly at: number;
+}
+
+function written(
+  world: PlayedWorld,
+  node: string,
+  { client, command, offset, at }: LoggedWrite,
+): HistoryWrite {
+  return { node, client, command, offset, at: at - world.startedAt };
+}
+
+function writesOf(world: PlayedWorld): HistoryWrite[] {
+  const found = world.sets.flatMap(({ nodes }) =>
+    nodes.flatMap(({ name, log }) => log.writes.map((write) => written(world, name, write))),
+  );
+  return found.filter(({ at }) => at >= 0).sort((a, b) => a.at - b.at);
+}
+
+function messageOf({ at, who, what, detail, sent }: TraceEvent, begunAt: number): HistoryMessage[] {
+  if (what !== 'data') return [];
+  const [from = '', to = ''] = who.split('>');
+  return [{ from, to, sent: ((sent ?? at) - begunAt) / 1000, arrived: (at - begunAt) / 1000, bytes: detail }];
+}

@@ -1,0 +1,55 @@
+/** Judges a played world: the promises that need the whole history, and those of the user. */
+import type { PlayedWorld } from './game.ts';
+import { type History, historyOf } from './history.ts';
+import type { Breach, Visit } from './ledger.ts';
+
+/** A promise of the user: returns what is wrong with the history, or nothing. Its name is the function's. */
+export type UserPromise = (history: History) => string | readonly string[] | undefined | null | false;
+
+/** Every broken promise of the world, in order of time. Throws what a user's function throws. */
+export function judge(
+  world: PlayedWorld,
+  promises: ReadonlySet<string>,
+  own: readonly UserPromise[],
+): Breach[] {
+  const found = [...world.breaches];
+  const history = historyOf(world);
+  if (promises.has('fencing')) found.push(...fencing(history));
+  if (promises.has('durable-acks')) found.push(...durability(history));
+  for (const promise of own) {
+    const said = promise(history);
+    for (const what of said ? [said].flat() : [])
+      found.push({ promise: promise.name, at: Infinity, what, visits: [] });
+  }
+  return found.sort((a, b) => a.at - b.at);
+}
+
+/** Fences that two clients got, and fences that are smaller than one that was in use before they were asked for. */
+function* fencing(history: History): Iterable<Breach> {
+  const fenced = history.visits.filter(({ fence }) => fence !== undefined);
+  for (const [i, visit] of fenced.entries()) {
+    for (const other of fenced.slice(0, i)) {
+      if (other.resource !== visit.resource || other.client === visit.client) continue;
+      const [before, now] = [other.fence as number, visit.fence as number];
+      if (now > before || (now < before && !askedAfter(history, visit, other))) continue;
+      const what = `${visit.client} got fence ${now} for ${visit.resource} after ${other.client} had ${before}`;
+      yield { promise: 'fencing', at: visit.from, what, visits: [other.id, visit.id] };
+      return;
+    }
+  }
+}
+
+/** True when whatever gave the client its fence was executed after the other had entered. */
+function askedAfter({ writes }: History, visit: Visit, other: Visit): boolean {
+  const first = writes.find(
+    ({ client, at }) => client === visit.client && at >= Math.floor(visit.askedAfter),
+  );
+  return first !== undefined && first.at > other.from;
+}
+
+function* durability({ lost }: History): Iterable<Breach> {
+  const [first] = lost;
+  if (first === undefined) return;
+  const what = `${first.client ?? first.node}'s ${first.command.join(' ')} was acknowledged, and is gone`;
+  yield { promise: 'durable-acks', at: first.at, what, visits: [] };
+}

@@ -1,0 +1,75 @@
+/** The names of the faults and promises of an exploration. */
+
+/** Every fault that an exploration knows. */
+export const FAULTS = [
+  'failover',
+  'failover-behind',
+  'restart-empty',
+  'restart-disk',
+  'node-pause',
+  'client-pause',
+  'client-death',
+  'partition',
+  'delay',
+  'lost-request',
+  'lost-reply',
+  'connection-reset',
+  'clock-jump',
+  'clock-drift',
+  'script-flush',
+  'busy',
+  'read-only',
+  'out-of-memory',
+] as const;
+
+/**
+ * A fault that a network or a process can suffer.
+ *
+ * | name | what happens |
+ * |---|---|
+ * | `failover` | the primary crashes or is demoted, and a replica is promoted |
+ * | `failover-behind` | the same, after replication has stood still for a while: what was written last is lost |
+ * | `restart-empty` | a node crashes, and comes back without its data |
+ * | `restart-disk` | a node crashes, and comes back with its data |
+ * | `node-pause` | a node's process stands still, as under SIGSTOP |
+ * | `client-pause` | a client's process stands still, as in a long garbage collection |
+ * | `client-death` | a client's process is killed; in half of the cases a new one starts |
+ * | `partition` | a client and the nodes, or the primary and its replicas, cannot reach each other |
+ * | `delay` | a client's requests or replies are late |
+ * | `lost-request` | a client's connection breaks, and a request that was under way is lost |
+ * | `lost-reply` | a client's connection breaks, and a reply that was under way is lost |
+ * | `connection-reset` | a client's connections break |
+ * | `clock-jump` | the wall clock of a node or client is set forward or back |
+ * | `clock-drift` | the clock of a node or client runs 0.8 % too fast or too slow |
+ * | `script-flush` | SCRIPT FLUSH on every node |
+ * | `busy` | the primary runs a long script and answers BUSY |
+ * | `read-only` | the primary becomes a replica, and its clients stay connected to it for a while |
+ * | `out-of-memory` | the primary refuses writes with OOM |
+ */
+export type FaultName = (typeof FAULTS)[number];
+
+/** Every promise that an exploration knows. */
+export const PROMISES = [
+  'mutual-exclusion',
+  'fencing',
+  'durable-acks',
+  'permits',
+  'no-orphan',
+  'progress',
+  'contended',
+] as const;
+
+/**
+ * Something that a lock may promise.
+ *
+ * | name | what is promised |
+ * |---|---|
+ * | `mutual-exclusion` | never are two clients inside a resource, unless both enter as `shared`; with fences, the resource decides |
+ * | `fencing` | no fence is given to two clients, and no fence is smaller than one that was in use before it was asked for |
+ * | `durable-acks` | every acknowledged write outlives the failovers |
+ * | `permits` | never are more permits in use than the resource has |
+ * | `no-orphan` | a lock whose holder is gone is free again when its lease has ended |
+ * | `progress` | when the faults are over, somebody gets the lock |
+ * | `contended` | in at least one world clients waited for each other, and every kind of fault that was asked for struck |
+ */
+export type PromiseName = (typeof PROMISES)[number];

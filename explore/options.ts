@@ -1,0 +1,161 @@
+/** The options of an exploration, and their checks. */
+import { inspect } from 'node:util';
+import { badOption, checkInteger, checkNames, checkString } from '../embed/options.ts';
+import { didYouMean } from '../embed/similar.ts';
+import { checkCode } from '../lab/checks.ts';
+import type { UserPromise } from './judge.ts';
+import { FAULTS, type FaultName, PROMISES, type PromiseName } from './names.ts';
+import type { ClientCode } from './player.ts';
+import { checkTopology, type Topology } from './topology.ts';
+
+/** How much an exploration plays. It ends with whichever limit comes first. */
+export interface Budget {
+  /** How many worlds; default 5000. */
+  readonly worlds?: number;
+  /** How many milliseconds of real time; default 60,000. Only a limit in worlds finds the same every time. */
+  readonly ms?: number;
+}
+
+/** How far an exploration has come. */
+export interface ExploreProgress {
+  /** What is explored. */
+  readonly name: string;
+  /** How many worlds were played. */
+  readonly worlds: number;
+  /** The budget's number of worlds. */
+  readonly of: number;
+  /** How many findings there are. */
+  readonly findings: number;
+  /** Worlds in each second so far. */
+  readonly perSecond: number;
+  /** How many different states were seen. */
+  readonly states: number;
+  /** Which strategy played the last world. */
+  readonly strategy: string;
+}
+
+/** What to explore. */
+export interface ExploreOptions {
+  /** What is explored, for reports. */
+  readonly name: string;
+  /** The nodes; default a primary with one replica. */
+  readonly topology?: Topology;
+  /** How many clients run the code at once, or their names; default 3, called A, B and C. */
+  readonly clients?: number | readonly string[];
+  /** The code of each client: it acquires, works and releases, once or a few times, and returns. */
+  readonly client: ClientCode;
+  /** The faults that may strike; default all. */
+  readonly faults?: readonly FaultName[];
+  /** The promises to check; default all except `durable-acks`, which no asynchronous replication keeps. */
+  readonly promises?: readonly (PromiseName | UserPromise)[];
+  /** How much to play. */
+  readonly budget?: Budget;
+  /** Decides everything random; default 1. */
+  readonly seed?: number;
+  /** How many priorities change in each world of the search by priorities, plus one; default 3. */
+  readonly depth?: number;
+  /** Which part of the worlds to play, and of how many parts, so that several processes share the work. */
+  readonly shard?: { readonly index: number; readonly of: number };
+  /** Called after every world. */
+  readonly progress?: (progress: ExploreProgress) => void;
+  /** Ends the exploration early; the report has what was found until then. */
+  readonly signal?: AbortSignal;
+}
+
+/** Options with their defaults. */
+export interface FullOptions
+  extends Required<Omit<ExploreOptions, 'clients' | 'budget' | 'promises' | 'signal'>> {
+  readonly clients: readonly string[];
+  readonly budget: Required<Budget>;
+  readonly promises: ReadonlySet<string>;
+  readonly own: readonly UserPromise[];
+  readonly signal: AbortSignal | undefined;
+}
+
+const OPTIONS = [
+  ...[
+    'name',
+    'topology',
+    'clients',
+    'client',
+    'faults',
+    'promises',
+    'budget',
+    'seed',
+    'depth',
+    'shard',
+    'progress',
+  ],
+  'signal',
+];
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXY';
+
+/** Fills in the defaults. Throws TypeError for a wrong option. */
+export function fullOptions(options: ExploreOptions): FullOptions {
+  checkNames(options, OPTIONS, 'explore');
+  const { name, topology = {}, client, faults = FAULTS, budget = {}, seed = 1, depth = 3 } = options;
+  checkString('name', name);
+  checkTopology(topology);
+  checkCode('client', client);
+  if (!Array.isArray(faults)) throw badOption('faults', faults, `an array of ${FAULTS.join(', ')}`);
+  for (const fault of faults as readonly unknown[]) checkOneOf('faults', fault, FAULTS);
+  checkNames(budget, ['worlds', 'ms'], 'budget');
+  const { worlds = 5000, ms = 60_000 } = budget;
+  if (worlds !== Infinity) checkInteger('budget.worlds', worlds, 1, Number.MAX_SAFE_INTEGER);
+  if (ms !== Infinity) checkInteger('budget.ms', ms, 1, Number.MAX_SAFE_INTEGER);
+  checkInteger('seed', seed, 0, 2 ** 32 - 1);
+  checkInteger('depth', depth, 1, 100);
+  const shard = options.shard ?? { index: 1, of: 1 };
+  checkInteger('shard.of', shard.of, 1, 10_000);
+  checkInteger('shard.index', shard.index, 1, shard.of);
+  const { progress = () => {}, signal } = options;
+  const chosen = { name, topology, client, faults, seed, depth, shard, progress, signal };
+  return {
+    ...chosen,
+    clients: clientNames(options.clients),
+    budget: { worlds, ms },
+    ...promisesOf(options.promises),
+  };
+}
+
+function checkOneOf(option: string, value: unknown, allowed: readonly string[]): void {
+  if (allowed.includes(value as string)) return;
+  const hint = typeof value === 'string' ? didYouMean(value, allowed) : '';
+  throw badOption(option, value, `${allowed.join(', ')}${hint}`);
+}
+
+function clientNames(clients: ExploreOptions['clients'] = 3): readonly string[] {
+  if (typeof clients === 'number') {
+    checkInteger('clients', clients, 1, ALPHABET.length);
+    return [...ALPHABET.slice(0, clients)];
+  }
+  const fits = (name: unknown): boolean =>
+    typeof name === 'string' && /^[A-Za-z0-9_]+$/.test(name) && name !== 'probe';
+  if (
+    !Array.isArray(clients) ||
+    clients.length === 0 ||
+    !clients.every(fits) ||
+    new Set(clients).size !== clients.length
+  )
+    throw badOption(
+      'clients',
+      clients,
+      `an integer from 1 to ${ALPHABET.length}, or different names of letters, digits and _`,
+    );
+  return clients;
+}
+
+function promisesOf(given: ExploreOptions['promises']): Pick<FullOptions, 'promises' | 'own'> {
+  if (given === undefined) {
+    return { promises: new Set(PROMISES.filter((name) => name !== 'durable-acks')), own: [] };
+  }
+  if (!Array.isArray(given))
+    throw badOption('promises', given, `an array of ${PROMISES.join(', ')} and functions`);
+  const own = given.filter((each): each is UserPromise => typeof each === 'function');
+  for (const each of own) {
+    if (each.name === '') throw badOption('promises', inspect(each), 'functions that have a name');
+  }
+  const names = given.filter((each) => typeof each !== 'function');
+  for (const each of names) checkOneOf('promises', each, PROMISES);
+  return { promises: new Set(names as string[]), own };
+}

@@ -1,0 +1,73 @@
+/** What one world of an exploration is made of, and its text, from which anybody can play the world again. */
+import type { FaultName } from './names.ts';
+
+/** One fault of a world. Times are in milliseconds; which of the fields apply depends on the kind. */
+export interface PlannedFault {
+  /** The kind of fault; `late` is no fault but a choice of the scheduler, which slows a client's messages down. */
+  readonly kind: FaultName | 'late';
+  /** When it strikes, after the clients have started. */
+  readonly at: number;
+  /** The client or node that it strikes; the node's name for faults of links stands in `how`. */
+  readonly on: string;
+  /** How long it lasts. */
+  readonly ms: number;
+  /** How strong it is: by how much a clock jumps, a message is late, or a clock's rate differs from 1. */
+  readonly by: number;
+  /** Which flavour of the fault it is. */
+  readonly how: string;
+}
+
+/** A world: the same plan with the same code gives the same trace. */
+export interface WorldPlan {
+  /** Decides everything random in the world. */
+  readonly seed: number;
+  /** The clients that take part. */
+  readonly clients: readonly string[];
+  /** The random part of every message's latency, in milliseconds. */
+  readonly jitter: number;
+  readonly faults: readonly PlannedFault[];
+}
+
+/** A plan with the beginning of the hash of its trace. */
+export interface ReplayText {
+  readonly plan: WorldPlan;
+  readonly hash: string;
+}
+
+/** The version of the text. */
+const VERSION = '1';
+/** How many hexadecimal digits of the trace's hash the text has. */
+const DIGITS = 12;
+
+/** The text of a plan: `1:seed:jitter:clients:faults:hash`. */
+export function encodePlan({ seed, jitter, clients, faults }: WorldPlan, hash: string): string {
+  const struck = faults.map(({ kind, at, on, ms, by, how }) =>
+    [`${kind}@${at}`, on, ms, by, how].join('/').replace(/\/+$/, ''),
+  );
+  return [VERSION, seed, jitter, clients.join(','), struck.join(';'), hash.slice(0, DIGITS)].join(':');
+}
+
+/** Reads the text that `encodePlan` writes; undefined when it is none. */
+export function decodePlan(text: string): ReplayText | undefined {
+  const [version, seed = '', jitter = '', clients = '', faults = '', hash = ''] = text.trim().split(':');
+  if (version !== VERSION || seed === '' || !/^[0-9a-f]{12}$/.test(hash)) return undefined;
+  const plan: WorldPlan = {
+    seed: Number(seed),
+    jitter: Number(jitter),
+    clients: clients.split(','),
+    faults: faults === '' ? [] : faults.split(';').map(decodeFault),
+  };
+  const numbers = [plan.seed, plan.jitter, ...plan.faults.flatMap(({ at, ms, by }) => [at, ms, by])];
+  return numbers.every(Number.isFinite) ? { plan, hash } : undefined;
+}
+
+function decodeFault(text: string): PlannedFault {
+  const [what = '', on = '', ms = '0', by = '0', how = ''] = text.split('/');
+  const [kind = '', at = ''] = what.split('@');
+  return { kind: kind as PlannedFault['kind'], at: Number(at), on, ms: Number(ms), by: Number(by), how };
+}
+
+/** A time in milliseconds as plans hold it: whole microseconds. */
+export function toMicros(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

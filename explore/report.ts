@@ -1,0 +1,167 @@
+/** What an exploration has found. */
+import type { Captured } from './capture.ts';
+import type { FaultName } from './names.ts';
+import type { FindingEvent } from './story.ts';
+
+/** One way in which a promise breaks, with the shortest story of it. */
+export interface Finding {
+  /** The broken promise: one of the known ones, or the name of the user's function. */
+  readonly promise: string;
+  /** What breaks it: the kinds of faults of the shortest story, or `no fault`. */
+  readonly cause: string;
+  /** What was observed. */
+  readonly what: string;
+  /** The events of the shortest story; 12 at most. */
+  readonly events: readonly FindingEvent[];
+  /** The story as text. */
+  readonly story: string;
+  /** Plays this world again: `replay(options, finding.replay)`. Empty when there is no single world to play. */
+  readonly replay: string;
+  /** In how many worlds the promise was broken by this cause. */
+  worlds: number;
+  /** The number of the first of them. */
+  readonly firstIn: number;
+  /** Set when the world did not repeat: the first event that differs, and what usually causes that. */
+  readonly notRepeatable: string | undefined;
+}
+
+/** What an exploration has covered. */
+export interface Coverage {
+  /** In how many worlds each kind of fault struck. */
+  readonly faults: Partial<Record<FaultName, number>>;
+  /** How many different states were seen. */
+  readonly states: number;
+  /** In how many worlds clients waited for each other. */
+  readonly contended: number;
+  /** How many worlds each strategy played. */
+  readonly strategies: Readonly<Record<string, number>>;
+  /** How many worlds there are with one fault, and how many of them were played. */
+  readonly singles: { readonly all: number; readonly played: number };
+}
+
+/** The parts of a report that can be written to a file and merged. */
+export interface ReportData {
+  /** What was explored. */
+  readonly name: string;
+  /** The broken promises. */
+  readonly findings: readonly Finding[];
+  /** How many worlds were played, without those that shortened stories. */
+  readonly worlds: number;
+  /** What was covered. */
+  readonly coverage: Coverage;
+  /** How long it took, in milliseconds of real time. */
+  readonly ms: number;
+  /** True when it was stopped before its budget was used up. */
+  readonly interrupted: boolean;
+  /** What the code under test printed: its first lines, and how many there were. */
+  readonly output: Captured;
+}
+
+/** The result of an exploration. */
+export class ExploreReport implements ReportData {
+  /** What was explored. */
+  readonly name: string;
+  /** The broken promises. */
+  readonly findings: readonly Finding[];
+  /** How many worlds were played, without those that shortened stories. */
+  readonly worlds: number;
+  /** What was covered. */
+  readonly coverage: Coverage;
+  /** How long it took, in milliseconds of real time. */
+  readonly ms: number;
+  /** True when it was stopped before its budget was used up. */
+  readonly interrupted: boolean;
+  /** What the code under test printed. */
+  readonly output: Captured;
+
+  constructor(data: ReportData) {
+    this.name = data.name;
+    this.findings = data.findings;
+    this.worlds = data.worlds;
+    this.coverage = data.coverage;
+    this.ms = data.ms;
+    this.interrupted = data.interrupted;
+    this.output = data.output;
+  }
+
+  /** Throws an error with the stories of all findings, if there are any. */
+  assertNone(): void {
+    if (this.findings.length === 0) return;
+    const stories = this.findings.map(({ story, replay }) =>
+      replay === '' ? story : `${story}\nreplay: ${replay}`,
+    );
+    const count = this.findings.length === 1 ? 'a broken promise' : `${this.findings.length} broken promises`;
+    throw new Error(`${this.name}: ${count} in ${this.worlds} worlds\n\n${stories.join('\n\n')}`);
+  }
+
+  /** The report as text: the stories, and what was covered. */
+  toString(): string {
+    const { singles, states, contended, faults } = this.coverage;
+    const struck = Object.entries(faults).map(([name, count]) => `${name} ${count}`);
+    const head = `${this.name}: ${this.findings.length} findings in ${this.worlds} worlds (${(this.ms / 1000).toFixed(1)} s)`;
+    return [
+      head,
+      ...this.findings.map(
+        ({ story, replay, worlds }) =>
+          `\n${story}\n${''.padStart(15)}(in ${worlds} worlds)${replay === '' ? '' : `\nreplay: ${replay}`}`,
+      ),
+      '',
+      `one fault: ${singles.played} of ${singles.all} worlds; states: ${states}; contended: ${contended} worlds`,
+      `struck: ${struck.join(', ') || 'nothing'}`,
+    ].join('\n');
+  }
+}
+
+/** Merges the reports of shards. Findings of one cause count as one; the shortest story stays. */
+export function mergeReports(reports: readonly ReportData[]): ExploreReport {
+  const [first] = reports;
+  if (first === undefined) throw new RangeError('there are no reports to merge');
+  const findings = new Map<string, Finding>();
+  for (const finding of reports.flatMap((report) => report.findings)) {
+    const key = `${finding.promise} ${finding.cause}`;
+    const known = findings.get(key);
+    if (known === undefined) findings.set(key, { ...finding });
+    else {
+      const shorter = finding.events.length < known.events.length ? finding : known;
+      findings.set(key, { ...shorter, worlds: known.worlds + finding.worlds });
+    }
+  }
+  const played = Object.fromEntries(
+    reports.flatMap(({ coverage }) => Object.keys(coverage.faults)).map((name) => [name, 0]),
+  );
+  const strategies: Record<string, number> = {};
+  for (const { coverage } of reports) {
+    for (const [name, count] of Object.entries(coverage.faults)) played[name] = (played[name] ?? 0) + count;
+    for (const [name, count] of Object.entries(coverage.strategies))
+      strategies[name] = (strategies[name] ?? 0) + count;
+  }
+  const sum = (of: (report: ReportData) => number): number =>
+    reports.reduce((all, report) => all + of(report), 0);
+  // A shard that never saw contention proves nothing by itself; all of them together do.
+  const contended = sum(({ coverage }) => coverage.contended);
+  const kept = [...findings.values()].filter(
+    ({ promise, cause }) => promise !== 'contended' || !isDisproved(cause, contended, played),
+  );
+  return new ExploreReport({
+    name: first.name,
+    findings: kept,
+    worlds: sum(({ worlds }) => worlds),
+    coverage: {
+      faults: played,
+      states: Math.max(...reports.map(({ coverage }) => coverage.states)),
+      contended,
+      strategies,
+      singles: { all: first.coverage.singles.all, played: sum(({ coverage }) => coverage.singles.played) },
+    },
+    ms: Math.max(...reports.map(({ ms }) => ms)),
+    interrupted: reports.some(({ interrupted }) => interrupted),
+    output: {
+      lines: reports.flatMap(({ output }) => output.lines).slice(0, 200),
+      count: sum(({ output }) => output.count),
+    },
+  });
+}
+
+function isDisproved(cause: string, contended: number, faults: Record<string, number>): boolean {
+  return cause === 'no contention' ? contended > 0 : (faults[cause.replace(' never struck', '')] ?? 0) > 0;
+}

@@ -1,0 +1,84 @@
+/** What the user's code gets in a world: its Redis clients, its time, and the resources that its lock protects. */
+import { badOption, checkInteger, checkNames, checkString } from '../embed/options.ts';
+import type { Redis, RedisOptions } from '../lab/ioredis-types.ts';
+import type { EnterOptions, Ledger, LedgerClient, Visit } from './ledger.ts';
+
+/** Options of a protected resource. */
+export interface ResourceOptions {
+  /** How many permits it has, for semaphores; default 1: a lock. */
+  readonly permits?: number;
+}
+
+/** What a client does while it is inside a resource. */
+export interface InsideResource {
+  /**
+   * The client changes the resource. Call it where your code does. Returns false when the resource refuses, because it
+   * has seen a larger fence. A client that stalls while it is inside does harm only if it writes afterwards; a resource
+   * that is never written to counts every client as inside until it leaves.
+   */
+  write(): boolean;
+  /** The client is done, or has learnt that it lost the lock. Further calls have no effect. */
+  leave(): void;
+  /** True when the resource refused the entry, because it has seen a larger fence. */
+  readonly refused: boolean;
+}
+
+/** Something that a lock protects. */
+export interface ProtectedResource {
+  /** The client has the lock, and begins to use the resource. */
+  enter(options?: EnterOptions): InsideResource;
+}
+
+/** What `client` receives. Everything in it lives on the world's virtual time. */
+export interface ClientSession {
+  /** The client's name: A, B, C and so on. */
+  readonly name: string;
+  /** An ioredis client that follows the primary; the first one of `servers`. */
+  readonly redis: Redis;
+  /** One ioredis client for each primary. */
+  readonly servers: readonly Redis[];
+  /** A URL for each primary, for clients of other libraries; it leads to the node that is primary when they connect. */
+  readonly urls: readonly string[];
+  /** Opens another ioredis client, to the first primary or the given one. Options are ioredis' own. */
+  connect(options?: RedisOptions, primary?: number): Redis;
+  /** Waits for so many milliseconds. */
+  sleep(ms: number): Promise<void>;
+  /** The resource of this name, which all clients share. Throws TypeError for a wrong name or option. */
+  resource(name: string, options?: ResourceOptions): ProtectedResource;
+  /** Aborts when the world is about to end: leave loops then. */
+  readonly signal: AbortSignal;
+}
+
+/** A resource as one client's process sees it. Throws TypeError for a wrong name or option. */
+export function resourceFor(
+  ledger: Ledger,
+  client: LedgerClient,
+  name: string,
+  options: ResourceOptions = {},
+): ProtectedResource {
+  checkString('resource', name);
+  checkNames(options, ['permits'], 'resource');
+  const { permits = 1 } = options;
+  checkInteger('resource.permits', permits, 1, 1e9);
+  return {
+    enter(how: EnterOptions = {}): InsideResource {
+      checkEnter(how);
+      return insideOf(ledger, client, ledger.enter(client, name, permits, how));
+    },
+  };
+}
+
+function checkEnter(options: EnterOptions): void {
+  checkNames(options, ['fence', 'shared', 'permits'], 'enter');
+  const { fence, permits } = options;
+  if (fence !== undefined && !Number.isFinite(fence)) throw badOption('enter.fence', fence, 'a number');
+  if (permits !== undefined) checkInteger('enter.permits', permits, 1, 1e9);
+}
+
+function insideOf(ledger: Ledger, client: LedgerClient, visit: Visit): InsideResource {
+  return {
+    refused: visit.refused,
+    write: () => ledger.write(visit, client),
+    leave: () => ledger.leave(visit, client),
+  };
+}

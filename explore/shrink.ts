@@ -1,0 +1,77 @@
+/** Makes a plan that breaks a promise as small as it can be while it still breaks that promise. */
+import { type PlayedWorld, PROBE } from './game.ts';
+import type { Breach } from './ledger.ts';
+import { type PlannedFault, toMicros, type WorldPlan } from './plan.ts';
+
+/** A played plan, and how it breaks the promise. */
+export interface Failing {
+  readonly plan: WorldPlan;
+  readonly world: PlayedWorld;
+  readonly breach: Breach;
+}
+
+/** How many worlds a reduction may cost. */
+const MOST_TRIALS = 50;
+
+/** Reduces: fewer faults, fewer clients, no jitter, shorter and rounder faults. `attempt` plays a plan. */
+export async function shrink(
+  first: Failing,
+  attempt: (plan: WorldPlan) => Promise<Failing | undefined>,
+): Promise<Failing> {
+  let best = first;
+  let trials = 0;
+  for (let better: boolean = true; better; ) {
+    better = false;
+    for (const plan of simpler(best)) {
+      if (++trials > MOST_TRIALS) return best;
+      const next = await attempt(plan);
+      if (next === undefined) continue;
+      best = next;
+      better = true;
+      break;
+    }
+  }
+  return best;
+}
+
+/** Plans that are simpler, the boldest first. */
+function* simpler({ plan, world, breach }: Failing): Iterable<WorldPlan> {
+  const { faults, clients, jitter } = plan;
+  const idle = faults.filter((fault) => !world.struck.includes(fault) && fault.kind !== 'late');
+  if (idle.length > 0) yield { ...plan, faults: faults.filter((fault) => !idle.includes(fault)) };
+  const lates = faults.filter(({ kind }) => kind === 'late');
+  if (lates.length > 1) yield { ...plan, faults: faults.filter(({ kind }) => kind !== 'late') };
+  for (let i = 0; i < faults.length; i++) yield { ...plan, faults: faults.toSpliced(i, 1) };
+  const needed = new Set([
+    ...breach.visits.map((id) => world.visits[id]?.client),
+    ...faults.map(({ on }) => on),
+  ]);
+  const spare = clients.filter((name) => !needed.has(name) && name !== PROBE);
+  if (spare.length > 1 && spare.length < clients.length)
+    yield { ...plan, clients: clients.filter((name) => !spare.includes(name)) };
+  if (clients.length > 1)
+    for (const name of spare) yield { ...plan, clients: clients.filter((each) => each !== name) };
+  if (jitter !== 0) yield { ...plan, jitter: 0 };
+  for (const [i, fault] of faults.entries()) {
+    for (const plainer of plainerFaults(fault)) yield { ...plan, faults: faults.with(i, plainer) };
+  }
+}
+
+/** The same fault at a rounder time, and not longer than it needs to be. */
+function* plainerFaults(fault: PlannedFault): Iterable<PlannedFault> {
+  const { at, ms, by } = fault;
+  if (!Number.isInteger(at)) {
+    yield { ...fault, at: Math.floor(at) };
+    const tenths = toMicros(Math.floor(at * 10) / 10);
+    if (tenths !== at) yield { ...fault, at: tenths };
+  }
+  if (ms > 2000) yield { ...fault, ms: round(ms / 2) };
+  if (by > 2000) yield { ...fault, by: round(by / 2) };
+  if (ms > 20 && round(ms) !== ms) yield { ...fault, ms: round(ms) };
+  if (Math.abs(by) > 20 && round(by) !== by) yield { ...fault, by: round(by) };
+}
+
+/** The nearest number with two digits. */
+function round(value: number): number {
+  return Number(value.toPrecision(2));
+}

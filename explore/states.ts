@@ -1,0 +1,135 @@
+/** The states that a world passes through, abstracted from its trace: when two are the same, a fault does the same to both. */
+import type { PlayedWorld } from './game.ts';
+
+/** What one client is doing, as far as its messages and visits show it. */
+interface ClientState {
+  asked: string;
+  told: string;
+  under: number;
+}
+
+/** A moment at which a fault may strike, and the state of the world just before it. */
+export interface Moment {
+  /** Milliseconds since the clients started. */
+  readonly at: number;
+  /** The state of each client, by name. */
+  readonly clients: ReadonlyMap<string, string>;
+  /** The state of everything else. */
+  readonly rest: string;
+}
+
+/** How finely the time inside a resource is told apart, as a part of the lease. */
+const PARTS = 4;
+
+/** The moments at which something happens to a client or a replica, with the states before them. */
+export function momentsOf(world: PlayedWorld, leaseMs: number): Moment[] {
+  const fold = new Fold(world, leaseMs);
+  const found: Moment[] = [];
+  let last = -1;
+  for (const event of world.events) {
+    if (event.at < world.begunAt) continue;
+    const at = (event.at - world.begunAt) / 1000;
+    if (event.what === 'data' && at !== last && fold.matters(event.who, event.detail)) {
+      found.push({ at, clients: fold.clientStates(at), rest: fold.rest() });
+      last = at;
+    }
+    if (event.what === 'data') fold.take(event.who, event.detail);
+  }
+  for (const { from, to } of world.visits) {
+    // In the middle of a visit as well: nothing arrives while a client works.
+    const at = Math.round(((from + Math.min(to, world.span)) / 2) * 1000) / 1000;
+    const before = found.findLast((moment) => moment.at <= at);
+    if (before !== undefined) found.push({ ...before, at, rest: `${before.rest} inside` });
+  }
+  return found.sort((a, b) => a.at - b.at);
+}
+
+/** The states of the world, as texts: the measure of what an exploration has seen. */
+export function statesOf(world: PlayedWorld, leaseMs: number): Set<string> {
+  const fold = new Fold(world, leaseMs);
+  const found = new Set<string>();
+  for (const event of world.events) {
+    if (event.at < world.begunAt || event.what !== 'data') continue;
+    if (!fold.matters(event.who, event.detail)) continue;
+    fold.take(event.who, event.detail);
+    found.add([...fold.clientStates((event.at - world.begunAt) / 1000).values()].sort().join(' '));
+  }
+  return found;
+}
+
+/** A moment's state as the fault on `on` sees it. Clients run the same code, so that their names do not matter. */
+export function stateText({ clients, rest }: Moment, on: string): string {
+  const states = [...clients].map(([name, state]) => (name === on ? `*${state}` : state));
+  return `${states.sort().join(' ')} ${rest}`;
+}
+
+class Fold {
+  readonly #world: PlayedWorld;
+  readonly #leaseMs: number;
+  readonly #clients = new Map<string, ClientState>();
+  readonly #nodes: ReadonlySet<string>;
+  #stream = '';
+
+  constructor(world: PlayedWorld, leaseMs: number) {
+    this.#world = world;
+    this.#leaseMs = leaseMs;
+    this.#nodes = new Set(world.sets.flatMap(({ nodes }) => nodes.map(({ name }) => name)));
+    for (const name of world.plan.clients) this.#clients.set(name, { asked: '', told: '', under: 0 });
+  }
+
+  /** True for messages between clients and nodes, and for writes on their way to a replica. */
+  matters(who: string, detail: string): boolean {
+    const [from, to] = ends(who);
+    if (this.#clients.has(from) || this.#clients.has(to)) return true;
+    return this.#nodes.has(from) && this.#nodes.has(to) && !/REPLCONF|PING|PSYNC|^[+$-]/.test(detail);
+  }
+
+  take(who: string, detail: string): void {
+    const [from, to] = ends(who);
+    const sender = this.#clients.get(from);
+    const receiver = this.#clients.get(to);
+    if (sender !== undefined) {
+      sender.asked = commandOf(detail);
+      sender.under++;
+    } else if (receiver !== undefined) {
+      receiver.told = detail.slice(0, 8).replace(/\d+/g, '#');
+      receiver.under = 0;
+    } else this.#stream = commandOf(detail);
+  }
+
+  clientStates(at: number): Map<string, string> {
+    const states = new Map<string, string>();
+    for (const [name, { asked, told, under }] of this.#clients) {
+      const inside = this.#world.visits.find(
+        ({ client, from, to }) => client === name && from < at && at <= to,
+      );
+      const since =
+        inside === undefined
+          ? '-'
+          : Math.min(PARTS, Math.floor(((at - inside.from) / this.#leaseMs) * PARTS));
+      const rounds = this.#world.visits.filter(({ client, to }) => client === name && to < at).length;
+      states.set(name, `${asked}/${told}/${Math.min(2, under)}/${since}/${Math.min(2, rounds)}`);
+    }
+    return states;
+  }
+
+  rest(): string {
+    return this.#stream;
+  }
+}
+
+function ends(who: string): [from: string, to: string] {
+  const [from = '', to = ''] = who.split('>');
+  return [bare(from), bare(to)];
+}
+
+function bare(name: string): string {
+  const colon = name.indexOf(':');
+  return colon === -1 ? name : name.slice(0, colon);
+}
+
+/** The first word of a request, which may be in the middle of the message of a pipeline. */
+function commandOf(detail: string): string {
+  const start = detail.indexOf('\r\n', detail.indexOf('$'));
+  return start === -1 ? '' : detail.slice(start + 2, start + 9);
+}

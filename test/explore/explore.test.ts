@@ -1,0 +1,172 @@
+/** Explorations of small locks: what is found, how it is told, and that it can be played again. */
+import { expect, test } from 'vitest';
+import { type ClientSession, explore, replay } from '../../explore/index.ts';
+
+const RELEASE =
+  "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";
+
+/** Virtual milliseconds. */
+const [RETRY, WORK] = [20, 40];
+
+/** A lock with a token and a lease of 200 ms. */
+async function tokenLock({ name, redis, sleep, resource }: ClientSession): Promise<void> {
+  const token = name + Math.random();
+  while ((await redis.set('lock', token, 'PX', 200, 'NX')) !== 'OK') await sleep(RETRY);
+  const inside = resource('stock').enter();
+  await sleep(WORK);
+  inside.write();
+  inside.leave();
+  await redis.eval(RELEASE, 1, 'lock', token);
+}
+
+/** The same with a fence, which the resource checks. */
+async function fencedLock({ name, redis, sleep, resource }: ClientSession): Promise<void> {
+  while ((await redis.set('lock', name, 'PX', 200, 'NX')) !== 'OK') await sleep(RETRY);
+  const inside = resource('stock').enter({ fence: await redis.incr('fence') });
+  await sleep(WORK);
+  inside.write();
+  inside.leave();
+  await redis.eval(RELEASE, 1, 'lock', name);
+}
+
+const pauses = {
+  name: 'token lock',
+  client: tokenLock,
+  clients: 2,
+  faults: ['client-pause'],
+  budget: { worlds: 16 },
+} as const;
+
+test('a stall beyond the lease lets two clients in: the story is short, and plays again', async () => {
+  const report = await explore(pauses);
+  const [finding] = report.findings;
+  expect(report.findings).toHaveLength(1);
+  expect(finding).toMatchObject({
+    promise: 'mutual-exclusion',
+    cause: 'client-pause',
+    notRepeatable: undefined,
+  });
+  expect(finding!.events.length).toBeLessThanOrEqual(12);
+  expect(finding!.events.map(({ text }) => text).join('\n')).toMatch(
+    /stands still for 300 ms[\s\S]*enters stock[\s\S]*continues[\s\S]*writes/,
+  );
+  const again = await replay(pauses, finding!.replay);
+  expect(again.story.split('\n').slice(1)).toEqual(finding!.story.split('\n').slice(1));
+  expect(again.history.messages.length).toBeGreaterThan(10);
+  expect(again.history.messages.every(({ sent, arrived }) => sent < arrived)).toBe(true);
+  expect(() => report.assertNone()).toThrow(
+    /a broken promise in 16 worlds[\s\S]*replay: 1:1:0:A,B:client-pause@/,
+  );
+}, 240_000);
+
+test('the same options find the same', async () => {
+  const options = { ...pauses, budget: { worlds: 6 } };
+  const [one, other] = [await explore(options), await explore(options)];
+  expect(other.findings).toEqual(one.findings);
+  expect(other.coverage).toEqual(one.coverage);
+});
+
+test('a world that does not repeat is refused', async () => {
+  const changed = { ...pauses, client: (session: ClientSession) => tokenLock({ ...session, name: 'x' }) };
+  const text = '1:1:0:A,B:client-pause@10/A/300:0123456789ab';
+  await expect(replay(changed, text)).rejects.toThrow('this world does not repeat: its trace is ');
+  await expect(replay(changed, 'nonsense')).rejects.toThrow(
+    "lostlock: option replay is 'nonsense'; allowed: ",
+  );
+});
+
+test('a resource that checks fences is safe from stalls', async () => {
+  const report = await explore({ ...pauses, name: 'fenced', client: fencedLock });
+  expect(report.findings).toEqual([]);
+  expect(report.worlds).toBe(16);
+  report.assertNone();
+});
+
+test('a lock without a lease stays closed when its holder dies', async () => {
+  const report = await explore({
+    name: 'SETNX',
+    client: async ({ redis, sleep, resource }: ClientSession) => {
+      while ((await redis.setnx('lock', 1)) === 0) await sleep(RETRY);
+      const inside = resource('stock').enter();
+      await sleep(WORK);
+      inside.write();
+      inside.leave();
+      await redis.del('lock');
+    },
+    clients: 2,
+    faults: ['client-death'],
+    budget: { worlds: 12 },
+  });
+  expect(report.findings.map(({ promise, cause }) => `${promise}: ${cause}`)).toEqual([
+    'no-orphan: client-death',
+  ]);
+});
+
+test('code that is not deterministic is reported as such', async () => {
+  let count = 0;
+  const client = async (session: ClientSession): Promise<void> => {
+    await session.redis.set(`run:${count++}`, 1, 'PX', 1000);
+    await tokenLock(session);
+  };
+  const broken = (): string => 'as always';
+  const { findings } = await explore({
+    ...pauses,
+    client,
+    faults: [],
+    promises: [broken],
+    budget: { worlds: 1 },
+  });
+  expect(findings[0]?.notRepeatable).toMatch(
+    /event \d+ was 'A:\d+>redis-1 data .* usual causes: state that outlives a world/,
+  );
+  expect(findings[0]?.story).toContain('This world did not repeat');
+});
+
+test('promises of the user are judged, and what nobody contends for proves nothing', async () => {
+  const report = await explore({
+    name: 'alone',
+    client: async ({ name, redis, resource }: ClientSession) => {
+      console.log(`${name} prints`);
+      await redis.set(name, 1);
+      resource(name).enter().leave();
+    },
+    clients: 2,
+    faults: [],
+    promises: [
+      'contended',
+      function nobodySets({ writes }) {
+        return writes.map(({ client, command }) => `${client} sent ${command.join(' ')}`).slice(1, 2);
+      },
+    ],
+    budget: { worlds: 3 },
+  });
+  expect(report.findings.map(({ promise, what }) => [promise, what])).toEqual([
+    ['nobodySets', 'B sent set B 1'],
+    ['contended', 'no client ever waited for another, so that nothing is proved'],
+  ]);
+  expect(report.output.lines.slice(0, 2)).toEqual(['A prints', 'B prints']);
+});
+
+test('wrong options are refused by name', async () => {
+  const base = { name: 'x', client: tokenLock };
+  const refused = (options: object): Promise<unknown> => explore({ ...base, ...options } as typeof base);
+  await expect(refused({ faults: ['clock-jmp'] })).rejects.toThrow(
+    /option faults is 'clock-jmp'; allowed: .*did you mean clock-jump/,
+  );
+  await expect(refused({ promises: ['exclusion'] })).rejects.toThrow(
+    /option promises is 'exclusion'; allowed: mutual-exclusion/,
+  );
+  await expect(refused({ topology: { cluster: 3 } })).rejects.toThrow(
+    /option topology.cluster is 3; allowed: primaries, replicas and sentinels/,
+  );
+  await expect(refused({ clients: 0 })).rejects.toThrow(
+    'option clients is 0; allowed: an integer from 1 to 25',
+  );
+  await expect(refused({ clients: ['A', 'A'] })).rejects.toThrow('different names');
+  await expect(refused({ budget: { world: 1 } })).rejects.toThrow(
+    'option budget.world is 1; allowed: the options worlds, ms',
+  );
+  await expect(refused({ client: async () => {} })).rejects.toThrow(
+    'x: without any fault, no client entered a resource',
+  );
+});

@@ -1,0 +1,96 @@
+/** When two clients count as inside one resource at the same time, and what a plan's text keeps. */
+import { expect, test } from 'vitest';
+import { Ledger } from '../../explore/ledger.ts';
+import { decodePlan, encodePlan, type WorldPlan } from '../../explore/plan.ts';
+
+/** A ledger, two clients, and a clock that a test sets. */
+function scene() {
+  let now = 0;
+  const ledger = new Ledger(() => now);
+  const client = (name: string) => ({ name, life: 1, paused: false, resumedAt: -1 });
+  const at = (time: number): void => {
+    now = time;
+  };
+  return { ledger, a: client('A'), b: client('B'), at };
+}
+
+test('two clients that are inside at once break exclusion; readers do not', () => {
+  const { ledger, a, b } = scene();
+  ledger.enter(a, 'r', 1, { shared: true });
+  ledger.enter(b, 'r', 1, { shared: true });
+  expect(ledger.breaches).toEqual([]);
+  ledger.enter(a, 's', 1, {});
+  ledger.enter(b, 's', 1, {});
+  expect(ledger.breaches).toMatchObject([{ promise: 'mutual-exclusion', visits: [2, 3] }]);
+});
+
+test('a client that stalls does harm only if it acts afterwards', () => {
+  const { ledger, a, b, at } = scene();
+  const first = ledger.enter(a, 'r', 1, {});
+  ledger.write(first, a);
+  a.paused = true;
+  at(100);
+  const second = ledger.enter(b, 'r', 1, {});
+  ledger.leave(second, b);
+  a.paused = false;
+  a.resumedAt = 200;
+  at(200);
+  ledger.leave(first, a);
+  expect(ledger.breaches).toEqual([]);
+});
+
+test('a client that writes after another was in breaks exclusion, even when the other has left', () => {
+  const { ledger, a, b, at } = scene();
+  const first = ledger.enter(a, 'r', 1, {});
+  a.paused = true;
+  at(100);
+  ledger.leave(ledger.enter(b, 'r', 1, {}), b);
+  expect(ledger.breaches).toEqual([]);
+  a.paused = false;
+  a.resumedAt = 200;
+  at(200);
+  ledger.write(first, a);
+  expect(ledger.breaches).toMatchObject([{ promise: 'mutual-exclusion', at: 200 }]);
+});
+
+test('with fences the resource decides: a smaller one is refused, an equal one breaks exclusion', () => {
+  const { ledger, a, b } = scene();
+  const first = ledger.enter(a, 'r', 1, { fence: 1 });
+  expect(ledger.enter(b, 'r', 1, { fence: 2 }).refused).toBe(false);
+  expect(ledger.write(first, a)).toBe(false);
+  expect(ledger.enter(a, 'r', 1, { fence: 1 }).refused).toBe(true);
+  expect(ledger.breaches).toEqual([]);
+  ledger.enter(a, 'r', 1, { fence: 2 });
+  expect(ledger.breaches).toMatchObject([{ promise: 'mutual-exclusion' }]);
+});
+
+test('more permits in use than there are break the promise of permits', () => {
+  const { ledger, a, b } = scene();
+  ledger.enter(a, 'pool', 3, { permits: 2 });
+  ledger.enter(b, 'pool', 3, {});
+  expect(ledger.breaches).toEqual([]);
+  ledger.enter(b, 'pool', 3, {});
+  expect(ledger.breaches).toMatchObject([
+    { promise: 'permits', what: '4 permits of pool are in use; there are 3' },
+  ]);
+});
+
+test('visits end with their process', () => {
+  const { ledger, a, b } = scene();
+  ledger.enter(a, 'r', 1, {});
+  ledger.died('A');
+  ledger.enter(b, 'r', 1, {});
+  expect(ledger.breaches).toEqual([]);
+  expect(ledger.visits[0]).toMatchObject({ ended: 'died', to: 0 });
+});
+
+test('the text of a plan keeps all of it', () => {
+  const fault = { kind: 'delay', at: 41.007, on: 'A', ms: 20, by: 1200, how: 'replies' } as const;
+  const bare = { kind: 'script-flush', at: 3, on: '', ms: 0, by: 0, how: '' } as const;
+  const plan: WorldPlan = { seed: 7, clients: ['A', 'C'], jitter: 1, faults: [fault, bare] };
+  const text = encodePlan(plan, '0123456789abcdef');
+  expect(text).toBe('1:7:1:A,C:delay@41.007/A/20/1200/replies;script-flush@3//0/0:0123456789ab');
+  expect(decodePlan(text)).toEqual({ plan, hash: '0123456789ab' });
+  expect(decodePlan('2:7:1:A::0123456789ab')).toBeUndefined();
+  expect(decodePlan('1:7:1:A:delay@x/A:0123456789ab')).toBeUndefined();
+});
