@@ -25,12 +25,12 @@ export function eventsOf(world: PlayedWorld, breach: Breach): FindingEvent[] {
   const actors = new Set(visits.map(({ client }) => client));
   const first = Math.min(...visits.map(({ askedAfter }) => askedAfter), Infinity);
   const chosen: (FindingEvent & { readonly weight: number })[] = [];
+  for (const grant of grantsOf(world, visits)) chosen.push({ ...grant, weight: 3 });
   for (const { at, who, what, kind } of world.lines) {
     if (at > end) continue;
     const weight = weightOf(kind, actors.size === 0 || actors.has(who), at >= first);
     if (weight > 0) chosen.push({ at, who, text: what, weight });
   }
-  for (const grant of grantsOf(world, visits)) chosen.push({ ...grant, weight: 3 });
   chosen.push({
     at: Math.min(end, lastOf(world)),
     who: '*',
@@ -40,10 +40,8 @@ export function eventsOf(world: PlayedWorld, breach: Breach): FindingEvent[] {
   const kept = [...chosen.entries()]
     .sort(([i, a], [k, b]) => b.weight - a.weight || i - k)
     .slice(0, MOST)
-    .map(([, event]) => event);
-  return kept
-    .sort((a, b) => a.at - b.at || a.weight - b.weight)
-    .map(({ at, who, text }) => ({ at, who, text }));
+    .sort(([i, a], [k, b]) => a.at - b.at || i - k);
+  return kept.map(([, { at, who, text }]) => ({ at, who, text }));
 }
 
 function lastOf(world: PlayedWorld): number {

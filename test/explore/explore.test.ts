@@ -34,7 +34,7 @@ const pauses = {
   client: tokenLock,
   clients: 2,
   faults: ['client-pause'],
-  budget: { worlds: 16 },
+  budget: { worlds: 16, ms: Infinity },
 } as const;
 
 test('a stall beyond the lease lets two clients in: the story is short, and plays again', async () => {
@@ -60,7 +60,7 @@ test('a stall beyond the lease lets two clients in: the story is short, and play
 }, 240_000);
 
 test('the same options find the same', async () => {
-  const options = { ...pauses, budget: { worlds: 6 } };
+  const options = { ...pauses, budget: { worlds: 6, ms: Infinity } };
   const [one, other] = [await explore(options), await explore(options)];
   expect(other.findings).toEqual(one.findings);
   expect(other.coverage).toEqual(one.coverage);
@@ -76,9 +76,14 @@ test('a world that does not repeat is refused', async () => {
 });
 
 test('a resource that checks fences is safe from stalls', async () => {
-  const report = await explore({ ...pauses, name: 'fenced', client: fencedLock });
+  const report = await explore({
+    ...pauses,
+    name: 'fenced',
+    client: fencedLock,
+    budget: { worlds: 8, ms: Infinity },
+  });
   expect(report.findings).toEqual([]);
-  expect(report.worlds).toBe(16);
+  expect(report.worlds).toBe(8);
   report.assertNone();
 });
 
@@ -95,7 +100,7 @@ test('a lock without a lease stays closed when its holder dies', async () => {
     },
     clients: 2,
     faults: ['client-death'],
-    budget: { worlds: 12 },
+    budget: { worlds: 12, ms: Infinity },
   });
   expect(report.findings.map(({ promise, cause }) => `${promise}: ${cause}`)).toEqual([
     'no-orphan: client-death',
@@ -114,7 +119,7 @@ test('code that is not deterministic is reported as such', async () => {
     client,
     faults: [],
     promises: [broken],
-    budget: { worlds: 1 },
+    budget: { worlds: 1, ms: Infinity },
   });
   expect(findings[0]?.notRepeatable).toMatch(
     /event \d+ was 'A:\d+>redis-1 data .* usual causes: state that outlives a world/,
@@ -138,7 +143,7 @@ test('promises of the user are judged, and what nobody contends for proves nothi
         return writes.map(({ client, command }) => `${client} sent ${command.join(' ')}`).slice(1, 2);
       },
     ],
-    budget: { worlds: 3 },
+    budget: { worlds: 3, ms: Infinity },
   });
   expect(report.findings.map(({ promise, what }) => [promise, what])).toEqual([
     ['nobodySets', 'B sent set B 1'],
