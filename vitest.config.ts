@@ -1,6 +1,10 @@
-/** How the tests run: samples in `npm test`, everything with `--mode long`. */
-import { writeFileSync } from 'node:fs';
+/**
+ * How the tests run: `npm test` leaves out the suites of `npm run test:beside` (`--mode quick`, `--mode beside`), and
+ * `npm run test:long` runs in full what the others sample (`--mode long`).
+ */
+import { readdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join, matchesGlob } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import type { Reporter, TestCase } from 'vitest/node';
 
@@ -46,19 +50,35 @@ export const realTime: string[] = [
   'test/support/redis-server.test.ts',
 ];
 
-/** Suites that replace timers, depend on the order of imports or measure memory: each file has a process of its own. */
+/** Suites that replace timers, count handles, depend on the order of imports or measure memory: each file has a process of its own. */
 const alone: string[] = [
+  'test/embed/{ambient-clock,cycles,fake-timers}.test.ts',
   'test/lab/determinism.test.ts',
+  'test/lab/routes/*.test.ts',
   'test/lab/virtual/world.test.ts',
   'test/locks/timing/deadlines.test.ts',
   'test/protocol/bytes.test.ts',
 ];
 
-/** Those of the suites on real time that need a process of their own, as they replace timers or count handles. */
-const realAlone: string[] = [
-  'test/embed/{ambient-clock,cycles,fake-timers}.test.ts',
-  'test/lab/routes/*.test.ts',
+/**
+ * The suites that say little without the real servers, or that build and install the package. They have a command of
+ * their own, `npm run test:beside`, so that `npm test` is quick and takes the same time everywhere. CI runs both.
+ */
+export const beside: string[] = [
+  'test/differential/{failover,mixed,replication,sentinel,waiting}.test.ts',
+  'test/keyspace/rdb/dump.test.ts',
+  'test/locks/conformance/{real-redis,sentinel}.test.ts',
+  'test/locks/lives/soak.test.ts',
+  'test/packaging/{bundles,package}.test.ts',
+  'test/sentinel/real.test.ts',
+  'test/server/aof/beside.test.ts',
+  'test/server/data/{between-servers,digest}.test.ts',
+  'test/server/replication/replica-of-newer.test.ts',
 ];
+
+/** The files on real time: the runner retries their tests, and no others. */
+const names = readdirSync('test', { recursive: true, encoding: 'utf8' }).map((name) => join('test', name));
+const realTimeFiles = names.filter((name) => realTime.some((glob) => matchesGlob(name, glob)));
 
 /** Writes the tests that passed only after a retry to a file, one per line: the module and the test's full name. */
 export class RetriedReporter implements Reporter {
@@ -78,41 +98,45 @@ export class RetriedReporter implements Reporter {
   }
 }
 
-// CI's machine is crowded. A test that needed a retry is named at the end of .ci/run's output.
-const retry = process.env.CI === undefined ? 0 : 2;
-
 /** A project of the run, with what all projects have in common. */
 function suites(test: NonNullable<TestProjectInlineConfiguration['test']>): TestProjectInlineConfiguration {
   return { extends: true, test };
 }
 
-export default defineConfig(({ mode }) => ({
-  test: {
-    // Four workers a core: the suites on real time mostly wait, for a server or a timer.
-    maxWorkers: availableParallelism() * 4,
-    env: { LOSTLOCK_LONG: mode === 'long' ? '1' : '' },
-    // A test that asserts nothing cannot fail.
-    expect: { requireAssertions: true },
-    // Limits for a broken test on a busy machine. No test asserts a duration.
-    testTimeout: mode === 'long' ? 1_200_000 : 60_000,
-    hookTimeout: 60_000,
-    reporters: report
-      ? ['default', ['json', { outputFile: report }], new RetriedReporter(`${report}.retried`)]
-      : ['default'],
-    coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks,explore}/**/*.ts'] },
-    // The files of a worker share the modules that they import, which saves half of the time. A file must leave no trace.
-    isolate: false,
-    projects: [
-      suites({
-        name: 'same every time',
-        include: ['test/**/*.test.ts'],
-        exclude: [...realTime, ...alone],
-        // The lab's router has to be loaded before any client: in a shared process, before the first file.
-        setupFiles: ['lab/router.ts'],
-      }),
-      suites({ name: 'alone', include: alone, isolate: true }),
-      suites({ name: 'real time', include: realTime, exclude: realAlone, retry }),
-      suites({ name: 'real time, alone', include: realAlone, isolate: true, retry }),
-    ],
-  },
-}));
+export default defineConfig(({ mode }) => {
+  const include = mode === 'beside' ? beside : ['test/**/*.test.ts'];
+  const left = mode === 'quick' ? beside : [];
+  return {
+    test: {
+      // Four workers a core: the suites on real time mostly wait, for a server or a timer.
+      maxWorkers: availableParallelism() * 4,
+      env: {
+        LOSTLOCK_LONG: mode === 'long' ? '1' : '',
+        LOSTLOCK_REAL_TIME: JSON.stringify(realTimeFiles),
+      },
+      // CI's machine is crowded. A test that needed a retry is named at the end of .ci/run's output.
+      runner: 'test/support/retries/runner.ts',
+      // A test that asserts nothing cannot fail.
+      expect: { requireAssertions: true },
+      // Limits for a broken test on a busy machine. No test asserts a duration.
+      testTimeout: mode === 'long' ? 1_200_000 : 60_000,
+      hookTimeout: 60_000,
+      reporters: report
+        ? ['default', ['json', { outputFile: report }], new RetriedReporter(`${report}.retried`)]
+        : ['default'],
+      coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks,explore}/**/*.ts'] },
+      // The files of a worker share the modules that they import, which saves half of the time. A file must leave no trace.
+      isolate: false,
+      projects: [
+        suites({
+          name: 'together',
+          include,
+          exclude: [...alone, ...left],
+          // The lab's router has to be loaded before any client: in a shared process, before the first file.
+          setupFiles: ['lab/router.ts'],
+        }),
+        ...(mode === 'beside' ? [] : [suites({ name: 'alone', include: alone, isolate: true })]),
+      ],
+    },
+  };
+});
