@@ -15,11 +15,9 @@ const require = createRequire(import.meta.url);
 rmSync(staging, { recursive: true, force: true });
 process.on('exit', () => rmSync(staging, { recursive: true, force: true }));
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
-const compiled = spawnSync(
-  process.execPath,
-  [tsc, '-p', 'tsconfig.build.json', '--outDir', staging],
-  { stdio: 'inherit' },
-);
+const compiled = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', staging], {
+  stdio: 'inherit',
+});
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 finishTypes(staging);
 

@@ -4,7 +4,7 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { HELP, type Invocation, parseCommandLine, UsageError } from './embed/command-line.ts';
 import { BadDirective } from './embed/configuration.ts';
 import { LOG_LEVELS, type LogOrigin, logLine } from './embed/log-line.ts';
-import { type LostlockServer, startServer } from './index.ts';
+import { type LostlockServer, startCluster, startServer } from './index.ts';
 import { toBuffer } from './protocol/bytes.ts';
 import type { LogLevel } from './server/ports.ts';
 import { LOSTLOCK_VERSION } from './server/version.ts';
@@ -43,6 +43,44 @@ async function serveLab(invocation: Invocation): Promise<void> {
   say(`Ready to accept connections tcp ${open}`, 'primary');
 }
 
+/** Starts a cluster, whose nodes listen on consecutive ports. */
+async function serveCluster(invocation: Invocation, primaries: number): Promise<void> {
+  const { configuration, replicas, dialect, strict } = invocation;
+  const {
+    port = 6379,
+    bind,
+    requirepass = '',
+    loglevel = 'notice',
+    logfile = '',
+    ...settings
+  } = configuration.settings;
+  const file = toBuffer(logfile).toString();
+  const { 'cluster-node-timeout': nodeTimeout, ...others } = settings;
+  const log = (level: LogLevel, text: string, role: LogOrigin['role']): void => {
+    if (loglevel === 'nothing' || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(loglevel as LogLevel))
+      return;
+    write(file, logLine(level, text, { pid: process.pid, role, at: Date.now() }));
+  };
+  const cluster = await startCluster({
+    primaries,
+    port,
+    settings: others,
+    log,
+    ...(replicas !== undefined && { replicas }),
+    ...(bind !== undefined && { host: bind }),
+    ...(requirepass !== '' && { password: requirepass }),
+    ...(nodeTimeout !== undefined && { nodeTimeout }),
+    ...(dialect !== undefined && { dialect }),
+    ...(strict !== undefined && { strict }),
+  });
+  follow(cluster, invocation);
+  const [first] = cluster.nodes;
+  if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${first?.port}\n`);
+  if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${first?.url}\n`);
+  for (const { port: own, node } of cluster.nodes) log('notice', `Node ready tcp ${own}`, node.role);
+  log('notice', `Ready to accept connections tcp ${first?.port}`, 'primary');
+}
+
 /** Ends with a signal, with npm's shell, and with standard input if that was asked for. */
 function follow(serving: Serving, { exitWithParent }: Invocation): void {
   stopOnSignals(serving);
@@ -52,6 +90,7 @@ function follow(serving: Serving, { exitWithParent }: Invocation): void {
 
 async function serve(invocation: Invocation): Promise<void> {
   if (invocation.lab === true) return serveLab(invocation);
+  if (invocation.cluster !== undefined) return serveCluster(invocation, invocation.cluster);
   const {
     port = 6379,
     bind = '127.0.0.1',

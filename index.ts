@@ -1,4 +1,6 @@
 /** The package's main entry: starts a Redis-compatible server in this process, or a failover lab on a virtual clock. */
+
+export { type ClusterOptions, LostlockCluster } from './embed/cluster.ts';
 export type { DumpEntry, Seed, SeedValue, Text } from './embed/dataset.ts';
 export type {
   InterceptedReply,
@@ -38,7 +40,7 @@ export type {
   RealServers,
   RealServersOptions,
 } from './lab/real/set.ts';
-export { startPair, startServers } from './lab/start.ts';
+export { startCluster, startPair, startServers } from './lab/start.ts';
 export type { Actor } from './lab/time/actor.ts';
 export type { Trace, TraceEvent } from './lab/time/trace.ts';
 export type { Lane } from './lab/virtual/lane.ts';

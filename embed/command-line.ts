@@ -25,6 +25,7 @@ Options:
   --dialect NAME         the server to answer as, redis-8.2 unless given: ${dialectNames.join(', ')}
   --strict yes           refuse the commands and options that this server does not have
   --replicas N           start N replicas of this server
+  --cluster N            start a cluster of N primaries, each with --replicas replicas, on consecutive ports
   --lab                  answer LAB (LAB HELP), which crashes nodes, holds links and fails over, and prints what is lost
   --lab-port N           the port for LAB, which outlives every node; 0, the default, takes a free one
   --sentinels N          start N Sentinels that monitor this server, from port 26379 on
@@ -46,6 +47,8 @@ export interface Invocation {
   portFile?: string;
   urlFile?: string;
   replicas?: number;
+  /** The primaries of a cluster; undefined: a single server. */
+  cluster?: number;
   lab?: boolean;
   labPort?: number;
   /** Undefined: no Sentinels. */
@@ -88,6 +91,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
     else if (flag === '--dialect') invocation.dialect = dialect(takeValue(args, flag));
     else if (flag === '--strict') invocation.strict = yesOrNo(flag, takeValue(args, flag));
     else if (flag === '--replicas') invocation.replicas = wholeNumber(flag, takeValue(args, flag), 5);
+    else if (flag === '--cluster') invocation.cluster = wholeNumber(flag, takeValue(args, flag), 3);
     else if (sentinelFlags[flag] !== undefined) sentinels.set(flag, takeValue(args, flag));
     else if (flag === '--lab') invocation.lab = true;
     else if (flag === '--lab-port') invocation.labPort = wholeNumber(flag, takeValue(args, flag), 5);
@@ -95,6 +99,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
     else if (flag.startsWith('--')) directive(invocation.configuration, flag, args);
     else usage(`${flag} is not a flag`);
   }
+  if (invocation.cluster !== undefined) checkCluster(invocation, sentinels);
   if (invocation.lab === true) checkLab(invocation, sentinels);
   else if (invocation.labPort !== undefined) usage('--lab-port needs --lab');
   readSentinelFlags(invocation, sentinels);
@@ -120,6 +125,26 @@ function checkLab({ configuration }: Invocation, sentinels: ReadonlyMap<string, 
   if (configuration.replicaOf !== undefined) usage('--replicaof does not work with --lab');
   if (Object.keys(configuration.users).length > 0) usage('--user does not work with --lab');
   for (const flag of sentinels.keys()) usage(`${flag} does not work with --lab`);
+}
+
+/** The parameters that the nodes of a cluster cannot share. */
+const NOT_IN_CLUSTER = [
+  'unixsocket',
+  'tls-port',
+  'pidfile',
+  'dir',
+  'cluster-port',
+  'cluster-enabled',
+] as const;
+
+/** Throws for what a cluster that is started at once does not have. */
+function checkCluster({ configuration, lab }: Invocation, sentinels: ReadonlyMap<string, string>): void {
+  const wrong = NOT_IN_CLUSTER.find((name) => configuration.settings[name] !== undefined);
+  if (wrong !== undefined) usage(`--${wrong} does not work with --cluster`);
+  if (configuration.replicaOf !== undefined) usage('--replicaof does not work with --cluster');
+  if (Object.keys(configuration.users).length > 0) usage('--user does not work with --cluster');
+  if (lab === true) usage('--lab does not work with --cluster');
+  for (const flag of sentinels.keys()) usage(`${flag} does not work with --cluster`);
 }
 
 /** The bytes of a file, or of standard input (0). */

@@ -11,12 +11,12 @@ import { AmbientClock } from '../server/host/ambient-clock.ts';
 import { nodeClock, nodeHost } from '../server/host/node.ts';
 import { realDelay } from '../server/host/real-time.ts';
 import type { Listener } from '../server/host/tcp.ts';
-import { createNode } from '../server/index.ts';
 import type { LogLevel } from '../server/ports.ts';
 import { replicateFrom } from '../server/replication/role.ts';
 import type { Server } from '../server/server.ts';
 import { namesPlace } from '../server/settings/refusals.ts';
 import { defaultSettings, type Settings } from '../server/settings/settings.ts';
+import { createServerNode, openBus } from './cluster-node.ts';
 import type { Seed } from './dataset.ts';
 import { listen, reachableHost } from './listening.ts';
 import {
@@ -277,7 +277,7 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
   const clock = options.clock === 'ambient' ? new AmbientClock() : nodeClock;
   const tls = planTls({ ...defaultSettings(), ...settings }, options.tls, options.port);
   const host = nodeHost(toBuffer(settings.dir ?? '.').toString(), clock, tls?.context.connect);
-  const node = createNode(host, {
+  const { node, member } = createServerNode(host, {
     settings,
     ...(options.dialect && { dialect: options.dialect }),
     ...(options.strict !== undefined && { strict: options.strict }),
@@ -292,6 +292,9 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
     if (options.seed !== undefined) seed(node, options.seed);
     addUsers(node, options.users ?? {});
     await listen(node, options, tls, listeners);
+    if (member !== undefined) {
+      listeners.push(await openBus(member, settings, reachableHost(options), (options.port ?? 0) === 0));
+    }
     if (options.replicaOf !== undefined) {
       const { host, port: primaryPort } = options.replicaOf;
       node.unit(() => replicateFrom(node, fromText(host), primaryPort));

@@ -1,4 +1,5 @@
-/** startPair and startServers as the package exports them. They load the lab on the first call. */
+/** startPair, startServers and startCluster as the package exports them. They load the lab on the first call. */
+import type * as clusters from './cluster.ts';
 import type * as lab from './pair.ts';
 // Imported at once, because it saves Node's own functions before anything can replace them.
 import './time/present.ts';
@@ -8,6 +9,15 @@ type Start = (...args: unknown[]) => Promise<never>;
 const startPairLater: Start = async (...args) => ((await import('./pair.ts')).startPair as Start)(...args);
 const startServersLater: Start = async (...args) =>
   ((await import('./pair.ts')).startServers as Start)(...args);
+
+const startClusterLater: Start = async (...args) =>
+  ((await import('./cluster.ts')).startCluster as Start)(...args);
+
+/**
+ * Starts a cluster: primaries that share the slots, and their replicas, in sync. By default over TCP in real time; with
+ * `clock: 'virtual'` in a world of its own. Rejects with TypeError for a wrong option.
+ */
+export const startCluster = startClusterLater as typeof clusters.startCluster;
 
 /**
  * Starts a primary with its replicas, in sync: by default in a world of their own; with `clock: 'real'`, over TCP in

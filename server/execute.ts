@@ -3,6 +3,8 @@ import { asciiLower, type Bytes } from '../protocol/bytes.ts';
 import { QUEUED, type Reply, ReplyError } from '../protocol/reply.ts';
 import { call } from './call.ts';
 import {
+  ASKING,
+  ASKING_NEXT,
   IMPORT_SOURCE,
   IN_MULTI,
   NO_TOUCH,
@@ -12,7 +14,14 @@ import {
   RESTRICTED,
   TRACKING,
 } from './clients/client.ts';
-import { GATE_BUSY, GATE_LIMITED_MEMORY, GATE_MIGRATING, GATE_PAUSED, GATE_QUORUM } from './gates.ts';
+import {
+  GATE_BUSY,
+  GATE_CLUSTER,
+  GATE_LIMITED_MEMORY,
+  GATE_MIGRATING,
+  GATE_PAUSED,
+  GATE_QUORUM,
+} from './gates.ts';
 import { effectiveBits, refusedByNode, refusedToClient } from './refusals.ts';
 import type { Caller, Server } from './server.ts';
 import { type Command, MAY_REPLICATE, WRITE } from './table/command.ts';
@@ -30,7 +39,7 @@ export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   if (server.interceptor?.(client, argv) === true) return;
   // If neither the client nor the node is in a special state, only the words of the request can cause a refusal.
   const plain = (client.state | server.state) === 0;
-  if (!plain) skipIfAsked(client);
+  if (!plain) applyMarks(client);
   const command = named instanceof ReplyError ? named : checkWords(server, named, argv);
   if (command instanceof ReplyError) {
     if (isSecurityProbe(server, client, argv[0] ?? '')) return;
@@ -58,11 +67,12 @@ function callSpecially(server: Server, client: Caller, command: Command<Caller>,
   return client.has(NO_TOUCH) ? server.eviction.untouched(seeing) : seeing();
 }
 
-/** Applies CLIENT REPLY SKIP, which suppresses the reply to the next request. */
-function skipIfAsked(client: Caller): void {
-  if (!client.has(REPLY_SKIP_NEXT)) return;
-  client.mark(REPLY_SKIP_NEXT, false);
-  client.mark(REPLY_SKIP, true);
+/** Applies CLIENT REPLY SKIP and ASKING, which are about the next request; ASKING is also about a whole transaction. */
+function applyMarks(client: Caller): void {
+  if (!client.has(REPLY_SKIP_NEXT | ASKING_NEXT | ASKING)) return;
+  if (client.has(REPLY_SKIP_NEXT)) client.mark(REPLY_SKIP, true);
+  if (!client.has(IN_MULTI)) client.mark(ASKING, client.has(ASKING_NEXT));
+  client.mark(REPLY_SKIP_NEXT | ASKING_NEXT, false);
 }
 
 /** Returns whether a request may run now. If not, it has been refused, postponed, or queued for EXEC. */
@@ -71,6 +81,15 @@ function isAdmitted(server: Server, client: Caller, command: Command<Caller>, ar
   let refusal = refusedToClient(client, command, bits);
   // A denial is recorded in ACL LOG.
   if (client.has(RESTRICTED)) refusal ??= server.acl.denied(client, command, argv);
+  if (refusal === undefined && (server.state & GATE_CLUSTER) !== 0) {
+    const redirect = server.cluster?.refusal(client, command, argv, (bits & WRITE) !== 0);
+    if (redirect !== undefined) {
+      // Here EXEC is answered with the redirect itself.
+      if (command.name === 'exec') client.discard();
+      reject(server, client, command, redirect, false);
+      return false;
+    }
+  }
   if (refusal === undefined && (server.state & GATE_LIMITED_MEMORY) !== 0 && !client.has(PRIMARY_LINK)) {
     server.eviction.makeRoom();
   }
@@ -89,7 +108,8 @@ function isAdmitted(server: Server, client: Caller, command: Command<Caller>, ar
     return false;
   }
   if (client.has(IN_MULTI) && !RUNS_IN_MULTI.has(command.fullName)) {
-    client.transaction?.queue.push({ command, argv });
+    // EXEC will discard an aborted transaction, so what follows is not kept.
+    if (client.transaction?.aborted === false) client.transaction.queue.push({ command, argv });
     answer(client, QUEUED);
     return false;
   }
@@ -128,17 +148,21 @@ function answer(client: Caller, outcome: Outcome): void {
   if (client.state !== 0 && client.blocked === undefined) client.mark(REPLY_SKIP, false);
 }
 
-/** Answers a request that does not run. If a transaction is being queued, EXEC will discard it. */
+/**
+ * Answers a request that does not run. If a transaction is being queued, EXEC will discard it.
+ * @param wraps whether the error of EXEC says that the transaction is discarded
+ */
 function reject(
   server: Server,
   client: Caller,
   command: Command<Caller> | undefined,
   refusal: ReplyError,
+  wraps = true,
 ): void {
   if (command !== undefined) server.stats.refused[command.serial]!++;
   server.stats.error(refusal);
   if (client.has(PRIMARY_LINK)) server.primary?.failedToApply(command?.fullName ?? '<unknown>', refusal);
-  if (command?.name === 'exec') {
+  if (wraps && command?.name === 'exec') {
     client.discard();
     const why = refusal.text.startsWith('ERR ') ? refusal.text.slice(4) : refusal.text;
     answer(client, new ReplyError(`EXECABORT Transaction discarded because of: ${why}`));

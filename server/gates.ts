@@ -16,6 +16,8 @@ export const GATE_MIN_REPLICAS = 32;
 export const GATE_QUORUM = 64;
 /** The last background save failed, and `stop-writes-on-bgsave-error` is set. */
 export const GATE_DISK = 128;
+/** The node is part of a cluster: it serves some slots only. */
+export const GATE_CLUSTER = 1024;
 /** MIGRATE is sending keys to another server. */
 export const GATE_MIGRATING = 256;
 /** The append-only file cannot be written. */

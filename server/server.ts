@@ -29,7 +29,9 @@ import { Effects } from './effects.ts';
 import { Observer } from './figures/observer.ts';
 import { ReplyBufferRules } from './figures/reply-buffer.ts';
 import { Statistics } from './figures/statistics.ts';
+import { GATE_CLUSTER } from './gates.ts';
 import type { Host } from './host/host.ts';
+import type { Membership } from './membership.ts';
 import type { Durability, LogLevel } from './ports.ts';
 import { Replication } from './replication/primary.ts';
 import { INTRODUCTION, type ReplicaNode, type ReplicaSide } from './replication/replica.ts';
@@ -115,7 +117,9 @@ export class Server {
   introduction: ReplicaNode['introduction'];
   readonly runId: Bytes;
   /** How INFO and HELLO name what the node is. */
-  readonly mode: 'standalone' | 'sentinel' = 'standalone';
+  mode: 'standalone' | 'sentinel' | 'cluster' = 'standalone';
+  /** The node's part in a cluster; undefined outside one. */
+  cluster: Membership | undefined;
   readonly startedAt: Millis;
   readonly stats: Statistics;
   /** The node's states that require extra checks before a command runs (the GATE_ bits). */
@@ -227,6 +231,13 @@ export class Server {
     this.listen();
   }
 
+  /** Makes the node part of a cluster. */
+  join(membership: Membership): void {
+    this.cluster = membership;
+    this.mode = 'cluster';
+    this.gate(GATE_CLUSTER, true);
+  }
+
   /** Sets or clears one of the node's states. */
   gate(state: number, on: boolean): void {
     this.state = on ? this.state | state : this.state & ~state;
@@ -315,6 +326,7 @@ export class Server {
   /** Cancels timers, closes connections and accepts no new ones. The databases stay readable. */
   stop(): void {
     this.stopped = true;
+    this.cluster?.stop();
     this.idle.stop();
     this.eviction.stop();
     this.durability?.stop();

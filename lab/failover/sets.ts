@@ -72,6 +72,9 @@ export function checkSets(
     throw badOption('quorum', true, 'false with Sentinels: they promote replicas that lack writes');
   }
   checkSettings(settings, true);
+  if (settings['cluster-enabled'] === true) {
+    throw badOption('settings.cluster-enabled', true, 'false (startCluster starts the nodes of a cluster)');
+  }
   for (const name of ['tls-port', 'tls-replication'] as const) {
     const value = settings[name];
     if (value !== undefined && value !== parameters[name].initial)

@@ -60,6 +60,11 @@ export const READS_REPLICAS = 8388608;
 /** It imports data (CLIENT IMPORT-SOURCE): in import mode it sees expired keys. */
 export const IMPORT_SOURCE = 16777216;
 
+/** ASKING was received: the next request may use a slot that is being moved to this node. */
+export const ASKING_NEXT = 67108864;
+/** The current request may use such a slot. */
+export const ASKING = 33554432;
+
 /** A client in one of these states receives no replies, only pushes. */
 const MUTED = REPLY_OFF | REPLY_SKIP | PRIMARY_LINK;
 

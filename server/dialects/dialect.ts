@@ -10,6 +10,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import type { ScriptTexts } from '../../scripting/runtime/texts.ts';
 import type { ClientField } from '../clients/fields.ts';
 import type { LaterField } from '../figures/info-fields.ts';
+import type { ClusterTraits } from './cluster.ts';
 import type { SentinelTraits } from './sentinel.ts';
 
 /** A module that is part of a server. */
@@ -230,6 +231,8 @@ export interface Dialect {
   readonly scriptReads: 'declared keys' | 'keys of its calls';
   /** How a node of this dialect answers as a Sentinel. */
   readonly sentinel: SentinelTraits;
+  /** How a node of this dialect answers as part of a cluster. */
+  readonly cluster: ClusterTraits;
   /** Whether a script may call WAIT and XREAD with BLOCK, which then reply as if their timeout was over. */
   readonly blockInScript: 'refused' | 'answered';
 }

@@ -5,6 +5,7 @@ import { NOSCRIPT } from '../../protocol/errors.ts';
 import { REDIS_7_0 as SCRIPT_TEXTS } from '../../scripting/runtime/texts.ts';
 import { clientFields } from '../clients/fields.ts';
 import { infoFields } from '../figures/info-fields.ts';
+import { cluster70 } from './cluster.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
 import { sentinel70 } from './sentinel.ts';
@@ -92,6 +93,7 @@ export const redis70: Dialect = {
   fieldIncrement: 'HSET',
   lostStream: 'that it is gone',
   sentinel: sentinel70,
+  cluster: cluster70,
   blockInScript: 'refused',
   nulInName: 'refused',
   farTimeout: 'taken as it is',

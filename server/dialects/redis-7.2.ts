@@ -3,6 +3,7 @@ import { REDIS_7_2 } from '../../keyspace/rdb/formats.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { formatShortest } from '../../protocol/shortest.ts';
 import { clientFields } from '../clients/fields.ts';
+import { cluster72 } from './cluster.ts';
 import type { Dialect } from './dialect.ts';
 import { redis70 } from './redis-7.0.ts';
 import { sentinel72 } from './sentinel.ts';
@@ -58,6 +59,7 @@ export const redis72: Dialect = {
   helloHint: 'HELLO <proto> AUTH <user> <pass>',
   lostStream: 'as if asked now',
   sentinel: sentinel72,
+  cluster: cluster72,
   blockInScript: 'answered',
   nulInName: 'ends the check',
   setIdBelowDeleted: 'refused',

@@ -3,6 +3,7 @@
 import { versionNames } from '../../scripting/runtime/texts.ts';
 import { clientFields } from '../clients/fields.ts';
 import { infoFields } from '../figures/info-fields.ts';
+import { clusterValkey81 } from './cluster.ts';
 import type { Dialect } from './dialect.ts';
 import { redis72 } from './redis-7.2.ts';
 
@@ -52,6 +53,7 @@ export const valkey81: Dialect = {
   },
   unknownInScript: 'ERR Unknown command called from script',
   readOnlyWithoutCluster: 'accepted',
+  cluster: clusterValkey81,
   clientFields: clientFields.valkey81,
   clientFilters: 'each takes a list',
   emptyTransaction: 'once one was begun',

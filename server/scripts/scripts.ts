@@ -17,6 +17,7 @@ import { titleOf } from '../dialects/identity.ts';
 import type { Effects } from '../effects.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import { GATE_AOF, GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
+import type { Membership } from '../membership.ts';
 import type { Durability, Gated, HasHost, HasLog, HasSettings, LogLevel } from '../ports.ts';
 import {
   type Argv,
@@ -79,6 +80,7 @@ interface ScriptingNode extends Gated, HasHost, HasLog, HasSettings {
   /** True while a replica has lost its primary and may not serve old data. */
   isStale(): boolean;
   readOnlyReplica(): boolean;
+  readonly cluster: Membership | undefined;
   readonly durability: Durability | undefined;
   readonly effects: Pick<Effects, 'propagateAs'>;
   /** A client without a connection. */
@@ -100,6 +102,8 @@ export class Scripts implements ScriptHost {
   #caller: Client | undefined;
   #readonly = false;
   #ignoresMemory = false;
+  /** On a cluster the script may use keys of several slots. */
+  #crossesSlots = true;
   /** The script has run a command that writes, so it can no longer be killed. */
   wrote = false;
   /** Scripts may call every command, also those that are not for scripts (DEBUG SET-DISABLE-DENY-SCRIPTS). */
@@ -210,6 +214,8 @@ export class Scripts implements ScriptHost {
     else if (this.#server.isStale()) throw refuse(LINK_DOWN);
     this.#readonly = readonly || flags.has('no-writes');
     this.#ignoresMemory = flags.has('allow-oom');
+    const isDeclared = !(program instanceof CompiledScript) || program.declared;
+    this.#crossesSlots = !isDeclared || flags.has('allow-cross-slot-keys');
     // Without a connection that waits for the reply, the script cannot be paused.
     if (client.connection === undefined || client.has(PRIMARY_LINK)) {
       return this.#enter(client, request, () => program.run(keys, args, this));
@@ -226,6 +232,7 @@ export class Scripts implements ScriptHost {
       return reply;
     };
     this.#readonly = request.readonly;
+    this.#crossesSlots = true;
     return this.#enter(client, request, () => run(request.keys, request.args, callOrThrow));
   }
 
@@ -311,7 +318,13 @@ export class Scripts implements ScriptHost {
       }
     }
     if (this.#readonly && (bits & (WRITE | MAY_REPLICATE)) !== 0) return refuse(WRITES);
-    return server.state === 0 ? undefined : this.#refusedByState(command);
+    if (server.state === 0) return undefined;
+    return this.#refusedByState(command) ?? this.#refusedByCluster(command, argv);
+  }
+
+  #refusedByCluster(command: Command, argv: readonly Bytes[]): ReplyError | undefined {
+    if (this.#caller === undefined) return undefined;
+    return this.#server.cluster?.refusalInScript(this.#caller, command, argv, this.#crossesSlots);
   }
 
   #refusedByState(command: Command): ReplyError | undefined {
@@ -364,6 +377,9 @@ function checkDeclared(
   flags: ReadonlySet<Bytes>,
   readonly: boolean,
 ): void {
+  if (server.cluster !== undefined && flags.has('no-cluster')) {
+    throw refuse("ERR Can not run script on cluster, 'no-cluster' flag is set.");
+  }
   if (server.isStale() && !flags.has('allow-stale')) {
     throw refuse(
       "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and 'allow-stale' flag is not set on the script.",

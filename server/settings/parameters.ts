@@ -135,6 +135,44 @@ export function integer(
   return parameter<number>(initial, read, printNumber, fixed);
 }
 
+/** Declares the name of a machine. */
+export function hostName() {
+  const why = 'Hostnames may only contain alphanumeric characters, hyphens or dots';
+  const read = (name: Bytes): Bytes | BadSetting => {
+    if (name.length > 255) return new BadSetting('Hostnames must be less than 256 characters');
+    return /^[A-Za-z0-9.-]*$/.test(name) ? name : new BadSetting(why);
+  };
+  return parameter<Bytes>('', read, (value) => value);
+}
+
+/** Declares the name of a node that people read. */
+export function nodeName() {
+  const read = (name: Bytes): Bytes | BadSetting =>
+    /[!#$%&()*+.:;<>?@[\]^{|}~]/.test(name)
+      ? new BadSetting('Announced human node name contained invalid character')
+      : name;
+  return parameter<Bytes>('', read, (value) => value);
+}
+
+function isAddress(text: Bytes, version: 4 | 6): boolean {
+  const isIpv4 = (quads: Bytes): boolean =>
+    /^((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}$/.test(`${quads}`) && !quads.endsWith('.');
+  if (version === 4) return isIpv4(text);
+  const last = text.slice(text.lastIndexOf(':') + 1);
+  const mapped = last.includes('.') && isIpv4(last) ? `${text.slice(0, -last.length)}0:0` : text;
+  const [head = '', tail, ...more] = mapped.split('::');
+  const groups = [head, tail ?? ''].flatMap((part) => (part === '' ? [] : part.split(':')));
+  const fits = tail === undefined ? groups.length === 8 : groups.length < 8;
+  return more.length === 0 && fits && groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group));
+}
+
+/** Declares an IP address, or none. */
+export function ipAddress(version: 4 | 6) {
+  const read = (text: Bytes): Bytes | BadSetting =>
+    text === '' || isAddress(text, version) ? text : new BadSetting(`Invalid IPv${version} address`);
+  return parameter<Bytes>('', read, (value) => value);
+}
+
 const UNITS: Record<string, number> = {
   '': 1,
   b: 1,

@@ -14,7 +14,6 @@ const REFUSALS: {
     only: false,
     why: 'lostlock keeps an append-only file only where dir, appenddirname or appendfilename names a place for it',
   },
-  'cluster-enabled': { only: false, why: 'lostlock has no cluster mode' },
   daemonize: { only: false, why: 'lostlock stays in the foreground' },
   'enable-module-command': { only: 'no', why: 'lostlock loads no modules' },
   'enable-protected-configs': {
@@ -28,7 +27,7 @@ const REFUSALS: {
   'log-timestamp-format': { only: 'legacy', why: 'lostlock writes log lines in the legacy format' },
   pidfile: { only: '', why: 'a server inside a process writes no file of its number: the command line does' },
   supervised: { only: 'no', why: 'lostlock reports to no supervisor' },
-  'tls-cluster': { only: false, why: 'lostlock has no cluster mode' },
+  'tls-cluster': { only: false, why: 'the bus of a lostlock cluster speaks no TLS' },
   unixsocketgroup: { only: '', why: 'lostlock leaves the group of its socket alone' },
   'syslog-enabled': { only: false, why: 'lostlock does not log to syslog' },
 };

@@ -3,6 +3,7 @@
  * flags and startServer's options derive from this table
  * (https://redis.io/docs/latest/operate/oss_and_stack/management/config/).
  */
+import { clusterParameters } from './cluster.ts';
 import {
   choice,
   eventClasses,
@@ -211,7 +212,6 @@ const limited = {
   supervised: choice('no', ['upstart', 'systemd', 'auto', 'no'], true),
   'syslog-enabled': flag(false, true),
   appendonly: flag(false),
-  'cluster-enabled': flag(false, true),
   'dual-channel-replication-enabled': flag(false),
   'locale-collate': text(''),
   'log-format': choice('legacy', ['legacy', 'logfmt']),
@@ -221,7 +221,7 @@ const limited = {
 };
 
 /** All parameters. */
-export const parameters = { ...effective, ...tuning, ...limited };
+export const parameters = { ...effective, ...clusterParameters, ...tuning, ...limited };
 
 /** Older and further names that CONFIG and the command line accept. */
 export const aliases: Record<string, keyof typeof parameters> = {
@@ -230,6 +230,8 @@ export const aliases: Record<string, keyof typeof parameters> = {
   primaryauth: 'masterauth',
   primaryuser: 'masteruser',
   'lua-time-limit': 'busy-reply-threshold',
+  'cluster-slave-validity-factor': 'cluster-replica-validity-factor',
+  'cluster-slave-no-failover': 'cluster-replica-no-failover',
   'slave-announce-ip': 'replica-announce-ip',
   'slave-announce-port': 'replica-announce-port',
   'slave-lazy-flush': 'replica-lazy-flush',

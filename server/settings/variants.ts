@@ -9,6 +9,13 @@ type ParameterName = keyof Settings;
 
 /** Since when servers have the parameters that Redis 7.0 has not. */
 const SINCE: { readonly [N in ParameterName]?: Since } = {
+  'cluster-announce-human-nodename': '7.2.0',
+  'cluster-announce-client-ipv4': { valkey: '8.1.0' },
+  'cluster-announce-client-ipv6': { valkey: '8.1.0' },
+  'cluster-slot-stats-enabled': { redis: '8.2.0', valkey: '8.0.0' },
+  'cluster-compatibility-sample-ratio': { redis: '8.0.0' },
+  'cluster-manual-failover-timeout': { valkey: '8.1.0' },
+  'cluster-blacklist-ttl': { valkey: '8.1.0' },
   'set-max-listpack-entries': '7.2.0',
   'set-max-listpack-value': '7.2.0',
   'stream-idmp-duration': '8.6.0',

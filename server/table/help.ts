@@ -1,5 +1,5 @@
 /** HELP of the containers: a usage line and a sentence for each subcommand, from its syntax line and its summary. */
-import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { asciiUpper } from '../../protocol/bytes.ts';
 import { SimpleString } from '../../protocol/reply.ts';
 import { syntaxFor } from '../commands/syntax/index.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -21,11 +21,12 @@ export function withHelp<C>(container: Command<C>, dialect: Dialect): Command<C>
   const { subcommands } = container;
   const help = subcommands?.get('help');
   if (subcommands === undefined || help?.spec.listsSubcommands !== true) return container;
-  const run = (): SimpleString[] => helpOf(container, dialect).map((line) => new SimpleString(line));
+  const run = (): SimpleString[] => helpOf(container, dialect);
   return { ...container, subcommands: new Map(subcommands).set('help', { ...help, run }) };
 }
 
-function helpOf<C>({ name, arity, spec, subcommands }: Command<C>, dialect: Dialect): Bytes[] {
+/** Returns the lines of a container's HELP. */
+export function helpOf<C>({ name, arity, spec, subcommands }: Command<C>, dialect: Dialect): SimpleString[] {
   const lines = [`${asciiUpper(name)} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`];
   if (arity === -1) lines.push('(no subcommand)', `    ${spec.summary}`);
   for (const [sub, member] of subcommands ?? []) {
@@ -35,5 +36,5 @@ function helpOf<C>({ name, arity, spec, subcommands }: Command<C>, dialect: Dial
     const usage = [asciiUpper(sub), usageOf(known, STYLE)].filter((part) => part !== '').join(' ');
     lines.push(usage, `    ${member.spec.summary}`);
   }
-  return [...lines, 'HELP', '    Print this help.'];
+  return [...lines, 'HELP', '    Print this help.'].map((line) => new SimpleString(line));
 }

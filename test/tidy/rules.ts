@@ -11,10 +11,34 @@ const mayImport: Record<string, readonly string[]> = {
   server: ['server', 'scripting', 'keyspace', 'protocol'],
   locks: ['locks'],
   sentinel: ['sentinel', 'server', 'protocol'],
-  embed: ['embed', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
-  lab: ['lab', 'embed', 'locks', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
-  explore: ['explore', 'lab', 'embed', 'locks', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
-  '.': ['.', 'explore', 'lab', 'embed', 'locks', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
+  cluster: ['cluster', 'server', 'keyspace', 'protocol'],
+  embed: ['embed', 'cluster', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
+  lab: ['lab', 'embed', 'locks', 'cluster', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
+  explore: [
+    'explore',
+    'lab',
+    'embed',
+    'locks',
+    'cluster',
+    'sentinel',
+    'server',
+    'scripting',
+    'keyspace',
+    'protocol',
+  ],
+  '.': [
+    '.',
+    'explore',
+    'lab',
+    'embed',
+    'locks',
+    'cluster',
+    'sentinel',
+    'server',
+    'scripting',
+    'keyspace',
+    'protocol',
+  ],
 };
 /** Folders that are not shipped and may import everything. */
 const outside = ['test', 'bench', 'docs'];
@@ -25,7 +49,7 @@ const doors = [
   'server/host/tcp.ts',
   'server/host/in-memory.ts',
 ];
-const coreFolders = ['protocol', 'keyspace', 'scripting', 'server', 'sentinel'];
+const coreFolders = ['protocol', 'keyspace', 'scripting', 'server', 'sentinel', 'cluster'];
 
 /** The stratum a path belongs to. Configuration is not shipped, and belongs to the tests. */
 function folderOf(path: string): string {

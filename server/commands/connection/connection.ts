@@ -4,6 +4,7 @@ import { asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
 import { MapReply, OK, PONG, type Reply, SimpleString } from '../../../protocol/reply.ts';
 import {
+  ASKING_NEXT,
   FOLLOWS_REDIRECTS,
   IMPORT_SOURCE,
   READS_REPLICAS,
@@ -17,7 +18,7 @@ import { int32, int64, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { SILENT } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
-import { NO_CLUSTER } from '../node/cluster.ts';
+import { NO_CLUSTER, refuseOtherDatabase } from '../node/cluster.ts';
 import { listModules } from '../node/module.ts';
 import { checkName } from './client.ts';
 
@@ -55,7 +56,8 @@ function parseHello(client: Caller, argv: readonly Bytes[]) {
 
 /** READONLY and READWRITE. Without a cluster they mean something only where replicas redirect clients: in Valkey 8. */
 function readReplicas(client: Caller, allowed: boolean): Reply {
-  if (client.server.dialect.readOnlyWithoutCluster === 'refused') fail(NO_CLUSTER);
+  const { cluster, dialect } = client.server;
+  if (cluster === undefined && dialect.readOnlyWithoutCluster === 'refused') fail(NO_CLUSTER);
   client.mark(READS_REPLICAS, allowed);
   return OK;
 }
@@ -145,6 +147,7 @@ export const connectionCommands = defineCommands('connection', {
     flags: ['loading', 'stale', 'fast'],
     run(client, argv) {
       const index = int32(argv[1]);
+      if (index !== 0) refuseOtherDatabase(client, 'SELECT');
       if (index < 0 || index >= client.server.databases.length) fail('ERR DB index is out of range');
       client.db = client.server.db(index);
       return OK;
@@ -228,6 +231,10 @@ export const clusterStateCommands = defineCommands('cluster', {
     arity: 1,
     flags: ['fast'],
     categories: ['connection'],
-    run: () => fail(NO_CLUSTER),
+    run(client) {
+      if (client.server.cluster === undefined) fail(NO_CLUSTER);
+      client.mark(ASKING_NEXT, true);
+      return OK;
+    },
   },
 });

@@ -7,7 +7,7 @@ import type { Reply } from '../../../protocol/reply.ts';
 import { IN_MULTI } from '../../clients/client.ts';
 import type { SubscriptionKind } from '../../clients/subscriptions.ts';
 import type { Caller } from '../../server.ts';
-import { type EntryChange, type Flag, key, keys } from '../../table/command.ts';
+import { type Argv, type EntryChange, type Flag, key, keys } from '../../table/command.ts';
 import { type Outcome, SILENT } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 
@@ -39,6 +39,12 @@ function active(client: Caller, kind: SubscriptionKind, argv: readonly Bytes[]):
   const names = [...client.server.pubsub[kind].keys()];
   const pattern = argv[2];
   return pattern === undefined ? names : names.filter((name) => globMatch(pattern, name));
+}
+
+/** Sends a message on: to the nodes of the cluster, or else to the replicas. */
+function spread({ server }: Caller, argv: Argv<3>, sharded: boolean): void {
+  if (server.cluster !== undefined) server.cluster.publish(argv[1], argv[2], sharded);
+  else if (server.effects.feeding) server.effects.propagateAs(argv);
 }
 
 function counts(client: Caller, kind: SubscriptionKind, names: readonly Bytes[]): Reply {
@@ -113,7 +119,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     run(client, argv) {
       const { server } = client;
       const receivers = server.pubsub.publish(argv[1], argv[2]);
-      if (server.effects.feeding) server.effects.propagateAs(argv);
+      spread(client, argv, false);
       return receivers;
     },
   },
@@ -127,7 +133,7 @@ export const pubsubCommands = defineCommands('pubsub', {
     run(client, argv) {
       const { server } = client;
       const receivers = server.pubsub.publishShard(argv[1], argv[2]);
-      if (server.effects.feeding) server.effects.propagateAs(argv);
+      spread(client, argv, true);
       return receivers;
     },
   },

@@ -12,6 +12,7 @@ import { carryEncoding } from '../../settings/encodings.ts';
 import { int32, Options, wordAt } from '../../table/arguments.ts';
 import { type Argv, type KeySpec, key, keys } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
+import { refuseOtherDatabase } from '../node/cluster.ts';
 
 const SAME = 'ERR source and destination objects are the same';
 
@@ -80,6 +81,7 @@ function copy(client: Caller, argv: Argv<-3>): Reply {
     else if (option === 'DB' && options.more()) target = otherDatabase(client, options.value());
     else fail(SYNTAX);
   }
+  if (target !== db) refuseOtherDatabase(client, 'Copying to another database');
   if (target === db && from === to) fail(SAME);
   const entry = db.lookup(from);
   if (entry === undefined) return 0;
@@ -97,6 +99,7 @@ function copy(client: Caller, argv: Argv<-3>): Reply {
 }
 
 function move(client: Caller, name: Bytes, index: Bytes): Reply {
+  refuseOtherDatabase(client, 'MOVE');
   const { db } = client;
   const target = otherDatabase(client, index);
   if (target === db) fail(SAME);

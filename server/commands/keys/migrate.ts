@@ -73,7 +73,7 @@ function migrate(client: Caller, argv: Argv<-6>): Outcome {
     const ttl = expiresAt === undefined ? 0 : Math.max(1, expiresAt - server.now);
     keys.push(name);
     restores.push([
-      'RESTORE',
+      server.cluster === undefined ? 'RESTORE' : 'RESTORE-ASKING',
       name,
       String(ttl),
       dumpValue(entry.read(), server.rdbFormat),

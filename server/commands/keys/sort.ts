@@ -13,6 +13,7 @@ import {
 } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, WRONGTYPE } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
+import { slotOf } from '../../../protocol/slot.ts';
 import { SCRIPT } from '../../clients/client.ts';
 import { overwrite } from '../../data/overwriting.ts';
 import type { Caller } from '../../server.ts';
@@ -33,7 +34,18 @@ interface SortOptions {
   store: Bytes | undefined;
 }
 
-function parse(argv: readonly Bytes[], readOnly: boolean): SortOptions {
+/** Refuses a pattern that may lead to keys of another slot than that of the sorted key. */
+function checkPattern({ server }: Caller, option: 'BY' | 'GET', pattern: Bytes, key: Bytes): void {
+  if (server.cluster === undefined || (option === 'BY' && !pattern.includes('*'))) return;
+  const denied = `ERR ${option} option of SORT denied in Cluster mode`;
+  if (server.dialect.cluster.sortPatterns === 'nothing') fail(`${denied}.`);
+  if (pattern === '#') return;
+  const tag = /\{([^}]+)\}/.exec(pattern)?.[1];
+  if (tag !== undefined && !tag.includes('*') && slotOf(pattern) === slotOf(key)) return;
+  fail(`${denied} when keys formed by the pattern may be in different slots.`);
+}
+
+function parse(client: Caller, argv: readonly Bytes[], readOnly: boolean): SortOptions {
   const parsed: SortOptions = {
     descending: false,
     alphabetic: false,
@@ -52,9 +64,12 @@ function parse(argv: readonly Bytes[], readOnly: boolean): SortOptions {
     else if (option === 'LIMIT' && options.left >= 2) {
       parsed.offset = integer(options.value());
       parsed.count = integer(options.value());
-    } else if (option === 'BY' && options.more()) parsed.by = options.value();
-    else if (option === 'GET' && options.more()) parsed.get.push(options.value());
-    else if (option === 'STORE' && options.more() && !readOnly) parsed.store = options.value();
+    } else if ((option === 'BY' || option === 'GET') && options.more()) {
+      const pattern = options.value();
+      checkPattern(client, option, pattern, wordAt(argv, 1));
+      if (option === 'BY') parsed.by = pattern;
+      else parsed.get.push(pattern);
+    } else if (option === 'STORE' && options.more() && !readOnly) parsed.store = options.value();
     else fail(SYNTAX);
   }
   return parsed;
@@ -153,7 +168,7 @@ function storeList(client: Caller, name: Bytes, items: Bytes[]): Reply {
 }
 
 function sort(client: Caller, argv: Argv<-2>, readOnly: boolean): Reply {
-  const options = parse(argv, readOnly);
+  const options = parse(client, argv, readOnly);
   const { get, store } = options;
   if (!client.account.unlimited) checkPatterns(client, options);
   const value = client.db.lookup(argv[1])?.read();

@@ -56,7 +56,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
   *clients(server) {
     const replicas = server.replication.online().length;
     yield ['connected_clients', everyClient(server).length - replicas];
-    yield ['cluster_connections', 0];
+    yield ['cluster_connections', server.cluster?.connections ?? 0];
     yield ['maxclients', server.settings.maxclients];
     yield* clientBuffers(server);
     yield ['blocked_clients', server.blocking.total];
@@ -226,8 +226,8 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
       }
     }
   },
-  *cluster() {
-    yield ['cluster_enabled', 0];
+  *cluster(server) {
+    yield ['cluster_enabled', server.cluster === undefined ? 0 : 1];
   },
   *keyspace(server) {
     for (const db of server.databases) {

@@ -99,7 +99,7 @@ export function* memoryInfo(server: Server): Iterable<ReportField> {
   yield ['mem_replica_full_sync_buffer', 0];
   yield ['mem_clients_slaves', replicas];
   yield ['mem_clients_normal', clients];
-  yield ['mem_cluster_links', 0];
+  yield ['mem_cluster_links', server.cluster?.linkBytes ?? 0];
   yield ['mem_aof_buffer', 0];
   yield ['mem_allocator', 'libc'];
   yield ['mem_overhead_db_hashtable_rehashing', 0];
@@ -136,7 +136,7 @@ export function memoryStats(server: Server): Reply {
   if (alone) add('replica.fullsync.buffer', 0);
   add('clients.slaves', replicas);
   add('clients.normal', clients);
-  add('cluster.links', 0);
+  add('cluster.links', server.cluster?.linkBytes ?? 0);
   add('aof.buffer', server.durability?.figures.buffered ?? 0);
   add('lua.caches', server.scripts.bytes);
   add('functions.caches', server.functions.bytes);

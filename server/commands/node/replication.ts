@@ -21,6 +21,7 @@ function countOf(text: Bytes): number {
 function replicaof(client: Caller, argv: Argv<-3>): Reply {
   const [, host, port] = argv;
   const { server } = client;
+  if (server.cluster !== undefined) fail('ERR REPLICAOF not allowed in cluster mode.');
   if (server.replication.failover.state !== 'no-failover')
     fail('ERR REPLICAOF not allowed while failing over.');
   if (asciiLower(host) === 'no' && asciiLower(port) === 'one') {
@@ -101,6 +102,9 @@ function takeOver(server: Server, id: Bytes): void {
 }
 
 function failover(client: Caller, argv: readonly Bytes[]): Reply {
+  if (client.server.cluster !== undefined) {
+    fail('ERR FAILOVER not allowed in cluster mode. Use CLUSTER FAILOVER command instead.');
+  }
   const coordinator = client.server.replication.failover;
   if (argv.length === 2 && asciiUpper(argv[1] ?? '') === 'ABORT') {
     if (coordinator.state === 'no-failover') fail('ERR No failover in progress.');

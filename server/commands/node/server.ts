@@ -9,6 +9,7 @@ import type { Caller, Server } from '../../server.ts';
 import { integerBetween } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
+import { refuseInCluster } from './cluster.ts';
 import { info } from './info.ts';
 
 /**
@@ -102,6 +103,7 @@ export const serverCommands = defineCommands('server', {
     flags: ['write', 'fast'],
     categories: ['keyspace', 'dangerous'],
     run(client, argv) {
+      refuseInCluster(client, 'SWAPDB');
       const first = databaseIndex(argv[1], 'first');
       const second = databaseIndex(argv[2], 'second');
       const last = client.server.databases.length - 1;

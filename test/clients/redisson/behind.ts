@@ -16,7 +16,9 @@ async function ask(port: number, ...words: string[]): Promise<string> {
 
 /** The port of the primary, as the Sentinel at `port` says. */
 async function primaryOf(port: number): Promise<number> {
-  const found = /"127\.0\.0\.1"\],\["\$","(\d+)"/.exec(await ask(port, 'GET-MASTER-ADDR-BY-NAME', 'mymaster'));
+  const found = /"127\.0\.0\.1"\],\["\$","(\d+)"/.exec(
+    await ask(port, 'GET-MASTER-ADDR-BY-NAME', 'mymaster'),
+  );
   return Number(found?.[1]);
 }
 

@@ -123,7 +123,7 @@ test.each(compared)(
 
 /** Groups of parameters that lostlock does not have (docs/differences.md). */
 const ABSENT =
-  /^(tls-auth-clients-user|cluster-|active-defrag-|rdma-|oom-score-adj|shutdown-on-|syslog-|vset-)|[-_]cpulist$|^(aof-disable-auto-gc|bind-source-addr|ignore-warnings|proc-title-template|propagation-error-behavior|replica-announced|replica-ignore-disk-write-errors|replicaof|slaveof|socket-mark-id)$/;
+  /^(tls-auth-clients-user|active-defrag-|rdma-|oom-score-adj|shutdown-on-|syslog-|vset-)|[-_]cpulist$|^(aof-disable-auto-gc|bind-source-addr|ignore-warnings|proc-title-template|propagation-error-behavior|replica-announced|replica-ignore-disk-write-errors|replicaof|slaveof|socket-mark-id)$/;
 
 test.each(compared)(
   'CONFIG GET * of %s lists the parameters of its server (needs that server)',

@@ -1,0 +1,152 @@
+/** How CLUSTER NODES, SLOTS, SHARDS, LINKS and INFO describe the cluster. */
+import type { Bytes } from '../../protocol/bytes.ts';
+import { MapReply, type Reply, Verbatim } from '../../protocol/reply.ts';
+import { SLOT_COUNT } from '../../protocol/slot.ts';
+import type { Cluster } from '../cluster.ts';
+import { FAILED, HANDSHAKE, type Member, MYSELF, SUSPECTED } from '../member.ts';
+import { type MessageType, TYPES } from '../message.ts';
+import { endpointOf } from '../routing.ts';
+
+function rangeText([first, last]: readonly [number, number]): string {
+  return first === last ? String(first) : `${first}-${last}`;
+}
+
+/** One line of CLUSTER NODES, without the end of the line. */
+export function describeMember(cluster: Cluster, member: Member): Bytes {
+  const { id, ip, port, busPort, hostname, flagNames, primary, pingSentAt, pongAt } = member;
+  const epoch = (member.head ?? member).configEpoch;
+  const connected = member.has(MYSELF) || member.link !== undefined ? 'connected' : 'disconnected';
+  const words = [
+    id,
+    `${ip}:${port}@${busPort}${hostname === '' ? '' : `,${hostname}`}`,
+    flagNames,
+    primary?.id ?? '-',
+    pingSentAt,
+    pongAt,
+    epoch,
+    connected,
+    ...member.slots.ranges().map(rangeText),
+  ];
+  if (member.has(MYSELF)) words.push(...openSlots(cluster));
+  return words.join(' ');
+}
+
+/** The slots that are being moved, as CLUSTER NODES shows them. */
+function* openSlots({ migrating, importing }: Cluster): Iterable<string> {
+  for (let slot = 0; slot < SLOT_COUNT; slot++) {
+    const [to, from] = [migrating.get(slot), importing.get(slot)];
+    if (to !== undefined) yield `[${slot}->-${to.id}]`;
+    else if (from !== undefined) yield `[${slot}-<-${from.id}]`;
+  }
+}
+
+/** CLUSTER NODES: a line for each member. */
+export function nodesReply(cluster: Cluster): Reply {
+  const lines = [...cluster.members.values()].map((member) => `${describeMember(cluster, member)}\n`);
+  return new Verbatim('txt', lines.join(''));
+}
+
+/** What a client may want to know of a node besides its preferred endpoint. */
+function metadata(cluster: Cluster, { ip, hostname }: Member): Reply {
+  const type = cluster.server.settings['cluster-preferred-endpoint-type'];
+  const items: Reply[] = [];
+  if (type !== 'ip') items.push('ip', ip);
+  if (type !== 'hostname' && hostname !== '') items.push('hostname', hostname);
+  return new MapReply(items);
+}
+
+function nodeOfSlots(cluster: Cluster, member: Member): Reply {
+  return [endpointOf(cluster, member) ?? null, member.port, member.id, metadata(cluster, member)];
+}
+
+/** CLUSTER SLOTS: for each range of slots, its primary and the replicas that work and have its data. */
+export function slotsReply(cluster: Cluster): Reply {
+  const ranges: { first: number; last: number; owner: Member }[] = [];
+  for (const [slot, owner] of cluster.owners.entries()) {
+    if (owner === undefined) continue;
+    const range = ranges.at(-1);
+    if (range?.owner === owner && range.last === slot - 1) range.last = slot;
+    else ranges.push({ first: slot, last: slot, owner });
+  }
+  return ranges.map(({ first, last, owner }): Reply => {
+    const working = owner.replicas.filter((each) => !each.has(FAILED) && offsetOf(cluster, each) !== 0);
+    return [first, last, ...[owner, ...working].map((member) => nodeOfSlots(cluster, member))];
+  });
+}
+
+function healthOf(cluster: Cluster, member: Member): string {
+  if (member.has(SUSPECTED | FAILED)) return 'fail';
+  return member.isReplica && offsetOf(cluster, member) === 0 ? 'loading' : 'online';
+}
+
+function offsetOf({ server }: Cluster, member: Member): number {
+  return member.has(MYSELF) ? server.replication.offset : member.offset;
+}
+
+function nodeOfShards(cluster: Cluster, member: Member): Reply {
+  const { id, ip, port, hostname } = member;
+  const items: Reply[] = ['id', id, 'port', port, 'ip', ip, 'endpoint', endpointOf(cluster, member) ?? ''];
+  if (hostname !== '') items.push('hostname', hostname);
+  items.push('role', member.isReplica ? 'replica' : 'master');
+  items.push('replication-offset', offsetOf(cluster, member), 'health', healthOf(cluster, member));
+  return new MapReply(items);
+}
+
+/** CLUSTER SHARDS: each primary with its replicas. */
+export function shardsReply(cluster: Cluster): Reply {
+  const heads = [...cluster.members.values()].filter((member) => member.isPrimary && !member.has(HANDSHAKE));
+  return heads.map((head): Reply => {
+    const nodes = [head, ...head.replicas].map((member) => nodeOfShards(cluster, member));
+    const slots = head.slots.ranges().flat();
+    const id = cluster.server.dialect.cluster.showsShardIds ? ['id', head.shardId] : [];
+    return new MapReply(['slots', slots, 'nodes', nodes, ...id]);
+  });
+}
+
+/** CLUSTER LINKS: both connections to each member. */
+export function linksReply(cluster: Cluster): Reply {
+  return [...cluster.members.values()].flatMap((member) =>
+    (['to', 'from'] as const).flatMap((direction): Reply[] => {
+      const link = direction === 'to' ? member.link : member.inbound;
+      if (link === undefined) return [];
+      const waits = link.pending > 0 ? 'rw' : 'r';
+      const fields: Reply[] = ['direction', direction, 'node', member.id, 'create-time', link.createdAt];
+      fields.push('events', waits, 'send-buffer-allocated', link.pending, 'send-buffer-used', link.pending);
+      return [new MapReply(fields)];
+    }),
+  );
+}
+
+function countSlots({ owners }: Cluster, counts: (owner: Member) => boolean): number {
+  return owners.filter((owner) => owner !== undefined && counts(owner)).length;
+}
+
+function* messageLines(counts: ReadonlyMap<MessageType, number>, suffix: string): Iterable<string> {
+  let total = 0;
+  for (const type of TYPES) {
+    const count = counts.get(type) ?? 0;
+    total += count;
+    if (count > 0) yield `cluster_stats_messages_${type}_${suffix}:${count}`;
+  }
+  yield `cluster_stats_messages_${suffix}:${total}`;
+}
+
+/** CLUSTER INFO: the state of the cluster in figures. */
+export function infoReply(cluster: Cluster): Reply {
+  const { myself, members } = cluster;
+  const lines = [
+    `cluster_state:${cluster.isOk ? 'ok' : 'fail'}`,
+    `cluster_slots_assigned:${countSlots(cluster, () => true)}`,
+    `cluster_slots_ok:${countSlots(cluster, (owner) => !owner.has(SUSPECTED | FAILED))}`,
+    `cluster_slots_pfail:${countSlots(cluster, (owner) => owner.has(SUSPECTED) && !owner.has(FAILED))}`,
+    `cluster_slots_fail:${countSlots(cluster, (owner) => owner.has(FAILED))}`,
+    `cluster_known_nodes:${members.size}`,
+    `cluster_size:${cluster.size}`,
+    `cluster_current_epoch:${cluster.currentEpoch}`,
+    `cluster_my_epoch:${(myself.head ?? myself).configEpoch}`,
+    ...messageLines(cluster.sent, 'sent'),
+    ...messageLines(cluster.received, 'received'),
+    'total_cluster_links_buffer_limit_exceeded:0',
+  ];
+  return new Verbatim('txt', lines.map((line) => `${line}\r\n`).join(''));
+}

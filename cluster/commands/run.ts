@@ -1,0 +1,62 @@
+/** CLUSTER on a node of a cluster (https://redis.io/docs/latest/commands/cluster-info/). */
+import type { Bytes } from '../../protocol/bytes.ts';
+import { fail } from '../../protocol/errors.ts';
+import { OK, type Reply } from '../../protocol/reply.ts';
+import { slotOf } from '../../protocol/slot.ts';
+import { wordAt } from '../../server/table/arguments.ts';
+import { helpOf } from '../../server/table/help.ts';
+import type { Cluster } from '../cluster.ts';
+import { infoReply, linksReply, nodesReply, shardsReply, slotsReply } from './describe.ts';
+import * as members from './members.ts';
+import * as slots from './slots.ts';
+
+type Run = (cluster: Cluster, argv: readonly Bytes[]) => Reply;
+
+function saveConfiguration(cluster: Cluster): Reply {
+  const why = cluster.store();
+  return why === undefined ? OK : fail(`ERR error saving the cluster node config: ${why}`);
+}
+
+function help({ server }: Cluster): Reply {
+  const container = server.commands.get('cluster');
+  return container === undefined ? [] : helpOf(container, server.dialect);
+}
+
+/** The subcommands, by name. */
+const SUBCOMMANDS: Readonly<Record<string, Run>> = {
+  addslots: (cluster, argv) => slots.changeSlots(cluster, argv, true),
+  addslotsrange: (cluster, argv) => slots.changeRanges(cluster, argv, true),
+  bumpepoch: members.bump,
+  'count-failure-reports': members.countFailureReports,
+  countkeysinslot: slots.countKeys,
+  delslots: (cluster, argv) => slots.changeSlots(cluster, argv, false),
+  delslotsrange: (cluster, argv) => slots.changeRanges(cluster, argv, false),
+  failover: members.failover,
+  flushslots: slots.flushSlots,
+  forget: members.forget,
+  getkeysinslot: slots.listKeys,
+  help,
+  info: infoReply,
+  keyslot: (_, argv) => slotOf(wordAt(argv, 2)),
+  links: linksReply,
+  meet: members.meet,
+  myid: ({ myself }) => myself.id,
+  myshardid: ({ myself }) => myself.shardId,
+  nodes: nodesReply,
+  replicas: members.listReplicas,
+  replicate: members.replicate,
+  reset: members.reset,
+  saveconfig: saveConfiguration,
+  'set-config-epoch': members.setEpoch,
+  setslot: slots.setSlot,
+  shards: shardsReply,
+  slaves: members.listReplicas,
+  'slot-stats': slots.slotStats,
+  slots: slotsReply,
+};
+
+/** Runs a subcommand of CLUSTER. */
+export function runClusterCommand(cluster: Cluster, subcommand: Bytes, argv: readonly Bytes[]): Reply {
+  const run = SUBCOMMANDS[subcommand] ?? fail(`ERR unknown subcommand '${subcommand}'. Try CLUSTER HELP.`);
+  return run(cluster, argv);
+}

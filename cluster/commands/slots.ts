@@ -1,0 +1,177 @@
+/** The subcommands of CLUSTER about slots: who serves them, and moving them. */
+import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../protocol/errors.ts';
+import { MapReply, OK, type Reply } from '../../protocol/reply.ts';
+import { SLOT_COUNT } from '../../protocol/slot.ts';
+import { integer, wordAt } from '../../server/table/arguments.ts';
+import type { Cluster } from '../cluster.ts';
+import { announce } from '../gossip.ts';
+import { bumpEpoch } from './members.ts';
+
+const BAD_SLOT = 'ERR Invalid or out of range slot';
+
+function slotIn(text: Bytes): number {
+  const slot = integer(text, BAD_SLOT);
+  return slot < 0 || slot >= SLOT_COUNT ? fail(BAD_SLOT) : slot;
+}
+
+/** Throws unless each slot is free (or taken, if they are to be released) and given once. */
+function checkSlots({ owners }: Cluster, slots: readonly number[], adds: boolean): void {
+  const seen = new Set<number>();
+  for (const slot of slots) {
+    if (adds && owners[slot] !== undefined) fail(`ERR Slot ${slot} is already busy`);
+    if (!adds && owners[slot] === undefined) fail(`ERR Slot ${slot} is already unassigned`);
+    if (seen.has(slot)) fail(`ERR Slot ${slot} specified multiple times`);
+    seen.add(slot);
+  }
+}
+
+function change(cluster: Cluster, slots: readonly number[], adds: boolean): Reply {
+  checkSlots(cluster, slots, adds);
+  for (const slot of slots) {
+    if (adds) {
+      cluster.importing.delete(slot);
+      cluster.assign(slot, cluster.myself);
+    } else cluster.release(slot);
+  }
+  cluster.due.state = true;
+  cluster.due.store = true;
+  return OK;
+}
+
+/** ADDSLOTS and DELSLOTS. */
+export function changeSlots(cluster: Cluster, argv: readonly Bytes[], adds: boolean): Reply {
+  return change(cluster, argv.slice(2).map(slotIn), adds);
+}
+
+/** ADDSLOTSRANGE and DELSLOTSRANGE. */
+export function changeRanges(cluster: Cluster, argv: readonly Bytes[], adds: boolean): Reply {
+  if (argv.length % 2 === 1) {
+    fail(`ERR wrong number of arguments for 'cluster|${adds ? 'add' : 'del'}slotsrange' command`);
+  }
+  const slots: number[] = [];
+  for (let at = 2; at < argv.length; at += 2) {
+    const [first, last] = [slotIn(wordAt(argv, at)), slotIn(wordAt(argv, at + 1))];
+    if (first > last) fail(`ERR start slot number ${first} is greater than end slot number ${last}`);
+    for (let slot = first; slot <= last; slot++) slots.push(slot);
+  }
+  return change(cluster, slots, adds);
+}
+
+/** FLUSHSLOTS. */
+export function flushSlots(cluster: Cluster): Reply {
+  if (cluster.server.db(0).size > 0) fail('ERR DB must be empty to perform CLUSTER FLUSHSLOTS.');
+  cluster.releaseAll(cluster.myself);
+  cluster.due.state = true;
+  cluster.due.store = true;
+  return OK;
+}
+
+/** COUNTKEYSINSLOT. */
+export function countKeys(cluster: Cluster, argv: readonly Bytes[]): Reply {
+  const slot = integer(wordAt(argv, 2));
+  if (slot < 0 || slot >= SLOT_COUNT) fail('ERR Invalid slot');
+  return cluster.keysOf(slot).length;
+}
+
+/** GETKEYSINSLOT. */
+export function listKeys(cluster: Cluster, argv: readonly Bytes[]): Reply {
+  const [slot, count] = [integer(wordAt(argv, 2)), integer(wordAt(argv, 3))];
+  if (slot < 0 || slot >= SLOT_COUNT || count < 0) fail('ERR Invalid slot or number of keys');
+  return cluster.keysOf(slot).slice(0, count);
+}
+
+const BAD_ACTION = 'ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP';
+
+/** SETSLOT: the steps of moving a slot. */
+export function setSlot(cluster: Cluster, argv: readonly Bytes[]): Reply {
+  const { myself, owners, server } = cluster;
+  if (myself.isReplica) fail('ERR Please use SETSLOT only with masters.');
+  const slot = slotIn(wordAt(argv, 2));
+  const action = asciiLower(wordAt(argv, 3));
+  const id = argv[4];
+  const isLong = argv.length === 5 || (argv.length > 5 && server.dialect.cluster.setSlotTakesTimeout);
+  const isAlone = argv.length === 4 || (argv.length > 4 && server.dialect.cluster.setSlotTakesTimeout);
+  if (action === 'migrating' && isLong && id !== undefined) {
+    if (owners[slot] !== myself) fail(`ERR I'm not the owner of hash slot ${slot}`);
+    const to = cluster.members.get(id) ?? fail(`ERR I don't know about node ${id}`);
+    if (to.isReplica) fail('ERR Target node is not a master');
+    cluster.migrating.set(slot, to);
+  } else if (action === 'importing' && isLong && id !== undefined) {
+    if (owners[slot] === myself) fail(`ERR I'm already the owner of hash slot ${slot}`);
+    const from = cluster.members.get(id) ?? fail(`ERR I don't know about node ${id}`);
+    if (from.isReplica) fail('ERR Target node is not a master');
+    cluster.importing.set(slot, from);
+  } else if (action === 'stable' && isAlone) {
+    cluster.importing.delete(slot);
+    cluster.migrating.delete(slot);
+  } else if (action === 'node' && isLong && id !== undefined) give(cluster, slot, id);
+  else fail(BAD_ACTION);
+  cluster.due.store = true;
+  cluster.due.state = true;
+  return OK;
+}
+
+/** SETSLOT NODE: the slot belongs to that node from now on. */
+function give(cluster: Cluster, slot: number, id: Bytes): void {
+  const { myself, owners } = cluster;
+  const to = cluster.members.get(id) ?? fail(`ERR Unknown node ${id}`);
+  if (to.isReplica) fail('ERR Target node is not a master');
+  const hasKeys = cluster.keysOf(slot).length > 0;
+  if (owners[slot] === myself && to !== myself && hasKeys) {
+    fail(`ERR Can't assign hashslot ${slot} to a different node while I still hold keys for this hash slot.`);
+  }
+  const wasMine = owners[slot] === myself;
+  if (!hasKeys) cluster.migrating.delete(slot);
+  cluster.release(slot);
+  cluster.assign(slot, to);
+  if (wasMine && to !== myself) cluster.migrating.delete(slot);
+  if (to !== myself || !cluster.importing.has(slot)) return;
+  // The move ends here. A new configuration epoch makes the others believe it.
+  if (bumpEpoch(cluster)) cluster.note('slots', `Slot ${slot} moved here in epoch ${myself.configEpoch}`);
+  cluster.importing.delete(slot);
+  announce(cluster);
+}
+
+/** SLOT-STATS: the number of keys of slots. */
+export function slotStats(cluster: Cluster, argv: readonly Bytes[]): Reply {
+  const { myself, owners } = cluster;
+  const head = myself.head;
+  const mine = (slot: number): boolean => owners[slot] !== undefined && owners[slot] === head;
+  const described = ([slot, count]: readonly [number, number]): Reply => [
+    slot,
+    new MapReply(['key-count', count]),
+  ];
+  const counted = (slot: number): [number, number] => [slot, cluster.keysOf(slot).length];
+  const kind = asciiUpper(wordAt(argv, 2));
+  if (kind === 'SLOTSRANGE' && argv.length === 5) {
+    const [first, last] = [slotIn(wordAt(argv, 3)), slotIn(wordAt(argv, 4))];
+    if (first > last) fail(`ERR Start slot number ${first} is greater than end slot number ${last}`);
+    const slots = Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(mine);
+    return slots.map((slot) => described(counted(slot)));
+  }
+  if (kind !== 'ORDERBY' || argv.length < 4) fail(SYNTAX);
+  if (asciiLower(wordAt(argv, 3)) !== 'key-count') fail('ERR Unrecognized sort metric for ORDERBY.');
+  let [limit, descending] = [SLOT_COUNT, true];
+  let [limited, directed] = [false, false];
+  for (let at = 4; at < argv.length; at++) {
+    const word = asciiUpper(wordAt(argv, at));
+    if (word === 'LIMIT' && at + 1 < argv.length && !limited) {
+      limit = integer(
+        wordAt(argv, ++at),
+        'ERR Limit has to lie in between 1 and 16384 (maximum number of slots).',
+      );
+      if (limit < 1 || limit > SLOT_COUNT) {
+        fail('ERR Limit has to lie in between 1 and 16384 (maximum number of slots).');
+      }
+      limited = true;
+    } else if ((word === 'ASC' || word === 'DESC') && !directed) {
+      descending = word === 'DESC';
+      directed = true;
+    } else fail(SYNTAX);
+  }
+  const sign = descending ? -1 : 1;
+  const all = [...owners.keys()].filter(mine).map(counted);
+  all.sort((one, other) => sign * (one[1] - other[1]) || one[0] - other[0]);
+  return all.slice(0, limit).map(described);
+}

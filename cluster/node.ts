@@ -1,0 +1,191 @@
+/** A node of a cluster: a server whose requests are routed by slot, and that talks to the other nodes on the bus. */
+import type { Bytes, Millis } from '../protocol/bytes.ts';
+import { ReplyError } from '../protocol/reply.ts';
+import { ASKING, type Client, PRIMARY_LINK, READS_REPLICAS } from '../server/clients/client.ts';
+import type { Connection, Host, Receiver } from '../server/host/host.ts';
+import type { Membership } from '../server/membership.ts';
+import { replicateFrom } from '../server/replication/role.ts';
+import type { Server } from '../server/server.ts';
+import { type Command, WRITE } from '../server/table/command.ts';
+import type { Outcome } from '../server/table/outcome.ts';
+import { Cluster } from './cluster.ts';
+import { runClusterCommand } from './commands/run.ts';
+import { continueHandover, continueTakeover } from './election.ts';
+import { broadcast } from './gossip.ts';
+import { updateState } from './health.ts';
+import { ClusterHeartbeat } from './heartbeat.ts';
+import { BusLink, type LinkOwner } from './link.ts';
+import type { Member, MemberLink } from './member.ts';
+import type { BusMessage } from './message.ts';
+import { receive } from './receive.ts';
+import { errorOf, namesKeys, type Redirect, redirectBlocked, route } from './routing.ts';
+import { endSubscriptions } from './slot-keys.ts';
+
+/** A node's part in a cluster. */
+export class ClusterNode implements Membership, LinkOwner<Member> {
+  readonly cluster: Cluster;
+  readonly #server: Server;
+  readonly #heartbeat: ClusterHeartbeat;
+  /** The slot of the keys that a client's request has named so far, its scripts' calls included. */
+  readonly #slots = new WeakMap<Client, number>();
+  #stopped = false;
+
+  /** @param id the node's id: 40 hexadecimal digits */
+  constructor(server: Server, id: Bytes) {
+    this.#server = server;
+    this.cluster = new Cluster(server, id);
+    this.#heartbeat = new ClusterHeartbeat(this.cluster, this);
+    this.cluster.onFailed = (member) => this.#tellFailure(member);
+    this.cluster.onMoved = (member) => this.#followMoved(member);
+    this.cluster.onBeat = () => redirectBlocked(this.cluster);
+    this.cluster.onSlotLost = (slot) => endSubscriptions(this.cluster, slot);
+  }
+
+  get host(): Host {
+    return this.#server.host;
+  }
+
+  get now(): Millis {
+    return this.#server.now;
+  }
+
+  /** Begins to talk to the other nodes. The node should listen by then, because it announces its ports. */
+  start(): void {
+    this.cluster.followSettings();
+    this.cluster.due.state = true;
+    this.#heartbeat.start();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#heartbeat.stop();
+    for (const link of [...this.cluster.links]) this.cluster.unlink(link);
+  }
+
+  /** Takes a connection to the port of the bus. Returns undefined for one that is refused. */
+  accept(connection: Connection): Receiver | undefined {
+    if (this.#stopped) {
+      connection.abort();
+      return undefined;
+    }
+    const link = BusLink.accepted<Member>(this, connection);
+    this.cluster.links.add(link);
+    return link;
+  }
+
+  // The bus
+
+  enter(work: () => void): void {
+    if (this.#stopped) return;
+    this.#server.unit(() => {
+      work();
+      this.#finish();
+    });
+    this.#server.settle();
+  }
+
+  /** Does what became due during an event, as Redis does before it sleeps. */
+  #finish(): void {
+    const { cluster } = this;
+    if (cluster.due.handover && cluster.myself.isReplica) continueHandover(cluster);
+    if (cluster.due.takeover && cluster.myself.isReplica) continueTakeover(cluster);
+    if (cluster.due.state) updateState(cluster);
+    if (!cluster.due.store) return;
+    cluster.due.store = false;
+    cluster.store();
+  }
+
+  received(link: MemberLink, message: BusMessage): void {
+    receive(this.cluster, link, message);
+  }
+
+  ended(link: MemberLink): void {
+    const { dialled } = link;
+    this.cluster.unlink(link);
+    if (dialled !== undefined && dialled.pingSentAt === 0) dialled.pingSentAt = this.now;
+  }
+
+  #tellFailure({ id }: Member): void {
+    if (this.cluster.myself.isPrimary) broadcast(this.cluster, 'fail', { about: id });
+  }
+
+  #followMoved({ ip, port }: Member): void {
+    const { primary } = this.cluster.myself;
+    if (primary?.ip === ip && primary.port === port) replicateFrom(this.#server, ip, port);
+  }
+
+  // What the server asks
+
+  refusal(client: Client, command: Command, argv: readonly Bytes[], writes: boolean): ReplyError | undefined {
+    this.#slots.delete(client);
+    if (client.has(PRIMARY_LINK) || !namesKeys(command)) return undefined;
+    const { cluster } = this;
+    const queue = client.transaction?.queue;
+    const { slot, redirect } = route(cluster, { command, argv, queue, writes, states: client.state });
+    if (slot !== undefined) this.#slots.set(client, slot);
+    return redirect && errorOf(cluster, redirect);
+  }
+
+  refusalInScript(
+    caller: Client,
+    command: Command,
+    argv: readonly Bytes[],
+    crosses: boolean,
+  ): ReplyError | undefined {
+    if (caller.has(PRIMARY_LINK) || !namesKeys(command)) return undefined;
+    const states = caller.state & (READS_REPLICAS | ASKING);
+    const writes = (command.bits & WRITE) !== 0;
+    const { slot, redirect } = route(this.cluster, { command, argv, queue: undefined, writes, states });
+    if (redirect?.why === 'down')
+      return new ReplyError('ERR Script attempted to execute a command while the cluster is down');
+    if (redirect?.why === 'read only') {
+      return new ReplyError(
+        'ERR Script attempted to execute a write command while the cluster is down and readonly',
+      );
+    }
+    if (redirect !== undefined) return this.#elsewhere(redirect.why, command);
+    if (crosses || slot === undefined) return undefined;
+    const before = this.#slots.get(caller);
+    if (before === undefined) this.#slots.set(caller, slot);
+    if ((before ?? slot) === slot) return undefined;
+    return new ReplyError('ERR Script attempted to access keys that do not hash to the same slot');
+  }
+
+  /** What a script is told whose call this node does not serve. */
+  #elsewhere(why: Redirect['why'], { fullName }: Command): ReplyError {
+    if (this.#server.dialect.cluster.scriptTexts === 'one for each') {
+      if (why === 'unserved') return new ReplyError('ERR Script attempted to access a slot not served');
+      if (why === 'cross slot') {
+        const what = `Command '${fullName}' in script attempted to access keys`;
+        return new ReplyError(`ERR ${what} that don't hash to the same slot`);
+      }
+    }
+    return new ReplyError('ERR Script attempted to access a non local key in a cluster node');
+  }
+
+  run(subcommand: Bytes, argv: readonly Bytes[]): Outcome {
+    const outcome = runClusterCommand(this.cluster, subcommand, argv);
+    this.#finish();
+    return outcome;
+  }
+
+  publish(channel: Bytes, text: Bytes, sharded: boolean): void {
+    const { cluster } = this;
+    if (!sharded) broadcast(cluster, 'publish', { channel, text });
+    else {
+      const head = cluster.myself.head;
+      const to = head === undefined ? [] : [head, ...head.replicas];
+      broadcast(cluster, 'publishshard', { channel, text, to });
+    }
+  }
+
+  get connections(): number {
+    return (this.cluster.members.size - 1) * 2;
+  }
+
+  get linkBytes(): number {
+    let bytes = 0;
+    for (const link of this.cluster.links) bytes += link.pending;
+    return bytes;
+  }
+}

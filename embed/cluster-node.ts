@@ -1,0 +1,56 @@
+/** A node of a cluster on the real clock: the listener of its bus, and the file with its view of the cluster. */
+import { keepIn } from '../cluster/configuration.ts';
+import { createClusterNode } from '../cluster/index.ts';
+import type { ClusterNode } from '../cluster/node.ts';
+import { toBuffer } from '../protocol/bytes.ts';
+import type { Host } from '../server/host/host.ts';
+import { Listener } from '../server/host/tcp.ts';
+import { createNode } from '../server/index.ts';
+import type { Server, ServerOptions } from '../server/server.ts';
+import type { Settings } from '../server/settings/settings.ts';
+
+/** How far the port of the bus is from the port for clients, unless `cluster-port` names one. */
+const DISTANCE = 10_000;
+/** The highest port for clients from which the port of the bus follows. */
+const HIGHEST = 65535 - DISTANCE;
+
+/** Creates a node, as a member of a cluster if `cluster-enabled` is set. */
+export function createServerNode(
+  host: Host,
+  options: ServerOptions,
+): { readonly node: Server; readonly member: ClusterNode | undefined } {
+  if (options.settings?.['cluster-enabled'] !== true) {
+    return { node: createNode(host, options), member: undefined };
+  }
+  const { server, node } = createClusterNode(host, options);
+  return { node: server, member: node };
+}
+
+/** Makes the node listen on the port of the bus, and begin. A file keeps its view only if the settings name a directory. */
+export async function openBus(
+  member: ClusterNode,
+  given: Partial<Settings>,
+  host: string,
+  isFree: boolean,
+): Promise<Listener> {
+  const { server } = member.cluster;
+  const { settings } = server;
+  const port = settings.port || settings['tls-port'];
+  let wanted = settings['cluster-port'];
+  if (wanted === 0 && !isFree) {
+    if (port > HIGHEST) {
+      throw new RangeError(
+        `lostlock: port ${port} leaves no room for the port of the cluster's bus: allowed are ports up to ${HIGHEST}, or a cluster-port`,
+      );
+    }
+    wanted = port + DISTANCE;
+  }
+  const listener = new Listener(member);
+  ({ port: settings['cluster-port'] } = await listener.listen({ host, port: wanted }));
+  member.cluster.followSettings();
+  if (given.dir !== undefined || given['cluster-config-file'] !== undefined) {
+    server.unit(() => keepIn(member.cluster, toBuffer(settings['cluster-config-file']).toString()));
+  }
+  member.start();
+  return listener;
+}

@@ -1,0 +1,173 @@
+/** startCluster on the real clock: primaries that share the slots, and their replicas, each with ports of its own. */
+import { arrange, isSettled, showReplicas, showsReplicas } from '../cluster/arrange.ts';
+import { ClusterNode } from '../cluster/node.ts';
+import { fromText } from '../protocol/bytes.ts';
+import { SLOT_COUNT, slotOf } from '../protocol/slot.ts';
+import type { DialectName } from '../server/dialects/index.ts';
+import { realDelay } from '../server/host/real-time.ts';
+import type { LogLevel } from '../server/ports.ts';
+import type { Settings } from '../server/settings/settings.ts';
+import { badOption, checkInteger, checkNames } from './options.ts';
+import type { LostlockServer } from './running.ts';
+import { startServer } from './start.ts';
+
+/** How many nodes a cluster has. */
+export interface ClusterSize {
+  /** The primaries, which share the slots; default 3. */
+  readonly primaries?: number;
+  /** The replicas of each primary; default 0. */
+  readonly replicas?: number;
+}
+
+/** The options of a cluster on the real clock. */
+export interface ClusterOptions extends ClusterSize {
+  /** Real time, which is the default. */
+  readonly clock?: 'real';
+  /**
+   * The port of the first node; the others take the ports after it, and the bus of each the port 10,000 above. By
+   * default free ports.
+   */
+  readonly port?: number;
+  /** The address to listen on; default 127.0.0.1. */
+  readonly host?: string;
+  /** The password that AUTH requires, and with which replicas log in; none by default. */
+  readonly password?: string;
+  /** How long a node may be silent before the others suspect it, in milliseconds; default 5000. */
+  readonly nodeTimeout?: number;
+  /** The server that the nodes answer as; 'redis-8.2' by default. */
+  readonly dialect?: DialectName;
+  /** True: commands and options that the dialect's server does not have are refused. */
+  readonly strict?: boolean;
+  /** Any other parameter of every node, by its name in redis.conf. */
+  readonly settings?: Partial<Settings>;
+  /** Receives every line of the log, with the role of the node that wrote it. By default nothing is logged. */
+  readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica' | 'sentinel') => void;
+}
+
+const OPTIONS = [
+  'primaries',
+  'replicas',
+  'clock',
+  'port',
+  'host',
+  'password',
+  'nodeTimeout',
+  'dialect',
+  'strict',
+  'settings',
+  'log',
+];
+
+/** The parameters that a cluster sets by itself. */
+const OWN = ['port', 'cluster-enabled', 'cluster-port', 'cluster-config-file', 'dir', 'databases'] as const;
+
+/** Throws TypeError for a wrong number of nodes. @returns the numbers */
+export function readSize({ primaries = 3, replicas = 0 }: ClusterSize): Required<ClusterSize> {
+  checkInteger('primaries', primaries, 1, 100);
+  checkInteger('replicas', replicas, 0, 10);
+  return { primaries, replicas };
+}
+
+/** Throws TypeError for a parameter that a cluster sets by itself. */
+export function checkClusterSettings(settings: Partial<Settings>): void {
+  for (const name of OWN) {
+    if (settings[name] === undefined) continue;
+    throw badOption(`settings.${name}`, settings[name], 'nothing, because startCluster chooses it');
+  }
+}
+
+/** A running cluster. */
+export class LostlockCluster implements AsyncDisposable {
+  /** The nodes, those that began as primaries first. */
+  readonly nodes: readonly LostlockServer[];
+
+  constructor(nodes: readonly LostlockServer[]) {
+    this.nodes = nodes;
+  }
+
+  /** The nodes that are primaries now, and have not stopped. */
+  get primaries(): readonly LostlockServer[] {
+    return this.nodes.filter(({ node }) => node.role === 'primary' && !node.stopped);
+  }
+
+  /** The nodes that are replicas now. */
+  get replicas(): readonly LostlockServer[] {
+    return this.nodes.filter(({ node }) => node.role === 'replica' && !node.stopped);
+  }
+
+  /** The addresses of all nodes: for ioredis `new Cluster(cluster.addresses)`. */
+  get addresses(): { readonly host: string; readonly port: number }[] {
+    return this.nodes.map(({ host, port }) => ({ host, port }));
+  }
+
+  /** The URLs of all nodes, such as `redis://127.0.0.1:7000`. */
+  get urls(): string[] {
+    return this.nodes.map(({ url }) => url);
+  }
+
+  /**
+   * The primary that serves a key, as the nodes that are up see it.
+   * @throws RangeError when no node serves it
+   */
+  primaryOf(key: string): LostlockServer {
+    const slot = slotOf(fromText(key));
+    const owner = this.primaries.find(({ node }) => {
+      const { cluster: member } = node;
+      return member instanceof ClusterNode && member.cluster.owners[slot] === member.cluster.myself;
+    });
+    if (owner === undefined)
+      throw new RangeError(`no primary of the cluster serves slot ${slot} of ${SLOT_COUNT}`);
+    return owner;
+  }
+
+  /** Stops every node. Resolves when no handle is left. A second call has no effect. */
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.stop()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}
+
+function memberOf({ node: { cluster } }: LostlockServer): ClusterNode {
+  if (!(cluster instanceof ClusterNode)) throw new Error('lostlock: the server is no node of a cluster');
+  return cluster;
+}
+
+/**
+ * Starts a cluster on the real clock. It is set up at once: the slots are shared out, the replicas are in sync, and every
+ * node knows all others. Rejects with a TypeError that names a wrong option, and with Node's error for a port in use.
+ */
+export async function startRealCluster(options: ClusterOptions = {}): Promise<LostlockCluster> {
+  checkNames(options, OPTIONS, 'startCluster');
+  const { primaries, replicas } = readSize(options);
+  const { nodeTimeout = 5000, settings = {}, port = 0, host = '127.0.0.1' } = options;
+  const count = primaries * (replicas + 1);
+  checkInteger('nodeTimeout', nodeTimeout, 100, 2 ** 31 - 1);
+  checkInteger('port', port, 0, 55535 - count);
+  checkClusterSettings(settings);
+  const { primaries: _p, replicas: _r, clock: _c, nodeTimeout: _t, ...rest } = options;
+  const nodes: LostlockServer[] = [];
+  try {
+    for (let i = 0; i < count; i++) {
+      const own = { ...settings, 'cluster-enabled': true, 'cluster-node-timeout': nodeTimeout };
+      nodes.push(await startServer({ ...rest, port: port === 0 ? 0 : port + i, settings: own }));
+    }
+    const members = nodes.map(memberOf);
+    arrange(
+      members.map(({ cluster }) => ({ cluster, ip: fromText(host) })),
+      primaries,
+    );
+    const wait = async (isDone: () => boolean): Promise<void> => {
+      while (!isDone()) await new Promise<void>((wake) => realDelay(wake, 1));
+    };
+    await wait(() => members.every(isSettled));
+    for (const member of members) showReplicas(member);
+    await wait(() => members.every(showsReplicas));
+    return new LostlockCluster(nodes);
+  } catch (error) {
+    await Promise.all(nodes.map((node) => node.stop()));
+    throw error;
+  }
+}

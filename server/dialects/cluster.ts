@@ -1,0 +1,54 @@
+/** What differs between the servers when they are part of a cluster. */
+
+/** How a node of a cluster answers. */
+export interface ClusterTraits {
+  /** How many primaries CLUSTER INFO counts before the first view of the cluster is made. */
+  readonly sizeAtFirst: 0 | 1;
+  /** Whether a primary and its replicas have the id of their shard in common. */
+  readonly hasShards: boolean;
+  /** Whether CLUSTER SHARDS shows the id of each shard. */
+  readonly showsShardIds: boolean;
+  /** How the errors of CLUSTER MEET name the two ports. */
+  readonly ports: 'TCP' | 'plain';
+  /** What CLUSTER MEET calls a port that no port can be. */
+  readonly farPort: 'part of an invalid address' | 'out of range';
+  /** What SORT may take from other keys. */
+  readonly sortPatterns: 'nothing' | 'keys of its slot';
+  /** How many databases there are, and what commands say about the others. */
+  readonly databases: 'sixteen, one allowed' | 'one, others refused' | 'one';
+  /** What a script is told whose call names keys of several slots, or of a slot that nobody serves. */
+  readonly scriptTexts: 'one for all' | 'one for each';
+  /** Whether CLUSTER SETSLOT takes a time limit, and ignores further words. */
+  readonly setSlotTakesTimeout: boolean;
+}
+
+/** Redis 7.0. */
+export const cluster70: ClusterTraits = {
+  sizeAtFirst: 1,
+  hasShards: false,
+  showsShardIds: false,
+  ports: 'TCP',
+  farPort: 'part of an invalid address',
+  sortPatterns: 'nothing',
+  databases: 'sixteen, one allowed',
+  scriptTexts: 'one for all',
+  setSlotTakesTimeout: false,
+};
+/** Redis 7.2 and 8. */
+export const cluster72: ClusterTraits = {
+  ...cluster70,
+  sizeAtFirst: 0,
+  hasShards: true,
+  ports: 'plain',
+  sortPatterns: 'keys of its slot',
+  databases: 'one, others refused',
+  scriptTexts: 'one for each',
+};
+/** Valkey 8.1. */
+export const clusterValkey81: ClusterTraits = {
+  ...cluster72,
+  farPort: 'out of range',
+  setSlotTakesTimeout: true,
+};
+/** Valkey 9. */
+export const clusterValkey9: ClusterTraits = { ...clusterValkey81, showsShardIds: true, databases: 'one' };

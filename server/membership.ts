@@ -1,0 +1,36 @@
+/** What a node asks the cluster that it is a member of. A node without a cluster has no membership. */
+import type { Bytes } from '../protocol/bytes.ts';
+import type { ReplyError } from '../protocol/reply.ts';
+import type { Client } from './clients/client.ts';
+import type { Command } from './table/command.ts';
+import type { Outcome } from './table/outcome.ts';
+
+/** A node's membership in a cluster (https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/). */
+export interface Membership {
+  /**
+   * Returns the error for a request whose keys this node does not serve, such as MOVED; undefined if it may run here.
+   * @param writes whether the request may change data
+   */
+  refusal(client: Client, command: Command, argv: readonly Bytes[], writes: boolean): ReplyError | undefined;
+  /**
+   * Returns the error for a command of a script.
+   * @param caller the client that runs the script
+   * @param crosses whether the script may use keys of several slots
+   */
+  refusalInScript(
+    caller: Client,
+    command: Command,
+    argv: readonly Bytes[],
+    crosses: boolean,
+  ): ReplyError | undefined;
+  /** Runs a subcommand of CLUSTER, by its name in small letters. */
+  run(subcommand: Bytes, argv: readonly Bytes[]): Outcome;
+  /** Sends a message to the other nodes; one of a shard channel to those of the same shard. */
+  publish(channel: Bytes, text: Bytes, sharded: boolean): void;
+  /** How many connections there are to other nodes, in both directions. */
+  readonly connections: number;
+  /** How many bytes the links to other nodes have not sent yet. */
+  readonly linkBytes: number;
+  /** Ends the membership: closes every link. */
+  stop(): void;
+}

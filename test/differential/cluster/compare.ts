@@ -1,0 +1,56 @@
+/** Prints replies of CLUSTER so that two clusters can be compared: without times, in an order that does not depend on hashes. */
+import type { RawReply } from '../../support/reply-text.ts';
+import { printReply } from '../../support/reply-text.ts';
+
+/** Replies whose order has no meaning, by the command and its first argument. */
+const UNORDERED = /^(KEYS|CLUSTER (SHARDS|LINKS|GETKEYSINSLOT|REPLICAS|SLAVES|SLOTS)|SCAN|CONFIG GET)\b/;
+
+/** A line of CLUSTER NODES without times and without what an idle connection does. */
+function withoutTimes(line: string): string {
+  const words = line.split(' ');
+  if (words.length < 8) return line;
+  words[1] = (words[1] ?? '').replace(/@\d+/, '@BUS');
+  // The replicas of Valkey 8 hear which slots their primary moves. Ours do not.
+  if (words[2]?.includes('slave')) return [...words.slice(0, 4), '0', '0', ...words.slice(6, 8)].join(' ');
+  words[4] = '0';
+  words[5] = '0';
+  return words.join(' ');
+}
+
+/** The reply with every text replaced. */
+function mapped([marker, value]: RawReply, hide: (text: string) => string): RawReply {
+  if (value === null) return [marker, value];
+  return [marker, typeof value === 'string' ? hide(value) : value.map((item) => mapped(item, hide))];
+}
+
+function lines(text: string): string {
+  return text.split('\n').map(withoutTimes).sort().join('\n');
+}
+
+/** The reply as one line. `hide` replaces ids and ports. */
+export function printed(
+  words: readonly string[],
+  [marker, value]: RawReply,
+  hide: (text: string) => string,
+): string {
+  const name = words.join(' ').toUpperCase();
+  if (typeof value === 'string') {
+    const text = hide(value);
+    if (/^CLUSTER NODES/.test(name)) return `${marker}${lines(text)}`;
+    if (/^CLUSTER INFO/.test(name)) return `${marker}${text.replace(/cluster_stats_messages_.*\r\n/g, '')}`;
+    if (/^RANDOMKEY/.test(name) && value !== '') return 'a key';
+    // The text of a script's error ends with the hash of the script, which both sides compute.
+    return printReply([marker, text]);
+  }
+  const hidden = mapped([marker, value], hide);
+  if (!UNORDERED.test(name)) return printReply(hidden);
+  if (/^CLUSTER (REPLICAS|SLAVES)/.test(name) && value !== null) {
+    return (value as readonly RawReply[])
+      .map(([, line]) => withoutTimes(hide(String(line))))
+      .sort()
+      .join('\n');
+  }
+  return printReply(hidden, true)
+    .replace(/"(create-time|send-buffer-allocated|send-buffer-used|replication-offset)"/g, '')
+    .replace(/^CLUSTER LINKS/.test(name) ? /:\d+/g : /:\d{2,}/g, ':N');
+}

@@ -1,0 +1,48 @@
+/** Sends generated programs to lostlock's cluster and to a real one, and reports where the replies differ. */
+import type { DialectName } from '../../../server/dialects/index.ts';
+import { Random } from '../random.ts';
+import { clusterRequest, type NodeRequest } from './requests.ts';
+import { ClusterSide } from './sides.ts';
+
+const LENGTH = 50;
+
+/** Compares until so many commands have been sent, or until `most` programs differ. */
+export async function compareClusters(
+  program: string,
+  dialect: DialectName,
+  { commands, seed, most = 10 }: { commands: number; seed: number; most?: number },
+): Promise<{ readonly commands: number; readonly differences: readonly string[] }> {
+  const random = new Random(seed);
+  const differences: string[] = [];
+  let sent = 0;
+  const sides: ClusterSide[] = [];
+  try {
+    sides.push(await ClusterSide.ours(dialect));
+    sides.push(await ClusterSide.real(program));
+    const [ours, real] = sides as [ClusterSide, ClusterSide];
+    while (sent < commands && differences.length < most) {
+      const requests = Array.from({ length: LENGTH }, () => clusterRequest(random));
+      const difference = await play(ours, real, requests);
+      sent += LENGTH;
+      if (difference !== undefined) differences.push(difference);
+      await Promise.all([ours.reset(), real.reset()]);
+    }
+  } finally {
+    await Promise.all(sides.map((side) => side.stop()));
+  }
+  return { commands: sent, differences };
+}
+
+async function play(
+  ours: ClusterSide,
+  real: ClusterSide,
+  requests: readonly NodeRequest[],
+): Promise<string | undefined> {
+  const told: string[] = [];
+  for (const request of requests) {
+    const [mine, theirs] = await Promise.all([ours.ask(request), real.ask(request)]);
+    told.push(`${request.node}> ${request.words.map((word) => JSON.stringify(word)).join(' ')}   ${theirs}`);
+    if (mine !== theirs) return `${told.join('\n')}\n  ours ${mine}\n  real ${theirs}`;
+  }
+  return undefined;
+}
