@@ -12,6 +12,8 @@ const flagged = (name: Bytes, flags: Bytes, body: Bytes): Bytes =>
 const KEY = 'keys[1] or "s1"';
 const WRITE = `local key = ${KEY} redis.call('set', key, args[1] or "x") return redis.call('incr', key)`;
 const READ = `return redis.call("get", ${KEY})`;
+const FIELDS =
+  'for field, value in pairs(redis.call("hgetall", "h1").map) do all[#all + 1] = field .. "=" .. value end';
 
 /** Libraries that load, and some that do not. */
 export const libraries: readonly Bytes[] = [
@@ -34,7 +36,8 @@ export const libraries: readonly Bytes[] = [
   library('lc', simple('fails', `return redis.call("lpush", ${KEY})`)),
   library('lc', simple('fails', 'return KEYS')),
   library('lc', simple('fails', 'x = 1')),
-  library('la', simple('args', 'redis.setresp(3) return redis.call("hgetall", "h1")')),
+  // Sorted, as a table of Lua has no order of its own.
+  library('la', simple('args', `local all = {} redis.setresp(3) ${FIELDS} table.sort(all) return all`)),
   library('la', simple('args', 'return cjson.encode({keys, args})')),
   library('la', simple('args', 'return loadstring("return redis.call(...)")(unpack(args))')),
   library('la', 'local x = string'),
