@@ -180,7 +180,11 @@ function refuse(error: UsageError): never {
 }
 
 const argv = process.argv.slice(2);
-if (argv.includes('--help') || argv.includes('-h')) {
+if (argv[0] === 'explore') {
+  const { exploreAsWorker, exploreCommand } = await import('./explore/command.ts');
+  if (process.env.LOSTLOCK_EXPLORE_WORKER !== undefined) exploreAsWorker();
+  else process.exitCode = await exploreCommand(argv.slice(1));
+} else if (argv.includes('--help') || argv.includes('-h')) {
   console.log(HELP);
 } else if (argv.includes('--version') || argv.includes('-v')) {
   console.log(`lostlock ${LOSTLOCK_VERSION}`);

@@ -1,0 +1,118 @@
+/** The files and lines that an exploration writes: histories, tests to commit, JUnit, annotations and progress. */
+import type { History } from './history.ts';
+import type { ExploreProgress } from './options.ts';
+import type { Finding, ReportData } from './report.ts';
+
+/** The programs that run tests for which a test file can be written. */
+export type TestRunner = 'vitest' | 'jest' | 'node';
+
+/** The version of the format of histories. */
+const FORMAT = 1;
+
+/** A history as JSON lines: first a head, then one line for each visit, fault, write, loss, message and line of the story. */
+export function historyLines(name: string, finding: Finding, history: History): string {
+  const { promise, cause, events, replay } = finding;
+  const rows: object[] = [
+    { type: 'head', format: FORMAT, name, promise, cause, replay, lanes: history.lanes },
+    ...events.map((event) => ({ type: 'event', ...event })),
+    ...history.visits.map((visit) => ({
+      type: 'visit',
+      ...visit,
+      to: Number.isFinite(visit.to) ? visit.to : null,
+    })),
+    ...history.faults.map((fault) => ({ type: 'fault', ...fault })),
+    ...history.lines.map((line) => ({ type: 'line', ...line })),
+    ...history.writes.map((write) => ({ type: 'write', ...write })),
+    ...history.lost.map((write) => ({ type: 'lost', ...write })),
+    ...history.messages.map((message) => ({ type: 'message', ...message })),
+  ];
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+}
+
+const HEADS: Record<TestRunner, string> = {
+  vitest: "import { expect, test } from 'vitest';",
+  jest: "import { expect, test } from '@jest/globals';",
+  node: "import assert from 'node:assert/strict';\nimport { test } from 'node:test';",
+};
+
+/** A test that plays a finding again, and passes once the promise holds. `file` exports the exploration. */
+export function testFile(runner: TestRunner, file: string, name: string, finding: Finding): string {
+  const { promise, story, replay } = finding;
+  const check = runner === 'node' ? 'assert.deepEqual(breaches, []);' : 'expect(breaches).toEqual([]);';
+  const told = story
+    .split('\n')
+    .map((line) => ` * ${line}`.trimEnd().replaceAll('*/', '* /'))
+    .join('\n');
+  return `/**
+${told}
+ */
+import { replay } from 'lostlock/explore';
+${HEADS[runner]}
+import * as explorations from ${JSON.stringify(relativeTo(file))};
+
+const options = Object.values(explorations).flat().find((each) => each.name === ${JSON.stringify(name)});
+
+test(${JSON.stringify(`${name} keeps ${promise}`)}, async () => {
+  // The trace changes with the code, so that only the plan is played again.
+  const { breaches } = await replay(options, ${JSON.stringify(replay)}, { sameTrace: false });
+  ${check}
+});
+`;
+}
+
+function relativeTo(file: string): string {
+  return file.startsWith('/') || file.startsWith('.') ? file : `./${file}`;
+}
+
+/** The reports as JUnit XML: an exploration is a suite, and each finding a failed test. */
+export function junit(reports: readonly ReportData[]): string {
+  const suites = reports.map(({ name, findings, ms }) => {
+    const cases = findings.map(
+      ({ promise, cause, what, story, replay }) =>
+        `    <testcase classname="${xml(name)}" name="${xml(`${promise} (${cause})`)}">\n` +
+        `      <failure message="${xml(what)}">${xml(`${story}\nreplay: ${replay}`)}</failure>\n    </testcase>\n`,
+    );
+    const passed =
+      findings.length === 0 ? `    <testcase classname="${xml(name)}" name="every promise" />\n` : '';
+    const count = Math.max(1, findings.length);
+    return `  <testsuite name="${xml(name)}" tests="${count}" failures="${findings.length}" time="${(ms / 1000).toFixed(3)}">\n${cases.join('')}${passed}  </testsuite>\n`;
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('')}</testsuites>\n`;
+}
+
+function xml(text: string): string {
+  const named: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  return text.replace(/[&<>"]/g, (each) => named[each] as string).replace(/[^\n -\ufffd]/g, '?');
+}
+
+/** Annotations for GitHub Actions, one for each finding. */
+export function annotations(file: string, reports: readonly ReportData[]): string {
+  const escaped = (text: string): string =>
+    text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return reports
+    .flatMap(({ name, findings }) =>
+      findings.map(
+        ({ promise, cause, story, replay }) =>
+          `::error file=${file},title=${name}: ${promise} (${cause})::${escaped(`${story}\nreplay: ${replay}`)}\n`,
+      ),
+    )
+    .join('');
+}
+
+/** How wide the bar is, in characters. */
+const BAR = 20;
+
+/** One line of progress: a bar, worlds a second, states and findings. */
+export function progressLine({
+  name,
+  worlds,
+  of,
+  findings,
+  perSecond,
+  states,
+  strategy,
+}: ExploreProgress): string {
+  const done = Number.isFinite(of) ? Math.min(BAR, Math.floor((worlds / of) * BAR)) : 0;
+  const bar = `${'#'.repeat(done)}${'.'.repeat(BAR - done)}`;
+  return `${name} [${bar}] ${worlds} worlds, ${perSecond.toFixed(0)}/s, ${states} states, ${findings} findings, ${strategy}  `;
+}

@@ -1,0 +1,138 @@
+/** What an exploration writes: histories, tests to commit, JUnit, annotations, progress, and merged reports. */
+import { expect, test } from 'vitest';
+import { exploreCommand } from '../../explore/command.ts';
+import { annotations, historyLines, junit, progressLine, testFile } from '../../explore/files.ts';
+import { ExploreReport, type Finding, mergeReports, type ReportData } from '../../explore/report.ts';
+
+const finding: Finding = {
+  promise: 'mutual-exclusion',
+  cause: 'client-pause',
+  what: 'B entered <r> while A was inside',
+  events: [{ at: 1, who: 'A', text: 'enters r' }],
+  story: 'lock: mutual-exclusion is broken (client-pause)\n  1.0 ms  A  100 % */',
+  replay: '1:1:0:A,B:client-pause@1/A/300:0123456789ab',
+  worlds: 2,
+  firstIn: 7,
+  notRepeatable: undefined,
+};
+
+function report(change: Partial<ReportData> = {}): ReportData {
+  const coverage = {
+    faults: { 'client-pause': 3 },
+    states: 5,
+    contended: 1,
+    strategies: { 'one fault': 9 },
+    singles: { all: 20, played: 9 },
+  };
+  return {
+    name: 'lock',
+    findings: [finding],
+    worlds: 10,
+    coverage,
+    ms: 1500,
+    interrupted: false,
+    output: { lines: [], count: 0 },
+    ...change,
+  };
+}
+
+test('reports of shards merge: findings of one cause are one, and the shortest story stays', () => {
+  const longer = { ...finding, events: [...finding.events, ...finding.events], worlds: 5 };
+  const nobody: Finding = {
+    ...finding,
+    promise: 'contended',
+    cause: 'no contention',
+    events: [],
+    replay: '',
+  };
+  const lonely = report({ findings: [longer, nobody], coverage: { ...report().coverage, contended: 0 } });
+  const merged = mergeReports([lonely, report()]);
+  expect(merged.findings).toEqual([{ ...finding, worlds: 7 }]);
+  expect(merged).toMatchObject({
+    worlds: 20,
+    ms: 1500,
+    coverage: { faults: { 'client-pause': 6 }, singles: { all: 20, played: 18 } },
+  });
+  expect(mergeReports([lonely]).findings.map(({ promise }) => promise)).toEqual([
+    'mutual-exclusion',
+    'contended',
+  ]);
+  expect(() => mergeReports([])).toThrow(RangeError);
+});
+
+test('a report without findings asserts nothing', () => {
+  expect(new ExploreReport(report({ findings: [] })).assertNone()).toBeUndefined();
+});
+
+test('a history is JSON lines with a head', () => {
+  const visit = {
+    id: 0,
+    client: 'A',
+    life: 1,
+    resource: 'r',
+    from: 1,
+    to: Infinity,
+    fence: undefined,
+    shared: false,
+  } as const;
+  const rest = { permits: 1, writes: [], ended: undefined, refused: false, askedAfter: 0 };
+  const history = {
+    lanes: ['A', 'redis-1'],
+    visits: [{ ...visit, ...rest }],
+    faults: [],
+    lines: [],
+    writes: [],
+    lost: [],
+    messages: [],
+  };
+  const rows = historyLines('lock', finding, history)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  expect(rows).toMatchObject([
+    { type: 'head', format: 1, name: 'lock', lanes: ['A', 'redis-1'], replay: finding.replay },
+    { type: 'event', who: 'A' },
+    { type: 'visit', client: 'A', to: null },
+  ]);
+});
+
+test('a test file plays the finding again, in each runner', () => {
+  expect(testFile('vitest', 'my.explore.ts', 'lock', finding)).toMatch(
+    /from 'vitest';\nimport \* as explorations from ".\/my.explore.ts";[\s\S]*expect\(breaches\)/,
+  );
+  expect(testFile('jest', './a.ts', 'lock', finding)).toContain("from '@jest/globals'");
+  const node = testFile('node', './a.ts', 'lock', finding);
+  expect(node).toContain('assert.deepEqual(breaches, []);');
+  expect(node.indexOf('*/')).toBe(node.indexOf('\n */\n') + 2);
+});
+
+test('JUnit and annotations escape what they quote', () => {
+  expect(junit([report()])).toContain('message="B entered &lt;r&gt; while A was inside"');
+  expect(junit([report({ findings: [] })])).toContain(
+    '<testsuite name="lock" tests="1" failures="0" time="1.500">',
+  );
+  expect(annotations('a.ts', [report()])).toBe(
+    `::error file=a.ts,title=lock: mutual-exclusion (client-pause)::lock: mutual-exclusion is broken (client-pause)%0A  1.0 ms  A  100 %25 */%0Areplay: ${finding.replay}\n`,
+  );
+});
+
+test('progress is one line', () => {
+  const progress = {
+    name: 'lock',
+    worlds: 50,
+    of: 100,
+    findings: 1,
+    perSecond: 200.4,
+    states: 9,
+    strategy: 'random',
+  };
+  expect(progressLine(progress).trimEnd()).toBe(
+    'lock [##########..........] 50 worlds, 200/s, 9 states, 1 findings, random',
+  );
+});
+
+test('wrong flags of the command end with status 2', async () => {
+  expect(await exploreCommand(['a.ts', '--shard', '3/2'])).toBe(2);
+  expect(await exploreCommand(['a.ts', '--worlds', 'many'])).toBe(2);
+  expect(await exploreCommand(['a.ts', '--colour'])).toBe(2);
+});
