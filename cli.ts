@@ -181,7 +181,7 @@ function refuse(error: UsageError): never {
 
 const argv = process.argv.slice(2);
 if (argv[0] === 'explore') {
-  const { exploreAsWorker, exploreCommand } = await import('./explore/command.ts');
+  const { exploreAsWorker, exploreCommand } = await import('./explore/command/command.ts');
   if (process.env.LOSTLOCK_EXPLORE_WORKER !== undefined) exploreAsWorker();
   else process.exitCode = await exploreCommand(argv.slice(1));
 } else if (argv.includes('--help') || argv.includes('-h')) {

@@ -154,7 +154,7 @@ export class Explorer {
       again.hash() === failing.world.hash() ? undefined : describeDifference(failing.world, again);
     const attempt = (plan: WorldPlan): Promise<Failing | undefined> =>
       this.#attempt(rules, plan, failing.breach.promise);
-    const smallest = difference === undefined ? await shrink(failing, attempt) : failing;
+    const smallest = await shrink(failing, attempt);
     const cause = kindsOf(smallest.world).join(' + ') || 'no fault';
     const same = this.#groups.find(
       (group) => group.promise === failing.breach.promise && group.cause === cause,

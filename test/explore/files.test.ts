@@ -1,7 +1,7 @@
 /** What an exploration writes: histories, tests to commit, JUnit, annotations, progress, and merged reports. */
 import { expect, test } from 'vitest';
-import { exploreCommand } from '../../explore/command.ts';
-import { annotations, historyLines, junit, progressLine, testFile } from '../../explore/files.ts';
+import { exploreCommand } from '../../explore/command/command.ts';
+import { annotations, historyLines, junit, progressLine, testFile } from '../../explore/command/files.ts';
 import { ExploreReport, type Finding, mergeReports, type ReportData } from '../../explore/report.ts';
 
 const finding: Finding = {

@@ -1,7 +1,7 @@
 /** The files and lines that an exploration writes: histories, tests to commit, JUnit, annotations and progress. */
-import type { History } from './history.ts';
-import type { ExploreProgress } from './options.ts';
-import type { Finding, ReportData } from './report.ts';
+import type { History } from '../history.ts';
+import type { ExploreProgress } from '../options.ts';
+import type { Finding, ReportData } from '../report.ts';
 
 /** The programs that run tests for which a test file can be written. */
 export type TestRunner = 'vitest' | 'jest' | 'node';

@@ -4,7 +4,6 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { annotations, historyLines, junit, progressLine, type TestRunner, testFile } from './files.ts';
 import {
   type ExploreOptions,
   type ExploreReport,
@@ -12,7 +11,8 @@ import {
   mergeReports,
   type ReportData,
   replay,
-} from './index.ts';
+} from '../index.ts';
+import { annotations, historyLines, junit, progressLine, type TestRunner, testFile } from './files.ts';
 
 const HELP = `Usage: lostlock explore FILE [options]
 
