@@ -34,7 +34,7 @@ export function zoo(folder: string): Specimen[] {
   for (const name of Object.keys((load('./package.json') as { dependencies: object }).dependencies)) {
     if (!UNUSED.includes(name)) load(name);
   }
-  return [...redlocks(load), ...onIoredis(load), ...onNodeRedis(load), ...own()];
+  return [...redlocks(load), ...onIoredis(load), ...onNodeRedis(load), ...onNodeRedis3(load), ...own()];
 }
 
 /** Works inside the resource. */
@@ -176,6 +176,29 @@ function onNodeRedis(load: (name: string) => Untyped): Specimen[] {
     const redlock = new Redlock([await nodeRedis(load, session)], { retryCount: 60, retryDelay: 50 });
     await redlock.withLock(KEY, LEASE, () => work(session));
   };
+  return [
+    {
+      name: 'simple-redis-mutex',
+      module: 'simple-redis-mutex',
+      says: 'calls its time-out a safety net for crashed holders',
+      client: mutex,
+    },
+    {
+      name: 'redis-lock',
+      module: 'redis-lock',
+      says: 'guarantees that only one function runs at a time for the same lock',
+      client: redisLock,
+    },
+    {
+      name: '@redis-kit/lock',
+      module: '@redis-kit/lock',
+      says: 'says that only one process can execute the critical section',
+      client: kit,
+    },
+  ];
+}
+
+function onNodeRedis3(load: (name: string) => Untyped): Specimen[] {
   const callbacks = (session: ClientSession): Untyped => {
     const client = load('redis3').createClient(session.urls[0], { retry_strategy: () => 50 });
     client.on('error', () => {});
@@ -198,24 +221,6 @@ function onNodeRedis(load: (name: string) => Untyped): Specimen[] {
     await called((done) => lock.release(KEY, session.name, done));
   };
   return [
-    {
-      name: 'simple-redis-mutex',
-      module: 'simple-redis-mutex',
-      says: 'calls its time-out a safety net for crashed holders',
-      client: mutex,
-    },
-    {
-      name: 'redis-lock',
-      module: 'redis-lock',
-      says: 'guarantees that only one function runs at a time for the same lock',
-      client: redisLock,
-    },
-    {
-      name: '@redis-kit/lock',
-      module: '@redis-kit/lock',
-      says: 'says that only one process can execute the critical section',
-      client: kit,
-    },
     {
       name: 'node-redis-warlock',
       module: 'node-redis-warlock',
