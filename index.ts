@@ -15,6 +15,7 @@ export { LostlockSentinel } from './embed/sentinel.ts';
 export type { SentinelsOptions } from './embed/sentinel-options.ts';
 export { type StartOptions, startServer } from './embed/start.ts';
 export type { TlsOptions } from './embed/tls.ts';
+export type { LabCluster, VirtualClusterOptions } from './lab/cluster.ts';
 export type { DialectOptions, RestartOptions } from './lab/failover/dialects.ts';
 export type { Keep } from './lab/failover/disk.ts';
 export type { KeepData } from './lab/failover/journal.ts';
@@ -43,6 +44,7 @@ export type {
 export { startCluster, startPair, startServers } from './lab/start.ts';
 export type { Actor } from './lab/time/actor.ts';
 export type { Trace, TraceEvent } from './lab/time/trace.ts';
+export type { LabClusterNode, Shard } from './lab/virtual/cluster.ts';
 export type { Lane } from './lab/virtual/lane.ts';
 export type { LabNode } from './lab/virtual/node.ts';
 export type { LabSentinel } from './lab/virtual/sentinel.ts';

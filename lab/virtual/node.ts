@@ -3,7 +3,7 @@
 import { createNode } from '../../server/index.ts';
 import { promote, replicateFrom } from '../../server/replication/role.ts';
 import type { ScriptPace } from '../../server/scripts/slow-script.ts';
-import type { Caller, Server } from '../../server/server.ts';
+import type { Caller, Server, ServerOptions } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
 import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
@@ -55,7 +55,7 @@ export class LabNode extends AnyNode {
 
   #start(): [Server, Journal] {
     const { settings, commands = [], scripts } = this.#options;
-    const server = createNode(this.host, {
+    const server = this.create({
       settings: { ...settings, port: this.port },
       commands,
       ...dialectFor(this.#options, this.name),
@@ -64,6 +64,11 @@ export class LabNode extends AnyNode {
     const journal = this.recover(server, this.host.disk);
     this.host.listen(this.port, (connection) => server.connections.accept(connection));
     return [server, journal];
+  }
+
+  /** Creates the server of a new process. A node of a cluster creates another. */
+  protected create(options: ServerOptions): Server {
+    return createNode(this.host, options);
   }
 
   /** The node's process. */
