@@ -41,6 +41,7 @@ const FIRST_PORT = 7000;
 
 /** A cluster on a virtual clock. */
 export class LabCluster implements AsyncDisposable {
+  /** The world that the nodes and their clients live in. */
   readonly world: World;
   readonly #cluster: VirtualCluster;
 

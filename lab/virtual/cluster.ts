@@ -58,6 +58,7 @@ export class Shard extends Roles<LabClusterNode, Lane> {
     this.obeySentinels();
   }
 
+  /** The lanes between all nodes and clients, by name. */
   get network(): Network {
     return this.#world.network;
   }

@@ -39,7 +39,7 @@ test('S59: a lock that its replica has not seen is lost when the cluster promote
   expect(await cluster.run(() => redis.set('lock', 'token', 'PX', 600_000, 'NX'))).toBe('OK');
   primary.crash();
   await cluster.when(() => shard.primary === replica);
-  expect(cluster.lost.map(({ command }) => command.slice(0, 3))).toEqual([['set', 'lock', 'token']]);
+  expect(cluster.lost.map(({ command }) => command.slice(0, 3))).toEqual([['SET', 'lock', 'token']]);
   // The client follows the promotion by MOVED and CLUSTER SLOTS: a second holder gets the lock.
   expect(await cluster.run(() => redis.set('lock', 'other', 'PX', 600_000, 'NX'))).toBe('OK');
   redis.disconnect();
