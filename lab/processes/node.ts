@@ -68,8 +68,11 @@ export class ProcessNode {
   readonly #around: ProcessSurroundings;
   readonly #program: ServerProcess;
   readonly #requests = new SeenRequests(() => this.server);
+  /** The connections of replicas. */
+  readonly #feeds = new Map<RealWire, { readonly streams: boolean }>();
   #mirror: Mirror;
   #control: Redis | undefined;
+  #fetches = 0;
   #port = 0;
   #up = false;
   #paused = false;
@@ -108,6 +111,11 @@ export class ProcessNode {
   /** The writes that the node accepted as a primary, and those that it inherited. */
   get log(): WriteLog {
     return this.#mirror.log;
+  }
+
+  /** How often the lab has asked the process by PSYNC. INFO counts these as partial resyncs, or as full ones. */
+  get fetches(): number {
+    return this.#fetches;
   }
 
   /** The replication offset up to which the lab has seen the node's stream. */
@@ -235,13 +243,20 @@ export class ProcessNode {
     if (secondId === this.#mirror.id) this.#mirror.promoted(id);
     const isComplete = (): boolean => this.#mirror.id === id && this.#mirror.offset >= offset;
     // What a replica is sent may be under way.
-    if (await comesTrue(isComplete, this.#streams ? IN_FLIGHT : 0)) return;
+    if (await comesTrue(isComplete, this.#isFed ? IN_FLIGHT : 0)) return;
+    this.#fetches++;
     await fetchStream(this.#port, this.#mirror, isComplete, PATIENCE);
   }
 
-  /** True if a replica is connected to this node through the lab. */
-  get #streams(): boolean {
-    return this.#around.network.wires.some(({ to }) => to === this.name);
+  /** Notes a replica's connection to this node. */
+  feed(wire: RealWire, tap: { readonly streams: boolean }): void {
+    for (const known of this.#feeds.keys()) if (known.ended) this.#feeds.delete(known);
+    this.#feeds.set(wire, tap);
+  }
+
+  /** True while this node's stream passes the lab, on its way to a replica. */
+  get #isFed(): boolean {
+    return [...this.#feeds].some(([wire, { streams }]) => streams && !wire.ended);
   }
 
   /** Waits until the replica has applied what has reached it. */
@@ -276,6 +291,7 @@ export class ProcessNode {
       throw badOption('crash.keep', keep, why);
     }
     if (!this.#up) return;
+    // A server sends a reply before the stream. What it has answered must have left it, so that its loss is noticed.
     await this.refresh();
     if (keep === 'everything' && !this.#paused) await this.ask('SAVE');
     if (silent) for (const wire of this.#wires()) wire.silence();

@@ -18,6 +18,11 @@ export class ReplicationTap implements WireTap {
     this.#received = new SyncReader(() => this.#had, replica.receiver('as replica'));
   }
 
+  /** True once the primary sends its stream on this connection. */
+  get streams(): boolean {
+    return this.#sent.streams;
+  }
+
   asked(bytes: Uint8Array): void {
     this.#requests.write(bytes);
     for (let argv = this.#requests.next(); argv !== undefined; argv = this.#requests.next()) {

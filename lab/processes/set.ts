@@ -109,7 +109,10 @@ export class ProcessPair implements AsyncDisposable {
     const to = this.nodes.find(({ name }) => name === wire.to);
     const from = this.nodes.find(({ name }) => name === wire.from);
     if (to === undefined) return undefined;
-    return from === undefined ? to.requests.tap(wire) : new ReplicationTap(from.mirror, to.mirror);
+    if (from === undefined) return to.requests.tap(wire);
+    const tap = new ReplicationTap(from.mirror, to.mirror);
+    to.feed(wire, tap);
+    return tap;
   }
 
   #inTurn(work: () => Promise<unknown>): void {
@@ -279,12 +282,23 @@ export class ProcessPair implements AsyncDisposable {
     const { crash = false, after = 0 } = options;
     const old = this.primary;
     await this.#settled();
-    if (crash !== false) await old.crash(crash === true ? {} : crash);
-    if (after > 0) await new Promise<void>((wake) => void nodeClock.after(after, wake));
-    await Promise.all(this.nodes.map((node) => node.refresh()));
-    const done = this.#roles.replaceWith(old, options);
-    await this.#settled();
-    return done;
+    const lanes = this.replicas
+      .map(({ name }) => this.network.lane(old.name, name))
+      .filter(({ held }) => !held);
+    try {
+      // A crash and a promotion take several steps. What is on its way meanwhile must not arrive between them, unless
+      // the test asks for time between them.
+      if (after === 0) for (const lane of lanes) lane.hold();
+      if (crash !== false) await old.crash(crash === true ? {} : crash);
+      if (after > 0) await new Promise<void>((wake) => void nodeClock.after(after, wake));
+      for (const lane of lanes) lane.hold();
+      await Promise.all(this.nodes.map((node) => node.refresh()));
+      const done = this.#roles.replaceWith(old, options);
+      await this.#settled();
+      return done;
+    } finally {
+      if (!this.#roles.closed) for (const lane of lanes) lane.release();
+    }
   }
 
   /** REPLICAOF NO ONE: makes a node the primary, and leaves the other nodes as they are. */

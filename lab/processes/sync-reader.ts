@@ -27,6 +27,11 @@ export class SyncReader {
     this.#receiver = receiver;
   }
 
+  /** True behind the dataset or a partial resync. */
+  get streams(): boolean {
+    return this.#state === 'stream';
+  }
+
   /** Reads the next bytes. */
   take(bytes: Bytes): void {
     let rest = bytes;

@@ -25,13 +25,13 @@ async function takeThenFail(scene: PairScene): Promise<void> {
 
 unsafe('S20 with everysec, the lock of the last second is gone: two holders', EVERYSEC, async (scene) => {
   await takeThenFail(scene);
-  const fired = stored(scene.pair.node('redis-1'), L) === undefined;
+  const fired = (await stored(scene.pair.node('redis-1'), L)) === undefined;
   return scene.letB(fired);
 });
 
 safe('S20 with always, the lock is still there', ALWAYS, async (scene) => {
   await takeThenFail(scene);
-  expect(stored(scene.pair.node('redis-1'), L)).toBeDefined();
+  expect(await stored(scene.pair.node('redis-1'), L)).toBeDefined();
   return scene.letB(true);
 });
 
@@ -42,6 +42,6 @@ always('S21 a lock whose lease ends while the node is down does not come back', 
   await a.set('longer', 'A', 'PX', 10 * LEASE);
   await powerFails(scene, () => scene.world.advance(LEASE + 1));
   await scene.pause(100);
-  expect(stored(scene.pair.node('redis-1'), L)).toBeUndefined();
+  expect(await stored(scene.pair.node('redis-1'), L)).toBeUndefined();
   expect(await a.get('longer')).toBe('A');
 });

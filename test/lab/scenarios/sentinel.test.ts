@@ -131,7 +131,7 @@ for (const [state, { begin, end, error }] of Object.entries(temporary)) {
     expect(held).toBe(false);
     end(scene);
     await acquired;
-    expect(stored(pair.node('redis-1'), L)).toBeDefined();
+    expect(await stored(pair.node('redis-1'), L)).toBeDefined();
     for (const each of [raw, client]) each.disconnect();
   });
 }

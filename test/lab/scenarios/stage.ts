@@ -10,6 +10,16 @@ import type { LabNode } from '../../../lab/virtual/node.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import { type AnyClient, createLocks, type Locks, type LocksOptions } from '../../../locks/index.ts';
 import { sampleOf } from '../../support/long.ts';
+import { hasRedisServer } from '../../support/redis-server.ts';
+import {
+  askReal,
+  fetchesOf,
+  ON_REAL,
+  realClientOf,
+  reasonAgainst,
+  recordOutcome,
+  startRealScene,
+} from './real-stage.ts';
 
 /** The contended lock, and its lease in milliseconds. */
 export const L = 'my:lock';
@@ -55,7 +65,9 @@ export class Scene {
   }
 
   /** A client that stays with one node, whichever node is primary. */
-  clientOf(node: LabNode, name: string): Promise<Redis> {
+  async clientOf(node: LabNode, name: string): Promise<Redis> {
+    const real = realClientOf(this.world, node, name);
+    if (real !== undefined) return real;
     const Connector = connectorTo(this.world, () => node.address) as never;
     return this.world.actor(name).call(() => {
       const redis = new Redis({ Connector });
@@ -170,6 +182,15 @@ async function playPair(seed: number, options: Options, play: (scene: PairScene)
   return outcome;
 }
 
+/** Plays the same scenario on real servers, in real time. */
+async function playReal(seed: number, options: Options, play: (scene: PairScene) => Promise<Outcome>) {
+  await using pair = await startRealScene(options);
+  const random = new Random(seed, 'scenario');
+  // What follows is decided by the same numbers as on the virtual clock, where the first ones make the network.
+  for (let drawn = 0; drawn < 2 + 2 * pair.nodes.length; drawn++) random.next();
+  return await playOn(new PairScene(pair, random), play);
+}
+
 async function playFive(
   seed: number,
   options: Options & { primaries?: number },
@@ -184,57 +205,84 @@ async function playFive(
 }
 
 type Player<S, O> = (seed: number, options: O, play: (scene: S) => Promise<Outcome>) => Promise<Outcome>;
+type Register<S, O> = (title: string, options: O, play: (scene: S) => Promise<Outcome>) => void;
+
+/** The seeds that a title is played on, and the promise that was broken in some of them. */
+async function playSeeds<S, O>(
+  player: Player<S, O>,
+  numbers: readonly number[],
+  options: O,
+  play: (scene: S) => Promise<Outcome>,
+) {
+  const [fired, violated]: [number[], number[]] = [[], []];
+  for (const seed of numbers) {
+    const outcome = await player(seed, options, play);
+    if (outcome.fired) fired.push(seed);
+    if (outcome.violated) violated.push(seed);
+  }
+  return { fired, violated };
+}
 
 /** The unsafe form: broken in exactly those seeds in which the fault strikes, which are most. */
-function breaksWhereItStrikes<S, O>(player: Player<S, O>) {
-  return (title: string, options: O, play: (scene: S) => Promise<Outcome>): void => {
-    test(title, async () => {
-      const fired: number[] = [];
-      const violated: number[] = [];
-      for (const seed of seeds) {
-        const outcome = await player(seed, options, play);
-        if (outcome.fired) fired.push(seed);
-        if (outcome.violated) violated.push(seed);
-      }
+function breaksWhereItStrikes<S, O>(player: Player<S, O>, numbers = seeds, where = ''): Register<S, O> {
+  return (title, options, play) => {
+    test(title + where, async () => {
+      const { fired, violated } = await playSeeds(player, numbers, options, play);
+      if (where === '') recordOutcome(title, 'unsafe', numbers.length, fired.length, violated.length);
       expect(violated).toEqual(fired);
-      expect(fired.length).toBeGreaterThan(seeds.length / 2);
+      expect(fired.length).toBeGreaterThan(numbers.length / 2);
     });
   };
 }
 
 /** The safe form: never broken, though the fault strikes in most seeds. */
-function neverBreaks<S, O>(player: Player<S, O>) {
-  return (title: string, options: O, play: (scene: S) => Promise<Outcome>): void => {
-    test(title, async () => {
-      let fired = 0;
-      const violated: number[] = [];
-      for (const seed of seeds) {
-        const outcome = await player(seed, options, play);
-        if (outcome.fired) fired++;
-        if (outcome.violated) violated.push(seed);
-      }
+function neverBreaks<S, O>(player: Player<S, O>, numbers = seeds, where = ''): Register<S, O> {
+  return (title, options, play) => {
+    test(title + where, async () => {
+      const { fired, violated } = await playSeeds(player, numbers, options, play);
+      if (where === '') recordOutcome(title, 'safe', numbers.length, fired.length, violated.length);
       expect(violated).toEqual([]);
-      expect(fired).toBeGreaterThan(seeds.length / 2);
+      expect(fired.length).toBeGreaterThan(numbers.length / 2);
     });
   };
 }
 
+const REAL_SEEDS = [1, 2, 3];
+
+/** Titles that npm test plays on redis-server too, on a seed in which the fault strikes. */
+const SAMPLE = /^S(32 WAIT 1 of 2, and the failover picks the other|38 the stale)/;
+
+/** On real servers instead, when the environment says so; a sample of the titles on both. */
+function alsoOnReal<O extends Options>(
+  virtual: Register<PairScene, O>,
+  form: (player: Player<PairScene, O>, numbers: number[], where: string) => Register<PairScene, O>,
+): Register<PairScene, O> {
+  return (title, options, play) => {
+    if (!ON_REAL) virtual(title, options, play);
+    else if (reasonAgainst(title, options) === undefined)
+      form(playReal, REAL_SEEDS, '')(title, options, play);
+    else recordOutcome(title, 'not played', 0, 0, 0, reasonAgainst(title, options));
+    if (!ON_REAL && hasRedisServer && SAMPLE.test(title)) {
+      form(playReal, [2], ' (needs redis-server)')(title, options, play);
+    }
+  };
+}
+
 /** Tests on a primary and its replicas. */
-export const unsafe = breaksWhereItStrikes(playPair);
-export const safe = neverBreaks(playPair);
+export const unsafe: Register<PairScene, Options> = alsoOnReal(
+  breaksWhereItStrikes(playPair),
+  breaksWhereItStrikes,
+);
+export const safe: Register<PairScene, Options> = alsoOnReal(neverBreaks(playPair), neverBreaks);
 /** Tests on five independent primaries. */
 export const unsafeFive = breaksWhereItStrikes(playFive);
 export const safeFive = neverBreaks(playFive);
 
 /** A behaviour that holds in every seed; the play asserts it. */
 export function always(title: string, options: Options, play: (scene: PairScene) => Promise<void>): void {
-  test(title, async () => {
-    for (const seed of seeds) {
-      await playPair(seed, options, async (scene) => {
-        await play(scene);
-        return { fired: true, violated: false };
-      });
-    }
+  safe(title, options, async (scene) => {
+    await play(scene);
+    return { fired: true, violated: false };
   });
 }
 
@@ -262,7 +310,45 @@ export class Store {
   }
 }
 
-/** What a node has in a string key, logically expired or not. */
-export function stored(node: LabNode, key: string): unknown {
+/** What a node has in a string key; a node of ours tells of a logically expired one too. */
+export async function stored(node: LabNode, key: string): Promise<unknown> {
+  const reply = askReal(node, 'GET', key);
+  if (reply !== undefined) return (await reply) ?? undefined;
   return node.server.db(0).entries.get(key)?.read();
+}
+
+/** CONFIG SET for one node. */
+export async function configure(
+  node: LabNode,
+  name: 'replica-priority' | 'min-replicas-to-write',
+  value: number,
+): Promise<void> {
+  await askReal(node, 'CONFIG', 'SET', name, String(value));
+  node.server.settings[name] = value;
+  node.server.replication.refreshGate();
+}
+
+/** True for a replica that is connected to its primary. */
+export async function follows(node: LabNode): Promise<boolean> {
+  const info = await askReal(node, 'INFO', 'replication');
+  if (info !== undefined) return String(info).includes('master_link_status:up');
+  return node.server.primary?.linkUp === true;
+}
+
+/** How many resyncs a primary has granted, and how many partial ones it has refused, without the lab's own. */
+export async function counters(node: LabNode): Promise<{ full: number; partial: number; refused: number }> {
+  const info = await askReal(node, 'INFO', 'stats');
+  if (info === undefined) return node.server.replication.counters;
+  const field = (name: string): number => Number(new RegExp(`${name}:(\\d+)`).exec(String(info))?.[1]);
+  return {
+    full: field('sync_full'),
+    partial: field('sync_partial_ok') - fetchesOf(node),
+    refused: field('sync_partial_err'),
+  };
+}
+
+/** The replication offset that a node itself reports. */
+export async function offsetOf(node: LabNode): Promise<number> {
+  const info = await askReal(node, 'INFO', 'replication');
+  return info === undefined ? node.offset : Number(/master_repl_offset:(\d+)/.exec(String(info))?.[1]);
 }

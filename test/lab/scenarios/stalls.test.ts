@@ -248,7 +248,7 @@ async function storm(scene: PairScene, maxclients: number) {
   }
   return {
     fired: a.status !== 'ready' || maxclients > 100,
-    violated: stored(fresh, L) === undefined,
+    violated: (await stored(fresh, L)) === undefined,
     renewals,
   };
 }

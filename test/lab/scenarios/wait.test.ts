@@ -1,6 +1,6 @@
 /** S30 to S36: a primary that dies before it has replicated, and what WAIT does and does not promise. */
 import { expect } from 'vitest';
-import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
+import { always, configure, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
 
 /** Slows replication down, so that some writes do not make it. */
 function slow({ pair, random }: PairScene, maxMs: number): void {
@@ -50,7 +50,7 @@ safe('S31 WAIT answers 0 and the client releases the lock', {}, async (scene) =>
   const refusal = await scene.takeCopied(1, 200);
   if (refusal !== undefined) {
     expect(refusal.name).toBe('NotReplicated');
-    expect(stored(pair.primary, L)).toBeUndefined();
+    expect(await stored(pair.primary, L)).toBeUndefined();
   }
   await scene.pause(50);
   await scene.loses();
@@ -81,7 +81,7 @@ safe(
   { replicas: 2 },
   async (scene) => {
     await oneKnows(scene);
-    const fired = stored(scene.pair.node('redis-3'), L) === undefined;
+    const fired = (await stored(scene.pair.node('redis-3'), L)) === undefined;
     await scene.loses();
     return scene.letB(fired);
   },
@@ -93,7 +93,7 @@ unsafe(
   async (scene) => {
     await oneKnows(scene);
     const prefers = scene.chance(0.8);
-    scene.pair.node('redis-3').server.settings['replica-priority'] = prefers ? 10 : 100;
+    await configure(scene.pair.node('redis-3'), 'replica-priority', prefers ? 10 : 100);
     await scene.loses();
     return scene.letB(prefers);
   },
@@ -103,7 +103,7 @@ safe('S32 priority goes before offset: WAIT for all replicas, or release', { rep
   const { pair } = scene;
   await scene.connect();
   pair.linkTo('redis-3').hold();
-  pair.node('redis-3').server.settings['replica-priority'] = 10;
+  await configure(pair.node('redis-3'), 'replica-priority', 10);
   await scene.takeCopied(2, 100);
   await scene.pause(50);
   await scene.loses();
@@ -209,7 +209,7 @@ unsafe('S35 WAIT inside MULTI does not wait, and EXEC succeeds: two holders', {}
   await a.set('other', '1');
   const known = scene.chance(0.5);
   // Once a second a replica acknowledges all it has.
-  if (known) await scene.world.advance(1200);
+  if (known) await scene.world.advance(2200);
   if (scene.chance(0.8)) pair.link.hold();
   const sent = scene.now;
   const replies = await a.multi().set(L, 'A', 'PX', LEASE, 'NX').wait(1, 60_000).exec();
