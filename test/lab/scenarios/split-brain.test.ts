@@ -158,8 +158,8 @@ async function switchOver(scene: PairScene, gently: boolean) {
   }
   await pair.set.promote(fresh.name);
   await scene.pause(150);
-  while (!gently && counted <= Number(await stored(fresh, 'n'))) await scene.world.advance(5);
-  const ahead = counted > Number(await stored(fresh, 'n'));
+  while (!gently && counted <= Number((await stored(fresh, 'n')) ?? 0)) await scene.world.advance(5);
+  const ahead = counted > Number((await stored(fresh, 'n')) ?? 0);
   const { lost } = await pair.set.demote(old.name);
   stopped = true;
   await counting;
