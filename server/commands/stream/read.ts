@@ -239,6 +239,12 @@ function lost({ server, db }: Caller, name: Bytes, group: Bytes, since: ReplyErr
   );
 }
 
+/** What a client is told whose key was deleted or replaced. Servers that run its request again look the key up for it. */
+function gone(client: Caller, name: Bytes, group: Bytes): ReplyError {
+  if (client.server.dialect.lostStream !== 'that it is gone') client.db.lookup(name);
+  return lost(client, name, group, KEY_GONE);
+}
+
 const GROUP_GONE = new ReplyError('NOGROUP the consumer group this client was blocked on no longer exists');
 const KEY_GONE = new ReplyError('UNBLOCKED the stream key no longer exists');
 
@@ -309,7 +315,7 @@ function read(client: Caller, argv: readonly Bytes[], command: 'xread' | 'xreadg
         : serveAgain(client, reading, sources),
     timeoutReply: NULL_ARRAY,
     ...(reading.claim === undefined ? {} : { wakeAt: () => claimableAt(client, reading) }),
-    ...(group === undefined ? {} : { gone: (name: Bytes) => lost(client, name, group, KEY_GONE) }),
+    ...(group === undefined ? {} : { gone: (name: Bytes) => gone(client, name, group) }),
   });
 }
 

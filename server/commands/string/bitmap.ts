@@ -132,11 +132,14 @@ function findBit(text: HeldString, range: BitRange, bit: number): number {
 
 function bitcount(client: Caller, argv: Argv<-2>): Reply {
   const { bitArguments, bitcountWithoutEnd } = client.server.dialect;
-  const openEnd = bitcountWithoutEnd === 'to the end' ? 0 : 3;
+  const hasOpenEnd = bitcountWithoutEnd === 'to the end';
   const check = () => {
-    if (argv.length === openEnd || argv.length > 5) fail(SYNTAX);
+    if ((argv.length === 3 && !hasOpenEnd) || argv.length > 5) fail(SYNTAX);
     const [first = '0', last = '-1', unit] = argv.slice(2);
-    const range = [integer(first), integer(last), unit] as const;
+    const start = integer(first);
+    // The servers that take an open end read the unit before the end.
+    if (hasOpenEnd) unitBits(unit);
+    const range = [start, integer(last), unit] as const;
     if (bitArguments === 'before the key') unitBits(unit);
     return range;
   };
