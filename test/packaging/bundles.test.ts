@@ -66,7 +66,7 @@ test('the lab is not loaded before its first node is started', () => {
 });
 
 test('each entry is a few files, and each source is in one of them', () => {
-  for (const entry of entries) expect(loadedWith(entry, false).length, entry).toBeLessThan(10);
+  for (const entry of entries) expect(loadedWith(entry, false).length, entry).toBeLessThan(12);
   const sources = sourcesOf(Object.keys(outputs));
   expect(sources.length).toBeGreaterThan(200);
   expect(sources.filter((path, i) => sources.indexOf(path) !== i)).toEqual([]);

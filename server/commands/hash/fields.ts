@@ -1,6 +1,6 @@
 /** Shared parts of the commands for hash fields with a TTL: FIELDS and its count, expiry times, effects. */
 import type { HashValue } from '../../../keyspace/collections/hash.ts';
-import { asciiUpper, type Bytes, type Millis, parseSafeInteger } from '../../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, type Millis, parseInteger } from '../../../protocol/bytes.ts';
 import { fail, invalidExpiry } from '../../../protocol/errors.ts';
 import type { Caller } from '../../server.ts';
 import { int64 } from '../../table/arguments.ts';
@@ -15,7 +15,7 @@ const LATEST: Millis = 2 ** 46 - 1;
  */
 export function fieldsAt(argv: readonly Bytes[], at: number, badCount = BAD_COUNT): readonly Bytes[] {
   if (asciiUpper(argv[at] ?? '') !== 'FIELDS') fail(NO_FIELDS);
-  const count = parseSafeInteger(argv[at + 1] ?? '') ?? 0;
+  const count = parseInteger(argv[at + 1] ?? '') ?? 0;
   if (count < 1) fail(badCount);
   if (count !== argv.length - at - 2) {
     fail('ERR The `numfields` parameter must match the number of arguments');
