@@ -137,6 +137,8 @@ export interface Dialect {
 
   // Data
 
+  /** What LPOS does with the lowest RANK, which has no positive counterpart: it counts as -1, or is refused. */
+  readonly lowestRank: 'the first from the tail' | 'refused';
   /** The encoding of lists with few elements. */
   readonly smallList: 'quicklist' | 'listpack';
   /** The encoding of small sets whose members are not all integers. */

@@ -56,6 +56,7 @@ export const redis70: Dialect = {
   sizeLogs: false,
   bitArguments: 'after the key',
   bitcountWithoutEnd: 'refused',
+  lowestRank: 'the first from the tail',
   smallList: 'quicklist',
   smallSet: 'hashtable',
   restoreRemoves: 'with DEL',

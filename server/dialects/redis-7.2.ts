@@ -40,6 +40,7 @@ export const redis72: Dialect = {
   sanitizeByDefault: true,
   bitArguments: 'before the key',
   smallList: 'listpack',
+  lowestRank: 'refused',
   smallSet: 'listpack',
   setWithPxat: 'as sent',
   listNumbers: 'checked and cut',

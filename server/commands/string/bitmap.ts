@@ -7,7 +7,7 @@ import { PRIMARY_LINK } from '../../clients/client.ts';
 import { overwrite } from '../../data/overwriting.ts';
 import type { Caller } from '../../server.ts';
 import { noteEncoding } from '../../settings/encodings.ts';
-import { integer } from '../../table/arguments.ts';
+import { int64, integer } from '../../table/arguments.ts';
 import { type Argv, key, keys } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 
@@ -136,10 +136,10 @@ function bitcount(client: Caller, argv: Argv<-2>): Reply {
   const check = () => {
     if ((argv.length === 3 && !hasOpenEnd) || argv.length > 5) fail(SYNTAX);
     const [first = '0', last = '-1', unit] = argv.slice(2);
-    const start = integer(first);
+    const start = int64(first);
     // The servers that take an open end read the unit before the end.
     if (hasOpenEnd) unitBits(unit);
-    const range = [start, integer(last), unit] as const;
+    const range = [start, int64(last), unit] as const;
     if (bitArguments === 'before the key') unitBits(unit);
     return range;
   };
@@ -149,7 +149,7 @@ function bitcount(client: Caller, argv: Argv<-2>): Reply {
   const [start, stop, unit] = early ?? check();
   // Redis returns 0 for this empty range before it reads the unit.
   if (start < 0 && stop < 0 && start > stop) return 0;
-  return countOnes(value, bitRange(value, start, stop, unitBits(unit)));
+  return countOnes(value, bitRange(value, Number(start), Number(stop), unitBits(unit)));
 }
 
 function bitpos(client: Caller, argv: Argv<-3>): Reply {

@@ -5,7 +5,7 @@ import { fail } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { noteEncoding } from '../../settings/encodings.ts';
-import { integer, longestString } from '../../table/arguments.ts';
+import { int64, integer, longestString } from '../../table/arguments.ts';
 import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { lcs } from './lcs.ts';
@@ -32,10 +32,10 @@ function checkLength(client: Caller, length: number): void {
 }
 
 function getrange(client: Caller, argv: Argv<-4>): Bytes {
-  const start = integer(argv[2]);
-  const end = integer(argv[3]);
+  const [from, to] = [int64(argv[2]), int64(argv[3])];
   const value = client.db.readPart(argv[1]) ?? '';
-  if (start < 0 && end < 0 && start > end) return '';
+  if (from < 0 && to < 0 && from > to) return '';
+  const [start, end] = [Number(from), Number(to)];
   const first = start < 0 ? Math.max(0, start + value.length) : start;
   const last = end < 0 ? Math.max(0, end + value.length) : end;
   return value.slice(first, last + 1);
