@@ -1,6 +1,6 @@
 /** LPOS: the positions of a value in a list (https://redis.io/docs/latest/commands/lpos/). */
 import type { ListValue } from '../../../keyspace/collections/list.ts';
-import type { Bytes } from '../../../protocol/bytes.ts';
+import { approximate, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
@@ -12,7 +12,8 @@ const RANK_ZERO =
 
 /** The smallest 64-bit integer, which has no positive counterpart. */
 const LOWEST = -(2n ** 63n);
-const OUT_OF_RANGE = 'ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807';
+const OUT_OF_RANGE =
+  'ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807';
 
 /** The options of LPOS. */
 interface PositionSearch {
@@ -28,7 +29,7 @@ interface PositionSearch {
 function rankOf(client: Caller, text: Bytes): number {
   const rank = int64(text);
   if (rank === 0) fail(RANK_ZERO);
-  if (rank !== LOWEST) return Number(rank);
+  if (rank !== LOWEST) return approximate(rank);
   return client.server.dialect.lowestRank === 'refused' ? fail(OUT_OF_RANGE) : -1;
 }
 

@@ -1,6 +1,13 @@
 /** Strings as arrays of bits (https://redis.io/docs/latest/commands/?group=bitmap). */
 import { byteAt, type HeldString } from '../../../keyspace/collections/edited-string.ts';
-import { asciiUpper, type Bytes, fromBuffer, STRING_MAX, toBuffer } from '../../../protocol/bytes.ts';
+import {
+  approximate,
+  asciiUpper,
+  type Bytes,
+  fromBuffer,
+  STRING_MAX,
+  toBuffer,
+} from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import { PRIMARY_LINK } from '../../clients/client.ts';
@@ -149,7 +156,7 @@ function bitcount(client: Caller, argv: Argv<-2>): Reply {
   const [start, stop, unit] = early ?? check();
   // Redis returns 0 for this empty range before it reads the unit.
   if (start < 0 && stop < 0 && start > stop) return 0;
-  return countOnes(value, bitRange(value, Number(start), Number(stop), unitBits(unit)));
+  return countOnes(value, bitRange(value, approximate(start), approximate(stop), unitBits(unit)));
 }
 
 function bitpos(client: Caller, argv: Argv<-3>): Reply {

@@ -1,6 +1,6 @@
 /** Commands for parts of strings, and LCS (https://redis.io/docs/latest/commands/?group=string). */
 import type { HeldString } from '../../../keyspace/collections/edited-string.ts';
-import type { Bytes } from '../../../protocol/bytes.ts';
+import { approximate, type Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
@@ -35,7 +35,7 @@ function getrange(client: Caller, argv: Argv<-4>): Bytes {
   const [from, to] = [int64(argv[2]), int64(argv[3])];
   const value = client.db.readPart(argv[1]) ?? '';
   if (from < 0 && to < 0 && from > to) return '';
-  const [start, end] = [Number(from), Number(to)];
+  const [start, end] = [approximate(from), approximate(to)];
   const first = start < 0 ? Math.max(0, start + value.length) : start;
   const last = end < 0 ? Math.max(0, end + value.length) : end;
   return value.slice(first, last + 1);
