@@ -36,7 +36,7 @@ const FLAG_NAMES: readonly [number, string][] = [
 
 /** A set of slots. */
 export class SlotSet {
-  readonly bits = new Uint8Array(SLOT_COUNT / 8);
+  readonly bits: Uint8Array = new Uint8Array(SLOT_COUNT / 8);
   size = 0;
 
   has(slot: number): boolean {
