@@ -21,7 +21,7 @@ export function vote(cluster: Cluster, candidate: Member, { sender }: BusMessage
   if (candidate.isPrimary || primary === undefined) return;
   if (!primary.has(FAILED) && !sender.isForced) return;
   if (now - primary.votedAt < cluster.timeout * 2) return;
-  // The slots must not have gone to somebody else after the candidate heard of them.
+  // No node may have taken the slots after the candidate last heard of them.
   const isOld = owners.some(
     (owner, slot) =>
       owner !== undefined && hasSlot(sender.slots, slot) && owner.configEpoch > sender.configEpoch,

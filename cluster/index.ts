@@ -5,7 +5,7 @@
  *     routing        MOVED, ASK, CROSSSLOT and the like       commands/   CLUSTER
  *     link, message  connections and messages of the bus      gossip      what nodes tell each other
  *     receive        what a message changes                   heartbeat   what happens ten times a second
- *     health         who has failed, does the cluster work    election    a replica takes over
+ *     health         which nodes have failed, the state     election    a replica takes over
  *     slots          who serves what, by epochs               configuration   nodes.conf
  *
  * It speaks the bus protocol of Redis, and reaches time, randomness and connections through its host alone, so it runs

@@ -204,7 +204,7 @@ function hearSlots(cluster: Cluster, link: MemberLink, sender: Member, message: 
   const head = sender.head;
   if (head === undefined || fromBuffer(head.slots.bits) === slots) return;
   if (sender.isPrimary) believeSlots(cluster, sender, configEpoch, slots);
-  // Whoever claims slots that have gone to somebody else meanwhile is told so.
+  // Tell a node that claims slots of another node about the newer owner.
   for (let slot = 0; slot < SLOT_COUNT; slot++) {
     const owner = cluster.owners[slot];
     if (!hasSlot(slots, slot) || owner === undefined || owner === sender) continue;

@@ -165,7 +165,7 @@ export class Ledger {
     this.#end(visit, 'left');
     this.onEvent(client.name, `leaves ${visit.resource}`);
     const state = this.#state(visit.resource, 1);
-    // Whoever never writes is inside until it leaves, whatever happened in between.
+    // On a resource without writes, a client is inside until it leaves, even if it was paused.
     if (!state.written && !visit.refused) this.#check(state, visit, client, 'leaves');
   }
 

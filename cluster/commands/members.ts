@@ -127,12 +127,16 @@ export function setEpoch(cluster: Cluster, argv: readonly Bytes[]): Reply {
   return OK;
 }
 
+/** Throws when there are words after the one option of RESET or FAILOVER. */
+function refuseMore(argv: readonly Bytes[]): void {
+  if (argv.length <= 3) return;
+  fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try CLUSTER HELP.`);
+}
+
 /** RESET: the node forgets the cluster; with HARD its id as well. */
 export function reset(cluster: Cluster, argv: readonly Bytes[]): Reply {
   const how = asciiLower(argv[2] ?? 'soft');
-  if (argv.length > 3) {
-    fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try CLUSTER HELP.`);
-  }
+  refuseMore(argv);
   if (how !== 'hard' && how !== 'soft') fail(SYNTAX);
   const { myself, server } = cluster;
   if (myself.isPrimary && server.db(0).size > 0) {
@@ -163,9 +167,7 @@ export function reset(cluster: Cluster, argv: readonly Bytes[]): Reply {
 /** FAILOVER: this replica takes over; FORCE without the consent of its primary, TAKEOVER without anybody's. */
 export function failover(cluster: Cluster, argv: readonly Bytes[]): Reply {
   const how = asciiLower(argv[2] ?? '');
-  if (argv.length > 3) {
-    fail(`ERR unknown subcommand or wrong number of arguments for '${argv[1]}'. Try CLUSTER HELP.`);
-  }
+  refuseMore(argv);
   if (argv.length === 3 && how !== 'force' && how !== 'takeover') fail(SYNTAX);
   const { myself } = cluster;
   const { primary } = myself;

@@ -42,7 +42,7 @@ export interface Cast {
 
 /** A kind of fault. */
 export interface FaultKind {
-  /** The forms in which it can strike this cast: whom, for how long, how strongly. */
+  /** The forms of the fault in this cast: which nodes and clients it hits, for how long, and how hard. */
   variants(cast: Cast, scales: Scales): FaultVariant[];
   /** True when it makes no difference when it strikes, so that once at the beginning is enough. */
   readonly anytime?: boolean;

@@ -48,7 +48,7 @@ export class LabClusterNode extends LabNode {
   }
 }
 
-/** One primary and its replicas: who has the role now, and what promotions have lost. */
+/** One primary and its replicas: which node is the primary now, and what promotions have lost. */
 export class Shard extends Roles<LabClusterNode, Lane> {
   readonly #world: World;
 
