@@ -5,7 +5,7 @@ import { parameters, type Settings } from '../../server/settings/settings.ts';
 import { checkDialects, type DialectOptions } from './dialects.ts';
 
 /** The nodes of one set, by role. */
-interface NodesInRoles<N> {
+export interface NodesInRoles<N> {
   readonly primary: N;
   readonly replicas: readonly N[];
 }

@@ -5,11 +5,12 @@ import { nodeClock } from '../../server/host/node.ts';
 import { checkMillis } from '../checks.ts';
 import type { Losses } from '../failover/losses.ts';
 import { checkFailover, type Failover, type FailoverOptions, Roles } from '../failover/roles.ts';
-import { nodeNames, primariesFirst, type Starter } from '../failover/sets.ts';
+import { nodeNames, type Starter } from '../failover/sets.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link, ReplicationLink } from '../links/link.ts';
 import { RealEndpoint } from '../real/endpoint.ts';
+import { IndependentSets } from '../real/independent.ts';
 import { CLOSED, type RealLane } from '../real/lane.ts';
 import { RealNetwork, type RealWire, type WireTap } from '../real/network.ts';
 import type { RealActor } from '../real/set.ts';
@@ -341,33 +342,7 @@ export class ProcessPair implements AsyncDisposable {
 }
 
 /** Independent primaries, each with its replicas if any, that are real servers. */
-export class ProcessServers implements AsyncDisposable {
-  /** Each primary with its replicas. */
-  readonly sets: readonly ProcessPair[];
-
-  constructor(sets: readonly ProcessPair[]) {
-    this.sets = sets;
-  }
-
-  /** All nodes, the primaries first. */
-  get nodes(): readonly ProcessNode[] {
-    return primariesFirst(this.sets);
-  }
-
-  /** One ioredis client per primary, as Redlock needs them. */
-  clients(name: string, options?: RedisOptions): Redis[] {
-    return this.sets.map((set) => set.client(name, options));
-  }
-
-  /** Closes every set. */
-  async close(): Promise<void> {
-    await Promise.all(this.sets.map((set) => set.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-}
+export type ProcessServers = IndependentSets<ProcessNode, ProcessPair>;
 
 /** Starts real servers as nodes, with the replicas in sync. Rejects with a TypeError that names a wrong option. */
 export async function startProcessServers(
@@ -381,7 +356,7 @@ export async function startProcessServers(
     const own = new Map(names.map((name) => [name, programs.get(name) as string]));
     return new ProcessPair(own, options, Ioredis);
   });
-  const servers = new ProcessServers(sets);
+  const servers = new IndependentSets<ProcessNode, ProcessPair>(sets);
   try {
     await Promise.all(sets.map((set) => set.start()));
   } catch (error) {

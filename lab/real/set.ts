@@ -10,11 +10,12 @@ import { checkMillis } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
 import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/roles.ts';
 import { type SentinelChoice, SentinelRoles } from '../failover/sentinels.ts';
-import { checkSets, nodeNames, primariesFirst, type Starter } from '../failover/sets.ts';
+import { checkSets, nodeNames, type Starter } from '../failover/sets.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
 import { RealEndpoint } from './endpoint.ts';
+import { IndependentSets } from './independent.ts';
 import { CLOSED, type RealLane } from './lane.ts';
 import { RealNetwork } from './network.ts';
 import { RealNode, type RealNodeOptions } from './node.ts';
@@ -237,33 +238,7 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
 }
 
 /** Independent primaries, each with its replicas if any, over TCP in real time. */
-export class RealServers implements AsyncDisposable {
-  /** Each primary with its replicas. */
-  readonly sets: readonly RealPair[];
-
-  constructor(sets: readonly RealPair[]) {
-    this.sets = sets;
-  }
-
-  /** All nodes, the primaries first. */
-  get nodes(): readonly RealNode[] {
-    return primariesFirst(this.sets);
-  }
-
-  /** One ioredis client per primary, as Redlock needs them. */
-  clients(name: string, options?: RedisOptions): Redis[] {
-    return this.sets.map((set) => set.client(name, options));
-  }
-
-  /** Closes every set. Resolves when no handle is left. */
-  async close(): Promise<void> {
-    await Promise.all(this.sets.map((set) => set.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-}
+export type RealServers = IndependentSets<RealNode, RealPair>;
 
 /** The options and members that only a virtual clock can offer, with the reason. */
 const VIRTUAL_ONLY: Readonly<Record<string, string>> = {
@@ -294,5 +269,5 @@ export async function startRealServers(
   const Ioredis = await ioredis();
   const sets = nodeNames(options, starter).map((names) => new RealPair(names, options, Ioredis));
   await Promise.all(sets.map((set) => set.start()));
-  return new RealServers(sets);
+  return new IndependentSets<RealNode, RealPair>(sets);
 }

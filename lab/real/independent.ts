@@ -1,0 +1,38 @@
+/** Independent primaries in real time, each with its replicas if any: our servers over TCP, or real ones. */
+import { type NodesInRoles, primariesFirst } from '../failover/sets.ts';
+import type { Redis, RedisOptions } from '../ioredis-types.ts';
+
+/** A primary with its replicas, as `startPair` returns it on the real clock. */
+interface RealTimeSet<N> extends NodesInRoles<N> {
+  client(name: string, options?: RedisOptions): Redis;
+  close(): Promise<void>;
+}
+
+/** What `startServers` returns on the real clock. */
+export class IndependentSets<N, S extends RealTimeSet<N>> implements AsyncDisposable {
+  /** Each primary with its replicas. */
+  readonly sets: readonly S[];
+
+  constructor(sets: readonly S[]) {
+    this.sets = sets;
+  }
+
+  /** All nodes, the primaries first. */
+  get nodes(): readonly N[] {
+    return primariesFirst(this.sets);
+  }
+
+  /** One ioredis client per primary, as Redlock needs them. */
+  clients(name: string, options?: RedisOptions): Redis[] {
+    return this.sets.map((set) => set.client(name, options));
+  }
+
+  /** Closes every set. Resolves when no handle is left. */
+  async close(): Promise<void> {
+    await Promise.all(this.sets.map((set) => set.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
