@@ -109,7 +109,7 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       // Four workers a core: the suites on real time mostly wait, for a server or a timer.
-      maxWorkers: availableParallelism() * 4,
+      maxWorkers: availableParallelism() * 3,
       env: {
         LOSTLOCK_LONG: mode === 'long' ? '1' : '',
         LOSTLOCK_REAL_TIME: JSON.stringify(realTimeFiles),
@@ -127,6 +127,16 @@ export default defineConfig(({ mode }) => {
       coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks,explore}/**/*.ts'] },
       // The files of a worker share the modules that they import, which saves half of the time. A file must leave no trace.
       isolate: false,
+      // The sources are compiled once and loaded by Node itself. Vite would compile and send them to each worker anew,
+      // which takes longer than most tests. The workers share two cores, so a collector with threads gains nothing.
+      globalSetup: 'test/support/loader/compile.mjs',
+      execArgv: [
+        '--import',
+        './test/support/loader/register.mjs',
+        '--max-semi-space-size=64',
+        '--single-threaded-gc',
+      ],
+      experimental: { viteModuleRunner: false, nodeLoader: false },
       projects: [
         suites({
           name: 'together',
