@@ -2,8 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { dialectNames } from '../server/dialects/index.ts';
+import { testBeside } from './support/beside/each.ts';
 import { isLongRun, sampleOf } from './support/long.ts';
-import { INSTALLED, oracleOf } from './support/oracles.ts';
+import { INSTALLED } from './support/oracles.ts';
 import { startRedisServer } from './support/redis-server.ts';
 import { GAPS, type Gap, gapOf, withoutGaps } from './transcripts/gaps.ts';
 import { OwnTarget } from './transcripts/own.ts';
@@ -83,13 +84,14 @@ test.skipIf(!isLongRun)(
 const played = [FIRST, ...NEWER].slice(0, sampleOf(dialectNames.length, 1));
 
 describe('the recordings', () => {
-  test.each(played.filter((name) => oracleOf(name) !== undefined))(
-    'are what %s answers (needs that server)',
-    async (name) => {
+  testBeside(
+    played,
+    'are what %s answers',
+    async (name, program) => {
       const queue = files.flatMap(sectionsOf);
       expect(queue.length).toBeGreaterThan(0);
       const playOne = async (): Promise<void> => {
-        await using redis = await startRedisServer({ ...RECORDABLE, program: oracleOf(name) ?? '' });
+        await using redis = await startRedisServer({ ...RECORDABLE, program });
         const target = await RedisTarget.open(redis.path);
         for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
           expect(written(next, await play(next, target))).toBe(recorded(next, name));

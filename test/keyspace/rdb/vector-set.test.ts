@@ -10,7 +10,7 @@ import { ModuleWriter } from '../../../keyspace/rdb/modules.ts';
 import { VECTOR_SET } from '../../../keyspace/rdb/vector-set.ts';
 import type { DialectName } from '../../../server/dialects/index.ts';
 import { blob, vectorDialects, vectorOf } from '../../server/commands/vector/vectors.ts';
-import { Beside } from '../../support/beside.ts';
+import { Beside } from '../../support/beside/beside.ts';
 import { readReply } from '../../support/reply-text.ts';
 
 const FORMATS: Partial<Record<DialectName, RdbFormat>> = { 'redis-8.0': REDIS_7_4, 'redis-8.2': REDIS_8_2 };

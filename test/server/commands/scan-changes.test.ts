@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { createNode } from '../../../server/index.ts';
-import { Beside } from '../../support/beside.ts';
+import { Beside } from '../../support/beside/beside.ts';
 import type { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
 import { type RawReply, request } from '../../support/reply-text.ts';

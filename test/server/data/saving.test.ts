@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startPair, startServer } from '../../../index.ts';
 import { createNode } from '../../../server/index.ts';
-import { Beside } from '../../support/beside.ts';
+import { Beside } from '../../support/beside/beside.ts';
 import { INSTALLED } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';

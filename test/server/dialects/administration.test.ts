@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { dialectNames } from '../../../server/dialects/index.ts';
 import { createNode } from '../../../server/index.ts';
+import { talkBeside } from '../../support/beside/talk.ts';
 import { oracleOf } from '../../support/oracles.ts';
-import { talkBeside } from '../../support/talk-beside.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation } from '../../transcripts/own.ts';
 

@@ -1,8 +1,8 @@
 /** CLIENT of each dialect beside its real server: the fields of CLIENT LIST, filters, SETINFO and tracking. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { dialectNames } from '../../../server/dialects/index.ts';
-import { oracleOf } from '../../support/oracles.ts';
-import { talkBeside } from '../../support/talk-beside.ts';
+import { testBeside } from '../../support/beside/each.ts';
+import { talkBeside } from '../../support/beside/talk.ts';
 
 /** Fields that depend on the machine, the transport or the server's memory. */
 const LOOSE =
@@ -109,10 +109,7 @@ const LINES = [
   'CLIENT LIST TYPE pubsub',
 ];
 
-test.each(dialectNames.filter((name) => oracleOf(name) !== undefined))(
-  '%s answers CLIENT as its server (needs that server)',
-  async (dialect) => {
-    const { ours, theirs } = await talkBeside(dialect, LINES, shown);
-    expect(ours).toEqual(theirs);
-  },
-);
+testBeside(dialectNames, '%s answers CLIENT as its server', async (dialect) => {
+  const { ours, theirs } = await talkBeside(dialect, LINES, shown);
+  expect(ours).toEqual(theirs);
+});

@@ -1,7 +1,7 @@
 /** Short conversations in each dialect, beside its real server: replies, replicated effects and events are the same. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { dialectNames } from '../../../server/dialects/index.ts';
-import { oracleOf } from '../../support/oracles.ts';
+import { testBeside } from '../../support/beside/each.ts';
 import { startRedisServer } from '../../support/redis-server.ts';
 import { OwnTarget } from '../../transcripts/own.ts';
 import { RECORDABLE, RedisTarget } from '../../transcripts/redis.ts';
@@ -245,17 +245,14 @@ b> BLMOVE from to LEFT RIGHT 0
 > RPUSH from a
 `);
 
-test.each(dialectNames.filter((name) => oracleOf(name) !== undefined))(
-  '%s answers as its server (needs that server)',
-  async (dialect) => {
-    await using real = await startRedisServer({ ...RECORDABLE, program: oracleOf(dialect) ?? '' });
-    const theirs = await RedisTarget.open(real.path);
-    for (const section of SECTIONS) {
-      // Where the others store what has expired, they remove it at any time.
-      if (section.name.startsWith('Valkey: ') && !dialect.startsWith('valkey')) continue;
-      const ours = await play(section, new OwnTarget({ dialect, strict: true }));
-      expect(written(section, ours)).toBe(written(section, await play(section, theirs)));
-    }
-    theirs.close();
-  },
-);
+testBeside(dialectNames, '%s answers as its server', async (dialect, program) => {
+  await using real = await startRedisServer({ ...RECORDABLE, program });
+  const theirs = await RedisTarget.open(real.path);
+  for (const section of SECTIONS) {
+    // Where the others store what has expired, they remove it at any time.
+    if (section.name.startsWith('Valkey: ') && !dialect.startsWith('valkey')) continue;
+    const ours = await play(section, new OwnTarget({ dialect, strict: true }));
+    expect(written(section, ours)).toBe(written(section, await play(section, theirs)));
+  }
+  theirs.close();
+});

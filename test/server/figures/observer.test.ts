@@ -1,6 +1,6 @@
 /** Observation: MONITOR, SLOWLOG, LATENCY, the times in INFO, and redirected tracking. */
 import { beforeEach, expect, test } from 'vitest';
-import { Beside, labelled } from '../../support/beside.ts';
+import { Beside, labelled } from '../../support/beside/beside.ts';
 import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
 import { Talk } from '../../support/talk.ts';

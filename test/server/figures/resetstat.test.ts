@@ -1,7 +1,7 @@
 /** CONFIG RESETSTAT: it resets exactly the fields of INFO that redis-server resets. */
 import { expect, test } from 'vitest';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
-import { Beside } from '../../support/beside.ts';
+import { Beside } from '../../support/beside/beside.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
 import { request } from '../../support/reply-text.ts';

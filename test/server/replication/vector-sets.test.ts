@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { startServer } from '../../../index.ts';
 import type { DialectName } from '../../../server/dialects/index.ts';
+import { testBeside } from '../../support/beside/each.ts';
 import { cleanUpAfterEachTest, cleanups, type Node, OwnNode, real } from '../../support/nodes.ts';
 import { oracleOf } from '../../support/oracles.ts';
 import { vectorDialects } from '../commands/vector/vectors.ts';
@@ -79,10 +80,10 @@ test.each(['redis-8.0', 'redis-8.2'] as const)('a lostlock %s follows another', 
   expect(there).not.toEqual(here);
 });
 
-test.each(vectorDialects)('lostlock follows a real %s (needs that server)', async (dialect) => {
+testBeside(vectorDialects, 'lostlock follows a real %s', async (dialect) => {
   await checkReplica(await real({}, oracleOf(dialect)), await ours(dialect));
 });
 
-test.each(vectorDialects)('a real %s follows lostlock (needs that server)', async (dialect) => {
+testBeside(vectorDialects, 'a real %s follows lostlock', async (dialect) => {
   await checkReplica(await ours(dialect), await real({}, oracleOf(dialect)));
 });

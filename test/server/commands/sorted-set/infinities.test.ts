@@ -1,6 +1,6 @@
 /** Scores, weights and increments around the infinities: a product or sum that is NaN gives the result of redis-server. */
 import { expect, test } from 'vitest';
-import { Beside, labelled } from '../../../support/beside.ts';
+import { Beside, labelled } from '../../../support/beside/beside.ts';
 import { hasRedisServer } from '../../../support/redis-server.ts';
 
 const SCORES = ['0', '-0', '1', '-1', 'inf', '-inf', '5e-324', '1.7e308'];

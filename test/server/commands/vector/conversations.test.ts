@@ -1,7 +1,7 @@
 /** Requests about vector sets beside the real servers: replies, errors, replicated effects, events, and what COMMAND says. */
-import { expect, test } from 'vitest';
-import { Beside, labelled } from '../../../support/beside.ts';
-import { oracleOf } from '../../../support/oracles.ts';
+import { expect } from 'vitest';
+import { Beside, labelled } from '../../../support/beside/beside.ts';
+import { testBeside } from '../../../support/beside/each.ts';
 import { startRedisServer } from '../../../support/redis-server.ts';
 import { OwnTarget } from '../../../transcripts/own.ts';
 import { RECORDABLE, RedisTarget } from '../../../transcripts/redis.ts';
@@ -310,10 +310,11 @@ const REQUESTS = parseTranscript(String.raw`
 > INFO modules
 `);
 
-test.each(vectorDialects)(
-  '%s replicates and reports changes of vector sets as its server (needs that server)',
-  async (dialect) => {
-    await using real = await startRedisServer({ ...RECORDABLE, program: oracleOf(dialect) ?? '' });
+testBeside(
+  vectorDialects,
+  '%s replicates and reports changes of vector sets as its server',
+  async (dialect, program) => {
+    await using real = await startRedisServer({ ...RECORDABLE, program });
     const theirs = await RedisTarget.open(real.path);
     for (const section of CONVERSATIONS) {
       const ours = await play(section, new OwnTarget({ dialect, strict: true }));
@@ -323,29 +324,26 @@ test.each(vectorDialects)(
   },
 );
 
-test.each(vectorDialects)(
-  '%s answers about vector sets as its server (needs that server)',
-  async (dialect) => {
-    await using both = await Beside.start([], dialect);
-    for (const { name, steps } of REQUESTS) {
-      await both.askWords([['FLUSHALL'], ['HELLO', '2'], ['SELECT', '0']]);
-      const requests = steps.map(({ step }) => (step.kind === 'request' ? step.argv : ['HELLO', '3']));
-      const { ours, theirs } = await both.askWords(requests);
-      const lines = steps.map(({ line }) => `${name}: ${line}`);
-      // HELLO has the version and the client's id.
-      const shown = (replies: readonly string[]): string[] =>
-        labelled(lines, replies).filter((line) => !line.includes(': @resp'));
-      expect(shown(ours)).toEqual(shown(theirs));
-    }
-  },
-);
+testBeside(vectorDialects, '%s answers about vector sets as its server', async (dialect) => {
+  await using both = await Beside.start([], dialect);
+  for (const { name, steps } of REQUESTS) {
+    await both.askWords([['FLUSHALL'], ['HELLO', '2'], ['SELECT', '0']]);
+    const requests = steps.map(({ step }) => (step.kind === 'request' ? step.argv : ['HELLO', '3']));
+    const { ours, theirs } = await both.askWords(requests);
+    const lines = steps.map(({ line }) => `${name}: ${line}`);
+    // HELLO has the version and the client's id.
+    const shown = (replies: readonly string[]): string[] =>
+      labelled(lines, replies).filter((line) => !line.includes(': @resp'));
+    expect(shown(ours)).toEqual(shown(theirs));
+  }
+});
 
 /** A reply with its items sorted. */
 function sorted(reply: string): string[] {
   return reply.split('\r\n').sort();
 }
 
-test.each(vectorDialects)('%s lists the commands of the module (needs that server)', async (dialect) => {
+testBeside(vectorDialects, '%s lists the commands of the module', async (dialect) => {
   await using both = await Beside.start([], dialect);
   const { ours, theirs } = await both.ask('COMMAND LIST FILTERBY MODULE vectorset', 'HELLO 3');
   expect(sorted(ours[0] ?? '')).toEqual(sorted(theirs[0] ?? ''));

@@ -1,7 +1,8 @@
 /** FILTER beside the real servers: generated expressions, valid and not, over generated attributes, JSON and not. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { Beside, labelled } from '../../../support/beside.ts';
+import { expect } from 'vitest';
+import { Beside, labelled } from '../../../support/beside/beside.ts';
+import { testBeside } from '../../../support/beside/each.ts';
 import { vectorDialects } from './vectors.ts';
 
 /** Expressions and attributes in which the servers or their versions have their peculiarities. */
@@ -81,7 +82,7 @@ const noise = fc
   )
   .map((parts) => parts.join(''));
 
-test.each(vectorDialects)('%s filters alike (needs that server)', async (dialect) => {
+testBeside(vectorDialects, '%s filters alike', async (dialect) => {
   await using both = await Beside.start([], dialect);
   const places = ATTRIBUTES.map((attributes, i) => [
     'VADD',

@@ -1,7 +1,8 @@
 /** Vectors in every form beside the real servers: what is stored, and the scores, are equal to the last bit. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { Beside, labelled } from '../../../support/beside.ts';
+import { expect } from 'vitest';
+import { Beside, labelled } from '../../../support/beside/beside.ts';
+import { testBeside } from '../../../support/beside/each.ts';
 import { blob, vectorDialects, vectorOf } from './vectors.ts';
 
 const FORMS = ['NOQUANT', 'Q8', 'BIN'] as const;
@@ -18,7 +19,7 @@ const sets = fc.tuple(fc.constantFrom(...DIMENSIONS), fc.constantFrom(...FORMS))
   }),
 );
 
-test.each(vectorDialects)('%s stores and compares vectors alike (needs that server)', async (dialect) => {
+testBeside(vectorDialects, '%s stores and compares vectors alike', async (dialect) => {
   await using both = await Beside.start([], dialect);
   await fc.assert(
     fc.asyncProperty(sets, async ({ form, reduced, vectors, query }) => {
@@ -41,34 +42,26 @@ test.each(vectorDialects)('%s stores and compares vectors alike (needs that serv
   );
 });
 
-test.each(vectorDialects.filter((name) => name === 'redis-8.0'))(
-  '%s estimates the memory alike (needs that server)',
-  async (dialect) => {
-    await using both = await Beside.start([], dialect);
-    for (const [index, options] of [
-      ['NOQUANT'],
-      ['BIN'],
-      ['M', '4'],
-      ['SETATTR', 'x'.repeat(90)],
-    ].entries()) {
-      const requests = [['DEL', 'k']];
-      for (let i = 0; i < 30; i++) {
-        requests.push(['VADD', 'k', 'VALUES', '3', '1', '2', '3', 'e'.repeat(1 + i * index), ...options]);
-        requests.push(['MEMORY', 'USAGE', 'k']);
-      }
-      requests.push([
-        'VADD',
-        'k',
-        'VALUES',
-        '3',
-        '1',
-        '2',
-        '3',
-        'bare',
-        ...options.filter((word) => word.length < 9),
-      ]);
-      const { ours, theirs } = await both.askWords(requests);
-      expect(ours).toEqual(theirs);
+testBeside(['redis-8.0'], '%s estimates the memory alike', async (dialect) => {
+  await using both = await Beside.start([], dialect);
+  for (const [index, options] of [['NOQUANT'], ['BIN'], ['M', '4'], ['SETATTR', 'x'.repeat(90)]].entries()) {
+    const requests = [['DEL', 'k']];
+    for (let i = 0; i < 30; i++) {
+      requests.push(['VADD', 'k', 'VALUES', '3', '1', '2', '3', 'e'.repeat(1 + i * index), ...options]);
+      requests.push(['MEMORY', 'USAGE', 'k']);
     }
-  },
-);
+    requests.push([
+      'VADD',
+      'k',
+      'VALUES',
+      '3',
+      '1',
+      '2',
+      '3',
+      'bare',
+      ...options.filter((word) => word.length < 9),
+    ]);
+    const { ours, theirs } = await both.askWords(requests);
+    expect(ours).toEqual(theirs);
+  }
+});

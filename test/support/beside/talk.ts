@@ -1,13 +1,13 @@
 /** The same lines of several clients, told to a strict node and to the real server of its dialect. */
-import type { DialectName } from '../../server/dialects/index.ts';
-import { connectInMemory } from '../../server/host/in-memory.ts';
-import { nodeHost } from '../../server/host/node.ts';
-import { createNode } from '../../server/index.ts';
-import { splitWords } from '../transcripts/transcript.ts';
-import { oracleOf } from './oracles.ts';
-import { RawClient } from './raw-client.ts';
-import { startRedisServer } from './redis-server.ts';
-import { printReply } from './reply-text.ts';
+import type { DialectName } from '../../../server/dialects/index.ts';
+import { connectInMemory } from '../../../server/host/in-memory.ts';
+import { nodeHost } from '../../../server/host/node.ts';
+import { createNode } from '../../../server/index.ts';
+import { splitWords } from '../../transcripts/transcript.ts';
+import { oracleOf } from '../oracles.ts';
+import { RawClient } from '../raw-client.ts';
+import { startRedisServer } from '../redis-server.ts';
+import { printReply } from '../reply-text.ts';
 
 /** Clients by name, opened when they are first needed, and their numbers. */
 class Talkers {

@@ -1,15 +1,15 @@
 /** One server of ours beside a redis-server: the same requests to both, for tests that compare long generated runs. */
 
-import type { DialectName } from '../../server/dialects/index.ts';
-import { connectInMemory } from '../../server/host/in-memory.ts';
-import { nodeHost } from '../../server/host/node.ts';
-import { createNode } from '../../server/index.ts';
-import type { Server } from '../../server/server.ts';
-import { splitWords } from '../transcripts/transcript.ts';
-import { INSTALLED, oracleOf } from './oracles.ts';
-import { RawClient } from './raw-client.ts';
-import { type RealRedis, startRedisServer } from './redis-server.ts';
-import { request } from './reply-text.ts';
+import type { DialectName } from '../../../server/dialects/index.ts';
+import { connectInMemory } from '../../../server/host/in-memory.ts';
+import { nodeHost } from '../../../server/host/node.ts';
+import { createNode } from '../../../server/index.ts';
+import type { Server } from '../../../server/server.ts';
+import { splitWords } from '../../transcripts/transcript.ts';
+import { INSTALLED, oracleOf } from '../oracles.ts';
+import { RawClient } from '../raw-client.ts';
+import { type RealRedis, startRedisServer } from '../redis-server.ts';
+import { request } from '../reply-text.ts';
 
 /** Raw replies to the same requests. */
 export interface Answers {
