@@ -69,7 +69,7 @@ export const beside: string[] = [
   'test/keyspace/rdb/dump.test.ts',
   'test/locks/conformance/{real-redis,sentinel}.test.ts',
   'test/locks/lives/soak.test.ts',
-  'test/packaging/{bundles,package}.test.ts',
+  'test/packaging/{bundles,package,runners}.test.ts',
   'test/sentinel/real.test.ts',
   'test/server/aof/beside.test.ts',
   'test/server/data/{between-servers,digest}.test.ts',

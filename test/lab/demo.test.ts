@@ -48,7 +48,7 @@ test.skipIf(!hasRedisServer)(
     const main = join(import.meta.dirname, '../../lab/demo/main.ts');
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--import',
-      'tsx',
+      './test/support/loader/register.mjs',
       main,
       '--redis',
       '--json',

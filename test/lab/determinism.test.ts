@@ -69,7 +69,13 @@ test('worlds that run side by side do not disturb each other', async () => {
 });
 
 test('a second process, which runs the seeds in another order, agrees', async () => {
-  const args = ['--import', 'tsx', 'test/clients/contention-main.ts', String(FIRST), String(SEEDS.at(-1))];
+  const args = [
+    '--import',
+    './test/support/loader/register.mjs',
+    'test/clients/contention-main.ts',
+    String(FIRST),
+    String(SEEDS.at(-1)),
+  ];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   const there = stdout
     .trim()
