@@ -1,6 +1,6 @@
 /** DUMP and RESTORE of vector sets between lostlock and the real servers, and payloads that are refused. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { crc64 } from '../../../keyspace/format/crc64.ts';
 import { RdbError } from '../../../keyspace/format/errors.ts';
 import { RdbWriter } from '../../../keyspace/format/writer.ts';
@@ -11,6 +11,7 @@ import { VECTOR_SET } from '../../../keyspace/rdb/vector-set.ts';
 import type { DialectName } from '../../../server/dialects/index.ts';
 import { blob, vectorDialects, vectorOf } from '../../server/commands/vector/vectors.ts';
 import { Beside } from '../../support/beside/beside.ts';
+import { testBeside } from '../../support/beside/each.ts';
 import { readReply } from '../../support/reply-text.ts';
 
 const FORMATS: Partial<Record<DialectName, RdbFormat>> = { 'redis-8.0': REDIS_7_4, 'redis-8.2': REDIS_8_2 };
@@ -71,42 +72,37 @@ function links(replies: readonly string[]): string[][] {
 
 const ASK_LINKS = ELEMENTS.map((element) => ['VLINKS', 'k', element, 'WITHSCORES']);
 
-describe.each(vectorDialects)('%s', (dialect) => {
-  test('loads our payloads, and we load its payloads (needs that server)', async () => {
-    await using both = await Beside.start([], dialect);
-    await fc.assert(
-      fc.asyncProperty(histories, async (history) => {
-        const dumps = await both.askWords([...history, ['DUMP', 'k']]);
-        const before = await both.askWords(ASK_LINKS);
-        // Each server restores what the other has dumped.
-        const [fromUs, fromThem] = [bulk(dumps.ours.at(-1)), bulk(dumps.theirs.at(-1))];
-        const swap = (payload: string): string[] => ['RESTORE', 'k', '0', payload, 'REPLACE'];
-        const restored = [
-          (await both.askOurs([swap(fromThem)]))[0],
-          (await both.askTheirs([swap(fromUs)]))[0],
-        ];
-        expect(restored).toEqual(['+OK\r\n', '+OK\r\n']);
-        const after = await both.askWords(ASK_LINKS);
-        expect(links(after.ours)).toEqual(links(before.theirs));
-        expect(links(after.theirs)).toEqual(links(before.ours));
-        const { ours, theirs } = await both.askWords(QUESTIONS);
-        expect(ours).toEqual(theirs);
-        // What was loaded can be dumped and loaded again.
-        const again = await both.askWords([['DUMP', 'k']]);
-        expect((await both.askTheirs([swap(bulk(again.ours[0]))]))[0]).toBe('+OK\r\n');
-      }),
-      { numRuns: 15 },
-    );
-  });
+testBeside(vectorDialects, '%s loads our payloads, and we load its payloads', async (dialect) => {
+  await using both = await Beside.start([], dialect);
+  await fc.assert(
+    fc.asyncProperty(histories, async (history) => {
+      const dumps = await both.askWords([...history, ['DUMP', 'k']]);
+      const before = await both.askWords(ASK_LINKS);
+      // Each server restores what the other has dumped.
+      const [fromUs, fromThem] = [bulk(dumps.ours.at(-1)), bulk(dumps.theirs.at(-1))];
+      const swap = (payload: string): string[] => ['RESTORE', 'k', '0', payload, 'REPLACE'];
+      const restored = [(await both.askOurs([swap(fromThem)]))[0], (await both.askTheirs([swap(fromUs)]))[0]];
+      expect(restored).toEqual(['+OK\r\n', '+OK\r\n']);
+      const after = await both.askWords(ASK_LINKS);
+      expect(links(after.ours)).toEqual(links(before.theirs));
+      expect(links(after.theirs)).toEqual(links(before.ours));
+      const { ours, theirs } = await both.askWords(QUESTIONS);
+      expect(ours).toEqual(theirs);
+      // What was loaded can be dumped and loaded again.
+      const again = await both.askWords([['DUMP', 'k']]);
+      expect((await both.askTheirs([swap(bulk(again.ours[0]))]))[0]).toBe('+OK\r\n');
+    }),
+    { numRuns: 15 },
+  );
+});
 
-  test('refuses the payloads that we refuse (needs that server)', async () => {
-    await using both = await Beside.start([], dialect);
-    const format = FORMATS[dialect] ?? REDIS_8_2;
-    for (const [name, payload] of Object.entries(payloads(format))) {
-      const { ours, theirs } = await both.askWords([['RESTORE', name, '0', payload]]);
-      expect(`${name}: ${ours}`).toBe(`${name}: ${theirs}`);
-    }
-  });
+testBeside(vectorDialects, '%s refuses the payloads that we refuse', async (dialect) => {
+  await using both = await Beside.start([], dialect);
+  const format = FORMATS[dialect] ?? REDIS_8_2;
+  for (const [name, payload] of Object.entries(payloads(format))) {
+    const { ours, theirs } = await both.askWords([['RESTORE', name, '0', payload]]);
+    expect(`${name}: ${ours}`).toBe(`${name}: ${theirs}`);
+  }
 });
 
 /** A payload of version 12 with a vector set of one dimension, in floats. */
