@@ -60,6 +60,15 @@ export function namesKeys({ spec, name }: Command): boolean {
   return name === 'exec' || (spec.keys ?? []).length > 0 || spec.getKeys !== undefined;
 }
 
+/** Where a command's keys are, in the order in which Redis looks at them: a destination comes after the keys that are counted. */
+function keysOf(command: Command, argv: readonly Bytes[]): readonly { readonly at: number }[] {
+  if (!namesKeys(command)) return [];
+  const found = findKeys(command, argv) ?? [];
+  const [, second] = command.spec.keys ?? [];
+  const isCounted = second !== undefined && second.find !== 'unknown' && 'count' in second.find;
+  return isCounted ? [...found.slice(1), ...found.slice(0, 1)] : found;
+}
+
 /** The commands that a request runs: those of a transaction for EXEC; none for EXEC without MULTI. */
 function partsOf({ command, argv, queue = [] }: Routed): readonly Part[] {
   return command.name === 'exec' ? queue : [{ command, argv }];
@@ -81,7 +90,7 @@ export function route(
   let first: Bytes | undefined;
   let [several, missing, existing] = [false, 0, 0];
   for (const { command, argv } of parts) {
-    for (const { at } of namesKeys(command) ? (findKeys(command, argv) ?? []) : []) {
+    for (const { at } of keysOf(command, argv)) {
       const key = argv[at] ?? '';
       if (slot === undefined) {
         [slot, first] = [slotOf(key), key];

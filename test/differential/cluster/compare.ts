@@ -27,12 +27,16 @@ function lines(text: string): string {
   return text.split('\n').map(withoutTimes).sort().join('\n');
 }
 
-/** The reply as one line. `hide` replaces ids and ports. */
+/** The reply as one line. `hide` replaces ids and ports. `queue` has the commands of the transaction that EXEC runs. */
 export function printed(
   words: readonly string[],
   [marker, value]: RawReply,
   hide: (text: string) => string,
+  queue: readonly (readonly string[])[] = [],
 ): string {
+  if (words[0] === 'EXEC' && Array.isArray(value)) {
+    return `${value.length} replies\n${value.map((each, i) => printed(queue[i] ?? [], each, hide)).join('\n')}`;
+  }
   const name = words.join(' ').toUpperCase();
   if (typeof value === 'string') {
     const text = hide(value);

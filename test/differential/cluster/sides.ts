@@ -10,6 +10,8 @@ import { NODES, type NodeRequest, SLOTS } from './requests.ts';
 export class ClusterSide {
   readonly nodes: readonly TestNode[];
   #clients: RawClient[] = [];
+  /** What each connection has queued since MULTI. */
+  #queues: (readonly string[])[][] = [];
 
   private constructor(nodes: readonly TestNode[]) {
     this.nodes = nodes;
@@ -28,6 +30,8 @@ export class ClusterSide {
     for (let i = 0; i < NODES; i++) nodes.push(await start());
     const side = new ClusterSide(nodes);
     await form(nodes);
+    // Long enough that a busy machine suspects nobody.
+    for (const { admin } of nodes) await askNode(admin, 'CONFIG', 'SET', 'cluster-node-timeout', '600000');
     await side.reset();
     return side;
   }
@@ -35,6 +39,7 @@ export class ClusterSide {
   async #reconnect(): Promise<void> {
     for (const client of this.#clients) client.close();
     this.#clients = await Promise.all(this.nodes.map(({ port }) => RawClient.connect({ port })));
+    this.#queues = this.nodes.map(() => []);
   }
 
   /** Replaces references such as <ID0> by this side's ids and ports. */
@@ -50,7 +55,10 @@ export class ClusterSide {
     const client = this.#clients[node] as RawClient;
     const [first = '', ...rest] = words.map((word) => this.#own(word));
     const { value } = await client.ask(first, ...rest);
-    return printed(words, value, (text) => anonymous(this.nodes, text));
+    const queue = this.#queues[node] ?? [];
+    if (value[1] === 'QUEUED') queue.push(words);
+    else if (first === 'EXEC' || first === 'DISCARD') this.#queues[node] = [];
+    return printed(words, value, (text) => anonymous(this.nodes, text), queue);
   }
 
   /** The replica has everything that its primary has. */
