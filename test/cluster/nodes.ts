@@ -15,9 +15,8 @@ export interface TestNode {
   stop(): Promise<void>;
 }
 
-/** How long a node may be silent while a cluster is set up; then it is long, so that a busy machine suspects nobody. */
-const QUICK = '5000';
-const PATIENT = '600000';
+/** How long a node may be silent, in milliseconds. */
+const NODE_TIMEOUT = '5000';
 
 /** Asks a question and returns the reply as one line. */
 export async function askNode(client: RawClient, ...words: string[]): Promise<string> {
@@ -25,7 +24,8 @@ export async function askNode(client: RawClient, ...words: string[]): Promise<st
   return printReply((await client.ask(first, ...rest)).value);
 }
 
-async function nodeAt(port: number, stop: () => Promise<void>): Promise<TestNode> {
+/** The node that listens on a port; `stop` ends it. */
+export async function nodeAt(port: number, stop: () => Promise<void>): Promise<TestNode> {
   const admin = await RawClient.connect({ port });
   const id = (await askNode(admin, 'CLUSTER', 'MYID')).slice(1, -1);
   const end = (): Promise<void> => {
@@ -37,14 +37,14 @@ async function nodeAt(port: number, stop: () => Promise<void>): Promise<TestNode
 
 /** Starts a node of ours that knows nobody. */
 export async function ourNode(dialect: DialectName): Promise<TestNode> {
-  const settings = { 'cluster-enabled': true, 'cluster-node-timeout': Number(QUICK) };
+  const settings = { 'cluster-enabled': true, 'cluster-node-timeout': Number(NODE_TIMEOUT) };
   const server = await startServer({ port: 0, dialect, strict: true, settings });
   return nodeAt(server.port, () => server.stop());
 }
 
 /** Starts a real node that knows nobody. */
 export async function realNode(program: string): Promise<TestNode> {
-  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', QUICK];
+  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', NODE_TIMEOUT];
   args.push('--cluster-port', String(await freePort()), '--repl-diskless-sync-delay', '0');
   const server = await startRedisServer({ tcp: true, program, args });
   return nodeAt(server.port, server.stop);
@@ -57,9 +57,13 @@ export const SHARES: readonly (readonly [number, number])[] = [
   [10923, 16383],
 ];
 
-/** Makes four nodes a cluster: three primaries, and a replica of the first. */
+/** A key of each primary. */
+const KEYS = ['{b}', '{c}', '{a}'];
+
+/** Makes nodes a cluster: three primaries, and each further node a replica of the first, the second, the third. */
 export async function form(nodes: readonly TestNode[]): Promise<void> {
-  const [first, , , replica] = nodes as [TestNode, TestNode, TestNode, TestNode];
+  const [first] = nodes as [TestNode];
+  const replicas = nodes.slice(SHARES.length).map((node, i) => ({ node, of: nodes[i] as TestNode }));
   for (const [i, node] of nodes.entries()) {
     await askNode(node.admin, 'CLUSTER', 'SET-CONFIG-EPOCH', String(i + 1));
     const share = SHARES[i];
@@ -82,25 +86,30 @@ export async function form(nodes: readonly TestNode[]): Promise<void> {
     for (const { admin } of nodes) if (!wanted.test(await askNode(admin, 'CLUSTER', 'INFO'))) return false;
     return true;
   };
-  await until(() => agree(/known_nodes:4/), { what: 'four nodes that know each other', limitMs: 60_000 });
-  await until(async () => (await askNode(replica.admin, 'CLUSTER', 'REPLICATE', first.id)) === '+OK', {
-    what: 'a primary to replicate',
-    limitMs: 60_000,
-  });
+  const known = new RegExp(`known_nodes:${nodes.length}\\D`);
+  await until(() => agree(known), { what: 'nodes that know each other', limitMs: 60_000 });
+  for (const { node, of } of replicas) {
+    await until(async () => (await askNode(node.admin, 'CLUSTER', 'REPLICATE', of.id)) === '+OK', {
+      what: 'a primary to replicate',
+      limitMs: 60_000,
+    });
+  }
   const settled = async (): Promise<boolean> => {
-    // A replica is shown once it has something of the stream.
-    await askNode(first.admin, 'SET', '{b}', 'v');
     if (!(await agree(/cluster_state:ok.*cluster_size:3/s))) return false;
-    for (const { admin } of nodes) {
-      const text = await askNode(admin, 'CLUSTER', 'NODES');
-      const slots = await askNode(admin, 'CLUSTER', 'SLOTS');
-      if (!slots.includes(replica.id)) return false;
-      if (!text.includes(`slave ${first.id}`) || /handshake|disconnected/.test(text)) return false;
+    for (const { node, of } of replicas) {
+      // A replica is shown once it has something of the stream.
+      await askNode(of.admin, 'SET', KEYS[nodes.indexOf(of)] as string, 'v');
+      for (const { admin } of nodes) {
+        const text = await askNode(admin, 'CLUSTER', 'NODES');
+        const slots = await askNode(admin, 'CLUSTER', 'SLOTS');
+        if (!slots.includes(node.id)) return false;
+        if (!text.includes(`slave ${of.id}`) || /handshake|disconnected/.test(text)) return false;
+      }
+      if (!(await askNode(node.admin, 'INFO', 'replication')).includes('master_link_status:up')) return false;
     }
-    return (await askNode(replica.admin, 'INFO', 'replication')).includes('master_link_status:up');
+    return true;
   };
   await until(settled, { what: 'a cluster in which all agree', limitMs: 60_000 });
-  for (const { admin } of nodes) await askNode(admin, 'CONFIG', 'SET', 'cluster-node-timeout', PATIENT);
 }
 
 /** Replaces the ids and ports of the nodes by their numbers. */

@@ -1,6 +1,6 @@
 /**
  * `npm run test:clients`, first half: unmodified clients and lock libraries of Python, Go and Java print what they hear from
- * redis-server and from lostlock, which must be the same. What is not installed, or cannot be fetched, is named and left out.
+ * redis-server and from lostlock, alone, behind Sentinels and in clusters, which must be the same. What is not installed, or cannot be fetched, is named and left out.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { startServer } from '../../../index.ts';
 import { INSTALLED } from '../../support/oracles.ts';
 import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
+import { followed, ourCluster, realCluster } from '../cluster-group.ts';
 import { buildProject, resolveProject } from '../maven.ts';
 import { hurry, startRealGroup } from '../sentinel-group.ts';
 
@@ -20,13 +21,18 @@ const run = promisify(execFile);
 const PREPARE_MS = 240_000;
 const RUN_MS = 400_000;
 
+interface Programs {
+  readonly talk: readonly string[];
+  readonly cluster: readonly string[];
+}
+
 interface Language {
   readonly name: string;
   readonly needs: readonly string[];
   /** Fetches third-party libraries, into `scratch` where possible; throws when they cannot be fetched. */
   fetch(scratch: string): void;
-  /** Builds our program; returns the command line, to which the port is added. */
-  build(scratch: string): readonly string[];
+  /** Builds our programs. Returns the command lines: to `talk` the ports of a server and of Sentinels are added, to `cluster` those of nodes. */
+  build(scratch: string): Programs;
 }
 
 function call(program: string, args: readonly string[], cwd: string): void {
@@ -41,7 +47,13 @@ const languages: readonly Language[] = [
       call('python3', ['-m', 'venv', scratch], here);
       call(join(scratch, 'bin', 'pip'), ['install', '-q', '-r', 'requirements.txt'], join(here, 'python'));
     },
-    build: (scratch) => [join(scratch, 'bin', 'python'), join(here, 'python', 'talk.py')],
+    build(scratch) {
+      const python = join(scratch, 'bin', 'python');
+      return {
+        talk: [python, join(here, 'python', 'talk.py')],
+        cluster: [python, join(here, 'python', 'cluster.py')],
+      };
+    },
   },
   {
     name: 'go-redis, redsync and redislock',
@@ -49,14 +61,18 @@ const languages: readonly Language[] = [
     fetch: () => call('go', ['mod', 'download'], join(here, 'go')),
     build(scratch) {
       call('go', ['build', '-mod=readonly', '-o', join(scratch, 'talk'), '.'], join(here, 'go'));
-      return [join(scratch, 'talk')];
+      const talk = join(scratch, 'talk');
+      return { talk: [talk], cluster: [talk, 'cluster'] };
     },
   },
   {
     name: 'Jedis and Lettuce',
     needs: ['java', 'mvn'],
     fetch: () => resolveProject(join(here, 'java')),
-    build: () => ['java', '-cp', buildProject(join(here, 'java')), 'lostlock.Talk'],
+    build() {
+      const talk = ['java', '-cp', buildProject(join(here, 'java')), 'lostlock.Talk'];
+      return { talk, cluster: [...talk, 'cluster'] };
+    },
   },
 ];
 
@@ -92,7 +108,7 @@ async function talk(language: Language, scratch: string): Promise<boolean> {
     );
     return true;
   }
-  const command = language.build(scratch);
+  const { talk: command, cluster } = language.build(scratch);
   await using real = await startRedisServer({ tcp: true });
   await using ours = await startServer({ dialect: INSTALLED });
   await using realGroup = await startRealGroup();
@@ -104,12 +120,27 @@ async function talk(language: Language, scratch: string): Promise<boolean> {
   const ports = group.sentinels.map((sentinel) => sentinel.port);
   await hurry(ports);
   const theirs = await heard(command, real.port, realGroup.sentinels);
-  return compare(language.name, theirs, await heard(command, ours.port, ports));
+  const isSame = compare(language.name, theirs, await heard(command, ours.port, ports));
+  return (await onClusters(language.name, cluster)) && isSame;
 }
+
+/** The same program on a real cluster and on ours: each of its clients holds a lock while a primary dies. */
+async function onClusters(name: string, command: readonly string[]): Promise<boolean> {
+  await using real = await realCluster(findProgram('redis-server')!);
+  await using ours = await ourCluster(INSTALLED);
+  const theirs = await followed(command, real);
+  return compare(`${name} on a cluster`, theirs, await followed(command, ours));
+}
+
+/** Words of the names of the languages to run, such as `go-redis`; without them all run. */
+const only = process.argv.slice(2);
+
+process.setMaxListeners(30); // Each real server is killed when this process exits.
 
 if (!hasRedisServer) console.log('skipped: there is no redis-server to compare with');
 else {
   for (const language of languages) {
+    if (only.length > 0 && !only.some((word) => language.name.includes(word))) continue;
     const scratch = mkdtempSync(join(tmpdir(), 'lostlock-talk-'));
     try {
       if (!(await talk(language, scratch))) process.exitCode = 1;

@@ -1,8 +1,11 @@
-/** Redisson in Sentinel mode: a lock in hand while the Sentinels replace the primary. */
+/** Redisson in Sentinel mode and on a cluster: a lock in hand while the primary is replaced. */
 import { spawn } from 'node:child_process';
 import { startServer } from '../../../index.ts';
+import { INSTALLED } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
+import { findProgram } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';
+import { followed, ourCluster, realCluster } from '../cluster-group.ts';
 import { hurry, startRealGroup } from '../sentinel-group.ts';
 
 const limitMs = 120_000;
@@ -71,5 +74,18 @@ export async function redissonBehindSentinels(classpath: string): Promise<boolea
   const own = await through(classpath, ports);
   const good = theirs === wanted && own === wanted;
   console.log(`${good ? 'ok  ' : 'FAIL'} behind Sentinels: real ${theirs}\n     lostlock ${own}`);
+  return good;
+}
+
+/** Compares Redisson on a real cluster and on ours. Returns whether both went well. */
+export async function redissonOnClusters(classpath: string): Promise<boolean> {
+  await using real = await realCluster(findProgram('redis-server')!);
+  await using ours = await ourCluster(INSTALLED);
+  const command = ['java', '-cp', classpath, 'lostlock.Main', 'cluster'];
+  const wanted = 'held redisson; still held: true; refused: true; released: true';
+  const theirs = (await followed(command, real)).join('; ');
+  const own = (await followed(command, ours)).join('; ');
+  const good = theirs === wanted && own === wanted;
+  console.log(`${good ? 'ok  ' : 'FAIL'} on a cluster: real ${theirs}\n     lostlock ${own}`);
   return good;
 }

@@ -8,7 +8,7 @@ import { createLocks, type HeldLock, type Lock, type Locks } from '../../../lock
 import { INSTALLED } from '../../support/oracles.ts';
 import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
 import { buildProject, resolveProject } from '../maven.ts';
-import { redissonBehindSentinels } from './behind.ts';
+import { redissonBehindSentinels, redissonOnClusters } from './behind.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const COUNT = Number(process.env.COUNT ?? 10_000);
@@ -181,6 +181,7 @@ async function main(): Promise<void> {
     if (hasRedisServer) {
       await using real = await startRedisServer({ tcp: true });
       good = await redissonBehindSentinels(classpath);
+      good = (await redissonOnClusters(classpath)) && good;
       good = (await against('redis-server', `redis://127.0.0.1:${real.port}`, classpath, only)) && good;
     }
     await using ours = await startServer({ dialect: INSTALLED });

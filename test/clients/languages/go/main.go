@@ -72,7 +72,20 @@ func behindSentinels(addresses []string) {
 	tell("release", lock.Release(ctx))
 }
 
+// addressesOf gives the addresses of ports that are separated by commas.
+func addressesOf(ports string) []string {
+	var addresses []string
+	for _, port := range strings.Split(ports, ",") {
+		addresses = append(addresses, "127.0.0.1:"+port)
+	}
+	return addresses
+}
+
 func main() {
+	if os.Args[1] == "cluster" {
+		onCluster(addressesOf(os.Args[2]))
+		return
+	}
 	for _, protocol := range []int{2, 3} {
 		client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + os.Args[1], Protocol: protocol})
 		client.FlushAll(ctx)
@@ -86,11 +99,7 @@ func main() {
 		tell("fcall", client.FCall(ctx, library, nil, "argument"))
 		client.Close()
 	}
-	var addresses []string
-	for _, port := range strings.Split(os.Args[2], ",") {
-		addresses = append(addresses, "127.0.0.1:"+port)
-	}
-	behindSentinels(addresses)
+	behindSentinels(addressesOf(os.Args[2]))
 }
 
 func locks(client *redis.Client) {

@@ -22,7 +22,7 @@ final class SentinelTalk {
   }
 
   /** Waits up to two minutes until the request succeeds: a failover takes its time. */
-  private static void eventually(String what, Callable<Boolean> request) throws InterruptedException {
+  static void eventually(String what, Callable<Boolean> request) throws InterruptedException {
     for (int i = 0; i < 1200; i++) {
       try {
         if (request.call()) return;

@@ -19,9 +19,17 @@ public final class Talk {
   }
 
   public static void main(String[] args) throws Exception {
+    if (args[0].equals("cluster")) {
+      ClusterTalk.run(portsOf(args[1]));
+      return;
+    }
     int port = Integer.parseInt(args[0]);
     JedisTalk.run(port);
     LettuceTalk.run(port);
-    SentinelTalk.run(Arrays.stream(args[1].split(",")).mapToInt(Integer::parseInt).toArray());
+    SentinelTalk.run(portsOf(args[1]));
+  }
+
+  private static int[] portsOf(String ports) {
+    return Arrays.stream(ports.split(",")).mapToInt(Integer::parseInt).toArray();
   }
 }
