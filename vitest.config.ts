@@ -124,7 +124,7 @@ export default defineConfig(({ mode }) => {
       reporters: report
         ? ['default', ['json', { outputFile: report }], new RetriedReporter(`${report}.retried`)]
         : ['default'],
-      coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks,explore}/**/*.ts'] },
+      coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks,explore,page}/**/*.ts'] },
       // The files of a worker share the modules that they import, which saves half of the time. A file must leave no trace.
       isolate: false,
       // The sources are compiled once and loaded by Node itself. Vite would compile and send them to each worker anew,

@@ -1,6 +1,7 @@
 /** startPair and startServers: start Redis nodes in a world of their own, ready for a test. */
 
 import { badOption } from '../embed/options.ts';
+import type { Timeline } from '../page/format.ts';
 import type { RestartOptions } from './failover/dialects.ts';
 import type { Losses } from './failover/losses.ts';
 import type { Failover, FailoverOptions } from './failover/roles.ts';
@@ -21,6 +22,7 @@ import {
 import { layRoutes } from './routes/routes.ts';
 import type { Actor } from './time/actor.ts';
 import type { Trace } from './time/trace.ts';
+import { type TimelineNotes, worldTimeline } from './timeline/world.ts';
 import { type IoredisConstructor, loadIoredis } from './virtual/client.ts';
 import type { Lane } from './virtual/lane.ts';
 import type { Network } from './virtual/network.ts';
@@ -88,6 +90,19 @@ class Timed {
     return this.world.until(promise, maxMs);
   }
 
+  /**
+   * What has happened so far, as the data of a timeline: messages, faults, who believed to hold which lock
+   * (docs/timeline.md). The same seed gives the same data.
+   */
+  timelineData(notes: TimelineNotes = {}): Timeline {
+    return worldTimeline(this.world, this.timelineSets, notes);
+  }
+
+  /** The nodes and Sentinels of each primary. */
+  protected get timelineSets(): Parameters<typeof worldTimeline>[1] {
+    return [];
+  }
+
   /** Closes the world: nothing that is scheduled in it will run. */
   async close(): Promise<void> {
     this.world.close();
@@ -106,6 +121,10 @@ export class Pair extends Timed {
   constructor(set: ReplicaSet) {
     super(set.world);
     this.set = set;
+  }
+
+  protected override get timelineSets(): readonly ReplicaSet[] {
+    return [this.set];
   }
 
   /** All nodes. */
@@ -250,6 +269,10 @@ export class Servers extends Timed {
   constructor(world: World, sets: readonly ReplicaSet[]) {
     super(world);
     this.sets = sets;
+  }
+
+  protected override get timelineSets(): readonly ReplicaSet[] {
+    return this.sets;
   }
 
   /** All nodes, the primaries first. */

@@ -4,7 +4,7 @@ import { GATE_QUORUM } from '../../server/gates.ts';
 import type { Server } from '../../server/server.ts';
 import type { VirtualDisk } from './disk.ts';
 import { checkKeep, Journal, type KeepData } from './journal.ts';
-import { WriteLog } from './write-log.ts';
+import { type Write, WriteLog } from './write-log.ts';
 
 /** How a node crashes. */
 export interface CrashOptions {
@@ -56,12 +56,16 @@ export abstract class AnyNode {
     return this.#log;
   }
 
+  /** The node has executed a write as a primary. */
+  protected wrote(_write: Write): void {}
+
   /** Loads the disk's data into the new process' server, and logs its replication stream from now on. */
   protected recover(server: Server, disk: VirtualDisk): Journal {
     server.writeQuorum = this.#writeQuorum;
     server.gate(GATE_QUORUM, this.#writeQuorum > 0);
     const journal = new Journal(server, disk);
     this.#log = new WriteLog();
+    this.#log.onWrite = (write) => this.wrote(write);
     this.#log.watch(server);
     server.replication.observe({ roleChanged: (role) => this.onRoleChanged(role) });
     return journal;

@@ -94,6 +94,8 @@ export class WriteLog {
   #compactAt: number;
   #thinnedUpTo = 0;
   #forgottenUpTo = 0;
+  /** Called for each write on a single key, right after the server has executed it. */
+  onWrite: (write: Write) => void = () => {};
 
   constructor(limits: LogLimits = LIMITS) {
     this.#limits = limits;
@@ -167,6 +169,7 @@ export class WriteLog {
         const write: Write = { kind: 'key', ...common, db, key, ...heldBy(server, db, key) };
         answers.set(write, answered);
         this.#writes.push(write);
+        this.onWrite(write);
       }
     }
     if (this.#writes.length + this.#sweeps.length > this.#compactAt) this.#compact();

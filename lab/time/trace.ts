@@ -13,6 +13,14 @@ export interface TraceEvent {
   readonly detail: string;
   /** For a message: when it was sent, in microseconds since the world began. Not part of the hash. */
   readonly sent: number | undefined;
+  /** For a message: when it reached the far end, where a closed gate or a paused receiver kept it waiting. Not part of the hash. */
+  readonly due: number | undefined;
+}
+
+/** When a message was sent and reached the far end, in microseconds since the world began. */
+export interface Travel {
+  readonly sent: number;
+  readonly due: number;
 }
 
 /** The maximum number of events that are kept. Older events remain part of the hash. */
@@ -27,6 +35,7 @@ export class Trace {
   readonly #elapsed: () => number;
   readonly #hash: Hash = createHash('sha256');
   #events: TraceEvent[] = [];
+  readonly #strays: TraceEvent[] = [];
   /** The number of events that are no longer kept, but part of the hash. */
   #folded = 0;
 
@@ -36,11 +45,22 @@ export class Trace {
 
   /**
    * Records an event at the current instant.
-   * @param sent for a message: when it was sent, in microseconds since the world began
+   * @param travel for a message: when it was sent and reached the far end
    */
-  note(who: string, what: string, detail = '', sent?: number): void {
-    this.#events.push({ at: this.#elapsed(), who, what, detail, sent });
+  note(who: string, what: string, detail = '', travel?: Travel): void {
+    this.#events.push({ at: this.#elapsed(), who, what, detail, sent: travel?.sent, due: travel?.due });
     if (this.#events.length >= 2 * KEPT) this.#fold();
+  }
+
+  /** Records that a message which was sent will never arrive, because its connection has ended. Not part of the hash. */
+  stray(who: string, detail: string, { sent, due }: Travel): void {
+    if (this.#strays.length < KEPT)
+      this.#strays.push({ at: this.#elapsed(), who, what: 'stray', detail, sent, due });
+  }
+
+  /** The messages that were lost with their connections, in the order of the losses: up to 200,000. */
+  get strays(): readonly TraceEvent[] {
+    return this.#strays;
   }
 
   #fold(): void {

@@ -6,7 +6,7 @@ import type { Actor } from '../time/actor.ts';
 import type { Random } from '../time/random.ts';
 import type { Schedule } from '../time/schedule.ts';
 import { Task } from '../time/task.ts';
-import type { Trace } from '../time/trace.ts';
+import type { Trace, TraceEvent } from '../time/trace.ts';
 import { VirtualConnection } from './connection.ts';
 import type { Address } from './connector.ts';
 import { Lane, type LaneWorld } from './lane.ts';
@@ -36,6 +36,8 @@ interface Wire {
 interface NetworkWorld {
   readonly schedule: Schedule;
   readonly trace: Trace;
+  /** Microseconds since the world began. */
+  elapsed(): number;
   /** The actor of this name; created when first asked for. */
   actor(name: string): Actor;
   /** A stream of random numbers. */
@@ -100,6 +102,18 @@ export class Network extends Lanes<Lane> {
       .filter((lane) => lane.held || lane.partitioned || lane.waiting > 0)
       .map((lane) => `${lane.from}>${lane.to} (${lane.waiting} messages)`)
       .join(', ');
+  }
+
+  /** The messages that have been sent and have not arrived, by the labels of their connections. */
+  underWay(): TraceEvent[] {
+    const at = this.#world.elapsed();
+    const found: TraceEvent[] = [];
+    for (const { forward, back } of this.#wires) {
+      for (const pipe of [forward, back]) {
+        for (const message of pipe.underWay()) found.push({ at, who: pipe.label, what: 'waits', ...message });
+      }
+    }
+    return found;
   }
 
   /** Makes an actor reachable at an address. Throws when the address is in use. */

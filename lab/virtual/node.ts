@@ -9,6 +9,7 @@ import type { Command } from '../../server/table/command.ts';
 import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
 import type { Journal } from '../failover/journal.ts';
 import { AnyNode, type CrashOptions, checkCrash } from '../failover/node.ts';
+import type { Write } from '../failover/write-log.ts';
 import type { Actor } from '../time/actor.ts';
 import type { VirtualClock } from '../time/clock.ts';
 import type { Address } from './connector.ts';
@@ -33,6 +34,9 @@ export interface LabNodeOptions extends DialectOptions {
    */
   readonly scripts?: Partial<ScriptPace>;
 }
+
+/** How many writes a world remembers. */
+const KEPT_WRITES = 200_000;
 
 /** A server in a world. */
 export class LabNode extends AnyNode {
@@ -64,6 +68,11 @@ export class LabNode extends AnyNode {
     const journal = this.recover(server, this.host.disk);
     this.host.listen(this.port, (connection) => server.connections.accept(connection));
     return [server, journal];
+  }
+
+  protected override wrote(write: Write): void {
+    const { world } = this.host;
+    if (world.writes.length < KEPT_WRITES) world.writes.push({ at: world.elapsed(), node: this.name, write });
   }
 
   /** Creates the server of a new process. A node of a cluster creates another. */

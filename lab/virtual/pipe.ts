@@ -2,6 +2,7 @@
 import Denque from 'denque';
 import type { Actor } from '../time/actor.ts';
 import { Task } from '../time/task.ts';
+import type { Travel } from '../time/trace.ts';
 import type { Lane } from './lane.ts';
 
 /** The bytes of one write, or a TCP event without bytes. */
@@ -13,6 +14,8 @@ export type Ending = 'reset' | 'timed out';
 /** Holds what was sent and has not been received yet. */
 export class Pipe {
   readonly lane: Lane;
+  /** The sender and the receiver, the one that dialled with its port: `A:50000>redis-1`. */
+  readonly label: string;
   /** The actor that receives the messages; the kernel's actor until the connection is accepted. */
   actor: Actor;
   /** True when the receiver is our own synchronous code. */
@@ -26,7 +29,6 @@ export class Pipe {
   #taken = 0;
   /** The end position of each message. */
   readonly #ends = new Denque<number>();
-  readonly #label: string;
   readonly #messages = new Denque<PipeMessage>();
   /** When each message reaches the far end, in microseconds. */
   readonly #arrivals = new Denque<number>();
@@ -50,7 +52,7 @@ export class Pipe {
 
   constructor(lane: Lane, label: string, actor: Actor, inner: boolean, take: (message: PipeMessage) => void) {
     this.lane = lane;
-    this.#label = label;
+    this.label = label;
     this.actor = actor;
     this.inner = inner;
     this.#take = take;
@@ -102,7 +104,8 @@ export class Pipe {
     const fate = typeof message === 'string' ? 'arrives' : this.lane.fate();
     if (fate === 'lost') {
       this.#lost = true;
-      this.#note('dropped', message);
+      const now = this.#elapsed;
+      this.#note('dropped', message, { sent: now, due: now });
       this.trouble('lost');
       return;
     }
@@ -134,8 +137,25 @@ export class Pipe {
     this.deliverSoon();
   }
 
+  /** The messages with bytes that are under way, or wait at the gate or at the receiver. */
+  *underWay(): Generator<Travel & { readonly detail: string }> {
+    const begun = this.actor.schedule.micros - this.#elapsed;
+    for (let i = 0; i < this.#messages.length; i++) {
+      const message = this.#messages.peekAt(i);
+      if (message === undefined || typeof message === 'string') continue;
+      const [sent, due] = [this.#departures.peekAt(i) as number, this.#arrivals.peekAt(i) as number];
+      yield { detail: textOf(message), sent, due: due - begun };
+    }
+  }
+
+  get #elapsed(): number {
+    return this.actor.world.elapsed();
+  }
+
   #empty(state: 'broken' | 'closed'): void {
     this.#state = state;
+    for (const { detail, ...travel } of this.underWay())
+      this.actor.world.trace.stray(this.label, detail, travel);
     this.#messages.clear();
     this.#ends.clear();
     this.#arrivals.clear();
@@ -220,16 +240,23 @@ export class Pipe {
     if (message === undefined) return;
     this.pending -= sizeOf(message);
     this.#taken = this.#ends.shift() as number;
-    this.#arrivals.shift();
-    this.#note(typeof message === 'string' ? message : 'data', message, this.#departures.shift());
+    const { world, schedule } = this.actor;
+    const sent = this.#departures.shift() as number;
+    const due = (this.#arrivals.shift() as number) - schedule.micros + world.elapsed();
+    this.#note(typeof message === 'string' ? message : 'data', message, { sent, due });
     this.#take(message);
     if (this.#taken >= this.#breaksAt) this.trouble('last');
   }
 
-  #note(what: string, message: PipeMessage, sent?: number): void {
-    const detail = typeof message === 'string' ? '' : Buffer.prototype.latin1Slice.call(message);
-    this.actor.world.trace.note(this.#label, what, detail, sent);
+  #note(what: string, message: PipeMessage, travel?: Travel): void {
+    const detail = typeof message === 'string' ? '' : textOf(message);
+    this.actor.world.trace.note(this.label, what, detail, travel);
   }
+}
+
+/** The bytes as latin1. */
+function textOf(message: Uint8Array): string {
+  return Buffer.prototype.latin1Slice.call(message);
 }
 
 function sizeOf(message: PipeMessage): number {

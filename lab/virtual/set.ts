@@ -120,8 +120,10 @@ export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
    */
   kill(name: string): void {
     const actor = this.#actorOf(name);
-    if (this.clientNames.has(name)) actor.kill();
-    else if (this.otherNames.includes(name)) this.sentinel(name).crash();
+    if (this.clientNames.has(name)) {
+      this.world.trace.note(name, 'kill');
+      actor.kill();
+    } else if (this.otherNames.includes(name)) this.sentinel(name).crash();
     else this.node(name).crash();
   }
 

@@ -2,6 +2,7 @@
 import { checkInteger } from '../../embed/options.ts';
 import type { Millis } from '../../protocol/bytes.ts';
 import { checkCode, checkMillis, checkNumber, checkPromise } from '../checks.ts';
+import type { Write } from '../failover/write-log.ts';
 import { checkDelays } from '../links/gate.ts';
 import { Actor } from '../time/actor.ts';
 import { present } from '../time/present.ts';
@@ -23,6 +24,15 @@ export interface WorldOptions {
   readonly patience?: number;
   /** Latency and jitter of every link without a pace of its own; default 1 ms each. */
   readonly network?: NetworkOptions;
+}
+
+/** A write that a node of the world has executed as a primary. */
+export interface NodeWrite {
+  /** When, in microseconds since the world began. */
+  readonly at: number;
+  /** The name of the node. */
+  readonly node: string;
+  readonly write: Write;
 }
 
 /** Throws TypeError for a wrong option of a world. */
@@ -54,6 +64,8 @@ export class World {
   readonly network: Network;
   /** What the routed functions use while code of this world is running. */
   readonly inside: WorldInside;
+  /** What all nodes have written as primaries, oldest first: up to 200,000 writes. */
+  readonly writes: NodeWrite[] = [];
   readonly driver = new Driver(this);
   readonly #start: number;
   readonly #actors = new Map<string, Actor>();

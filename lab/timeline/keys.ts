@@ -1,0 +1,139 @@
+/** Follows what each node knows about the keys that are used as locks. */
+import type { TimelineKey } from '../../page/format.ts';
+import type { ReadMessage } from './connections.ts';
+import type { RecordedRun } from './record.ts';
+
+/** A change of what one node knows. */
+interface ViewChange {
+  readonly at: number;
+  readonly node: string;
+  readonly apply: (views: NodeViews) => void;
+}
+
+/** What one node knows at present. */
+class NodeViews {
+  readonly open = new Map<string, TimelineKey>();
+  readonly #node: string;
+  readonly #done: TimelineKey[];
+
+  constructor(node: string, done: TimelineKey[]) {
+    this.#node = node;
+    this.#done = done;
+  }
+
+  close(key: string, at: number, ended: NonNullable<TimelineKey['ended']>): void {
+    const view = this.open.get(key);
+    if (view === undefined) return;
+    this.open.delete(key);
+    this.#done.push({ ...view, to: at, ended });
+  }
+
+  closeAll(at: number, ended: NonNullable<TimelineKey['ended']>): void {
+    for (const key of [...this.open.keys()]) this.close(key, at, ended);
+  }
+
+  set(key: string, holder: string, at: number, offset: number | undefined): void {
+    if (this.open.get(key)?.holder === holder) return;
+    this.close(key, at, 'replaced');
+    this.open.set(key, {
+      node: this.#node,
+      key,
+      holder,
+      from: at,
+      to: null,
+      ...(offset !== undefined && { offset }),
+    });
+  }
+}
+
+/** What the nodes knew of these keys, in the order in which they learned it. */
+export function keysOf(
+  run: RecordedRun,
+  messages: readonly ReadMessage[],
+  keys: ReadonlySet<string>,
+): TimelineKey[] {
+  const done: TimelineKey[] = [];
+  const nodes = new Map<string, NodeViews>();
+  const viewsOf = (node: string): NodeViews => {
+    let views = nodes.get(node);
+    if (views === undefined) nodes.set(node, (views = new NodeViews(node, done)));
+    return views;
+  };
+  const changes = [...writesIn(run, keys), ...copiesIn(messages, keys, viewsOf), ...crashesIn(run)];
+  const order = [...changes.entries()].sort(([i, a], [k, b]) => a.at - b.at || i - k);
+  for (const [, { node, apply }] of order) apply(viewsOf(node));
+  return [...done, ...[...nodes.values()].flatMap(({ open }) => [...open.values()])].sort(
+    (a, b) => a.from - b.from,
+  );
+}
+
+function writesIn({ writes }: RecordedRun, keys: ReadonlySet<string>): ViewChange[] {
+  return writes.flatMap(({ at, node, write }): ViewChange[] => {
+    const { key, holder, type, client, offset } = write;
+    if (!keys.has(key)) return [];
+    const apply = (views: NodeViews): void => {
+      if (type === 'none') views.close(key, at, client === undefined ? 'expired' : 'deleted');
+      else if (holder !== undefined) views.set(key, holder, at, offset);
+    };
+    return [{ at, node, apply }];
+  });
+}
+
+/** What replicas learn from the replication stream. */
+function copiesIn(
+  messages: readonly ReadMessage[],
+  keys: ReadonlySet<string>,
+  viewsOf: (node: string) => NodeViews,
+): ViewChange[] {
+  return messages.flatMap(({ kind, from, to, sent, arrived, asks = [], offsets, text }): ViewChange[] => {
+    if (arrived === null) return [];
+    if (kind === 'service' && text.startsWith('full copy, offset')) {
+      const source = { at: sent, node: from, seen: new Map<string, TimelineKey>() };
+      return [
+        {
+          at: sent,
+          node: from,
+          apply: (views) => views.open.forEach((view, key) => void source.seen.set(key, view)),
+        },
+        {
+          at: arrived,
+          node: to,
+          apply: (views) => {
+            views.closeAll(arrived, 'resynchronized');
+            for (const [key, { holder, offset }] of source.seen)
+              viewsOf(to).set(key, holder, arrived, offset);
+          },
+        },
+      ];
+    }
+    if (kind !== 'stream') return [];
+    return asks.flatMap(({ words }): ViewChange[] => {
+      const [name = '', key = '', value = ''] = words;
+      const apply = applied(name.toLowerCase(), key, value, arrived, offsets?.[1]);
+      return keys.has(key) && apply !== undefined ? [{ at: arrived, node: to, apply }] : [];
+    });
+  });
+}
+
+function applied(
+  name: string,
+  key: string,
+  value: string,
+  at: number,
+  offset: number | undefined,
+): ViewChange['apply'] | undefined {
+  if (name === 'set') return (views) => views.set(key, value, at, offset);
+  if (/^h(set|incrby|setnx)$/.test(name)) {
+    return (views) => {
+      if (!views.open.has(key)) views.set(key, value, at, offset);
+    };
+  }
+  if (/^(del|unlink|getdel)$/.test(name)) return (views) => views.close(key, at, 'deleted');
+  return undefined;
+}
+
+function crashesIn({ events }: RecordedRun): ViewChange[] {
+  return events
+    .filter(({ what }) => what === 'crash')
+    .map(({ at, who }) => ({ at, node: who, apply: (views) => views.closeAll(at, 'crashed') }));
+}

@@ -1,0 +1,86 @@
+/** Turns what happened to parties and links into marks, and says why messages came late. */
+import type { TimelineMark } from '../../page/format.ts';
+import type { RecordedEvent, RecordedRun } from './record.ts';
+
+type MarkKind = TimelineMark['kind'];
+
+const OF_LINKS: Record<string, MarkKind> = {
+  hold: 'hold',
+  release: 'release',
+  partition: 'partition',
+  heal: 'heal',
+  delay: 'delay',
+  drop: 'drop',
+  duplicate: 'drop',
+};
+
+const OF_PARTIES: Record<string, [kind: MarkKind, text: (detail: string) => string]> = {
+  crash: ['crash', (detail) => (detail === '' ? 'crashes' : `crashes ${detail}`)],
+  restart: ['restart', () => 'starts again'],
+  kill: ['kill', () => 'is killed'],
+  pause: ['pause', () => 'stands still'],
+  resume: ['resume', () => 'continues'],
+  clock: ['clock', (detail) => `its clock ${detail}`],
+  promote: ['promote', (detail) => `is promoted to primary ${detail}`],
+  follow: ['follow', (detail) => `follows ${detail}`],
+  lost: ['lost', (detail) => `an acknowledged write is lost: ${detail}`],
+  fault: ['fault', (detail) => detail],
+  refused: ['refused', (detail) => detail],
+};
+
+/** Events of TCP connections, which the messages show. */
+const OF_CONNECTIONS = ['open', 'accepted', 'refused', 'end', 'reset', 'timed out', 'data', 'dropped'];
+
+/** The marks, in the order of time. */
+export function marksOf({ events }: RecordedRun): TimelineMark[] {
+  return events.flatMap(({ at, who, what, detail }): TimelineMark[] => {
+    if (who.includes('>')) {
+      const [lane = '', to = ''] = who.split('>');
+      const kind = OF_LINKS[what];
+      if (kind === undefined || who.includes(':')) return [];
+      return [{ at, lane, to, kind, text: `${what}${detail === '' ? '' : ` ${detail}`}` }];
+    }
+    const known = OF_PARTIES[what];
+    if (known !== undefined) return [{ at, lane: who, kind: known[0], text: known[1](shortened(detail)) }];
+    if (OF_CONNECTIONS.includes(what)) return [];
+    return [{ at, lane: who, kind: 'event', text: shortened(`${what} ${detail}`) }];
+  });
+}
+
+function shortened(text: string): string {
+  const plain = text.replace(/[^ -~]/g, '?');
+  return plain.length > 120 ? `${plain.slice(0, 117)}...` : plain;
+}
+
+/** The times in which a direction was shut or a party stood still, and why. */
+export class Obstacles {
+  readonly #states = new Map<string, { readonly at: number; readonly why: string | undefined }[]>();
+
+  constructor(events: readonly RecordedEvent[]) {
+    const shut = new Map<string, Set<string>>();
+    for (const { at, who, what } of events) {
+      const begun = { hold: 'hold', partition: 'partition', pause: 'pause' }[what];
+      const ended = { release: 'hold', heal: 'partition', resume: 'pause' }[what];
+      if (begun === undefined && ended === undefined) continue;
+      let reasons = shut.get(who);
+      if (reasons === undefined) shut.set(who, (reasons = new Set()));
+      if (begun !== undefined) reasons.add(begun);
+      if (ended !== undefined) reasons.delete(ended);
+      const states = this.#states.get(who) ?? [];
+      states.push({ at, why: [...reasons].at(-1) });
+      this.#states.set(who, states);
+    }
+  }
+
+  /** Why a message that reached the far end at this moment could not pass; undefined when nothing was in its way. */
+  why(from: string, to: string, due: number): string | undefined {
+    const lane = this.#at(`${from}>${to}`, due);
+    if (lane === 'hold') return `the link from ${from} to ${to} is held`;
+    if (lane === 'partition') return `${from} and ${to} are cut off from each other`;
+    return this.#at(to, due) === 'pause' ? `${to} stands still` : undefined;
+  }
+
+  #at(who: string, due: number): string | undefined {
+    return this.#states.get(who)?.findLast(({ at }) => at <= due)?.why;
+  }
+}

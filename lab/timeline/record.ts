@@ -1,0 +1,47 @@
+/** What a run has to record so that a timeline of it can be drawn. Times are in microseconds since the run began. */
+import type { StoryStep, TimelineHold, TimelineLane, TimelineVerdict } from '../../page/format.ts';
+import type { RecordedMessage } from './connections.ts';
+
+/** What happened to a party, or to a direction between two: then `who` is `redis-1>redis-2`. */
+export interface RecordedEvent {
+  readonly at: number;
+  readonly who: string;
+  readonly what: string;
+  readonly detail: string;
+}
+
+/** A write that a node has executed as a primary. */
+export interface RecordedWrite {
+  readonly at: number;
+  readonly node: string;
+  readonly write: {
+    readonly key: string;
+    readonly type: string;
+    readonly holder: string | undefined;
+    readonly command: readonly string[];
+    readonly offset: number;
+    readonly client: string | undefined;
+    /** The node's wall clock, in milliseconds since the epoch. */
+    readonly at: number;
+  };
+}
+
+/** One run. */
+export interface RecordedRun {
+  readonly title: string;
+  readonly clock: 'virtual' | 'real';
+  readonly replay?: string;
+  readonly end: number;
+  readonly lanes: readonly TimelineLane[];
+  readonly messages: readonly RecordedMessage[];
+  readonly events: readonly RecordedEvent[];
+  readonly writes: readonly RecordedWrite[];
+  /** How many independent primaries there are: a lock needs the majority of them. */
+  readonly primaries: number;
+  /** Who was inside which resource, where the run says so itself. */
+  readonly visits?: readonly (TimelineHold & { readonly shared: boolean })[];
+  /** Sentences that the run tells itself; with `told`, they are the whole story. */
+  readonly steps?: readonly StoryStep[];
+  readonly told?: boolean;
+  readonly verdict?: TimelineVerdict;
+}

@@ -1,0 +1,189 @@
+/** Tells a run in sentences, each about one of its events. */
+import type { StoryStep, TimelineHold, TimelineMark, TimelineOverlap } from '../../page/format.ts';
+import type { ReadMessage } from './connections.ts';
+import type { RecordedRun } from './record.ts';
+
+/** What the story is told of. */
+export interface Plot {
+  readonly run: RecordedRun;
+  readonly messages: readonly ReadMessage[];
+  readonly marks: readonly TimelineMark[];
+  readonly holds: readonly TimelineHold[];
+  readonly overlaps: readonly TimelineOverlap[];
+  readonly keys: ReadonlySet<string>;
+}
+
+/** The longest story. */
+const MOST = 200;
+
+/** The sentences, in the order of time. */
+export function storyOf(plot: Plot): StoryStep[] {
+  const { run } = plot;
+  const told = run.told === true ? [] : toldSteps(plot);
+  const all = [...told, ...(run.steps ?? []), ...overlapSteps(plot)];
+  const order = [...all.entries()].sort(([i, a], [k, b]) => a.at - b.at || i - k);
+  return order.map(([, step]) => step).slice(0, MOST);
+}
+
+/** What was told to clients comes before a crash at the same instant, and a crash before what it destroys. */
+function toldSteps(plot: Plot): StoryStep[] {
+  const marks = markSteps(plot);
+  const isCrash = ({ about }: StoryStep): boolean =>
+    about !== undefined && 'mark' in about && plot.marks[about.mark]?.kind === 'crash';
+  return [
+    ...holdSteps(plot),
+    ...refusals(plot),
+    ...marks.filter(isCrash),
+    ...losses(plot),
+    ...marks.filter((step) => !isCrash(step)),
+  ];
+}
+
+/** A time span in words: `3.2 ms`, `29.99 s`. @param micros in microseconds */
+export function spanText(micros: number): string {
+  const ms = micros / 1000;
+  if (ms < 1000) return `${Number(ms.toFixed(1))} ms`;
+  return `${Number((ms / 1000).toFixed(2))} s`;
+}
+
+/** Names as a list: `A, B and C`. */
+function listText(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+function markSteps({ marks, run }: Plot): StoryStep[] {
+  const names = new Set(run.lanes.map(({ name }) => name));
+  const steps: StoryStep[] = [];
+  const cut = new Set<number>();
+  for (const [mark, { at, lane, to, kind, text }] of marks.entries()) {
+    if (!names.has(lane) && to === undefined) continue;
+    const about = { mark };
+    if (kind === 'partition' || kind === 'heal') {
+      if (cut.has(at)) continue;
+      cut.add(at);
+      const pairs = marks.filter((each) => each.at === at && each.kind === kind);
+      const lanes = [...new Set(pairs.map((each) => each.lane))];
+      const others = [
+        ...new Set(pairs.filter((each) => each.lane === lanes[0]).map((each) => each.to ?? '')),
+      ];
+      const what = kind === 'partition' ? 'can no longer reach each other' : 'can reach each other again';
+      steps.push({ at, lane, text: `${lane} and ${listText(others)} ${what}.`, mood: 'hand', about });
+    } else if (to !== undefined) {
+      const sentence = linkSentence(lane, to, kind, text);
+      if (sentence !== undefined) steps.push({ at, lane, text: sentence, mood: 'hand', about });
+    } else if (kind === 'lost') {
+      steps.push({ at, lane, text: lostSentence(text), mood: 'bad', about });
+    } else if (kind !== 'event' && kind !== 'refused' && !(kind === 'follow' && at === 0)) {
+      steps.push({
+        at,
+        lane,
+        text: `${lane} ${kind === 'clock' ? `: ${text}` : text}.`.replace(' :', ':'),
+        mood: 'hand',
+        about,
+      });
+    }
+  }
+  return steps;
+}
+
+function linkSentence(
+  from: string,
+  to: string,
+  kind: TimelineMark['kind'],
+  text: string,
+): string | undefined {
+  if (kind === 'hold') return `What ${from} sends to ${to} is held: it waits and does not arrive.`;
+  if (kind === 'release') return `The link from ${from} to ${to} delivers again what it held.`;
+  if (kind === 'drop') return `The link from ${from} to ${to} loses messages (${text}).`;
+  return kind === 'delay' ? `What ${from} sends to ${to} is late (${text}).` : undefined;
+}
+
+function lostSentence(text: string): string {
+  const [, client = '', command = ''] = /lost: (\S+) (.*)$/.exec(text) ?? [];
+  if (client === '' || client === '-') return `A write is gone: ${command}.`;
+  return `A write of ${client} that was answered is gone: the new primary has never received ${command}.`;
+}
+
+function holdSteps({ holds, messages, run }: Plot): StoryStep[] {
+  return holds.flatMap((hold): StoryStep[] => {
+    const { client, key, kind, from, to, lease, ended, grant } = hold;
+    if (kind === 'visit') return [];
+    const reply = messages[grant ?? -1];
+    const length = lease === null ? 'until it deletes the key' : `for ${spanText(lease - from)}`;
+    const many =
+      run.primaries > 1
+        ? `${(run.primaries >> 1) + 1} of ${run.primaries} nodes`
+        : (reply?.from ?? 'the primary');
+    const about = grant === undefined ? {} : { about: { message: grant } };
+    const steps: StoryStep[] = [
+      {
+        at: from,
+        lane: client,
+        text: `${client} acquires ${key}: ${many} answered ${run.primaries > 1 ? '' : `${reply?.text ?? 'OK'}, `}so ${client} believes to hold it ${length}.`.replace(
+          'answered so',
+          'granted it, so',
+        ),
+        mood: 'good',
+        ...about,
+      },
+    ];
+    if (to !== null && ended === 'released')
+      steps.push({ at: to, lane: client, text: `${client} releases ${key}.`, mood: 'plain' });
+    if (to !== null && ended === 'expired')
+      steps.push({ at: to, lane: client, text: `The lease of ${client} on ${key} ends.`, mood: 'plain' });
+    return steps;
+  });
+}
+
+/** The first refusal of each client while another one holds the lock, and what it is told by WAIT. */
+function refusals({ messages, keys }: Plot): StoryStep[] {
+  const steps: StoryStep[] = [];
+  const refused = new Set<string>();
+  for (const [message, { kind, from, to, text, cause, arrived }] of messages.entries()) {
+    const asks = messages[cause ?? -1]?.asks ?? [];
+    if (kind !== 'reply' || arrived === null) continue;
+    const [words = []] = asks.map((part) => part.words);
+    const name = (words[0] ?? '').toLowerCase();
+    if (name === 'wait') {
+      const text_ = `${to} asks how many replicas have its writes (${words.join(' ')}); the answer is ${text}.`;
+      steps.push({
+        at: arrived,
+        lane: to,
+        text: text_,
+        mood: text === '0' ? 'bad' : 'plain',
+        about: { message },
+      });
+    }
+    const key = words.find((word) => keys.has(word));
+    if (key === undefined || text !== 'nil' || !/^set/.test(name) || refused.has(`${to} ${key}`)) continue;
+    refused.add(`${to} ${key}`);
+    steps.push({
+      at: arrived,
+      lane: to,
+      text: `${to} asks ${from} for ${key} and does not get it.`,
+      mood: 'plain',
+      about: { message },
+    });
+  }
+  return steps;
+}
+
+/** Writes on lock keys that never reached a replica. */
+function losses({ messages, keys }: Plot): StoryStep[] {
+  return messages.flatMap(({ kind, fate, died, from, to, asks = [], offsets }, message): StoryStep[] => {
+    if (kind !== 'stream' || fate !== 'lost' || died === undefined) return [];
+    if (!asks.some(({ words }) => words.some((word) => keys.has(word)))) return [];
+    const where = offsets === undefined ? '' : ` (replication offset ${offsets[1]})`;
+    const text = `The copy of the write${where} is lost on its way: ${to} will never have it from ${from}.`;
+    return [{ at: died, lane: to, text, mood: 'bad', about: { message } }];
+  });
+}
+
+function overlapSteps({ overlaps, holds }: Plot): StoryStep[] {
+  return overlaps.slice(0, 20).map(({ clients, key, from, to }, overlap) => {
+    const visit = holds.some((hold) => hold.kind === 'visit' && hold.key === key && hold.from === from);
+    const both = visit ? `are inside ${key}` : `believe that they hold ${key}`;
+    const text = `From here on ${clients.join(' and ')} both ${both}, for ${spanText(to - from)}.`;
+    return { at: from, lane: clients[1], text, mood: 'bad' as const, about: { overlap } };
+  });
+}

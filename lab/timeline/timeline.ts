@@ -1,0 +1,57 @@
+/** Makes a timeline of what a run has recorded. */
+import type { Timeline, TimelineFile, TimelineHold, TimelineMessage } from '../../page/format.ts';
+import { type ReadMessage, readMessages } from './connections.ts';
+import { holdsOf, lockKeys } from './holds.ts';
+import { keysOf } from './keys.ts';
+import { marksOf, Obstacles } from './marks.ts';
+import { overlapsOf } from './overlaps.ts';
+import type { RecordedRun } from './record.ts';
+import { storyOf } from './story.ts';
+
+/** A message that waited longer than this for its receiver, in microseconds, was kept back. */
+const LATE = 1;
+
+/** The timeline of one run. */
+export function timelineOf(run: RecordedRun): Timeline {
+  const read = readMessages(run.messages);
+  const keys = lockKeys(run.writes, read);
+  const visits = (run.visits ?? []).map(({ shared: _, ...visit }): TimelineHold => visit);
+  const exclusive = (run.visits ?? []).filter(({ shared }) => !shared);
+  const locks = holdsOf(run, read, keys);
+  const holds = [...locks, ...visits].sort((a, b) => a.from - b.from);
+  const overlaps = [...overlapsOf(locks, run.end), ...overlapsOf(exclusive, run.end)].sort(
+    (a, b) => a.from - b.from,
+  );
+  const marks = marksOf(run);
+  const obstacles = new Obstacles(run.events);
+  const { title, clock, replay, end, lanes, verdict } = run;
+  return {
+    title,
+    clock,
+    ...(replay !== undefined && { replay }),
+    end,
+    lanes,
+    messages: read.map((message) => explained(message, obstacles)),
+    marks,
+    holds,
+    keys: keysOf(run, read, keys),
+    overlaps,
+    story: storyOf({ run, messages: read, marks, holds, overlaps, keys }),
+    ...(verdict !== undefined && { verdict }),
+  };
+}
+
+/** A file of timelines. */
+export function timelineFile(runs: readonly Timeline[]): TimelineFile {
+  return { format: 'lostlock-timeline', version: 1, runs };
+}
+
+function explained({ asks: _, ...message }: ReadMessage, obstacles: Obstacles): TimelineMessage {
+  const { from, to, due, arrived, died, fate, why } = message;
+  if (why !== undefined || (arrived !== null && arrived - due < LATE)) return message;
+  const obstacle = obstacles.why(from, to, Math.min(due, died ?? due));
+  if (fate !== 'lost')
+    return obstacle === undefined ? message : { ...message, why: `it waited: ${obstacle}` };
+  const gone = 'its connection ended while it was under way';
+  return { ...message, why: obstacle === undefined ? gone : `${gone}: ${obstacle}` };
+}

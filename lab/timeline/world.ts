@@ -1,0 +1,124 @@
+/** Reads from a world of the virtual clock what a timeline of it needs. */
+import type { StoryStep, Timeline, TimelineLane, TimelineVerdict } from '../../page/format.ts';
+import type { TraceEvent } from '../time/trace.ts';
+import type { NodeWrite } from '../virtual/world.ts';
+import type { RecordedMessage } from './connections.ts';
+import type { RecordedRun } from './record.ts';
+import { timelineOf } from './timeline.ts';
+
+/** What a timeline may say in addition to what the lab has recorded. */
+export interface TimelineNotes {
+  /** What was played; by default the seed names it. */
+  readonly title?: string;
+  /** Resources that locks protect, each with a lane. */
+  readonly resources?: readonly string[];
+  /** Sentences to add to the story. Times are in microseconds since the world began. */
+  readonly steps?: readonly StoryStep[];
+  readonly verdict?: TimelineVerdict;
+  /** The moment from which to show the world, in microseconds since it began; default 0. */
+  readonly from?: number;
+}
+
+/** A world, as far as its timeline needs it. */
+export interface TimelineWorld {
+  readonly seed: number | string;
+  readonly trace: { readonly events: readonly TraceEvent[]; readonly strays: readonly TraceEvent[] };
+  readonly network: { underWay(): readonly TraceEvent[] };
+  readonly writes: readonly NodeWrite[];
+  /** Microseconds since the world began. */
+  elapsed(): number;
+}
+
+/** The timeline of a world. @param sets the nodes and Sentinels of each primary */
+export function worldTimeline(
+  world: TimelineWorld,
+  sets: readonly {
+    readonly nodes: readonly { name: string }[];
+    readonly sentinels: readonly { name: string }[];
+  }[],
+  notes: TimelineNotes = {},
+): Timeline {
+  return timelineOf(recordedWorld(world, sets, notes));
+}
+
+/** What the world has recorded, from `notes.from` on. */
+export function recordedWorld(
+  world: TimelineWorld,
+  sets: Parameters<typeof worldTimeline>[1],
+  { title = `A run with seed ${world.seed}`, resources = [], steps = [], verdict, from = 0 }: TimelineNotes,
+): RecordedRun {
+  const { trace } = world;
+  const messages = [
+    ...trace.events.filter(({ what }) => what === 'data').map(messageOf('arrived')),
+    ...trace.events
+      .filter(({ what }) => what === 'dropped')
+      .map(messageOf('lost', 'the link lost it (drop)')),
+    ...trace.strays.map(messageOf('lost')),
+    ...world.network.underWay().map(messageOf('waiting')),
+  ].map((message) => moved(message, from));
+  const names = sets.flatMap(({ nodes }) => nodes.map(({ name }) => name));
+  const sentinels = sets.flatMap((set) => set.sentinels.map(({ name }) => name));
+  const events = trace.events.filter(({ what }) => what !== 'data' && what !== 'dropped');
+  return {
+    title,
+    clock: 'virtual',
+    replay: String(world.seed),
+    end: world.elapsed() - from,
+    lanes: lanesOf(clientsIn(messages, [...names, ...sentinels]), names, sentinels, resources),
+    messages,
+    events: events.map(({ at, who, what, detail }) => ({ at: Math.max(0, at - from), who, what, detail })),
+    writes: world.writes.map((each) => ({ ...each, at: each.at - from })),
+    primaries: sets.length,
+    steps: steps.map((step) => ({ ...step, at: step.at - from })),
+    ...(verdict !== undefined && { verdict }),
+  };
+}
+
+/** Clients first, then the nodes, the Sentinels and the resources. */
+function lanesOf(
+  clients: readonly string[],
+  nodes: readonly string[],
+  sentinels: readonly string[],
+  resources: readonly string[],
+): TimelineLane[] {
+  const lane =
+    (kind: TimelineLane['kind']) =>
+    (name: string): TimelineLane => ({ name, kind });
+  return [
+    ...clients.map(lane('client')),
+    ...nodes.map(lane('node')),
+    ...sentinels.map(lane('sentinel')),
+    ...resources.map(lane('resource')),
+  ];
+}
+
+/** The parties that dialled and are neither nodes nor Sentinels, by name. */
+function clientsIn(messages: readonly RecordedMessage[], others: readonly string[]): string[] {
+  const names = new Set<string>();
+  for (const { who } of messages) {
+    for (const end of who.split('>')) {
+      const colon = end.lastIndexOf(':');
+      if (colon !== -1) names.add(end.slice(0, colon));
+    }
+  }
+  return [...names].filter((name) => !others.includes(name)).sort();
+}
+
+function messageOf(
+  outcome: RecordedMessage['outcome'],
+  why?: string,
+): (event: TraceEvent) => RecordedMessage {
+  return ({ who, detail, at, sent = at, due = at }) => ({
+    who,
+    detail,
+    sent,
+    due,
+    at,
+    outcome,
+    ...(why !== undefined && { why }),
+  });
+}
+
+function moved(message: RecordedMessage, from: number): RecordedMessage {
+  return { ...message, sent: message.sent - from, due: message.due - from, at: message.at - from };
+}

@@ -1,0 +1,165 @@
+/**
+ * The format of timelines, version 1: what the lab and explorations write and what the page draws. docs/timeline.md
+ * describes it. Times are whole microseconds since the run began; bytes are strings of latin1.
+ */
+
+/** A file of timelines. */
+export interface TimelineFile {
+  readonly format: 'lostlock-timeline';
+  /** Grows when a reader of an older version would misread the file. New members alone do not change it. */
+  readonly version: 1;
+  /** The runs, each on a clock of its own that begins at 0. */
+  readonly runs: readonly Timeline[];
+}
+
+/** One run. */
+export interface Timeline {
+  /** What was played. */
+  readonly title: string;
+  /** Whether the same seed gives the same run (virtual), or the times are those of the machine (real). */
+  readonly clock: 'virtual' | 'real';
+  /** What gives the same run again: a seed, or the replay text of an exploration. */
+  readonly replay?: string;
+  /** The time of the last event. */
+  readonly end: number;
+  readonly lanes: readonly TimelineLane[];
+  /** In the order in which they were sent. The index of a message is its name in `cause`, `grant` and `about`. */
+  readonly messages: readonly TimelineMessage[];
+  /** In the order of time. */
+  readonly marks: readonly TimelineMark[];
+  readonly holds: readonly TimelineHold[];
+  readonly keys: readonly TimelineKey[];
+  readonly overlaps: readonly TimelineOverlap[];
+  /** The story in words, in the order of time. */
+  readonly story: readonly StoryStep[];
+  readonly verdict?: TimelineVerdict;
+}
+
+/** A party: a client, a node, a Sentinel, or a resource that locks protect. */
+export interface TimelineLane {
+  readonly name: string;
+  readonly kind: 'client' | 'node' | 'sentinel' | 'resource';
+}
+
+/**
+ * What a message is: a request of a client and its reply, the replication stream and its acknowledgements, and
+ * `service` for what connections and nodes do by themselves, such as HELLO, INFO, PING and synchronizations.
+ */
+export type MessageKind = 'request' | 'reply' | 'stream' | 'ack' | 'service';
+
+/** The bytes of one write to a connection. */
+export interface TimelineMessage {
+  readonly from: string;
+  readonly to: string;
+  /** The connection: the port of the end that dialled. */
+  readonly port: string;
+  readonly kind: MessageKind;
+  readonly sent: number;
+  /** When it reached the receiver's machine, where a closed gate keeps it waiting. */
+  readonly due: number;
+  /** When the receiver had it; null when it never did. */
+  readonly arrived: number | null;
+  /** For a message that did not arrive: lost, or waiting when the run ended. */
+  readonly fate?: 'lost' | 'waiting';
+  /** When it was lost. */
+  readonly died?: number;
+  /** Why it came late or never. */
+  readonly why?: string;
+  readonly bytes: string;
+  /** The commands or replies in it, in short. */
+  readonly text: string;
+  /** The replication offsets before and after it; for an acknowledgement, the confirmed offset twice. */
+  readonly offsets?: readonly [from: number, to: number];
+  /** The index of the message that caused it: of a reply, its request; of a part of the stream, the request that wrote it. */
+  readonly cause?: number;
+}
+
+/** What happened to a party or a link, or what the test did to it. */
+export interface TimelineMark {
+  readonly at: number;
+  readonly lane: string;
+  /** The far end, for what happens to a direction of a link. */
+  readonly to?: string;
+  readonly kind:
+    | 'crash'
+    | 'restart'
+    | 'kill'
+    | 'pause'
+    | 'resume'
+    | 'clock'
+    | 'promote'
+    | 'follow'
+    | 'lost'
+    | 'hold'
+    | 'release'
+    | 'partition'
+    | 'heal'
+    | 'delay'
+    | 'drop'
+    | 'fault'
+    | 'refused'
+    | 'event';
+  readonly text: string;
+}
+
+/** From when to when a client believes that it holds a lock, or is inside a resource. */
+export interface TimelineHold {
+  readonly client: string;
+  /** The key of the lock, or the name of the resource. */
+  readonly key: string;
+  readonly kind: 'lock' | 'visit';
+  readonly from: number;
+  /** When it believed so no more; null when the run ended before. */
+  readonly to: number | null;
+  /** When its lease ends by its own count; null for a lock without an end. The last renewal counts. */
+  readonly lease: number | null;
+  /** When the lease was extended. */
+  readonly renewals: readonly number[];
+  readonly ended?: 'released' | 'expired' | 'died';
+  /** The fencing token. */
+  readonly fence?: number;
+  /** The index of the reply that granted it. */
+  readonly grant?: number;
+}
+
+/** What a node knows about a key that is used as a lock. */
+export interface TimelineKey {
+  readonly node: string;
+  readonly key: string;
+  readonly holder: string;
+  readonly from: number;
+  /** When the node knew it no more; null when it still did at the end. */
+  readonly to: number | null;
+  readonly ended?: 'deleted' | 'expired' | 'replaced' | 'crashed' | 'resynchronized';
+  /** Where it was written, the replication offset after it. */
+  readonly offset?: number;
+}
+
+/** A time in which two clients believed that they held the same lock. */
+export interface TimelineOverlap {
+  readonly key: string;
+  readonly clients: readonly [string, string];
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One sentence of the story. */
+export interface StoryStep {
+  readonly at: number;
+  readonly lane: string;
+  readonly text: string;
+  readonly mood: 'plain' | 'good' | 'bad' | 'hand';
+  /** The event that it tells. */
+  readonly about?: { readonly message: number } | { readonly mark: number } | { readonly overlap: number };
+}
+
+/** How the run ended. */
+export interface TimelineVerdict {
+  readonly safe: boolean;
+  /** The clients that believed that they held the lock, at the worst moment. */
+  readonly holders: readonly string[];
+  /** The reason, in one sentence. */
+  readonly why: string;
+  /** What would have prevented it. */
+  readonly cure?: string;
+}

@@ -1,0 +1,128 @@
+/** Timelines of virtual pairs: messages with their offsets and causes, who believed to hold the lock, and the story. */
+import { expect, test } from 'vitest';
+import { startPair, startServers } from '../../../index.ts';
+import type { Timeline } from '../../../page/format.ts';
+
+/** The lost lock: A's write waits at the gate when the primary crashes, and B gets the same lock. */
+async function lostLock(seed: number, lease = 30_000): Promise<Timeline> {
+  await using pair = await startPair({ clock: 'virtual', seed });
+  const [a, b] = [pair.client('A'), pair.client('B')];
+  pair.link.hold();
+  await a.set('my:lock', 'A', 'PX', lease, 'NX');
+  await pair.failover({ crash: true });
+  await b.set('my:lock', 'B', 'PX', lease, 'NX');
+  await pair.advance(100);
+  return pair.timelineData({ title: 'Lost' });
+}
+
+test('the lost lock has both holders, the lost message with its offset, and the length of the overlap', async () => {
+  const run = await lostLock(7);
+  expect(run.lanes.map(({ name, kind }) => `${kind} ${name}`)).toEqual([
+    'client A',
+    'client B',
+    'node redis-1',
+    'node redis-2',
+  ]);
+  const [held, also] = run.holds;
+  expect([held?.client, also?.client, run.holds.length]).toEqual(['A', 'B', 2]);
+  expect(run.overlaps).toEqual([{ key: 'my:lock', clients: ['A', 'B'], from: also?.from, to: held?.lease }]);
+  const request = run.messages.findIndex(({ text }) => text === 'set my:lock A PX 30000 NX');
+  const copy = run.messages.find(({ kind, cause }) => kind === 'stream' && cause === request);
+  expect(copy).toMatchObject({
+    from: 'redis-1',
+    to: 'redis-2',
+    arrived: null,
+    fate: 'lost',
+    offsets: [0, 86],
+  });
+  expect(copy?.why).toContain('the link from redis-1 to redis-2 is held');
+  expect(run.messages[held?.grant ?? -1]).toMatchObject({
+    kind: 'reply',
+    cause: request,
+    to: 'A',
+    text: 'OK',
+  });
+  expect(run.keys.map(({ node, holder, ended }) => [node, holder, ended])).toEqual([
+    ['redis-1', 'A', 'crashed'],
+    ['redis-2', 'B', undefined],
+  ]);
+  expect(run.marks.map(({ kind }) => kind)).toEqual(['follow', 'hold', 'crash', 'promote', 'lost']);
+});
+
+test('every sentence of the story is about an event that exists, in the order of time', async () => {
+  const run = await lostLock(7);
+  const times = run.story.map(({ at }) => at);
+  expect(times).toEqual([...times].sort((one, other) => one - other));
+  expect(run.story.map(({ text }) => text)).toEqual([
+    'What redis-1 sends to redis-2 is held: it waits and does not arrive.',
+    expect.stringContaining('A acquires my:lock: redis-1 answered OK, so A believes to hold it for 30 s.'),
+    'redis-1 crashes.',
+    expect.stringContaining('The copy of the write (replication offset 86) is lost on its way'),
+    'redis-2 is promoted to primary at offset 0.',
+    expect.stringContaining('A write of A that was answered is gone'),
+    expect.stringContaining('B acquires my:lock: redis-2 answered OK'),
+    expect.stringMatching(/^From here on A and B both believe that they hold my:lock, for 29\.\d+ s\.$/),
+  ]);
+  for (const { about } of run.story) {
+    if (about === undefined) continue;
+    if ('message' in about) expect(run.messages[about.message]).toBeDefined();
+    else if ('mark' in about) expect(run.marks[about.mark]).toBeDefined();
+    else expect(run.overlaps[about.overlap]).toBeDefined();
+  }
+});
+
+test('the same seed gives the same bytes, and another seed gives others', async () => {
+  const [one, again, other] = [await lostLock(7), await lostLock(7), await lostLock(8)];
+  expect(JSON.stringify(again)).toBe(JSON.stringify(one));
+  expect(JSON.stringify(other)).not.toBe(JSON.stringify(one));
+});
+
+test('renewals, a release, a copy on the replica and a lease that ends are seen', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 3 });
+  const [a, b] = [pair.client('A'), pair.client('B')];
+  await a.set('k', 'A', 'PX', 500, 'NX');
+  expect(await b.set('k', 'B', 'PX', 500, 'NX')).toBe(null);
+  await a.pexpire('k', 900);
+  await a.del('k');
+  await b.set('k', 'B', 'PX', 50, 'NX');
+  await pair.advance(3000);
+  const { holds, overlaps, keys, messages } = pair.timelineData();
+  expect(holds.map(({ client, ended, renewals }) => [client, ended, renewals.length])).toEqual([
+    ['A', 'released', 1],
+    ['B', 'expired', 0],
+  ]);
+  expect(overlaps).toEqual([]);
+  expect(keys.filter(({ node }) => node === 'redis-2').map(({ holder, ended }) => [holder, ended])).toEqual([
+    ['A', 'deleted'],
+    ['B', 'deleted'],
+  ]);
+  expect(messages.some(({ kind, offsets }) => kind === 'ack' && (offsets?.[0] ?? 0) > 100)).toBe(true);
+});
+
+test('what a partition keeps back waits, with the reason, and arrives late once it is healed', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 3 });
+  const a = pair.client('A');
+  await a.ping();
+  pair.clientLink('A').partition();
+  const reply = a.set('k', 'v');
+  await pair.advance(50);
+  const waiting = pair.timelineData().messages.find(({ fate }) => fate === 'waiting');
+  expect(waiting).toMatchObject({
+    kind: 'request',
+    why: 'it waited: A and redis-1 are cut off from each other',
+  });
+  pair.clientLink('A').heal();
+  await reply;
+  const { messages } = pair.timelineData();
+  const late = messages.find(({ text }) => text === 'set k v');
+  expect((late?.arrived ?? 0) - (late?.due ?? 0)).toBeGreaterThan(40_000);
+});
+
+test('with several primaries a client holds a lock once the majority has granted it', async () => {
+  await using servers = await startServers({ clock: 'virtual', seed: 5, primaries: 3 });
+  const clients = servers.clients('A');
+  await clients[0]?.set('k', 'A', 'PX', 500, 'NX');
+  expect(servers.timelineData().holds).toEqual([]);
+  await clients[1]?.set('k', 'A', 'PX', 500, 'NX');
+  expect(servers.timelineData().holds).toMatchObject([{ client: 'A', key: 'k', kind: 'lock' }]);
+});
