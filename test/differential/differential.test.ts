@@ -2,16 +2,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { differencesPage } from '../../docs/differences-page.ts';
-import { dialectNames } from '../../server/dialects/index.ts';
+import { type DialectName, dialectNames } from '../../server/dialects/index.ts';
 import { isLongRun, sampleOf } from '../support/long.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import type { RawReply } from '../support/reply-text.ts';
-import { excuse } from './compare/compare.ts';
+import { excuse, waitOut } from './compare/compare.ts';
 import { added, excluded, loose } from './compare/known.ts';
 import { same } from './compare/normalise.ts';
+import { unspecified } from './compare/unspecified.ts';
 import { findMutant, mutants } from './mutants.ts';
 import { grammarOf } from './requests.ts';
-import { RealSide } from './sides.ts';
+import { OurSide, RealSide } from './sides.ts';
 import { test as run } from './tester.ts';
 
 /** A mutant that shows soon. .ci/run looks for all of them. */
@@ -62,6 +63,29 @@ test('a difference that is accepted alone is accepted within EXEC if everything 
   expect(excused(`${taken('la')}+PONG\r\n`, `${taken('lc')}+PONG\r\n`)).toBe(true);
   expect(excused(`${taken('la')}+PONG\r\n`, `${taken('lc')}+PANG\r\n`)).toBe(false);
   expect(excused(`${taken('la')}+PONG\r\n`, '+OK\r\n+PONG\r\n')).toBe(false);
+});
+
+test('every deadline that is near is waited for, not only the first', async () => {
+  const ours = new OurSide({ protocols: [2], settings: [], steps: [] }, 'redis-7.0');
+  for (const [key, ms] of [
+    ['a', '3'],
+    ['b', '8'],
+  ] as const)
+    ours.send(0, ['SET', key, 'x', 'PX', ms]);
+  expect(await waitOut(ours)).toBe('waited');
+  expect(ours.server.databases.reduce((keys, { size }) => keys + size, 0)).toBe(0);
+  expect(await waitOut(ours)).toBe('nothing');
+  ours.stop();
+});
+
+test('CLIENT NO-TOUCH ON is left out where the real server crashes of it', () => {
+  const leaves = (dialect: DialectName, mode: string): boolean => {
+    const ours = new OurSide({ protocols: [2], settings: [], steps: [] }, dialect);
+    ours.stop();
+    return unspecified(['client', 'no-touch', mode], ours, 0);
+  };
+  expect(dialectNames.filter((name) => leaves(name, 'on'))).toEqual(['redis-8.0', 'valkey-8.1']);
+  expect(dialectNames.filter((name) => leaves(name, 'off'))).toEqual([]);
 });
 
 test('every command has a generator or a reason to have none', () => {

@@ -118,6 +118,15 @@ function overflowsResults([name = '', ...words]: readonly Bytes[]): boolean {
   return /^vsim$/i.test(name) && words.some((word) => /^\d{11,}$/.test(word));
 }
 
+/**
+ * CLIENT NO-TOUCH ON: Redis 8.0.2 and Valkey 8.1.1 crash when this client then writes to a key that another client waits
+ * for (https://github.com/valkey-io/valkey/pull/2347).
+ */
+function stopsTouching([name = '', sub = '', mode = '']: readonly Bytes[], ours: OurSide): boolean {
+  if (!/^(redis-8\.0|valkey-8\.1)$/.test(ours.server.dialect.name)) return false;
+  return /^client$/i.test(name) && /^no-touch$/i.test(sub) && /^on$/i.test(mode);
+}
+
 /** Stores members of a set that is a hash table, which has no order of its own; a listpack keeps the one that it was given. */
 function storesFromTable(argv: readonly Bytes[], ours: OurSide, client: number): boolean {
   if (!/^s(inter|diff|union)store$/i.test(argv[0] ?? '')) return false;
@@ -133,7 +142,7 @@ export function unspecified(argv: readonly Bytes[], ours: OurSide, client: numbe
   if (calls.some((call) => isHuge(call) || storesDistances(call))) return true;
   if (ours.client(client)?.has(IN_MULTI) && breaksReplies(argv)) return true;
   if (cutsItselfOff(argv, ours, client) || losesRefusal(argv, ours, client)) return true;
-  if (flushesCode(argv, ours, client)) return true;
+  if (flushesCode(argv, ours, client) || stopsTouching(argv, ours)) return true;
   if (calls.some((call) => overflowsTtl(call, ours) || overflowsResults(call))) return true;
   if (calls.some((call) => storesFromTable(call, ours, client))) return true;
   const lex = calls.filter(isLex);
