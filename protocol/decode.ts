@@ -82,6 +82,8 @@ export class RequestDecoder {
   #bulk: Buffer = EMPTY;
   #bulkFilled = 0;
   #failure: Bytes | undefined;
+  #pipelined = false;
+  #split = false;
 
   constructor(limits: DecodeLimits) {
     this.#limits = limits;
@@ -100,6 +102,16 @@ export class RequestDecoder {
   /** The size in bytes of `buffered`, and of the data before it that arrived with it: requests that were returned. */
   get received(): number {
     return this.#end + this.#line.length + this.#bulkFilled;
+  }
+
+  /** True once a chunk had more than one request. */
+  get pipelined(): boolean {
+    return this.#pipelined;
+  }
+
+  /** True once a request came in more than one chunk. */
+  get split(): boolean {
+    return this.#split;
   }
 
   /** Adds the next bytes of the stream, which are read in place until next() returns undefined. */
@@ -125,10 +137,12 @@ export class RequestDecoder {
 
   /** The next complete request; undefined when more bytes are needed or the stream is invalid. */
   next(): Bytes[] | undefined {
+    if (this.#pos > 0 && this.#pos < this.#end) this.#pipelined = true;
     while (this.#pos < this.#end) {
       const request = (this.#expecting === START ? this.#quick() : undefined) ?? this.#step();
       if (request !== undefined) return request;
     }
+    if (this.#expecting !== START) this.#split = true;
     this.#buf = EMPTY;
     this.#pos = 0;
     this.#end = 0;

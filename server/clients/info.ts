@@ -65,6 +65,21 @@ export function connectionOf(server: ListingNode, client: Client): Connection | 
 const seconds = (server: ListingNode, since: number): number =>
   Math.max(0, Math.floor((server.now - since) / 1000));
 
+/** The size of the data in a client's query buffer. The request that is running is still in it. */
+function queryBuffer(server: ListingNode, client: Client): number {
+  const { received, buffered, pipelined, split } = client.decoder;
+  if (client !== server.running) return buffered;
+  switch (server.dialect.sharedQueryBuffer) {
+    case 'none':
+      return received;
+    // Valkey takes a buffer of the client's own away after two idle seconds. Here the client keeps it.
+    case 'for lone requests':
+      return split || pipelined || buffered > 0 ? received : 0;
+    case 'for whole requests':
+      return split ? received : 0;
+  }
+}
+
 /** The value of each field. */
 const FIELDS: Record<ClientField, (server: ListingNode, client: Client) => Bytes | number> = {
   id: (_, client) => client.id,
@@ -84,8 +99,7 @@ const FIELDS: Record<ClientField, (server: ListingNode, client: Client) => Bytes
     client.transaction?.queue.length ??
     (client.watches.used && server.dialect.emptyTransaction === 'once one was begun' ? 0 : -1),
   watch: (_, client) => client.watches.size,
-  // The request that is running is still in the query buffer.
-  qbuf: (server, client) => (client === server.running ? client.decoder.received : client.decoder.buffered),
+  qbuf: queryBuffer,
   'qbuf-free': () => 0,
   'argv-mem': () => 0,
   'multi-mem': (_, client) => queuedBytes(client),

@@ -24,6 +24,8 @@ const RETRY_SECONDS = 5;
 interface Child {
   readonly kind: 'rdb' | 'aof';
   readonly startedAt: Millis;
+  /** It goes on until then at least: `rdb-key-save-delay` slows it down. */
+  readonly endsAt: Millis;
   /** The number of keys when it started. */
   readonly keys: number;
   /** Does the work. Returns false if it failed. */
@@ -294,12 +296,10 @@ export class DumpFile {
       this.last[kind].status = 'err';
       return;
     }
-    this.#child = {
-      kind,
-      startedAt: server.host.clock.now(),
-      keys: server.databases.reduce((sum, { size }) => sum + size, 0),
-      finish,
-    };
+    const startedAt = server.host.clock.now();
+    const keys = server.databases.reduce((sum, { size }) => sum + size, 0);
+    const micros = Math.max(0, server.settings['rdb-key-save-delay']) * keys;
+    this.#child = { kind, startedAt, endsAt: startedAt + micros / 1000, keys, finish };
     this.#arm();
   }
 
@@ -327,7 +327,7 @@ export class DumpFile {
     const child = this.#child;
     if (child === undefined && this.scheduled.aof) {
       this.#server.unit(() => this.#begin('aof'));
-    } else if (child !== undefined) {
+    } else if (child !== undefined && child.endsAt <= this.#server.host.clock.now()) {
       const outcome = this.last[child.kind];
       outcome.seconds = this.secondsOf(child.kind);
       this.#child = undefined;

@@ -130,6 +130,11 @@ export interface Dialect {
 
   /** What MONITOR and the logs of commands hide. Later servers also hide the passwords of TLS keys. */
   readonly hides: 'passwords' | 'passwords and names of users';
+  /**
+   * Which requests are read into a buffer that all clients share. CLIENT INFO and CLIENT LIST do not count it in `qbuf`, until a
+   * request of another kind gives the client a buffer of its own.
+   */
+  readonly sharedQueryBuffer: 'none' | 'for lone requests' | 'for whole requests';
   /** How SLOWLOG shows the commands that scripts call. */
   readonly slowInScript: 'by ?:0' | 'by nobody' | 'as 0, by the caller';
   /** Whether there are logs of large requests and replies (COMMANDLOG). */

@@ -53,6 +53,7 @@ export const redis70: Dialect = {
   surplusWords: 'refused',
   hides: 'passwords',
   slowInScript: 'by ?:0',
+  sharedQueryBuffer: 'none',
   sizeLogs: false,
   bitArguments: 'after the key',
   bitcountWithoutEnd: 'refused',

@@ -59,6 +59,7 @@ export const valkey81: Dialect = {
   emptyTransaction: 'once one was begun',
   surplusWords: 'ignored',
   slowInScript: 'as 0, by the caller',
+  sharedQueryBuffer: 'for lone requests',
   sizeLogs: true,
   aofChecker: 'valkey-check-aof',
   unknownInAof: 'its error',

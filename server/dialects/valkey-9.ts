@@ -26,6 +26,7 @@ export const valkey9: Dialect = {
   rdbFormat: VALKEY_9,
   fieldCommands: 'valkey',
   cluster: clusterValkey9,
+  sharedQueryBuffer: 'for whole requests',
   expiredFields: 'together',
   looseScores: false,
   sanitizeByDefault: false,

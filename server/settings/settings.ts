@@ -91,6 +91,7 @@ const effective = {
   save: savePoints(),
   dir: text('.', 'protected'),
   dbfilename: text('dump.rdb', 'protected'),
+  'rdb-key-save-delay': integer(0, -INT - 1, INT),
   'rdb-version-check': choice('strict', ['strict', 'relaxed']),
   'replica-read-only': flag(true),
   'replica-serve-stale-data': flag(true),
@@ -181,14 +182,13 @@ export const tuning = {
   'tls-session-cache-size': integer(20480, 0, INT),
   'tls-session-cache-timeout': integer(300, 0, INT),
   'key-load-delay': integer(0, -INT - 1, INT),
-  'rdb-key-save-delay': integer(0, -INT - 1, INT),
   'loading-process-events-interval-bytes': integer(2 * 1024 ** 2, 1024, INT),
   'use-exit-on-panic': flag(false),
   'watchdog-period': integer(0, 0, INT, false, (value) => (value === 0 ? 0 : Math.max(value, 200))),
 };
 
 /** The parameters that CONFIG GET returns only for their full name: they are made for Redis' own tests. */
-export const hidden: ReadonlySet<string> = new Set<keyof typeof tuning>([
+export const hidden: ReadonlySet<string> = new Set<keyof typeof tuning | keyof typeof effective>([
   'key-load-delay',
   'rdb-key-save-delay',
   'loading-process-events-interval-bytes',

@@ -244,6 +244,23 @@ test.skipIf(!hasRedisServer)(
   },
 );
 
+test('a background save takes rdb-key-save-delay microseconds for each key', () => {
+  const host = new TestHost(0);
+  const redis = new Conversation(createNode(host, { settings: { 'rdb-key-save-delay': '2000000' } }));
+  const saving = (): string | undefined =>
+    /rdb_bgsave_in_progress:(\d)/.exec(redis.ask('INFO persistence'))?.[1];
+  redis.ask('MSET a 1 b 2');
+  redis.ask('BGSAVE');
+  redis.ask('CONFIG SET rdb-key-save-delay 0');
+  host.advance(3900);
+  expect(saving()).toBe('1');
+  host.advance(200);
+  expect(saving()).toBe('0');
+  redis.ask('BGSAVE');
+  host.advance(100);
+  expect(saving()).toBe('0');
+});
+
 test('no file is written unless dir or dbfilename is set', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'lostlock-saving-'));
   const cwd = process.cwd();

@@ -1,5 +1,7 @@
 /** Observation: MONITOR, SLOWLOG, LATENCY, the times in INFO, and redirected tracking. */
 import { beforeEach, expect, test } from 'vitest';
+import type { DialectName } from '../../../server/dialects/index.ts';
+import { createNode } from '../../../server/index.ts';
 import { Beside, labelled } from '../../support/beside/beside.ts';
 import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
@@ -376,4 +378,17 @@ test('SLOWLOG keeps a blocked request until it is served, and hides the words of
 test('CLIENT LIST counts the running request in the query buffer', async () => {
   const talk = new Talk(server);
   expect(await talk.ask('CLIENT INFO')).toContain(' qbuf=26 ');
+});
+
+test('CLIENT INFO of Valkey counts no request that it read into the shared buffer (recorded)', async () => {
+  const sizes = async (dialect: DialectName): Promise<string[]> => {
+    const talk = new Talk(createNode(host, { dialect }));
+    const qbuf = (reply: string): string => [...reply.matchAll(/ qbuf=(\d+)/g)].map(([, n]) => n).join(' ');
+    const [lone, again] = [await talk.ask('CLIENT INFO'), await talk.ask('CLIENT INFO')];
+    const pipelined = await talk.ask('CLIENT INFO', 'PING', 'CLIENT INFO');
+    return [lone, again, pipelined, await talk.ask('CLIENT INFO')].map(qbuf);
+  };
+  expect(await sizes('redis-8.6')).toEqual(['26', '26', '66 66', '26']);
+  expect(await sizes('valkey-8.1')).toEqual(['0', '0', '66 66', '26']);
+  expect(await sizes('valkey-9')).toEqual(['0', '0', '0 0', '0']);
 });
