@@ -246,7 +246,7 @@ test.skipIf(!hasRedisServer)(
 
 test('a background save takes rdb-key-save-delay microseconds for each key', () => {
   const host = new TestHost(0);
-  const redis = new Conversation(createNode(host, { settings: { 'rdb-key-save-delay': '2000000' } }));
+  const redis = new Conversation(createNode(host, { settings: { 'rdb-key-save-delay': 2_000_000 } }));
   const saving = (): string | undefined =>
     /rdb_bgsave_in_progress:(\d)/.exec(redis.ask('INFO persistence'))?.[1];
   redis.ask('MSET a 1 b 2');
