@@ -58,6 +58,12 @@ export interface HoldContext {
   readonly watchdog: Renewer;
 }
 
+/**
+ * How much the difference between the two clocks may vary although nobody has set one. They are read one after the other,
+ * the process can be interrupted in between, and NTP makes the wall clock run a little faster or slower.
+ */
+const READING_ERROR_MS = 20;
+
 /** A hold is itself the deadline at the end of its lease. */
 export class Hold extends ChainLink implements ScheduledDeadline {
   /** Until when it is certainly held, on the monotonic clock. */
@@ -74,7 +80,7 @@ export class Hold extends ChainLink implements ScheduledDeadline {
   #channel = '';
   /** Why the last renewal did not count although the server executed it. */
   #unconfirmed: string | undefined;
-  /** The last value of `validUntil`. */
+  /** The last value of `validUntil`; NaN if the lease was prolonged since. */
   #validUntil = Number.NaN;
 
   /** @param sentAt when the granted request was sent: the lease cannot have begun earlier */
@@ -96,10 +102,10 @@ export class Hold extends ChainLink implements ScheduledDeadline {
     return this.at;
   }
 
-  /** The same on the wall clock. A difference of 1 ms is ignored, because the two clocks are read one after the other. */
+  /** The same on the wall clock. It changes when the lease is prolonged, and when the wall clock is set. */
   get validUntil(): number {
     const moment = wallClockAt(this.at);
-    if (!(Math.abs(moment - this.#validUntil) <= 1)) this.#validUntil = moment;
+    if (!(Math.abs(moment - this.#validUntil) <= READING_ERROR_MS)) this.#validUntil = moment;
     return this.#validUntil;
   }
 
@@ -133,7 +139,11 @@ export class Hold extends ChainLink implements ScheduledDeadline {
     if (this.#over) return;
     this.#unconfirmed = undefined;
     const drift = Number.isFinite(leaseMs) ? Math.ceil(leaseMs * this.#context.driftFactor) : 0;
-    this.at = Math.max(this.at, sentAt + leaseMs - drift);
+    const end = sentAt + leaseMs - drift;
+    if (end > this.at) {
+      this.at = end;
+      this.#validUntil = Number.NaN;
+    }
     if (!this.linked && Number.isFinite(this.at)) this.#context.leases.add(this);
   }
 
