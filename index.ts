@@ -1,15 +1,15 @@
 /** The package's main entry: starts a Redis-compatible server in this process, or a failover lab on a virtual clock. */
 
 export { type ClusterOptions, LostlockCluster } from './embed/cluster.ts';
-export type { DumpEntry, Seed, SeedValue, Text } from './embed/dataset.ts';
 export type {
   InterceptedReply,
-  InterceptedRequest,
   Interception,
   Intervention,
   RequestFilter,
-} from './embed/interceptor.ts';
-export type { NativeReply, NativeScript, ScriptRegistry } from './embed/native-scripts.ts';
+} from './embed/control/interceptor.ts';
+export type { NativeReply, NativeScript, ScriptRegistry } from './embed/control/native-scripts.ts';
+export type { InterceptedRequest, RecordedRequest, RequestRecording } from './embed/control/recording.ts';
+export type { DumpEntry, Seed, SeedValue, Text } from './embed/dataset.ts';
 export { LostlockServer } from './embed/running.ts';
 export { LostlockSentinel } from './embed/sentinel.ts';
 export type { SentinelsOptions } from './embed/sentinel-options.ts';

@@ -1,7 +1,7 @@
 /** The addresses and ports that a node listens on: TCP with and without TLS, and a unix socket. */
 import { chmodSync } from 'node:fs';
 import { Listener, type ListenerOptions } from '../server/host/tcp.ts';
-import type { Server } from '../server/server.ts';
+import type { Door } from './control/door.ts';
 import type { TlsPlan } from './tls.ts';
 
 /** Where a node listens. */
@@ -20,7 +20,7 @@ const ANY_ADDRESS: Readonly<Record<string, string>> = { '*': '0.0.0.0', '::*': '
 /** Listens on a port of every address. Returns the port, which is the same for all of them. */
 async function listenOn(
   wanted: number,
-  node: Server,
+  door: Door,
   addresses: Addresses,
   listeners: Listener[],
   how: ListenerOptions = {},
@@ -29,7 +29,7 @@ async function listenOn(
   for (const word of (addresses.host ?? '127.0.0.1').split(' ')) {
     const address = word.replace(/^-/, '');
     const host = ANY_ADDRESS[address] ?? address;
-    const tcp = new Listener(node.connections, how);
+    const tcp = new Listener(door, how);
     try {
       ({ port } = await tcp.listen({ host, port }));
       listeners.push(tcp);
@@ -46,23 +46,23 @@ async function listenOn(
  * @param listeners receives every listener that is open, also if a later one fails
  */
 export async function listen(
-  node: Server,
+  door: Door,
   addresses: Addresses,
   tls: TlsPlan | undefined,
   listeners: Listener[],
 ): Promise<void> {
-  const { settings } = node;
+  const { settings } = door.node;
   settings.port = 0;
-  if (tls?.plain !== false) settings.port = await listenOn(addresses.port ?? 0, node, addresses, listeners);
+  if (tls?.plain !== false) settings.port = await listenOn(addresses.port ?? 0, door, addresses, listeners);
   if (tls?.port !== undefined) {
     const failed = (why: string, address: string): void =>
-      node.log('warning', `Error accepting a client connection: ${why} (addr=${address})`);
+      door.node.log('warning', `Error accepting a client connection: ${why} (addr=${address})`);
     const how = { tls: tls.context.serve, failed };
-    settings['tls-port'] = await listenOn(tls.port, node, addresses, listeners, how);
+    settings['tls-port'] = await listenOn(tls.port, door, addresses, listeners, how);
   }
   const { unixSocket: path } = addresses;
   if (path === undefined) return;
-  const unix = new Listener(node.connections, { path });
+  const unix = new Listener(door, { path });
   listeners.push(unix);
   await unix.listen({ path });
   const mode = Number(`0o${settings.unixsocketperm}`);

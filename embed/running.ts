@@ -7,16 +7,38 @@ import { connectInMemory } from '../server/host/in-memory.ts';
 import type { Listener } from '../server/host/tcp.ts';
 import type { Server } from '../server/server.ts';
 import { type ConnectorClass, connectorFor } from './connector.ts';
+import type { Door } from './control/door.ts';
+import {
+  type Interception,
+  Interceptor,
+  type Intervention,
+  type RequestFilter,
+} from './control/interceptor.ts';
+import type { MovableClock } from './control/movable-clock.ts';
+import { ScriptRegistry } from './control/native-scripts.ts';
+import type { RequestRecording } from './control/recording.ts';
 import { type DumpEntry, dump, type Seed } from './dataset.ts';
-import { type Interception, Interceptor, type Intervention, type RequestFilter } from './interceptor.ts';
-import { ScriptRegistry } from './native-scripts.ts';
+import { badOption, checkFlag, checkInteger } from './options.ts';
 import { seed } from './seed.ts';
 import type { LostlockSentinel } from './sentinel.ts';
 
+/** The latest moment that a Date can hold, in milliseconds since the epoch. */
+const LATEST = 8.64e15;
+
+/** What a running server consists of. */
+export interface Parts {
+  readonly door: Door;
+  readonly listeners: readonly Listener[];
+  readonly replicas: readonly LostlockServer[];
+  readonly sentinels: readonly LostlockSentinel[];
+  /** Undefined for a server on the clock of fake timers. */
+  readonly clock: MovableClock | undefined;
+  /** Stops the node and returns one that has been started in its place; undefined for a node of a cluster. */
+  readonly renew: ((old: Server) => Server) | undefined;
+}
+
 /** A running server. */
 export class LostlockServer implements AsyncDisposable {
-  /** The node itself, for access to what this class does not expose. */
-  readonly node: Server;
   /** The address that the server listens on, or the first of several. */
   readonly host: string;
   /** The TCP port that the server listens on: the one without TLS, if there are two. */
@@ -31,29 +53,33 @@ export class LostlockServer implements AsyncDisposable {
   readonly replicas: readonly LostlockServer[];
   /** The Sentinels, as the option `sentinels` requested. `stop` stops them as well. */
   readonly sentinels: readonly LostlockSentinel[];
-  readonly #listeners: readonly Listener[];
+  readonly #parts: Parts;
   readonly #interceptor: Interceptor;
   readonly #password: string | undefined;
   #stopped = false;
 
-  constructor(
-    node: Server,
-    options: { readonly host?: string; readonly password?: string },
-    listeners: readonly Listener[],
-    others: { replicas?: readonly LostlockServer[]; sentinels?: readonly LostlockSentinel[] } = {},
-  ) {
-    this.node = node;
+  constructor(parts: Parts, options: { readonly host?: string; readonly password?: string }) {
+    this.#parts = parts;
+    const { node } = parts.door;
     [this.host = ''] = (options.host ?? '127.0.0.1').split(' ');
     const { port, 'tls-port': tlsPort } = node.settings;
     this.port = port || tlsPort;
     this.tlsPort = tlsPort === 0 ? undefined : tlsPort;
-    this.replicas = others.replicas ?? [];
-    this.sentinels = others.sentinels ?? [];
+    this.replicas = parts.replicas;
+    this.sentinels = parts.sentinels;
     this.connector = connectorFor(() => this.connect());
-    this.#listeners = listeners;
     this.scripts = new ScriptRegistry(node, () => this.#assertRunning('scripts.register()'));
     this.#interceptor = new Interceptor(node);
     this.#password = options.password;
+    this.#obey(node);
+  }
+
+  /** The node itself, for access to what this class does not expose. A restart replaces it. */
+  get node(): Server {
+    return this.#parts.door.node;
+  }
+
+  #obey(node: Server): void {
     // Behind Sentinels, a primary that shuts down is replaced.
     node.onShutdown = () => void (this.sentinels.length > 0 ? this.#stopAlone() : this.stop());
     node.onFatal = () => {
@@ -80,7 +106,9 @@ export class LostlockServer implements AsyncDisposable {
    */
   connect(): Duplex {
     this.#assertRunning('connect()');
-    return connectInMemory(this.node.connections);
+    if (!this.connected)
+      throw new Error(`lostlock: connect() on a server that is not connected (${this.host}:${this.port})`);
+    return connectInMemory(this.#parts.door);
   }
 
   /** Stores keys, overwriting existing ones, in one step. Throws TypeError for invalid data and then stores nothing. */
@@ -119,6 +147,89 @@ export class LostlockServer implements AsyncDisposable {
     return this.#interceptor.add(filter, intervention);
   }
 
+  /**
+   * Begins a log of the requests that clients send: commands, arguments and clients, in order. Keep what it returns, and
+   * `stop` it when it is no longer needed, because it grows with every request.
+   */
+  requests(): RequestRecording {
+    this.#assertRunning('requests()');
+    return this.#interceptor.log();
+  }
+
+  /** Resets the connections of all clients, which may connect again at once. @returns how many there were */
+  disconnectAll(): number {
+    this.#assertRunning('disconnectAll()');
+    return this.#parts.door.disconnectAll();
+  }
+
+  /**
+   * False while clients cannot reach the server. Setting it to false resets their connections and every new one, as a
+   * broken network does; the data stays. Links to replicas, to the primary and to Sentinels of `sentinels` are not cut.
+   */
+  get connected(): boolean {
+    return this.#parts.door.open;
+  }
+
+  set connected(value: boolean) {
+    this.#assertRunning('connected');
+    checkFlag('connected', value);
+    this.#parts.door.open = value;
+    if (!value) this.disconnectAll();
+  }
+
+  /**
+   * Moves the server's clock forward, and its replicas' clocks. Keys that expire meanwhile are gone when it returns, and
+   * blocked clients whose timeout has passed are answered. Timers of the test and of clients are not affected.
+   * @param ms milliseconds, 0 or more
+   */
+  fastForward(ms: number): void {
+    checkInteger('fastForward', ms, 0, LATEST);
+    this.#setClock('fastForward()', (now) => now + ms);
+  }
+
+  /**
+   * Sets the server's clock, and its replicas' clocks, forwards or backwards, as somebody does who sets a machine's clock.
+   * Time passes from there on.
+   * @param date a Date, or milliseconds since the epoch
+   */
+  setTime(date: Date | number): void {
+    const ms = Number(date);
+    if (!Number.isInteger(ms) || ms < 0 || ms > LATEST) {
+      throw badOption('setTime', date, 'a Date, or milliseconds since the epoch');
+    }
+    this.#setClock('setTime()', () => ms);
+  }
+
+  #setClock(call: string, moment: (now: number) => number): void {
+    this.#assertRunning(call);
+    const { clock } = this.#parts;
+    if (clock === undefined) {
+      throw new Error(`lostlock: ${call} on a server with clock 'ambient': advance the fake timers instead`);
+    }
+    if (this.node.depth > 0) throw new Error(`lostlock: ${call} while the server runs a request`);
+    clock.set(moment(clock.now()));
+    for (const replica of this.replicas) replica.#setClock(call, moment);
+  }
+
+  /**
+   * Stops the server and starts it again on the same port, with the same options, rules and registered scripts. Clients are
+   * disconnected. The data is what SHUTDOWN SAVE keeps: it comes from the append-only file or the dump file if there is
+   * one, otherwise from memory. What only a process has is gone: scripts that were loaded, statistics, the slow log, settings
+   * of CONFIG SET. Replicas and Sentinels go on, and notice.
+   * @throws Error when a file cannot be loaded, or when the server is a node of a cluster
+   */
+  restart(): void {
+    this.#assertRunning('restart()');
+    const { door, renew } = this.#parts;
+    if (renew === undefined)
+      throw new Error('lostlock: restart() on a node of a cluster, whose view of it would be lost');
+    if (door.node.depth > 0) throw new Error('lostlock: restart() while the server runs a request');
+    door.node = renew(door.node);
+    this.#obey(door.node);
+    this.scripts.attach(door.node);
+    this.#interceptor.attach(door.node);
+  }
+
   /** The host. Named as in Testcontainers and redis-memory-server. */
   getHost(): string {
     return this.host;
@@ -154,7 +265,7 @@ export class LostlockServer implements AsyncDisposable {
   /** Stops this server, and leaves its replicas and Sentinels alone. */
   async #stopAlone(): Promise<void> {
     this.node.stop();
-    await Promise.all(this.#listeners.map((listener) => listener.close()));
+    await Promise.all(this.#parts.listeners.map((listener) => listener.close()));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

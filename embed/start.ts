@@ -6,17 +6,21 @@ import { ReplyError } from '../protocol/reply.ts';
 import { mergeSelectors } from '../server/acl/rules.ts';
 import { AofError } from '../server/aof/aof-error.ts';
 import { AppendOnlyFile } from '../server/aof/append-only-file.ts';
+import { loadSnapshot, snapshot } from '../server/data/snapshot.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import { AmbientClock } from '../server/host/ambient-clock.ts';
+import type { Host } from '../server/host/host.ts';
 import { nodeClock, nodeHost } from '../server/host/node.ts';
 import { realDelay } from '../server/host/real-time.ts';
 import type { Listener } from '../server/host/tcp.ts';
 import type { LogLevel } from '../server/ports.ts';
 import { replicateFrom } from '../server/replication/role.ts';
-import type { Server } from '../server/server.ts';
+import type { Server, ServerOptions } from '../server/server.ts';
 import { namesPlace } from '../server/settings/refusals.ts';
 import { defaultSettings, type Settings } from '../server/settings/settings.ts';
 import { createServerNode, openBus } from './cluster-node.ts';
+import { Door } from './control/door.ts';
+import { MovableClock } from './control/movable-clock.ts';
 import type { Seed } from './dataset.ts';
 import { listen, reachableHost } from './listening.ts';
 import {
@@ -225,6 +229,44 @@ function addUsers(node: Server, users: Readonly<Record<string, string>>): void {
   }
 }
 
+/** Loads what is on the disk, and creates the users. */
+function load(node: Server, options: StartOptions, settings: Partial<Settings>): void {
+  openAppendOnlyFile(node, settings);
+  openDumpFile(node, settings);
+  addUsers(node, options.users ?? {});
+}
+
+/** Follows the primary, if there is to be one. */
+function follow(node: Server, { replicaOf }: StartOptions): void {
+  if (replicaOf === undefined) return;
+  node.unit(() => replicateFrom(node, fromText(replicaOf.host), replicaOf.port));
+}
+
+/** The options of the node itself. */
+function nodeOptions(options: StartOptions, settings: Partial<Settings>): ServerOptions {
+  const { dialect, strict, log } = options;
+  return {
+    settings,
+    ...(dialect && { dialect }),
+    ...(strict !== undefined && { strict }),
+    ...(log && { log }),
+  };
+}
+
+/** Stops a node as SHUTDOWN SAVE does, and starts another one in its place. */
+function renewed(old: Server, host: Host, options: StartOptions, settings: Partial<Settings>): Server {
+  const isStored = settings.dir !== undefined || settings.dbfilename !== undefined || namesPlace(settings);
+  const rdb = isStored ? undefined : old.unit(() => snapshot(old));
+  if (isStored) old.unit(() => old.dumpFile.saveUncounted());
+  old.stop();
+  const { node } = createServerNode(host, nodeOptions(options, settings));
+  load(node, options, settings);
+  if (rdb !== undefined) node.unit(() => loadSnapshot(node, rdb));
+  for (const name of ['port', 'tls-port'] as const) node.settings[name] = old.settings[name];
+  follow(node, options);
+  return node;
+}
+
 /** What the Sentinels of a server need to know of it. */
 function sentinelPlace(options: StartOptions, port: number): Omit<SentinelPlace, 'port'> {
   const host = reachableHost(options);
@@ -274,31 +316,26 @@ async function startReplica(primary: Server, options: StartOptions): Promise<Los
 export async function startServer(options: StartOptions = {}): Promise<LostlockServer> {
   checkOptions(options);
   const settings = settingsOf(options);
-  const clock = options.clock === 'ambient' ? new AmbientClock() : nodeClock;
+  const clock = options.clock === 'ambient' ? undefined : new MovableClock(nodeClock);
   const tls = planTls({ ...defaultSettings(), ...settings }, options.tls, options.port);
-  const host = nodeHost(toBuffer(settings.dir ?? '.').toString(), clock, tls?.context.connect);
-  const { node, member } = createServerNode(host, {
-    settings,
-    ...(options.dialect && { dialect: options.dialect }),
-    ...(options.strict !== undefined && { strict: options.strict }),
-    ...(options.log && { log: options.log }),
-  });
+  const host = nodeHost(
+    toBuffer(settings.dir ?? '.').toString(),
+    clock ?? new AmbientClock(),
+    tls?.context.connect,
+  );
+  const { node, member } = createServerNode(host, nodeOptions(options, settings));
+  const door = new Door(node);
   const listeners: Listener[] = [];
   const replicas: LostlockServer[] = [];
   const sentinels: LostlockSentinel[] = [];
   try {
-    openAppendOnlyFile(node, settings);
-    openDumpFile(node, settings);
+    load(node, options, settings);
     if (options.seed !== undefined) seed(node, options.seed);
-    addUsers(node, options.users ?? {});
-    await listen(node, options, tls, listeners);
+    await listen(door, options, tls, listeners);
     if (member !== undefined) {
       listeners.push(await openBus(member, settings, reachableHost(options), (options.port ?? 0) === 0));
     }
-    if (options.replicaOf !== undefined) {
-      const { host, port: primaryPort } = options.replicaOf;
-      node.unit(() => replicateFrom(node, fromText(host), primaryPort));
-    }
+    follow(node, options);
     if (options.keepAlive === false) for (const listener of listeners) listener.unref();
     for (let i = 0; i < (options.replicas ?? 0); i++) replicas.push(await startReplica(node, options));
     await startSentinels(
@@ -306,7 +343,16 @@ export async function startServer(options: StartOptions = {}): Promise<LostlockS
       readSentinels(options.sentinels),
       sentinels,
     );
-    return new LostlockServer(node, options, listeners, { replicas, sentinels });
+    const renew = (old: Server): Server => renewed(old, host, options, settings);
+    const parts = {
+      door,
+      listeners,
+      replicas,
+      sentinels,
+      clock,
+      renew: member === undefined ? renew : undefined,
+    };
+    return new LostlockServer(parts, options);
   } catch (error) {
     await Promise.all([...sentinels, ...replicas].map((each) => each.stop()));
     node.stop();

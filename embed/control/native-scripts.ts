@@ -1,10 +1,10 @@
 /** TypeScript functions that replace Lua scripts; converts between text and byte strings. */
-import { fromText } from '../protocol/bytes.ts';
-import { Double, type Reply, ReplyError, SimpleString } from '../protocol/reply.ts';
-import type { Server } from '../server/server.ts';
-import type { Text } from './dataset.ts';
-import { badOption, checkString } from './options.ts';
-import { decodeText, encodeText, type TextLike } from './text.ts';
+import { fromText } from '../../protocol/bytes.ts';
+import { Double, type Reply, ReplyError, SimpleString } from '../../protocol/reply.ts';
+import type { Server } from '../../server/server.ts';
+import type { Text } from '../dataset.ts';
+import { badOption, checkString } from '../options.ts';
+import { decodeText, encodeText, type TextLike } from '../text.ts';
 
 /** The reply of a command to a native script, and what a native script may return. */
 export type NativeReply = null | boolean | bigint | TextLike | readonly NativeReply[];
@@ -23,13 +23,20 @@ export type NativeScript = (
 
 /** Registers functions that replace Lua scripts on one server. */
 export class ScriptRegistry {
-  readonly #server: Server;
+  #server: Server;
   readonly #assertRunning: () => void;
+  readonly #registered = new Map<string, NativeScript>();
 
   /** @param assertRunning throws when the server has stopped */
   constructor(server: Server, assertRunning: () => void) {
     this.#server = server;
     this.#assertRunning = assertRunning;
+  }
+
+  /** @internal Registers the functions on another node, and later ones too. */
+  attach(server: Server): void {
+    this.#server = server;
+    for (const [script, run] of this.#registered) this.#add(script, run);
   }
 
   /**
@@ -42,6 +49,11 @@ export class ScriptRegistry {
     this.#assertRunning();
     checkString('scripts.register', script);
     if (typeof run !== 'function') throw badOption('scripts.register', run, 'a function (keys, argv, call)');
+    this.#registered.set(script, run);
+    this.#add(script, run);
+  }
+
+  #add(script: string, run: NativeScript): void {
     this.#server.scripts.register(fromText(script), (keys, argv, call) =>
       toReply(
         run(keys.map(decodeText), argv.map(decodeText), (...words) =>

@@ -1,22 +1,12 @@
 /** Rules that answer, delay or break chosen requests, so that a test can see how a client copes. */
-import { asciiLower, type Bytes, fromText } from '../protocol/bytes.ts';
-import { type Reply, ReplyError } from '../protocol/reply.ts';
-import { REPLY_SKIP } from '../server/clients/client.ts';
-import type { Caller, Server } from '../server/server.ts';
-import type { Text } from './dataset.ts';
-import { badOption, checkInteger, checkNames, checkString } from './options.ts';
-import { nearest } from './similar.ts';
-import { decodeText, encodeText, isText, type TextLike } from './text.ts';
-
-/** A request, as a rule sees it. */
-export interface InterceptedRequest {
-  /** The command's name in lower case. */
-  readonly command: string;
-  /** The words after the command's name; a Buffer when the bytes are not valid UTF-8. */
-  readonly args: readonly Text[];
-  /** The connection's id and its CLIENT SETNAME name. */
-  readonly client: { readonly id: number; readonly name: string };
-}
+import { asciiLower, type Bytes, fromText } from '../../protocol/bytes.ts';
+import { type Reply, ReplyError } from '../../protocol/reply.ts';
+import { REPLY_SKIP } from '../../server/clients/client.ts';
+import type { Caller, Server } from '../../server/server.ts';
+import { badOption, checkInteger, checkNames, checkString } from '../options.ts';
+import { nearest } from '../similar.ts';
+import { decodeText, encodeText, isText, type TextLike } from '../text.ts';
+import { type InterceptedRequest, RequestRecording } from './recording.ts';
 
 /** Which requests a rule applies to. An omitted field matches every request. */
 export interface RequestFilter {
@@ -79,11 +69,35 @@ const WORDS: readonly unknown[] = ['disconnect', 'drop-reply', 'disconnect-after
 
 /** The rules of one server, in the order in which they were added. The first rule that acts on a request wins. */
 export class Interceptor {
-  readonly #server: Server;
+  #server: Server;
   readonly #rules = new Set<InterceptRule>();
+  readonly #logs = new Set<RequestRecording>();
 
   constructor(server: Server) {
     this.#server = server;
+  }
+
+  /** Watches another node from now on, with the same rules and logs. */
+  attach(server: Server): void {
+    this.#server = server;
+    this.#update();
+  }
+
+  /** Begins a log of the requests. */
+  log(): RequestRecording {
+    const log = new RequestRecording(() => {
+      this.#logs.delete(log);
+      this.#update();
+    });
+    this.#logs.add(log);
+    this.#update();
+    return log;
+  }
+
+  /** Looks at requests only while somebody asks for it. */
+  #update(): void {
+    const isNeeded = this.#rules.size + this.#logs.size > 0;
+    this.#server.interceptor = isNeeded ? (client, argv) => this.#intercept(client, argv) : undefined;
   }
 
   /** Adds a rule. Throws TypeError for an unknown filter or intervention. */
@@ -92,7 +106,7 @@ export class Interceptor {
     const command = filter.command === undefined ? undefined : nameOf(this.#server, filter.command);
     const rule: InterceptRule = { filter, command, act, matches: 0, hits: 0 };
     this.#rules.add(rule);
-    this.#server.interceptor = (client, argv) => this.#intercept(client, argv);
+    this.#update();
     return {
       get matches() {
         return rule.matches;
@@ -102,7 +116,7 @@ export class Interceptor {
       },
       remove: () => {
         this.#rules.delete(rule);
-        if (this.#rules.size === 0) this.#server.interceptor = undefined;
+        this.#update();
       },
     };
   }
@@ -113,6 +127,7 @@ export class Interceptor {
       args: argv.slice(1).map(decodeText),
       client: { id: client.id, name: client.name },
     };
+    for (const log of this.#logs) log.add(request, this.#server.host.clock.now());
     for (const rule of this.#rules) {
       if (!matches(rule, request)) continue;
       rule.matches++;
