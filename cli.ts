@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `npx lostlock`: the command-line server. Flags use redis.conf's parameter names. */
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { startOptionsOf } from './embed/arguments.ts';
 import { HELP, type Invocation, parseCommandLine, UsageError } from './embed/command-line.ts';
 import { BadDirective } from './embed/configuration.ts';
 import { LOG_LEVELS, type LogOrigin, logLine } from './embed/log-line.ts';
@@ -91,15 +92,8 @@ function follow(serving: Serving, { exitWithParent }: Invocation): void {
 async function serve(invocation: Invocation): Promise<void> {
   if (invocation.lab === true) return serveLab(invocation);
   if (invocation.cluster !== undefined) return serveCluster(invocation, invocation.cluster);
-  const {
-    port = 6379,
-    bind = '127.0.0.1',
-    unixsocket = '',
-    requirepass = '',
-    pidfile = '',
-    ...settings
-  } = invocation.configuration.settings;
-  const { users, replicaOf } = invocation.configuration;
+  const options = startOptionsOf(invocation);
+  const { pidfile = '', ...settings } = invocation.configuration.settings;
   const startLevel = settings.loglevel ?? 'notice';
   const file = toBuffer(settings.logfile ?? '').toString();
   let server: LostlockServer | undefined;
@@ -109,20 +103,7 @@ async function serve(invocation: Invocation): Promise<void> {
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least as LogLevel)) return;
     write(file, logLine(level, text, { pid: process.pid, role, at: Date.now() }));
   };
-  server = await startServer({
-    port,
-    host: bind,
-    settings,
-    users,
-    ...(replicaOf !== undefined && { replicaOf }),
-    ...(invocation.replicas !== undefined && { replicas: invocation.replicas }),
-    ...(invocation.sentinels !== undefined && { sentinels: invocation.sentinels }),
-    ...(invocation.dialect !== undefined && { dialect: invocation.dialect }),
-    ...(invocation.strict !== undefined && { strict: invocation.strict }),
-    ...(unixsocket !== '' && { unixSocket: unixsocket }),
-    ...(requirepass !== '' && { password: requirepass }),
-    log,
-  });
+  server = await startServer({ ...options, log });
   follow(server, invocation);
   if (server.sentinels.length === 0) server.node.onShutdown = () => stop(server);
   server.node.onFatal = () => process.exit(1);
@@ -136,7 +117,9 @@ async function serve(invocation: Invocation): Promise<void> {
   if (server.tlsPort !== undefined && server.tlsPort !== server.port) {
     log('notice', `Ready to accept connections tls ${server.tlsPort}`, server.node.role);
   }
-  if (unixsocket !== '') log('notice', `Ready to accept connections unix ${unixsocket}`, server.node.role);
+  const { unixSocket } = options;
+  if (unixSocket !== undefined)
+    log('notice', `Ready to accept connections unix ${unixSocket}`, server.node.role);
 }
 
 // A script that waits for the ready line may close the pipe afterwards. redis-server keeps running then, and so do we.

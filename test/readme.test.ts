@@ -48,6 +48,7 @@ const loaders: Record<string, string[]> = {
 const examples = [
   { page: 'README.md', language: 'js' },
   { page: 'README.md', language: 'ts' },
+  { page: 'docs/testing.md', language: 'js' },
   { page: 'docs/using-locks.md', language: 'js' },
 ];
 

@@ -5,7 +5,9 @@ export const USER = `import { type DumpEntry, type Interception, type Link, type
 import { type ExploreOptions, type ExploreReport, explore } from 'lostlock/explore';
 import { globalSetup, globalTeardown } from 'lostlock/jest';
 import { type AcquireOptions, createLocks, type HeldLock, type Lock, type LockClient, LockLost, type Locks } from 'lostlock/locks';
+import { RedisMemoryServer } from 'lostlock/redis-memory-server';
 import 'lostlock/router';
+import { RedisContainer } from 'lostlock/testcontainers';
 
 const seed: Seed = { 'stock:1': 100, set: new Set(['a']), hash: new Map([['f', 'v']]), list: ['a', Buffer.from('b')] };
 const options: StartOptions = { seed, port: 0, log: (level, text) => void \`\${level} \${text}\` };
@@ -60,6 +62,13 @@ export async function look(given: ExploreOptions): Promise<string> {
   const report: ExploreReport = await explore({ ...given, clients: 2, topology: { replicas: 1 }, faults: ['failover'] });
   report.assertNone();
   return report.findings.map(({ promise, events, replay }) => promise + events.length + replay).join();
+}
+
+export async function moved(): Promise<number[]> {
+  const server = await RedisMemoryServer.create({ autoStart: true, instance: { args: ['--databases', '4'] } });
+  const container = await new RedisContainer('redis:8.2').withPassword('secret').start();
+  container.server.fastForward(1000);
+  return [await server.getPort(), container.getPort(), container.server.requests().entries.length];
 }
 
 export const both: readonly (() => Promise<void>)[] = [globalSetup, globalTeardown];

@@ -4,7 +4,16 @@ import type { Finding, TreeRule } from './rule.ts';
 import type { SourceFile } from './source-text.ts';
 
 /** The sources of the package's entries. */
-const ENTRIES = ['index.ts', 'locks/index.ts', 'explore/index.ts', 'lab/router.ts', 'vitest.ts', 'jest.ts'];
+const ENTRIES = [
+  'index.ts',
+  'locks/index.ts',
+  'explore/index.ts',
+  'lab/router.ts',
+  'vitest.ts',
+  'jest.ts',
+  'redis-memory-server.ts',
+  'testcontainers.ts',
+];
 
 const reExport = /^export (?:type )?(\*|\{[^}]*\}) from '(\.[^']+)';/gm;
 const declaration =

@@ -211,7 +211,10 @@ const anyType = ban('any', (file) => !isTidyItself(file), [
 
 const defaultExports = ban(
   'default-exports',
-  (file) => !/(^|\/)[^/]+\.config\.ts$|^jest\.ts$|^test\/support\/retries\/runner\.ts$/.test(file.path),
+  (file) =>
+    !/(^|\/)[^/]+\.config\.ts$|^(jest|redis-memory-server)\.ts$|^test\/support\/retries\/runner\.ts$/.test(
+      file.path,
+    ),
   [[/\bexport\s+default\b|\bas\s+default\b/g, 'export by name']],
 );
 

@@ -1,0 +1,47 @@
+/** The options of `startServer` for the arguments of redis-server. */
+import { type Invocation, parseCommandLine, UsageError } from './command-line.ts';
+import { BadDirective } from './configuration.ts';
+import { badOption } from './options.ts';
+import type { StartOptions } from './start.ts';
+
+/** The options for what a configuration asks for. The port is Redis' 6379 unless the configuration names one. */
+export function startOptionsOf({ configuration, ...rest }: Invocation): StartOptions {
+  const {
+    port = 6379,
+    bind = '127.0.0.1',
+    unixsocket = '',
+    requirepass = '',
+    pidfile: _,
+    ...settings
+  } = configuration.settings;
+  const { users, replicaOf } = configuration;
+  return {
+    port,
+    host: bind,
+    settings,
+    users,
+    ...(replicaOf !== undefined && { replicaOf }),
+    ...(rest.replicas !== undefined && { replicas: rest.replicas }),
+    ...(rest.sentinels !== undefined && { sentinels: rest.sentinels }),
+    ...(rest.dialect !== undefined && { dialect: rest.dialect }),
+    ...(rest.strict !== undefined && { strict: rest.strict }),
+    ...(unixsocket !== '' && { unixSocket: unixsocket }),
+    ...(requirepass !== '' && { password: requirepass }),
+  };
+}
+
+/**
+ * The options for arguments that were written for redis-server, such as `['--requirepass', 'secret']`.
+ * @param option the name of the option that holds them, for the error
+ * @throws TypeError for arguments that lostlock does not take
+ */
+export function optionsOfArguments(option: string, args: readonly string[]): StartOptions {
+  try {
+    const invocation = parseCommandLine(args);
+    if (invocation.cluster === undefined && invocation.lab === undefined) return startOptionsOf(invocation);
+    throw new UsageError('--cluster and --lab start several servers');
+  } catch (error) {
+    if (!(error instanceof UsageError || error instanceof BadDirective)) throw error;
+    throw badOption(option, args, `arguments of \`npx lostlock\` (${error.message})`);
+  }
+}
