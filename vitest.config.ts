@@ -67,7 +67,7 @@ const alone: string[] = [
 export const beside: string[] = [
   'test/differential/{failover,mixed,replication,sentinel,waiting}.test.ts',
   'test/keyspace/rdb/dump.test.ts',
-  'test/locks/conformance/{real-redis,sentinel}.test.ts',
+  'test/locks/conformance/{faces,real-redis,sentinel}.test.ts',
   'test/locks/lives/soak.test.ts',
   'test/packaging/{bundles,package,runners}.test.ts',
   'test/sentinel/real.test.ts',

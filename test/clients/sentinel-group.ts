@@ -10,14 +10,15 @@ export interface RealGroup extends AsyncDisposable {
 }
 
 /** Shortens the periods of Sentinels, and waits until they know each other and the replicas. */
-export async function hurry(ports: readonly number[]): Promise<void> {
+export async function hurry(ports: readonly number[], replicas = 2): Promise<void> {
   for (const port of ports) {
     const client = await RawClient.connect({ port });
     await client.ask('SENTINEL', 'DEBUG', 'info-period', '500', 'publish-period', '500');
     const counts = async (): Promise<boolean> => {
       const fields = JSON.stringify((await client.ask('SENTINEL', 'MASTER', 'mymaster')).value);
       return (
-        fields.includes('"num-slaves"],["$","2"]') && fields.includes('"num-other-sentinels"],["$","2"]')
+        fields.includes(`"num-slaves"],["$","${replicas}"]`) &&
+        fields.includes('"num-other-sentinels"],["$","2"]')
       );
     };
     await until(counts, { what: `the Sentinel at ${port} to know everybody`, limitMs: 60_000 });

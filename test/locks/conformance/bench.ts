@@ -4,6 +4,8 @@ import { type AnyClient, createLocks, type Locks, type LocksOptions } from '../.
 
 /** Opens ioredis clients of one server under test. */
 export interface ServerUnderTest {
+  /** Whether it is a cluster, where sessions are refused. */
+  readonly isCluster?: boolean;
   /** A new connection to look with, and for the locks unless they have their own. */
   client(): Redis;
   /** A connection of another kind of client for the locks. */
@@ -30,6 +32,10 @@ export class Bench {
   constructor(server: ServerUnderTest) {
     this.#server = server;
     this.raw = server.client();
+  }
+
+  get isCluster(): boolean {
+    return this.#server.isCluster === true;
   }
 
   /** A name no other case uses. */
