@@ -22,6 +22,7 @@ export const realTime: string[] = [
   'test/clients/*.test.ts',
   'test/differential/{failover,mixed,replication,sentinel}.test.ts',
   'test/embed/*.test.ts',
+  'test/explore/on-real.test.ts',
   'test/lab/{demo,pair}.test.ts',
   'test/lab/{real,wire}/*.test.ts',
   'test/lab/routes/*.test.ts',
@@ -66,6 +67,7 @@ const alone: string[] = [
  */
 export const beside: string[] = [
   'test/differential/{failover,mixed,replication,sentinel,waiting}.test.ts',
+  'test/explore/on-real.test.ts',
   'test/keyspace/rdb/dump.test.ts',
   'test/locks/conformance/{faces,real-redis,sentinel}.test.ts',
   'test/locks/lives/soak.test.ts',

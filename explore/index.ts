@@ -1,14 +1,16 @@
 /** The public API of lostlock/explore: finds what makes a lock fail, and tells the shortest story of each failure. */
 import '../lab/router.ts';
-import { badOption, checkNames } from '../embed/options.ts';
+import { badOption, checkFlag, checkNames, checkString } from '../embed/options.ts';
 import { captured } from './capture.ts';
 import { Explorer, survey } from './explorer.ts';
-import { playWorld } from './game.ts';
+import { type PlayedWorld, playWorld } from './game.ts';
 import { type History, historyOf } from './history.ts';
 import { judge } from './judge.ts';
 import type { Breach } from './ledger.ts';
-import { type ExploreOptions, fullOptions } from './options.ts';
-import { decodePlan } from './plan.ts';
+import { type ExploreOptions, type FullOptions, fullOptions } from './options.ts';
+import { decodePlan, type WorldPlan } from './plan.ts';
+import { reasonAgainst } from './real/faults.ts';
+import { playReal } from './real/game.ts';
 import type { ExploreReport } from './report.ts';
 import { eventsOf, type FindingEvent, storyText } from './story.ts';
 
@@ -16,7 +18,7 @@ export type { Captured } from './capture.ts';
 export type { History, HistoryMessage, HistoryWrite } from './history.ts';
 export type { UserPromise } from './judge.ts';
 export type { Breach, EnterOptions, Visit } from './ledger.ts';
-export type { FaultName, PromiseName } from './names.ts';
+export { FAULTS, type FaultName, PROMISES, type PromiseName } from './names.ts';
 export type { Budget, ExploreOptions, ExploreProgress } from './options.ts';
 export type { PlannedFault } from './plan.ts';
 export type { ClientCode } from './player.ts';
@@ -51,37 +53,71 @@ export interface Replayed {
 export interface ReplayOptions {
   /** False accepts a trace that differs from the one that was found, as after a repair of the code. Default true. */
   readonly sameTrace?: boolean;
+  /**
+   * A program that takes redis-server's arguments, such as 'redis-server'. Then the world is played on real processes
+   * as well, behind the lab's links and on the real clock, and the result is theirs. Faults strike between the same
+   * acts of the clients as in the virtual world; a client whose turn it is not yet is held up.
+   */
+  readonly on?: string;
 }
 
 /**
  * Plays one world again from the text of a finding, with the same options. Rejects when its trace is not the same one:
- * then the code, its libraries or the lab have changed. Rejects with TypeError for a text that is none.
+ * then the code, its libraries or the lab have changed. Rejects with TypeError for a text that is none, and for a world
+ * that cannot be played `on` real servers: with Sentinels, a dialect, or faults of clocks.
  */
 export async function replay(
   options: ExploreOptions,
   text: string,
   how: ReplayOptions = {},
 ): Promise<Replayed> {
-  checkNames(how, ['sameTrace'], 'replay');
+  checkNames(how, ['sameTrace', 'on'], 'replay');
+  const { sameTrace = true, on } = how;
+  checkFlag('replay.sameTrace', sameTrace);
   const full = fullOptions(options);
   const decoded = decodePlan(text);
   if (decoded === undefined)
     throw badOption('replay', text, 'the text of a finding, such as 1:1:0:A,B::0123456789ab');
+  const { plan } = decoded;
+  if (on !== undefined) checkReal(on, full, plan);
   return await captured(async () => {
     const { rules } = await survey(full);
-    const world = await playWorld(rules, decoded.plan);
+    const world = await playWorld(rules, plan);
     const hash = world.hash();
-    if (how.sameTrace !== false && !hash.startsWith(decoded.hash)) {
+    if (sameTrace && !hash.startsWith(decoded.hash)) {
       throw new Error(
         `this world does not repeat: its trace is ${hash.slice(0, 12)} and was ${decoded.hash}. ` +
           'The code, a library or the lab has changed since, or the code is not deterministic',
       );
     }
-    const breaches = judge(world, full.promises, full.own);
-    const [first] = breaches;
-    const events = first === undefined ? [] : eventsOf(world, first);
-    const title =
-      first === undefined ? `${full.name}: no promise is broken` : `${full.name}: ${first.promise} is broken`;
-    return { breaches, events, story: storyText(title, events), history: historyOf(world) };
+    if (on === undefined) return replayed(full, world, '');
+    const real = await playReal(rules, world, on);
+    return replayed(full, real, ` on ${on}${real.ordered ? '' : ', in another order'}`);
   });
+}
+
+/** Throws TypeError for what cannot be played on real servers. */
+function checkReal(on: string, { topology }: FullOptions, { faults }: WorldPlan): void {
+  checkString('replay.on', on);
+  for (const name of ['sentinels', 'dialect', 'cluster'] as const) {
+    if (topology[name] !== undefined)
+      throw badOption(`topology.${name}`, topology[name], 'nothing together with replay.on');
+  }
+  for (const fault of faults) {
+    const reason = reasonAgainst(fault);
+    if (reason !== undefined) throw badOption('replay.on', on, `nothing with ${fault.kind}: ${reason}`);
+  }
+}
+
+function replayed(full: FullOptions, world: PlayedWorld, where: string): Replayed {
+  const breaches = judge(world, full.promises, full.own);
+  const [first] = breaches;
+  const events = first === undefined ? [] : eventsOf(world, first);
+  const what = first === undefined ? 'no promise is broken' : `${first.promise} is broken`;
+  return {
+    breaches,
+    events,
+    story: storyText(`${full.name}: ${what}${where}`, events),
+    history: historyOf(world),
+  };
 }

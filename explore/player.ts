@@ -7,7 +7,7 @@ import type { Ledger, LedgerClient } from './ledger.ts';
 import { type ClientSession, resourceFor } from './session.ts';
 
 /** Nodes of the lab never load anything slowly, so that INFO, by which ioredis looks for that, only costs time. */
-const LIGHT: RedisOptions = { enableReadyCheck: false };
+export const LIGHT: RedisOptions = { enableReadyCheck: false };
 
 /** The user's code. */
 export type ClientCode = (session: ClientSession) => unknown;

@@ -75,6 +75,17 @@ test('a world that does not repeat is refused', async () => {
   );
 });
 
+test('what real servers cannot play is refused before anything starts', async () => {
+  const on = 'redis-server';
+  await expect(replay(pauses, '1:1:0:A,B:clock-jump@10/A/0/300:0123456789ab', { on })).rejects.toThrow(
+    "lostlock: option replay.on is 'redis-server'; allowed: nothing with clock-jump: real processes share",
+  );
+  const text = '1:1:0:A,B:client-pause@10/A/300:0123456789ab';
+  await expect(replay({ ...pauses, topology: { sentinels: 3 } }, text, { on })).rejects.toThrow(
+    'lostlock: option topology.sentinels is 3; allowed: nothing together with replay.on',
+  );
+});
+
 test('a resource that checks fences is safe from stalls', async () => {
   const report = await explore({
     ...pauses,

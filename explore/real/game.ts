@@ -1,0 +1,270 @@
+/** Plays the world of a finding on real servers, in real time, in the order in which the virtual world went. */
+
+import type { ProcessPair } from '../../lab/processes/set.ts';
+import { startServers } from '../../lab/start.ts';
+import type { PlayedWorld, Rules, StoryLine } from '../game.ts';
+import { PROBE } from '../game.ts';
+import { historyOf } from '../history.ts';
+import { Ledger } from '../ledger.ts';
+import type { PlannedFault } from '../plan.ts';
+import type { Player } from '../player.ts';
+import { describe } from '../player.ts';
+import { type RealScene, strikeReal } from './faults.ts';
+import { type Milestone, Order } from './order.ts';
+import { RealPlayer, type RealStage } from './player.ts';
+
+/** How long a step waits for what came before it in the virtual world, in milliseconds. Then the order is given up. */
+const PATIENCE = 30_000;
+
+/** A world that was played on real servers. */
+export interface RealWorld extends PlayedWorld {
+  /** True when the clients acted in the order of the virtual world. */
+  readonly ordered: boolean;
+}
+
+/** Plays the plan of a virtual world on `program`. */
+export async function playReal(rules: Rules, virtual: PlayedWorld, program: string): Promise<RealWorld> {
+  const { primaries = 1, replicas = primaries > 1 ? 0 : 1, settings } = rules.topology;
+  const servers = await startServers({
+    ...{ clock: 'real', nodes: program, primaries, replicas },
+    ...(settings !== undefined && { settings }),
+  });
+  const game = new RealGame(rules, virtual, servers.sets);
+  try {
+    await game.play();
+    return game.result();
+  } finally {
+    game.end();
+    await servers.close();
+  }
+}
+
+class RealGame implements RealStage {
+  readonly sets: readonly ProcessPair[];
+  readonly ledger: Ledger;
+  readonly order: Order;
+  readonly #rules: Rules;
+  readonly #virtual: PlayedWorld;
+  readonly #players: RealPlayer[];
+  readonly #lines: StoryLine[] = [];
+  readonly #struck: PlannedFault[] = [];
+  readonly #ending = new AbortController();
+  readonly #lives = new Set<Promise<void>>();
+  #begun = performance.now();
+  #startedAt = Date.now();
+  #stopped = false;
+  #span = 0;
+
+  constructor(rules: Rules, virtual: PlayedWorld, sets: readonly ProcessPair[]) {
+    this.#rules = rules;
+    this.#virtual = virtual;
+    this.sets = sets;
+    this.order = new Order(milestonesOf(virtual));
+    this.ledger = new Ledger(() => this.now());
+    this.ledger.onEvent = (client, text) => {
+      this.#line(client, text, 'visit');
+      if (client !== PROBE) this.order.reached(client, 'act');
+    };
+    this.ledger.onBreach = ({ promise }) => {
+      if (rules.promises.has(promise)) this.#stopped = true;
+    };
+    this.#players = virtual.plan.clients.map((name) => new RealPlayer(this, name));
+    this.order.onChange = () => {
+      for (const player of this.#players) player.look();
+    };
+  }
+
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  now(): number {
+    return performance.now() - this.#begun;
+  }
+
+  note(who: string, what: string): void {
+    this.#line(who, what, 'trouble');
+  }
+
+  #line(who: string, what: string, kind: StoryLine['kind']): void {
+    this.#lines.push({ at: this.now(), who, what, kind });
+  }
+
+  async play(): Promise<void> {
+    await Promise.all(this.#players.map((player) => player.connect()));
+    this.#begun = performance.now();
+    this.#startedAt = Date.now();
+    const faults = this.#virtual.plan.faults.map((fault) => this.#schedule(fault));
+    for (const player of this.#players) this.#watch(player.live(this.#rules.code));
+    const struck = Promise.all(faults);
+    await this.#until(PATIENCE, struck);
+    await this.#until(this.#rules.patienceMs, this.#ended());
+    this.#ending.abort();
+    const { visits, lines } = this.#virtual;
+    const probed = visits.some(({ client }) => client === PROBE) || lines.some(({ who }) => who === PROBE);
+    if (!this.#stopped && probed) await this.#probe();
+  }
+
+  /** Waits for the promise, at most `ms`, and not longer than until a promise of the lock is broken. */
+  async #until(ms: number, promise: Promise<unknown>): Promise<boolean> {
+    let done = false;
+    void promise.then(() => {
+      done = true;
+    });
+    const end = this.now() + ms;
+    while (!done && !this.#stopped && this.now() < end) {
+      this.#lookForGrant();
+      await pause(1);
+    }
+    return done;
+  }
+
+  /** A reply that waits for the client whose grant comes next is that grant. */
+  #lookForGrant(): void {
+    const { next } = this.order;
+    if (next?.kind !== 'grant') return;
+    if (this.#players.some(({ name, hasReply }) => name === next.client && hasReply))
+      this.order.reached(next.client, 'grant');
+  }
+
+  #watch(life: Promise<void>): void {
+    const lived = life.then(() => {
+      this.#span = Math.max(this.#span, this.now());
+      this.#lives.delete(lived);
+    });
+    this.#lives.add(lived);
+  }
+
+  async #ended(): Promise<void> {
+    while (this.#lives.size > 0) await Promise.all(this.#lives);
+  }
+
+  async #schedule(fault: PlannedFault): Promise<void> {
+    let due = 0;
+    let expected = this.order.expect(fault.at);
+    /** Waits as long as in the virtual world, and for what had happened there in the meantime. */
+    const wait = async (ms: number): Promise<void> => {
+      due += ms;
+      const earlier = expected;
+      expected = this.order.expect(due);
+      earlier();
+      await pause(ms);
+      const patience = this.now() + PATIENCE;
+      while (!this.order.hasReached(due) && !this.#stopped) {
+        if (this.now() > patience) this.order.giveUp();
+        await pause(1);
+      }
+    };
+    try {
+      await wait(fault.at);
+      if (!this.#stopped) await strikeReal(this.#sceneOf(fault, wait), fault);
+    } catch (error) {
+      this.#line(fault.on, `${fault.kind} fails: ${describe(error)}`, 'fault');
+    }
+    expected();
+  }
+
+  #sceneOf(fault: PlannedFault, wait: (ms: number) => Promise<void>): RealScene {
+    const { sets } = this;
+    const networkOf = (one: string, other: string) => {
+      const found = sets.find(({ nodes }) => nodes.some(({ name }) => name === one || name === other));
+      return (found ?? (sets[0] as ProcessPair)).network;
+    };
+    const network = {
+      lane: (from: string, to: string) => networkOf(from, to).lane(from, to),
+      reset: (one: string, other: string) => networkOf(one, other).reset(one, other),
+    };
+    return {
+      ...{ sets, wait, players: this.#players as unknown as readonly Player[] },
+      world: { network } as unknown as RealScene['world'],
+      restartClient: (player) => this.#restart(player as unknown as RealPlayer),
+      tell: (who, what) => {
+        if (!this.#struck.includes(fault)) this.#struck.push(fault);
+        this.#line(who, what, 'fault');
+      },
+    };
+  }
+
+  #restart(player: RealPlayer): void {
+    player.revive();
+    this.#watch(player.connect().then(() => player.live(this.#rules.code)));
+  }
+
+  /** A new client runs the user's code, and should get the lock. */
+  async #probe(): Promise<void> {
+    const { leaseMs, reconnectMs } = this.#rules.scales;
+    const before = this.ledger.visits.length;
+    const probe = new RealPlayer(this, PROBE);
+    const last = this.ledger.visits[before - 1];
+    await probe.connect();
+    const begun = Math.max(this.now(), last?.ended === undefined ? 0 : last.to);
+    const entered = async (): Promise<void> => {
+      while (this.ledger.visits.length === before) await pause(2);
+    };
+    void probe.live(this.#rules.code);
+    const got = await this.#until(2 * leaseMs + 2 * reconnectMs, entered());
+    const waited = this.now() - begun;
+    if (got && waited <= 2 * leaseMs + 2 * reconnectMs) return;
+    const [breach] = this.#virtual.breaches;
+    const what = `a new client does not get the lock within ${Math.round(waited)} ms`;
+    this.#line(PROBE, what, 'end');
+    this.ledger.breaches.push({ promise: breach?.promise ?? 'progress', at: this.now(), what, visits: [] });
+  }
+
+  /** Lets everything go. */
+  end(): void {
+    this.#stopped = true;
+    this.#ending.abort();
+    this.order.giveUp();
+    for (const player of this.#players) player.kill();
+  }
+
+  result(): RealWorld {
+    return {
+      plan: this.#virtual.plan,
+      breaches: this.ledger.breaches.filter(({ promise }) => this.#rules.promises.has(promise)),
+      visits: this.ledger.visits,
+      lines: this.#lines,
+      struck: this.#struck,
+      begunAt: 0,
+      startedAt: this.#startedAt,
+      events: [],
+      sets: this.sets as unknown as PlayedWorld['sets'],
+      stopped: this.#stopped,
+      contended: false,
+      span: this.#span,
+      remains: '',
+      ordered: this.order.kept,
+      hash: () => '',
+    };
+  }
+}
+
+/**
+ * What the clients did in the virtual world. A grant counts where something else happened between it and the client's
+ * next act: the request must reach the server before that, and the reply must not reach the client before.
+ */
+function milestonesOf(virtual: PlayedWorld): Milestone[] {
+  const { writes, messages } = historyOf(virtual);
+  const acts = virtual.lines.filter(({ kind, who }) => kind === 'visit' && who !== PROBE);
+  const grants = virtual.visits.flatMap(({ client, from, askedAfter }): Milestone[] => {
+    const isEarlier = (at: number): boolean => at >= Math.floor(askedAfter) && at <= from;
+    // The log of a node that lost its data is gone, so that the last request has to do.
+    const grant =
+      writes.findLast((write) => write.client === client && isEarlier(write.at)) ??
+      messages.findLast((message) => message.from.startsWith(`${client}:`) && isEarlier(message.arrived));
+    if (grant === undefined || client === PROBE) return [];
+    const granted = 'arrived' in grant ? grant.arrived : grant.at;
+    const between = (at: number): boolean => at > granted && at < from;
+    const others = acts.some(({ at, who }) => who !== client && between(at));
+    const struck = virtual.lines.some(({ at, kind }) => kind === 'fault' && at >= granted && at < from);
+    return others || struck ? [{ at: granted, client, kind: 'grant' }] : [];
+  });
+  return [...grants, ...acts.map(({ at, who }): Milestone => ({ at, client: who, kind: 'act' }))].sort(
+    (a, b) => a.at - b.at,
+  );
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((wake) => setTimeout(wake, ms));
+}

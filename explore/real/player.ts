@@ -1,0 +1,202 @@
+/** One client of a play on real servers. It runs in this process: what it sends, receives and sleeps can be held up. */
+import type { Redis, RedisOptions } from '../../lab/ioredis-types.ts';
+import type { ProcessPair } from '../../lab/processes/set.ts';
+import type { Ledger, LedgerClient } from '../ledger.ts';
+import { type ClientCode, describe, LIGHT, type LifeEnd } from '../player.ts';
+import { type ClientSession, resourceFor } from '../session.ts';
+import type { Order, Turn } from './order.ts';
+
+/** What a client needs of its play. */
+export interface RealStage {
+  readonly sets: readonly ProcessPair[];
+  readonly ledger: Ledger;
+  readonly order: Order;
+  readonly signal: AbortSignal;
+  /** Milliseconds since the clients started. */
+  now(): number;
+  /** Notes what a client did, for the story. */
+  note(who: string, what: string): void;
+}
+
+const FREE: Turn = { ask: true, act: true };
+
+/** A client. */
+export class RealPlayer implements LedgerClient {
+  readonly name: string;
+  life = 0;
+  resumedAt = -1;
+  alive = true;
+  /** How its last life ended; undefined while it lasts. */
+  end: LifeEnd | undefined;
+  readonly #stage: RealStage;
+  #urls: string[] = [];
+  #servers: Redis[] = [];
+  readonly #clients: Redis[] = [];
+  /** True while a fault has stopped it. */
+  paused = false;
+  #turn: Turn = FREE;
+  readonly #holds = { out: false, back: false };
+  #sleepers: (() => void)[] = [];
+  #visits = 0;
+  #died: (() => void) | undefined;
+
+  constructor(stage: RealStage, name: string) {
+    this.#stage = stage;
+    this.name = name;
+  }
+
+  /** Opens its first clients. Resolves when they are connected. */
+  async connect(): Promise<void> {
+    const { sets } = this.#stage;
+    this.#urls = await Promise.all(sets.map(async (set) => (await set.actor(this.name)).url));
+    this.#servers = sets.map((set) => this.#client(set, {}));
+    // The reply to PING comes after those to the greeting: none of them may be taken for a grant.
+    await Promise.all(this.#servers.map((redis) => redis.ping()));
+  }
+
+  #client(set: ProcessPair, options: RedisOptions): Redis {
+    const redis = set.client(this.name, { ...LIGHT, ...options });
+    this.#clients.push(redis);
+    return redis;
+  }
+
+  /** Runs the user's code once. Settles when it has returned, thrown or died; never rejects. */
+  live(code: ClientCode): Promise<void> {
+    this.end = undefined;
+    const life = ++this.life;
+    this.#visits = 0;
+    this.#stage.ledger.started(this.name);
+    const death = new Promise<void>((resolve) => {
+      this.#died = resolve;
+    });
+    const done = (async () => code(this.#session(life)))().then(
+      () => this.#over(life, 'returned'),
+      (error: unknown) => {
+        if (this.life === life && this.end === undefined)
+          this.#stage.note(this.name, `gives up: ${describe(error)}`);
+        this.#over(life, 'threw');
+      },
+    );
+    return Promise.race([done, death]);
+  }
+
+  #over(life: number, how: LifeEnd): void {
+    if (life !== this.life || this.end !== undefined) return;
+    this.end = how;
+    const { ledger } = this.#stage;
+    for (const visit of ledger.inside) if (visit.client === this.name) ledger.leave(visit, this);
+  }
+
+  #session(life: number): ClientSession {
+    const { sets, ledger, signal } = this.#stage;
+    const servers = this.#servers;
+    const alive = (): void => {
+      if (life !== this.life || !this.alive) throw new Error('this process is dead');
+    };
+    return {
+      ...{ name: this.name, redis: servers[0] as Redis, servers, urls: this.#urls, signal },
+      connect: (options: RedisOptions = {}, primary = 0) => {
+        alive();
+        const set = sets[primary];
+        if (set === undefined)
+          throw new RangeError(`there is no primary ${primary}; there are ${sets.length}`);
+        return this.#client(set, options);
+      },
+      sleep: (ms) => this.#sleep(ms, life),
+      resource: (name, options) => {
+        const resource = resourceFor(ledger, this, name, options);
+        return {
+          enter: (how) => {
+            alive();
+            this.#visits++;
+            return resource.enter(how);
+          },
+        };
+      },
+    };
+  }
+
+  async #sleep(ms: number, life: number): Promise<void> {
+    await new Promise<void>((wake) => setTimeout(wake, ms));
+    while (this.alive && life === this.life && this.#standsStill)
+      await new Promise<void>((wake) => this.#sleepers.push(wake));
+    // A dead process never wakes up.
+    if (!this.alive || life !== this.life) await new Promise<never>(() => {});
+  }
+
+  /** Looks whose turn it is. */
+  look(): void {
+    const free = this.end !== undefined || !this.alive;
+    this.#turn = free ? FREE : this.#stage.order.turnOf(this.name);
+    this.#apply();
+  }
+
+  /** True when a reply waits for the client. */
+  get hasReply(): boolean {
+    return this.#links().some(({ back }) => back.waiting > 0);
+  }
+
+  pause(): void {
+    this.paused = true;
+    this.#apply();
+  }
+
+  resume(): void {
+    if (!this.paused) return;
+    this.resumedAt = this.#stage.now();
+    this.paused = false;
+    this.#apply();
+  }
+
+  get #standsStill(): boolean {
+    return this.paused || !this.#turn.act;
+  }
+
+  #apply(): void {
+    // A client that has been inside must be able to release, even when it is another one's turn to act.
+    const bound = this.#visits === 0;
+    const holds = {
+      out: this.paused || (bound && !this.#turn.ask),
+      back: this.paused || (bound && !this.#turn.act),
+    };
+    for (const side of ['out', 'back'] as const) {
+      if (holds[side] === this.#holds[side]) continue;
+      this.#holds[side] = holds[side];
+      for (const link of this.#links()) holds[side] ? link[side].hold() : link[side].release();
+    }
+    if (this.#standsStill) return;
+    const sleepers = this.#sleepers;
+    this.#sleepers = [];
+    for (const wake of sleepers) wake();
+  }
+
+  #links() {
+    return this.#stage.sets.flatMap(({ network, nodes }) =>
+      nodes.map(({ name }) => network.link(this.name, name)),
+    );
+  }
+
+  /** Kills the process, as far as that can be seen from outside: its connections break, and its code does nothing more. */
+  kill(): void {
+    this.alive = false;
+    this.#stage.ledger.died(this.name);
+    if (this.end === undefined) this.end = 'died';
+    for (const { network, nodes } of this.#stage.sets)
+      for (const { name } of nodes) network.reset(this.name, name);
+    this.disconnect();
+    this.#died?.();
+  }
+
+  /** Disconnects its clients. */
+  disconnect(): void {
+    for (const redis of this.#clients.splice(0)) redis.disconnect();
+  }
+
+  /** Starts a new process of the same name. */
+  revive(): void {
+    this.alive = true;
+    this.resumedAt = -1;
+    this.paused = false;
+    this.look();
+  }
+}
