@@ -3,18 +3,22 @@ import '../../lab/router.ts';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type ExploreReport, explore, type Finding } from '../../explore/index.ts';
+import { type ExploreOptions, type ExploreReport, explore } from '../../explore/index.ts';
+import { type Explored, pageOf } from './page.ts';
+import { isQuoted, QUOTES } from './quotes.ts';
+import { wrongRelease } from './wrong-release.ts';
 import { type Specimen, zoo } from './zoo.ts';
 
+// Libraries read the stacks of their errors. To find the place in a source map would take longer than the world.
+process.setSourceMapsEnabled(false);
+
 const { values } = parseArgs({
-  options: {
-    worlds: { type: 'string', default: '400' },
-    only: { type: 'string' },
-    folder: { type: 'string' },
-  },
+  options: { worlds: { type: 'string', default: '400' }, only: { type: 'string' } },
 });
 const folder = `${process.cwd()}/node_modules/.cache/lostlock-libraries`;
 const HERE = 'bench/libraries';
+/** How many of the worlds are played once more, to look for wrong releases. */
+const RELEASES = 0.2;
 
 /** Installs the pinned libraries once, apart from the project's own packages. */
 function install(): void {
@@ -34,65 +38,65 @@ function install(): void {
   if (done.status !== 0) process.exit(1);
 }
 
-function versionOf({ module }: Specimen): string {
-  if (module === undefined) return 'this one';
-  return (
-    JSON.parse(readFileSync(`${folder}/node_modules/${module}/package.json`, 'utf8')) as { version: string }
-  ).version.replace(/^v/, '');
+function versionIn(path: string): string {
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version.replace(/^v/, '');
 }
 
-const OUTCOMES: Readonly<Record<string, string>> = {
-  'mutual-exclusion': 'two holders',
-  fencing: 'fence used twice',
-  'no-orphan': 'orphan',
-  progress: 'never again',
-};
+/** The library's sentences. Throws when the documentation does not have one of them. */
+function described({ name, module = '' }: Specimen): Omit<Explored, 'reports'> {
+  const home = module === '' ? '.' : `${folder}/node_modules/${module}`;
+  const quotes = QUOTES[module] ?? [];
+  if (quotes.length === 0) throw new Error(`nothing is quoted for ${name}`);
+  for (const { file, text } of quotes) {
+    if (!isQuoted(readFileSync(`${home}/${file}`, 'utf8'), text))
+      throw new Error(`${module}: ${file} does not say: ${text}`);
+  }
+  return {
+    name,
+    version: versionIn(`${home}/package.json`),
+    quotes,
+    source: module === '' ? '' : `${module}, `,
+  };
+}
 
-function rowsOf(specimen: Specimen, report: ExploreReport | Error): string[] {
-  const head = `| ${specimen.name} | ${versionOf(specimen)} |`;
-  if (report instanceof Error)
-    return [`${head} – | could not be explored: ${report.message.split('\n')[0]?.replaceAll('|', '/')} | |`];
-  const found = report.findings.filter(({ promise }) => promise !== 'contended');
-  if (found.length === 0) return [`${head} every fault | holds, in ${report.worlds} worlds | |`];
-  return found.map(
-    (finding: Finding) =>
-      `${head} ${finding.cause} | ${OUTCOMES[finding.promise] ?? finding.promise} | \`${finding.replay}\` |`,
-  );
+async function explored(
+  { name, client, topology }: Specimen,
+  worlds: number,
+  releases: number,
+): Promise<ExploreReport[]> {
+  const common: ExploreOptions = { name, client, clients: 2, ...(topology !== undefined && { topology }) };
+  const all = await explore({ ...common, budget: { worlds, ms: Infinity } });
+  // A world ends when two clients are inside. What they release then is seen only if that is not looked for.
+  const release = await explore({
+    ...common,
+    promises: [wrongRelease((topology?.primaries ?? 1) > 1)],
+    faults: ['client-pause', 'delay', 'partition', 'failover-behind'],
+    budget: { worlds: releases, ms: Infinity },
+  });
+  return [all, release];
 }
 
 install();
-const specimens = zoo(folder).filter(({ name }) => values.only === undefined || name.includes(values.only));
-const rows: string[] = [];
-for (const specimen of specimens) {
-  const { name, client, topology } = specimen;
-  const options = {
-    name,
-    client,
-    ...(topology !== undefined && { topology }),
-    clients: 2,
-    budget: { worlds: Number(values.worlds), ms: Infinity },
-  };
-  const report = await explore(options).catch((error: Error) => error);
-  rows.push(...rowsOf(specimen, report));
-  console.log(report instanceof Error ? `${name}: ${report.message}` : report.toString());
+const worlds = Number(values.worlds);
+const releases = Math.ceil(RELEASES * worlds);
+const begun = performance.now();
+const all: Explored[] = [];
+for (const specimen of zoo(folder)) {
+  if (values.only !== undefined && !specimen.name.includes(values.only)) continue;
+  const about = described(specimen);
+  const reports = await explored(specimen, worlds, releases).catch((error: Error) => error);
+  all.push({ ...about, reports });
+  console.log(reports instanceof Error ? `${about.name}: ${reports.message}` : reports.join('\n'));
 }
-const said = specimens.map(({ name, says }) => `| ${name} | ${says} |`);
-const page = `# The lock libraries of npm, explored
-
-\`npm run explore:libraries\` makes this page. It installs the libraries unmodified, at pinned versions, and explores each: two clients
-acquire, work for 250 ms under a lease of 1000 ms, and release, in ${values.worlds} worlds. One primary with one replica, unless the name says
-otherwise. [docs/explore.md](explore.md) says what each fault is and what each promise means. A library is not wrong because it is in this
-table: every lock with a lease lets two clients in when a holder stalls and the resource does not check a fence, and nearly every
-lock on one primary when a failover loses its key. The table shows which, and the text plays that world again (\`replay\`).
-
-| Library | Version | Fault | Outcome | Replay |
-|---|---|---|---|---|
-${rows.join('\n')}
-
-## What their documentation says
-
-| Library | In short |
-|---|---|
-${said.join('\n')}
-`;
-if (values.only === undefined) writeFileSync('docs/libraries.md', page);
+const minutes = Math.ceil((performance.now() - begun) / 60_000);
+if (values.only === undefined) writeFileSync('docs/libraries.md', pageOf(all, worlds, releases, minutes));
+const found = all.flatMap(({ reports }) =>
+  reports instanceof Error ? [] : reports.flatMap(({ findings }) => findings),
+);
+const unstable = found.filter(({ notRepeatable }) => notRepeatable !== undefined).length;
+const longest = Math.max(0, ...found.map(({ events }) => events.length));
+const failed = all.filter(({ reports }) => reports instanceof Error).length;
+console.log(
+  `${all.length} libraries and locks, ${failed} of them not explored; ${found.length} findings, of at most ${longest} events; ${unstable} not repeatable; ${minutes} min`,
+);
+if (failed + unstable > 0) process.exitCode = 1;

@@ -1,15 +1,14 @@
 /** The lock libraries of npm as code to explore: each acquires as its documentation shows, works, and releases. */
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { ClientSession, ExploreOptions } from '../../explore/index.ts';
 import { createLocks } from '../../locks/index.ts';
 
-/** A library, and what its documentation says about the safety of its lock. */
+/** A library, and how its lock is used. */
 export interface Specimen {
   readonly name: string;
   /** The package to ask for its version; undefined for our own locks. */
   readonly module: string | undefined;
-  /** What the documentation promises or warns of, in short. */
-  readonly says: string;
   readonly topology?: ExploreOptions['topology'];
   readonly client: ExploreOptions['client'];
 }
@@ -24,33 +23,57 @@ const KEY = 'lock';
 // biome-ignore lint/suspicious/noExplicitAny: the libraries are loaded by name, and some have no types
 type Untyped = any; // tidy any: see above
 
-/** Packages that are installed with the others, and not explored: they need a framework, or another client. */
-const UNUSED = ['murlock', 'redislock'];
+/** Loads a package that was installed. */
+type Load = ((name: string) => Untyped) & {
+  /** Loads the package with modules of its own, as a process does that has just started. */
+  anew(name: string, ...also: string[]): Untyped;
+};
 
 /** Loads the libraries from the folder that they were installed in. */
 export function zoo(folder: string): Specimen[] {
-  const load = createRequire(`${folder}/package.json`) as (name: string) => Untyped;
+  const load = loader(folder);
   // Before any world: loading is input.
-  for (const name of Object.keys((load('./package.json') as { dependencies: object }).dependencies)) {
-    if (!UNUSED.includes(name)) load(name);
-  }
-  return [...redlocks(load), ...onIoredis(load), ...onNodeRedis(load), ...onNodeRedis3(load), ...own()];
+  for (const name of Object.keys((load('./package.json') as { dependencies: object }).dependencies))
+    load(name);
+  return [
+    ...redlocks(load),
+    ...onIoredis(load),
+    ...onNodeRedis(load),
+    ...onNodeRedis4(load, folder),
+    ...onNodeRedis3(load),
+    ...own(),
+  ];
+}
+
+/**
+ * Each client is a process, and each of its lives begins with fresh modules. That matters where a module counts: version
+ * 1 of a UUID depends on the one before it.
+ */
+function loader(folder: string): Load {
+  const load = createRequire(`${folder}/package.json`);
+  const anew = (name: string, ...also: string[]): Untyped => {
+    const folders = [name, ...also].map((each) => `${folder}/node_modules/${each}/`);
+    for (const path of Object.keys(load.cache))
+      if (folders.some((each) => path.startsWith(each))) delete load.cache[path];
+    return load(name);
+  };
+  return Object.assign((name: string) => load(name), { anew });
 }
 
 /** Works inside the resource. */
 async function work(
   { sleep, resource }: ClientSession,
   stillHeld: () => boolean = () => true,
+  fence?: number,
 ): Promise<void> {
-  const inside = resource('stock').enter();
+  const inside = resource('stock').enter(fence === undefined ? {} : { fence });
   await sleep(WORK);
   if (stillHeld()) inside.write();
   inside.leave();
 }
 
-function redlocks(load: (name: string) => Untyped): Specimen[] {
+function redlocks(load: Load): Specimen[] {
   const settings = { retryCount: 60, retryDelay: 50, retryJitter: 20, automaticExtensionThreshold: 300 };
-  const says = 'promises strong guarantees on one or several servers, and warns of replicas that lag behind';
   const using = (Redlock: Untyped) => async (session: ClientSession) => {
     const redlock = new Redlock([...session.servers], settings);
     redlock.on('error', () => {});
@@ -77,30 +100,25 @@ function redlocks(load: (name: string) => Untyped): Specimen[] {
   };
   const five = { primaries: 5 };
   return [
-    { name: 'redlock 4', module: 'redlock4', says, client: four },
-    { name: 'redlock 4, 5 servers', module: 'redlock4', says, topology: five, client: four },
-    { name: 'redlock 5', module: 'redlock', says, client: using(load('redlock').default) },
+    { name: 'redlock 4', module: 'redlock4', client: four },
+    { name: 'redlock 4, 5 servers', module: 'redlock4', topology: five, client: four },
+    { name: 'redlock 5', module: 'redlock', client: using(load('redlock').default) },
     {
       name: 'redlock 5, 5 servers',
       module: 'redlock',
-      says,
       topology: five,
       client: using(load('redlock').default),
     },
     {
       name: '@sesamecare-oss/redlock',
       module: '@sesamecare-oss/redlock',
-      says,
       client: using(load('@sesamecare-oss/redlock').Redlock),
     },
-    {
-      ...{ name: 'redlock-universal', module: 'redlock-universal', client: universal },
-      says: 'warns that locks can be lost in a failover of one server, and calls Redlock safe when nodes crash',
-    },
+    { name: 'redlock-universal', module: 'redlock-universal', client: universal },
   ];
 }
 
-function onIoredis(load: (name: string) => Untyped): Specimen[] {
+function onIoredis(load: Load): Specimen[] {
   const semaphore = async (session: ClientSession) => {
     const { Mutex } = load('redis-semaphore');
     let lost = false;
@@ -117,33 +135,26 @@ function onIoredis(load: (name: string) => Untyped): Specimen[] {
     await mutex.release();
   };
   const ioredisLock = (module: string) => async (session: ClientSession) => {
-    const lock = load(module).createLock(session.redis, { timeout: LEASE, retries: 60, delay: 50 });
+    const lock = load
+      .anew(module, 'uuid')
+      .createLock(session.redis, { timeout: LEASE, retries: 60, delay: 50 });
     await lock.acquire(KEY);
     await work(session);
     await lock.release();
   };
-  const says = 'promises atomic acquire and release, so that there are no races';
   return [
-    {
-      ...{ name: 'redis-semaphore (Mutex)', module: 'redis-semaphore', client: semaphore },
-      says: 'calls itself fail-safe, because every action is an atomic script',
-    },
-    { name: 'ioredis-lock', module: 'ioredis-lock', says, client: ioredisLock('ioredis-lock') },
+    { name: 'redis-semaphore (Mutex)', module: 'redis-semaphore', client: semaphore },
+    { name: 'ioredis-lock', module: 'ioredis-lock', client: ioredisLock('ioredis-lock') },
     {
       name: '@microfleet/ioredis-lock',
       module: '@microfleet/ioredis-lock',
-      says,
       client: ioredisLock('@microfleet/ioredis-lock'),
     },
   ];
 }
 
 /** A node-redis client, version 6 unless another is named, that follows the primary. */
-async function nodeRedis(
-  load: (name: string) => Untyped,
-  { urls }: ClientSession,
-  version = 'redis',
-): Promise<Untyped> {
+async function nodeRedis(load: Load, { urls }: ClientSession, version = 'redis'): Promise<Untyped> {
   const client = load(version).createClient({ url: urls[0], maintNotifications: 'disabled' });
   client.on('error', () => {});
   await client.connect();
@@ -155,21 +166,22 @@ function called<T>(ask: (done: (error: unknown, value: T) => void) => void): Pro
   return new Promise((resolve, reject) => ask((error, value) => (error ? reject(error) : resolve(value))));
 }
 
-function onNodeRedis(load: (name: string) => Untyped): Specimen[] {
-  const mutex = async (session: ClientSession) => {
-    const { lock } = load('simple-redis-mutex');
-    const unlock = await lock(await nodeRedis(load, session), KEY, {
+function onNodeRedis(load: Load): Specimen[] {
+  const acquired = async (session: ClientSession): Promise<Untyped> =>
+    await load('simple-redis-mutex').lock(await nodeRedis(load, session), KEY, {
       timeout: LEASE,
       pollingInterval: 50,
       failAfter: 10_000,
     });
+  const mutex = async (session: ClientSession) => {
+    const unlock = await acquired(session);
     await work(session);
     await unlock();
   };
-  const redisLock = async (session: ClientSession) => {
-    const done = await load('redis-lock')(await nodeRedis(load, session, 'redis4'), 50)(KEY, LEASE);
-    await work(session);
-    await done();
+  const fencedMutex = async (session: ClientSession) => {
+    const unlock = await acquired(session);
+    await work(session, undefined, unlock.fencingToken);
+    await unlock();
   };
   const kit = async (session: ClientSession) => {
     const { Redlock } = load('@redis-kit/lock');
@@ -177,35 +189,57 @@ function onNodeRedis(load: (name: string) => Untyped): Specimen[] {
     await redlock.withLock(KEY, LEASE, () => work(session));
   };
   return [
+    { name: 'simple-redis-mutex', module: 'simple-redis-mutex', client: mutex },
     {
-      name: 'simple-redis-mutex',
+      name: 'simple-redis-mutex, fencing token checked',
       module: 'simple-redis-mutex',
-      says: 'calls its time-out a safety net for crashed holders',
-      client: mutex,
+      client: fencedMutex,
     },
-    {
-      name: 'redis-lock',
-      module: 'redis-lock',
-      says: 'guarantees that only one function runs at a time for the same lock',
-      client: redisLock,
-    },
-    {
-      name: '@redis-kit/lock',
-      module: '@redis-kit/lock',
-      says: 'says that only one process can execute the critical section',
-      client: kit,
-    },
+    { name: '@redis-kit/lock', module: '@redis-kit/lock', client: kit },
   ];
 }
 
-function onNodeRedis3(load: (name: string) => Untyped): Specimen[] {
+function onNodeRedis4(load: Load, folder: string): Specimen[] {
+  const redisLock = async (session: ClientSession) => {
+    const done = await load('redis-lock')(await nodeRedis(load, session, 'redis4'), 50)(KEY, LEASE);
+    await work(session);
+    await done();
+  };
+  // The library reads its scripts when it starts, and a world has no disk: it gets the same text without one.
+  const scripts = new Map(
+    ['lock', 'unlock'].map((name) => {
+      const path = `${folder}/node_modules/murlock/dist/lua/${name}.lua`;
+      return [path, readFileSync(path, 'utf8')];
+    }),
+  );
+  const disk = load('node:fs/promises');
+  const fromDisk = disk.readFile;
+  disk.readFile = (path: string, ...rest: unknown[]) =>
+    scripts.has(path) ? Promise.resolve(scripts.get(path)) : fromDisk(path, ...rest);
+  const murlock = async (session: ClientSession) => {
+    const { AsyncStorageManager } = load('murlock/dist/als/als-manager.js');
+    const { AsyncStorageService } = load('murlock/dist/als/als.service.js');
+    const service = new (load('murlock').MurLockService)(
+      { redisOptions: { url: session.urls[0] }, wait: 50, maxAttempts: 60, logLevel: 'error' },
+      new AsyncStorageService(new AsyncStorageManager()),
+    );
+    await service.onModuleInit();
+    await service.runWithLock(KEY, LEASE, 50, () => work(session));
+  };
+  return [
+    { name: 'redis-lock', module: 'redis-lock', client: redisLock },
+    { name: 'murlock', module: 'murlock', client: murlock },
+  ];
+}
+
+function onNodeRedis3(load: Load): Specimen[] {
   const callbacks = (session: ClientSession): Untyped => {
     const client = load('redis3').createClient(session.urls[0], { retry_strategy: () => 50 });
     client.on('error', () => {});
     return client;
   };
   const warlock = async (session: ClientSession) => {
-    const lock = load('node-redis-warlock')(callbacks(session));
+    const lock = load.anew('node-redis-warlock')(callbacks(session));
     const ask = () => called<unknown>((done) => lock.lock(KEY, LEASE, done));
     let unlock = await ask();
     for (; typeof unlock !== 'function'; unlock = await ask()) await session.sleep(50);
@@ -220,19 +254,18 @@ function onNodeRedis3(load: (name: string) => Untyped): Specimen[] {
     await work(session);
     await called((done) => lock.release(KEY, session.name, done));
   };
+  const redislock = async (session: ClientSession) => {
+    const lock = load
+      .anew('redislock', 'uuid')
+      .createLock(callbacks(session), { timeout: LEASE, retries: 60, delay: 50 });
+    await lock.acquire(KEY);
+    await work(session);
+    await lock.release();
+  };
   return [
-    {
-      name: 'node-redis-warlock',
-      module: 'node-redis-warlock',
-      says: 'calls itself battle-hardened',
-      client: warlock,
-    },
-    {
-      name: 'node-redis-lock',
-      module: 'node-redis-lock',
-      says: 'promises nothing about failures',
-      client: nodeRedisLock,
-    },
+    { name: 'node-redis-warlock', module: 'node-redis-warlock', client: warlock },
+    { name: 'node-redis-lock', module: 'node-redis-lock', client: nodeRedisLock },
+    { name: 'redislock', module: 'redislock', client: redislock },
   ];
 }
 
@@ -257,10 +290,9 @@ function own(): Specimen[] {
     inside.leave();
     await held.release();
   };
-  const says = 'lists the failures that each setting survives (docs/locks.md)';
   return [
-    { name: 'lostlock simple', module: undefined, says, client: simple(undefined) },
-    { name: 'lostlock simple, replicas: 1', module: undefined, says, client: simple(1) },
-    { name: "lostlock fenced, fence: 'clock', replicas: 1", module: undefined, says, client: fenced },
+    { name: 'lostlock simple', module: undefined, client: simple(undefined) },
+    { name: 'lostlock simple, replicas: 1', module: undefined, client: simple(1) },
+    { name: "lostlock fenced, fence: 'clock', replicas: 1", module: undefined, client: fenced },
   ];
 }
