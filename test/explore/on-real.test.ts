@@ -65,7 +65,7 @@ const kinds: readonly [what: string, options: Omit<ExploreOptions, 'name'>][] = 
   ],
 ];
 
-test.skipIf(!hasRedisServer).each(kinds)('%s', async (name, part) => {
+test.skipIf(!hasRedisServer).each(kinds)('%s (needs redis-server)', async (name, part) => {
   const stop = new AbortController();
   const options: ExploreOptions = {
     ...{ name, clients: 2, ...part },
