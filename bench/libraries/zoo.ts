@@ -51,11 +51,23 @@ export function zoo(folder: string): Specimen[] {
  */
 function loader(folder: string): Load {
   const load = createRequire(`${folder}/package.json`);
+  // The paths of a package's modules, by the packages asked for: to look for them takes longer than to load them.
+  const known = new Map<string, string[]>();
   const anew = (name: string, ...also: string[]): Untyped => {
     const folders = [name, ...also].map((each) => `${folder}/node_modules/${each}/`);
-    for (const path of Object.keys(load.cache))
-      if (folders.some((each) => path.startsWith(each))) delete load.cache[path];
-    return load(name);
+    const key = folders.join();
+    let paths = known.get(key);
+    if (paths === undefined) {
+      load(name);
+      paths = Object.keys(load.cache).filter((path) => folders.some((each) => path.startsWith(each)));
+      known.set(key, paths);
+    }
+    for (const path of paths) delete load.cache[path];
+    const fresh = load(name);
+    // Node lists every module that was ever loaded, and with it the world in which it was used.
+    const { parent } = load.cache[load.resolve(name)] ?? {};
+    if (parent) parent.children.length = 0;
+    return fresh;
   };
   return Object.assign((name: string) => load(name), { anew });
 }
@@ -216,12 +228,14 @@ function onNodeRedis4(load: Load, folder: string): Specimen[] {
   const fromDisk = disk.readFile;
   disk.readFile = (path: string, ...rest: unknown[]) =>
     scripts.has(path) ? Promise.resolve(scripts.get(path)) : fromDisk(path, ...rest);
+  // One for all clients: Node looks at every async storage that there ever was whenever something asynchronous begins.
+  const { AsyncStorageManager } = load('murlock/dist/als/als-manager.js');
+  const { AsyncStorageService } = load('murlock/dist/als/als.service.js');
+  const storage = new AsyncStorageService(new AsyncStorageManager());
   const murlock = async (session: ClientSession) => {
-    const { AsyncStorageManager } = load('murlock/dist/als/als-manager.js');
-    const { AsyncStorageService } = load('murlock/dist/als/als.service.js');
     const service = new (load('murlock').MurLockService)(
       { redisOptions: { url: session.urls[0] }, wait: 50, maxAttempts: 60, logLevel: 'error' },
-      new AsyncStorageService(new AsyncStorageManager()),
+      storage,
     );
     await service.onModuleInit();
     await service.runWithLock(KEY, LEASE, 50, () => work(session));
@@ -249,7 +263,11 @@ function onNodeRedis3(load: Load): Specimen[] {
   const nodeRedisLock = async (session: ClientSession) => {
     const Lock = load('node-redis-lock');
     const lock = new Lock({ namespace: 'locking' }, callbacks(session));
-    const ask = () => called<boolean>((done) => lock.acquire(KEY, LEASE / 1000, session.name, done));
+    const ask = () =>
+      called<boolean>((done) => lock.acquire(KEY, LEASE / 1000, session.name, done)).catch((error: Error) => {
+        if (error.message !== 'Locked.') throw error;
+        return false;
+      });
     while (!(await ask())) await session.sleep(50);
     await work(session);
     await called((done) => lock.release(KEY, session.name, done));
