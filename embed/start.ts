@@ -183,6 +183,7 @@ function settingsOf(options: StartOptions): Partial<Settings> {
   if (options.databases !== undefined) settings.databases = options.databases;
   if (options.host !== undefined) settings.bind = options.host;
   if (options.unixSocket !== undefined) settings.unixsocket = fromText(options.unixSocket);
+  if (settings.dir !== undefined) settings.dir = fromText(resolve(toBuffer(settings.dir).toString()));
   if (options.rdbFile !== undefined) {
     settings.dir = fromText(dirname(resolve(options.rdbFile)));
     settings.dbfilename = fromText(basename(options.rdbFile));

@@ -37,17 +37,26 @@ function* entriesOf(db: Keyspace): Iterable<RdbEntry> {
   }
 }
 
+/** A part of a dataset that a replica may do without. */
+export type DatasetPart = 'data' | 'functions';
+
 /**
  * Returns all databases as one RDB file.
  * @param use a dump file, or the dataset of a full resync, has the id and offset of the stream that continues it
+ * @param leavesOut parts that are not written
  */
-export function snapshot(server: SnapshotNode, use: 'dump' | 'AOF base' = 'dump'): Bytes {
-  const databases: RdbDatabase[] = server.databases.map((db) => ({
+export function snapshot(
+  server: SnapshotNode,
+  use: 'dump' | 'AOF base' = 'dump',
+  leavesOut: ReadonlySet<DatasetPart> = new Set(),
+): Bytes {
+  const written = leavesOut.has('data') ? [] : server.databases;
+  const databases: RdbDatabase[] = written.map((db) => ({
     index: db.index,
     entries: entriesOf(db),
   }));
   const extras: RdbExtras = {
-    libraries: server.functions.codes(),
+    libraries: leavesOut.has('functions') ? [] : server.functions.codes(),
     aux: [
       server.dialect.dumpVersion,
       ['redis-bits', '64'],

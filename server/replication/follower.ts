@@ -1,6 +1,7 @@
 /** A replica, as its primary sees it. */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Client } from '../clients/client.ts';
+import type { DatasetPart } from '../data/snapshot.ts';
 
 /** A replica of this node. */
 export interface Follower {
@@ -16,6 +17,8 @@ export interface Follower {
   /** When the replica last sent an acknowledgement, in milliseconds since the epoch. */
   acknowledgedAt: Millis;
   readonly capabilities: Set<Bytes>;
+  /** The parts of the dataset that it does not want. */
+  leavesOut: ReadonlySet<DatasetPart>;
   /** The replica used SYNC, which has no acknowledgements: it is not dropped for its silence. */
   silent: boolean;
 }

@@ -82,6 +82,7 @@ export class Replication {
         synced: 0,
         acknowledgedAt: this.#server.now,
         capabilities: new Set(),
+        leavesOut: new Set(),
         silent: false,
       };
       this.followers.set(client, follower);
@@ -200,7 +201,7 @@ export class Replication {
     this.#ensureBacklog();
     // The new replica's stream has no database selected, so the next effect must start with SELECT.
     this.#selected = -1;
-    const rdb = snapshot(this.#server);
+    const rdb = snapshot(this.#server, 'dump', this.follower(client).leavesOut);
     client.output.write(`$${rdb.length}\r\n${rdb}`);
     this.#enlist(client);
   }

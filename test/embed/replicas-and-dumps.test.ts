@@ -11,6 +11,7 @@ import { ensureBuilt } from '../support/built.ts';
 import { INSTALLED } from '../support/oracles.ts';
 import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
+import { Conversation } from '../transcripts/own.ts';
 
 const cleanups: (() => void)[] = [];
 
@@ -159,4 +160,9 @@ test('the command line starts replicas and logs their ports', async () => {
   expect(await redis.info('replication')).toContain('connected_slaves:2\r\n');
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+test('CONFIG GET dir shows the whole path, as redis-server does', async () => {
+  await using server = await startServer({ settings: { dir: '.' } });
+  expect(new Conversation(server.node).ask('CONFIG GET dir')).toContain(process.cwd());
 });

@@ -2,8 +2,10 @@
 
 import { asciiLower, asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, NOT_INTEGER, SYNTAX } from '../../../protocol/errors.ts';
+import { splitInline } from '../../../protocol/inline.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
 import { REPLICA_LINK } from '../../clients/client.ts';
+import type { DatasetPart } from '../../data/snapshot.ts';
 import type { FailoverRequest } from '../../replication/failover.ts';
 import { promote, replicateFrom } from '../../replication/role.ts';
 import type { Caller, Server } from '../../server.ts';
@@ -65,14 +67,27 @@ function replconf(client: Caller, argv: readonly Bytes[]): Outcome {
       case 'getack':
         client.server.primary?.acknowledge();
         return SILENT;
-      case 'rdb-only':
+      case 'rdb-only': {
+        const wanted = integer(value);
+        if (wanted < 0 || wanted > 1) fail('ERR value is out of range, value must between 0 and 1');
+        break;
+      }
       case 'rdb-filter-only':
+        replication.follower(client).leavesOut = leftOut(value);
         break;
       default:
         fail(`ERR Unrecognized REPLCONF option: ${argv[at]}`);
     }
   }
   return OK;
+}
+
+/** The parts of the dataset that are not in the list after `REPLCONF rdb-filter-only`. */
+function leftOut(list: Bytes): ReadonlySet<DatasetPart> {
+  const words = splitInline(list) ?? fail('ERR Missing rdb-filter-only values');
+  const unknown = words.find((word) => asciiLower(word) !== 'functions');
+  if (unknown !== undefined) fail(`ERR Unsupported rdb-filter-only option: ${unknown}`);
+  return new Set<DatasetPart>(words.length === 0 ? ['data', 'functions'] : ['data']);
 }
 
 function psync(client: Caller, argv: Argv<-1>): Outcome {

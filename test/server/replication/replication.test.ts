@@ -1,8 +1,11 @@
 /** Replication over TCP: lostlock follows lostlock, a real redis-server follows lostlock, and lostlock follows it. */
 import { describe, expect, test } from 'vitest';
+import { startServer } from '../../../index.ts';
 import { cleanUpAfterEachTest, type Node, ours, real } from '../../support/nodes.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
+import { Talk } from '../../support/talk.ts';
 import { until } from '../../support/until.ts';
+import { Conversation } from '../../transcripts/own.ts';
 
 cleanUpAfterEachTest();
 
@@ -101,6 +104,27 @@ test('REPLCONF, PSYNC, SYNC and SLAVEOF follow the handshake of replicas', async
   );
   await expect(redis.call('SLAVEOF', 'host', 'port')).rejects.toThrow('Invalid master port');
   await expect(redis.call('PSYNC', '?', 'x')).rejects.toThrow('not an integer');
+});
+
+test('REPLCONF rdb-filter-only chooses the parts of the dataset, with the errors of redis-server (recorded)', async () => {
+  await using server = await startServer({ seed: { somekey: 'v' } });
+  const { node } = server;
+  const redis = new Conversation(node);
+  redis.ask('FUNCTION LOAD "#!lua name=lib\\nredis.register_function(\'f\', function() end)"');
+  expect(redis.ask('REPLCONF rdb-filter-only x')).toBe('-ERR Unsupported rdb-filter-only option: x');
+  expect(redis.ask("REPLCONF rdb-filter-only 'x \"'")).toBe('-ERR Missing rdb-filter-only values');
+  expect(redis.ask('REPLCONF rdb-only x')).toBe('-ERR value is not an integer or out of range');
+  expect(redis.ask('REPLCONF rdb-only 2')).toBe('-ERR value is out of range, value must between 0 and 1');
+  expect(redis.ask('REPLCONF rdb-only 1')).toBe('+OK');
+  const parts = async (filter: string): Promise<string[]> => {
+    const talk = new Talk(node);
+    if (filter !== '-') await talk.ask(`REPLCONF rdb-filter-only "${filter}"`);
+    const rdb = await talk.ask('SYNC');
+    return ['somekey', 'register_function'].filter((part) => rdb.includes(part));
+  };
+  expect(await parts('-')).toEqual(['somekey', 'register_function']);
+  expect(await parts('FUNCTIONS')).toEqual(['register_function']);
+  expect(await parts('')).toEqual([]);
 });
 
 oracle('with redis-server', () => {
