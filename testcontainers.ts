@@ -86,7 +86,7 @@ export class StartedRedisContainer implements AsyncDisposable {
   /** The server, with everything that `startServer` returns. */
   readonly server: LostlockServer;
 
-  /** @internal */
+  /** Gives a running server the methods of a container. */
   constructor(server: LostlockServer) {
     this.server = server;
   }

@@ -148,12 +148,12 @@ export class LostlockServer implements AsyncDisposable {
   }
 
   /**
-   * Begins a log of the requests that clients send: commands, arguments and clients, in order. Keep what it returns, and
+   * Begins to record the requests that clients send: commands, arguments and clients, in order. Keep what it returns, and
    * `stop` it when it is no longer needed, because it grows with every request.
    */
   requests(): RequestRecording {
     this.#assertRunning('requests()');
-    return this.#interceptor.log();
+    return this.#interceptor.record();
   }
 
   /** Resets the connections of all clients, which may connect again at once. @returns how many there were */

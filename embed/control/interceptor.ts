@@ -6,7 +6,7 @@ import type { Caller, Server } from '../../server/server.ts';
 import { badOption, checkInteger, checkNames, checkString } from '../options.ts';
 import { nearest } from '../similar.ts';
 import { decodeText, encodeText, isText, type TextLike } from '../text.ts';
-import { type InterceptedRequest, RequestRecording } from './recording.ts';
+import { type InterceptedRequest, Recorder, type RequestRecording } from './recording.ts';
 
 /** Which requests a rule applies to. An omitted field matches every request. */
 export interface RequestFilter {
@@ -71,32 +71,32 @@ const WORDS: readonly unknown[] = ['disconnect', 'drop-reply', 'disconnect-after
 export class Interceptor {
   #server: Server;
   readonly #rules = new Set<InterceptRule>();
-  readonly #logs = new Set<RequestRecording>();
+  readonly #recorders = new Set<Recorder>();
 
   constructor(server: Server) {
     this.#server = server;
   }
 
-  /** Watches another node from now on, with the same rules and logs. */
+  /** Watches another node from now on, with the same rules and recordings. */
   attach(server: Server): void {
     this.#server = server;
     this.#update();
   }
 
-  /** Begins a log of the requests. */
-  log(): RequestRecording {
-    const log = new RequestRecording(() => {
-      this.#logs.delete(log);
+  /** Begins to record the requests. */
+  record(): RequestRecording {
+    const recorder = new Recorder(() => {
+      this.#recorders.delete(recorder);
       this.#update();
     });
-    this.#logs.add(log);
+    this.#recorders.add(recorder);
     this.#update();
-    return log;
+    return recorder;
   }
 
   /** Looks at requests only while somebody asks for it. */
   #update(): void {
-    const isNeeded = this.#rules.size + this.#logs.size > 0;
+    const isNeeded = this.#rules.size + this.#recorders.size > 0;
     this.#server.interceptor = isNeeded ? (client, argv) => this.#intercept(client, argv) : undefined;
   }
 
@@ -127,7 +127,7 @@ export class Interceptor {
       args: argv.slice(1).map(decodeText),
       client: { id: client.id, name: client.name },
     };
-    for (const log of this.#logs) log.add(request, this.#server.host.clock.now());
+    for (const recorder of this.#recorders) recorder.add(request, this.#server.host.clock.now());
     for (const rule of this.#rules) {
       if (!matches(rule, request)) continue;
       rule.matches++;

@@ -18,30 +18,35 @@ export interface RecordedRequest extends InterceptedRequest {
   readonly at: number;
 }
 
-/** The requests that a server has received since the log began, in order. Those that a script sends are not in it. */
-export class RequestRecording implements Disposable {
+/** The requests that a server has received since the recording began, in order. Those that a script sends are not in it. */
+export interface RequestRecording extends Disposable {
   /** The requests so far. */
-  readonly entries: RecordedRequest[] = [];
-  readonly #stop: () => void;
+  readonly entries: readonly RecordedRequest[];
+  /** Forgets the requests so far. */
+  clear(): void;
+  /** Ends the recording. The entries stay. */
+  stop(): void;
+}
 
-  /** @internal */
-  constructor(stop: () => void) {
-    this.#stop = stop;
+/** A recording in progress. */
+export class Recorder implements RequestRecording {
+  readonly entries: RecordedRequest[] = [];
+  readonly #ended: () => void;
+
+  constructor(ended: () => void) {
+    this.#ended = ended;
   }
 
-  /** @internal */
   add(request: InterceptedRequest, at: Millis): void {
     this.entries.push({ ...request, at });
   }
 
-  /** Forgets the requests so far. */
   clear(): void {
     this.entries.length = 0;
   }
 
-  /** Ends the log. The entries stay. */
   stop(): void {
-    this.#stop();
+    this.#ended();
   }
 
   [Symbol.dispose](): void {

@@ -144,26 +144,26 @@ describe('connections', () => {
   });
 });
 
-describe('the log of requests', () => {
+describe('a recording of requests', () => {
   test('has commands, arguments and clients in order, from its beginning to its end', async () => {
     const { server, redis } = await started();
     await redis.client('SETNAME', 'A');
-    const log = server.requests();
+    const recording = server.requests();
     await redis.set('key', Buffer.from([0xff]));
     await redis.multi().get('key').exec();
-    expect(log.entries.map(({ command, args, client }) => [client.name, command, ...args])).toEqual([
+    expect(recording.entries.map(({ command, args, client }) => [client.name, command, ...args])).toEqual([
       ['A', 'set', 'key', Buffer.from([0xff])],
       ['A', 'multi'],
       ['A', 'get', 'key'],
       ['A', 'exec'],
     ]);
-    expect(log.entries.every(({ at }) => Math.abs(at - Date.now()) < 60_000)).toBe(true);
-    log.clear();
+    expect(recording.entries.every(({ at }) => Math.abs(at - Date.now()) < 60_000)).toBe(true);
+    recording.clear();
     await redis.ping();
-    expect(log.entries).toHaveLength(1);
-    log.stop();
+    expect(recording.entries).toHaveLength(1);
+    recording.stop();
     await redis.ping();
-    expect(log.entries).toHaveLength(1);
+    expect(recording.entries).toHaveLength(1);
     expect(server.node.interceptor).toBeUndefined();
   });
 });
