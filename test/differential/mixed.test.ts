@@ -14,6 +14,7 @@ import { realServers } from '../support/oracles.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { request as toBytes } from '../support/reply-text.ts';
 import { until } from '../support/until.ts';
+import { isHuge } from './compare/unspecified.ts';
 import { Random } from './random.ts';
 import { grammarOf } from './requests.ts';
 
@@ -94,6 +95,13 @@ function isFit(argv: readonly Bytes[], newer: boolean): boolean {
   if (BLOCKING.has(asciiLower(argv[0] ?? ''))) return false;
   // The newer servers cut LSET's index to 32 bits, which no dialect of ours does yet.
   if (asciiUpper(argv[0] ?? '') === 'LSET' && !/^-?\d{1,9}$/.test(argv[2] ?? '')) return false;
+  // A string of 512 MiB is longer than any of ours.
+  if (isHuge(argv)) return false;
+  // Redis 8 refuses a score with a leading space, also from a primary that accepted it.
+  if (/^z(rangestore|remrangebyscore)$/i.test(argv[0] ?? '') && argv.some((word) => /^\s/.test(word)))
+    return false;
+  // Redis 7.0 lets an ID go below the highest deleted one, and the others refuse that, also from their primary.
+  if (asciiUpper(argv[0] ?? '') === 'XSETID') return false;
   // Redis 8.2 replicates HINCRBYFLOAT as HSETEX, which older servers skip.
   if (!newer && asciiUpper(argv[0] ?? '') === 'HINCRBYFLOAT') return false;
   return !argv.some((word) => /^-0(\.0*)?$/.test(word) || (!newer && NEWER.has(asciiUpper(word))));

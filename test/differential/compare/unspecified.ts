@@ -42,7 +42,7 @@ function ranksTies(argv: readonly Bytes[], ours: OurSide, client: number): boole
 }
 
 /** A string of many megabytes, which would only take time. */
-function isHuge([name = '', ...words]: readonly Bytes[]): boolean {
+export function isHuge([name = '', ...words]: readonly Bytes[]): boolean {
   const scale = /^setrange$/i.test(name) ? 1 : /^(setbit|bitfield)$/i.test(name) ? 8 : 0;
   return words.some((word) => {
     const size = /^#?\d{8,10}$/.test(word) ? Number(word.replace('#', '')) / scale : 0;
