@@ -13,7 +13,7 @@ import { type Specimen, zoo } from './zoo.ts';
 process.setSourceMapsEnabled(false);
 
 const { values } = parseArgs({
-  options: { worlds: { type: 'string', default: '250' }, only: { type: 'string' } },
+  options: { worlds: { type: 'string', default: '200' }, only: { type: 'string' } },
 });
 const folder = `${process.cwd()}/node_modules/.cache/lostlock-libraries`;
 const HERE = 'bench/libraries';

@@ -56,10 +56,14 @@ function loader(folder: string): Load {
   const anew = (name: string, ...also: string[]): Untyped => {
     const folders = [name, ...also].map((each) => `${folder}/node_modules/${each}/`);
     const key = folders.join();
+    const loaded = (): string[] =>
+      Object.keys(load.cache).filter((path) => folders.some((each) => path.startsWith(each)));
     let paths = known.get(key);
     if (paths === undefined) {
+      // Another package may have removed a module that both use, so that only a fresh load shows all of them.
+      for (const path of loaded()) delete load.cache[path];
       load(name);
-      paths = Object.keys(load.cache).filter((path) => folders.some((each) => path.startsWith(each)));
+      paths = loaded();
       known.set(key, paths);
     }
     for (const path of paths) delete load.cache[path];
