@@ -85,7 +85,7 @@ The table shows which, and the replay text plays that world again.
 - \`N\` never again: nobody got the lock when the faults were over
 - \`W\` wrong release: a client deleted the key that another one held
 - \`F\` the fence of a later holder was not larger than one that had been in use
-- \`·\` it held in every world in which this fault struck
+- \`·\` it held in every world of this budget in which this fault struck; a larger budget strikes at more moments, and finds more
 - \`–\` the fault had nothing to strike, or no world of this budget had it
 
 | |${columns}
@@ -93,7 +93,8 @@ The table shows which, and the replay text plays that world again.
 ${rows.join('\n')}
 
 Where a library stops working when it learns that its lock is lost, the client here does so too. The outcomes of several faults
-together are in the sections below. The sentences are quoted from the documentation that each package ships.
+together are in the sections below. The sentences are quoted from the documentation that each package ships. The text of a wrong
+release plays again with that promise alone (\`bench/libraries/wrong-release.ts\`).
 
 ## What each promises, and what was found
 
