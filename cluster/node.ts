@@ -1,11 +1,17 @@
 /** A node of a cluster: a server whose requests are routed by slot, and that talks to the other nodes on the bus. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
-import { ASKING, type Client, PRIMARY_LINK, READS_REPLICAS } from '../server/clients/client.ts';
+import {
+  ASKING,
+  type Client,
+  PRIMARY_LINK,
+  READS_REPLICAS,
+  type Transaction,
+} from '../server/clients/client.ts';
 import type { Connection, Host, Receiver } from '../server/host/host.ts';
 import type { Membership } from '../server/membership.ts';
 import { replicateFrom } from '../server/replication/role.ts';
-import type { Server } from '../server/server.ts';
+import type { Caller, Server } from '../server/server.ts';
 import { type Command, WRITE } from '../server/table/command.ts';
 import type { Outcome } from '../server/table/outcome.ts';
 import { Cluster } from './cluster.ts';
@@ -120,10 +126,18 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     this.#slots.delete(client);
     if (client.has(PRIMARY_LINK) || !namesKeys(command)) return undefined;
     const { cluster } = this;
-    const queue = client.transaction?.queue;
+    const queue = this.#queueOf(client);
     const { slot, redirect } = route(cluster, { command, argv, queue, writes, states: client.state });
     if (slot !== undefined) this.#slots.set(client, slot);
     return redirect && errorOf(cluster, redirect);
+  }
+
+  /** The commands whose keys EXEC looks at. */
+  #queueOf({ transaction, watches }: Client): Transaction['queue'] | undefined {
+    if (transaction === undefined || this.#server.dialect.cluster.routesSpoiltTransactions) {
+      return transaction?.queue;
+    }
+    return transaction.aborted || watches.touched ? undefined : transaction.queue;
   }
 
   refusalInScript(
@@ -163,8 +177,13 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     return new ReplyError('ERR Script attempted to access a non local key in a cluster node');
   }
 
-  run(subcommand: Bytes, argv: readonly Bytes[]): Outcome {
-    const outcome = runClusterCommand(this.cluster, subcommand, argv);
+  run(client: Caller, subcommand: Bytes, argv: readonly Bytes[]): Outcome {
+    const isReplicated = client.has(PRIMARY_LINK);
+    const outcome = runClusterCommand(this.cluster, subcommand, argv, isReplicated);
+    const { dialect, effects } = this.#server;
+    if (subcommand === 'setslot' && !isReplicated && dialect.cluster.replicatesSetSlot) {
+      if (this.cluster.myself.replicas.length > 0) effects.propagate(client, argv, 'replicas');
+    }
     this.#finish();
     return outcome;
   }

@@ -110,8 +110,10 @@ export function route(
   const { command, states, writes } = routed;
   const down = cluster.isOk ? undefined : refusedWhenDown(cluster, isShard, writes);
   if (down !== undefined) return { slot, redirect: { why: down } };
-  const target = owner === myself ? cluster.migrating.get(slot) : undefined;
-  const imports = target === undefined && cluster.importing.has(slot);
+  // A replica that has heard of the move redirects its readers as its primary does.
+  const isMine = owner === myself || ((states & READS_REPLICAS) !== 0 && owner === myself.head);
+  const target = isMine ? cluster.migrating.get(slot) : undefined;
+  const imports = target === undefined && myself.isPrimary && cluster.importing.has(slot);
   if ((target !== undefined || imports) && command.name === 'migrate') return { slot, redirect: undefined };
   if (target !== undefined && missing > 0) {
     if (existing > 0) return { slot, redirect: { why: 'unstable' } };

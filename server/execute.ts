@@ -108,8 +108,9 @@ function isAdmitted(server: Server, client: Caller, command: Command<Caller>, ar
     return false;
   }
   if (client.has(IN_MULTI) && !RUNS_IN_MULTI.has(command.fullName)) {
-    // EXEC will discard an aborted transaction, so what follows is not kept.
-    if (client.transaction?.aborted === false) client.transaction.queue.push({ command, argv });
+    // EXEC will discard a transaction that is aborted or whose watched keys have changed, so what follows is not kept.
+    if (client.transaction?.aborted === false && !client.watches.touched)
+      client.transaction.queue.push({ command, argv });
     answer(client, QUEUED);
     return false;
   }

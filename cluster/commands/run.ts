@@ -10,7 +10,7 @@ import { infoReply, linksReply, nodesReply, shardsReply, slotsReply } from './de
 import * as members from './members.ts';
 import * as slots from './slots.ts';
 
-type Run = (cluster: Cluster, argv: readonly Bytes[]) => Reply;
+type Run = (cluster: Cluster, argv: readonly Bytes[], isReplicated: boolean) => Reply;
 
 function saveConfiguration(cluster: Cluster): Reply {
   const why = cluster.store();
@@ -55,8 +55,16 @@ const SUBCOMMANDS: Readonly<Record<string, Run>> = {
   slots: slotsReply,
 };
 
-/** Runs a subcommand of CLUSTER. */
-export function runClusterCommand(cluster: Cluster, subcommand: Bytes, argv: readonly Bytes[]): Reply {
+/**
+ * Runs a subcommand of CLUSTER.
+ * @param isReplicated whether it comes from the primary of this node
+ */
+export function runClusterCommand(
+  cluster: Cluster,
+  subcommand: Bytes,
+  argv: readonly Bytes[],
+  isReplicated: boolean,
+): Reply {
   const run = SUBCOMMANDS[subcommand] ?? fail(`ERR unknown subcommand '${subcommand}'. Try CLUSTER HELP.`);
-  return run(cluster, argv);
+  return run(cluster, argv, isReplicated);
 }

@@ -84,21 +84,23 @@ export function listKeys(cluster: Cluster, argv: readonly Bytes[]): Reply {
 const BAD_ACTION = 'ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP';
 
 /** SETSLOT: the steps of moving a slot. */
-export function setSlot(cluster: Cluster, argv: readonly Bytes[]): Reply {
+export function setSlot(cluster: Cluster, argv: readonly Bytes[], isReplicated: boolean): Reply {
   const { myself, owners, server } = cluster;
-  if (myself.isReplica) fail('ERR Please use SETSLOT only with masters.');
+  // A replica takes the word of its primary.
+  const head = isReplicated ? myself.head : myself;
+  if (myself.isReplica && !isReplicated) fail('ERR Please use SETSLOT only with masters.');
   const slot = slotIn(wordAt(argv, 2));
   const action = asciiLower(wordAt(argv, 3));
   const id = argv[4];
   const isLong = argv.length === 5 || (argv.length > 5 && server.dialect.cluster.setSlotTakesTimeout);
   const isAlone = argv.length === 4 || (argv.length > 4 && server.dialect.cluster.setSlotTakesTimeout);
   if (action === 'migrating' && isLong && id !== undefined) {
-    if (owners[slot] !== myself) fail(`ERR I'm not the owner of hash slot ${slot}`);
+    if (owners[slot] !== head) fail(`ERR I'm not the owner of hash slot ${slot}`);
     const to = cluster.members.get(id) ?? fail(`ERR I don't know about node ${id}`);
     if (to.isReplica) fail('ERR Target node is not a master');
     cluster.migrating.set(slot, to);
   } else if (action === 'importing' && isLong && id !== undefined) {
-    if (owners[slot] === myself) fail(`ERR I'm already the owner of hash slot ${slot}`);
+    if (owners[slot] === head) fail(`ERR I'm already the owner of hash slot ${slot}`);
     const from = cluster.members.get(id) ?? fail(`ERR I don't know about node ${id}`);
     if (from.isReplica) fail('ERR Target node is not a master');
     cluster.importing.set(slot, from);
@@ -118,7 +120,10 @@ function give(cluster: Cluster, slot: number, id: Bytes): void {
   const to = cluster.members.get(id) ?? fail(`ERR Unknown node ${id}`);
   if (to.isReplica) fail('ERR Target node is not a master');
   const hasKeys = cluster.keysOf(slot).length > 0;
-  if (owners[slot] === myself && to !== myself && hasKeys) {
+  if (myself.isReplica) {
+    cluster.migrating.delete(slot);
+    if (to === myself.primary) cluster.importing.delete(slot);
+  } else if (owners[slot] === myself && to !== myself && hasKeys) {
     fail(`ERR Can't assign hashslot ${slot} to a different node while I still hold keys for this hash slot.`);
   }
   const wasMine = owners[slot] === myself;

@@ -20,6 +20,10 @@ export interface ClusterTraits {
   readonly scriptTexts: 'one for all' | 'one for each';
   /** Whether CLUSTER SETSLOT takes a time limit, and ignores further words. */
   readonly setSlotTakesTimeout: boolean;
+  /** Whether replicas hear of CLUSTER SETSLOT, and redirect as their primary does. */
+  readonly replicatesSetSlot: boolean;
+  /** Whether EXEC of a transaction that cannot run looks at the keys of its commands. */
+  readonly routesSpoiltTransactions: boolean;
 }
 
 /** Redis 7.0. */
@@ -33,6 +37,8 @@ export const cluster70: ClusterTraits = {
   databases: 'sixteen, one allowed',
   scriptTexts: 'one for all',
   setSlotTakesTimeout: false,
+  replicatesSetSlot: false,
+  routesSpoiltTransactions: true,
 };
 /** Redis 7.2 and 8. */
 export const cluster72: ClusterTraits = {
@@ -49,6 +55,8 @@ export const clusterValkey81: ClusterTraits = {
   ...cluster72,
   farPort: 'out of range',
   setSlotTakesTimeout: true,
+  replicatesSetSlot: true,
+  routesSpoiltTransactions: false,
 };
 /** Valkey 9. */
 export const clusterValkey9: ClusterTraits = { ...clusterValkey81, showsShardIds: true, databases: 'one' };

@@ -42,7 +42,7 @@ function handed(
   more: { since?: Since; changes?: readonly EntryChange[]; tips?: readonly string[] } = {},
 ): CommandSpec<number, Caller> {
   const run = (client: Caller, argv: readonly Bytes[]): Outcome =>
-    (client.server.cluster ?? fail(NO_CLUSTER)).run(name, argv);
+    (client.server.cluster ?? fail(NO_CLUSTER)).run(client, name, argv);
   return { summary, since: '3.0.0', complexity, arity, flags, ...more, run };
 }
 

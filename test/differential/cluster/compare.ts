@@ -10,8 +10,6 @@ function withoutTimes(line: string): string {
   const words = line.split(' ');
   if (words.length < 8) return line;
   words[1] = (words[1] ?? '').replace(/@\d+/, '@BUS');
-  // The replicas of Valkey 8 hear which slots their primary moves. Ours do not.
-  if (words[2]?.includes('slave')) return [...words.slice(0, 4), '0', '0', ...words.slice(6, 8)].join(' ');
   words[4] = '0';
   words[5] = '0';
   return words.join(' ');
@@ -54,7 +52,11 @@ export function printed(
       .sort()
       .join('\n');
   }
-  return printReply(hidden, true)
-    .replace(/"(create-time|send-buffer-allocated|send-buffer-used|replication-offset)"/g, '')
-    .replace(/^CLUSTER LINKS/.test(name) ? /:\d+/g : /:\d{2,}/g, ':N');
+  return (
+    printReply(hidden, true)
+      // A link may have bytes to send at the moment.
+      .replaceAll('"rw"', '"r"')
+      .replace(/"(create-time|send-buffer-allocated|send-buffer-used|replication-offset)"/g, '')
+      .replace(/^CLUSTER LINKS/.test(name) ? /:\d+/g : /:\d{2,}/g, ':N')
+  );
 }
