@@ -11,7 +11,7 @@ import {
 import type { Connection, Host, Receiver } from '../server/host/host.ts';
 import type { Membership } from '../server/membership.ts';
 import { replicateFrom } from '../server/replication/role.ts';
-import type { Caller, Server } from '../server/server.ts';
+import type { Server } from '../server/server.ts';
 import { type Command, WRITE } from '../server/table/command.ts';
 import type { Outcome } from '../server/table/outcome.ts';
 import { Cluster } from './cluster.ts';
@@ -177,7 +177,7 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     return new ReplyError('ERR Script attempted to access a non local key in a cluster node');
   }
 
-  run(client: Caller, subcommand: Bytes, argv: readonly Bytes[]): Outcome {
+  run(client: Client, subcommand: Bytes, argv: readonly Bytes[]): Outcome {
     const isReplicated = client.has(PRIMARY_LINK);
     const outcome = runClusterCommand(this.cluster, subcommand, argv, isReplicated);
     const { dialect, effects } = this.#server;

@@ -2,7 +2,6 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import type { ReplyError } from '../protocol/reply.ts';
 import type { Client } from './clients/client.ts';
-import type { Caller } from './server.ts';
 import type { Command } from './table/command.ts';
 import type { Outcome } from './table/outcome.ts';
 
@@ -25,7 +24,7 @@ export interface Membership {
     crosses: boolean,
   ): ReplyError | undefined;
   /** Runs a subcommand of CLUSTER, by its name in small letters. */
-  run(client: Caller, subcommand: Bytes, argv: readonly Bytes[]): Outcome;
+  run(client: Client, subcommand: Bytes, argv: readonly Bytes[]): Outcome;
   /** Sends a message to the other nodes; one of a shard channel to those of the same shard. */
   publish(channel: Bytes, text: Bytes, sharded: boolean): void;
   /** How many connections there are to other nodes, in both directions. */
