@@ -8,6 +8,8 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import manifest from './package.json' with { type: 'json' };
+import { pageCode } from './page/bundle.ts';
+import type { PageCode } from './page/html.ts';
 
 const [dist, staging] = [resolve('dist'), resolve('.dist')];
 const require = createRequire(import.meta.url);
@@ -41,6 +43,7 @@ const common = {
   logLevel: 'warning',
 } satisfies BuildOptions;
 
+const code = await pageCode();
 const { metafile } = await build({
   ...common,
   entryPoints,
@@ -50,7 +53,7 @@ const { metafile } = await build({
   chunkNames: 'chunks/[name]-[hash]',
   packages: 'external',
   metafile: true,
-  plugins: [requireDependencies()],
+  plugins: [requireDependencies(), bundledPage(code)],
 });
 writeFileSync(join(staging, 'metafile.json'), JSON.stringify(metafile).replaceAll('".dist/', '"dist/'));
 
@@ -96,6 +99,18 @@ function requireDependencies(): Plugin {
           export const { ${named.join(', ')} } = all;`;
         return { contents };
       });
+    },
+  };
+}
+
+/** Puts the code of the timeline page into the package as text. */
+function bundledPage(code: PageCode): Plugin {
+  return {
+    name: 'bundled-page',
+    setup({ onLoad }) {
+      onLoad({ filter: /[\\/]page[\\/]bundle\.ts$/ }, () => ({
+        contents: `const code = ${JSON.stringify(code)}; export const pageCode = async () => code;`,
+      }));
     },
   };
 }

@@ -163,7 +163,10 @@ function refuse(error: UsageError): never {
 }
 
 const argv = process.argv.slice(2);
-if (argv[0] === 'explore') {
+if (argv[0] === 'demo') {
+  await import('./lab/router.ts');
+  process.exitCode = await (await import('./lab/demo/command.ts')).demoCommand(argv.slice(1));
+} else if (argv[0] === 'explore') {
   const { exploreAsWorker, exploreCommand } = await import('./explore/command/command.ts');
   if (process.env.LOSTLOCK_EXPLORE_WORKER !== undefined) exploreAsWorker();
   else process.exitCode = await exploreCommand(argv.slice(1));

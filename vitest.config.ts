@@ -72,6 +72,7 @@ export const beside: string[] = [
   'test/locks/conformance/{faces,real-redis,sentinel}.test.ts',
   'test/locks/lives/soak.test.ts',
   'test/packaging/{bundles,package,runners}.test.ts',
+  'test/page/browser.test.ts',
   'test/sentinel/real.test.ts',
   'test/server/aof/beside.test.ts',
   'test/server/data/{between-servers,digest}.test.ts',

@@ -98,6 +98,14 @@ class Timed {
     return worldTimeline(this.world, this.timelineSets, notes);
   }
 
+  /**
+   * Writes a timeline of what has happened so far: a self-contained page for a browser (a name that ends in `.html`), or
+   * its data (`.json`). Rejects with TypeError for another name.
+   */
+  async timeline(file: string, notes: TimelineNotes = {}): Promise<void> {
+    await (await import('./timeline/write.ts')).writeTimeline(file, [this.timelineData(notes)]);
+  }
+
   /** The nodes and Sentinels of each primary. */
   protected get timelineSets(): Parameters<typeof worldTimeline>[1] {
     return [];

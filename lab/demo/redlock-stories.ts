@@ -60,7 +60,10 @@ async function tell(
   stage.note('B', 'cannot reach redis-1 and redis-2', 'hand');
   const second = await acquire(scene, 'B', b);
   const holders = [...(first ? ['A'] : []), ...(second ? ['B'] : [])];
-  return { title, lanes: names, events: stage.events, verdict: { holders, safe: holders.length < 2, why } };
+  const verdict = { holders, safe: holders.length < 2, why };
+  await servers.advance(20);
+  const timeline = servers.timelineData({ title, verdict, from: begun });
+  return { title, lanes: names, events: stage.events, verdict, timeline };
 }
 
 /** One node of the majority restarts empty and forgets the lock. */

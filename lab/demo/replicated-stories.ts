@@ -42,7 +42,11 @@ async function tell({
   const stage = new Stage(names, () => (pair.world.elapsed() - begun) / 1000);
   const scene = { pair, stage, a: pair.client('A'), b: pair.client('B') };
   const verdict = await play(scene);
-  return { title, lanes: names, events: stage.events, verdict };
+  // What is still under way arrives, so that no message ends in the middle of a picture.
+  await pair.advance(20);
+  const steps = stage.stepsOf(lanes, begun);
+  const timeline = pair.timelineData({ title, verdict, resources: lanes, steps, from: begun });
+  return { title, lanes: names, events: stage.events, verdict, timeline };
 }
 
 /** Acquires the lock for a client with SET NX PX. */

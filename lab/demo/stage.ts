@@ -1,5 +1,7 @@
 /** Records the events of a demo story, each in the lane of the node or client that it happens to, and the verdict. */
 
+import type { StoryStep, Timeline } from '../../page/format.ts';
+
 /** How an event is shown: neutral, good, bad, or done by the test. */
 export type Mood = 'plain' | 'good' | 'bad' | 'hand';
 
@@ -28,6 +30,8 @@ export interface Played {
   readonly lanes: readonly string[];
   readonly events: readonly StoryEvent[];
   readonly verdict: Verdict;
+  /** What was recorded, for the timeline page; undefined for a story in real time. */
+  readonly timeline?: Timeline;
 }
 
 /** Collects a story's events. */
@@ -40,6 +44,17 @@ export class Stage {
   constructor(lanes: readonly string[], now: () => number | undefined) {
     this.lanes = lanes;
     this.#now = now;
+  }
+
+  /** The events in the lanes of resources, which nothing else records, as sentences for a timeline. @param begun in microseconds */
+  stepsOf(resources: readonly string[], begun: number): StoryStep[] {
+    const own = this.events.filter(({ lane }) => resources.includes(lane));
+    return own.map(({ at = 0, lane, text, mood }) => ({
+      at: begun + at * 1000,
+      lane,
+      text: `${lane}: ${text}.`,
+      mood,
+    }));
   }
 
   /** Records an event. Throws RangeError for a lane that does not exist. */

@@ -11,16 +11,19 @@ import {
 } from './replicated-stories.ts';
 import type { Played } from './stage.ts';
 
-/** Each function plays a story on a virtual clock. The same seed gives the same events. */
-export const stories: readonly ((seed: number) => Promise<Played>)[] = [
-  plainFailover,
-  withWait,
-  waitOfAnotherReplica,
-  waitOnAnotherConnection,
-  redlockRestart,
-  redlockClockJump,
-  withFence,
-  fenceRolledBack,
-  (seed) => quorum(seed, false),
-  (seed) => quorum(seed, true),
-];
+/** Each function plays a story on a virtual clock, under its short name. The same seed gives the same events. */
+export const namedStories: Readonly<Record<string, (seed: number) => Promise<Played>>> = {
+  failover: plainFailover,
+  wait: withWait,
+  'wait-other-replica': waitOfAnotherReplica,
+  'wait-other-connection': waitOnAnotherConnection,
+  'redlock-restart': redlockRestart,
+  'redlock-clock': redlockClockJump,
+  fence: withFence,
+  'fence-rolled-back': fenceRolledBack,
+  'quorum-ap': (seed) => quorum(seed, false),
+  'quorum-cp': (seed) => quorum(seed, true),
+};
+
+/** The stories in the order in which they are shown. */
+export const stories = Object.values(namedStories);

@@ -1,0 +1,89 @@
+/** The details of the selected event, in words. */
+import { timeText } from '../drawing/axis.ts';
+import type { Selection } from '../drawing/view.ts';
+import type { Timeline, TimelineMessage } from '../format.ts';
+import { button, element } from './elements.ts';
+
+/** What a kind of message is called. */
+const KINDS: Record<TimelineMessage['kind'], string> = {
+  request: 'Request',
+  reply: 'Reply',
+  stream: 'Replication stream',
+  ack: 'Acknowledgement',
+  service: 'Connection upkeep',
+};
+
+/** Shows an event. @param go selects another event */
+export function showDetails(
+  root: HTMLElement,
+  run: Timeline,
+  selection: Selection | undefined,
+  go: (to: Selection) => void,
+): void {
+  if (selection === undefined) {
+    root.replaceChildren(
+      element('p', { class: 'keys' }, 'Select a sentence of the story, or a message, to see what is in it.'),
+    );
+    return;
+  }
+  const { type, index } = selection;
+  const rows: [string, Node | string][] = [];
+  let title = '';
+  if (type === 'mark') {
+    const mark = run.marks[index];
+    title = `${mark?.lane}${mark?.to === undefined ? '' : ` to ${mark.to}`}: ${mark?.text}`;
+    rows.push(['At', timeText(mark?.at ?? 0)]);
+  } else if (type === 'overlap') {
+    const overlap = run.overlaps[index];
+    title = `${overlap?.clients.join(' and ')} both hold ${overlap?.key}`;
+    rows.push(
+      ['From', timeText(overlap?.from ?? 0)],
+      ['To', timeText(overlap?.to ?? 0)],
+      ['For', timeText((overlap?.to ?? 0) - (overlap?.from ?? 0))],
+    );
+  } else title = messageRows(run, index, rows, go);
+  const list = element(
+    'dl',
+    {},
+    ...rows.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
+  );
+  root.replaceChildren(element('h2', {}, title), list);
+}
+
+function messageRows(
+  run: Timeline,
+  index: number,
+  rows: [string, Node | string][],
+  go: (to: Selection) => void,
+): string {
+  const message = run.messages[index];
+  if (message === undefined) return '';
+  const { from, to, sent, due, arrived, died, fate, why, offsets, cause, text, bytes } = message;
+  rows.push(['From', `${from} to ${to}`], ['Command', element('code', {}, text)], ['Sent', timeText(sent)]);
+  if (arrived !== null)
+    rows.push([
+      'Arrived',
+      `${timeText(arrived)}${arrived - due > 1 ? `, after waiting for ${timeText(arrived - due)}` : ''}`,
+    ]);
+  else
+    rows.push([
+      'Arrived',
+      fate === 'waiting' ? 'never: it still waits' : `never: lost at ${timeText(died ?? due)}`,
+    ]);
+  if (why !== undefined) rows.push(['Why', why]);
+  if (offsets !== undefined)
+    rows.push(['Offset', offsets[0] === offsets[1] ? `${offsets[1]}` : `${offsets[0]} to ${offsets[1]}`]);
+  if (cause !== undefined) {
+    const label = `${run.messages[cause]?.from}: ${run.messages[cause]?.text}`;
+    rows.push(['Because of', button(label, () => go({ type: 'message', index: cause }))]);
+  }
+  rows.push(['Bytes', element('code', {}, `${bytes.length}: ${printable(bytes)}`)]);
+  return KINDS[message.kind];
+}
+
+function printable(bytes: string): string {
+  const short = bytes.length > 600 ? `${bytes.slice(0, 600)}...` : bytes;
+  return short
+    .replace(/\r\n/g, '\u21b5\n')
+    .replace(/[^\n -~\u21b5]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}

@@ -1,0 +1,42 @@
+/** Makes elements. Texts are always set as text, so that nothing in the data can act as markup. */
+
+/** An element with attributes and children; strings become text. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+/** A button with a label. */
+export function button(
+  label: string,
+  pressed: () => void,
+  attributes: Readonly<Record<string, string>> = {},
+): HTMLButtonElement {
+  const made = element('button', { type: 'button', ...attributes }, label);
+  made.addEventListener('click', pressed);
+  return made;
+}
+
+/** A select with a label. */
+export function choice(
+  label: string,
+  options: readonly (readonly [value: string, text: string])[],
+  chosen: (value: string) => void,
+): HTMLLabelElement {
+  const select = element('select', {}, ...options.map(([value, text]) => element('option', { value }, text)));
+  select.addEventListener('change', () => chosen(select.value));
+  return element('label', {}, `${label} `, select);
+}
+
+/** Offers a file for download. */
+export function download(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
+  element('a', { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -1,0 +1,222 @@
+/** One run on the page: its canvas and minimap, and the pointer on them. */
+import { drawScene, type Spot } from '../drawing/draw.ts';
+import { routeOf } from '../drawing/messages.ts';
+import { type Pen, SvgPen } from '../drawing/pen.ts';
+import { sheetOf } from '../drawing/sheet.ts';
+import type { Theme } from '../drawing/theme.ts';
+import { GUTTER, type RunView, type Selection } from '../drawing/view.ts';
+import { CanvasPen } from './canvas-pen.ts';
+import { element } from './elements.ts';
+
+const MAP = 34;
+
+/** What a stage asks of the page. */
+export interface StageOwner {
+  theme(): Theme;
+  select(stage: RunStage, selection: Selection | undefined): void;
+  show(window: [number, number]): void;
+}
+
+/** The drawing of one run. */
+export class RunStage {
+  readonly scene: RunView;
+  readonly root: HTMLElement;
+  readonly #owner: StageOwner;
+  readonly #canvas = element('canvas', { 'aria-hidden': 'true' });
+  readonly #map = element('canvas', { 'aria-hidden': 'true', class: 'map' });
+  readonly #pen: Pen;
+  readonly #mapPen: Pen;
+  #spots: Spot[] = [];
+  #density: number[] = [];
+  readonly #pointers = new Map<number, { x: number; y: number; moved: number }>();
+
+  constructor(scene: RunView, owner: StageOwner, heading: string) {
+    this.scene = scene;
+    this.#owner = owner;
+    this.#pen = new CanvasPen(this.#canvas.getContext('2d') as CanvasRenderingContext2D);
+    this.#mapPen = new CanvasPen(this.#map.getContext('2d') as CanvasRenderingContext2D);
+    this.root = element(
+      'div',
+      { class: 'stage' },
+      ...(heading === '' ? [] : [element('h2', {}, heading)]),
+      this.#map,
+      this.#canvas,
+    );
+    this.#listen();
+  }
+
+  /** Draws the present window. */
+  draw(): void {
+    const width = this.root.clientWidth;
+    const theme = this.#owner.theme();
+    resize(this.#canvas, width, this.scene.height);
+    this.#spots = drawScene(sheetOf(this.#pen, this.scene, theme, width));
+    this.#drawMap(width, theme);
+  }
+
+  /** The present window as an SVG file. */
+  svg(): string {
+    const width = Math.max(900, this.root.clientWidth);
+    const pen = new SvgPen(width, this.scene.height);
+    drawScene(sheetOf(pen, this.scene, this.#owner.theme(), width));
+    return pen.svg(this.scene.run.title);
+  }
+
+  /** The present window as a picture. */
+  png(done: (blob: Blob | null) => void): void {
+    this.#canvas.toBlob(done, 'image/png');
+  }
+
+  #drawMap(width: number, theme: Theme): void {
+    const { axis, run, window } = this.scene;
+    const pen = this.#mapPen;
+    resize(this.#map, width, MAP);
+    pen.rect(0, 0, width, MAP, theme.ground);
+    const inner = width - GUTTER;
+    if (this.#density.length !== inner) {
+      this.#density = new Array<number>(Math.max(1, inner)).fill(0);
+      for (const { sent, kind } of run.messages) {
+        const column = Math.floor((axis.place(sent) / axis.end) * (inner - 1));
+        if (kind !== 'service' && column >= 0 && column < inner)
+          this.#density[column] = (this.#density[column] ?? 0) + 1;
+      }
+    }
+    const most = this.#density.reduce((a, b) => Math.max(a, b), 1);
+    const bars: number[] = [];
+    for (const [i, count] of this.#density.entries()) {
+      if (count > 0) bars.push(GUTTER + i, MAP - 4, GUTTER + i, MAP - 6 - (count / most) * (MAP - 14));
+    }
+    pen.lines(bars, { colour: theme.request });
+    const place = (at: number): number => GUTTER + (at / axis.end) * inner;
+    for (const { from, to } of run.overlaps) {
+      const [a, b] = [place(axis.place(from)), place(axis.place(to))];
+      pen.rect(a, 2, Math.max(2, b - a), 4, theme.bad);
+    }
+    const [a, b] = [Math.max(GUTTER, place(window[0])), Math.min(width, place(window[1]))];
+    pen.rect(a, 0, Math.max(3, b - a), MAP, theme.mark, 0.14);
+    pen.lines([a, 0, a, MAP, b - 1, 0, b - 1, MAP], { colour: theme.mark, width: 2 });
+    pen.text(10, 22, 'whole run', { colour: theme.faint, size: 12 });
+  }
+
+  #placeAt(x: number): number {
+    const [from, to] = this.scene.window;
+    return from + ((x - GUTTER) / (this.root.clientWidth - GUTTER)) * (to - from);
+  }
+
+  /** Zooms about a place on the screen. */
+  zoom(factor: number, x = GUTTER + (this.root.clientWidth - GUTTER) / 2): void {
+    const [from, to] = this.scene.window;
+    const centre = this.#placeAt(Math.max(GUTTER, x));
+    this.#owner.show([centre - (centre - from) * factor, centre + (to - centre) * factor]);
+  }
+
+  /** Moves the window by pixels. */
+  pan(pixels: number): void {
+    const [from, to] = this.scene.window;
+    const by = (pixels / (this.root.clientWidth - GUTTER)) * (to - from);
+    this.#owner.show([from + by, to + by]);
+  }
+
+  #listen(): void {
+    const canvas = this.#canvas;
+    canvas.addEventListener(
+      'wheel',
+      (event) => {
+        event.preventDefault();
+        if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+          this.pan(event.deltaX || event.deltaY);
+        else this.zoom(1.0015 ** event.deltaY, event.offsetX);
+      },
+      { passive: false },
+    );
+    canvas.addEventListener('pointerdown', (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      this.#pointers.set(event.pointerId, { x: event.offsetX, y: event.offsetY, moved: 0 });
+    });
+    canvas.addEventListener('pointermove', (event) => this.#moved(event));
+    canvas.addEventListener('pointercancel', (event) => this.#pointers.delete(event.pointerId));
+    canvas.addEventListener('pointerup', (event) => {
+      const pointer = this.#pointers.get(event.pointerId);
+      this.#pointers.delete(event.pointerId);
+      if (pointer !== undefined && pointer.moved < 5)
+        this.#owner.select(this, this.#hit(event.offsetX, event.offsetY));
+    });
+    this.#map.addEventListener('pointerdown', (event) => {
+      const { axis, window } = this.scene;
+      const centre = ((event.offsetX - GUTTER) / (this.root.clientWidth - GUTTER)) * axis.end;
+      const half = (window[1] - window[0]) / 2;
+      this.#owner.show([centre - half, centre + half]);
+    });
+  }
+
+  #moved(event: PointerEvent): void {
+    const pointer = this.#pointers.get(event.pointerId);
+    if (pointer === undefined) {
+      const hit = this.#hit(event.offsetX, event.offsetY);
+      this.#canvas.style.cursor = hit === undefined ? 'grab' : 'pointer';
+      this.#canvas.title = hit === undefined ? '' : this.#tip(hit);
+      return;
+    }
+    const [one, other] = [...this.#pointers.values()];
+    const before = one !== undefined && other !== undefined ? Math.abs(one.x - other.x) : 0;
+    const by = pointer.x - event.offsetX;
+    pointer.moved += Math.abs(by) + Math.abs(pointer.y - event.offsetY);
+    pointer.x = event.offsetX;
+    pointer.y = event.offsetY;
+    if (one !== undefined && other !== undefined) {
+      const after = Math.abs(one.x - other.x);
+      if (before > 4 && after > 4) this.zoom(before / after, (one.x + other.x) / 2);
+    } else if (pointer.moved >= 5) this.pan(by);
+  }
+
+  #tip({ type, index }: Selection): string {
+    const { run } = this.scene;
+    if (type === 'mark') return `${run.marks[index]?.lane ?? ''} ${run.marks[index]?.text ?? ''}`;
+    if (type === 'overlap')
+      return `${run.overlaps[index]?.clients.join(' and ') ?? ''} both hold ${run.overlaps[index]?.key ?? ''}`;
+    const message = run.messages[index];
+    return `${message?.from} to ${message?.to}: ${message?.text}`;
+  }
+
+  /** What is drawn near a point. */
+  #hit(px: number, py: number): Selection | undefined {
+    for (const { type, index, x, y } of this.#spots)
+      if (type === 'mark' && Math.abs(px - x) < 7 && Math.abs(py - y) < 24) return { type, index };
+    const { scene } = this;
+    const { x } = sheetOf(this.#pen, scene, this.#owner.theme(), this.root.clientWidth);
+    let best: { readonly index: number; readonly far: number } | undefined;
+    const [from, to] = scene.window.map((place) => scene.axis.time(place)) as [number, number];
+    for (const index of scene.messagesIn(from, to)) {
+      const message = scene.run.messages[index];
+      const route = message === undefined || !scene.shows(index) ? undefined : routeOf(scene, message, x);
+      if (route === undefined) continue;
+      const all = [...route.points, ...(route.arrives ? [] : route.waits)];
+      for (let i = 0; i + 3 < all.length; i += 2) {
+        const far = distance(px, py, all.slice(i, i + 4));
+        if (far < 8 && far < (best?.far ?? Infinity)) best = { index, far };
+      }
+    }
+    if (best !== undefined) return { type: 'message', index: best.index };
+    const near = this.#spots.find(
+      (spot) => spot.type === 'overlap' && px >= spot.x && px - spot.x < 170 && py > spot.y,
+    );
+    return near === undefined ? undefined : { type: near.type, index: near.index };
+  }
+}
+
+function distance(x: number, y: number, [x1 = 0, y1 = 0, x2 = 0, y2 = 0]: readonly number[]): number {
+  const [dx, dy] = [x2 - x1, y2 - y1];
+  const along = Math.max(0, Math.min(1, ((x - x1) * dx + (y - y1) * dy) / (dx * dx + dy * dy || 1)));
+  return Math.hypot(x - x1 - along * dx, y - y1 - along * dy);
+}
+
+function resize(canvas: HTMLCanvasElement, width: number, height: number): void {
+  const ratio = window.devicePixelRatio || 1;
+  const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.round(height * ratio)];
+  if (canvas.width !== w || canvas.height !== h) {
+    canvas.width = w;
+    canvas.height = h;
+    canvas.style.height = `${height}px`;
+  }
+  canvas.getContext('2d')?.setTransform(ratio, 0, 0, ratio, 0, 0);
+}

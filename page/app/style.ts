@@ -1,0 +1,47 @@
+/** The style of the page, in light and dark, and for print. */
+
+/** CSS. */
+export const STYLE = `
+:root { color-scheme: light dark; --ground: #fff; --ink: #1b1f24; --faint: #59636e; --line: #c4cbd3; --panel: #f4f6f8;
+  --bad: #a31515; --good: #00694c; --hand: #6a3d9a; --focus: #0062a3; }
+@media (prefers-color-scheme: dark) { :root:not([data-theme=light]) { --ground: #14181d; --ink: #eef1f4; --faint: #a9b4c0;
+  --line: #434c56; --panel: #1d232a; --bad: #ff9a93; --good: #3fcf9f; --hand: #c8a6f0; --focus: #6cb8f0; } }
+:root[data-theme=dark] { color-scheme: dark; --ground: #14181d; --ink: #eef1f4; --faint: #a9b4c0; --line: #434c56;
+  --panel: #1d232a; --bad: #ff9a93; --good: #3fcf9f; --hand: #c8a6f0; --focus: #6cb8f0; }
+:root[data-theme=light] { color-scheme: light; }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--ink);
+  font: 16px/1.45 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
+header, footer { padding: 10px 16px; }
+h1 { font-size: 1.35rem; margin: 0 0 4px; }
+h2 { font-size: 1.05rem; margin: 0 0 6px; }
+.verdict { margin: 0; font-size: 1.05rem; } .verdict strong { color: var(--bad); } .verdict.safe strong { color: var(--good); }
+.tools { display: flex; flex-wrap: wrap; gap: 6px 12px; align-items: center; padding: 6px 16px;
+  border-block: 1px solid var(--line); background: var(--panel); }
+button, select, input { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--faint);
+  border-radius: 5px; padding: 3px 9px; min-height: 30px; }
+select { max-width: 100%; } .tools label { max-width: 100%; }
+input[type=checkbox] { min-height: 0; width: 18px; height: 18px; vertical-align: -3px; } input[type=search] { width: 9em; }
+:focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; }
+main { display: grid; grid-template-columns: minmax(0, 1fr) minmax(270px, 25rem); }
+.drawing { min-width: 0; border-right: 1px solid var(--line); }
+.drawing canvas { display: block; width: 100%; touch-action: none; } .map { border-bottom: 1px solid var(--line);
+  cursor: pointer; }
+.stage + .stage { border-top: 3px double var(--line); } .stage h2 { padding: 6px 12px 0; }
+aside { padding: 10px 14px; min-width: 0; }
+ol.story { list-style: none; margin: 0 0 14px; padding: 0; max-height: 46vh; overflow: auto; }
+ol.story button { display: grid; grid-template-columns: 5.2em 1fr; gap: 8px; width: 100%; text-align: left; border: 0;
+  border-left: 4px solid transparent; border-radius: 0; padding: 4px 6px; background: none; }
+ol.story button[aria-current=true] { border-left-color: var(--focus); background: var(--panel); }
+  ol.story button:hover { background: var(--panel); }
+ol.story time { color: var(--faint); text-align: right; font-variant-numeric: tabular-nums; }
+.bad { color: var(--bad); font-weight: 600; } .good { color: var(--good); } .hand { color: var(--hand); }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 10px; margin: 0; } dt { color: var(--faint); }
+  dd { margin: 0; overflow-wrap: anywhere; }
+dd code { font: 14px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; }
+.keys { color: var(--faint); font-size: .9rem; } kbd { border: 1px solid var(--faint); border-radius: 3px; padding: 0 4px;
+  font-size: .85em; }
+@media (max-width: 900px) { main { grid-template-columns: minmax(0, 1fr); } .drawing { border-right: 0; }
+  ol.story { max-height: none; } }
+@media print { .tools, .keys, .map { display: none; } main { display: block; } ol.story { max-height: none; } }
+`;

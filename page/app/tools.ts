@@ -1,0 +1,94 @@
+/** The controls above the drawing: runs, comparison, filters, search, zoom, appearance and export. */
+
+import { FIRST_FILTER, type Shown } from '../drawing/view.ts';
+import type { MessageKind, Timeline } from '../format.ts';
+import { button, choice, element } from './elements.ts';
+
+/** What the controls do. */
+export interface ToolActions {
+  show(run: number): void;
+  compare(run: number | undefined): void;
+  filter(filter: Shown): void;
+  search(text: string): string;
+  breach(): void;
+  step(by: 1 | -1): void;
+  zoom(factor: number): void;
+  whole(): void;
+  theme(): void;
+  save(kind: 'svg' | 'png'): void;
+}
+
+const KINDS: readonly (readonly [text: string, kinds: readonly MessageKind[]])[] = [
+  ['requests', ['request', 'reply']],
+  ['replication', ['stream', 'ack']],
+  ['upkeep', ['service']],
+];
+
+/** The controls for a run. */
+export function toolsFor(runs: readonly Timeline[], shown: number, actions: ToolActions): HTMLElement {
+  const run = runs[shown] as Timeline;
+  const bar = element('div', { class: 'tools', role: 'group', 'aria-label': 'Controls' });
+  if (runs.length > 1) {
+    const options = runs.map(({ title }, i) => [String(i), title] as const);
+    const choose = choice('Run', options, (value) => actions.show(Number(value)));
+    const select = choose.querySelector('select');
+    if (select !== null) select.value = String(shown);
+    const others = [['', 'nothing'] as const, ...options.filter(([value]) => value !== String(shown))];
+    bar.append(
+      choose,
+      choice('Compare with', others, (value) => actions.compare(value === '' ? undefined : Number(value))),
+    );
+  }
+  bar.append(
+    button('\u25c0 Back', () => actions.step(-1)),
+    button('Next \u25b6', () => actions.step(1)),
+  );
+  if (run.overlaps.length > 0) bar.append(button('To the broken promise', actions.breach));
+  bar.append(
+    button('\u2212', () => actions.zoom(1.5), { 'aria-label': 'Zoom out' }),
+    button('+', () => actions.zoom(1 / 1.5), { 'aria-label': 'Zoom in' }),
+    button('Whole run', actions.whole),
+  );
+  addFilters(bar, run, actions);
+  addSearch(bar, actions);
+  bar.append(
+    button('Dark or light', actions.theme),
+    button('SVG', () => actions.save('svg')),
+    button('PNG', () => actions.save('png')),
+    button('Print', () => window.print()),
+  );
+  return bar;
+}
+
+function addFilters(bar: HTMLElement, run: Timeline, actions: ToolActions): void {
+  let filter: Shown = FIRST_FILTER;
+  const change = (part: Partial<Shown>): void => {
+    filter = { ...filter, ...part };
+    actions.filter(filter);
+  };
+  for (const [text, kinds] of KINDS) {
+    const box = element('input', { type: 'checkbox' });
+    box.checked = kinds.every((kind) => filter.kinds.has(kind));
+    box.addEventListener('change', () => {
+      const rest = [...filter.kinds].filter((kind) => !kinds.includes(kind));
+      change({ kinds: new Set(box.checked ? [...rest, ...kinds] : rest) });
+    });
+    bar.append(element('label', {}, box, ` ${text}`));
+  }
+  const keys = [...new Set([...run.holds, ...run.keys].map(({ key }) => key))];
+  const all = (names: readonly string[]): (readonly [string, string])[] => [
+    ['', 'all'],
+    ...names.map((name) => [name, name] as const),
+  ];
+  if (keys.length > 0) bar.append(choice('Key', all(keys), (key) => change({ key })));
+  bar.append(choice('Party', all(run.lanes.map(({ name }) => name)), (party) => change({ party })));
+}
+
+function addSearch(bar: HTMLElement, actions: ToolActions): void {
+  const field = element('input', { type: 'search', placeholder: 'command, key' });
+  const found = element('span', { role: 'status' });
+  field.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') found.textContent = actions.search(field.value);
+  });
+  bar.append(element('label', {}, 'Search ', field), found);
+}

@@ -1,0 +1,301 @@
+/** The page as a whole: header, controls, drawings, story and details, and the keys that step through a run. */
+import { Axis, timeText } from '../drawing/axis.ts';
+import { type Theme, themes } from '../drawing/theme.ts';
+import { momentsOf, partingOf, RunView, type Selection } from '../drawing/view.ts';
+import type { StoryStep, Timeline } from '../format.ts';
+import { showDetails } from './details.ts';
+import { button, download, element } from './elements.ts';
+import { RunStage } from './stage.ts';
+import { toolsFor } from './tools.ts';
+
+const HELP: readonly (readonly [keys: string, what: string])[] = [
+  ['\u2190 \u2192', 'events'],
+  ['\u2191 \u2193', 'sentences'],
+  ['b', 'broken promise'],
+  ['+ \u2212', 'zoom'],
+  ['0', 'whole run'],
+];
+
+/** Shows one run, or two on the same axis. */
+export class Viewer {
+  readonly #root: HTMLElement;
+  readonly #runs: readonly Timeline[];
+  #stages: RunStage[] = [];
+  #shown = 0;
+  #sentence = -1;
+  #sentences: HTMLButtonElement[] = [];
+  /** The events of the run in the order of time, for stepping. */
+  #events: Selection[] = [];
+  readonly #details = element('section', { 'aria-live': 'polite', 'aria-label': 'Details' });
+  #theme: 'light' | 'dark' | undefined;
+  #awaitsFrame = false;
+
+  constructor(root: HTMLElement, runs: readonly Timeline[]) {
+    this.#root = root;
+    this.#runs = runs;
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#redraw());
+    new ResizeObserver(() => this.#redraw()).observe(root);
+  }
+
+  /** Shows a run, with another one below it if wanted. */
+  show(shown: number, beside?: number): void {
+    this.#shown = shown;
+    this.#sentence = -1;
+    const run = this.#run;
+    const other = beside === undefined ? undefined : this.#runs[beside];
+    const axis = new Axis([...momentsOf(run), ...(other === undefined ? [] : momentsOf(other))]);
+    const runs = other === undefined ? [run] : [run, other];
+    this.#stages = runs.map(
+      (each) =>
+        new RunStage(
+          new RunView(each, axis),
+          {
+            theme: () => this.#colours(),
+            select: (_, selection) => this.#select(selection),
+            show: (window) => this.#move(window),
+          },
+          other === undefined ? '' : each.title,
+        ),
+    );
+    const parting = other === undefined ? undefined : partingOf(run, other);
+    for (const [i, { scene }] of this.#stages.entries()) scene.parting = parting?.[i];
+    this.#listEvents();
+    this.#build(beside);
+    this.#redraw();
+  }
+
+  get #run(): Timeline {
+    return this.#runs[this.#shown] as Timeline;
+  }
+
+  get #scene(): RunView {
+    return (this.#stages[0] as RunStage).scene;
+  }
+
+  #colours(): Theme {
+    const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+    return themes[this.#theme ?? system];
+  }
+
+  #build(beside: number | undefined): void {
+    const run = this.#run;
+    const { verdict } = run;
+    const header = element('header', {}, element('h1', {}, run.title));
+    if (verdict !== undefined) {
+      const holders = verdict.holders.length === 0 ? 'nobody' : verdict.holders.join(' and ');
+      const word = element('strong', {}, `${verdict.safe ? 'Safe' : 'Lost'}: held by ${holders}.`);
+      header.append(
+        element('p', { class: verdict.safe ? 'verdict safe' : 'verdict' }, word, ` ${verdict.why}`),
+      );
+      if (verdict.cure !== undefined)
+        header.append(element('p', {}, `What would have prevented it: ${verdict.cure}`));
+    }
+    const region = element(
+      'div',
+      {
+        class: 'drawing',
+        tabindex: '0',
+        role: 'group',
+        'aria-label': `Timeline of ${run.title}. Step with the arrow keys.`,
+      },
+      ...this.#stages.map(({ root }) => root),
+    );
+    region.addEventListener('keydown', (event) => this.#key(event));
+    const story = element('ol', { class: 'story' });
+    this.#sentences = run.story.map((step, i) => this.#sentenceOf(step, i));
+    for (const sentence of this.#sentences) story.append(element('li', {}, sentence));
+    story.addEventListener('keydown', (event) => this.#key(event));
+    const help = element(
+      'p',
+      { class: 'keys' },
+      ...HELP.flatMap(([keys, what]) => [element('kbd', {}, keys), ` ${what}  `]),
+    );
+    const aside = element(
+      'aside',
+      { 'aria-label': 'Story and details' },
+      element('h2', {}, 'What happened'),
+      story,
+      this.#details,
+      help,
+    );
+    const tools = this.#tools();
+    const compared = tools.querySelectorAll('select')[1];
+    if (beside !== undefined && compared !== undefined) compared.value = String(beside);
+    this.#root.replaceChildren(header, tools, element('main', {}, region, aside), this.#footer());
+    showDetails(this.#details, run, undefined, (to) => this.#select(to));
+    region.focus({ preventScroll: true });
+  }
+
+  #footer(): HTMLElement {
+    const { clock, replay } = this.#run;
+    const again = replay === undefined ? '' : ` The same again: ${replay}`;
+    return element('footer', { class: 'keys' }, `lostlock, ${clock} clock.${again}`);
+  }
+
+  #sentenceOf(step: StoryStep, index: number): HTMLButtonElement {
+    const made = button('', () => this.#tell(index));
+    made.append(element('time', {}, timeText(step.at)), element('span', { class: step.mood }, step.text));
+    return made;
+  }
+
+  #tools(): HTMLElement {
+    return toolsFor(this.#runs, this.#shown, {
+      show: (run) => this.show(run),
+      compare: (run) => this.show(this.#shown, run),
+      filter: (filter) => {
+        for (const { scene } of this.#stages) scene.filter = filter;
+        this.#listEvents();
+        this.#redraw();
+      },
+      search: (text) => this.#search(text),
+      breach: () => this.#breach(),
+      step: (by) => this.#step(by),
+      zoom: (factor) => this.#stages[0]?.zoom(factor),
+      whole: () => this.#move(this.#scene.whole()),
+      theme: () => {
+        this.#theme = this.#colours() === themes.dark ? 'light' : 'dark';
+        document.documentElement.dataset.theme = this.#theme;
+        this.#redraw();
+      },
+      save: (kind) => {
+        const [stage] = this.#stages;
+        if (kind === 'png') stage?.png((blob) => blob !== null && download('timeline.png', blob));
+        else download('timeline.svg', new Blob([stage?.svg() ?? ''], { type: 'image/svg+xml' }));
+      },
+    });
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const actions: Record<string, () => void> = {
+      ArrowRight: () => this.#step(1),
+      ArrowLeft: () => this.#step(-1),
+      ArrowDown: () => this.#tell(Math.min(this.#sentence + 1, this.#sentences.length - 1)),
+      ArrowUp: () => this.#tell(Math.max(this.#sentence - 1, 0)),
+      b: () => this.#breach(),
+      '+': () => this.#stages[0]?.zoom(1 / 1.5),
+      '-': () => this.#stages[0]?.zoom(1.5),
+      0: () => this.#move(this.#scene.whole()),
+    };
+    const action = actions[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  }
+
+  #listEvents(): void {
+    const { run } = this.#scene;
+    const messages = run.messages.flatMap((_, index): Selection[] =>
+      this.#scene.shows(index) ? [{ type: 'message', index }] : [],
+    );
+    const marks = run.marks.map((_, index): Selection => ({ type: 'mark', index }));
+    const overlaps = run.overlaps.map((_, index): Selection => ({ type: 'overlap', index }));
+    const timed = [...messages, ...marks, ...overlaps].map((each) => ({
+      each,
+      at: this.#scene.timesOf(each)[0],
+    }));
+    this.#events = timed.sort((a, b) => a.at - b.at).map(({ each }) => each);
+  }
+
+  /** Selects the next or previous event. */
+  #step(by: 1 | -1): void {
+    const { selection } = this.#scene;
+    const now = this.#events.findIndex(
+      ({ type, index }) => type === selection?.type && index === selection.index,
+    );
+    const next = now === -1 ? (by === 1 ? 0 : this.#events.length - 1) : now + by;
+    const event = this.#events[next];
+    if (event !== undefined) this.#select(event);
+  }
+
+  /** Selects a sentence of the story, and the event that it tells. */
+  #tell(index: number): void {
+    const { about, at } = this.#run.story[index] ?? {};
+    this.#sentence = index;
+    if (about === undefined) {
+      this.#showTimes(at ?? 0, at ?? 0);
+      this.#markSentence();
+      return;
+    }
+    if ('message' in about) this.#select({ type: 'message', index: about.message }, index);
+    else if ('mark' in about) this.#select({ type: 'mark', index: about.mark }, index);
+    else this.#select({ type: 'overlap', index: about.overlap }, index);
+  }
+
+  #breach(): void {
+    if (this.#run.overlaps.length > 0) this.#select({ type: 'overlap', index: 0 });
+  }
+
+  #select(selection: Selection | undefined, sentence?: number): void {
+    this.#scene.select(selection);
+    this.#sentence = sentence ?? this.#sentenceAbout(selection) ?? this.#sentence;
+    this.#markSentence();
+    showDetails(this.#details, this.#run, selection, (to) => this.#select(to));
+    if (selection !== undefined) this.#showTimes(...this.#scene.timesOf(selection));
+    this.#redraw();
+  }
+
+  #sentenceAbout(selection: Selection | undefined): number | undefined {
+    const found = this.#run.story.findIndex(({ about }) => {
+      const [type, index] = Object.entries(about ?? {})[0] ?? [];
+      return type === selection?.type && index === selection?.index;
+    });
+    return found === -1 ? undefined : found;
+  }
+
+  #markSentence(): void {
+    for (const [i, sentence] of this.#sentences.entries()) {
+      if (i === this.#sentence) {
+        sentence.setAttribute('aria-current', 'true');
+        sentence.scrollIntoView({ block: 'nearest' });
+      } else sentence.removeAttribute('aria-current');
+    }
+  }
+
+  /** Moves the window so that a time is in it. */
+  #showTimes(from: number, to: number): void {
+    const { axis, window } = this.#scene;
+    const [left, right] = [
+      axis.place(from),
+      axis.place(Math.min(to, axis.time(axis.place(from) + (window[1] - window[0]) / 2))),
+    ];
+    if (left >= window[0] && right <= window[1]) return;
+    const size = window[1] - window[0];
+    const middle = (left + right) / 2;
+    this.#move([middle - size / 2, middle + size / 2]);
+  }
+
+  #move([from, to]: [number, number]): void {
+    const [first, last] = this.#scene.whole();
+    const size = Math.min(Math.max(to - from, 40), last - first);
+    const start = Math.min(Math.max((from + to - size) / 2, first), last - size);
+    for (const { scene } of this.#stages) scene.window = [start, start + size];
+    this.#redraw();
+  }
+
+  #search(text: string): string {
+    if (text === '') return '';
+    const lower = text.toLowerCase();
+    const { messages, marks } = this.#run;
+    const fits = ({ type, index }: Selection): boolean => {
+      const found =
+        type === 'message' ? messages[index]?.text : type === 'mark' ? marks[index]?.text : undefined;
+      return found?.toLowerCase().includes(lower) === true;
+    };
+    const hits = this.#events.filter(fits);
+    const { selection } = this.#scene;
+    const now = hits.findIndex(({ type, index }) => type === selection?.type && index === selection.index);
+    const next = hits[(now + 1) % Math.max(1, hits.length)];
+    if (next !== undefined) this.#select(next);
+    return next === undefined ? 'nothing found' : `${hits.indexOf(next) + 1} of ${hits.length}`;
+  }
+
+  #redraw(): void {
+    if (this.#awaitsFrame) return;
+    this.#awaitsFrame = true;
+    requestAnimationFrame(() => {
+      this.#awaitsFrame = false;
+      for (const stage of this.#stages) stage.draw();
+    });
+  }
+}

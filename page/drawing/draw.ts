@@ -1,0 +1,213 @@
+/** Draws a scene: lanes, bars of those who believe to hold a lock, what nodes know, messages, marks and overlaps. */
+import { roundStep, timeText } from './axis.ts';
+import { drawMessages } from './messages.ts';
+import type { Pen } from './pen.ts';
+import type { Sheet } from './sheet.ts';
+import type { Theme } from './theme.ts';
+import { GUTTER, HEAD, holdEnd, type RunView } from './view.ts';
+
+/** A place on the page that shows an event, for the pointer. */
+export interface Spot {
+  readonly type: 'mark' | 'overlap';
+  readonly index: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Draws everything. Returns where marks and overlaps are. */
+export function drawScene(sheet: Sheet): Spot[] {
+  const { pen, scene, theme, width } = sheet;
+  const spots: Spot[] = [];
+  pen.rect(0, 0, width, scene.height, theme.ground);
+  drawAxis(sheet);
+  pen.clipped(GUTTER, 0, width - GUTTER, scene.height, () => {
+    drawOverlaps(sheet, spots);
+    drawBars(sheet);
+    drawMarks(sheet, spots);
+    drawMessages(sheet);
+  });
+  drawNames(sheet);
+  return spots;
+}
+
+function drawNames({ pen, scene, theme }: Sheet): void {
+  pen.rect(0, 0, GUTTER, scene.height, theme.ground);
+  for (const { name, kind } of scene.run.lanes) {
+    const y = scene.laneY(name) as number;
+    const shown = name.length > 13 ? `${name.slice(0, 12)}...` : name;
+    pen.text(10, y + 3, shown, { colour: theme.ink, size: 15, bold: true });
+    pen.text(10, y + 19, kind, { colour: theme.faint, size: 12 });
+  }
+}
+
+function drawAxis({ pen, scene, theme, width, x }: Sheet): void {
+  const { axis, run } = scene;
+  const [from, to] = scene.window;
+  const lanes: number[] = [];
+  for (const { name } of run.lanes) {
+    const y = scene.laneY(name) as number;
+    lanes.push(GUTTER, y, width, y);
+  }
+  pen.lines(lanes, { colour: theme.line });
+  const step = roundStep((110 * (to - from)) / (width - GUTTER));
+  let last = -Infinity;
+  const ticks: number[] = [];
+  const begin = Math.ceil(axis.time(from) / step) * step;
+  for (
+    let time = begin, count = 0;
+    count < 200 && axis.place(time) <= to && time <= axis.time(to) + step;
+    count++
+  ) {
+    const at = x(time);
+    if (at >= GUTTER && at - last > 70) {
+      ticks.push(at, HEAD - 8, at, HEAD - 2);
+      pen.text(at, HEAD - 13, timeText(time), { colour: theme.faint, size: 12, anchor: 'middle' });
+      last = at;
+    }
+    const gap = axis.gaps.find((each) => time + step > each.from && time < each.to);
+    time = gap === undefined ? time + step : Math.max(time + step, Math.ceil(gap.to / step) * step);
+  }
+  pen.lines(ticks, { colour: theme.faint });
+  for (const gap of axis.gaps) {
+    const [a, b] = [x(gap.from), x(gap.to)];
+    if (b < GUTTER || a > width || b - a < 3) continue;
+    pen.rect(a, HEAD - 4, b - a, scene.height - HEAD, theme.line, 0.22);
+    const gone = `${timeText(gap.to - gap.from)}${b - a > 110 ? ' shortened' : ''}`;
+    const look = { colour: theme.faint, size: 11, anchor: 'middle' } as const;
+    if (b - a > pen.widthOf(gone, look)) pen.text((a + b) / 2, scene.height - 2, gone, look);
+  }
+  if (scene.parting !== undefined) {
+    const at = x(scene.parting);
+    pen.lines([at, HEAD - 6, at, scene.height], { colour: theme.mark, width: 2, dash: [3, 3] });
+    pen.text(at + 4, scene.height - 4, 'here the runs part', { colour: theme.mark, size: 12, bold: true });
+  }
+}
+
+function drawOverlaps({ pen, scene, theme, width, x }: Sheet, spots: Spot[]): void {
+  for (const [index, { clients, from, to }] of scene.run.overlaps.entries()) {
+    const ys = clients.map((client) => scene.laneY(client)).filter((y) => y !== undefined);
+    const [a, b] = [Math.max(GUTTER, x(from)), Math.min(width, x(to))];
+    if (ys.length < 2 || b < GUTTER || a > width) continue;
+    const [top, bottom] = [Math.min(...ys) - 24, Math.max(...ys) + 24];
+    pen.rect(a, top, Math.max(2, b - a), bottom - top, theme.bad, 0.16);
+    pen.lines([a, top, a, bottom, a, top, b, top, a, bottom, b, bottom], {
+      colour: theme.bad,
+      width: selectedWidth(scene, 'overlap', index),
+    });
+    spots.push({ type: 'overlap', index, x: a + 4, y: top + 6 });
+    const text = `both hold it: ${timeText(to - from)}`;
+    if (b - a > 40) {
+      const look = { colour: theme.badInk, size: 14, bold: true, behind: theme.ground } as const;
+      pen.text(a + 8, (top + bottom) / 2 + 5, text, look);
+    }
+  }
+}
+
+function selectedWidth(scene: RunView, type: 'mark' | 'overlap', index: number): number {
+  return scene.selection?.type === type && scene.selection.index === index ? 4 : 2;
+}
+
+function drawBars({ pen, scene, theme, width, x }: Sheet): void {
+  const { holds, keys, end } = scene.run;
+  const colours = holderColours(scene, theme);
+  for (const hold of holds) {
+    const y = scene.laneY(hold.client);
+    if (y === undefined || (scene.filter.key !== '' && hold.key !== scene.filter.key)) continue;
+    const [a, b] = [x(hold.from), x(holdEnd(hold, end))];
+    if (b < GUTTER || a > width) continue;
+    const thick = hold.kind === 'visit' ? 8 : 22;
+    const top = hold.kind === 'visit' ? y + 12 : y - 11;
+    pen.rect(a, top, Math.max(2, b - a), thick, colours(hold.client), 1, 3);
+    for (const renewal of hold.renewals)
+      pen.lines([x(renewal), top - 4, x(renewal), top + thick], { colour: theme.ink, width: 2 });
+    const left = Math.max(a, GUTTER) + 6;
+    const verb = hold.kind === 'visit' ? 'inside' : 'holds';
+    const text = `${hold.client} ${verb} ${hold.key}${hold.fence === undefined ? '' : ` (fence ${hold.fence})`}`;
+    if (thick > 10) fitted(pen, left, y + 5, Math.min(b, width) - left - 4, text, theme.holderInk);
+  }
+  for (const view of keys) {
+    const y = scene.laneY(view.node);
+    if (y === undefined || (scene.filter.key !== '' && view.key !== scene.filter.key)) continue;
+    const [a, b] = [x(view.from), x(view.to ?? end)];
+    if (b < GUTTER || a > width) continue;
+    const right = view.to === null ? Math.max(b, Math.min(width, a + 60)) : b;
+    pen.rect(a, y - 8, Math.max(2, right - a), 16, colours(view.holder), 0.85, 3);
+    pen.lines([a, y + 8, right, y + 8], { colour: theme.faint, dash: [2, 2] });
+    const left = Math.max(a, GUTTER) + 5;
+    fitted(
+      pen,
+      left,
+      y + 4,
+      Math.min(right, width) - left - 3,
+      `${view.key} = ${view.holder}`,
+      theme.holderInk,
+    );
+  }
+}
+
+/** Each client has a colour; a holder that is not a client's name gets that of the client that was granted it. */
+function holderColours(scene: RunView, theme: Theme): (holder: string) => string {
+  const clients = scene.run.lanes.filter(({ kind }) => kind === 'client').map(({ name }) => name);
+  const owners = new Map(clients.map((name, i) => [name, theme.holders[i % theme.holders.length] as string]));
+  for (const { grant, client } of scene.run.holds) {
+    const reply = scene.run.messages[grant ?? -1];
+    const request = scene.run.messages[reply?.cause ?? -1];
+    for (const view of scene.run.keys)
+      if (request?.bytes.includes(view.holder) === true && !owners.has(view.holder))
+        owners.set(view.holder, owners.get(client) ?? theme.line);
+  }
+  return (holder) => owners.get(holder) ?? theme.line;
+}
+
+function fitted(pen: Pen, x: number, y: number, room: number, text: string, colour: string): void {
+  const look = { colour, size: 13, bold: true };
+  let shown = text;
+  if (pen.widthOf(shown, look) > room) {
+    const letters = Math.floor((room / Math.max(1, pen.widthOf(text, look))) * text.length) - 2;
+    if (letters < 3) return;
+    shown = `${text.slice(0, letters)}..`;
+  }
+  pen.text(x, y, shown, look);
+}
+
+/** What marks look like: a letter would not be read from afar, so each has a word. */
+const WORDS: Record<string, string> = {
+  crash: 'crash',
+  restart: 'restart',
+  kill: 'killed',
+  pause: 'pause',
+  resume: 'resume',
+  clock: 'clock',
+  promote: 'promoted',
+  lost: 'write lost',
+  hold: 'link held',
+  release: 'released',
+  partition: 'cut off',
+  heal: 'healed',
+  delay: 'delayed',
+  drop: 'drops',
+  fault: 'fault',
+  refused: 'refused',
+};
+
+function drawMarks({ pen, scene, theme, width, x, taken: texts }: Sheet, spots: Spot[]): void {
+  const taken = new Map<number, number>();
+  for (const [index, { at, lane, kind }] of scene.run.marks.entries()) {
+    const y = scene.laneY(lane);
+    const word = WORDS[kind];
+    const place = x(at);
+    if (y === undefined || word === undefined || place < GUTTER - 60 || place > width) continue;
+    const colour = ['crash', 'kill', 'lost', 'refused'].includes(kind) ? theme.badInk : theme.mark;
+    pen.lines([place, y - 20, place, y + 20], { colour, width: selectedWidth(scene, 'mark', index) });
+    spots.push({ type: 'mark', index, x: place, y });
+    const look = { colour, size: 12, bold: true, behind: theme.ground };
+    const end = place + pen.widthOf(word, look) + 8;
+    const above = (taken.get(y) ?? -Infinity) < place;
+    const below = (taken.get(-y) ?? -Infinity) < place;
+    if (!above && !below) continue;
+    taken.set(above ? y : -y, end);
+    const base = above ? y - 21 : y + 31;
+    texts.push([place, base - 13, end, base + 5]);
+    pen.text(place + 4, base, word, look);
+  }
+}

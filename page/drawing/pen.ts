@@ -1,0 +1,131 @@
+/** What drawings are made with: one interface for the canvas of the page and for SVG files. */
+
+/** How lines and texts look. */
+export interface Ink {
+  readonly colour: string;
+  readonly width?: number;
+  readonly dash?: readonly number[];
+  readonly opacity?: number;
+}
+
+/** How a text is set. */
+export interface Lettering {
+  readonly colour: string;
+  readonly size?: number;
+  readonly bold?: boolean;
+  readonly anchor?: 'start' | 'middle' | 'end';
+  /** A colour behind the text. */
+  readonly behind?: string;
+}
+
+/** Draws on a surface. Coordinates are CSS pixels. */
+export interface Pen {
+  /** Draws separate lines of one look: x1, y1, x2, y2, and so on. */
+  lines(points: readonly number[], ink: Ink): void;
+  /** Fills closed triangles of one colour: three points each. */
+  triangles(points: readonly number[], colour: string): void;
+  rect(
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    fill: string,
+    opacity?: number,
+    radius?: number,
+  ): void;
+  text(x: number, y: number, text: string, look: Lettering): void;
+  /** How wide the text is. */
+  widthOf(text: string, look: Lettering): number;
+  /** Draws inside a rectangle only. */
+  clipped(x: number, y: number, width: number, height: number, draw: () => void): void;
+}
+
+const FONT = 'system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
+
+/** The CSS font of a text. */
+export function fontOf({ size = 13, bold = false }: Lettering): string {
+  return `${bold ? '600 ' : ''}${size}px ${FONT}`;
+}
+
+/** Writes SVG. */
+export class SvgPen implements Pen {
+  readonly #parts: string[] = [];
+  readonly #width: number;
+  readonly #height: number;
+  #clips = 0;
+
+  constructor(width: number, height: number) {
+    this.#width = width;
+    this.#height = height;
+  }
+
+  lines(points: readonly number[], { colour, width = 1, dash = [], opacity = 1 }: Ink): void {
+    let path = '';
+    for (let i = 0; i + 3 < points.length; i += 4)
+      path += `M${short(points[i])} ${short(points[i + 1])}L${short(points[i + 2])} ${short(points[i + 3])}`;
+    if (path === '') return;
+    const dashes = dash.length > 0 ? ` stroke-dasharray="${dash.join(' ')}"` : '';
+    const faint = opacity < 1 ? ` stroke-opacity="${opacity}"` : '';
+    this.#parts.push(
+      `<path d="${path}" fill="none" stroke="${colour}" stroke-width="${width}"${dashes}${faint}/>`,
+    );
+  }
+
+  triangles(points: readonly number[], colour: string): void {
+    let path = '';
+    for (let i = 0; i + 5 < points.length; i += 6) {
+      const [a, b, c, d, e, f] = points.slice(i, i + 6).map(short);
+      path += `M${a} ${b}L${c} ${d}L${e} ${f}Z`;
+    }
+    if (path !== '') this.#parts.push(`<path d="${path}" fill="${colour}"/>`);
+  }
+
+  rect(x: number, y: number, width: number, height: number, fill: string, opacity = 1, radius = 0): void {
+    const faint = opacity < 1 ? ` fill-opacity="${opacity}"` : '';
+    const round = radius > 0 ? ` rx="${radius}"` : '';
+    this.#parts.push(
+      `<rect x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" fill="${fill}"${faint}${round}/>`,
+    );
+  }
+
+  text(x: number, y: number, text: string, look: Lettering): void {
+    const { colour, size = 13, bold = false, anchor = 'start', behind } = look;
+    if (behind !== undefined) {
+      const width = this.widthOf(text, look);
+      const left = anchor === 'start' ? x : anchor === 'end' ? x - width : x - width / 2;
+      this.rect(left - 2, y - size + 1, width + 4, size + 4, behind, 0.85, 3);
+    }
+    this.#parts.push(
+      `<text x="${short(x)}" y="${short(y)}" fill="${colour}" font-size="${size}"${bold ? ' font-weight="600"' : ''} text-anchor="${anchor}">${escaped(text)}</text>`,
+    );
+  }
+
+  widthOf(text: string, { size = 13 }: Lettering): number {
+    return text.length * size * 0.56;
+  }
+
+  clipped(x: number, y: number, width: number, height: number, draw: () => void): void {
+    const id = `clip${this.#clips++}`;
+    this.#parts.push(
+      `<clipPath id="${id}"><rect x="${x}" y="${y}" width="${width}" height="${height}"/></clipPath><g clip-path="url(#${id})">`,
+    );
+    draw();
+    this.#parts.push('</g>');
+  }
+
+  /** The drawing as an SVG file. @param title what it shows, for those who cannot see it */
+  svg(title: string): string {
+    const size = `width="${this.#width}" height="${this.#height}" viewBox="0 0 ${this.#width} ${this.#height}"`;
+    const font = FONT.replaceAll('"', "'");
+    return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="${font}" role="img"><title>${escaped(title)}</title>\n${this.#parts.join('\n')}\n</svg>\n`;
+  }
+}
+
+function short(value = 0): string {
+  return String(Math.round(value * 10) / 10);
+}
+
+function escaped(text: string): string {
+  const named: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  return text.replace(/[^ -~\u00a0-\uffff]/g, '?').replace(/[&<>"]/g, (each) => named[each] as string);
+}

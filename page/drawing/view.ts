@@ -1,0 +1,178 @@
+/** A timeline prepared for drawing: where its lanes are, what is shown, and what is selected. */
+import type { MessageKind, Timeline } from '../format.ts';
+import { Axis } from './axis.ts';
+
+/** What is selected: an event of the run. */
+export interface Selection {
+  readonly type: 'message' | 'mark' | 'overlap';
+  readonly index: number;
+}
+
+/** What is shown. */
+export interface Shown {
+  readonly kinds: ReadonlySet<MessageKind>;
+  /** Only messages and holds with this key; empty for all. */
+  readonly key: string;
+  /** Only messages from or to this party; empty for all. */
+  readonly party: string;
+}
+
+/** The filter at first: everything but what connections do by themselves. */
+export const FIRST_FILTER: Shown = {
+  kinds: new Set(['request', 'reply', 'stream', 'ack']),
+  key: '',
+  party: '',
+};
+
+/** Left of the drawing, the names of the lanes. */
+export const GUTTER = 118;
+/** Above the lanes, the axis. */
+export const HEAD = 34;
+const LANE = 74;
+
+/** When a hold ends, as far as the drawing goes. */
+export function holdEnd(hold: Timeline['holds'][number], end: number): number {
+  return hold.to ?? hold.lease ?? end;
+}
+
+/** The moments of a run at which something happens. Service messages do not count: they are hidden at first. */
+export function momentsOf(run: Timeline): number[] {
+  const moments: number[] = [];
+  for (const { kind, sent, due, arrived, died } of run.messages) {
+    if (kind === 'service') continue;
+    moments.push(sent, arrived ?? due);
+    if (died !== undefined) moments.push(died);
+  }
+  for (const { at, kind } of run.marks) if (kind !== 'follow' && kind !== 'event') moments.push(at);
+  for (const hold of run.holds) moments.push(hold.from, holdEnd(hold, run.end));
+  for (const { from } of run.keys) moments.push(from);
+  for (const { at } of run.story) moments.push(at);
+  if (moments.length === 0) for (const { sent, due } of run.messages) moments.push(sent, due);
+  return moments;
+}
+
+/** One run with its drawing's geometry. */
+export class RunView {
+  readonly run: Timeline;
+  axis: Axis;
+  filter: Shown = FIRST_FILTER;
+  selection: Selection | undefined;
+  /** The messages on the way of the selected one. */
+  way: ReadonlySet<number> = new Set();
+  /** The visible places: from and to. */
+  window: [number, number];
+  /** Where this run parts from the one that it is compared with, in microseconds. */
+  parting: number | undefined;
+  readonly #lanes: ReadonlyMap<string, number>;
+  readonly #latest: number[];
+  readonly #effects = new Map<number, number[]>();
+
+  constructor(run: Timeline, axis = new Axis(momentsOf(run))) {
+    this.run = run;
+    this.axis = axis;
+    this.window = this.whole();
+    this.#lanes = new Map(run.lanes.map(({ name }, i) => [name, HEAD + LANE * i + LANE / 2]));
+    // For each message, the latest time at which it or an earlier one is still on its way: bounds what can be in view.
+    let latest = -Infinity;
+    this.#latest = run.messages.map(({ arrived, died, due, fate }) => {
+      latest = Math.max(latest, arrived ?? died ?? (fate === 'waiting' ? run.end : due));
+      return latest;
+    });
+    for (const [i, { cause }] of run.messages.entries()) {
+      if (cause !== undefined) this.#effects.set(cause, [...(this.#effects.get(cause) ?? []), i]);
+    }
+  }
+
+  /** The window that shows everything. */
+  whole(): [number, number] {
+    const margin = this.axis.end * 0.03;
+    return [-margin, this.axis.end + margin];
+  }
+
+  get height(): number {
+    return HEAD + LANE * this.run.lanes.length + 12;
+  }
+
+  /** The height of a lane's line; undefined for a party without a lane. */
+  laneY(name: string): number | undefined {
+    return this.#lanes.get(name);
+  }
+
+  /** The messages that may be in view between two times. */
+  *messagesIn(from: number, to: number): Generator<number> {
+    const { messages } = this.run;
+    for (let i = firstAtLeast(this.#latest, from); i < messages.length; i++) {
+      if ((messages[i]?.sent ?? Infinity) > to) return;
+      yield i;
+    }
+  }
+
+  /** True when the filter shows the message. */
+  shows(index: number): boolean {
+    const message = this.run.messages[index];
+    if (message === undefined || !this.filter.kinds.has(message.kind)) return false;
+    const { key, party } = this.filter;
+    if (party !== '' && message.from !== party && message.to !== party) return false;
+    if (key === '' || message.text.includes(key)) return true;
+    return message.cause !== undefined && this.run.messages[message.cause]?.text.includes(key) === true;
+  }
+
+  /** Selects an event, and finds its whole way: what caused it, and what it caused. */
+  select(selection: Selection | undefined): void {
+    this.selection = selection;
+    const way = new Set<number>();
+    if (selection?.type === 'message') {
+      let root = selection.index;
+      for (
+        let cause = this.run.messages[root]?.cause;
+        cause !== undefined;
+        cause = this.run.messages[root]?.cause
+      )
+        root = cause;
+      const next = [root];
+      for (let index = next.pop(); index !== undefined; index = next.pop()) {
+        if (way.has(index)) continue;
+        way.add(index);
+        next.push(...(this.#effects.get(index) ?? []));
+      }
+    }
+    this.way = way;
+  }
+
+  /** When the selected event happens, from and to. */
+  timesOf({ type, index }: Selection): [number, number] {
+    if (type === 'mark') return [this.run.marks[index]?.at ?? 0, this.run.marks[index]?.at ?? 0];
+    if (type === 'overlap') return [this.run.overlaps[index]?.from ?? 0, this.run.overlaps[index]?.to ?? 0];
+    const message = this.run.messages[index];
+    return [message?.sent ?? 0, message?.arrived ?? message?.died ?? message?.due ?? 0];
+  }
+}
+
+function firstAtLeast(sorted: readonly number[], value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as number) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The index of the first message in which two runs differ, and its times; undefined when they are the same. */
+export function partingOf(one: Timeline, other: Timeline): [number, number] | undefined {
+  const length = Math.max(one.messages.length, other.messages.length);
+  for (let i = 0; i < length; i++) {
+    const [a, b] = [one.messages[i], other.messages[i]];
+    const same =
+      a !== undefined &&
+      b !== undefined &&
+      a.sent === b.sent &&
+      a.arrived === b.arrived &&
+      a.bytes === b.bytes &&
+      a.from === b.from &&
+      a.to === b.to;
+    if (!same) return [a?.sent ?? one.end, b?.sent ?? other.end];
+  }
+  return undefined;
+}

@@ -1,0 +1,123 @@
+/** Every story's page in a real Chromium: no message in the console, stepped by keyboard to its loss, and accessible. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { namedStories } from '../../lab/demo/stories.ts';
+import { writeTimeline } from '../../lab/timeline/write.ts';
+import type { Timeline } from '../../page/format.ts';
+
+const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const folder = mkdtempSync(join(tmpdir(), 'lostlock-page-'));
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+let browser: Browser | undefined;
+
+beforeAll(async () => {
+  if (program === undefined) return;
+  browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+});
+afterAll(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Opens a page of runs; `said` collects what it writes to the console. */
+async function open(
+  name: string,
+  runs: readonly Timeline[],
+  width = 1280,
+): Promise<{ page: Page; said: string[] }> {
+  const file = join(folder, `${name}.html`);
+  await writeTimeline(file, runs);
+  const page = await (browser as Browser).newPage({ viewport: { width, height: 800 } });
+  const said: string[] = [];
+  page.on('console', (message) => said.push(message.text()));
+  page.on('pageerror', (error) => said.push(error.message));
+  await page.goto(pathToFileURL(file).href);
+  await page.waitForSelector('ol.story button');
+  return { page, said };
+}
+
+/** The rules of WCAG 2.2 AA that the page breaks. */
+async function broken(page: Page): Promise<unknown[]> {
+  // Through the debugger: the page's own policy lets no other script in.
+  const { readFileSync } = await import('node:fs');
+  await page.evaluate(readFileSync(axe, 'utf8'));
+  return page.evaluate(async () => {
+    const run = (
+      globalThis as unknown as {
+        axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      }
+    ).axe;
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+    const { violations } = await run.run({ runOnly: { type: 'tag', values: tags } });
+    return violations.map(({ id, nodes }) => [id, nodes[0]?.html]);
+  });
+}
+
+for (const name of Object.keys(namedStories)) {
+  test.skipIf(program === undefined)(
+    `the page of ${name} is stepped by keyboard to its loss and read back (needs chromium)`,
+    async () => {
+      const story = await namedStories[name]?.(7);
+      const run = story?.timeline as Timeline;
+      const { page, said } = await open(name, [run]);
+      for (let i = 0; i < run.story.length; i++) await page.keyboard.press('ArrowDown');
+      const current = page.locator('ol.story button[aria-current=true]');
+      expect(await current.textContent()).toContain(run.story.at(-1)?.text);
+      const lost = run.story.findIndex(({ text }) => text.startsWith('The copy of the write'));
+      for (let i = run.story.length - 1; lost !== -1 && i > lost; i--) await page.keyboard.press('ArrowUp');
+      const details = page.locator('section[aria-label=Details]');
+      if (lost !== -1) {
+        expect(await details.textContent()).toMatch(/SET my:lock A PXAT \d+/);
+        expect(await details.textContent()).toContain('never: lost at');
+        expect(await details.textContent()).toMatch(/Offset\d+ to \d+/);
+      }
+      await page.keyboard.press('b');
+      if (run.overlaps.length > 0) expect(await details.textContent()).toContain('A and B both hold my:lock');
+      await page.keyboard.press('0');
+      await page.keyboard.press('ArrowRight');
+      expect(said).toEqual([]);
+      await page.close();
+    },
+  );
+}
+
+test.skipIf(program === undefined)(
+  'the page passes axe, WCAG 2.2 AA, in light and dark and at three widths (needs chromium)',
+  async () => {
+    const runs = [(await namedStories.failover?.(7))?.timeline, (await namedStories.wait?.(7))?.timeline];
+    const { page, said } = await open('axe', runs as Timeline[]);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [390, 900, 1600]) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 800 });
+        expect([colorScheme, width, await broken(page)]).toEqual([colorScheme, width, []]);
+        const wide = await page.evaluate('document.documentElement.scrollWidth');
+        expect(wide).toBeLessThanOrEqual(width);
+      }
+    }
+    expect(said).toEqual([]);
+    await page.close();
+  },
+);
+
+test.skipIf(program === undefined)(
+  'keys and values of any bytes are shown as text (needs chromium)',
+  async () => {
+    const run = (await namedStories.failover?.(7))?.timeline as Timeline;
+    const hostile = '</script><img src=x onerror=alert(1)>\u0000\u00ff';
+    const messages = run.messages.map((message) => ({ ...message, text: hostile, bytes: hostile }));
+    const story = run.story.map((step) => ({ ...step, text: hostile }));
+    const { page, said } = await open('hostile', [{ ...run, title: hostile, messages, story }]);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.locator('img').count()).toBe(0);
+    expect(await page.locator('h1').textContent()).toContain('</script><img');
+    expect(said).toEqual([]);
+    await page.close();
+  },
+);

@@ -1,0 +1,83 @@
+/** The page's file: self-contained, small, and safe whatever bytes the data has; its axis; a drawing as SVG. */
+import { expect, test } from 'vitest';
+import { stories } from '../../lab/demo/stories.ts';
+import { timelineFile } from '../../lab/timeline/timeline.ts';
+import { pageCode } from '../../page/bundle.ts';
+import { Axis } from '../../page/drawing/axis.ts';
+import { drawScene } from '../../page/drawing/draw.ts';
+import { SvgPen } from '../../page/drawing/pen.ts';
+import { sheetOf } from '../../page/drawing/sheet.ts';
+import { themes } from '../../page/drawing/theme.ts';
+import { partingOf, RunView } from '../../page/drawing/view.ts';
+import type { Timeline } from '../../page/format.ts';
+import { safeJson, timelineHtml } from '../../page/html.ts';
+
+const failover = stories[0] as (typeof stories)[number];
+
+async function story(seed = 7): Promise<Timeline> {
+  return (await failover(seed)).timeline as Timeline;
+}
+
+/** Texts that would break out of a script element, a comment or an attribute. */
+const HOSTILE = `</script><script>alert(1)</script><!--<script>"'&\u0000\u00ff\u2028`;
+
+test('without data the page is below 300 kB, and names no address to load anything from', async () => {
+  const code = await pageCode();
+  const page = timelineHtml(timelineFile([]), code);
+  expect(page.length).toBeLessThan(300_000);
+  expect(page.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|\bimport\(|\bfetch\(/);
+  expect(page).toContain("default-src 'none'");
+});
+
+test('no byte of the data can end its script element, and all of them survive', async () => {
+  const run = { ...(await story()), title: HOSTILE };
+  const page = timelineHtml(timelineFile([run]), { script: 'const x = "</script>";', style: '' });
+  expect(page.match(/<script/g)).toHaveLength(2);
+  expect(page.match(/<\/script/g)).toHaveLength(2);
+  const data = /id="data">(.*)<\/script>/.exec(page)?.[1] ?? '';
+  expect(data).not.toMatch(/[<>&]|[^ -~]/);
+  expect(JSON.parse(data).runs[0].title).toBe(HOSTILE);
+  expect(safeJson({ a: '\u0000\u00ff' })).toBe('{"a":"\\u0000\\u00ff"}');
+});
+
+test('the axis shortens idle time, keeps the order of moments, and finds back to each of them', () => {
+  const moments = [0, 1000, 2000, 3000, 30_000_000, 30_001_000];
+  const axis = new Axis(moments);
+  const places = moments.map((time) => axis.place(time));
+  expect(places).toEqual([...places].sort((a, b) => a - b));
+  expect(axis.end).toBeLessThan(60_000);
+  for (const time of moments) expect(axis.time(axis.place(time))).toBeCloseTo(time, 3);
+  expect(axis.gaps).toHaveLength(1);
+});
+
+test('a drawing shows both holders, the overlap, and the message that never arrived', async () => {
+  const scene = new RunView(await story());
+  const pen = new SvgPen(1200, scene.height);
+  drawScene(sheetOf(pen, scene, themes.light, 1200));
+  const svg = pen.svg('The lost lock');
+  for (const text of [
+    'A holds my:lock',
+    'B holds my:lock',
+    'both hold it: 29.',
+    'never arrived: SET my:lock A',
+    'crash',
+  ])
+    expect(svg).toContain(text);
+});
+
+test('a selected message has its whole way: the request, its reply, and the copy of the write', async () => {
+  const scene = new RunView(await story());
+  const reply = scene.run.holds[0]?.grant as number;
+  scene.select({ type: 'message', index: reply });
+  expect([...scene.way].map((index) => scene.run.messages[index]?.kind).sort()).toEqual([
+    'reply',
+    'request',
+    'stream',
+  ]);
+});
+
+test('two runs part at their first different message, and equal runs do not', async () => {
+  const [one, again, other] = [await story(7), await story(7), await story(8)];
+  expect(partingOf(one, again)).toBe(undefined);
+  expect(partingOf(one, other)).toHaveLength(2);
+});
