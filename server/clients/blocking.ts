@@ -10,6 +10,7 @@ import type { Statistics } from '../figures/statistics.ts';
 import type { HasClients, HasHost, Mistakes, Requests, Units } from '../ports.ts';
 import { BLOCKED, type Outcome } from '../table/outcome.ts';
 import { type Blocked, type Client, IN_MULTI, REPLY_SKIP, SCRIPT } from './client.ts';
+import { isPastDeadline } from './watches.ts';
 
 /** A handler's request to block its client. */
 export interface BlockRequest {
@@ -224,6 +225,8 @@ export class Blocking {
     for (const client of [...(this.#waiting.get(db)?.get(key) ?? [])]) {
       const blocked = client.blocked;
       if (blocked === undefined || blocked.db !== db) continue;
+      // Such a server looks at the key without removing it.
+      if (again && blocked.gone === undefined && isPastDeadline(db, key)) continue;
       const entry = db.peek(key);
       if (entry === undefined || (blocked.type !== undefined && typeOf(entry.held) !== blocked.type)) {
         if (blocked.gone !== undefined) this.#conclude(client, blocked.gone(key));

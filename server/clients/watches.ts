@@ -3,7 +3,7 @@ import type { Keyspace, Watcher } from '../../keyspace/keyspace.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 
 /** True when a key has expired, even if it is still stored: a replica keeps it until its primary's DEL. */
-function isPastDeadline(db: Keyspace, key: Bytes): boolean {
+export function isPastDeadline(db: Keyspace, key: Bytes): boolean {
   const deadline = db.entries.get(key)?.deadline;
   return deadline !== undefined && deadline.expiresAt < db.world.now;
 }

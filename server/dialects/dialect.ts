@@ -208,7 +208,7 @@ export interface Dialect {
   /** Whether LATENCY LATEST adds the sum and the number of an event's latencies. */
   readonly latencySums: boolean;
   /** How LMOVE's directions are written in the replication stream when a waiting BLMOVE is served. */
-  readonly servedMove: 'as sent, in small letters' | 'in capitals';
+  readonly servedMove: 'in small letters' | 'as sent';
   /** Whether the scores of a range and the weights of SORT may have leading blanks or be hexadecimal, as C's strtod reads them. */
   readonly looseScores: boolean;
   /**

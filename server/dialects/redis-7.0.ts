@@ -82,7 +82,7 @@ export const redis70: Dialect = {
   readHistory: 'counts as a change',
   noSequenceLeft: 'ERR Elements are too large to be stored',
   latencySums: false,
-  servedMove: 'as sent, in small letters',
+  servedMove: 'in small letters',
   consumers: 'made with an entry',
   fieldCommands: 'redis',
   expiredFields: 'one by one',

@@ -51,7 +51,7 @@ export const redis72: Dialect = {
   transactionSelect: 'after MULTI',
   ownMessages: 'after the reply',
   noSequenceLeft: 'ERR The ID specified in XADD is equal or smaller than the target stream top item',
-  servedMove: 'in capitals',
+  servedMove: 'as sent',
   consumers: 'made at once',
   consumerActivity: true,
   aclRules: 'as given',

@@ -137,9 +137,8 @@ export const blockingListCommands = defineCommands('list', {
       const from = listEnd(first);
       const to = listEnd(second);
       const effect = ['LMOVE', source, target, first, second];
-      const small = client.server.dialect.servedMove === 'as sent, in small letters';
-      const ends = small ? [asciiLower(from), asciiLower(to)] : [from, to];
-      const served = ['LMOVE', source, target, ...ends];
+      const small = client.server.dialect.servedMove === 'in small letters';
+      const served = small ? ['LMOVE', source, target, asciiLower(from), asciiLower(to)] : effect;
       return blockingMove(client, { source, target, from, to }, timeout, effect, served);
     },
   },
