@@ -7,8 +7,6 @@ import { FAILED, type Member, NO_FAILOVER } from './member.ts';
 import type { BusMessage } from './message.ts';
 import { hasSlot } from './slots.ts';
 
-/** How long CLUSTER FAILOVER may take, in milliseconds. */
-export const HANDOVER_TIME = 5000;
 /** The least time for an election, in milliseconds. */
 const LEAST_TIMEOUT = 2000;
 
@@ -132,9 +130,10 @@ export function replacePrimary(cluster: Cluster): void {
 
 /** A replica asks its primary to hand over: the clients of the primary pause, so that the replica can catch up. */
 export function beginHandover(cluster: Cluster, replica: Member): void {
+  const limit = cluster.server.settings['cluster-manual-failover-timeout'];
   cluster.endHandover();
-  cluster.handover = { until: cluster.now + HANDOVER_TIME, replica, offset: undefined, isReady: false };
-  cluster.server.pausing.pause(HANDOVER_TIME * 2, false);
+  cluster.handover = { until: cluster.now + limit, replica, offset: undefined, isReady: false };
+  cluster.server.pausing.pause(limit * 2, false);
   cluster.note('election', `Hand-over to ${replica.id} requested by it`);
 }
 

@@ -6,15 +6,12 @@ import { empty } from '../../server/commands/node/server.ts';
 import { promote } from '../../server/replication/role.ts';
 import { integer, wordAt } from '../../server/table/arguments.ts';
 import type { Cluster } from '../cluster.ts';
-import { HANDOVER_TIME, replacePrimary } from '../election.ts';
+import { replacePrimary } from '../election.ts';
 import { send } from '../gossip.ts';
 import { countReports } from '../health.ts';
 import { FAILED, HANDSHAKE, type Member, TO_MEET } from '../member.ts';
 import { followPrimary } from '../slots.ts';
 import { describeMember } from './describe.ts';
-
-/** How long a node that was forgotten may not come back by hearsay, in milliseconds. */
-const FORGOTTEN_TIME = 60_000;
 
 function named({ members }: Cluster, id: Bytes): Member {
   return members.get(id) ?? fail(`ERR Unknown node ${id}`);
@@ -57,7 +54,8 @@ export function forget(cluster: Cluster, argv: readonly Bytes[]): Reply {
   const { myself } = cluster;
   if (member === myself) fail("ERR I tried hard but I can't forget myself...");
   if (myself.primary === member) fail("ERR Can't forget my master!");
-  cluster.forgotten.set(member.id, cluster.now + FORGOTTEN_TIME);
+  // How long it may not come back by hearsay.
+  cluster.forgotten.set(member.id, cluster.now + cluster.server.settings['cluster-blacklist-ttl'] * 1000);
   cluster.remove(member);
   cluster.due.state = true;
   cluster.due.store = true;
@@ -177,7 +175,7 @@ export function failover(cluster: Cluster, argv: readonly Bytes[]): Reply {
     fail('ERR Master is down or failed, please use CLUSTER FAILOVER FORCE');
   }
   cluster.endHandover();
-  const until = cluster.now + HANDOVER_TIME;
+  const until = cluster.now + cluster.server.settings['cluster-manual-failover-timeout'];
   if (how === 'takeover') {
     bumpEpoch(cluster);
     replacePrimary(cluster);
