@@ -66,16 +66,27 @@ const alone: string[] = [
  * their own, `npm run test:beside`, so that `npm test` is quick and takes the same time everywhere. CI runs both.
  */
 export const beside: string[] = [
+  'test/clients/redis-tools.test.ts',
+  'test/cluster/differential.test.ts',
   'test/differential/{failover,mixed,replication,sentinel,waiting}.test.ts',
   'test/explore/on-real.test.ts',
-  'test/keyspace/rdb/dump.test.ts',
+  'test/keyspace/rdb/{dump,old-forms}.test.ts',
+  'test/locks/clients/clients.test.ts',
   'test/locks/conformance/{faces,real-redis,sentinel}.test.ts',
+  'test/locks/kinds/{own-holds-real,redlock}.test.ts',
   'test/locks/lives/soak.test.ts',
+  'test/locks/{odd-uses,options}.test.ts',
+  'test/locks/scripts/scripts.test.ts',
+  'test/locks/server/{lost-replies,replicas}.test.ts',
   'test/packaging/{bundles,package,runners}.test.ts',
   'test/page/browser.test.ts',
   'test/sentinel/real.test.ts',
   'test/server/aof/beside.test.ts',
+  'test/server/commands/sorted-set/infinities.test.ts',
+  'test/server/commands/vector/{conversations,filter,scores}.test.ts',
   'test/server/data/{between-servers,digest}.test.ts',
+  'test/server/dialects/{clients,conversations}.test.ts',
+  'test/server/figures/resetstat.test.ts',
   'test/server/replication/replica-of-newer.test.ts',
 ];
 
@@ -127,7 +138,9 @@ export default defineConfig(({ mode }) => {
       reporters: report
         ? ['default', ['json', { outputFile: report }], new RetriedReporter(`${report}.retried`)]
         : ['default'],
-      coverage: { include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks,explore,page}/**/*.ts'] },
+      coverage: {
+        include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks,explore,page}/**/*.ts'],
+      },
       // The files of a worker share the modules that they import, which saves half of the time. A file must leave no trace.
       isolate: false,
       // The sources are compiled once and loaded by Node itself. Vite would compile and send them to each worker anew,

@@ -135,6 +135,8 @@ export interface Dialect {
    * request of another kind gives the client a buffer of its own.
    */
   readonly sharedQueryBuffer: 'none' | 'for lone requests' | 'for whole requests';
+  /** Whether PFDEBUG SIMD switches the faster instructions of processors, which change no reply. */
+  readonly switchesSimd: boolean;
   /** How SLOWLOG shows the commands that scripts call. */
   readonly slowInScript: 'by ?:0' | 'by nobody' | 'as 0, by the caller';
   /** Whether there are logs of large requests and replies (COMMANDLOG). */

@@ -54,6 +54,7 @@ export const redis70: Dialect = {
   hides: 'passwords',
   slowInScript: 'by ?:0',
   sharedQueryBuffer: 'none',
+  switchesSimd: false,
   sizeLogs: false,
   bitArguments: 'after the key',
   bitcountWithoutEnd: 'refused',

@@ -21,6 +21,7 @@ export const redis80: Dialect = {
   syncFlush: 'frees in another thread',
   flushedInterpreter: 'freed',
   looseScores: false,
+  switchesSimd: true,
   readLast: 'the last entry',
   groupCounts: 'from the first entry',
   unbalancedStreams: (command) =>

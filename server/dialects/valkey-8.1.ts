@@ -60,6 +60,7 @@ export const valkey81: Dialect = {
   surplusWords: 'ignored',
   slowInScript: 'as 0, by the caller',
   sharedQueryBuffer: 'for lone requests',
+  switchesSimd: true,
   sizeLogs: true,
   aofChecker: 'valkey-check-aof',
   unknownInAof: 'its error',

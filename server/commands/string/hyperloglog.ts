@@ -108,7 +108,15 @@ function makeDense(client: Caller, name: Bytes, hll: HyperLogLog): boolean {
   return true;
 }
 
+/** PFDEBUG SIMD ON | OFF. There are no such instructions here, so all counts are those that it gives when it is off. */
+function switchSimd(word: Bytes): Reply {
+  const wanted = asciiLower(word);
+  if (wanted !== 'on' && wanted !== 'off') return fail('ERR Argument must be ON or OFF');
+  return new SimpleString(wanted === 'on' ? 'enabled' : 'disabled');
+}
+
 function debug(client: Caller, word: Bytes, name: Bytes): Reply {
+  if (client.server.dialect.switchesSimd && asciiLower(word) === 'simd') return switchSimd(name);
   const entry = client.db.find(name) ?? fail('ERR The specified key does not exist');
   const hll = readEntry(entry);
   noteEncoding(entry, 'raw');

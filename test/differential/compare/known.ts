@@ -313,6 +313,7 @@ export const prose: readonly string[] = [
   'Hashes with times of fields, vector sets, and streams with entries that a consumer gave back are RESTORE commands in the base of an append-only file with aof-use-rdb-preamble no. A damaged RDB in an append-only file is refused with a text of our own.',
   'DEBUG RELOAD NOFLUSH without MERGE, when a key of the dump exists, crashes Redis. Here it is an error, and nothing changes.',
   'CLIENT NO-TOUCH ON (redis-8.0, valkey-8.1): Redis 8.0.2 and Valkey 8.1.1 crash when this client writes to a key that another client waits for (https://github.com/valkey-io/valkey/pull/2347). Here the waiting client is served.',
+  'PFDEBUG SIMD with a word that is neither ON nor OFF (Redis 8, Valkey): the server sends the error, and then the reply of a word that it knows, so that the client takes it for the reply to the next request. Here only the error is sent.',
   'DUMP does not compress its payloads.',
   'Redis 7.0 refuses RDB files later than version 10, and Valkey 8.1 those later than 11. Here every file of version 1 to 14 of Redis, and 80 of Valkey, is read, and a replica accepts every such payload of RESTORE and FUNCTION RESTORE from its primary. Clients get the error of Redis.',
   'A replica of Redis 8 ignores HPERSIST for a field whose time has passed when the command arrives, and then differs from its primary. Here the replica follows its primary.',

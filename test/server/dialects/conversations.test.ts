@@ -57,6 +57,12 @@ sorted> SPOP s 2
 > BITCOUNT missing x y
 > BITPOS missing 1 x
 
+## counts of elements
+> PFADD h a b
+> PFDEBUG SIMD OFF
+> PFDEBUG simd on
+> PFCOUNT h
+
 ## deadlines in the past
 > SET k v
 > EXPIRE k -1
